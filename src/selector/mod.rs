@@ -1,0 +1,4 @@
+//! Label and field selectors with the grammar and the messages of the Kubernetes API.
+
+pub mod field;
+pub mod label;
