@@ -1,1 +1,157 @@
-//! Placeholder.
+//! One object at one version: the bytes it arrived as, and the few facts that the cache needs of it.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use crate::json::fields::FieldSet;
+use crate::json::path::Path;
+use crate::json::scalar::Scalar;
+use crate::json::scan::{Scanned, read_fields};
+use crate::key::{Key, key};
+use crate::status::{Error, ErrorCode};
+use crate::version::Version;
+
+/// Identifies one object version within the process. Never reused.
+pub type ObjectId = u64;
+
+thread_local! {
+    static NEXT_ID: Cell<ObjectId> = const { Cell::new(1) };
+}
+
+/// An object at a version. Immutable, shared by store, window, watchers and views.
+pub struct Object {
+    id: ObjectId,
+    key: Key,
+    namespace_len: usize,
+    version: Version,
+    uid: Option<Box<str>>,
+    labels: Vec<(Rc<str>, Rc<str>)>,
+    // Paths may be registered after the object arrived: their slots are filled at the first read.
+    fields: RefCell<Vec<Scalar>>,
+    bytes: Box<[u8]>,
+}
+
+impl Object {
+    /// Makes an object of a scanned document. Fails when it has no name, no version, or an unreadable version.
+    pub fn new(scanned: Scanned) -> Result<Rc<Self>, Error> {
+        let namespace = scanned.namespace.as_deref().unwrap_or("");
+        let name = scanned.name.as_deref().unwrap_or("");
+        let key = key(namespace, name)?;
+        let text = scanned.version.as_deref().unwrap_or("");
+        if text.is_empty() {
+            return Err(Error::protocol(format!("the object {key:?} has no metadata.resourceVersion")));
+        }
+        let version = Version::parse(text).map_err(|error| Error::protocol(error.to_string()))?;
+        Ok(Rc::new(Self {
+            id: next_id(),
+            namespace_len: namespace.len(),
+            key,
+            version,
+            uid: scanned.uid,
+            labels: scanned.labels,
+            fields: RefCell::new(scanned.fields),
+            bytes: scanned.bytes,
+        }))
+    }
+
+    /// Unique per object version.
+    pub fn id(&self) -> ObjectId {
+        self.id
+    }
+
+    /// `namespace/name` or `name`.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Empty for cluster-scoped objects.
+    pub fn namespace(&self) -> &str {
+        &self.key[..self.namespace_len]
+    }
+
+    /// `metadata.name`.
+    pub fn name(&self) -> &str {
+        if self.namespace_len == 0 { &self.key } else { &self.key[self.namespace_len + 1..] }
+    }
+
+    /// `metadata.resourceVersion`.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// `metadata.uid`.
+    pub fn uid(&self) -> Option<&str> {
+        self.uid.as_deref()
+    }
+
+    /// `metadata.labels`, sorted by key.
+    pub fn labels(&self) -> &[(Rc<str>, Rc<str>)] {
+        &self.labels
+    }
+
+    /// The stored document: what arrived, without the stripped paths.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The value at a registered path. Paths registered after the object arrived are read once, from the bytes.
+    pub fn field(&self, slot: usize, fields: &FieldSet) -> Scalar {
+        let mut values = self.fields.borrow_mut();
+        if slot >= values.len() {
+            let missing = &fields.paths()[values.len()..];
+            values.extend(read_fields(&self.bytes, missing));
+        }
+        values.get(slot).cloned().unwrap_or(Scalar::Missing)
+    }
+
+    /// The value at any path, without decoding the object.
+    pub fn read(&self, path: &Path) -> Scalar {
+        path.read(&self.bytes).unwrap_or(Scalar::Missing)
+    }
+
+    /// The same content at another version: what a watcher receives when an object is deleted or leaves its selector.
+    pub fn restamped(&self, version: &Version) -> Result<Rc<Self>, Error> {
+        let path = Path::parse("metadata.resourceVersion").map_err(|error| Error::new(ErrorCode::Internal, error.to_string()))?;
+        let Some(span) = path.find(&self.bytes) else {
+            return Err(Error::new(ErrorCode::Internal, "a stored object has lost its resourceVersion"));
+        };
+        let text = format!("\"{version}\"");
+        let mut bytes = Vec::with_capacity(self.bytes.len() - span.len() + text.len());
+        bytes.extend_from_slice(&self.bytes[..span.start]);
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.extend_from_slice(&self.bytes[span.end..]);
+        Ok(Rc::new(Self {
+            id: next_id(),
+            key: self.key.clone(),
+            namespace_len: self.namespace_len,
+            version: version.clone(),
+            uid: self.uid.clone(),
+            labels: self.labels.clone(),
+            // Field values other than the version are the same, but the version may be one of them.
+            fields: RefCell::new(Vec::new()),
+            bytes: bytes.into_boxed_slice(),
+        }))
+    }
+
+    /// Bytes this object holds: the document and its facts, without what it shares.
+    pub fn size(&self) -> usize {
+        size_of::<Self>()
+            + self.bytes.len()
+            + self.labels.len() * size_of::<(Rc<str>, Rc<str>)>()
+            + self.fields.borrow().len() * size_of::<Scalar>()
+    }
+}
+
+impl std::fmt::Debug for Object {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}@{}", self.key, self.version)
+    }
+}
+
+fn next_id() -> ObjectId {
+    NEXT_ID.with(|next| {
+        let id = next.get();
+        next.set(id + 1);
+        id
+    })
+}

@@ -1,1 +1,379 @@
-//! Placeholder.
+//! Errors: the API's Status object, and the stable codes that callers branch on.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What a caller branches on. The text of [`ErrorCode::as_str`] is part of the public contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorCode {
+    /// 410: the version asked for is older than what is kept.
+    Expired,
+    /// 504: the version asked for has not arrived in time, or the server gave up.
+    Timeout,
+    /// 429: not ready, or throttled; carries a Retry-After.
+    TooManyRequests,
+    /// 401.
+    Unauthorized,
+    /// 403.
+    Forbidden,
+    /// 404 and 405.
+    NotFound,
+    /// 409.
+    Conflict,
+    /// 400 and 422: the request itself is wrong.
+    Invalid,
+    /// No answer: refused, reset, closed, timed out on the way.
+    Network,
+    /// An answer that breaks the list+watch protocol.
+    Protocol,
+    /// An answer that is no JSON, or no object.
+    Decode,
+    /// A bounded queue was full.
+    Overflow,
+    /// 5xx.
+    Unavailable,
+    /// Memory is bounded, and the bound was reached.
+    OutOfMemory,
+    /// The cache or the resource was closed.
+    Closed,
+    /// A fault of this library.
+    Internal,
+}
+
+impl ErrorCode {
+    /// The code as it stands in `WatchCacheError.code`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::Timeout => "timeout",
+            Self::TooManyRequests => "too-many-requests",
+            Self::Unauthorized => "unauthorized",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not-found",
+            Self::Conflict => "conflict",
+            Self::Invalid => "invalid",
+            Self::Network => "network",
+            Self::Protocol => "protocol",
+            Self::Decode => "decode",
+            Self::Overflow => "overflow",
+            Self::Unavailable => "unavailable",
+            Self::OutOfMemory => "out-of-memory",
+            Self::Closed => "closed",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// Whether trying again later, unchanged, can succeed.
+    pub const fn retryable(self) -> bool {
+        matches!(
+            self,
+            Self::Expired
+                | Self::Timeout
+                | Self::TooManyRequests
+                | Self::Network
+                | Self::Protocol
+                | Self::Decode
+                | Self::Overflow
+                | Self::Unavailable
+        )
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One cause of a [`Status`], as in `details.causes`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// A machine-readable word, e.g. `ResourceVersionTooLarge`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// A sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// The field that is wrong, in the form `metadata.name`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub field: String,
+}
+
+/// `details` of a [`Status`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Details {
+    /// The object's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The object's API group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The object's kind or resource.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Why, in parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
+    /// Seconds to wait before trying again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_seconds: Option<u32>,
+}
+
+/// The API's answer to a request that failed: `metav1.Status`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// The HTTP code.
+    #[serde(default)]
+    pub code: u16,
+    /// A machine-readable word, e.g. `Expired`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// A sentence for people.
+    #[serde(default)]
+    pub message: String,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
+}
+
+const TOO_LARGE: &str = "Too large resource version";
+
+impl Status {
+    /// A failure with this code, reason and message.
+    pub fn new(code: u16, reason: &str, message: impl Into<String>) -> Self {
+        Self { code, reason: reason.into(), message: message.into(), details: None }
+    }
+
+    /// 410 Expired for a watch: `too old resource version: asked (oldest)`.
+    pub fn too_old(asked: impl fmt::Display, oldest: impl fmt::Display) -> Self {
+        Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
+    }
+
+    /// 504 Timeout for a version that has not arrived within the limit of waiting.
+    pub fn too_large(asked: impl fmt::Display, current: impl fmt::Display) -> Self {
+        let mut status =
+            Self::new(504, "Timeout", format!("Timeout: {TOO_LARGE}: {asked}, current: {current}"));
+        status.details = Some(Details {
+            causes: vec![Cause {
+                reason: "ResourceVersionTooLarge".into(),
+                message: TOO_LARGE.into(),
+                field: String::new(),
+            }],
+            retry_after_seconds: Some(1),
+            ..Details::default()
+        });
+        status
+    }
+
+    /// 429 TooManyRequests with its Retry-After.
+    pub fn too_many_requests(message: impl Into<String>, seconds: u32) -> Self {
+        let mut status = Self::new(429, "TooManyRequests", message);
+        status.details = Some(Details { retry_after_seconds: Some(seconds), ..Details::default() });
+        status
+    }
+
+    /// 400 BadRequest.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    /// 500 InternalError.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(500, "InternalError", message)
+    }
+
+    /// 404 NotFound for a key.
+    pub fn not_found(resource: &str, name: &str) -> Self {
+        Self::new(404, "NotFound", format!("{resource} \"{name}\" not found"))
+    }
+
+    /// Reads a Status document; `None` when the bytes are another kind of document.
+    pub fn parse(document: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Kind<'a> {
+            #[serde(borrow, default)]
+            kind: Option<std::borrow::Cow<'a, str>>,
+        }
+        let head: Kind<'_> = serde_json::from_slice(document).ok()?;
+        if head.kind.as_deref() != Some("Status") {
+            return None;
+        }
+        serde_json::from_slice(document).ok()
+    }
+
+    /// The Status as the JSON document an ERROR event carries.
+    pub fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Document<'a> {
+            kind: &'a str,
+            api_version: &'a str,
+            metadata: serde_json::Map<String, serde_json::Value>,
+            status: &'a str,
+            #[serde(flatten)]
+            rest: &'a Status,
+        }
+        let document = Document {
+            kind: "Status",
+            api_version: "v1",
+            metadata: serde_json::Map::new(),
+            status: "Failure",
+            rest: self,
+        };
+        serde_json::to_string(&document).unwrap_or_default()
+    }
+
+    /// Reason Expired or Gone, or code 410 without a reason: the version is no longer kept.
+    pub fn is_expired(&self) -> bool {
+        matches!(self.reason.as_str(), "Expired" | "Gone") || (self.reason.is_empty() && self.code == 410)
+    }
+
+    /// The server has not reached the version yet: the cause, or (servers before 1.18.6) the message, says so.
+    pub fn is_too_large(&self) -> bool {
+        if self.reason != "Timeout" {
+            return false;
+        }
+        self.message.contains(TOO_LARGE)
+            || self.details.iter().flat_map(|details| &details.causes).any(|cause| {
+                cause.reason == "ResourceVersionTooLarge" || cause.message.contains(TOO_LARGE)
+            })
+    }
+
+    /// Seconds the server asks to wait.
+    pub fn retry_after_seconds(&self) -> Option<u32> {
+        self.details.as_ref().and_then(|details| details.retry_after_seconds).filter(|seconds| *seconds > 0)
+    }
+
+    /// The stable code of this failure.
+    pub fn error_code(&self) -> ErrorCode {
+        if self.is_expired() {
+            return ErrorCode::Expired;
+        }
+        match self.code {
+            400 | 406 | 413 | 415 | 422 => ErrorCode::Invalid,
+            401 => ErrorCode::Unauthorized,
+            403 => ErrorCode::Forbidden,
+            404 | 405 => ErrorCode::NotFound,
+            409 | 412 => ErrorCode::Conflict,
+            410 => ErrorCode::Expired,
+            429 => ErrorCode::TooManyRequests,
+            408 | 504 => ErrorCode::Timeout,
+            500 if self.reason == "InternalError" => ErrorCode::Unavailable,
+            500..=599 => ErrorCode::Unavailable,
+            _ => ErrorCode::Protocol,
+        }
+    }
+}
+
+/// Every failure that leaves this library.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// What kind of failure.
+    pub code: ErrorCode,
+    /// A sentence for people; never holds a token.
+    pub message: String,
+    /// The server's own words, where it had any.
+    pub status: Option<Box<Status>>,
+    /// Seconds to wait before trying again, where somebody asked for it.
+    pub retry_after_seconds: Option<u32>,
+}
+
+impl Error {
+    /// A failure without a Status.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), status: None, retry_after_seconds: None }
+    }
+
+    /// No answer came.
+    pub fn network(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::Network, message)
+    }
+
+    /// An answer that is not what the protocol allows.
+    pub fn protocol(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::Protocol, message)
+    }
+
+    /// An answer that cannot be read.
+    pub fn decode(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::Decode, message)
+    }
+
+    /// The cache or resource is closed.
+    pub fn closed() -> Self {
+        Self::new(ErrorCode::Closed, "the watch cache is closed")
+    }
+
+    /// Whether trying again later can succeed.
+    pub const fn retryable(&self) -> bool {
+        self.code.retryable()
+    }
+}
+
+impl From<Status> for Error {
+    fn from(status: Status) -> Self {
+        Self {
+            code: status.error_code(),
+            message: status.message.clone(),
+            retry_after_seconds: status.retry_after_seconds(),
+            status: Some(Box::new(status)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_document_round_trips_and_other_documents_are_none() {
+        let status = Status::too_old("1", "2");
+        let text = status.to_json();
+        assert_eq!(
+            text,
+            r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":410,"reason":"Expired","message":"too old resource version: 1 (2)"}"#
+        );
+        assert_eq!(Status::parse(text.as_bytes()), Some(status));
+        assert_eq!(Status::parse(br#"{"kind":"Pod","metadata":{}}"#), None);
+        assert_eq!(Status::parse(b"<html>"), None);
+    }
+
+    #[test]
+    fn ref_04_too_large_is_known_by_cause_and_by_the_two_older_messages() {
+        assert!(Status::too_large("5", "2").is_too_large());
+        let old = Status::new(504, "Timeout", "Too large resource version: 1000, current: 200");
+        assert!(old.is_too_large());
+        let mut cause = Status::new(504, "Timeout", "Timeout: waiting");
+        cause.details = Some(Details {
+            causes: vec![Cause { message: TOO_LARGE.into(), ..Cause::default() }],
+            ..Details::default()
+        });
+        assert!(cause.is_too_large());
+        assert!(!Status::new(504, "Timeout", "request did not complete").is_too_large());
+    }
+
+    #[test]
+    fn codes_follow_the_http_code_and_reasons_win() {
+        for (status, code) in [
+            (Status::new(410, "Expired", ""), ErrorCode::Expired),
+            (Status::new(410, "Gone", ""), ErrorCode::Expired),
+            (Status::new(401, "Unauthorized", ""), ErrorCode::Unauthorized),
+            (Status::new(404, "NotFound", ""), ErrorCode::NotFound),
+            (Status::new(422, "Invalid", ""), ErrorCode::Invalid),
+            (Status::new(503, "ServiceUnavailable", ""), ErrorCode::Unavailable),
+            (Status::new(504, "Timeout", ""), ErrorCode::Timeout),
+        ] {
+            assert_eq!(Error::from(status).code, code);
+        }
+    }
+
+    #[test]
+    fn retry_after_comes_from_the_details() {
+        let error = Error::from(Status::too_many_requests("storage is (re)initializing", 3));
+        assert_eq!((error.code, error.retry_after_seconds), (ErrorCode::TooManyRequests, Some(3)));
+        assert!(error.retryable());
+    }
+}

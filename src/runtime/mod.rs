@@ -1,1 +1,40 @@
-//! Placeholder.
+//! What the core needs from the host: clocks, timers and tasks. Virtual time implements them for native tests, the binding
+//! layer for the browser.
+
+pub mod virtual_time;
+
+use std::rc::Rc;
+
+use futures::future::LocalBoxFuture;
+
+/// Milliseconds on a monotonic clock with an arbitrary origin.
+pub type Millis = u64;
+
+/// Reads the time.
+pub trait Clock {
+    /// Monotonic milliseconds. Deadlines compare against this, never against counted ticks.
+    fn now(&self) -> Millis;
+    /// Milliseconds since the Unix epoch, for what people read.
+    fn wall(&self) -> Millis;
+}
+
+/// Waits.
+pub trait Timer {
+    /// Completes once at least this many milliseconds have passed. A host may be late (hidden or frozen pages): compare clocks.
+    fn sleep(&self, millis: Millis) -> LocalBoxFuture<'static, ()>;
+    /// Lets everything else of the host run first: input, painting, other tasks.
+    fn yield_now(&self) -> LocalBoxFuture<'static, ()>;
+}
+
+/// Runs tasks on this thread.
+pub trait Spawn {
+    /// Runs the task to its end, or until the host goes away.
+    fn spawn(&self, task: LocalBoxFuture<'static, ()>);
+}
+
+/// All three, shared by everything of one cache.
+pub trait Runtime: Clock + Timer + Spawn {}
+impl<T: Clock + Timer + Spawn> Runtime for T {}
+
+/// The handle that is passed around.
+pub type SharedRuntime = Rc<dyn Runtime>;

@@ -1,1 +1,47 @@
-//! Placeholder.
+//! Where objects come from: one list and one watch stream of any list+watch API.
+
+pub mod kubernetes;
+
+use futures::future::LocalBoxFuture;
+use futures::stream::LocalBoxStream;
+
+use crate::status::Error;
+
+/// What a list asks for; unset fields are left out of the request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListRequest {
+    /// `resourceVersion`.
+    pub resource_version: Option<String>,
+    /// `resourceVersionMatch`: `Exact` or `NotOlderThan`.
+    pub resource_version_match: Option<String>,
+    /// `limit`, objects a page.
+    pub limit: Option<u32>,
+    /// `continue`, the token of the page before.
+    pub continue_token: Option<String>,
+}
+
+/// What a watch asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WatchRequest {
+    /// `resourceVersion` to start after.
+    pub resource_version: String,
+    /// `allowWatchBookmarks`.
+    pub allow_watch_bookmarks: bool,
+    /// `timeoutSeconds`, after which the server ends the stream.
+    pub timeout_seconds: u32,
+}
+
+/// The body of one list page, as bytes in chunks of any size. Dropping it aborts the request.
+pub type PageStream = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
+
+/// A watch stream: one frame (`{"type":…,"object":…}`) an item. It ends when the connection is closed; an `Err` item is its last.
+/// Dropping it closes the connection.
+pub type FrameStream = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
+
+/// An upstream.
+pub trait Source {
+    /// Asks for one page. Resolves when the answer has begun; a refusal is an error with the server's Status where it gave one.
+    fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>>;
+    /// Opens the watch. Resolves once it is open; an upstream that cannot be reached is [`crate::status::ErrorCode::Network`].
+    fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>>;
+}

@@ -1,0 +1,97 @@
+//! What the reflector tells the cacher, in order, over one bounded channel.
+
+use std::rc::Rc;
+
+use crate::object::Object;
+use crate::runtime::Millis;
+use crate::status::Error;
+use crate::version::Version;
+
+/// How many messages may wait between reflector and cacher; the reflector waits beyond that.
+pub const INCOMING_CAPACITY: usize = 100;
+
+/// The kind of a change upstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// ADDED.
+    Added,
+    /// MODIFIED.
+    Modified,
+    /// DELETED.
+    Deleted,
+}
+
+/// One message.
+#[derive(Clone, Debug)]
+pub enum Incoming {
+    /// A round of list and watch begins: watchers of an earlier round end here.
+    RoundStarted,
+    /// A page of the list under way. On the first list ever the objects may be shown at once; a relist holds them until it is whole.
+    Page {
+        /// The page's objects.
+        objects: Vec<Rc<Object>>,
+        /// Objects of this list so far, this page included.
+        loaded: usize,
+        /// `remainingItemCount`, where the server says it.
+        remaining: Option<u64>,
+    },
+    /// The list is whole: it replaces what is held.
+    Replace {
+        /// All objects of the list.
+        objects: Vec<Rc<Object>>,
+        /// The list's version.
+        version: Version,
+    },
+    /// One change.
+    Change {
+        /// What happened.
+        kind: ChangeKind,
+        /// The object after it (for DELETED: its last state, with the version of the deletion).
+        object: Rc<Object>,
+    },
+    /// The upstream has reached this version without a change.
+    Bookmark(Version),
+    /// The round is over; until the next list the cacher is not ready.
+    RoundEnded(Option<Error>),
+    /// What people see of the connection.
+    Connection(Connection),
+}
+
+/// What the reflector is doing, for `status`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Connection {
+    /// Asking for the list; relists say so.
+    Listing {
+        /// Whether a list was complete before.
+        again: bool,
+    },
+    /// The watch is open.
+    Live,
+    /// Waiting before the next try.
+    Waiting {
+        /// Tries since the last success.
+        attempt: u32,
+        /// When the next try begins, in milliseconds of the wall clock.
+        retry_at: Millis,
+        /// What failed.
+        error: Error,
+    },
+    /// Connecting now, after a loss.
+    Reconnecting,
+    /// The credentials are refused; it tries again with new ones by and by.
+    NeedsAuth {
+        /// What the server said.
+        error: Error,
+        /// When the next try begins, in milliseconds of the wall clock.
+        retry_at: Millis,
+    },
+    /// The server says no in a way that waiting alone does not cure (403, 404, 405, 400); it still tries again.
+    Failed {
+        /// What the server said.
+        error: Error,
+        /// When the next try begins, in milliseconds of the wall clock.
+        retry_at: Millis,
+    },
+    /// Held by the user.
+    Paused,
+}

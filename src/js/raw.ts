@@ -1,0 +1,120 @@
+/**
+ * What the WebAssembly module exports, as the facade sees it. Private: users import `watchcache`.
+ *
+ * Objects cross the boundary as ids (safe integers). An id that Rust hands out is pinned: its bytes stay readable until the id is
+ * given back by `release`, once for each time it was handed out. Nothing is decoded before `parse`.
+ */
+
+/** Called with packed numbers after Rust has let go of its state, so it may call anything on the cache. */
+export interface Hooks {
+  /**
+   * One boundary crossing for everything that happened since the last.
+   * @param events  flat [kind, objectId]*: kind 0 ADDED, 1 MODIFIED, 2 DELETED, 3 BOOKMARK, 4 ERROR, 5 BOOKMARK that ends the initial events. Each objectId is pinned once.
+   * @param pairs   flat [watcherId, index into events]*, in delivery order
+   * @param ended   flat [watcherId, reason]*: reason 0 stopped, 1 error, 2 relist, 3 overflow, 4 timeout, 5 closed; delivered after the pairs
+   * @param views   ids of views whose rows, total or counts changed
+   * @param signals bits: 1 status changed, 2 synced for the first time, 4 relist happened, 8 a watcher overflowed, 16 an error was recorded
+   */
+  flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number): void;
+}
+
+export interface RawError {
+  name: "WatchCacheError"; code: string; message: string; status?: object; retryable: boolean; retryAfterSeconds?: number;
+}
+
+export interface RawStatus {
+  phase: "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed";
+  resourceVersion?: string; listed?: { loaded: number; remaining?: number };
+  stale: boolean; lastEventAt?: number; attempt: number; retryAt?: number; error?: RawError;
+}
+
+/** The transport of a Kubernetes resource; every function is called anew at each connect. */
+export interface RawKubernetes {
+  server: string;                 // absolute base URL without trailing slash
+  path: string;                   // "/api/v1/namespaces/x/pods"
+  labelSelector?: string; fieldSelector?: string;
+  transport: "websocket" | "fetch";
+  credentials: string;
+  auth?: () => unknown;           // MaybePromise<{ headers?, token?, subprotocols?, query? }>
+  fetch: Function; WebSocket?: Function;
+}
+
+/** A Source object given by the user; bodies and frames as the public contract says. */
+export interface RawSource { list: Function; watch: Function }
+
+export interface RawOptions {
+  name: string;                   // for messages: "pods"
+  strip: string[];
+  pageSize: number; idleTimeout: number;
+  retry: { initialMs: number; factor: number; capMs: number; jitter: number; resetAfterMs: number };
+  history: { minMs: number; minEvents: number; maxEvents: number; maxBytes: number };
+  debug: boolean;
+}
+
+export interface RawWatchOptions {
+  namespace?: string; name?: string; labelSelector?: string; fieldSelector?: string;
+  resourceVersion?: string; resourceVersionMatch?: string; sendInitialEvents?: boolean;
+  allowWatchBookmarks?: boolean; timeoutSeconds?: number; bufferSize?: number; wait?: boolean;
+}
+export interface RawListOptions { namespace?: string; labelSelector?: string; fieldSelector?: string; resourceVersion?: string; wait?: boolean }
+export interface RawViewSpec {
+  namespaces?: string[]; labelSelector?: string; fieldSelector?: string; predicate: boolean;
+  orderBy?: { path: string; descending?: boolean; as?: string }[]; window?: { offset: number; limit: number }; groupBy?: string;
+}
+
+/** One resource: a cacher with its reflector. Every method may throw a RawError; none calls back into JavaScript before it returns. */
+export interface RawResource {
+  /** Opens the list and the watch; until then the phase is idle. Again after `pause`. */
+  start(): void;
+  status(): RawStatus;
+  stats(): unknown;
+
+  parse(id: number): unknown;     // JSON.parse of the stored bytes: a new value at each call, the facade caches
+  raw(id: number): Uint8Array;    // a copy
+  key(id: number): string; version(id: number): string;
+  field(id: number, path: string): unknown;   // a scalar, or a decoded sub-document
+  release(ids: Float64Array): void;
+
+  peek(key: string): number;      // 0 = absent
+  byIndex(index: string, value: string): Float64Array;
+  size(): number;
+
+  /** Registers a watcher; events come by flush once it is wanted. Refusals arrive as an ended watcher whose `refusal` tells why. */
+  watch(options: RawWatchOptions): number;
+  /** mode 0: nothing is delivered, events queue in Rust; 1: one batch, then 0 again; 2: everything at once, always. */
+  demand(watcher: number, mode: 0 | 1 | 2): void;
+  stop(watcher: number): void;
+  /** Why a watch was refused (RawError), or undefined; and the last version delivered to it. Kept until `forget`. */
+  refusal(watcher: number): RawError | undefined;
+  lastVersion(watcher: number): string | undefined;
+  forget(watcher: number): void;
+
+  list(options: RawListOptions): Promise<{ ids: Float64Array; resourceVersion: string }>;
+  get(key: string, options: { resourceVersion?: string }): Promise<number>;
+
+  view(spec: RawViewSpec): number;
+  viewRows(view: number): Float64Array;           // ids of the window's rows, pinned
+  viewTotal(view: number): number;
+  viewCounts(view: number): (string | number)[];  // flat [value, count]*
+  viewIndexOf(view: number, key: string): number; // -1 = no row
+  viewWindow(view: number, offset: number, limit: number): void;
+  /** Ids that pass the selectors and wait for the JavaScript predicate, pinned; `viewDecide` gives the verdicts in the same order. */
+  viewUndecided(view: number): Float64Array;
+  viewDecide(view: number, ids: Float64Array, verdicts: Uint8Array): void;
+  viewClose(view: number): void;
+
+  synced(): Promise<void>;        // rejects with a RawError for forbidden, not-found, unauthorized, closed
+  refresh(): Promise<void>;       // a relist now; resolves when it is applied
+  pause(): void; resume(): void;
+  close(): void;
+}
+
+export interface RawModule {
+  openKubernetes(options: RawOptions, transport: RawKubernetes, hooks: Hooks): RawResource;
+  openSource(options: RawOptions, source: RawSource, hooks: Hooks): RawResource;
+  /** The message of the panic that stopped this instance, or undefined. After one, every call throws an `internal` error. */
+  poisoned(): string | undefined;
+  /** Bytes of linear memory. */
+  memoryBytes(): number;
+  buildInfo(): { version: string; rustc: string; simd: boolean };
+}
