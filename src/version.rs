@@ -1,1 +1,180 @@
-//! Placeholder.
+//! Resource versions: decimal strings of any length.
+//!
+//! Objects of one resource are ordered by their `resourceVersion`, compared as decimal numbers: by length first, then
+//! by text. Nothing here stops at 2^64, so a source whose versions are longer (a hash clock, a compound counter) works
+//! as well as etcd's revisions do.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::rc::Rc;
+use std::str::FromStr;
+
+/// A parsed resource version.
+///
+/// Cheap to clone: a version below 2^64 is held inline, a longer one as shared text. Equal numbers are equal versions,
+/// however many leading zeros they were written with.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Version(Repr);
+
+// The two forms never overlap: `parse` takes the inline one whenever the number fits. Equality and hashing can
+// therefore be derived, and every `Large` is greater than every `Small`.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Repr {
+    Small(u64),
+    Large(Rc<str>),
+}
+
+/// Why a text is no resource version. Its message is the one the Kubernetes API gives.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax")]
+pub struct VersionError {
+    /// The text as it was given.
+    pub text: String,
+}
+
+impl Version {
+    /// The version "0": no live object has it; in a request it means "any version will do".
+    pub const ZERO: Version = Version(Repr::Small(0));
+
+    /// Reads a decimal version: digits only, at least one, no sign, no spaces. Leading zeros are dropped.
+    pub fn parse(text: &str) -> Result<Version, VersionError> {
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(VersionError { text: text.to_owned() });
+        }
+        let digits = text.trim_start_matches('0');
+        if digits.is_empty() {
+            return Ok(Version::ZERO);
+        }
+        Ok(Version(match digits.parse::<u64>() {
+            Ok(number) => Repr::Small(number),
+            Err(_) => Repr::Large(digits.into()),
+        }))
+    }
+
+    /// Whether this is version "0".
+    pub fn is_zero(&self) -> bool {
+        matches!(self.0, Repr::Small(0))
+    }
+
+    /// The version as a number, when it fits.
+    pub fn as_u64(&self) -> Option<u64> {
+        match self.0 {
+            Repr::Small(number) => Some(number),
+            Repr::Large(_) => None,
+        }
+    }
+}
+
+impl Default for Version {
+    fn default() -> Self {
+        Version::ZERO
+    }
+}
+
+impl From<u64> for Version {
+    fn from(number: u64) -> Self {
+        Version(Repr::Small(number))
+    }
+}
+
+impl FromStr for Version {
+    type Err = VersionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Version::parse(text)
+    }
+}
+
+impl Ord for Version {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (&self.0, &other.0) {
+            (Repr::Small(a), Repr::Small(b)) => a.cmp(b),
+            (Repr::Small(_), Repr::Large(_)) => Ordering::Less,
+            (Repr::Large(_), Repr::Small(_)) => Ordering::Greater,
+            (Repr::Large(a), Repr::Large(b)) => a.len().cmp(&b.len()).then_with(|| a.cmp(b)),
+        }
+    }
+}
+
+impl PartialOrd for Version {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Small(number) => number.fmt(f),
+            Repr::Large(digits) => f.pad(digits),
+        }
+    }
+}
+
+impl fmt::Debug for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn version(text: &str) -> Version {
+        Version::parse(text).unwrap()
+    }
+
+    #[test]
+    fn reads_versions_of_any_length() {
+        assert_eq!(version("1").to_string(), "1");
+        assert_eq!(version("18446744073709551615").as_u64(), Some(u64::MAX));
+        assert_eq!(version("18446744073709551616").as_u64(), None);
+        assert_eq!(version("18446744073709551616").to_string(), "18446744073709551616");
+        let long = "9".repeat(1000);
+        assert_eq!(version(&long).to_string(), long);
+    }
+
+    #[test]
+    fn leading_zeros_do_not_count() {
+        assert_eq!(version("007"), version("7"));
+        assert_eq!(version("000"), Version::ZERO);
+        assert!(version("0").is_zero());
+        assert!(!version("10").is_zero());
+        assert_eq!(version("00018446744073709551616"), version("18446744073709551616"));
+        assert_eq!(version("000000000000000000000000000005").as_u64(), Some(5));
+    }
+
+    #[test]
+    fn orders_by_length_then_text() {
+        let ascending =
+            ["0", "9", "10", "18446744073709551615", "18446744073709551616", "18446744073709551617", "99999999999999999999", "100000000000000000000"];
+        for pair in ascending.windows(2) {
+            assert!(version(pair[0]) < version(pair[1]), "{} < {}", pair[0], pair[1]);
+        }
+    }
+
+    #[test]
+    fn opt_04_refuses_what_is_not_a_number() {
+        for text in ["", "a", " ", "abc", "-1", "+1", "1 ", " 1", "1.0", "0x10", "1_000", "１"] {
+            assert!(Version::parse(text).is_err(), "{text:?}");
+        }
+        assert_eq!(
+            Version::parse("abc").unwrap_err().to_string(),
+            "resourceVersion: Invalid value: \"abc\": strconv.ParseUint: parsing \"abc\": invalid syntax"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_numbers(a in any::<u128>(), b in any::<u128>(), narrow in 0u32..128) {
+            let (a, b) = (a >> narrow, b >> narrow);
+            let (left, right) = (version(&a.to_string()), version(&b.to_string()));
+            prop_assert_eq!(left.cmp(&right), a.cmp(&b));
+            prop_assert_eq!(left == right, a == b);
+            prop_assert_eq!(left.to_string(), a.to_string());
+            prop_assert_eq!(version(&format!("000{a}")), left);
+        }
+    }
+}

@@ -1,1 +1,248 @@
-//! Placeholder.
+//! Label selectors: `app=web,tier in (a,b),!canary,rank>3`.
+
+use std::fmt;
+use std::rc::Rc;
+
+use super::error::SelectorError;
+use super::parse;
+
+/// A parsed label selector: the AND of its requirements. Clones share them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelSelector {
+    requirements: Rc<[Requirement]>,
+}
+
+/// One requirement on one label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requirement {
+    key: String,
+    operator: Operator,
+    values: Vec<String>,
+    // The right side of `>` and `<`, read once.
+    bound: i64,
+}
+
+/// How a requirement relates a label to its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// `key=value`
+    Equals,
+    /// `key==value`: means the same as `=`, kept apart so that a selector prints as it was written.
+    DoubleEquals,
+    /// `key!=value`: also matches objects without the label.
+    NotEquals,
+    /// `key in (a,b)`
+    In,
+    /// `key notin (a,b)`: also matches objects without the label.
+    NotIn,
+    /// `key`
+    Exists,
+    /// `!key`
+    DoesNotExist,
+    /// `key>1`: matches labels that are integers only.
+    GreaterThan,
+    /// `key<1`: matches labels that are integers only.
+    LessThan,
+}
+
+impl LabelSelector {
+    /// The selector without requirements, which matches every object.
+    pub fn everything() -> Self {
+        LabelSelector { requirements: Rc::new([]) }
+    }
+
+    /// Reads a selector as the Kubernetes API does. Empty and blank texts select everything.
+    pub fn parse(text: &str) -> Result<Self, SelectorError> {
+        let mut requirements = parse::requirements(text)?;
+        // Sorted by key, so that equal selectors print alike however they were written.
+        requirements.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(LabelSelector { requirements: requirements.into() })
+    }
+
+    /// Whether there is no requirement.
+    pub fn is_everything(&self) -> bool {
+        self.requirements.is_empty()
+    }
+
+    /// Whether an object with these labels is selected. The labels are sorted by key (byte order), each key once.
+    pub fn matches(&self, labels: &[(Rc<str>, Rc<str>)]) -> bool {
+        self.requirements.iter().all(|requirement| requirement.matches(lookup(labels, &requirement.key)))
+    }
+
+    /// The requirements, sorted by key.
+    pub fn requirements(&self) -> &[Requirement] {
+        &self.requirements
+    }
+
+    /// The one value the selector demands of a label, if it demands one: by `=`, `==` or `in` with a single value, in
+    /// the first requirement on that label.
+    pub fn exact(&self, key: &str) -> Option<&str> {
+        let first = self.requirements.iter().find(|requirement| requirement.key == key)?;
+        match (first.operator, first.values.as_slice()) {
+            (Operator::Equals | Operator::DoubleEquals | Operator::In, [value]) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+impl Requirement {
+    /// The values are sorted and distinct; `bound` is read only for `>` and `<`.
+    pub(super) fn new(key: String, operator: Operator, values: Vec<String>, bound: i64) -> Self {
+        Requirement { key, operator, values, bound }
+    }
+
+    /// The label's key.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The operator.
+    pub fn operator(&self) -> Operator {
+        self.operator
+    }
+
+    /// The values, sorted and distinct: none for `key` and `!key`, one for the comparisons, one or more for `in` and
+    /// `notin`.
+    pub fn values(&self) -> &[String] {
+        &self.values
+    }
+
+    /// Whether the label's value, or its absence, meets the requirement.
+    pub fn matches(&self, value: Option<&str>) -> bool {
+        match self.operator {
+            Operator::Equals | Operator::DoubleEquals | Operator::In => value.is_some_and(|value| self.has(value)),
+            Operator::NotEquals | Operator::NotIn => value.is_none_or(|value| !self.has(value)),
+            Operator::Exists => value.is_some(),
+            Operator::DoesNotExist => value.is_none(),
+            Operator::GreaterThan => number(value).is_some_and(|number| number > self.bound),
+            Operator::LessThan => number(value).is_some_and(|number| number < self.bound),
+        }
+    }
+
+    fn has(&self, value: &str) -> bool {
+        self.values.iter().any(|own| own == value)
+    }
+}
+
+fn number(value: Option<&str>) -> Option<i64> {
+    value?.parse().ok()
+}
+
+fn lookup<'a>(labels: &'a [(Rc<str>, Rc<str>)], key: &str) -> Option<&'a str> {
+    let index = labels.binary_search_by(|(own, _)| (**own).cmp(key)).ok()?;
+    Some(&labels[index].1)
+}
+
+impl Default for LabelSelector {
+    fn default() -> Self {
+        LabelSelector::everything()
+    }
+}
+
+impl fmt::Display for LabelSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, requirement) in self.requirements.iter().enumerate() {
+            if index > 0 {
+                f.write_str(",")?;
+            }
+            requirement.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (before, between, after) = match self.operator {
+            Operator::Equals => ("", "=", ""),
+            Operator::DoubleEquals => ("", "==", ""),
+            Operator::NotEquals => ("", "!=", ""),
+            Operator::In => ("", " in (", ")"),
+            Operator::NotIn => ("", " notin (", ")"),
+            Operator::Exists => ("", "", ""),
+            Operator::DoesNotExist => ("!", "", ""),
+            Operator::GreaterThan => ("", ">", ""),
+            Operator::LessThan => ("", "<", ""),
+        };
+        write!(f, "{before}{}{between}{}{after}", self.key, self.values.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(pairs: &[(&str, &str)]) -> Vec<(Rc<str>, Rc<str>)> {
+        let mut labels: Vec<(Rc<str>, Rc<str>)> = pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        labels.sort();
+        labels
+    }
+
+    fn matches(selector: &str, pairs: &[(&str, &str)]) -> bool {
+        LabelSelector::parse(selector).unwrap().matches(&labels(pairs))
+    }
+
+    #[test]
+    fn st_33_absent_labels() {
+        assert!(matches("a!=b", &[]));
+        assert!(matches("a notin (b,c)", &[]));
+        assert!(!matches("a=b", &[]));
+        assert!(!matches("a in (b,c)", &[]));
+        assert!(!matches("a>1", &[]));
+        assert!(!matches("a<1", &[]));
+        assert!(!matches("a", &[]));
+        assert!(matches("!a", &[]));
+        assert!(matches("", &[]));
+        assert!(matches("", &[("x", "y")]));
+    }
+
+    #[test]
+    fn present_labels() {
+        let own = [("app", "web"), ("rank", "5"), ("empty", ""), ("tier", "a")];
+        for selector in [
+            "app=web", "app==web", "app!=db", "app in (db,web)", "app notin (db)", "app", "!canary", "rank>4", "rank<6", "empty=", "empty in ()",
+            "empty in (,x)", "app=web,tier in (a,b),!canary,rank>3", "rank>04", "rank!=6",
+        ] {
+            assert!(matches(selector, &own), "{selector}");
+        }
+        for selector in [
+            "app=db", "app!=web", "app in (db)", "app notin (web,db)", "!app", "canary", "rank>5", "rank<5", "app>1", "app<1", "empty>1", "empty!=",
+            "app=web,tier=b", "rank>99999999", "tier in ()",
+        ] {
+            assert!(!matches(selector, &own), "{selector}");
+        }
+    }
+
+    #[test]
+    fn integers_beyond_64_bits_never_compare() {
+        assert!(!matches("rank>1", &[("rank", "9223372036854775808")]));
+        assert!(matches("rank>1", &[("rank", "9223372036854775807")]));
+        assert!(!matches("rank<1", &[("rank", "1.5")]));
+    }
+
+    #[test]
+    fn one_exact_value() {
+        let selector = LabelSelector::parse("a=1,b==2,c in (3),d in (4,5),e!=6,f,g notin (7),h=,i>1,j!=1,j=2").unwrap();
+        for (key, value) in [
+            ("a", Some("1")), ("b", Some("2")), ("c", Some("3")), ("d", None), ("e", None), ("f", None), ("g", None), ("h", Some("")), ("i", None),
+            // Only the first requirement on a key speaks for it.
+            ("j", None), ("missing", None),
+        ] {
+            assert_eq!(selector.exact(key), value, "{key}");
+        }
+    }
+
+    #[test]
+    fn prints_in_one_form() {
+        for (text, canonical) in [
+            ("x=a,y=b,z=c", "x=a,y=b,z=c"), ("", ""), ("  ", ""), ("x!=a,y=b", "x!=a,y=b"), ("x= ,z= ", "x=,z="), ("!x", "!x"), ("x>1,z<5", "x>1,z<5"),
+            ("z=c, a=b", "a=b,z=c"), ("x in (c,a,b,a)", "x in (a,b,c)"), ("x notin ( b , a )", "x notin (a,b)"), ("x in ()", "x in ()"),
+            ("x in (,)", "x in ()"), ("x in (a,,b)", "x in (,a,b)"), ("x==a", "x==a"), ("! x", "!x"), ("in in (in,notin)", "in in (in,notin)"),
+            ("notin=in", "notin=in"), ("x=notin", "x=notin"), ("x\tin\n(a)", "x in (a)"), ("a.b/c", "a.b/c"),
+        ] {
+            let selector = LabelSelector::parse(text).unwrap();
+            assert_eq!(selector.to_string(), canonical, "{text:?}");
+            assert_eq!(LabelSelector::parse(canonical).unwrap(), selector, "{canonical:?}");
+        }
+    }
+}

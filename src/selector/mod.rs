@@ -1,4 +1,16 @@
 //! Label and field selectors with the grammar and the messages of the Kubernetes API.
+//!
+//! Both kinds parse from text, print in one canonical form that parses back to an equal selector, and evaluate without
+//! allocating. A [`Predicate`](predicate::Predicate) is the two together: what a list, a watch or a view asks for.
 
+mod error;
 pub mod field;
 pub mod label;
+mod parse;
+pub mod predicate;
+mod validate;
+
+pub use error::SelectorError;
+pub use field::FieldSelector;
+pub use label::LabelSelector;
+pub use predicate::Predicate;

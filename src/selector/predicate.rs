@@ -1,0 +1,57 @@
+//! Labels and fields together: what one list, watch or view asks for.
+
+use std::rc::Rc;
+
+use super::{FieldSelector, LabelSelector};
+
+/// A label selector and a field selector; an object must pass both.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Predicate {
+    /// What the labels must meet.
+    pub label: LabelSelector,
+    /// What the fields must meet.
+    pub field: FieldSelector,
+}
+
+/// An index a store may have, and the one value in it that can hold matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexMatch {
+    /// "f:" and a field's path, or "l:" and a label's key.
+    pub index: String,
+    /// The value to look up.
+    pub value: String,
+}
+
+impl Predicate {
+    /// Whether every object passes.
+    pub fn is_empty(&self) -> bool {
+        self.label.is_everything() && self.field.is_everything()
+    }
+
+    /// Whether an object passes. Fields are read only if the labels match and there is a field term.
+    pub fn matches(&self, labels: &[(Rc<str>, Rc<str>)], read: &mut dyn FnMut(&str) -> Rc<str>) -> bool {
+        self.label.matches(labels) && self.field.matches(read)
+    }
+
+    /// The name, when only one can match.
+    pub fn single_name(&self) -> Option<&str> {
+        self.field.exact("metadata.name")
+    }
+
+    /// The namespace, when only one can match.
+    pub fn single_namespace(&self) -> Option<&str> {
+        self.field.exact("metadata.namespace")
+    }
+
+    /// Which of the given indexes narrow the search, best first: fields before labels, each in the given order. An entry
+    /// is a prefilter only; what it finds must still be matched. A namespaced request stands in for a missing
+    /// `metadata.namespace` term, but does not override one.
+    pub fn indexes(&self, namespace: Option<&str>, fields: &[&str], labels: &[&str]) -> Vec<IndexMatch> {
+        let by_field = fields.iter().filter_map(|path| {
+            let value = self.field.exact(path).or(if *path == "metadata.namespace" { namespace } else { None })?;
+            Some(IndexMatch { index: format!("f:{path}"), value: value.to_owned() })
+        });
+        let by_label = labels.iter().filter_map(|key| Some(IndexMatch { index: format!("l:{key}"), value: self.label.exact(key)?.to_owned() }));
+        by_field.chain(by_label).collect()
+    }
+}
