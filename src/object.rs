@@ -8,7 +8,7 @@ use crate::json::path::Path;
 use crate::json::scalar::Scalar;
 use crate::json::scan::{Scanned, read_fields};
 use crate::key::{Key, key};
-use crate::status::{Error, ErrorCode};
+use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
 /// Identifies one object version within the process. Never reused.
@@ -52,6 +52,32 @@ impl Object {
             fields: RefCell::new(scanned.fields),
             bytes: scanned.bytes,
         }))
+    }
+
+    /// The document of a bookmark: nothing but a version, and the annotation that ends the initial events.
+    pub fn bookmark(version: &Version, initial_events_end: bool) -> Rc<Self> {
+        let annotations =
+            if initial_events_end { r#","annotations":{"k8s.io/initial-events-end":"true"}"# } else { "" };
+        let text = format!(r#"{{"metadata":{{"resourceVersion":"{version}"{annotations}}}}}"#);
+        Self::bare(version.clone(), text)
+    }
+
+    /// The document of an ERROR event.
+    pub fn status(status: &Status) -> Rc<Self> {
+        Self::bare(Version::ZERO, status.to_json())
+    }
+
+    fn bare(version: Version, text: String) -> Rc<Self> {
+        Rc::new(Self {
+            id: next_id(),
+            key: "".into(),
+            namespace_len: 0,
+            version,
+            uid: None,
+            labels: Vec::new(),
+            fields: RefCell::new(Vec::new()),
+            bytes: text.into_bytes().into_boxed_slice(),
+        })
     }
 
     /// Unique per object version.

@@ -56,6 +56,21 @@ impl Version {
         matches!(self.0, Repr::Small(0))
     }
 
+    /// The version just before this one; `None` before "0".
+    pub fn predecessor(&self) -> Option<Version> {
+        match &self.0 {
+            Repr::Small(number) => number.checked_sub(1).map(Version::from),
+            Repr::Large(digits) => {
+                // Borrow from the trailing zeros; a large version is never all zeros.
+                let kept = digits.trim_end_matches('0');
+                let (head, last) = kept.split_at(kept.len() - 1);
+                let lowered = char::from(last.as_bytes()[0] - 1);
+                let nines = "9".repeat(digits.len() - kept.len());
+                Version::parse(&format!("{head}{lowered}{nines}")).ok()
+            }
+        }
+    }
+
     /// The version as a number, when it fits.
     pub fn as_u64(&self) -> Option<u64> {
         match self.0 {
@@ -119,6 +134,16 @@ impl fmt::Debug for Version {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_predecessor_borrows_across_zeros_and_across_the_64_bit_border() {
+        let before = |text: &str| Version::parse(text).unwrap().predecessor().map(|version| version.to_string());
+        assert_eq!(before("0"), None);
+        assert_eq!(before("10").as_deref(), Some("9"));
+        assert_eq!(before("18446744073709551616").as_deref(), Some("18446744073709551615"));
+        assert_eq!(before("100000000000000000000000").as_deref(), Some("99999999999999999999999"));
+        assert_eq!(before("100000000000000000000001").as_deref(), Some("100000000000000000000000"));
+    }
+
     use super::*;
     use proptest::prelude::*;
 

@@ -1,1 +1,12 @@
-//! Placeholder.
+//! Watchers: who hears of which change, in which form, and when a stream ends.
+
+pub mod bookmark;
+pub mod budget;
+pub mod convert;
+pub mod dispatcher;
+pub mod event;
+pub mod filter;
+pub mod options;
+pub mod outbox;
+pub mod registry;
+pub mod watcher;

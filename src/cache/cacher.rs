@@ -1,0 +1,433 @@
+//! The cacher: one resource's state, kept by what the reflector sends, read and watched by everybody else.
+//!
+//! Everything here is synchronous: what must be one step (capturing initial events and registering the watcher; changing the store
+//! and telling watchers and views) has no await in it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use futures::channel::oneshot;
+
+use crate::cache::freshness::Freshness;
+use crate::cache::incoming::{ChangeKind, Connection, Incoming};
+use crate::cache::ready::Ready;
+use crate::cache::status::{Phase, ResourceStatus};
+use crate::cache::store::Store;
+use crate::cache::views::Views;
+use crate::cache::window::{Entry, Window, WindowBounds};
+use crate::json::fields::FieldSet;
+use crate::object::Object;
+use crate::runtime::Millis;
+use crate::status::{Error, ErrorCode, Status};
+use crate::version::Version;
+use crate::watch::convert::Conversion;
+use crate::watch::dispatcher::{Dispatcher, DispatcherStats};
+use crate::watch::event::{EndReason, EventKind, WatchEvent};
+use crate::watch::filter::Filter;
+use crate::watch::options::{Start, WatchOptions};
+use crate::watch::watcher::{BookmarkState, Watcher};
+
+/// The most a watcher may hold back by default where no index narrows what it hears, as in the apiserver.
+const MOST_BUFFERED: usize = 100;
+
+/// Things a flush tells once, as bits.
+pub mod signal {
+    /// The status changed.
+    pub const STATUS: u32 = 1;
+    /// The first list is complete.
+    pub const SYNCED: u32 = 2;
+    /// A later list replaced the state.
+    pub const RELIST: u32 = 4;
+    /// A watcher was ended because it did not keep up.
+    pub const OVERFLOW: u32 = 8;
+    /// An error was recorded in the status.
+    pub const ERROR: u32 = 16;
+}
+
+/// Numbers for `stats`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacherStats {
+    /// Objects held.
+    pub objects: usize,
+    /// Bytes held by them.
+    pub bytes: usize,
+    /// Changes received since the start.
+    pub events: u64,
+    /// Lists applied since the start.
+    pub lists: u64,
+    /// Changes held in the window.
+    pub history: usize,
+    /// Changes the window may hold at the moment.
+    pub history_capacity: usize,
+    /// About the watchers.
+    pub dispatcher: DispatcherStats,
+    /// Views that are open.
+    pub views: usize,
+}
+
+/// The state of one resource.
+pub struct Cacher {
+    fields: Rc<RefCell<FieldSet>>,
+    store: Store,
+    window: Window,
+    version: Version,
+    ready: Ready,
+    freshness: Freshness,
+    /// Watchers and what is ready for them.
+    pub dispatcher: Dispatcher,
+    /// Live views.
+    pub views: Views,
+    status: ResourceStatus,
+    signals: u32,
+    events: u64,
+    lists: u64,
+    sync_waiters: Vec<oneshot::Sender<Result<(), Error>>>,
+    list_waiters: Vec<oneshot::Sender<Result<(), Error>>>,
+}
+
+impl Cacher {
+    /// An empty cacher that is not ready.
+    pub fn new(fields: Rc<RefCell<FieldSet>>, bounds: WindowBounds, now: Millis) -> Self {
+        Self {
+            fields,
+            store: Store::new(),
+            window: Window::new(bounds),
+            version: Version::ZERO,
+            ready: Ready::new(now),
+            freshness: Freshness::default(),
+            dispatcher: Dispatcher::default(),
+            views: Views::default(),
+            status: ResourceStatus::new(),
+            signals: 0,
+            events: 0,
+            lists: 0,
+            sync_waiters: Vec::new(),
+            list_waiters: Vec::new(),
+        }
+    }
+
+    /// Applies one message of the reflector. Returns whether watchers without room wait to be served before the next change.
+    pub fn apply(&mut self, message: Incoming, now: Millis, wall: Millis) -> bool {
+        match message {
+            Incoming::RoundStarted => self.dispatcher.end_all(EndReason::Relist, &self.version),
+            Incoming::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
+            Incoming::Replace { objects, version } => self.replace(objects, version, now),
+            Incoming::Change { kind, object } => return self.change(kind, object, now, wall),
+            Incoming::Bookmark(version) => self.bookmark(version, wall),
+            Incoming::RoundEnded(error) => {
+                self.ready.set_error(error.as_ref(), now);
+            }
+            Incoming::Connection(connection) => self.connection(connection),
+        }
+        false
+    }
+
+    fn page(&mut self, objects: &[Rc<Object>], loaded: usize, remaining: Option<u64>) {
+        self.status.listed = Some((loaded, remaining));
+        if self.status.phase == Phase::Loading {
+            self.status.phase = Phase::Listing;
+        }
+        self.signals |= signal::STATUS;
+        if self.lists > 0 {
+            return; // a relist shows nothing before it is whole
+        }
+        for object in objects {
+            let previous = self.store.upsert(object.clone());
+            self.views.change(previous.as_ref(), Some(object), &self.fields.borrow());
+        }
+    }
+
+    fn replace(&mut self, objects: Vec<Rc<Object>>, version: Version, now: Millis) {
+        for difference in self.store.replace(objects) {
+            self.views.change(difference.before.as_ref(), difference.after.as_ref(), &self.fields.borrow());
+        }
+        self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
+        self.lists += 1;
+        self.status.listed = None;
+        self.window.reset(version.clone());
+        self.advance(version);
+        self.ready.set_ready(now);
+        for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
+            let _gone = waiter.send(Ok(()));
+        }
+    }
+
+    fn change(&mut self, kind: ChangeKind, object: Rc<Object>, now: Millis, wall: Millis) -> bool {
+        if *object.version() <= self.version {
+            // The reflector refuses what goes backwards; were it to slip through, nobody may see it.
+            self.signals |= signal::ERROR;
+            self.status.error = Some(Error::new(
+                ErrorCode::Internal,
+                format!("a change at version {} arrived after version {}", object.version(), self.version),
+            ));
+            return false;
+        }
+        let previous = match kind {
+            ChangeKind::Deleted => self.store.remove(object.key()),
+            ChangeKind::Added | ChangeKind::Modified => self.store.upsert(object.clone()),
+        };
+        let after = (kind != ChangeKind::Deleted).then_some(&object);
+        self.views.change(previous.as_ref(), after, &self.fields.borrow());
+        self.events += 1;
+        self.status.last_event_at = Some(wall);
+        self.advance(object.version().clone());
+        let entry = Entry { kind, object, previous, at: now };
+        let blocked = self.dispatcher.dispatch(&entry, &self.fields.borrow());
+        self.window.push(entry);
+        blocked
+    }
+
+    fn bookmark(&mut self, version: Version, wall: Millis) {
+        self.status.last_event_at = Some(wall);
+        if version > self.version {
+            self.advance(version);
+        }
+    }
+
+    fn connection(&mut self, connection: Connection) {
+        if self.status.phase == Phase::Closed {
+            return;
+        }
+        let refused = match &connection {
+            Connection::NeedsAuth { error, .. } | Connection::Failed { error, .. } => Some(error.clone()),
+            _ => None,
+        };
+        let erred = refused.is_some() || matches!(connection, Connection::Waiting { .. });
+        self.signals |= signal::STATUS | if erred { signal::ERROR } else { 0 };
+        self.status.connection(connection);
+        if let Some(error) = refused {
+            for waiter in self.sync_waiters.drain(..) {
+                let _gone = waiter.send(Err(error.clone()));
+            }
+        }
+    }
+
+    fn advance(&mut self, version: Version) {
+        self.freshness.reached(&version);
+        self.version = version;
+    }
+
+    /// Parses and registers a watcher that has not started. The error is the refusal.
+    pub fn register(&mut self, options: &WatchOptions) -> (u32, Result<Start, Error>) {
+        let filter = Filter::new(
+            options.namespace.as_deref(),
+            options.name.as_deref(),
+            options.label_selector.as_deref(),
+            options.field_selector.as_deref(),
+            &mut self.fields.borrow_mut(),
+        );
+        let checked = filter.and_then(|filter| Ok((filter, options.start()?)));
+        match checked {
+            Ok((filter, start)) => (self.dispatcher.add(Watcher::new(filter)), Ok(start)),
+            Err(error) => (self.dispatcher.add(Watcher::new(Filter::everything())), Err(error)),
+        }
+    }
+
+    /// Ends a watcher that could not start with a direct error.
+    pub fn refuse(&mut self, id: u32, error: Error) {
+        if let Some(watcher) = self.dispatcher.get_mut(id) {
+            watcher.refusal = Some(error);
+        }
+        self.dispatcher.end(id, EndReason::Error, &Version::ZERO);
+    }
+
+    /// Ends a watcher with an ERROR event.
+    pub fn fail(&mut self, id: u32, error: &Error) {
+        let status = error.status.as_deref().cloned().unwrap_or_else(|| Status::internal(error.message.clone()));
+        self.dispatcher.fail(id, &status, &self.version);
+    }
+
+    /// Captures the initial events of a watcher and begins to dispatch to it, in one step.
+    ///
+    /// Where it starts, as the apiserver's cacher does: from the state when the version is unset or `"0"` or when initial events are
+    /// asked for; after `n` from the window; with `sendInitialEvents=false` after `required` (unset) or now (`"0"`). `required` is the
+    /// version the caller made sure of.
+    pub fn start_watch(&mut self, id: u32, options: &WatchOptions, start: &Start, required: &Version, now: Millis) {
+        let from_history = match (start, options.send_initial_events) {
+            (Start::After(version), None | Some(false)) => Some(version.clone()),
+            (Start::Unset, Some(false)) => Some(required.clone()),
+            _ => None,
+        };
+        let silent = *start == Start::Any && options.send_initial_events == Some(false);
+        let Some(filter) = self.dispatcher.get(id).map(|watcher| watcher.filter.clone()) else { return };
+        let captured = match &from_history {
+            Some(version) => self.history_events(&filter, version),
+            None if silent => Ok(Vec::new()),
+            None => Ok(self.state_events(&filter)),
+        };
+        let mut events = match captured {
+            Ok(events) => events,
+            Err(error) => return self.fail(id, &error),
+        };
+        let interval = from_history.unwrap_or_else(|| self.version.clone());
+        let newest = events.last().map(|event| event.version.clone()).unwrap_or_default();
+        let gate = interval.max(required.clone()).max(newest);
+        let ends_initial = options.send_initial_events == Some(true) && options.allow_watch_bookmarks;
+        if ends_initial {
+            events.push(WatchEvent::bookmark(self.version.clone(), true));
+        }
+        let capacity = options.buffer_size.unwrap_or_else(|| self.window.suggested_buffer(MOST_BUFFERED)).max(1);
+        if let Some(watcher) = self.dispatcher.get_mut(id) {
+            watcher.backlog = events.into();
+            watcher.gate = gate;
+            watcher.capacity = capacity;
+            watcher.bookmarks = options.allow_watch_bookmarks;
+            watcher.bookmark_state = BookmarkState::Sent;
+            watcher.deadline = options.timeout_seconds.map(|seconds| now + Millis::from(seconds) * 1000);
+        }
+        self.dispatcher.start(id, now);
+    }
+
+    fn state_events(&self, filter: &Filter) -> Vec<WatchEvent> {
+        let at = |object: &Rc<Object>| WatchEvent {
+            kind: EventKind::Added,
+            object: object.clone(),
+            version: self.version.clone(),
+        };
+        self.select(filter).map(|object| at(&object)).collect()
+    }
+
+    fn history_events(&self, filter: &Filter, since: &Version) -> Result<Vec<WatchEvent>, Error> {
+        let fields = self.fields.borrow();
+        let entries = self.window.since(since)?;
+        Ok(entries
+            .filter_map(|entry| {
+                let conversion = Conversion::new(entry);
+                let kind = conversion.kind(|object| filter.passes(object, &fields))?;
+                Some(conversion.event(kind))
+            })
+            .collect())
+    }
+
+    /// The objects that pass a filter, in key order.
+    pub fn select<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = Rc<Object>> + 'a {
+        let fields = self.fields.clone();
+        let objects = self.store.namespace(filter.scope_namespace());
+        objects.filter(move |object| filter.passes(object, &fields.borrow())).cloned()
+    }
+
+    /// Closes for good: all streams end, all waits are cancelled.
+    pub fn close(&mut self, now: Millis) {
+        self.ready.stop(now);
+        self.freshness.cancel();
+        self.dispatcher.end_all(EndReason::Closed, &self.version);
+        self.status.phase = Phase::Closed;
+        self.status.retry_at = None;
+        self.signals |= signal::STATUS;
+        for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
+            let _gone = waiter.send(Err(Error::closed()));
+        }
+    }
+
+    /// Completes when the first list is applied; fails when the server refuses it or the cache is closed.
+    pub fn wait_synced(&mut self) -> oneshot::Receiver<Result<(), Error>> {
+        let (sender, receiver) = oneshot::channel();
+        let refused = matches!(self.status.phase, Phase::NeedsAuth | Phase::Failed);
+        if self.ready.is_stopped() {
+            let _gone = sender.send(Err(Error::closed()));
+        } else if self.lists > 0 {
+            let _gone = sender.send(Ok(()));
+        } else if let Some(error) = self.status.error.clone().filter(|_| refused) {
+            let _gone = sender.send(Err(error));
+        } else {
+            self.sync_waiters.push(sender);
+        }
+        receiver
+    }
+
+    /// Completes when the next list is applied; fails when the cache is closed.
+    pub fn wait_listed(&mut self) -> oneshot::Receiver<Result<(), Error>> {
+        let (sender, receiver) = oneshot::channel();
+        if self.ready.is_stopped() {
+            let _gone = sender.send(Err(Error::closed()));
+        } else {
+            self.list_waiters.push(sender);
+        }
+        receiver
+    }
+
+    /// Parses a filter and registers the paths it reads.
+    pub fn filter(
+        &self,
+        namespace: Option<&str>,
+        label_selector: Option<&str>,
+        field_selector: Option<&str>,
+    ) -> Result<Filter, Error> {
+        Filter::new(namespace, None, label_selector, field_selector, &mut self.fields.borrow_mut())
+    }
+
+    /// The wanted paths.
+    pub fn fields(&self) -> &Rc<RefCell<FieldSet>> {
+        &self.fields
+    }
+
+    /// The objects.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The recent changes.
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// The version reached.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// Whether it can answer.
+    pub fn ready(&mut self) -> &mut Ready {
+        &mut self.ready
+    }
+
+    /// Who waits for a version.
+    pub fn freshness(&mut self) -> &mut Freshness {
+        &mut self.freshness
+    }
+
+    /// What people see of it.
+    pub fn status(&self) -> ResourceStatus {
+        let mut status = self.status.clone();
+        status.resource_version = (self.lists > 0).then(|| self.version.clone());
+        status.stale = status.phase != Phase::Live && (self.lists > 0 || !self.store.is_empty());
+        status
+    }
+
+    /// The first list was asked for.
+    pub fn begin(&mut self) {
+        if self.status.phase == Phase::Idle {
+            self.status.phase = Phase::Loading;
+            self.signals |= signal::STATUS;
+        }
+    }
+
+    /// Adds a signal to the next flush.
+    pub fn signal(&mut self, bits: u32) {
+        self.signals |= bits;
+    }
+
+    /// Takes the signals of this flush.
+    pub fn take_signals(&mut self) -> u32 {
+        std::mem::take(&mut self.signals)
+    }
+
+    /// Whether a flush would tell anything.
+    pub fn has_output(&self) -> bool {
+        self.signals != 0 || self.dispatcher.has_output() || self.views.has_changes()
+    }
+
+    /// Numbers for `stats`.
+    pub fn stats(&self) -> CacherStats {
+        CacherStats {
+            objects: self.store.len(),
+            bytes: self.store.bytes(),
+            events: self.events,
+            lists: self.lists,
+            history: self.window.len(),
+            history_capacity: self.window.capacity(),
+            dispatcher: self.dispatcher.stats(),
+            views: self.views.len(),
+        }
+    }
+}

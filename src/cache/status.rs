@@ -1,0 +1,153 @@
+//! What people see of a resource: the phase of its connection, how fresh it is, when it tries again.
+
+use crate::cache::incoming::Connection;
+use crate::runtime::Millis;
+use crate::status::Error;
+use crate::version::Version;
+
+/// The phase, in words of the public contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing was asked for yet.
+    Idle,
+    /// The first list was asked for; nothing has come.
+    Loading,
+    /// Pages of the first list arrive.
+    Listing,
+    /// The watch is open.
+    Live,
+    /// The connection is lost, or could not be made; it is tried again.
+    Reconnecting,
+    /// A new list replaces the state; what is held stays until it is whole.
+    Relisting,
+    /// Held by the user.
+    Paused,
+    /// The credentials were refused.
+    NeedsAuth,
+    /// The server says no.
+    Failed,
+    /// Closed by the user.
+    Closed,
+}
+
+impl Phase {
+    /// The word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Loading => "loading",
+            Self::Listing => "listing",
+            Self::Live => "live",
+            Self::Reconnecting => "reconnecting",
+            Self::Relisting => "relisting",
+            Self::Paused => "paused",
+            Self::NeedsAuth => "needs-auth",
+            Self::Failed => "failed",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// A snapshot of it all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResourceStatus {
+    /// What it is doing.
+    pub phase: Phase,
+    /// The version held, once a list was complete.
+    pub resource_version: Option<Version>,
+    /// Objects of the list under way, and how many follow where the server says it.
+    pub listed: Option<(usize, Option<u64>)>,
+    /// Something is held, but changes are not arriving.
+    pub stale: bool,
+    /// When the last event or bookmark arrived, in milliseconds of the wall clock.
+    pub last_event_at: Option<Millis>,
+    /// Tries since the last success.
+    pub attempt: u32,
+    /// When the next try begins, in milliseconds of the wall clock.
+    pub retry_at: Option<Millis>,
+    /// What failed last; gone once it is live again.
+    pub error: Option<Error>,
+}
+
+impl ResourceStatus {
+    /// Idle.
+    pub fn new() -> Self {
+        Self {
+            phase: Phase::Idle,
+            resource_version: None,
+            listed: None,
+            stale: false,
+            last_event_at: None,
+            attempt: 0,
+            retry_at: None,
+            error: None,
+        }
+    }
+
+    /// Takes over what the reflector says.
+    pub fn connection(&mut self, connection: Connection) {
+        match connection {
+            Connection::Listing { again } => {
+                self.phase = if again { Phase::Relisting } else { Phase::Loading };
+                self.listed = None;
+                self.retry_at = None;
+            }
+            Connection::Live => {
+                self.phase = Phase::Live;
+                self.listed = None;
+                self.attempt = 0;
+                self.retry_at = None;
+                self.error = None;
+            }
+            Connection::Waiting { attempt, retry_at, error } => {
+                self.phase = Phase::Reconnecting;
+                self.attempt = attempt;
+                self.retry_at = Some(retry_at);
+                self.error = Some(error);
+            }
+            Connection::Reconnecting => {
+                self.phase = Phase::Reconnecting;
+                self.retry_at = None;
+            }
+            Connection::NeedsAuth { error, retry_at } => {
+                self.phase = Phase::NeedsAuth;
+                self.retry_at = Some(retry_at);
+                self.error = Some(error);
+            }
+            Connection::Failed { error, retry_at } => {
+                self.phase = Phase::Failed;
+                self.retry_at = Some(retry_at);
+                self.error = Some(error);
+            }
+            Connection::Paused => {
+                self.phase = Phase::Paused;
+                self.retry_at = None;
+            }
+        }
+    }
+}
+
+impl Default for ResourceStatus {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_stays_until_it_is_live_again() {
+        let mut status = ResourceStatus::new();
+        status.connection(Connection::Listing { again: false });
+        assert_eq!(status.phase, Phase::Loading);
+        let error = Error::network("refused");
+        status.connection(Connection::Waiting { attempt: 2, retry_at: 5, error: error.clone() });
+        assert_eq!((status.phase, status.attempt, status.retry_at), (Phase::Reconnecting, 2, Some(5)));
+        status.connection(Connection::Reconnecting);
+        assert_eq!((status.retry_at, &status.error), (None, &Some(error)));
+        status.connection(Connection::Live);
+        assert_eq!((status.phase, status.attempt, status.error), (Phase::Live, 0, None));
+    }
+}

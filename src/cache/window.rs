@@ -1,0 +1,302 @@
+//! The event window: the recent changes, so that a watch may start in the past. The apiserver calls it the watch cache's ring.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use crate::cache::incoming::ChangeKind;
+use crate::object::Object;
+use crate::runtime::Millis;
+use crate::status::{Error, Status};
+use crate::version::Version;
+
+/// One change with what it replaced.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What happened upstream.
+    pub kind: ChangeKind,
+    /// The object after the change; for DELETED its last state as the upstream sent it.
+    pub object: Rc<Object>,
+    /// What the store held before.
+    pub previous: Option<Rc<Object>>,
+    /// When it arrived, on the monotonic clock.
+    pub at: Millis,
+}
+
+impl Entry {
+    /// The version of the change.
+    pub fn version(&self) -> &Version {
+        self.object.version()
+    }
+}
+
+/// The bounds of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowBounds {
+    /// Events younger than this are worth keeping: the window grows rather than lose them. At least 75,000.
+    pub fresh_ms: Millis,
+    /// The least capacity, in events.
+    pub lower: usize,
+    /// The greatest capacity, in events.
+    pub upper: usize,
+}
+
+/// How long an event stays fresh: the bookmark period and a quarter of it.
+pub const DEFAULT_FRESH_MS: Millis = 75_000;
+const DEFAULT_UPPER: usize = 102_400;
+const LOWER: usize = 100;
+
+impl WindowBounds {
+    /// The apiserver's bounds for this freshness: 100 events, and 102,400 times the power of two that covers a longer freshness.
+    pub fn for_freshness(fresh_ms: Millis) -> Self {
+        Self { fresh_ms, lower: LOWER, upper: upper_bound(fresh_ms) }
+    }
+}
+
+impl Default for WindowBounds {
+    fn default() -> Self {
+        Self::for_freshness(DEFAULT_FRESH_MS)
+    }
+}
+
+fn upper_bound(fresh_ms: Millis) -> usize {
+    let mut exponent = 0;
+    let mut covered = DEFAULT_FRESH_MS;
+    while covered < fresh_ms && exponent < 14 {
+        covered *= 2;
+        exponent += 1;
+    }
+    DEFAULT_UPPER << exponent
+}
+
+/// The window. Its capacity doubles while full of fresh events and halves when a quarter of it would do.
+#[derive(Debug)]
+pub struct Window {
+    bounds: WindowBounds,
+    capacity: usize,
+    entries: VecDeque<Entry>,
+    // How many events ever left at the front: the position of the oldest one.
+    start: u64,
+    evicted_since_replace: bool,
+    list_version: Option<Version>,
+}
+
+impl Window {
+    /// An empty window at its least capacity.
+    pub fn new(bounds: WindowBounds) -> Self {
+        let capacity = bounds.lower.max(1);
+        Self { bounds, capacity, entries: VecDeque::new(), start: 0, evicted_since_replace: false, list_version: None }
+    }
+
+    /// Appends a change. The oldest gives way when the window is full and may not grow.
+    pub fn push(&mut self, entry: Entry) {
+        self.resize(entry.at);
+        if self.entries.len() >= self.capacity {
+            self.evict();
+        }
+        self.entries.push_back(entry);
+    }
+
+    /// Forgets everything: a list at this version replaced the state.
+    pub fn reset(&mut self, list_version: Version) {
+        self.start += self.entries.len() as u64;
+        self.entries.clear();
+        self.evicted_since_replace = false;
+        self.list_version = Some(list_version);
+    }
+
+    /// The changes after this version. 410 when some of them have left the window already; a version ahead of the newest is fine.
+    pub fn since(&self, version: &Version) -> Result<impl ExactSizeIterator<Item = &Entry>, Error> {
+        match (&self.list_version, self.entries.front()) {
+            (Some(list), _) if !self.evicted_since_replace => {
+                if version < list {
+                    return Err(Status::too_old(version, list).into());
+                }
+            }
+            (_, Some(oldest)) => {
+                if let Some(before) = oldest.version().predecessor()
+                    && *version < before
+                {
+                    return Err(Status::too_old(version, before).into());
+                }
+            }
+            _ => return Err(Status::internal("watch cache isn't correctly initialized").into()),
+        }
+        let first = self.entries.partition_point(|entry| entry.version() <= version);
+        Ok(self.entries.range(first..))
+    }
+
+    /// How many changes are held.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether none is held.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// How many changes may be held before the oldest gives way.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// The events a watcher should be able to hold back: one second's worth of a full window, between 10 and `most`.
+    pub fn suggested_buffer(&self, most: usize) -> usize {
+        let per_second = (self.capacity as u64 * 1000).div_ceil(self.bounds.fresh_ms.max(1));
+        usize::try_from(per_second).unwrap_or(most).clamp(10, most.max(10))
+    }
+
+    /// The oldest version a watch may start from.
+    pub fn oldest(&self) -> Option<Version> {
+        if self.evicted_since_replace {
+            return self.entries.front().and_then(|entry| entry.version().predecessor());
+        }
+        self.list_version.clone()
+    }
+
+    fn resize(&mut self, now: Millis) {
+        if self.entries.len() < self.capacity {
+            return;
+        }
+        let age = |index: usize| now.saturating_sub(self.entries[index].at);
+        let newest_quarter = self.entries.len() - (self.capacity / 4).max(1).min(self.entries.len());
+        let quarter = if self.capacity < 4 { 0 } else { newest_quarter };
+        if age(0) < self.bounds.fresh_ms {
+            self.capacity = (self.capacity * 2).min(self.bounds.upper).max(self.capacity.min(self.bounds.upper));
+        } else if age(quarter) > self.bounds.fresh_ms {
+            self.capacity = (self.capacity / 2).max(self.bounds.lower).max(1);
+            while self.entries.len() > self.capacity {
+                self.evict();
+            }
+            self.entries.shrink_to(self.capacity);
+        }
+    }
+
+    fn evict(&mut self) {
+        if self.entries.pop_front().is_some() {
+            self.start += 1;
+            self.evicted_since_replace = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::ErrorCode;
+    use crate::testing::named;
+
+    const FD: Millis = DEFAULT_FRESH_MS;
+
+    fn entry(version: u64, at: Millis) -> Entry {
+        Entry { kind: ChangeKind::Added, object: named("pod", version), previous: None, at }
+    }
+
+    fn fixed(capacity: usize) -> Window {
+        Window::new(WindowBounds { fresh_ms: FD, lower: capacity, upper: capacity })
+    }
+
+    fn versions(window: &Window, since: &str) -> Vec<String> {
+        window.since(&Version::parse(since).unwrap()).unwrap().map(|entry| entry.version().to_string()).collect()
+    }
+
+    fn refused(window: &Window, since: &str) -> Error {
+        match window.since(&Version::parse(since).unwrap()) {
+            Ok(_) => panic!("a watch since {since} must be refused"),
+            Err(error) => error,
+        }
+    }
+
+    #[test]
+    fn win_02_to_04_a_full_window_serves_what_it_holds_and_refuses_what_it_lost() {
+        let mut window = fixed(5);
+        window.push(entry(3, 0));
+        assert_eq!(refused(&window, "1").code, ErrorCode::Expired);
+        assert_eq!(versions(&window, "2"), ["3"]);
+        window.push(entry(4, 1));
+        window.push(entry(5, 2));
+        assert_eq!(refused(&window, "1").code, ErrorCode::Expired);
+        assert_eq!(versions(&window, "3"), ["4", "5"]);
+        for version in 6..=9 {
+            window.push(entry(version, version));
+        }
+        assert_eq!(refused(&window, "3").message, "too old resource version: 3 (4)");
+        assert_eq!(versions(&window, "4"), ["5", "6", "7", "8", "9"]);
+    }
+
+    #[test]
+    fn win_06_after_a_list_its_version_is_the_oldest_start() {
+        let mut window = fixed(5);
+        window.reset(Version::parse("9").unwrap());
+        assert_eq!(refused(&window, "8").code, ErrorCode::Expired);
+        assert_eq!(versions(&window, "9"), Vec::<String>::new());
+        window.push(entry(12, 0));
+        assert_eq!(versions(&window, "9"), ["12"]);
+        assert_eq!(versions(&window, "99"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn win_08_the_message_names_the_oldest_start() {
+        let mut window = fixed(5);
+        window.reset(Version::parse("10").unwrap());
+        assert_eq!(refused(&window, "9").message, "too old resource version: 9 (10)");
+    }
+
+    #[test]
+    fn win_09_a_window_that_never_saw_a_list_or_event_says_so() {
+        assert_eq!(refused(&fixed(5), "5").message, "watch cache isn't correctly initialized");
+    }
+
+    #[test]
+    fn win_10_to_29_capacity_follows_the_age_of_what_is_held() {
+        // capacity, lower, upper, milliseconds between events, capacity afterwards, how many gave way
+        let cases = [
+            (5, 2, 10, FD / 6, 10, 0),
+            (5, 2, 10, FD / 4, 5, 0),
+            (5, 2, 10, FD + 1000, 2, 3),
+            (5, 3, 10, FD + 1000, 3, 2),
+            (5, 2, 8, FD / 6, 8, 0),
+            (8, 4, 16, FD / 9, 16, 0),
+            (8, 4, 16, FD / 8, 8, 0),
+            (8, 4, 16, FD / 2 + 1000, 4, 4),
+            (8, 7, 16, FD / 2 + 1000, 7, 1),
+            (8, 4, 10, FD / 9, 10, 0),
+        ];
+        for start in [0, 3] {
+            for (index, (capacity, lower, upper, step, expected, gone)) in cases.into_iter().enumerate() {
+                let mut window = Window::new(WindowBounds { fresh_ms: FD, lower, upper });
+                window.capacity = capacity;
+                window.start = start;
+                for event in 0..capacity as u64 {
+                    window.entries.push_back(entry(event + 1, event * step));
+                }
+                window.resize(capacity as u64 * step);
+                assert_eq!(window.capacity, expected, "case {index}");
+                assert_eq!(window.start, start + gone, "case {index}");
+                assert_eq!(window.entries.back().unwrap().version().to_string(), capacity.to_string());
+                assert_eq!(window.len() as u64, capacity as u64 - gone);
+            }
+        }
+    }
+
+    #[test]
+    fn win_30_the_upper_bound_doubles_with_freshness_up_to_a_limit() {
+        for (seconds, upper) in [
+            (75, 102_400),
+            (45, 102_400),
+            (300, 409_600),
+            (225, 409_600),
+            (75 << 20, 102_400 << 14),
+        ] {
+            assert_eq!(upper_bound(seconds * 1000), upper, "{seconds} s");
+        }
+    }
+
+    #[test]
+    fn the_suggested_buffer_is_a_seconds_worth_between_its_bounds() {
+        assert_eq!(fixed(100).suggested_buffer(1000), 10);
+        assert_eq!(fixed(7_501).suggested_buffer(1000), 101);
+        assert_eq!(fixed(102_400).suggested_buffer(1000), 1000);
+        assert_eq!(fixed(102_400).suggested_buffer(100), 100);
+    }
+}

@@ -1,0 +1,63 @@
+//! The time that slow watchers may cost everybody.
+
+use crate::runtime::Millis;
+
+/// Refills with 50 ms for each second that passes, up to 100 ms; whoever waits takes all of it and gives back the rest.
+#[derive(Debug)]
+pub struct TimeBudget {
+    available: f64,
+    max: f64,
+    last: Millis,
+}
+
+const REFILL: f64 = 0.05;
+
+impl TimeBudget {
+    /// Empty, filling from now on; holds at most `max` milliseconds.
+    pub fn new(now: Millis, max: Millis) -> Self {
+        #[allow(clippy::cast_precision_loss)]
+        Self { available: 0.0, max: max as f64, last: now }
+    }
+
+    /// Takes all there is, in milliseconds.
+    pub fn take(&mut self, now: Millis) -> f64 {
+        #[allow(clippy::cast_precision_loss)]
+        let earned = now.saturating_sub(self.last) as f64 * REFILL; // nothing when the clock went backwards
+        self.available = (self.available + earned).min(self.max);
+        self.last = now;
+        std::mem::take(&mut self.available)
+    }
+
+    /// Gives back what was not used; a debt is forgiven.
+    pub fn give_back(&mut self, unused: f64) {
+        self.available = (self.available + unused.max(0.0)).min(self.max);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tbg_01_refill_maximum_return_and_a_clock_that_goes_backwards() {
+        let mut now = 1_000_000;
+        let mut budget = TimeBudget::new(now, 200);
+        let take = |budget: &mut TimeBudget, now: Millis| budget.take(now).round() as i64;
+        assert_eq!(take(&mut budget, now), 0);
+        now += 10_000;
+        assert_eq!(take(&mut budget, now), 200);
+        now += 2_000;
+        assert_eq!(take(&mut budget, now), 100);
+        budget.give_back(50.0);
+        assert_eq!(take(&mut budget, now), 50);
+        budget.give_back(-0.00005);
+        assert_eq!(take(&mut budget, now), 0);
+        now -= 120_000;
+        assert_eq!(take(&mut budget, now), 0);
+        now += 600_000;
+        assert_eq!(take(&mut budget, now), 200);
+        budget.give_back(10_000.0);
+        now -= 120_000;
+        assert_eq!(take(&mut budget, now), 200);
+    }
+}

@@ -1,0 +1,58 @@
+//! What is to be delivered at the next flush: one table of events, and who receives which.
+
+use rustc_hash::FxHashMap;
+
+use crate::object::ObjectId;
+use crate::watch::event::{EndReason, EventKind, WatchEvent};
+
+/// Everything of one flush, in delivery order.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    /// Events, each once per form.
+    pub events: Vec<WatchEvent>,
+    /// Flat `[watcher, index into events]`.
+    pub pairs: Vec<u32>,
+    /// Streams that end after these events.
+    pub ended: Vec<(u32, EndReason)>,
+    // Only for events that come out of queues: direct dispatch knows its own indices.
+    seen: FxHashMap<(ObjectId, EventKind), u32>,
+}
+
+impl Outbox {
+    /// Puts an event into the table and returns its index.
+    pub fn event(&mut self, event: WatchEvent) -> u32 {
+        let index = u32::try_from(self.events.len()).unwrap_or(u32::MAX);
+        self.events.push(event);
+        index
+    }
+
+    /// As [`Outbox::event`], but an event that is in the table already keeps its place.
+    pub fn shared_event(&mut self, event: WatchEvent) -> u32 {
+        let key = (event.object.id(), event.kind);
+        if let Some(index) = self.seen.get(&key) {
+            return *index;
+        }
+        let index = self.event(event);
+        self.seen.insert(key, index);
+        index
+    }
+
+    /// Notes a delivery.
+    #[inline]
+    pub fn deliver(&mut self, watcher: u32, event: u32) {
+        self.pairs.extend_from_slice(&[watcher, event]);
+    }
+
+    /// Whether there is nothing to deliver.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty() && self.ended.is_empty()
+    }
+
+    /// Takes back what was not delivered yet to a watcher that is gone.
+    pub fn retract(&mut self, watcher: u32) {
+        if self.pairs.chunks_exact(2).any(|pair| pair[0] == watcher) {
+            self.pairs = self.pairs.chunks_exact(2).filter(|pair| pair[0] != watcher).flatten().copied().collect();
+        }
+        self.ended.retain(|(ended, _)| *ended != watcher);
+    }
+}
