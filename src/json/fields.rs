@@ -1,1 +1,211 @@
-//! Placeholder.
+//! The paths that one resource wants, joined into a tree that a scan walks beside the document.
+
+use super::path::{Filter, Path, Segment, key_is};
+use super::scalar::Scalar;
+
+/// The values to read from every object of a resource, each with a slot that never changes, and the paths to remove
+/// from what is kept. What every object needs (namespace, name, resourceVersion, uid, labels and the annotation that
+/// ends the initial events) is always read and has no slot.
+#[derive(Clone, Debug)]
+pub struct FieldSet {
+    paths: Vec<Path>,
+    nodes: Vec<Node>,
+}
+
+/// The tree's root in `FieldSet::nodes`.
+pub(super) const ROOT: usize = 0;
+
+/// One value of the document that the scan has something to do with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Node {
+    keys: Vec<(Box<str>, usize)>,
+    pub(super) indexes: Vec<(usize, usize)>,
+    pub(super) filters: Vec<(Filter, usize)>,
+    /// Where the value goes.
+    pub(super) slot: Option<usize>,
+    /// Whether the value is removed from what is kept.
+    pub(super) strip: bool,
+    /// What the value means for every object.
+    pub(super) role: Option<Role>,
+}
+
+/// The values that every object needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Namespace,
+    Name,
+    Version,
+    Uid,
+    InitialEventsEnd,
+    Labels,
+}
+
+impl Role {
+    /// The roles whose value is a string.
+    pub(super) const TEXTS: usize = 5;
+}
+
+/// The annotation by which the bookmark behind the initial events of a watch is known.
+const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+impl FieldSet {
+    /// A set without fields. What stands at the `strip` paths is removed from the bytes that are kept, and reads as
+    /// missing in a slot.
+    pub fn new(strip: Vec<Path>) -> Self {
+        let mut fields = FieldSet::bare();
+        for (names, role) in [
+            (&["metadata", "namespace"][..], Role::Namespace),
+            (&["metadata", "name"], Role::Name),
+            (&["metadata", "resourceVersion"], Role::Version),
+            (&["metadata", "uid"], Role::Uid),
+            (&["metadata", "labels"], Role::Labels),
+            (&["metadata", "annotations", INITIAL_EVENTS_END], Role::InitialEventsEnd),
+        ] {
+            let node = names.iter().fold(ROOT, |node, name| fields.key(node, name));
+            fields.nodes[node].role = Some(role);
+        }
+        for path in &strip {
+            let node = fields.node(path);
+            fields.nodes[node].strip = true;
+        }
+        fields
+    }
+
+    /// A set that reads its slots alone.
+    pub(super) fn bare() -> Self {
+        FieldSet { paths: Vec::new(), nodes: vec![Node::default()] }
+    }
+
+    /// The slot of a path; a new path gets the next one.
+    pub fn slot(&mut self, path: &Path) -> usize {
+        if let Some(slot) = self.paths.iter().position(|known| known == path) {
+            return slot;
+        }
+        let slot = self.paths.len();
+        let node = self.node(path);
+        self.nodes[node].slot = Some(slot);
+        self.paths.push(path.clone());
+        slot
+    }
+
+    /// The number of slots.
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Whether there are no slots.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// The paths, by slot.
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    pub(super) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The node of a path, made where it is missing.
+    fn node(&mut self, path: &Path) -> usize {
+        let mut node = ROOT;
+        for segment in path.segments() {
+            node = match segment {
+                Segment::Key(name) => self.key(node, name),
+                Segment::Index(index) => self.child(node, *index, |node| &mut node.indexes),
+                Segment::Filter(filter) => self.child(node, filter.clone(), |node| &mut node.filters),
+            };
+        }
+        node
+    }
+
+    fn key(&mut self, node: usize, name: &str) -> usize {
+        self.child(node, name.into(), |node| &mut node.keys)
+    }
+
+    fn child<K: PartialEq>(&mut self, node: usize, key: K, children: fn(&mut Node) -> &mut Vec<(K, usize)>) -> usize {
+        let next = self.nodes.len();
+        let children = children(&mut self.nodes[node]);
+        if let Some((_, child)) = children.iter().find(|(known, _)| *known == key) {
+            return *child;
+        }
+        children.push((key, next));
+        self.nodes.push(Node::default());
+        next
+    }
+}
+
+impl Node {
+    /// Whether there is anything to do inside the value.
+    #[inline]
+    pub(super) fn is_leaf(&self) -> bool {
+        self.keys.is_empty() && self.indexes.is_empty() && self.filters.is_empty() && self.role != Some(Role::Labels)
+    }
+
+    /// The position among the children, and the node, of a member whose name is written so.
+    #[inline]
+    pub(super) fn member(&self, raw: &[u8]) -> Option<(usize, usize)> {
+        let position = self.keys.iter().position(|(name, _)| key_is(raw, name))?;
+        Some((position, self.keys[position].1))
+    }
+
+    /// All nodes directly below.
+    pub(super) fn children(&self) -> impl Iterator<Item = usize> + '_ {
+        let keys = self.keys.iter().map(|(_, node)| *node);
+        let indexes = self.indexes.iter().map(|(_, node)| *node);
+        keys.chain(indexes).chain(self.filters.iter().map(|(_, node)| *node))
+    }
+}
+
+/// The values at `paths` in a document that was checked before, in their order.
+pub fn read_fields(document: &[u8], paths: &[Path]) -> Vec<Scalar> {
+    let mut fields = FieldSet::bare();
+    let slots: Vec<usize> = paths.iter().map(|path| fields.slot(path)).collect();
+    let values = super::scan::read_slots(document, &fields);
+    slots.into_iter().map(|slot| values[slot].clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Path {
+        Path::parse(text).unwrap()
+    }
+
+    #[test]
+    fn slots_are_stable_and_shared_by_equal_paths() {
+        let mut fields = FieldSet::new(vec![path("metadata.managedFields")]);
+        assert!(fields.is_empty());
+        assert_eq!(fields.slot(&path("spec.nodeName")), 0);
+        assert_eq!(fields.slot(&path("status.phase")), 1);
+        assert_eq!(fields.slot(&path("$['spec'].nodeName")), 0);
+        assert_eq!(fields.slot(&path("metadata.name")), 2);
+        assert_eq!(fields.len(), 3);
+        assert_eq!(fields.paths(), [path("spec.nodeName"), path("status.phase"), path("metadata.name")]);
+    }
+
+    #[test]
+    fn paths_with_a_common_start_share_nodes() {
+        let mut fields = FieldSet::bare();
+        fields.slot(&path("a.b.c"));
+        let before = fields.nodes().len();
+        fields.slot(&path("a.b.d"));
+        fields.slot(&path("a.b"));
+        assert_eq!(fields.nodes().len(), before + 1);
+        fields.slot(&path("a.b[0]"));
+        fields.slot(&path("a.b[?(@.x=='y')].z"));
+        fields.slot(&path("a.b[?(@.x=='y')].w"));
+        assert_eq!(fields.nodes().len(), before + 5);
+    }
+
+    #[test]
+    fn read_fields_keeps_the_order_asked_for() {
+        let paths = [path("b"), path("a"), path("b"), path("c.d")];
+        let values = read_fields(br#"{"a":1,"b":"x","c":{}}"#, &paths);
+        let expected =
+            [Scalar::Text("x".into()), Scalar::Number("1".into()), Scalar::Text("x".into()), Scalar::Missing];
+        assert_eq!(values, expected);
+    }
+}

@@ -1,7 +1,25 @@
-//! JSON as bytes: scanning, paths and lists, without decoding a document.
+//! JSON as bytes: one strict pass finds what the cache needs, and nothing else is decoded.
+//!
+//! A document is accepted exactly when `serde_json` would read it as a `Value`; the property tests hold the two
+//! against each other. [`scan`] reads objects and watch frames, [`list`] reads a list page as it arrives, [`path`]
+//! names one value in a document, and [`fields`] joins the paths that a resource wants.
 
+pub mod error;
 pub mod fields;
+pub mod frame;
 pub mod list;
 pub mod path;
 pub mod scalar;
 pub mod scan;
+
+mod bytes;
+mod cursor;
+mod text;
+
+pub use error::{ErrorKind, JsonError};
+pub use fields::FieldSet;
+pub use frame::{Frame, FrameType, scan_frame};
+pub use list::{ListHead, ListScanner};
+pub use path::{Path, PathError};
+pub use scalar::Scalar;
+pub use scan::{Scanned, read_fields, scan_object};

@@ -1,1 +1,88 @@
-//! Placeholder.
+//! One value of a document, as selectors, orders and groups read it.
+
+use std::rc::Rc;
+
+use super::text::unescape;
+
+/// A value read from a document. Objects and arrays have no scalar value: they are only known to be there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Scalar {
+    /// The document has no such value.
+    #[default]
+    Missing,
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, as written: nothing is rounded.
+    Number(Rc<str>),
+    /// A string, with its escapes read.
+    Text(Rc<str>),
+    /// An object or an array.
+    Composite,
+}
+
+impl Scalar {
+    /// The text that a field selector compares: a string's content, a number as written, `true` or `false`; empty
+    /// for what is missing, null, an object or an array.
+    pub fn text(&self) -> &str {
+        match self {
+            Scalar::Text(text) | Scalar::Number(text) => text,
+            Scalar::Bool(true) => "true",
+            Scalar::Bool(false) => "false",
+            Scalar::Missing | Scalar::Null | Scalar::Composite => "",
+        }
+    }
+
+    /// Whether the document has no such value. `null` is a value.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Scalar::Missing)
+    }
+
+    /// Whether this is an object or an array.
+    pub fn is_composite(&self) -> bool {
+        matches!(self, Scalar::Composite)
+    }
+
+    /// The value of one whole JSON value without whitespace around it. No bytes are a missing value.
+    pub(crate) fn from_raw(raw: &[u8]) -> Scalar {
+        match raw {
+            [] => Scalar::Missing,
+            [b'"', inner @ .., _] => Scalar::Text(unescape(inner).into()),
+            [b'{' | b'[', ..] => Scalar::Composite,
+            [b't', ..] => Scalar::Bool(true),
+            [b'f', ..] => Scalar::Bool(false),
+            [b'n', ..] => Scalar::Null,
+            number => Scalar::Number(String::from_utf8_lossy(number).into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_values_become_scalars() {
+        assert_eq!(Scalar::from_raw(b""), Scalar::Missing);
+        assert_eq!(Scalar::from_raw(b"null"), Scalar::Null);
+        assert_eq!(Scalar::from_raw(b"true"), Scalar::Bool(true));
+        assert_eq!(Scalar::from_raw(b"false"), Scalar::Bool(false));
+        assert_eq!(Scalar::from_raw(b"-1.50e2"), Scalar::Number("-1.50e2".into()));
+        assert_eq!(Scalar::from_raw(b"\"\""), Scalar::Text("".into()));
+        assert_eq!(Scalar::from_raw(b"\"a\\tb\""), Scalar::Text("a\tb".into()));
+        assert_eq!(Scalar::from_raw(b"{}"), Scalar::Composite);
+        assert_eq!(Scalar::from_raw(b"[1]"), Scalar::Composite);
+    }
+
+    #[test]
+    fn selectors_read_the_text() {
+        assert_eq!(Scalar::Text("Running".into()).text(), "Running");
+        assert_eq!(Scalar::Number("007".into()).text(), "007");
+        assert_eq!(Scalar::Bool(false).text(), "false");
+        assert_eq!(Scalar::Null.text(), "");
+        assert_eq!(Scalar::Missing.text(), "");
+        assert_eq!(Scalar::Composite.text(), "");
+        assert!(Scalar::Missing.is_missing() && !Scalar::Null.is_missing());
+    }
+}

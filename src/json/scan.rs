@@ -1,1 +1,285 @@
-//! Placeholder.
+//! One pass over an object: the document is checked as a whole, what the cache needs is noted by its position, and
+//! only then, when nothing can fail any more, turned into values.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use super::cursor::{Cursor, is_whitespace, no_object};
+use super::error::JsonError;
+use super::fields::{FieldSet, Node, ROOT, Role};
+use super::scalar::Scalar;
+use super::text::unescape;
+
+pub use super::fields::read_fields;
+pub use super::frame::{Frame, FrameType, scan_frame};
+
+/// What the cache knows of an object. An empty name, namespace, version or uid counts as none: it is how Go writes a
+/// value that is not set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scanned {
+    /// `metadata.namespace`.
+    pub namespace: Option<Rc<str>>,
+    /// `metadata.name`.
+    pub name: Option<Rc<str>>,
+    /// `metadata.resourceVersion`.
+    pub version: Option<Box<str>>,
+    /// `metadata.uid`.
+    pub uid: Option<Box<str>>,
+    /// `metadata.labels`, sorted by name. A label whose value is no string is left out.
+    pub labels: Vec<(Rc<str>, Rc<str>)>,
+    /// Whether the annotation `k8s.io/initial-events-end` is `"true"`, as on the bookmark behind the initial events.
+    pub initial_events_end: bool,
+    /// The wanted fields, by slot.
+    pub fields: Vec<Scalar>,
+    /// The object without what the `strip` paths name; nothing else is changed, whitespace included.
+    pub bytes: Box<[u8]>,
+}
+
+/// Reads an object. Whitespace around it is allowed and not kept.
+pub fn scan_object(document: &[u8], fields: &FieldSet) -> Result<Scanned, JsonError> {
+    let mut cursor = Cursor::new(document, 0, 0);
+    cursor.peek_token();
+    let start = cursor.at;
+    let mut walk = Walk::new(fields);
+    walk.whole_object(&mut cursor)?;
+    let end = cursor.at;
+    cursor.expect_end()?;
+    cursor.expect_utf8(start)?;
+    Ok(walk.finish(document, start, end))
+}
+
+/// Reads the object that starts at `start`, inside `depth` objects and arrays, and gives the position behind it. The
+/// error's offset counts from the start of the document.
+pub(super) fn scan_object_at(
+    document: &[u8],
+    start: usize,
+    depth: u8,
+    fields: &FieldSet,
+) -> Result<(Scanned, usize), JsonError> {
+    let mut cursor = Cursor::new(document, start, depth);
+    let mut walk = Walk::new(fields);
+    walk.whole_object(&mut cursor)?;
+    cursor.expect_utf8(start)?;
+    let end = cursor.at;
+    Ok((walk.finish(document, start, end), end))
+}
+
+/// The slots' values in a document that was checked before. Should it be broken nevertheless, all are missing.
+pub(super) fn read_slots(document: &[u8], fields: &FieldSet) -> Vec<Scalar> {
+    let mut cursor = Cursor::new(document, 0, 0);
+    cursor.peek_token();
+    let mut walk = Walk::new(fields);
+    if walk.value(&mut cursor, ROOT).is_err() {
+        return vec![Scalar::Missing; fields.len()];
+    }
+    walk.scalars(document)
+}
+
+/// A value's first byte and the one behind it. Both zero: no such value.
+type Span = (usize, usize);
+
+const MISSING: Span = (0, 0);
+
+/// A walk through a document and the tree of wanted paths, side by side.
+pub(super) struct Walk<'f> {
+    nodes: &'f [Node],
+    slots: Vec<Span>,
+    texts: [Span; Role::TEXTS],
+    labels: Vec<(Span, Span)>,
+    stripped: Vec<Span>,
+}
+
+impl<'f> Walk<'f> {
+    pub(super) fn new(fields: &'f FieldSet) -> Self {
+        Walk {
+            nodes: fields.nodes(),
+            slots: vec![MISSING; fields.len()],
+            texts: [MISSING; Role::TEXTS],
+            labels: Vec::new(),
+            stripped: Vec::new(),
+        }
+    }
+
+    /// Steps over the object that must start here.
+    pub(super) fn whole_object(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
+        match cursor.peek() {
+            b'{' => self.value(cursor, ROOT),
+            byte => Err(cursor.error(no_object(byte))),
+        }
+    }
+
+    /// Steps over the value that starts here and notes what the tree wants of it.
+    fn value(&mut self, cursor: &mut Cursor<'_>, index: usize) -> Result<(), JsonError> {
+        let node = &self.nodes[index];
+        let start = cursor.at;
+        match cursor.peek() {
+            b'{' if !node.is_leaf() => self.object(cursor, node)?,
+            b'[' if !node.is_leaf() => self.array(cursor, node)?,
+            _ => cursor.skip_value()?,
+        }
+        let span = (start, cursor.at);
+        if let Some(slot) = node.slot {
+            self.slots[slot] = span;
+        }
+        if let Some(role) = node.role
+            && let Some(text) = self.texts.get_mut(role as usize)
+        {
+            *text = span;
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, cursor: &mut Cursor<'_>, node: &'f Node) -> Result<(), JsonError> {
+        let labels = node.role == Some(Role::Labels);
+        let mut seen = 0u64;
+        let mut more = cursor.open_object()?;
+        while more {
+            let key_start = cursor.at;
+            let key = cursor.read_key()?;
+            let value_start = cursor.at;
+            match node.member(key) {
+                None => cursor.skip_value()?,
+                Some((position, child)) => {
+                    // Of equal names the last one counts, with all that stands below it.
+                    let bit = 1u64.checked_shl(position as u32).unwrap_or(0);
+                    if bit == 0 || seen & bit != 0 {
+                        self.forget(child, true);
+                    }
+                    seen |= bit;
+                    self.value(cursor, child)?;
+                    if self.nodes[child].strip {
+                        self.stripped.push((key_start, cursor.at));
+                        self.forget(child, false);
+                    }
+                }
+            }
+            if labels {
+                self.labels.push(((key_start, key_start + key.len() + 2), (value_start, cursor.at)));
+            }
+            more = cursor.next_member()?;
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, cursor: &mut Cursor<'_>, node: &'f Node) -> Result<(), JsonError> {
+        let mut matched = 0u64;
+        let mut index = 0;
+        let mut more = cursor.open_array()?;
+        while more {
+            let start = cursor.at;
+            match node.indexes.iter().find(|(wanted, _)| *wanted == index) {
+                None => cursor.skip_value()?,
+                Some((_, child)) => self.element(cursor, *child)?,
+            }
+            // A filter is decided when the element is whole, so an element that it takes is walked again.
+            for (position, (filter, child)) in node.filters.iter().enumerate() {
+                let bit = 1u64.checked_shl(position as u32).unwrap_or(0);
+                if matched & bit == 0 && filter.holds(&cursor.document[start..cursor.at]) {
+                    matched |= bit;
+                    cursor.at = start;
+                    self.element(cursor, *child)?;
+                }
+            }
+            index += 1;
+            more = cursor.next_element()?;
+        }
+        Ok(())
+    }
+
+    fn element(&mut self, cursor: &mut Cursor<'_>, child: usize) -> Result<(), JsonError> {
+        let start = cursor.at;
+        self.value(cursor, child)?;
+        if self.nodes[child].strip {
+            self.stripped.push((start, cursor.at));
+            self.forget(child, false);
+        }
+        Ok(())
+    }
+
+    /// Drops what was noted in a value: its slots, and with `roles` what every object needs, too.
+    fn forget(&mut self, index: usize, roles: bool) {
+        let node = &self.nodes[index];
+        if let Some(slot) = node.slot {
+            self.slots[slot] = MISSING;
+        }
+        match node.role {
+            Some(Role::Labels) if roles => self.labels.clear(),
+            Some(role) if roles => self.texts[role as usize] = MISSING,
+            _ => {}
+        }
+        for child in node.children() {
+            self.forget(child, roles);
+        }
+    }
+
+    fn scalars(&self, document: &[u8]) -> Vec<Scalar> {
+        self.slots.iter().map(|&(start, end)| Scalar::from_raw(&document[start..end])).collect()
+    }
+
+    /// The values behind the noted positions, and the object's bytes.
+    pub(super) fn finish(mut self, document: &[u8], start: usize, end: usize) -> Scanned {
+        let text = |role: Role| {
+            let (start, end) = self.texts[role as usize];
+            string(document, (start, end)).filter(|text| !text.is_empty())
+        };
+        let mut labels: Vec<(Rc<str>, Rc<str>)> = self
+            .labels
+            .iter()
+            .filter_map(|&(key, value)| Some((string(document, key)?.into(), string(document, value)?.into())))
+            .collect();
+        // Go writes maps sorted, so there is mostly nothing to do. The sort is stable: of equal names the last one stays.
+        if !labels.is_sorted_by(|left, right| left.0 < right.0) {
+            labels.reverse();
+            labels.sort_by(|left, right| left.0.cmp(&right.0));
+            labels.dedup_by(|left, right| left.0 == right.0);
+        }
+        Scanned {
+            namespace: text(Role::Namespace).map(Into::into),
+            name: text(Role::Name).map(Into::into),
+            version: text(Role::Version).map(Into::into),
+            uid: text(Role::Uid).map(Into::into),
+            labels,
+            initial_events_end: text(Role::InitialEventsEnd).is_some_and(|text| text == "true"),
+            fields: self.scalars(document),
+            bytes: copy_without(document, (start, end), &mut self.stripped),
+        }
+    }
+}
+
+/// The text of a value that is a string.
+pub(super) fn string(document: &[u8], (start, end): Span) -> Option<Cow<'_, str>> {
+    match &document[start..end] {
+        [b'"', inner @ .., _] => Some(unescape(inner)),
+        _ => None,
+    }
+}
+
+/// The bytes of a value without some of its members and elements. Each goes with one comma: the one behind it, or,
+/// where it was the last, the one in front.
+fn copy_without(document: &[u8], (start, end): Span, removed: &mut [Span]) -> Box<[u8]> {
+    if removed.is_empty() {
+        return document[start..end].into();
+    }
+    removed.sort_unstable();
+    let mut kept = Vec::with_capacity(end - start);
+    let mut at = start;
+    for &mut (from, to) in removed {
+        if from < at {
+            continue; // it stands inside one that is gone already
+        }
+        kept.extend_from_slice(&document[at..from]);
+        let mut cursor = Cursor::new(document, to, 0);
+        if cursor.peek_token() == b',' {
+            at = cursor.at + 1;
+        } else {
+            at = to;
+            if let Some(last) = kept.iter().rposition(|byte| !is_whitespace(*byte))
+                && kept[last] == b','
+            {
+                kept.remove(last);
+            }
+        }
+    }
+    kept.extend_from_slice(&document[at..end]);
+    kept.into_boxed_slice()
+}

@@ -1,0 +1,115 @@
+//! Watch frames: `{"type":"ADDED","object":{…}}`, one document each.
+
+use super::cursor::{Cursor, no_object};
+use super::error::{ErrorKind, JsonError};
+use super::fields::FieldSet;
+use super::scan::{Scanned, Walk, string};
+
+/// What a watch frame says about its object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FrameType {
+    /// The object is new to the watch.
+    Added,
+    /// The object has changed.
+    Modified,
+    /// The object is gone; the frame holds its last state, with the version of the deletion.
+    Deleted,
+    /// Nothing has changed up to the object's resourceVersion.
+    Bookmark,
+    /// The watch has failed; the object is a `Status`.
+    Error,
+    /// A type that Kubernetes does not have.
+    Unknown(String),
+}
+
+impl FrameType {
+    /// Reads the frame's `type`.
+    pub fn parse(text: &str) -> FrameType {
+        match text {
+            "ADDED" => FrameType::Added,
+            "MODIFIED" => FrameType::Modified,
+            "DELETED" => FrameType::Deleted,
+            "BOOKMARK" => FrameType::Bookmark,
+            "ERROR" => FrameType::Error,
+            other => FrameType::Unknown(other.to_owned()),
+        }
+    }
+}
+
+/// A watch frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// An event or a bookmark.
+    Event {
+        /// `Added`, `Modified`, `Deleted` or `Bookmark`.
+        kind: FrameType,
+        /// The frame's object.
+        object: Scanned,
+    },
+    /// The watch has failed.
+    Error {
+        /// The `Status`, as it came.
+        status: Box<[u8]>,
+    },
+    /// A frame of a type that Kubernetes does not have.
+    Unknown {
+        /// The type, as it came.
+        kind: String,
+        /// The frame's object.
+        object: Scanned,
+    },
+}
+
+/// Reads a watch frame. Its members may stand in any order, others than `type` and `object` are checked and passed
+/// over, and whitespace around it (the newline that ends a frame) is allowed.
+pub fn scan_frame(document: &[u8], fields: &FieldSet) -> Result<Frame, JsonError> {
+    let mut cursor = Cursor::new(document, 0, 0);
+    let first = cursor.peek_token();
+    let start = cursor.at;
+    if first != b'{' {
+        return Err(cursor.error(no_object(first)));
+    }
+    let mut kind = None;
+    let mut object = None;
+    let mut more = cursor.open_object()?;
+    while more {
+        let key = cursor.read_key()?;
+        let value = cursor.at;
+        match &*super::text::unescape(key) {
+            "type" => {
+                cursor.skip_value()?;
+                kind = Some((value, cursor.at));
+            }
+            "object" => {
+                let walk = match cursor.peek() {
+                    b'{' => {
+                        let mut walk = Walk::new(fields);
+                        walk.whole_object(&mut cursor)?;
+                        Some(walk)
+                    }
+                    _ => {
+                        cursor.skip_value()?;
+                        None
+                    }
+                };
+                object = Some((walk, value, cursor.at));
+            }
+            _ => cursor.skip_value()?,
+        }
+        more = cursor.next_member()?;
+    }
+    cursor.expect_end()?;
+    cursor.expect_utf8(start)?;
+
+    let kind = kind.and_then(|span| string(document, span)).ok_or(JsonError::new(ErrorKind::MissingType, start))?;
+    let (walk, from, to) = object.ok_or(JsonError::new(ErrorKind::MissingObject, start))?;
+    let kind = FrameType::parse(&kind);
+    if kind == FrameType::Error {
+        return Ok(Frame::Error { status: document[from..to].into() });
+    }
+    let object = walk.ok_or(JsonError::new(ErrorKind::NotAnObject, from))?.finish(document, from, to);
+    Ok(match kind {
+        FrameType::Unknown(kind) => Frame::Unknown { kind, object },
+        kind => Frame::Event { kind, object },
+    })
+}
