@@ -3,7 +3,7 @@
 //! The grammar is the Kubernetes API's: `=`, `==` and `!=`, joined by commas, with `\\`, `\,` and `\=` in values. Where
 //! the API server offers a handful of fields, any path to a scalar works here, including ones with brackets:
 //! `status.conditions[?(@.type=='Ready')].status=True`. What stands in brackets belongs to the path and is not
-//! searched for operators or commas.
+//! searched for operators or commas; a bracket that never closes is refused.
 
 use std::fmt;
 use std::rc::Rc;
@@ -59,6 +59,8 @@ impl FieldSelector {
                 terms.push(Term { path: path.to_owned(), op, value });
             }
         }
+        // Once more, since `==` became `=` and redundant escapes went.
+        terms.sort_by_cached_key(Term::to_string);
         Ok(FieldSelector { terms: terms.into() })
     }
 
@@ -67,7 +69,7 @@ impl FieldSelector {
         self.terms.is_empty()
     }
 
-    /// The terms, sorted by their text.
+    /// The terms, sorted by their canonical text.
     pub fn terms(&self) -> &[Term] {
         &self.terms
     }
@@ -153,9 +155,8 @@ fn split_terms(text: &str) -> Vec<Part<'_>> {
                 start = at + 1;
             }
             b'[' if operator.is_none() => {
-                if let Some(end) = bracket_end(bytes, at) {
-                    at = end;
-                }
+                // A bracket that never closes leaves the rest of the text without an operator.
+                at = bracket_end(bytes, at).unwrap_or(bytes.len());
             }
             _ => {}
         }
@@ -182,8 +183,7 @@ fn operator_at(bytes: &[u8], at: usize) -> Option<(FieldOp, usize)> {
     }
 }
 
-/// Where the bracket that opens at `open` closes; quotes hide brackets. `None` when it never does: then it is plain
-/// text, as it is for the API server.
+/// Where the bracket that opens at `open` closes, if it does. Quotes hide brackets.
 fn bracket_end(bytes: &[u8], open: usize) -> Option<usize> {
     let (mut depth, mut quote) = (0, None);
     let mut at = open;
@@ -232,4 +232,103 @@ fn unescape(value: &str, offset: usize) -> Result<String, SelectorError> {
         }
     }
     Ok(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> FieldSelector {
+        FieldSelector::parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}"))
+    }
+
+    fn terms(text: &str) -> Vec<(String, FieldOp, String)> {
+        parse(text).terms().iter().map(|term| (term.path.clone(), term.op, term.value.clone())).collect()
+    }
+
+    fn term(path: &str, op: FieldOp, value: &str) -> (String, FieldOp, String) {
+        (path.to_owned(), op, value.to_owned())
+    }
+
+    #[test]
+    fn reads_terms() {
+        use FieldOp::{Eq, NotEq};
+        for (text, expected) in [
+            ("", vec![]),
+            (",,", vec![]),
+            ("=", vec![]),
+            ("!=,==", vec![]),
+            ("x=", vec![term("x", Eq, "")]),
+            ("x==a,,y!=b,", vec![term("x", Eq, "a"), term("y", NotEq, "b")]),
+            ("y=1,x=2", vec![term("x", Eq, "2"), term("y", Eq, "1")]),
+            ("x=a!", vec![term("x", Eq, "a!")]),
+            ("x!y=a", vec![term("x!y", Eq, "a")]),
+            (r"x=a\\\,\=b", vec![term("x", Eq, r"a\,=b")]),
+            (r"x=\,,y=b", vec![term("x", Eq, ","), term("y", Eq, "b")]),
+            ("x=a[b,y=c", vec![term("x", Eq, "a[b"), term("y", Eq, "c")]),
+            ("=a", vec![term("", Eq, "a")]),
+        ] {
+            assert_eq!(terms(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn brackets_belong_to_the_path() {
+        use FieldOp::{Eq, NotEq};
+        for (text, expected) in [
+            ("metadata.labels['app.kubernetes.io/name']=web", vec![term("metadata.labels['app.kubernetes.io/name']", Eq, "web")]),
+            ("status.conditions[?(@.type=='Ready')].status!=True", vec![term("status.conditions[?(@.type=='Ready')].status", NotEq, "True")]),
+            ("a['x,y=]'].b=1,c=2", vec![term("a['x,y=]'].b", Eq, "1"), term("c", Eq, "2")]),
+            (r"a['\'=']=1", vec![term(r"a['\'=']", Eq, "1")]),
+            ("a[b[0]=1]=2", vec![term("a[b[0]=1]", Eq, "2")]),
+            ("x=],a=1", vec![term("a", Eq, "1"), term("x", Eq, "]")]),
+        ] {
+            assert_eq!(terms(text), expected, "{text:?}");
+        }
+        let error = FieldSelector::parse("x=1,a[b=2,c=3").unwrap_err();
+        assert_eq!(error.message, "invalid selector: 'x=1,a[b=2,c=3'; can't understand 'a[b=2,c=3'");
+        assert_eq!(error.offset, 4);
+    }
+
+    #[test]
+    fn absent_fields_read_as_empty() {
+        let absent = &mut |_: &str| Rc::from("");
+        assert!(parse("a=").matches(absent));
+        assert!(!parse("a!=").matches(absent));
+        assert!(parse("a!=b").matches(absent));
+        assert!(!parse("a=b").matches(absent));
+    }
+
+    #[test]
+    fn reads_in_order_until_one_fails() {
+        let selector = parse("a=1,b=2,c=3");
+        let mut read = Vec::new();
+        let matched = selector.matches_by_index(|index, term| {
+            read.push((index, term.path.clone()));
+            if index == 0 { "1" } else { "x" }
+        });
+        assert!(!matched);
+        assert_eq!(read, [(0, "a".to_owned()), (1, "b".to_owned())]);
+    }
+
+    #[test]
+    fn one_exact_value() {
+        let selector = parse("test=b,a!=1,empty=,c=1,c==2");
+        assert_eq!(selector.exact("test"), Some("b"));
+        assert_eq!(selector.exact("a"), None);
+        assert_eq!(selector.exact("empty"), Some(""));
+        assert_eq!(selector.exact("c"), Some("1"));
+        assert_eq!(selector.exact("other"), None);
+    }
+
+    #[test]
+    fn prints_in_one_form() {
+        for (text, canonical) in [
+            ("", ""), ("x=a,y=b,z=c", "x=a,y=b,z=c"), ("z=c,,x==a", "x=a,z=c"), ("a==z,a=b", "a=b,a=z"), ("x!=a,y=b", "x!=a,y=b"),
+            (r"x=\=\,\\", r"x=\=\,\\"), ("=", ""),
+        ] {
+            assert_eq!(parse(text).to_string(), canonical, "{text:?}");
+            assert_eq!(parse(canonical), parse(text), "{text:?}");
+        }
+    }
 }
