@@ -22,13 +22,29 @@ async function buildWasm({ force, dev }) {
 
   say(`compiling the crate to WebAssembly${dev ? ", unoptimised" : ""}`);
   const profile = dev ? "--dev" : "--release";
-  const args = ["build", ".", "--target", "web", profile, "--no-pack", "--out-dir", "dist/wasm", "--out-name", "watchcache", "--mode", "no-install"];
+  const args = [
+    "build",
+    ".",
+    "--target",
+    "web",
+    profile,
+    "--no-pack",
+    "--out-dir",
+    "dist/wasm",
+    "--out-name",
+    "watchcache",
+    "--mode",
+    "no-install",
+  ];
   await must("wasm-pack", [...args, "--", "--locked"], { cwd: root, env });
   // wasm-pack puts an ignore-everything file there, which npm would obey: the package would come without its wasm.
   rmSync(join(root, "dist/wasm/.gitignore"), { force: true });
   if (!dev) {
     const file = join(root, WASM);
-    await must("wasm-opt", [file, "-o", file, "--strip-debug", "--strip-producers", "--strip-target-features"], { cwd: root, env });
+    await must("wasm-opt", [file, "-o", file, "--strip-debug", "--strip-producers", "--strip-target-features"], {
+      cwd: root,
+      env,
+    });
   }
   stamp("wasm", hash);
 }

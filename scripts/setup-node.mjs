@@ -10,7 +10,9 @@ import { looksOffline, run } from "./lib/run.mjs";
 export function requireNode() {
   const have = process.versions.node;
   if (!atLeast(have, versions.node)) {
-    throw new SetupError(`Node ${have} is too old, ${versions.node} or newer is needed: install it from https://nodejs.org, then run this again.`);
+    throw new SetupError(
+      `Node ${have} is too old, ${versions.node} or newer is needed: install it from https://nodejs.org, then run this again.`,
+    );
   }
 }
 
@@ -20,9 +22,7 @@ export function isInstalled() {
   if (!existsSync(record)) return false;
   const wanted = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
   const have = JSON.parse(readFileSync(record, "utf8")).packages;
-  return Object.entries(wanted).every(
-    ([path, entry]) => path === "" || entry.optional || have[path]?.version === entry.version,
-  );
+  return Object.entries(wanted).every(([path, entry]) => path === "" || entry.optional || have[path]?.version === entry.version);
 }
 
 export async function setupNode() {

@@ -18,7 +18,9 @@ async function requirePackages() {
   const there = programs.every(isExecutable) && existsSync(rustSource);
   if (there) return;
   if (!canApt()) {
-    throw new SetupError(`the packages ${versions.debian.rust.join(", ")} are needed: install them as root on Debian, then run this again.`);
+    throw new SetupError(
+      `the packages ${versions.debian.rust.join(", ")} are needed: install them as root on Debian, then run this again.`,
+    );
   }
   await aptInstall(versions.debian.rust, "a Rust that can compile for wasm32, its linker and its standard library's sources");
 }
@@ -29,20 +31,16 @@ async function buildStd(work) {
   mkdirSync(join(crate, "src"), { recursive: true });
   writeFileSync(join(crate, "Cargo.toml"), '[package]\nname = "std-for-wasm"\nversion = "0.0.0"\nedition = "2024"\n');
   writeFileSync(join(crate, "src", "lib.rs"), "");
-  await must(
-    join(SYSTEM, "bin/cargo"),
-    ["build", "--release", "--target", versions.target, "-Z", "build-std=std,panic_abort,test"],
-    {
-      cwd: crate,
-      env: {
-        ...process.env,
-        RUSTC: join(SYSTEM, "bin/rustc"),
-        RUSTC_BOOTSTRAP: "1", // build-std is unstable; the compiler is otherwise the stable one
-        RUSTFLAGS: "-C embed-bitcode=yes", // without it the release build's link-time optimisation has nothing to work on
-        CARGO_TARGET_DIR: join(crate, "target"),
-      },
+  await must(join(SYSTEM, "bin/cargo"), ["build", "--release", "--target", versions.target, "-Z", "build-std=std,panic_abort,test"], {
+    cwd: crate,
+    env: {
+      ...process.env,
+      RUSTC: join(SYSTEM, "bin/rustc"),
+      RUSTC_BOOTSTRAP: "1", // build-std is unstable; the compiler is otherwise the stable one
+      RUSTFLAGS: "-C embed-bitcode=yes", // without it the release build's link-time optimisation has nothing to work on
+      CARGO_TARGET_DIR: join(crate, "target"),
     },
-  );
+  });
   return join(crate, "target", versions.target, "release", "deps");
 }
 

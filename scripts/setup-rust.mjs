@@ -22,7 +22,11 @@ async function setupTarget(env) {
   let rustup;
   if (which("rustup", env)) {
     say(`adding Rust's ${versions.target} target with rustup: it is what the cache is compiled for`);
-    rustup = await run("rustup", ["target", "add", versions.target], { env, collect: true, timeoutMs: RUSTUP_PATIENCE_MS });
+    rustup = await run("rustup", ["target", "add", versions.target], {
+      env,
+      collect: true,
+      timeoutMs: RUSTUP_PATIENCE_MS,
+    });
     if (rustup.code === 0 && hasTarget(env)) return;
   }
   if (canApt()) {
@@ -31,7 +35,9 @@ async function setupTarget(env) {
     return;
   }
   if (rustup && looksOffline(rustup.output)) {
-    throw new SetupError(`rustup could not reach its server for the target ${versions.target}: connect to the network, then run this again.`);
+    throw new SetupError(
+      `rustup could not reach its server for the target ${versions.target}: connect to the network, then run this again.`,
+    );
   }
   throw new SetupError(
     `this Rust has no ${versions.target} target: install rustup from https://rustup.rs (or your distribution's standard library for that target), then run this again.`,

@@ -5,8 +5,7 @@ import { findBrowser, findDriver, webdriverCapabilities } from "./browser.mjs";
 import { root, toolCache } from "./project.mjs";
 import { cargoPath, rustForWasm } from "./rust.mjs";
 
-const withTools = (path, env) =>
-  [join(root, "node_modules", ".bin"), join(toolCache(env), "bin"), path].filter(Boolean).join(delimiter);
+const withTools = (path, env) => [join(root, "node_modules", ".bin"), join(toolCache(env), "bin"), path].filter(Boolean).join(delimiter);
 
 /** For native work (cargo test, clippy, doc): the user's own Rust, and our tools. */
 export function nativeEnvironment(env = process.env) {

@@ -38,9 +38,7 @@ const stampFile = (name) => join(root, "target", "stamps", name);
 
 export function isStamped(name, hash, outputs) {
   return (
-    existsSync(stampFile(name)) &&
-    readFileSync(stampFile(name), "utf8") === hash &&
-    outputs.every((path) => existsSync(join(root, path)))
+    existsSync(stampFile(name)) && readFileSync(stampFile(name), "utf8") === hash && outputs.every((path) => existsSync(join(root, path)))
   );
 }
 

@@ -20,8 +20,7 @@ export const canApt = () => isRoot() && isDebian();
 export async function aptInstall(packages, why) {
   say(`installing ${packages.join(", ")} with apt-get: ${why}`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  const install = () =>
-    run("apt-get", ["install", "-y", "--no-install-recommends", ...packages], { env, collect: true });
+  const install = () => run("apt-get", ["install", "-y", "--no-install-recommends", ...packages], { env, collect: true });
   let done = await install();
   if (done.code !== 0) {
     const update = await run("apt-get", ["update"], { env, collect: true });

@@ -20,7 +20,9 @@ export function requireCargo(env = process.env) {
     throw new SetupError(`cargo was not found: install Rust ${versions.rust} or newer from https://rustup.rs, then run this again.`);
   }
   if (!atLeast(version, versions.rust)) {
-    throw new SetupError(`cargo ${version} is too old, ${versions.rust} or newer is needed: run \`rustup update stable\`, then this again.`);
+    throw new SetupError(
+      `cargo ${version} is too old, ${versions.rust} or newer is needed: run \`rustup update stable\`, then this again.`,
+    );
   }
   return version;
 }
