@@ -1,0 +1,77 @@
+#!/usr/bin/env node
+// The package's dist: the crate as WebAssembly (dist/wasm) and the TypeScript facade (dist/*.js, dist/*.d.ts).
+// Each half is built only when its inputs have changed.
+//   --force   builds both in any case
+//   --dev     compiles the WebAssembly unoptimised, which is quicker (never for publishing)
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { wasmEnvironment } from "./lib/env.mjs";
+import { CommandFailed, main, say } from "./lib/fail.mjs";
+import { filesUnder, hashOf, isStamped, stamp } from "./lib/hash.mjs";
+import { root, versions } from "./lib/project.mjs";
+import { answer, must } from "./lib/run.mjs";
+
+const WASM = "dist/wasm/watchcache_bg.wasm";
+
+async function buildWasm({ force, dev }) {
+  const env = wasmEnvironment();
+  const inputs = filesUnder(["src", "Cargo.toml", "Cargo.lock", ".cargo"], (path) => !/\/src\/js\//.test(path));
+  const hash = hashOf(inputs, versions, dev, answer("rustc", ["--version"], env));
+  if (!force && isStamped("wasm", hash, ["dist/wasm/watchcache.js", "dist/wasm/watchcache.d.ts", WASM])) return;
+
+  say(`compiling the crate to WebAssembly${dev ? ", unoptimised" : ""}`);
+  const profile = dev ? "--dev" : "--release";
+  const args = [
+    "build",
+    ".",
+    "--target",
+    "web",
+    profile,
+    "--no-pack",
+    "--out-dir",
+    "dist/wasm",
+    "--out-name",
+    "watchcache",
+    "--mode",
+    "no-install",
+  ];
+  await must("wasm-pack", [...args, "--", "--locked"], { cwd: root, env });
+  // wasm-pack puts an ignore-everything file there, which npm would obey: the package would come without its wasm.
+  rmSync(join(root, "dist/wasm/.gitignore"), { force: true });
+  if (!dev) {
+    const file = join(root, WASM);
+    await must("wasm-opt", [file, "-o", file, "--strip-debug", "--strip-producers", "--strip-target-features"], {
+      cwd: root,
+      env,
+    });
+  }
+  stamp("wasm", hash);
+}
+
+async function buildFacade({ force }) {
+  const sources = filesUnder(["src/js"], (path) => /\.(ts|js|mjs)$/.test(path));
+  if (sources.length === 0 || !existsSync(join(root, "tsconfig.json"))) {
+    say("src/js or tsconfig.json is missing: dist holds the WebAssembly only");
+    return;
+  }
+  const inputs = [...sources, ...filesUnder(["tsconfig.json", "tsconfig.build.json", "package-lock.json", "dist/wasm/watchcache.d.ts"])];
+  const hash = hashOf(inputs);
+  if (!force && isStamped("facade", hash, ["dist/index.js", "dist/index.d.ts"])) return;
+  say("compiling the TypeScript facade");
+  const config = existsSync(join(root, "tsconfig.build.json")) ? "tsconfig.build.json" : "tsconfig.json";
+  await must("tsc", ["-p", config], { cwd: root, env: wasmEnvironment() });
+  for (const output of ["dist/index.js", "dist/index.d.ts"]) {
+    if (!existsSync(join(root, output))) throw new CommandFailed(`tsc -p ${config} did not write ${output}.`);
+  }
+  stamp("facade", hash);
+}
+
+export async function build(options = {}) {
+  await buildWasm(options);
+  await buildFacade(options);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await main(() => build({ force: process.argv.includes("--force"), dev: process.argv.includes("--dev") }));
+}

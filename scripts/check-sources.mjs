@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+// Rules of the project that no linter knows. Prints each violation with its place, and fails if there is one.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { CommandFailed, main } from "./lib/fail.mjs";
+import { filesUnder } from "./lib/hash.mjs";
+import { root, versions } from "./lib/project.mjs";
+
+const MAX_LINES = 600;
+const SOURCES = /\.(rs|ts|tsx|mts|js|mjs|css|go|sh)$/;
+const JS_CRATES = /\b(wasm_bindgen(_futures|_test)?|js_sys|web_sys|gloo_timers|serde_wasm_bindgen)\b/;
+// Put together from halves, so that this file does not trip over itself.
+const UNFINISHED = new RegExp(
+  ["TO" + "DO", "FIX" + "ME", "XX" + "X"].map((word) => `\\b${word}\\b`).join("|") +
+    "|#\\[" +
+    "ignore|\\b(it|test|describe)\\." +
+    "(skip|todo|only)\\b",
+);
+
+/** @param read gives the text of a file; returns violations as "file:line: what is wrong" */
+export function violations(files, read) {
+  const found = [];
+  for (const file of files) {
+    const lines = read(file).split("\n");
+    if (lines.length - 1 > MAX_LINES) found.push(`${file}:${MAX_LINES + 1}: longer than ${MAX_LINES} lines (${lines.length - 1})`);
+    const core = file.startsWith("src/") && file.endsWith(".rs") && !file.startsWith("src/web/");
+    lines.forEach((line, index) => {
+      const place = `${file}:${index + 1}`;
+      if (core && JS_CRATES.test(line)) found.push(`${place}: only src/web may name ${line.match(JS_CRATES)[0]}`);
+      if (UNFINISHED.test(line)) found.push(`${place}: unfinished or switched off: ${line.match(UNFINISHED)[0]}`);
+    });
+  }
+  return found;
+}
+
+function versionViolations() {
+  const pinned = readFileSync(join(root, "Cargo.toml"), "utf8").match(/^wasm-bindgen = "=([^"]+)"/m)?.[1];
+  if (pinned === versions["wasm-bindgen-cli"]) return [];
+  return [`Cargo.toml: wasm-bindgen is ${pinned}, but scripts/versions.json installs wasm-bindgen-cli ${versions["wasm-bindgen-cli"]}`];
+}
+
+export function checkSources() {
+  const files = filesUnder(["src", "scripts", "tests", "www", "benches", ".ci"], (path) => SOURCES.test(path));
+  const found = [...violations(files, (file) => readFileSync(join(root, file), "utf8")), ...versionViolations()];
+  for (const line of found) console.log(line);
+  console.log(`${files.length} files looked at, ${found.length} violations`);
+  if (found.length > 0) throw new CommandFailed("the sources break a rule of the project, see above.");
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) await main(checkSources);

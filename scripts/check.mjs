@@ -1,0 +1,50 @@
+#!/usr/bin/env node
+// `npm run check`: what a release needs beside green tests. Runs everything, then says what failed.
+import { build } from "./build.mjs";
+import { checkSources } from "./check-sources.mjs";
+import { nativeEnvironment, wasmEnvironment } from "./lib/env.mjs";
+import { CommandFailed, main } from "./lib/fail.mjs";
+import { filesUnder } from "./lib/hash.mjs";
+import { root, versions } from "./lib/project.mjs";
+import { run } from "./lib/run.mjs";
+import { summary } from "./lib/summary.mjs";
+import { setup } from "./setup.mjs";
+
+const native = (command, ...args) => run(command, args, { cwd: root, env: nativeEnvironment() });
+const wasm = (command, ...args) => run(command, args, { cwd: root, env: wasmEnvironment() });
+const docs = (tools, ...args) =>
+  run("cargo", ["doc", "--locked", "--no-deps", "--document-private-items", ...args], {
+    cwd: root,
+    env: { ...tools(), RUSTDOCFLAGS: "-D warnings" },
+  });
+const typeCheck = (config) => native("tsc", "--noEmit", "-p", config);
+
+const prettierFiles = () =>
+  filesUnder(["www", "src/js", "scripts", "tests", "benches"], (path) => /\.(ts|tsx|mjs|js|css|html|json)$/.test(path));
+
+const steps = [
+  { title: "the project's own rules", run: async () => (checkSources(), { code: 0 }) },
+  { title: "cargo fmt", run: () => native("cargo", "fmt", "--check") },
+  {
+    title: "clippy, native",
+    run: () => native("cargo", "clippy", "--locked", "--all-targets", "--", "-D", "warnings"),
+  },
+  {
+    title: `clippy, ${versions.target}`,
+    run: () => wasm("cargo", "clippy", "--locked", "--target", versions.target, "--all-targets", "--", "-D", "warnings"),
+  },
+  { title: "rustdoc, native", run: () => docs(nativeEnvironment) },
+  { title: `rustdoc, ${versions.target}`, run: () => docs(wasmEnvironment, "--target", versions.target) },
+  { title: "types of the facade", run: () => typeCheck("tsconfig.json") },
+  { title: "types of the page", run: () => typeCheck("www/tsconfig.json") },
+  { title: "prettier", run: () => native("prettier", "--check", ...prettierFiles()) },
+  { title: "publint", run: () => native("publint", "--strict") },
+  { title: "attw", run: () => native("attw", "--pack", ".", "--profile", "esm-only") },
+];
+
+await main(async () => {
+  await setup({ browser: false });
+  await build();
+  const failed = await summary(steps);
+  if (failed > 0) throw new CommandFailed(`${failed} of ${steps.length} checks failed.`);
+});

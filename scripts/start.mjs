@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+// `npm start`: sets up what is missing, builds what has changed, then serves the demo page and its API on one origin.
+// Arguments go to the server:  npm start -- --port 8080      npm start -- --proxy http://127.0.0.1:8001
+import { join } from "node:path";
+import { build } from "./build.mjs";
+import { buildPage } from "./build-page.mjs";
+import { main } from "./lib/fail.mjs";
+import { root } from "./lib/project.mjs";
+import { run } from "./lib/run.mjs";
+import { setup } from "./setup.mjs";
+
+await main(async () => {
+  await setup({ browser: false });
+  await build();
+  await buildPage();
+  const server = await run(process.execPath, [join(root, "www", "server", "main.mjs"), ...process.argv.slice(2)]);
+  process.exitCode = server.code;
+});

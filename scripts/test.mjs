@@ -1,0 +1,73 @@
+#!/usr/bin/env node
+// `npm test`: sets up what is missing, then runs every test, group by group, and fails at the end if one of them failed.
+// Names select groups:  npm test -- rust browser node page packaging
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "./build.mjs";
+import { buildPage } from "./build-page.mjs";
+import { browserEnvironment, nativeEnvironment } from "./lib/env.mjs";
+import { CommandFailed, SetupError, main } from "./lib/fail.mjs";
+import { filesUnder } from "./lib/hash.mjs";
+import { root } from "./lib/project.mjs";
+import { run } from "./lib/run.mjs";
+import { summary } from "./lib/summary.mjs";
+import { setup } from "./setup.mjs";
+
+/** No group may hang for ever: a hang is a failure and has to be seen as one. */
+const GROUP_LIMIT_MS = 25 * 60_000;
+
+const isTest = (path) => path.endsWith(".test.mjs");
+const under = (...folders) => filesUnder(folders, isTest);
+
+async function cargoTest() {
+  return run("cargo", ["test", "--locked"], { cwd: root, env: nativeEnvironment(), timeoutMs: GROUP_LIMIT_MS });
+}
+
+async function browserTest() {
+  const targets = readdirSync(join(root, "tests"))
+    .filter((name) => /^web.*\.rs$/.test(name))
+    .flatMap((name) => ["--test", name.replace(/\.rs$/, "")]);
+  if (targets.length === 0) throw new CommandFailed("tests/ holds no web*.rs, so nothing was tested in the browser.");
+  const args = ["test", "--headless", "--chrome", "--mode", "no-install", ".", "--", "--locked", ...targets];
+  return run("wasm-pack", args, { cwd: root, env: browserEnvironment(), timeoutMs: GROUP_LIMIT_MS });
+}
+
+/** Files run one after another: they share two browsers' worth of memory and the same few cores. */
+async function nodeTest(files, what) {
+  if (files.length === 0) throw new CommandFailed(`there are no test files for ${what}.`);
+  const reporter = process.stdout.isTTY ? "spec" : "tap";
+  const args = ["--test", "--test-concurrency=1", `--test-reporter=${reporter}`, ...files];
+  return run(process.execPath, args, { cwd: root, env: browserEnvironment(), timeoutMs: GROUP_LIMIT_MS });
+}
+
+const groups = {
+  rust: { title: "cargo test", run: cargoTest },
+  browser: { title: "wasm-pack test, in the browser", run: browserTest },
+  node: {
+    title: "node --test: server, facade, scripts, end to end",
+    run: () => {
+      const apart = new Set(under("tests/page", "tests/packaging", "tests/servers"));
+      const all = under("tests", "www/server", "src/js").filter((file) => !apart.has(file));
+      return nodeTest(all, "the server, the facade and the scripts");
+    },
+  },
+  page: { title: "the demo page, driven by Playwright", run: () => nodeTest(under("tests/page"), "the demo page") },
+  packaging: {
+    title: "the packed package in a fresh app",
+    run: () => nodeTest(under("tests/packaging"), "the package"),
+  },
+};
+
+await main(async () => {
+  const asked = process.argv.slice(2);
+  for (const name of asked) {
+    if (!groups[name]) throw new SetupError(`there is no test group ${name}: choose from ${Object.keys(groups).join(", ")}.`);
+  }
+  await setup();
+  await build();
+  await buildPage();
+  const chosen = Object.entries(groups).filter(([name]) => asked.length === 0 || asked.includes(name));
+  const failed = await summary(chosen.map(([, group]) => group));
+  console.log("\nNot part of this: `npm run test:servers`, the same end-to-end tests against a real kube-apiserver and etcd (needs Go).");
+  if (failed > 0) throw new CommandFailed(`${failed} of ${chosen.length} test groups failed.`);
+});

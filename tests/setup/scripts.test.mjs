@@ -1,0 +1,127 @@
+// The parts that the scripts are made of.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { violations } from "../../scripts/check-sources.mjs";
+import { CommandFailed } from "../../scripts/lib/fail.mjs";
+import { atLeast, root, toolCache, versions } from "../../scripts/lib/project.mjs";
+import { must, run } from "../../scripts/lib/run.mjs";
+import { summary } from "../../scripts/lib/summary.mjs";
+import { isInstalled } from "../../scripts/setup-node.mjs";
+import { machine, node } from "./harness.mjs";
+
+test("versions compare number by number", () => {
+  assert.ok(atLeast("1.100.0", "1.88.0"));
+  assert.ok(atLeast("20.10.0", "20.10.0"));
+  assert.ok(atLeast("1.95.0-nightly", "1.88.0"));
+  assert.ok(!atLeast("1.9.0", "1.88.0"));
+  assert.ok(!atLeast("20.9.9", "20.10.0"));
+});
+
+test("every version is pinned once, and the crate's wasm-bindgen is the tool's", () => {
+  const crate = readFileSync(join(root, "Cargo.toml"), "utf8").match(/^wasm-bindgen = "=([^"]+)"/m)[1];
+  assert.equal(versions["wasm-bindgen-cli"], crate);
+  const minimum = readFileSync(join(root, "Cargo.toml"), "utf8").match(/^rust-version = "([^"]+)"/m)[1];
+  assert.ok(atLeast(versions.rust, minimum), "setup lets no compiler pass that the crate refuses");
+});
+
+test("a second setup finds nothing missing and says nothing", () => {
+  assert.deepEqual(node(["scripts/setup.mjs"], process.env), { code: 0, stdout: "", stderr: "" });
+  assert.ok(isInstalled());
+});
+
+test("the tool cache is one setting", () => {
+  assert.equal(toolCache({ WATCHCACHE_TOOLS: "/somewhere/else" }), "/somewhere/else");
+  assert.match(toolCache({}), /[/\\]\.cache[/\\]watchcache$/);
+});
+
+test("env runs a command among the tools, passes its code on, and prints what a shell can read", (t) => {
+  const found = node(["scripts/env.mjs", "--", "wasm-pack", "--version"], process.env);
+  assert.equal(found.stdout.trim(), `wasm-pack ${versions["wasm-pack"]}`);
+  assert.equal(node(["scripts/env.mjs", "--", "node", "-e", "process.exit(7)"], process.env).code, 7);
+
+  const { env } = machine(t, { links: ["node"] });
+  const odd = { ...env, WATCHCACHE_TOOLS: join(env.HOME, "it's here") };
+  const shell = node(["scripts/env.mjs"], odd).stdout;
+  const path = spawnSync("/bin/sh", ["-c", `${shell}\nprintf %s "$PATH"`], { env: odd, encoding: "utf8" }).stdout;
+  assert.ok(path.split(":").includes(join(env.HOME, "it's here", "bin")), path);
+});
+
+test("a command's remains end with it", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "watchcache-run-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const pidFile = join(folder, "pid");
+  const { code } = await run("/bin/sh", ["-c", `sleep 600 & echo $! > '${pidFile}'; exit 3`]);
+  assert.equal(code, 3);
+  const pid = Number(readFileSync(pidFile, "utf8"));
+  assert.ok(await gone(pid), "the sleep was ended");
+});
+
+test("a command that hangs is ended, and a failed one throws what failed", async () => {
+  assert.equal((await run("/bin/sh", ["-c", "sleep 600 & sleep 600"], { timeoutMs: 200 })).code, 124);
+  await assert.rejects(must("/bin/sh", ["-c", "exit 4"]), (error) => error instanceof CommandFailed && /code 4/.test(error.message));
+  await assert.rejects(run("/no/such/program", []), CommandFailed);
+});
+
+test("the whole output is kept, also what comes last", async () => {
+  const { output } = await run("/bin/sh", ["-c", "i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done"], { quiet: true });
+  assert.equal(output.trim().split("\n").at(-1), "line 1999");
+});
+
+test("a summary runs every step and counts the failures", async (t) => {
+  const said = [];
+  t.mock.method(console, "log", (line) => said.push(line));
+  const failed = await summary([
+    { title: "one", run: async () => ({ code: 0 }) },
+    { title: "two", run: async () => ({ code: 2 }) },
+    { title: "three", run: async () => Promise.reject(new CommandFailed("nothing to run")) },
+    { title: "four", run: async () => ({ code: 0 }) },
+  ]);
+  assert.equal(failed, 2);
+  const lines = said.at(-1).split("\n").slice(2);
+  assert.deepEqual(
+    lines.map((line) => line.replace(/\s+[\d.]+ s\s+/, " ")),
+    ["passed one", "FAILED two: code 2", "FAILED three: nothing to run", "passed four"],
+  );
+});
+
+test("the project's rules find what they are for", () => {
+  const texts = {
+    "src/cache/store.rs": "use js_sys::Array;\n// TO" + "DO later\n",
+    "src/web/handle.rs": "use js_sys::Array;\n",
+    "src/long.rs": "//\n".repeat(601),
+    "src/fits.rs": "//\n".repeat(600),
+    "tests/x.test.mjs": "it." + "skip('later');\n",
+  };
+  assert.deepEqual(
+    violations(Object.keys(texts), (file) => texts[file]),
+    [
+      "src/cache/store.rs:1: only src/web may name js_sys",
+      "src/cache/store.rs:2: unfinished or switched off: TO" + "DO",
+      "src/long.rs:601: longer than 600 lines (601)",
+      "tests/x.test.mjs:1: unfinished or switched off: it." + "skip",
+    ],
+  );
+});
+
+/** A killed process may stay for a moment until its parent has been told. */
+async function gone(pid) {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const stat = `/proc/${pid}/stat`;
+    if (existsSync("/proc/self/stat") ? !existsSync(stat) || / Z /.test(readFileSync(stat, "utf8")) : !alive(pid)) return true;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return false;
+}
+
+function alive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
