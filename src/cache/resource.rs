@@ -1,0 +1,486 @@
+//! One resource as its users hold it: the cacher, the reflector that feeds it, and the loop between them.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use futures::channel::{mpsc, oneshot};
+use futures::future::{Either, select};
+use futures::{FutureExt, StreamExt};
+
+use crate::cache::cacher::{Cacher, signal};
+use crate::cache::freshness::FRESH_LIMIT_MS;
+use crate::cache::incoming::{INCOMING_CAPACITY, Incoming};
+use crate::cache::window::WindowBounds;
+use crate::json::fields::FieldSet;
+use crate::json::list::ListScanner;
+use crate::object::Object;
+use crate::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
+use crate::runtime::{Millis, SharedRuntime};
+use crate::source::{ListRequest, Source};
+use crate::status::{Error, Status};
+use crate::version::Version;
+use crate::watch::bookmark::TICK_MS;
+use crate::watch::budget::TimeBudget;
+use crate::watch::options::{Start, WatchOptions};
+use crate::watch::outbox::Outbox;
+use crate::watch::watcher::Demand;
+
+/// How long changes are applied before the host has its turn.
+const SLICE_MS: Millis = 5;
+/// The most that slow watchers may cost everybody at once.
+const BUDGET_MAX_MS: Millis = 100;
+
+/// What a flush tells.
+#[derive(Debug, Default)]
+pub struct Flush {
+    /// Events and who receives them.
+    pub outbox: Outbox,
+    /// Views that changed.
+    pub views: Vec<u32>,
+    /// Bits of [`signal`].
+    pub signals: u32,
+}
+
+/// How a resource is set up.
+#[derive(Clone, Debug)]
+pub struct ResourceConfig {
+    /// For messages, e.g. `pods`.
+    pub name: String,
+    /// The bounds of the event window.
+    pub window: WindowBounds,
+    /// How the reflector behaves.
+    pub reflector: ReflectorConfig,
+}
+
+/// What a list asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListOptions {
+    /// Only this namespace.
+    pub namespace: Option<String>,
+    /// A label selector.
+    pub label_selector: Option<String>,
+    /// A field selector over any scalar path.
+    pub field_selector: Option<String>,
+    /// Unset: the upstream's current version; `"0"`: any; `n`: not older than that.
+    pub resource_version: Option<String>,
+    /// Whether to wait for readiness rather than fail with 429.
+    pub wait: bool,
+}
+
+type FlushHook = Rc<dyn Fn(Flush)>;
+
+/// A resource. Its methods never call the flush hook before they return.
+pub struct Resource {
+    config: ResourceConfig,
+    runtime: SharedRuntime,
+    source: Rc<dyn Source>,
+    cacher: RefCell<Cacher>,
+    reflector: RefCell<Option<ReflectorHandle>>,
+    hook: RefCell<Option<FlushHook>>,
+    flush_planned: Cell<bool>,
+    flushing: Cell<bool>,
+    ticking: Cell<bool>,
+    // Told when a subscriber makes room while changes wait for it.
+    room: RefCell<Option<oneshot::Sender<()>>>,
+}
+
+impl Resource {
+    /// A resource that has not asked for anything yet.
+    pub fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, runtime: SharedRuntime) -> Rc<Self> {
+        let fields = Rc::new(RefCell::new(fields));
+        let cacher = Cacher::new(fields, config.window, runtime.now());
+        Rc::new(Self {
+            config,
+            runtime,
+            source,
+            cacher: RefCell::new(cacher),
+            reflector: RefCell::new(None),
+            hook: RefCell::new(None),
+            flush_planned: Cell::new(false),
+            flushing: Cell::new(false),
+            ticking: Cell::new(false),
+            room: RefCell::new(None),
+        })
+    }
+
+    /// Sets who hears of changes. Called with nothing borrowed.
+    pub fn on_flush(&self, hook: impl Fn(Flush) + 'static) {
+        *self.hook.borrow_mut() = Some(Rc::new(hook));
+    }
+
+    /// Opens the list and the watch. Nothing happens when they are open.
+    pub fn start(self: &Rc<Self>) {
+        if self.reflector.borrow().is_some() || self.cacher.borrow_mut().ready().is_stopped() {
+            return;
+        }
+        let (sender, receiver) = mpsc::channel(INCOMING_CAPACITY);
+        let fields = self.cacher.borrow().fields().clone();
+        let (reflector, handle) =
+            Reflector::new(self.source.clone(), self.runtime.clone(), fields, self.config.reflector.clone(), sender);
+        *self.reflector.borrow_mut() = Some(handle);
+        self.cacher.borrow_mut().begin();
+        self.plan_flush();
+        self.runtime.spawn(reflector.run().boxed_local());
+        self.runtime.spawn(self.clone().run(receiver).boxed_local());
+    }
+
+    /// Applies what arrives, a slice at a time: a flush at the end of each slice, then the host's turn.
+    async fn run(self: Rc<Self>, mut incoming: mpsc::Receiver<Incoming>) {
+        let mut budget = TimeBudget::new(self.runtime.now(), BUDGET_MAX_MS);
+        while let Some(mut message) = incoming.next().await {
+            let began = self.runtime.now();
+            let over = loop {
+                let (now, wall) = (self.runtime.now(), self.runtime.wall());
+                let blocked = self.cacher.borrow_mut().apply(message, now, wall);
+                if blocked {
+                    self.serve_blocked(&mut budget).await;
+                }
+                if now.saturating_sub(began) >= SLICE_MS {
+                    break true;
+                }
+                match incoming.try_recv() {
+                    Ok(next) => message = next,
+                    _ => break false,
+                }
+            };
+            self.flush();
+            if over {
+                self.runtime.yield_now().await;
+            }
+        }
+    }
+
+    /// Some watchers have no room. They get the host's turn, and the time that is left for slow ones; who still has no room then, ends.
+    async fn serve_blocked(self: &Rc<Self>, budget: &mut TimeBudget) {
+        self.flush();
+        self.runtime.yield_now().await;
+        let began = self.runtime.now();
+        let available = budget.take(began);
+        while self.cacher.borrow_mut().dispatcher.retry_blocked() {
+            self.flush();
+            #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let left = (available - self.runtime.now().saturating_sub(began) as f64).max(0.0) as Millis;
+            if left == 0 {
+                let mut cacher = self.cacher.borrow_mut();
+                if cacher.dispatcher.terminate_blocked() > 0 {
+                    cacher.signal(signal::OVERFLOW);
+                }
+                break;
+            }
+            let (sender, receiver) = oneshot::channel();
+            *self.room.borrow_mut() = Some(sender);
+            select(receiver, self.runtime.sleep(left)).await;
+        }
+        #[allow(clippy::cast_precision_loss)]
+        budget.give_back(available - self.runtime.now().saturating_sub(began) as f64);
+    }
+
+    /// Tells the hook what happened since the last flush, with nothing borrowed. What the hook causes is told in another flush.
+    fn flush(self: &Rc<Self>) {
+        if self.flushing.replace(true) {
+            return;
+        }
+        let (flush, more) = {
+            let mut cacher = self.cacher.borrow_mut();
+            let (outbox, more) = cacher.dispatcher.take_outbox();
+            (Flush { outbox, views: cacher.views.take_changed(), signals: cacher.take_signals() }, more)
+        };
+        let anything = !flush.outbox.is_empty() || !flush.views.is_empty() || flush.signals != 0;
+        let hook = self.hook.borrow().clone();
+        if let Some(hook) = hook.filter(|_| anything) {
+            hook(flush);
+        }
+        self.flushing.set(false);
+        if more {
+            let this = self.clone();
+            self.runtime.spawn(
+                async move {
+                    this.runtime.yield_now().await;
+                    this.flush();
+                }
+                .boxed_local(),
+            );
+        }
+    }
+
+    /// Has a flush follow soon, outside the call that caused it.
+    fn plan_flush(self: &Rc<Self>) {
+        if self.flush_planned.replace(true) {
+            return;
+        }
+        let this = self.clone();
+        self.runtime.spawn(
+            async move {
+                this.flush_planned.set(false);
+                if this.cacher.borrow().has_output() {
+                    this.flush();
+                }
+            }
+            .boxed_local(),
+        );
+    }
+
+    /// Reads or changes the state, and has a flush follow when that left something to tell. No await, no JavaScript inside.
+    pub fn with<R>(self: &Rc<Self>, work: impl FnOnce(&mut Cacher) -> R) -> R {
+        let result = work(&mut self.cacher.borrow_mut());
+        if self.cacher.borrow().has_output() {
+            self.plan_flush();
+        }
+        result
+    }
+
+    /// Opens a watch. The initial events are captured now where that is possible, else as soon as the cacher is ready and fresh enough.
+    pub fn watch(self: &Rc<Self>, options: WatchOptions, wait: bool) -> u32 {
+        let (id, start) = self.with(|cacher| cacher.register(&options));
+        let start = match start {
+            Ok(start) => start,
+            Err(error) => {
+                self.with(|cacher| cacher.refuse(id, error));
+                return id;
+            }
+        };
+        let now = self.runtime.now();
+        let ready = self.cacher.borrow_mut().ready().check(now);
+        match ready {
+            Ok(()) if self.required_now(&options, &start).is_some() => {
+                let required = self.required_now(&options, &start).unwrap_or_default();
+                self.with(|cacher| cacher.start_watch(id, &options, &start, &required, now));
+                self.keep_ticking();
+            }
+            Err(error) if !wait || self.cacher.borrow_mut().ready().is_stopped() => {
+                self.with(|cacher| cacher.refuse(id, error));
+            }
+            _ => {
+                let this = self.clone();
+                self.runtime.spawn(async move { this.watch_later(id, options, start).await }.boxed_local());
+            }
+        }
+        id
+    }
+
+    /// The version a watch must start at, when it need not be asked for nor waited for.
+    fn required_now(&self, options: &WatchOptions, start: &Start) -> Option<Version> {
+        match (start, options.send_initial_events) {
+            (Start::Unset, Some(_)) => None,
+            (Start::After(version), Some(true)) if *version > *self.cacher.borrow().version() => None,
+            (Start::After(version), _) => Some(version.clone()),
+            (Start::Unset | Start::Any, _) => Some(Version::ZERO),
+        }
+    }
+
+    async fn watch_later(self: Rc<Self>, id: u32, options: WatchOptions, start: Start) {
+        if let Err(error) = self.until_ready(true).await {
+            self.with(|cacher| cacher.refuse(id, error));
+            return;
+        }
+        let generation = self.cacher.borrow_mut().ready().generation();
+        let required = match self.required_version(&options, &start).await {
+            Ok(required) => required,
+            Err(error) => return self.with(|cacher| cacher.fail(id, &error)),
+        };
+        let same = {
+            let mut cacher = self.cacher.borrow_mut();
+            cacher.ready().is_ready() && cacher.ready().generation() == generation
+        };
+        let now = self.runtime.now();
+        self.with(|cacher| {
+            if same {
+                cacher.start_watch(id, &options, &start, &required, now);
+            } else {
+                // What it waited for belongs to a state that is gone: an empty stream, to be opened again.
+                let reached = cacher.version().clone();
+                cacher.dispatcher.end(id, crate::watch::event::EndReason::Relist, &reached);
+            }
+        });
+        self.keep_ticking();
+    }
+
+    async fn required_version(self: &Rc<Self>, options: &WatchOptions, start: &Start) -> Result<Version, Error> {
+        let required = match (start, options.send_initial_events) {
+            (Start::Unset, Some(_)) => self.current_version().await?,
+            (Start::After(version), _) => version.clone(),
+            _ => Version::ZERO,
+        };
+        if options.send_initial_events == Some(true) {
+            self.until_fresh(&required).await?;
+        }
+        Ok(required)
+    }
+
+    /// Waits until the cacher is ready; without `wait` fails with its 429.
+    pub async fn until_ready(&self, wait: bool) -> Result<(), Error> {
+        loop {
+            let now = self.runtime.now();
+            let waiter = {
+                let mut cacher = self.cacher.borrow_mut();
+                match cacher.ready().check(now) {
+                    Ok(()) => return Ok(()),
+                    Err(error) if !wait || cacher.ready().is_stopped() => return Err(error),
+                    Err(_) => cacher.ready().wait(),
+                }
+            };
+            if let Some(waiter) = waiter {
+                let _woken = waiter.await;
+            }
+        }
+    }
+
+    /// Waits until the cacher has reached a version, for three seconds at most; then 504, "Too large resource version".
+    pub async fn until_fresh(&self, version: &Version) -> Result<(), Error> {
+        let deadline = self.runtime.now() + FRESH_LIMIT_MS;
+        loop {
+            let waiter = {
+                let mut cacher = self.cacher.borrow_mut();
+                if cacher.version() >= version {
+                    return Ok(());
+                }
+                if cacher.ready().is_stopped() {
+                    return Err(Error::closed());
+                }
+                let left = deadline.saturating_sub(self.runtime.now());
+                if left == 0 {
+                    return Err(Status::too_large(version, cacher.version()).into());
+                }
+                select(cacher.freshness().wait(version.clone()), self.runtime.sleep(left))
+            };
+            match waiter.await {
+                Either::Left(_) | Either::Right(_) => {}
+            }
+        }
+    }
+
+    /// The upstream's current version, by the smallest consistent list.
+    async fn current_version(&self) -> Result<Version, Error> {
+        let request = ListRequest { limit: Some(1), ..ListRequest::default() };
+        let mut page = self.source.list(request).await?;
+        let mut scanner = ListScanner::new();
+        let none = FieldSet::new(Vec::new());
+        while let Some(chunk) = page.next().await {
+            scanner.push(&chunk?, &none, &mut |_| {}).map_err(|error| Error::decode(error.to_string()))?;
+        }
+        let head = scanner.finish().map_err(|error| Error::decode(error.to_string()))?;
+        let text = head.version.unwrap_or_default();
+        Version::parse(&text).map_err(|error| Error::protocol(error.to_string()))
+    }
+
+    /// Makes sure that the cacher is ready and has reached the version that a read asks for.
+    async fn settle(&self, resource_version: Option<&str>, wait: bool) -> Result<(), Error> {
+        let asked = match resource_version.filter(|text| !text.is_empty()) {
+            None => None,
+            Some(text) => Some(Version::parse(text).map_err(|error| Status::bad_request(format!("invalid resource version: {error}")))?),
+        };
+        self.until_ready(wait).await?;
+        let required = match asked {
+            Some(version) => version,
+            None => self.current_version().await?,
+        };
+        self.until_fresh(&required).await
+    }
+
+    /// Lists objects in key order, and the version at which the list is true.
+    pub async fn list(self: Rc<Self>, options: ListOptions) -> Result<(Vec<Rc<Object>>, Version), Error> {
+        let filter = self.cacher.borrow().filter(
+            options.namespace.as_deref(),
+            options.label_selector.as_deref(),
+            options.field_selector.as_deref(),
+        )?;
+        self.settle(options.resource_version.as_deref(), options.wait).await?;
+        let cacher = self.cacher.borrow();
+        Ok((cacher.select(&filter).collect(), cacher.version().clone()))
+    }
+
+    /// Gets one object, not older than the version asked for; 404 when there is none.
+    pub async fn get(self: Rc<Self>, key: String, resource_version: Option<String>) -> Result<Rc<Object>, Error> {
+        self.settle(resource_version.as_deref(), true).await?;
+        let found = self.cacher.borrow().store().get(&key).cloned();
+        found.ok_or_else(|| Status::not_found(&self.config.name, crate::key::split(&key).1).into())
+    }
+
+    /// Completes when the first list is applied.
+    pub async fn synced(self: Rc<Self>) -> Result<(), Error> {
+        let waiter = self.cacher.borrow_mut().wait_synced();
+        waiter.await.unwrap_or_else(|_| Err(Error::closed()))
+    }
+
+    /// Lists anew; completes when that list is applied.
+    pub async fn refresh(self: Rc<Self>) -> Result<(), Error> {
+        self.start();
+        let waiter = self.cacher.borrow_mut().wait_listed();
+        if let Some(reflector) = &*self.reflector.borrow() {
+            reflector.refresh();
+        }
+        waiter.await.unwrap_or_else(|_| Err(Error::closed()))
+    }
+
+    /// The subscriber takes events from now on in this way.
+    pub fn demand(self: &Rc<Self>, id: u32, demand: Demand) {
+        self.with(|cacher| cacher.dispatcher.demand(id, demand));
+        if let Some(room) = self.room.borrow_mut().take() {
+            let _gone = room.send(());
+        }
+    }
+
+    /// Ends a stream at its user's wish.
+    pub fn stop(self: &Rc<Self>, id: u32) {
+        self.with(|cacher| {
+            let reached = cacher.version().clone();
+            cacher.dispatcher.end(id, crate::watch::event::EndReason::Stopped, &reached);
+        });
+        if let Some(room) = self.room.borrow_mut().take() {
+            let _gone = room.send(());
+        }
+    }
+
+    /// Drops the stream, keeps what is held.
+    pub fn pause(&self) {
+        if let Some(reflector) = &*self.reflector.borrow() {
+            reflector.pause();
+        }
+    }
+
+    /// Goes on after a pause, or tries at once instead of waiting for the next try.
+    pub fn resume(&self) {
+        if let Some(reflector) = &*self.reflector.borrow() {
+            reflector.resume();
+        }
+    }
+
+    /// Closes for good.
+    pub fn close(self: &Rc<Self>) {
+        if let Some(reflector) = self.reflector.borrow_mut().take() {
+            reflector.close();
+        }
+        let now = self.runtime.now();
+        self.with(|cacher| cacher.close(now));
+    }
+
+    /// How the resource was set up.
+    pub fn config(&self) -> &ResourceConfig {
+        &self.config
+    }
+
+    /// Looks after bookmarks and deadlines while a watcher needs it.
+    fn keep_ticking(self: &Rc<Self>) {
+        if self.ticking.replace(true) {
+            return;
+        }
+        let this = self.clone();
+        self.runtime.spawn(
+            async move {
+                loop {
+                    this.runtime.sleep(TICK_MS + fastrand::u64(0..TICK_MS / 4)).await;
+                    let now = this.runtime.now();
+                    let again = this.with(|cacher| {
+                        let processed = cacher.version().clone();
+                        cacher.dispatcher.tick(now, &processed)
+                    });
+                    if !again {
+                        break;
+                    }
+                }
+                this.ticking.set(false);
+            }
+            .boxed_local(),
+        );
+    }
+}
