@@ -1,1 +1,388 @@
-//! Placeholder.
+//! The Kubernetes wire: paths, queries, subprotocols, refusals and the framing of a streamed watch. No transport in here.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{ListRequest, WatchRequest};
+use crate::status::{Error, ErrorCode, Status};
+
+/// The longest frame that is taken; beyond it the stream is given up, because memory is bounded. 64 MiB.
+///
+/// etcd refuses objects beyond 1.5 MB by default, so that only a stream that is no watch reaches this.
+pub const MAX_FRAME_BYTES: usize = 64 << 20;
+
+const BEARER: &str = "base64url.bearer.authorization.k8s.io.";
+// The apiserver wants one more subprotocol beside the token, and accepts exactly one. The name changes nothing for watches.
+const BINARY: &str = "base64.binary.k8s.io";
+
+/// What stays as it is in one segment of a path (RFC 3986, unreserved).
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A resource of the API, all namespaces of it or one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ResourcePath {
+    /// The API group; empty for the core group.
+    pub group: String,
+    /// The version in the group, e.g. `v1`.
+    pub version: String,
+    /// The resource in plural, e.g. `pods`.
+    pub resource: String,
+    /// One namespace only.
+    pub namespace: Option<String>,
+}
+
+impl ResourcePath {
+    /// The path of the collection, e.g. `/apis/apps/v1/namespaces/web/deployments`.
+    pub fn path(&self) -> String {
+        let mut path = String::new();
+        let mut push = |segment: &str| {
+            path.push('/');
+            path.extend(utf8_percent_encode(segment, SEGMENT));
+        };
+        if self.group.is_empty() {
+            push("api");
+        } else {
+            push("apis");
+            push(&self.group);
+        }
+        push(&self.version);
+        if let Some(namespace) = &self.namespace {
+            push("namespaces");
+            push(namespace);
+        }
+        push(&self.resource);
+        path
+    }
+}
+
+/// Which objects of the resource: the selectors, evaluated by the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Selection {
+    /// `labelSelector`.
+    pub labels: Option<String>,
+    /// `fieldSelector`.
+    pub fields: Option<String>,
+}
+
+/// The query of a list, without the question mark. `extra` is appended as it is given.
+pub fn list_query(request: &ListRequest, selection: &Selection, extra: &[(String, String)]) -> String {
+    let mut query = Query::new(selection);
+    query.set("resourceVersion", request.resource_version.as_deref());
+    query.set("resourceVersionMatch", request.resource_version_match.as_deref());
+    query.set("limit", request.limit.map(|limit| limit.to_string()).as_deref());
+    query.set("continue", request.continue_token.as_deref());
+    // Servers indent their answers for browsers unless they are told not to.
+    query.set("pretty", Some("false"));
+    query.finish(extra)
+}
+
+/// The query of a watch, without the question mark. `extra` is appended as it is given.
+pub fn watch_query(request: &WatchRequest, selection: &Selection, extra: &[(String, String)]) -> String {
+    let mut query = Query::new(selection);
+    query.set("watch", Some("1"));
+    query.set("resourceVersion", Some(&request.resource_version));
+    query.set("allowWatchBookmarks", request.allow_watch_bookmarks.then_some("true"));
+    query.set("timeoutSeconds", Some(&request.timeout_seconds.to_string()));
+    query.finish(extra)
+}
+
+struct Query(form_urlencoded::Serializer<'static, String>);
+
+impl Query {
+    fn new(selection: &Selection) -> Self {
+        let mut query = Self(form_urlencoded::Serializer::new(String::new()));
+        query.set("labelSelector", selection.labels.as_deref().filter(|text| !text.is_empty()));
+        query.set("fieldSelector", selection.fields.as_deref().filter(|text| !text.is_empty()));
+        query
+    }
+
+    fn set(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.0.append_pair(name, value);
+        }
+    }
+
+    fn finish(mut self, extra: &[(String, String)]) -> String {
+        for (name, value) in extra {
+            self.set(name, Some(value));
+        }
+        self.0.finish()
+    }
+}
+
+/// The WebSocket address of an HTTP one: `http` becomes `ws`, `https` becomes `wss`. `None` for another scheme.
+pub fn websocket_url(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once(':')?;
+    match scheme.to_ascii_lowercase().as_str() {
+        "http" | "ws" => Some(format!("ws:{rest}")),
+        "https" | "wss" => Some(format!("wss:{rest}")),
+        _ => None,
+    }
+}
+
+/// The subprotocols to offer: the token as Kubernetes takes it from browsers, and the one that the server then picks.
+///
+/// A browser cannot set headers on a WebSocket, and a token in the address would be logged on its way. Nothing is offered
+/// without a token, because servers take an empty one for anonymous.
+pub fn subprotocols(token: Option<&str>) -> Vec<String> {
+    match token {
+        Some(token) if !token.is_empty() => vec![format!("{BEARER}{}", URL_SAFE_NO_PAD.encode(token)), BINARY.into()],
+        _ => Vec::new(),
+    }
+}
+
+/// What a refusal means. `retry_after` and `content_type` are the headers' values, `body` whatever of the answer was read.
+///
+/// The apiserver answers with a Status, but what stands before it (flow control, proxies, login pages) with text or HTML.
+/// Those are known by the HTTP code; their text is quoted only when it is plain and short.
+pub fn error_from_response(http_code: u16, retry_after: Option<&str>, content_type: Option<&str>, body: &[u8]) -> Error {
+    let header = retry_after.and_then(|value| value.trim().parse::<u32>().ok()).filter(|seconds| *seconds > 0);
+    let mut error = match Status::parse(body) {
+        Some(mut status) => {
+            if status.code == 0 {
+                status.code = http_code;
+            }
+            Error::from(status)
+        }
+        None if (200..400).contains(&http_code) => unexpected(http_code, content_type),
+        None => {
+            let message = match plain_text(content_type, body) {
+                Some(text) => format!("HTTP {http_code}: {text}"),
+                None => format!("HTTP {http_code}, answered with {} instead of a Status", media_type(content_type)),
+            };
+            Error::from(Status::new(http_code, reason(http_code), message))
+        }
+    };
+    error.retry_after_seconds = error.retry_after_seconds.max(header);
+    error
+}
+
+/// Whether an answer with a good code can be what was asked for: `Some` when its content type says that it is not, as with
+/// the page of a proxy or of a single-page application that answers every path with itself.
+pub fn content_error(http_code: u16, content_type: Option<&str>) -> Option<Error> {
+    let media = media_type(content_type);
+    let foreign = media.contains("html") || media == "text/xml" || media == "application/xml" || media.ends_with("protobuf") || media.contains("cbor");
+    foreign.then(|| unexpected(http_code, content_type))
+}
+
+fn unexpected(http_code: u16, content_type: Option<&str>) -> Error {
+    let media = media_type(content_type);
+    Error::new(
+        ErrorCode::Protocol,
+        format!("HTTP {http_code} with content type {media} is no answer of a Kubernetes API: expected application/json"),
+    )
+}
+
+fn media_type(content_type: Option<&str>) -> String {
+    let media = content_type.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    if media.is_empty() { "an unknown content type".into() } else { media }
+}
+
+/// The body as one line of at most 200 characters, when it is text for people.
+fn plain_text(content_type: Option<&str>, body: &[u8]) -> Option<String> {
+    if content_type.is_some() && media_type(content_type) != "text/plain" {
+        return None;
+    }
+    let text = std::str::from_utf8(body).ok()?;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!line.is_empty() && !line.starts_with(['<', '{', '['])).then(|| line.chars().take(200).collect())
+}
+
+/// The reason that the API machinery gives to a code.
+fn reason(http_code: u16) -> &'static str {
+    match http_code {
+        400 => "BadRequest",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "NotFound",
+        405 => "MethodNotAllowed",
+        406 => "NotAcceptable",
+        409 => "Conflict",
+        410 => "Expired",
+        413 => "RequestEntityTooLarge",
+        415 => "UnsupportedMediaType",
+        422 => "Invalid",
+        429 => "TooManyRequests",
+        500 => "InternalError",
+        503 => "ServiceUnavailable",
+        504 => "Timeout",
+        _ => "",
+    }
+}
+
+/// Cuts the body of a streamed watch into frames: one JSON document a line.
+///
+/// A line break cannot stand inside a JSON document of one line, so the cut needs no parsing. A rest without its line break
+/// is a frame that was cut off by the end of the connection; whoever resumes the watch receives it again.
+#[derive(Debug, Default)]
+pub struct FrameSplitter {
+    rest: Vec<u8>,
+}
+
+impl FrameSplitter {
+    /// An empty one, for a new stream.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next bytes and hands over every frame that is whole now, without its line break. Empty lines are no frames.
+    pub fn push(&mut self, chunk: &[u8], mut frame: impl FnMut(Vec<u8>)) -> Result<(), Error> {
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', chunk) {
+            let mut line = std::mem::take(&mut self.rest);
+            line.extend_from_slice(&chunk[start..end]);
+            start = end + 1;
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+            if !line.iter().all(u8::is_ascii_whitespace) {
+                frame(line);
+            }
+        }
+        self.rest.extend_from_slice(&chunk[start..]);
+        if self.rest.len() > MAX_FRAME_BYTES {
+            self.rest = Vec::new();
+            return Err(Error::protocol(format!("a watch frame is longer than {MAX_FRAME_BYTES} bytes")));
+        }
+        Ok(())
+    }
+
+    /// Bytes of a frame that has begun.
+    pub fn pending(&self) -> usize {
+        self.rest.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn paths_are_those_of_the_api() {
+        let path = |group: &str, namespace: Option<&str>, resource: &str| {
+            ResourcePath { group: group.into(), version: "v1".into(), resource: resource.into(), namespace: namespace.map(Into::into) }.path()
+        };
+        assert_eq!(path("", None, "pods"), "/api/v1/pods");
+        assert_eq!(path("", Some("web"), "pods"), "/api/v1/namespaces/web/pods");
+        assert_eq!(path("apps", Some("web"), "deployments"), "/apis/apps/v1/namespaces/web/deployments");
+        assert_eq!(path("a.b-c.io", None, "things"), "/apis/a.b-c.io/v1/things");
+        assert_eq!(path("", Some("../x?y#z"), "pods"), "/api/v1/namespaces/..%2Fx%3Fy%23z/pods");
+    }
+
+    #[test]
+    fn wir_05_queries_carry_what_is_set_and_are_encoded() {
+        let selection = Selection { labels: Some("name in (foo,bar),x!=y".into()), fields: Some("Host=".into()) };
+        let request = ListRequest { limit: Some(500), continue_token: Some("a+b/c=".into()), ..ListRequest::default() };
+        assert_eq!(
+            list_query(&request, &selection, &[]),
+            "labelSelector=name+in+%28foo%2Cbar%29%2Cx%21%3Dy&fieldSelector=Host%3D&limit=500&continue=a%2Bb%2Fc%3D&pretty=false"
+        );
+        let exact = ListRequest {
+            resource_version: Some("7".into()),
+            resource_version_match: Some("Exact".into()),
+            ..ListRequest::default()
+        };
+        assert_eq!(list_query(&exact, &Selection::default(), &[]), "resourceVersion=7&resourceVersionMatch=Exact&pretty=false");
+        assert_eq!(list_query(&ListRequest::default(), &Selection::default(), &[]), "pretty=false");
+    }
+
+    #[test]
+    fn ref_13_a_watch_names_version_bookmarks_and_timeout() {
+        let request = WatchRequest { resource_version: "314159".into(), allow_watch_bookmarks: true, timeout_seconds: 412 };
+        assert_eq!(
+            watch_query(&request, &Selection::default(), &[("cluster".into(), "a b".into())]),
+            "watch=1&resourceVersion=314159&allowWatchBookmarks=true&timeoutSeconds=412&cluster=a+b"
+        );
+    }
+
+    #[test]
+    fn wir_10_the_token_travels_as_a_subprotocol() {
+        assert_eq!(subprotocols(Some("token")), ["base64url.bearer.authorization.k8s.io.dG9rZW4", "base64.binary.k8s.io"]);
+        assert_eq!(subprotocols(Some("a?>~")), ["base64url.bearer.authorization.k8s.io.YT8-fg", "base64.binary.k8s.io"]);
+        assert!(subprotocols(Some("")).is_empty());
+        assert!(subprotocols(None).is_empty());
+    }
+
+    #[test]
+    fn websocket_addresses_keep_their_security() {
+        assert_eq!(websocket_url("https://h:6443/api?a=b").as_deref(), Some("wss://h:6443/api?a=b"));
+        assert_eq!(websocket_url("HTTP://h").as_deref(), Some("ws://h"));
+        assert_eq!(websocket_url("ftp://h"), None);
+        assert_eq!(websocket_url("/api/v1"), None);
+    }
+
+    #[test]
+    fn a_status_answer_is_kept_and_the_header_wins_when_it_asks_for_more() {
+        let body = Status::too_many_requests("storage is (re)initializing", 2).to_json();
+        let error = error_from_response(429, Some("7"), Some("application/json"), body.as_bytes());
+        assert_eq!((error.code, error.retry_after_seconds), (ErrorCode::TooManyRequests, Some(7)));
+        assert_eq!(error.message, "storage is (re)initializing");
+        let error = error_from_response(410, None, Some("application/json"), Status::too_old("1", "2").to_json().as_bytes());
+        assert_eq!((error.code, error.status.unwrap().code), (ErrorCode::Expired, 410));
+    }
+
+    #[test]
+    fn flow_control_answers_in_plain_text() {
+        let error = error_from_response(429, Some("1"), Some("text/plain; charset=utf-8"), b"Too many requests, please try again later.\n");
+        assert_eq!((error.code, error.retry_after_seconds), (ErrorCode::TooManyRequests, Some(1)));
+        assert_eq!(error.message, "HTTP 429: Too many requests, please try again later.");
+        let error = error_from_response(503, Some("Wed, 21 Oct 2026 07:28:00 GMT"), None, b"");
+        assert_eq!((error.code, error.retry_after_seconds), (ErrorCode::Unavailable, None));
+    }
+
+    #[test]
+    fn html_pages_are_known_by_their_code_and_named() {
+        for (http_code, code) in [(502, ErrorCode::Unavailable), (401, ErrorCode::Unauthorized), (404, ErrorCode::NotFound)] {
+            let error = error_from_response(http_code, None, Some("text/html"), b"<html><body>secret</body></html>");
+            assert_eq!(error.code, code);
+            assert_eq!(error.message, format!("HTTP {http_code}, answered with text/html instead of a Status"));
+        }
+        let error = error_from_response(200, None, Some("text/html; charset=utf-8"), b"<!doctype html>");
+        assert_eq!(error.code, ErrorCode::Protocol);
+        assert_eq!(error.message, "HTTP 200 with content type text/html is no answer of a Kubernetes API: expected application/json");
+        assert_eq!(content_error(200, Some("text/html; charset=utf-8")), Some(error));
+        assert_eq!(content_error(200, Some("application/json;stream=watch")), None);
+        assert_eq!(content_error(200, None), None);
+    }
+
+    #[test]
+    fn a_frame_without_end_is_given_up() {
+        let mut splitter = FrameSplitter::new();
+        let chunk = vec![b'x'; MAX_FRAME_BYTES];
+        splitter.push(&chunk, |_| panic!("no frame is whole")).unwrap();
+        let error = splitter.push(b"x", |_| panic!("no frame is whole")).unwrap_err();
+        assert_eq!((error.code, splitter.pending()), (ErrorCode::Protocol, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn law_04_split_frames_do_not_depend_on_chunks(
+            lines in prop::collection::vec("[a-z{}\":, ]{0,20}", 0..12),
+            cuts in prop::collection::vec(1usize..9, 1..40),
+            crlf in any::<bool>(),
+            tail in "[a-z]{0,5}",
+        ) {
+            let end = if crlf { "\r\n" } else { "\n" };
+            let mut body: Vec<u8> = lines.iter().flat_map(|line| [line.as_str(), end].concat().into_bytes()).collect();
+            body.extend_from_slice(tail.as_bytes());
+            let expected: Vec<Vec<u8>> =
+                lines.iter().filter(|line| !line.trim().is_empty()).map(|line| line.as_bytes().to_vec()).collect();
+
+            let mut splitter = FrameSplitter::new();
+            let mut frames = Vec::new();
+            let mut rest = body.as_slice();
+            for cut in cuts.iter().cycle() {
+                let (chunk, after) = rest.split_at((*cut).min(rest.len()));
+                splitter.push(chunk, |frame| frames.push(frame)).unwrap();
+                rest = after;
+                if rest.is_empty() {
+                    break;
+                }
+            }
+            prop_assert_eq!(frames, expected);
+            prop_assert_eq!(splitter.pending(), tail.len());
+        }
+    }
+}
