@@ -8,6 +8,8 @@ pub mod runtime;
 pub mod selector;
 pub mod source;
 pub mod status;
+#[doc(hidden)]
+pub mod testing;
 pub mod version;
 pub mod cache;
 pub mod view;
