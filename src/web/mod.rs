@@ -1,1 +1,82 @@
-//! Placeholder.
+//! The binding layer: the only place that knows JavaScript. It holds no logic of the cache; it translates.
+//!
+//! Two rules keep it sound. Exported handles are `&self` over `Rc`, and no state is borrowed while JavaScript runs: the core
+//! collects what is to be told, and [`resource`] tells it with nothing borrowed.
+
+mod bytes;
+mod error;
+mod fetch;
+mod options;
+mod panic;
+mod resource;
+mod runtime;
+mod source;
+mod values;
+mod views;
+mod websocket;
+
+use std::rc::Rc;
+
+use wasm_bindgen::prelude::*;
+
+use crate::json::fields::FieldSet;
+use crate::json::path::Path;
+use crate::source::Source;
+use crate::web::error::{invalid_option, to_js};
+use crate::web::options::{RawKubernetes, RawOptions};
+use crate::web::resource::{Hooks, RawResource};
+
+/// Runs once when the module is instantiated.
+#[wasm_bindgen(start, private)]
+pub fn start() {
+    panic::install();
+}
+
+/// Opens a resource of a Kubernetes API. Nothing is requested before `start`.
+#[wasm_bindgen(js_name = openKubernetes, skip_typescript)]
+pub fn open_kubernetes(options: JsValue, transport: JsValue, hooks: Hooks) -> Result<RawResource, JsValue> {
+    panic::check()?;
+    let options = RawOptions::read(options)?;
+    let transport = RawKubernetes::read(&transport)?;
+    open(options, Rc::new(fetch::KubernetesSource::new(transport)), hooks)
+}
+
+/// Opens a resource of a `Source` object.
+#[wasm_bindgen(js_name = openSource, skip_typescript)]
+pub fn open_source(options: JsValue, source: source::JsSource, hooks: Hooks) -> Result<RawResource, JsValue> {
+    panic::check()?;
+    open(RawOptions::read(options)?, Rc::new(source::ObjectSource::new(source)), hooks)
+}
+
+fn open(options: RawOptions, source: Rc<dyn Source>, hooks: Hooks) -> Result<RawResource, JsValue> {
+    let strip: Result<Vec<Path>, _> = options.strip.iter().map(|text| Path::parse(text)).collect();
+    let strip = strip.map_err(|error| to_js(&invalid_option("strip", &error.to_string())))?;
+    Ok(RawResource::new(options.config(), source, FieldSet::new(strip), hooks))
+}
+
+/// The message of the panic that stopped this instance, or undefined.
+#[wasm_bindgen(skip_typescript)]
+pub fn poisoned() -> Option<String> {
+    panic::message()
+}
+
+/// Sets who hears of a panic, so that nobody waits for ever for what will never come.
+#[wasm_bindgen(js_name = onPanic, skip_typescript)]
+pub fn on_panic(callback: js_sys::Function) {
+    panic::set_callback(callback);
+}
+
+/// Bytes of linear memory.
+#[wasm_bindgen(js_name = memoryBytes, skip_typescript)]
+pub fn memory_bytes() -> f64 {
+    const PAGE: usize = 65_536;
+    #[allow(clippy::cast_precision_loss)]
+    let bytes = (core::arch::wasm32::memory_size(0) * PAGE) as f64;
+    bytes
+}
+
+/// How this build was made.
+#[wasm_bindgen(js_name = buildInfo, skip_typescript)]
+pub fn build_info() -> Result<JsValue, JsValue> {
+    values::to_value(&options::BuildInfo { version: env!("CARGO_PKG_VERSION"), simd: cfg!(target_feature = "simd128") })
+}

@@ -1,0 +1,84 @@
+//! Bytes into linear memory. A frame never crosses as `&str` or `String`: the glue would copy it character by character.
+
+use js_sys::{ArrayBuffer, JsString, Reflect, Uint8Array};
+use wasm_bindgen::prelude::*;
+
+use crate::status::Error;
+
+#[wasm_bindgen]
+extern "C" {
+    // web-sys's TextEncoder takes a Rust &str, which is what this must avoid.
+    type TextEncoder;
+    #[wasm_bindgen(constructor)]
+    fn new() -> TextEncoder;
+    #[wasm_bindgen(method, catch, js_name = encodeInto)]
+    fn encode_into(this: &TextEncoder, text: &JsString, target: &Uint8Array) -> Result<JsValue, JsValue>;
+
+    type EncodeResult;
+    #[wasm_bindgen(method, getter)]
+    fn read(this: &EncodeResult) -> u32;
+    #[wasm_bindgen(method, getter)]
+    fn written(this: &EncodeResult) -> u32;
+}
+
+thread_local! {
+    static ENCODER: TextEncoder = TextEncoder::new();
+}
+
+/// The bytes of a text frame (UTF-8), an ArrayBuffer or a typed array.
+pub(super) fn frame_bytes(data: &JsValue) -> Result<Vec<u8>, Error> {
+    if let Some(text) = data.dyn_ref::<JsString>() {
+        return encode(text);
+    }
+    if let Some(buffer) = data.dyn_ref::<ArrayBuffer>() {
+        return Ok(Uint8Array::new(buffer).to_vec());
+    }
+    // Views of another realm fail instanceof; they still have a buffer.
+    if data.is_object() && Reflect::has(data, &JsValue::from_str("byteLength")).unwrap_or(false) {
+        let (buffer, offset, length) = view_parts(data);
+        return Ok(Uint8Array::new_with_byte_offset_and_length(&buffer, offset, length).to_vec());
+    }
+    Err(Error::protocol("a frame is neither text nor bytes"))
+}
+
+fn view_parts(view: &JsValue) -> (JsValue, u32, u32) {
+    let number = |name: &str| {
+        let value = Reflect::get(view, &JsValue::from_str(name)).ok().and_then(|value| value.as_f64()).unwrap_or(0.0);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let value = value as u32;
+        value
+    };
+    let buffer = Reflect::get(view, &JsValue::from_str("buffer")).unwrap_or(JsValue::UNDEFINED);
+    (buffer, number("byteOffset"), number("byteLength"))
+}
+
+/// Encodes a JavaScript string straight into a buffer of ours. Most frames are ASCII: their length is the first guess.
+#[allow(unsafe_code)]
+fn encode(text: &JsString) -> Result<Vec<u8>, Error> {
+    let length = text.length();
+    let mut bytes: Vec<u8> = Vec::with_capacity(length as usize);
+    let mut rest = text.clone();
+    loop {
+        // SAFETY: the view covers spare capacity that `bytes` owns, and nothing allocates between its making and its use. Bytes that
+        // were not written are never read: `set_len` covers only what the encoder says it wrote.
+        let (read, written) = unsafe {
+            let spare = bytes.spare_capacity_mut();
+            let view = Uint8Array::view_mut_raw(spare.as_mut_ptr().cast(), spare.len());
+            let result = ENCODER
+                .with(|encoder| encoder.encode_into(&rest, &view))
+                .map_err(|_| Error::decode("a text frame could not be encoded"))?;
+            let result: &EncodeResult = result.unchecked_ref();
+            let written = result.written() as usize;
+            bytes.set_len(bytes.len() + written);
+            (result.read(), written)
+        };
+        if read >= rest.length() {
+            return Ok(bytes);
+        }
+        if written == 0 && bytes.spare_capacity_mut().len() >= 4 {
+            return Err(Error::decode("a text frame could not be encoded"));
+        }
+        rest = rest.slice(read, rest.length());
+        bytes.reserve(rest.length() as usize * 3);
+    }
+}

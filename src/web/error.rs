@@ -1,0 +1,56 @@
+//! Errors as JavaScript sees them, and what JavaScript throws as errors.
+
+use js_sys::Reflect;
+use wasm_bindgen::prelude::*;
+
+use crate::source::kubernetes::error_from_response;
+use crate::status::{Details, Error, ErrorCode, Status};
+use crate::web::values::{property, text, to_value};
+
+/// A JavaScript error with `name`, `code`, `status`, `retryable` and `retryAfterSeconds`. The facade makes a `WatchCacheError` of it.
+pub(super) fn to_js(error: &Error) -> JsValue {
+    let object = js_sys::Error::new(&error.message);
+    object.set_name("WatchCacheError");
+    let set = |name: &str, value: JsValue| {
+        // Setting a property of a fresh object cannot fail.
+        let _set = Reflect::set(&object, &JsValue::from_str(name), &value);
+    };
+    set("code", error.code.as_str().into());
+    set("retryable", error.retryable().into());
+    if let Some(seconds) = error.retry_after_seconds {
+        set("retryAfterSeconds", seconds.into());
+    }
+    if let Some(status) = &error.status {
+        set("status", to_value(&**status).unwrap_or(JsValue::UNDEFINED));
+    }
+    object.into()
+}
+
+/// The error for an option that cannot be read.
+pub(super) fn invalid_option(what: &str, message: &str) -> Error {
+    Error::new(ErrorCode::Invalid, format!("{what}: {message}"))
+}
+
+/// What a transport or a `Source` threw: a refusal `{ code, reason, message, retryAfterSeconds }`, else a failure of the network.
+pub(super) fn from_thrown(thrown: &JsValue) -> Error {
+    let message = text(thrown, "message")
+        .or_else(|| thrown.as_string())
+        .unwrap_or_else(|| "the request failed without a reason".to_string());
+    let code = property(thrown, "code").and_then(|code| code.as_f64()).filter(|code| (100.0..1000.0).contains(code));
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let Some(code) = code.map(|code| code as u16) else {
+        return Error::network(message);
+    };
+    let mut status = Status::new(code, &text(thrown, "reason").unwrap_or_default(), message);
+    let seconds = property(thrown, "retryAfterSeconds").and_then(|seconds| seconds.as_f64());
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    if let Some(seconds) = seconds.filter(|seconds| *seconds > 0.0) {
+        status.details = Some(Details { retry_after_seconds: Some(seconds.ceil() as u32), ..Details::default() });
+    }
+    status.into()
+}
+
+/// The answer to a request that failed, of which only code, headers and body are known.
+pub(super) fn from_response(code: u16, retry_after: Option<&str>, content_type: Option<&str>, body: &[u8]) -> Error {
+    error_from_response(code, retry_after, content_type, body)
+}

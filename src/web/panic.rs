@@ -1,0 +1,48 @@
+//! A panic stops this instance: its state may be torn. Every later call says so, and nothing hangs.
+
+use std::cell::RefCell;
+
+use js_sys::Function;
+use wasm_bindgen::JsValue;
+
+use crate::status::{Error, ErrorCode};
+use crate::web::error::to_js;
+
+thread_local! {
+    static MESSAGE: RefCell<Option<String>> = const { RefCell::new(None) };
+    static CALLBACK: RefCell<Option<Function>> = const { RefCell::new(None) };
+}
+
+/// Has panics recorded and told.
+pub(super) fn install() {
+    std::panic::set_hook(Box::new(|info| {
+        let text = info.to_string();
+        MESSAGE.with(|message| message.borrow_mut().get_or_insert(text.clone()).len());
+        let callback = CALLBACK.with(|callback| callback.borrow().clone());
+        if let Some(callback) = callback {
+            // What the callback throws cannot matter any more.
+            let _ignored = callback.call1(&JsValue::UNDEFINED, &JsValue::from_str(&text));
+        }
+    }));
+}
+
+/// Fails once a panic has happened.
+pub(super) fn check() -> Result<(), JsValue> {
+    match message() {
+        None => Ok(()),
+        Some(text) => Err(to_js(&Error::new(
+            ErrorCode::Internal,
+            format!("the watch cache stopped after a fault of its own; create a new one in a fresh page or worker: {text}"),
+        ))),
+    }
+}
+
+/// The first panic's message.
+pub(super) fn message() -> Option<String> {
+    MESSAGE.with(|message| message.borrow().clone())
+}
+
+/// Sets who hears of a panic.
+pub(super) fn set_callback(callback: Function) {
+    CALLBACK.with(|slot| *slot.borrow_mut() = Some(callback));
+}

@@ -1,0 +1,138 @@
+//! Clocks, timers and tasks of the host: browser pages, workers and Node.
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use gloo_timers::future::TimeoutFuture;
+use js_sys::{Function, Promise, Reflect};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+
+use crate::runtime::{Clock, Millis, Spawn, Timer};
+use crate::web::values::{cast, property};
+
+#[wasm_bindgen]
+extern "C" {
+    type MessageChannel;
+    #[wasm_bindgen(constructor, catch)]
+    fn new() -> Result<MessageChannel, JsValue>;
+    #[wasm_bindgen(method, getter)]
+    fn port1(this: &MessageChannel) -> MessagePort;
+    #[wasm_bindgen(method, getter)]
+    fn port2(this: &MessageChannel) -> MessagePort;
+
+    type MessagePort;
+    #[wasm_bindgen(method, setter)]
+    fn set_onmessage(this: &MessagePort, handler: &JsValue);
+    #[wasm_bindgen(method, catch, js_name = postMessage)]
+    fn post_message(this: &MessagePort, message: &JsValue) -> Result<(), JsValue>;
+    #[wasm_bindgen(method)]
+    fn close(this: &MessagePort);
+}
+
+/// The longest that gloo's timers can hold: they count in i32. Longer waits go round again, because whoever waits compares clocks.
+const LONGEST_TIMER_MS: Millis = i32::MAX as Millis;
+
+/// How to give the host its turn.
+enum Yield {
+    Scheduler(JsValue, Function),
+    Immediate(Function),
+    Channel,
+    Timeout,
+}
+
+/// The host this module runs in.
+pub(super) struct WebRuntime {
+    performance: Option<(JsValue, Function)>,
+    turn: Yield,
+}
+
+impl WebRuntime {
+    pub(super) fn new() -> Self {
+        let global: JsValue = js_sys::global().into();
+        let performance = property(&global, "performance").and_then(|object| {
+            let now = cast::<Function>(&object, "now")?;
+            Some((object, now))
+        });
+        Self { performance, turn: choose_yield(&global) }
+    }
+}
+
+fn choose_yield(global: &JsValue) -> Yield {
+    if let Some(scheduler) = property(global, "scheduler")
+        && let Some(function) = cast::<Function>(&scheduler, "yield")
+    {
+        return Yield::Scheduler(scheduler, function);
+    }
+    // Node: a MessageChannel would keep the process alive.
+    if let Some(function) = cast::<Function>(global, "setImmediate") {
+        return Yield::Immediate(function);
+    }
+    if property(global, "MessageChannel").is_some() { Yield::Channel } else { Yield::Timeout }
+}
+
+impl Clock for WebRuntime {
+    fn now(&self) -> Millis {
+        let millis = match &self.performance {
+            Some((object, now)) => now.call0(object).ok().and_then(|value| value.as_f64()),
+            None => None,
+        };
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let millis = millis.unwrap_or_else(js_sys::Date::now) as Millis;
+        millis
+    }
+
+    fn wall(&self) -> Millis {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let millis = js_sys::Date::now() as Millis;
+        millis
+    }
+}
+
+impl Timer for WebRuntime {
+    fn sleep(&self, millis: Millis) -> LocalBoxFuture<'static, ()> {
+        #[allow(clippy::cast_possible_truncation)]
+        let millis = millis.min(LONGEST_TIMER_MS) as u32;
+        TimeoutFuture::new(millis).boxed_local()
+    }
+
+    fn yield_now(&self) -> LocalBoxFuture<'static, ()> {
+        let promise = match &self.turn {
+            Yield::Scheduler(scheduler, function) => {
+                function.call0(scheduler).ok().and_then(|value| value.dyn_into::<Promise>().ok())
+            }
+            Yield::Immediate(function) => {
+                let function = function.clone();
+                Some(Promise::new(&mut |resolve, _| {
+                    let _handle = function.call1(&JsValue::UNDEFINED, &resolve);
+                }))
+            }
+            Yield::Channel => channel_turn(),
+            Yield::Timeout => None,
+        };
+        match promise {
+            Some(promise) => JsFuture::from(promise).map(|_| ()).boxed_local(),
+            None => TimeoutFuture::new(0).boxed_local(),
+        }
+    }
+}
+
+/// A turn by a message to ourselves: unlike timers it is neither clamped nor throttled.
+fn channel_turn() -> Option<Promise> {
+    let channel = MessageChannel::new().ok()?;
+    let (receiver, sender) = (channel.port1(), channel.port2());
+    let promise = Promise::new(&mut |resolve, _| receiver.set_onmessage(&resolve));
+    sender.post_message(&JsValue::NULL).ok()?;
+    let closed = Closure::once_into_js(move |_: JsValue| receiver.close());
+    Some(promise.then(closed.unchecked_ref()))
+}
+
+impl Spawn for WebRuntime {
+    fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
+        spawn_local(task);
+    }
+}
+
+/// The global object's property, for functions that the user may replace.
+pub(super) fn global_function(name: &str) -> Option<Function> {
+    Reflect::get(&js_sys::global(), &JsValue::from_str(name)).ok().and_then(|value| value.dyn_into().ok())
+}
