@@ -8,12 +8,16 @@
 use std::fmt;
 use std::rc::Rc;
 
+use crate::json::path::PathError;
+
 use super::error::SelectorError;
 
 /// A parsed field selector: the AND of its terms. Clones share them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct FieldSelector {
     terms: Rc<[Term]>,
+    /// Where each term stands in the text it was read from, in bytes. No part of what the selector means.
+    places: Rc<[usize]>,
 }
 
 /// One term on one field.
@@ -39,7 +43,7 @@ pub enum FieldOp {
 impl FieldSelector {
     /// The selector without terms, which matches every object.
     pub fn everything() -> Self {
-        FieldSelector { terms: Rc::new([]) }
+        FieldSelector { terms: Rc::new([]), places: Rc::new([]) }
     }
 
     /// Reads a selector as the Kubernetes API does. Empty terms are skipped.
@@ -56,12 +60,13 @@ impl FieldSelector {
             let path = &part.text[..path_end];
             // A bare operator asks for nothing; the API server drops it.
             if !(path.is_empty() && value.is_empty()) {
-                terms.push(Term { path: path.to_owned(), op, value });
+                terms.push((Term { path: path.to_owned(), op, value }, part.offset));
             }
         }
-        // Once more, since `==` became `=` and redundant escapes went.
-        terms.sort_by_cached_key(Term::to_string);
-        Ok(FieldSelector { terms: terms.into() })
+        // Once more, since `==` became `=`, which moves terms.
+        terms.sort_by_cached_key(|(term, _)| term.to_string());
+        let (terms, places): (Vec<Term>, Vec<usize>) = terms.into_iter().unzip();
+        Ok(FieldSelector { terms: terms.into(), places: places.into() })
     }
 
     /// Whether there is no term.
@@ -88,7 +93,28 @@ impl FieldSelector {
     /// As [`matches`](Self::matches), for callers that resolved each term's path beforehand: `read` gets the index of
     /// the term in [`terms`](Self::terms). Terms are read in order, until one fails.
     pub fn matches_by_index<S: AsRef<str>>(&self, mut read: impl FnMut(usize, &Term) -> S) -> bool {
-        self.terms.iter().enumerate().all(|(index, term)| (read(index, term).as_ref() == term.value) == (term.op == FieldOp::Eq))
+        self.terms.iter().enumerate().all(|(index, term)| term.matches(read(index, term).as_ref()))
+    }
+
+    /// The error for a term whose field is no path.
+    pub(super) fn unsupported(&self, index: usize, error: &PathError) -> SelectorError {
+        let path = &self.terms[index].path;
+        SelectorError::new(format!("field label not supported: {path}: {}", error.message), self.places[index] + error.position)
+    }
+}
+
+impl PartialEq for FieldSelector {
+    fn eq(&self, other: &Self) -> bool {
+        self.terms == other.terms
+    }
+}
+
+impl Eq for FieldSelector {}
+
+impl Term {
+    /// Whether a field with this text meets the term.
+    pub fn matches(&self, text: &str) -> bool {
+        (text == self.value) == (self.op == FieldOp::Eq)
     }
 }
 

@@ -13,4 +13,4 @@ mod validate;
 pub use error::SelectorError;
 pub use field::FieldSelector;
 pub use label::LabelSelector;
-pub use predicate::Predicate;
+pub use predicate::{Matcher, Predicate};

@@ -2,7 +2,11 @@
 
 use std::rc::Rc;
 
-use super::{FieldSelector, LabelSelector};
+use crate::json::fields::FieldSet;
+use crate::json::path::Path;
+use crate::object::Object;
+
+use super::{FieldSelector, LabelSelector, SelectorError};
 
 /// A label selector and a field selector; an object must pass both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,5 +57,56 @@ impl Predicate {
         });
         let by_label = labels.iter().filter_map(|key| Some(IndexMatch { index: format!("l:{key}"), value: self.label.exact(key)?.to_owned() }));
         by_field.chain(by_label).collect()
+    }
+}
+
+/// A predicate made ready for the objects of one resource: its fields are looked up by slot, not by path.
+#[derive(Debug, Clone, Default)]
+pub struct Matcher {
+    predicate: Predicate,
+    sources: Rc<[Source]>,
+}
+
+/// Where a term's field is read. Names and namespaces are part of the key and take no slot.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    Name,
+    Namespace,
+    Slot(usize),
+}
+
+impl Matcher {
+    /// Registers the fields that the predicate reads. Fails on a term whose field is no path, naming its place in the
+    /// field selector.
+    pub fn new(predicate: Predicate, fields: &mut FieldSet) -> Result<Self, SelectorError> {
+        let terms = predicate.field.terms().iter().enumerate();
+        let sources = terms
+            .map(|(index, term)| {
+                Ok(match term.path.as_str() {
+                    "metadata.name" => Source::Name,
+                    "metadata.namespace" => Source::Namespace,
+                    path => {
+                        let path = Path::parse(path).map_err(|error| predicate.field.unsupported(index, &error))?;
+                        Source::Slot(fields.slot(&path))
+                    }
+                })
+            })
+            .collect::<Result<_, SelectorError>>()?;
+        Ok(Matcher { predicate, sources })
+    }
+
+    /// The predicate.
+    pub fn predicate(&self) -> &Predicate {
+        &self.predicate
+    }
+
+    /// Whether an object passes. `fields` is the set that the matcher was made with.
+    pub fn matches(&self, object: &Object, fields: &FieldSet) -> bool {
+        self.predicate.label.matches(object.labels())
+            && self.predicate.field.terms().iter().zip(&*self.sources).all(|(term, source)| match source {
+                Source::Name => term.matches(object.name()),
+                Source::Namespace => term.matches(object.namespace()),
+                Source::Slot(slot) => term.matches(object.field(*slot, fields).text()),
+            })
     }
 }
