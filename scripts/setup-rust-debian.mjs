@@ -8,7 +8,7 @@ import { SetupError, main, say } from "./lib/fail.mjs";
 import { aptInstall, canApt } from "./lib/machine.mjs";
 import { toolCache, versions } from "./lib/project.mjs";
 import { isExecutable, must } from "./lib/run.mjs";
-import { debianToolchain } from "./lib/rust.mjs";
+import { debianCompiler, debianStamp, debianToolchain } from "./lib/rust.mjs";
 
 const SYSTEM = "/usr";
 
@@ -68,6 +68,8 @@ export async function makeDebianToolchain(env = process.env) {
     script(join(made, "bin", "rustc"), `exec ${SYSTEM}/bin/rustc --sysroot '${home}' "$@"`);
     script(join(made, "bin", "rustdoc"), `exec ${SYSTEM}/bin/rustdoc --sysroot '${home}' "$@"`);
     script(join(made, "bin", "cargo-clippy"), `SYSROOT='${home}' exec ${SYSTEM}/bin/cargo-clippy "$@"`);
+
+    writeFileSync(debianStamp(made), debianCompiler());
 
     rmSync(home, { recursive: true, force: true });
     renameSync(made, home);

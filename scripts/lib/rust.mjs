@@ -1,5 +1,5 @@
 // Rust for the wasm32 target: which toolchain has it, and the environment that makes cargo and wasm-pack use it.
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { SetupError } from "./fail.mjs";
@@ -40,8 +40,15 @@ export function hasTarget(env = process.env) {
 
 /** The toolchain which setup makes of Debian's packages: the distribution's compiler plus a wasm32 standard library of our own. */
 export const debianToolchain = (env = process.env) => join(toolCache(env), "rust-debian");
-export const hasDebianToolchain = (env = process.env) =>
-  hasStd(debianToolchain(env)) && isExecutable(join(debianToolchain(env), "bin", "rustc"));
+/** The compiler it was built with: a standard library serves no other. */
+export const debianCompiler = () => answer("/usr/bin/rustc", ["--version"]);
+export const debianStamp = (home) => join(home, "built-with");
+
+/** True when that toolchain is there and fits the compiler which Debian has installed now. */
+export function hasDebianToolchain(env = process.env) {
+  const home = debianToolchain(env);
+  return hasStd(home) && existsSync(debianStamp(home)) && readFileSync(debianStamp(home), "utf8") === debianCompiler();
+}
 
 /**
  * What cargo and wasm-pack need to compile for wasm32.
