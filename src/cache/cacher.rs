@@ -219,7 +219,7 @@ impl Cacher {
         let checked = filter.and_then(|filter| Ok((filter, options.start()?)));
         match checked {
             Ok((filter, start)) => (self.dispatcher.add(Watcher::new(filter)), Ok(start)),
-            Err(error) => (self.dispatcher.add(Watcher::new(Filter::everything())), Err(error)),
+            Err(error) => (self.dispatcher.add(Watcher::new(Filter::default())), Err(error)),
         }
     }
 
