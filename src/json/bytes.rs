@@ -25,7 +25,7 @@ pub(crate) fn find_special(document: &[u8], mut at: usize) -> usize {
 
 #[inline]
 fn is_special(byte: u8) -> bool {
-    byte == b'"' || byte == b'\\' || byte < 0x20 || byte >= 0x80
+    matches!(byte, b'"' | b'\\' | 0..0x20 | 0x80..)
 }
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

@@ -10,6 +10,7 @@ use super::scalar::Scalar;
 pub struct FieldSet {
     paths: Vec<Path>,
     nodes: Vec<Node>,
+    strips_in_arrays: bool,
 }
 
 /// The tree's root in `FieldSet::nodes`.
@@ -67,13 +68,14 @@ impl FieldSet {
         for path in &strip {
             let node = fields.node(path);
             fields.nodes[node].strip = true;
+            fields.strips_in_arrays |= path.segments().iter().any(|segment| !matches!(segment, Segment::Key(_)));
         }
         fields
     }
 
     /// A set that reads its slots alone.
     pub(super) fn bare() -> Self {
-        FieldSet { paths: Vec::new(), nodes: vec![Node::default()] }
+        FieldSet { paths: Vec::new(), nodes: vec![Node::default()], strips_in_arrays: false }
     }
 
     /// The slot of a path; a new path gets the next one.
@@ -105,6 +107,11 @@ impl FieldSet {
 
     pub(super) fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// Whether something is removed from inside an array.
+    pub(super) fn strips_in_arrays(&self) -> bool {
+        self.strips_in_arrays
     }
 
     /// The node of a path, made where it is missing.

@@ -69,6 +69,7 @@ pub(super) fn read_slots(document: &[u8], fields: &FieldSet) -> Vec<Scalar> {
     let mut cursor = Cursor::new(document, 0, 0);
     cursor.peek_token();
     let mut walk = Walk::new(fields);
+    walk.strips = false;
     if walk.value(&mut cursor, ROOT).is_err() {
         return vec![Scalar::Missing; fields.len()];
     }
@@ -82,7 +83,11 @@ const MISSING: Span = (0, 0);
 
 /// A walk through a document and the tree of wanted paths, side by side.
 pub(super) struct Walk<'f> {
+    fields: &'f FieldSet,
     nodes: &'f [Node],
+    /// Whether what the `strip` paths name is to be removed; where it is gone already, they would name what has
+    /// moved up.
+    strips: bool,
     slots: Vec<Span>,
     texts: [Span; Role::TEXTS],
     labels: Vec<(Span, Span)>,
@@ -92,7 +97,9 @@ pub(super) struct Walk<'f> {
 impl<'f> Walk<'f> {
     pub(super) fn new(fields: &'f FieldSet) -> Self {
         Walk {
+            fields,
             nodes: fields.nodes(),
+            strips: true,
             slots: vec![MISSING; fields.len()],
             texts: [MISSING; Role::TEXTS],
             labels: Vec::new(),
@@ -147,10 +154,7 @@ impl<'f> Walk<'f> {
                     }
                     seen |= bit;
                     self.value(cursor, child)?;
-                    if self.nodes[child].strip {
-                        self.stripped.push((key_start, cursor.at));
-                        self.forget(child, false);
-                    }
+                    self.strip(child, (key_start, cursor.at));
                 }
             }
             if labels {
@@ -189,11 +193,17 @@ impl<'f> Walk<'f> {
     fn element(&mut self, cursor: &mut Cursor<'_>, child: usize) -> Result<(), JsonError> {
         let start = cursor.at;
         self.value(cursor, child)?;
-        if self.nodes[child].strip {
-            self.stripped.push((start, cursor.at));
+        self.strip(child, (start, cursor.at));
+        Ok(())
+    }
+
+    /// Notes a member or an element as one to remove, where it is; its slots read as missing, as they will in what is
+    /// kept. What every object needs is known nevertheless.
+    fn strip(&mut self, child: usize, span: Span) {
+        if self.strips && self.nodes[child].strip {
+            self.stripped.push(span);
             self.forget(child, false);
         }
-        Ok(())
     }
 
     /// Drops what was noted in a value: its slots, and with `roles` what every object needs, too.
@@ -218,14 +228,12 @@ impl<'f> Walk<'f> {
 
     /// The values behind the noted positions, and the object's bytes.
     pub(super) fn finish(mut self, document: &[u8], start: usize, end: usize) -> Scanned {
-        let text = |role: Role| {
-            let (start, end) = self.texts[role as usize];
-            string(document, (start, end)).filter(|text| !text.is_empty())
-        };
-        let mut labels: Vec<(Rc<str>, Rc<str>)> = self
+        let texts = self.texts;
+        let text = |role: Role| string(document, texts[role as usize]).filter(|text| !text.is_empty());
+        let mut labels: Vec<(Rc<str>, Option<Rc<str>>)> = self
             .labels
             .iter()
-            .filter_map(|&(key, value)| Some((string(document, key)?.into(), string(document, value)?.into())))
+            .filter_map(|&(key, value)| Some((string(document, key)?.into(), string(document, value).map(Into::into))))
             .collect();
         // Go writes maps sorted, so there is mostly nothing to do. The sort is stable: of equal names the last one stays.
         if !labels.is_sorted_by(|left, right| left.0 < right.0) {
@@ -233,6 +241,10 @@ impl<'f> Walk<'f> {
             labels.sort_by(|left, right| left.0.cmp(&right.0));
             labels.dedup_by(|left, right| left.0 == right.0);
         }
+        let labels = labels.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+        let bytes = copy_without(document, (start, end), &mut self.stripped);
+        // Removing inside an array moves what is behind, and can change what a filter takes.
+        let moved = !self.stripped.is_empty() && self.fields.strips_in_arrays();
         Scanned {
             namespace: text(Role::Namespace).map(Into::into),
             name: text(Role::Name).map(Into::into),
@@ -240,8 +252,8 @@ impl<'f> Walk<'f> {
             uid: text(Role::Uid).map(Into::into),
             labels,
             initial_events_end: text(Role::InitialEventsEnd).is_some_and(|text| text == "true"),
-            fields: self.scalars(document),
-            bytes: copy_without(document, (start, end), &mut self.stripped),
+            fields: if moved { read_slots(&bytes, self.fields) } else { self.scalars(document) },
+            bytes,
         }
     }
 }
