@@ -13,7 +13,7 @@ use crate::cache::incoming::{ChangeKind, Connection, Incoming};
 use crate::cache::ready::Ready;
 use crate::cache::status::{Phase, ResourceStatus};
 use crate::cache::store::Store;
-use crate::cache::views::Views;
+use crate::cache::views::{ViewOptions, Views};
 use crate::cache::window::{Entry, Window, WindowBounds};
 use crate::json::fields::FieldSet;
 use crate::object::Object;
@@ -354,6 +354,11 @@ impl Cacher {
         field_selector: Option<&str>,
     ) -> Result<Filter, Error> {
         Filter::new(namespace, None, label_selector, field_selector, &mut self.fields.borrow_mut())
+    }
+
+    /// Opens a live view.
+    pub fn open_view(&mut self, options: &ViewOptions) -> Result<u32, Error> {
+        self.views.open(options, &self.store, &mut self.fields.borrow_mut())
     }
 
     /// The wanted paths.

@@ -8,7 +8,8 @@
 /** Called with packed numbers after Rust has let go of its state, so it may call anything on the cache. */
 export interface Hooks {
   /**
-   * One boundary crossing for everything that happened since the last.
+   * One boundary crossing for everything that happened since the last. `events` and `pairs` are scratch: they hold only until this
+   * returns. Flushes never nest: what the subscribers cause is told in another flush, after this one.
    * @param events  flat [kind, objectId]*: kind 0 ADDED, 1 MODIFIED, 2 DELETED, 3 BOOKMARK, 4 ERROR, 5 BOOKMARK that ends the initial events. Each objectId is pinned once.
    * @param pairs   flat [watcherId, index into events]*, in delivery order
    * @param ended   flat [watcherId, reason]*: reason 0 stopped, 1 error, 2 relist, 3 overflow, 4 timeout, 5 closed; delivered after the pairs
@@ -47,8 +48,6 @@ export interface RawOptions {
   strip: string[];
   pageSize: number; idleTimeout: number;
   retry: { initialMs: number; factor: number; capMs: number; jitter: number; resetAfterMs: number };
-  history: { minMs: number; minEvents: number; maxEvents: number; maxBytes: number };
-  debug: boolean;
 }
 
 export interface RawWatchOptions {
@@ -114,7 +113,9 @@ export interface RawModule {
   openSource(options: RawOptions, source: RawSource, hooks: Hooks): RawResource;
   /** The message of the panic that stopped this instance, or undefined. After one, every call throws an `internal` error. */
   poisoned(): string | undefined;
+  /** Sets who hears of the panic that stops this instance, when it happens: what waits for it would wait for ever. */
+  onPanic(callback: (message: string) => void): void;
   /** Bytes of linear memory. */
   memoryBytes(): number;
-  buildInfo(): { version: string; rustc: string; simd: boolean };
+  buildInfo(): { version: string; simd: boolean };
 }

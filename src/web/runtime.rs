@@ -1,6 +1,11 @@
 //! Clocks, timers and tasks of the host: browser pages, workers and Node.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
 use futures::FutureExt;
+use futures::channel::oneshot;
 use futures::future::LocalBoxFuture;
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Function, Promise, Reflect};
@@ -25,8 +30,6 @@ extern "C" {
     fn set_onmessage(this: &MessagePort, handler: &JsValue);
     #[wasm_bindgen(method, catch, js_name = postMessage)]
     fn post_message(this: &MessagePort, message: &JsValue) -> Result<(), JsValue>;
-    #[wasm_bindgen(method)]
-    fn close(this: &MessagePort);
 }
 
 /// The longest that gloo's timers can hold: they count in i32. Longer waits go round again, because whoever waits compares clocks.
@@ -36,7 +39,7 @@ const LONGEST_TIMER_MS: Millis = i32::MAX as Millis;
 enum Yield {
     Scheduler(JsValue, Function),
     Immediate(Function),
-    Channel,
+    Channel(Turns),
     Timeout,
 }
 
@@ -67,7 +70,8 @@ fn choose_yield(global: &JsValue) -> Yield {
     if let Some(function) = cast::<Function>(global, "setImmediate") {
         return Yield::Immediate(function);
     }
-    if property(global, "MessageChannel").is_some() { Yield::Channel } else { Yield::Timeout }
+    let turns = property(global, "MessageChannel").and_then(|_| Turns::new());
+    turns.map_or(Yield::Timeout, Yield::Channel)
 }
 
 impl Clock for WebRuntime {
@@ -106,7 +110,7 @@ impl Timer for WebRuntime {
                     let _handle = function.call1(&JsValue::UNDEFINED, &resolve);
                 }))
             }
-            Yield::Channel => channel_turn(),
+            Yield::Channel(turns) => return turns.turn(),
             Yield::Timeout => None,
         };
         match promise {
@@ -116,14 +120,39 @@ impl Timer for WebRuntime {
     }
 }
 
-/// A turn by a message to ourselves: unlike timers it is neither clamped nor throttled.
-fn channel_turn() -> Option<Promise> {
-    let channel = MessageChannel::new().ok()?;
-    let (receiver, sender) = (channel.port1(), channel.port2());
-    let promise = Promise::new(&mut |resolve, _| receiver.set_onmessage(&resolve));
-    sender.post_message(&JsValue::NULL).ok()?;
-    let closed = Closure::once_into_js(move |_: JsValue| receiver.close());
-    Some(promise.then(closed.unchecked_ref()))
+/// Turns by messages to ourselves: unlike timers they are neither clamped nor throttled.
+struct Turns {
+    sender: MessagePort,
+    waiting: Rc<RefCell<VecDeque<oneshot::Sender<()>>>>,
+    _receiver: MessagePort,
+    _handler: Closure<dyn FnMut(JsValue)>,
+}
+
+impl Turns {
+    fn new() -> Option<Self> {
+        let channel = MessageChannel::new().ok()?;
+        let (receiver, sender) = (channel.port1(), channel.port2());
+        let waiting: Rc<RefCell<VecDeque<oneshot::Sender<()>>>> = Rc::default();
+        let queue = waiting.clone();
+        let handler = Closure::new(move |_: JsValue| {
+            let next = queue.borrow_mut().pop_front();
+            if let Some(next) = next {
+                let _gone = next.send(());
+            }
+        });
+        receiver.set_onmessage(handler.as_ref());
+        Some(Self { sender, waiting, _receiver: receiver, _handler: handler })
+    }
+
+    fn turn(&self) -> LocalBoxFuture<'static, ()> {
+        let (sender, receiver) = oneshot::channel();
+        self.waiting.borrow_mut().push_back(sender);
+        if self.sender.post_message(&JsValue::NULL).is_err() {
+            self.waiting.borrow_mut().pop_back();
+            return TimeoutFuture::new(0).boxed_local();
+        }
+        receiver.map(|_| ()).boxed_local()
+    }
 }
 
 impl Spawn for WebRuntime {

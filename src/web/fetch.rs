@@ -1,0 +1,266 @@
+//! A Kubernetes API over fetch: lists as streams of bytes, watches over WebSocket or as streams of lines.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use futures::future::LocalBoxFuture;
+use futures::stream::{self, LocalBoxStream};
+use futures::{FutureExt, StreamExt};
+use js_sys::{Array, Object, Promise, Reflect, Uint8Array};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortController, AbortSignal, ReadableStream, ReadableStreamDefaultReader, Response};
+
+use crate::source::kubernetes::{FrameSplitter, content_error, list_query, watch_query};
+use crate::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
+use crate::status::Error;
+use crate::web::error::{from_response, from_thrown};
+use crate::web::options::RawKubernetes;
+use crate::web::runtime::global_function;
+use crate::web::values::{property, text};
+use crate::web::websocket;
+
+/// The most of a refusal's body that is read: a Status is small, and a foreign page is not worth more.
+const REFUSAL_BYTES: usize = 64 * 1024;
+
+/// A resource of a Kubernetes API.
+#[derive(Clone)]
+pub(super) struct KubernetesSource(Rc<RawKubernetes>);
+
+/// What `auth` gives for one connect.
+#[derive(Default)]
+pub(super) struct Credentials {
+    headers: Option<JsValue>,
+    pub(super) token: Option<String>,
+    pub(super) subprotocols: Vec<String>,
+    query: Vec<(String, String)>,
+}
+
+impl KubernetesSource {
+    pub(super) fn new(options: RawKubernetes) -> Self {
+        Self(Rc::new(options))
+    }
+
+    /// Asks `auth` anew: tokens expire.
+    async fn credentials(&self) -> Result<Credentials, Error> {
+        let Some(auth) = &self.0.auth else { return Ok(Credentials::default()) };
+        let answer = auth.call0(&JsValue::UNDEFINED).map_err(|thrown| from_thrown(&thrown))?;
+        let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
+        let list = |name: &str| {
+            let items = property(&answer, name).map(|value| Array::from(&value)).unwrap_or_default();
+            items.iter().filter_map(|item| item.as_string()).collect::<Vec<_>>()
+        };
+        let pairs = property(&answer, "query").map(|query| Object::entries(query.unchecked_ref())).unwrap_or_default();
+        Ok(Credentials {
+            headers: property(&answer, "headers"),
+            token: text(&answer, "token").filter(|token| !token.is_empty()),
+            subprotocols: list("subprotocols"),
+            query: pairs
+                .iter()
+                .filter_map(|pair| {
+                    let pair: Array = pair.unchecked_into();
+                    Some((pair.get(0).as_string()?, pair.get(1).as_string()?))
+                })
+                .collect(),
+        })
+    }
+
+    fn url(&self, query: &str) -> String {
+        format!("{}{}?{query}", self.0.server, self.0.path)
+    }
+
+    /// Sends a GET and gives the answer's body, once its head says that it is what was asked for.
+    async fn get(&self, url: &str, credentials: &Credentials) -> Result<Body, Error> {
+        let abort = Abort::new()?;
+        let init = Object::new();
+        let set = |name: &str, value: &JsValue| {
+            // Setting a property of a fresh object cannot fail.
+            let _set = Reflect::set(&init, &JsValue::from_str(name), value);
+        };
+        set("method", &"GET".into());
+        set("credentials", &self.0.credentials.as_str().into());
+        set("cache", &"no-store".into());
+        set("headers", &headers(credentials)?);
+        set("signal", &abort.signal());
+        let answer =
+            self.0.fetch.call2(&JsValue::UNDEFINED, &url.into(), &init).map_err(|thrown| from_thrown(&thrown))?;
+        let response = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| network_error(&thrown))?;
+        let response: Response = response.unchecked_into();
+        let header = |name: &str| response.headers().get(name).ok().flatten();
+        let content_type = header("content-type");
+        let body = Body::new(&response, abort);
+        if !response.ok() {
+            let bytes = body.read_up_to(REFUSAL_BYTES).await;
+            let retry_after = header("retry-after");
+            return Err(from_response(response.status(), retry_after.as_deref(), content_type.as_deref(), &bytes));
+        }
+        match content_error(response.status(), content_type.as_deref()) {
+            Some(error) => Err(error),
+            None => Ok(body),
+        }
+    }
+
+    /// Why a WebSocket could not be opened. Browsers do not tell; the same address by fetch does.
+    async fn probe(&self, credentials: &Credentials) -> Error {
+        let request = ListRequest { limit: Some(1), ..ListRequest::default() };
+        let url = self.url(&list_query(&request, &self.0.selection, &credentials.query));
+        match self.get(&url, credentials).await {
+            Ok(_) => Error::network("the watch's WebSocket could not be opened, although the server answers lists"),
+            Err(error) => error,
+        }
+    }
+}
+
+impl Source for KubernetesSource {
+    fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
+        let source = self.clone();
+        async move {
+            let credentials = source.credentials().await?;
+            let url = source.url(&list_query(&request, &source.0.selection, &credentials.query));
+            Ok(source.get(&url, &credentials).await?.chunks())
+        }
+        .boxed_local()
+    }
+
+    fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
+        let source = self.clone();
+        async move {
+            let credentials = source.credentials().await?;
+            let url = source.url(&watch_query(&request, &source.0.selection, &credentials.query));
+            if source.0.streams {
+                return Ok(frames(source.get(&url, &credentials).await?.chunks()));
+            }
+            let constructor = source.0.websocket.clone().or_else(|| global_function("WebSocket"));
+            let Some(constructor) = constructor else {
+                return Err(Error::new(
+                    crate::status::ErrorCode::Invalid,
+                    "this host has no WebSocket: pass one as an option, or choose transport \"fetch\"",
+                ));
+            };
+            match websocket::open(&constructor, &url, &credentials).await {
+                Ok(stream) => Ok(stream),
+                Err(websocket::Refused::Told(error)) => Err(error),
+                Err(websocket::Refused::Silent) => Err(source.probe(&credentials).await),
+            }
+        }
+        .boxed_local()
+    }
+}
+
+/// The request's headers: the user's, the token, and what we accept.
+fn headers(credentials: &Credentials) -> Result<JsValue, Error> {
+    let failed = |_| Error::new(crate::status::ErrorCode::Invalid, "auth: the headers cannot be read");
+    let headers = match &credentials.headers {
+        Some(given) => {
+            let constructor = global_function("Headers").ok_or_else(|| failed(JsValue::UNDEFINED))?;
+            Reflect::construct(&constructor, &Array::of1(given)).map_err(failed)?.unchecked_into()
+        }
+        None => web_sys::Headers::new().map_err(failed)?,
+    };
+    if !headers.has("accept").unwrap_or(false) {
+        headers.set("accept", "application/json").map_err(failed)?;
+    }
+    if let Some(token) = &credentials.token {
+        headers.set("authorization", &format!("Bearer {token}")).map_err(failed)?;
+    }
+    Ok(headers.into())
+}
+
+/// What fetch rejects with tells nothing; whatever it is, no answer came.
+fn network_error(thrown: &JsValue) -> Error {
+    let reason = text(thrown, "message").unwrap_or_else(|| "no reason given".to_string());
+    Error::network(format!("the request got no answer: {reason}"))
+}
+
+/// Aborts its request when it goes away.
+pub(super) struct Abort(AbortController);
+
+impl Abort {
+    pub(super) fn new() -> Result<Self, Error> {
+        AbortController::new().map(Self).map_err(|thrown| from_thrown(&thrown))
+    }
+
+    pub(super) fn signal(&self) -> AbortSignal {
+        self.0.signal()
+    }
+}
+
+impl Drop for Abort {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// An answer's body. Dropping it aborts the request.
+struct Body {
+    reader: Option<ReadableStreamDefaultReader>,
+    _abort: Abort,
+}
+
+impl Body {
+    fn new(response: &Response, abort: Abort) -> Self {
+        let reader = response.body().map(|body: ReadableStream| body.get_reader().unchecked_into());
+        Self { reader, _abort: abort }
+    }
+
+    async fn read(&self) -> Option<Result<Vec<u8>, Error>> {
+        read_chunk(self.reader.as_ref()?).await
+    }
+
+    async fn read_up_to(self, limit: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while bytes.len() < limit
+            && let Some(Ok(chunk)) = self.read().await
+        {
+            bytes.extend_from_slice(&chunk);
+        }
+        bytes.truncate(limit);
+        bytes
+    }
+
+    fn chunks(self) -> LocalBoxStream<'static, Result<Vec<u8>, Error>> {
+        stream::unfold(Some(self), |state| async move {
+            let body = state?;
+            let item = body.read().await?;
+            let next = item.is_ok().then_some(body);
+            Some((item, next))
+        })
+        .boxed_local()
+    }
+}
+
+/// One chunk of a byte stream; `None` at its end.
+pub(super) async fn read_chunk(reader: &ReadableStreamDefaultReader) -> Option<Result<Vec<u8>, Error>> {
+    match JsFuture::from(reader.read()).await {
+        Ok(result) => {
+            let value = property(&result, "value")?;
+            Some(Ok(Uint8Array::new(&value).to_vec()))
+        }
+        Err(thrown) => Some(Err(network_error(&thrown))),
+    }
+}
+
+/// Cuts a stream of bytes into frames, one a line.
+fn frames(chunks: PageStream) -> FrameStream {
+    struct Cutting {
+        chunks: PageStream,
+        splitter: FrameSplitter,
+        ready: VecDeque<Vec<u8>>,
+    }
+    let state = Cutting { chunks, splitter: FrameSplitter::new(), ready: VecDeque::new() };
+    stream::unfold(Some(state), |state| async move {
+        let mut state = state?;
+        loop {
+            if let Some(frame) = state.ready.pop_front() {
+                return Some((Ok(frame), Some(state)));
+            }
+            // A stream that breaks ends like one that is closed: the watch goes on from the last version.
+            let chunk = state.chunks.next().await?.ok()?;
+            let ready = &mut state.ready;
+            if let Err(error) = state.splitter.push(&chunk, |frame| ready.push_back(frame)) {
+                return Some((Err(error), None));
+            }
+        }
+    })
+    .boxed_local()
+}

@@ -1,0 +1,272 @@
+//! Option bags as JavaScript gives them, and results as it reads them.
+
+use js_sys::Function;
+use serde::{Deserialize, Serialize};
+use wasm_bindgen::JsValue;
+
+use crate::cache::resource::{ListOptions, ResourceConfig};
+use crate::cache::status::ResourceStatus;
+use crate::cache::views::ViewOptions;
+use crate::cache::window::WindowBounds;
+use crate::reflector::{ReflectorConfig, Retry};
+use crate::runtime::Millis;
+use crate::source::kubernetes::Selection;
+use crate::watch::options::WatchOptions;
+use crate::web::error::{invalid_option, to_js};
+use crate::web::values::{cast, from_value, text};
+
+/// Options of a resource, complete: the facade fills in the defaults.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RawOptions {
+    pub(super) name: String,
+    pub(super) strip: Vec<String>,
+    page_size: u32,
+    idle_timeout: f64,
+    retry: RawRetry,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawRetry {
+    initial_ms: f64,
+    factor: f64,
+    cap_ms: f64,
+    jitter: f64,
+    reset_after_ms: f64,
+}
+
+impl RawOptions {
+    pub(super) fn read(value: JsValue) -> Result<Self, JsValue> {
+        from_value("options", value)
+    }
+
+    pub(super) fn config(&self) -> ResourceConfig {
+        ResourceConfig {
+            name: self.name.clone(),
+            window: WindowBounds::default(),
+            reflector: ReflectorConfig {
+                page_size: self.page_size,
+                idle_timeout_ms: millis(self.idle_timeout),
+                retry: Retry {
+                    initial_ms: millis(self.retry.initial_ms),
+                    factor: self.retry.factor,
+                    cap_ms: millis(self.retry.cap_ms),
+                    jitter: self.retry.jitter,
+                    reset_after_ms: millis(self.retry.reset_after_ms),
+                },
+                // Pages that wake together must not come back together.
+                seed: (js_sys::Math::random() * 9_007_199_254_740_991.0) as u64,
+                ..ReflectorConfig::default()
+            },
+        }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn millis(value: f64) -> Millis {
+    value.max(0.0) as Millis
+}
+
+/// The transport of a Kubernetes resource.
+pub(super) struct RawKubernetes {
+    pub(super) server: String,
+    pub(super) path: String,
+    pub(super) selection: Selection,
+    pub(super) streams: bool,
+    pub(super) credentials: String,
+    pub(super) auth: Option<Function>,
+    pub(super) fetch: Function,
+    pub(super) websocket: Option<Function>,
+}
+
+impl RawKubernetes {
+    pub(super) fn read(value: &JsValue) -> Result<Self, JsValue> {
+        let missing = |name: &str| to_js(&invalid_option(name, "is missing"));
+        Ok(Self {
+            server: text(value, "server").ok_or_else(|| missing("server"))?,
+            path: text(value, "path").ok_or_else(|| missing("path"))?,
+            selection: Selection { labels: text(value, "labelSelector"), fields: text(value, "fieldSelector") },
+            streams: text(value, "transport").as_deref() == Some("fetch"),
+            credentials: text(value, "credentials").unwrap_or_else(|| "same-origin".to_string()),
+            auth: cast(value, "auth"),
+            fetch: cast(value, "fetch").ok_or_else(|| missing("fetch"))?,
+            websocket: cast(value, "WebSocket"),
+        })
+    }
+}
+
+/// Options of a watch.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct RawWatchOptions {
+    namespace: Option<String>,
+    name: Option<String>,
+    label_selector: Option<String>,
+    field_selector: Option<String>,
+    resource_version: Option<String>,
+    resource_version_match: Option<String>,
+    send_initial_events: Option<bool>,
+    allow_watch_bookmarks: Option<bool>,
+    timeout_seconds: Option<u32>,
+    buffer_size: Option<u32>,
+    pub(super) wait: Option<bool>,
+}
+
+impl From<RawWatchOptions> for WatchOptions {
+    fn from(raw: RawWatchOptions) -> Self {
+        Self {
+            namespace: raw.namespace,
+            name: raw.name,
+            label_selector: raw.label_selector,
+            field_selector: raw.field_selector,
+            resource_version: raw.resource_version,
+            resource_version_match: raw.resource_version_match,
+            send_initial_events: raw.send_initial_events,
+            allow_watch_bookmarks: raw.allow_watch_bookmarks.unwrap_or(false),
+            timeout_seconds: raw.timeout_seconds.filter(|seconds| *seconds > 0),
+            buffer_size: raw.buffer_size.map(|size| size as usize),
+        }
+    }
+}
+
+/// Options of a list or get.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct RawListOptions {
+    namespace: Option<String>,
+    label_selector: Option<String>,
+    field_selector: Option<String>,
+    pub(super) resource_version: Option<String>,
+    wait: Option<bool>,
+}
+
+impl From<RawListOptions> for ListOptions {
+    fn from(raw: RawListOptions) -> Self {
+        Self {
+            namespace: raw.namespace,
+            label_selector: raw.label_selector,
+            field_selector: raw.field_selector,
+            resource_version: raw.resource_version,
+            wait: raw.wait.unwrap_or(true),
+        }
+    }
+}
+
+/// What a view shows.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct RawViewSpec {
+    namespaces: Option<Vec<String>>,
+    label_selector: Option<String>,
+    field_selector: Option<String>,
+    predicate: bool,
+    order_by: Option<Vec<RawOrder>>,
+    window: Option<RawWindow>,
+    group_by: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RawOrder {
+    path: String,
+    descending: Option<bool>,
+    #[serde(rename = "as")]
+    kind: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RawWindow {
+    offset: u32,
+    limit: u32,
+}
+
+impl From<RawViewSpec> for ViewOptions {
+    fn from(raw: RawViewSpec) -> Self {
+        let order = raw.order_by.unwrap_or_default().into_iter();
+        Self {
+            namespaces: raw.namespaces,
+            label_selector: raw.label_selector,
+            field_selector: raw.field_selector,
+            order: order.map(|level| (level.path, level.descending.unwrap_or(false), level.kind)).collect(),
+            window: raw.window.map(|window| (window.offset as usize, window.limit as usize)),
+            group_by: raw.group_by,
+            predicate: raw.predicate,
+        }
+    }
+}
+
+/// A status as the facade reads it; the error is attached as a JavaScript error.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RawStatus {
+    phase: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listed: Option<RawListed>,
+    stale: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_event_at: Option<f64>,
+    attempt: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_at: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct RawListed {
+    loaded: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remaining: Option<f64>,
+}
+
+#[allow(clippy::cast_precision_loss)]
+impl RawStatus {
+    /// Everything but the error.
+    pub(super) fn of(status: &ResourceStatus) -> Self {
+        Self {
+            phase: status.phase.as_str(),
+            resource_version: status.resource_version.as_ref().map(ToString::to_string),
+            listed: status.listed.map(|(loaded, remaining)| RawListed {
+                loaded: loaded as f64,
+                remaining: remaining.map(|remaining| remaining as f64),
+            }),
+            stale: status.stale,
+            last_event_at: status.last_event_at.map(|at| at as f64),
+            attempt: status.attempt,
+            retry_at: status.retry_at.map(|at| at as f64),
+        }
+    }
+}
+
+/// Numbers of one resource.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RawStats {
+    pub(super) objects: f64,
+    pub(super) bytes: f64,
+    pub(super) events: f64,
+    pub(super) lists: f64,
+    pub(super) history: f64,
+    pub(super) history_capacity: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) history_from: Option<String>,
+    pub(super) watchers: f64,
+    pub(super) views: f64,
+    pub(super) delivered: f64,
+    pub(super) terminated: f64,
+    pub(super) flushes: f64,
+    pub(super) pinned: f64,
+}
+
+/// How this build was made.
+#[derive(Debug, Serialize)]
+pub(super) struct BuildInfo {
+    pub(super) version: &'static str,
+    pub(super) simd: bool,
+}
+
+/// Whether a value is an iterator's `done`.
+pub(super) fn is_true(value: &JsValue) -> bool {
+    value.as_bool().unwrap_or(false)
+}
+

@@ -1,0 +1,410 @@
+//! The handle of one resource: calls in, packed flushes out.
+
+use std::cell::{Cell, RefCell};
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
+
+use js_sys::{Float64Array, JSON, Promise, Uint8Array, Uint32Array};
+use rustc_hash::FxHashMap;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
+
+use crate::cache::resource::{Flush, Resource, ResourceConfig};
+use crate::json::fields::FieldSet;
+use crate::json::path::Path;
+use crate::json::scalar::Scalar;
+use crate::object::{Object, ObjectId};
+use crate::source::Source;
+use crate::status::{Error, ErrorCode};
+use crate::watch::watcher::Demand;
+use crate::web::error::{invalid_option, to_js};
+use crate::web::options::{RawListOptions, RawStats, RawStatus, RawWatchOptions};
+use crate::web::panic::check;
+use crate::web::runtime::{WebRuntime, global_function};
+use crate::web::values::{from_value, to_value};
+
+#[wasm_bindgen]
+extern "C" {
+    /// Whom the facade gave to hear of changes.
+    pub type Hooks;
+    #[wasm_bindgen(method, catch)]
+    fn flush(
+        this: &Hooks,
+        events: &Float64Array,
+        pairs: &Uint32Array,
+        ended: &Uint32Array,
+        views: &Uint32Array,
+        signals: u32,
+    ) -> Result<(), JsValue>;
+}
+
+/// Objects that JavaScript may still read, and how often each was handed out.
+#[derive(Default)]
+struct Pins(RefCell<FxHashMap<ObjectId, (Rc<Object>, u32)>>);
+
+impl Pins {
+    #[allow(clippy::cast_precision_loss)]
+    fn pin(&self, object: &Rc<Object>) -> f64 {
+        let id = object.id();
+        self.0.borrow_mut().entry(id).or_insert_with(|| (object.clone(), 0)).1 += 1;
+        id as f64
+    }
+
+    fn get(&self, id: f64) -> Result<Rc<Object>, JsValue> {
+        let found = self.0.borrow().get(&to_id(id)).map(|(object, _)| object.clone());
+        found.ok_or_else(|| to_js(&Error::new(ErrorCode::Internal, "an object was read after it was given back")))
+    }
+
+    fn release(&self, id: f64) {
+        let gone = match self.0.borrow_mut().entry(to_id(id)) {
+            Entry::Occupied(mut entry) => {
+                entry.get_mut().1 -= 1;
+                if entry.get().1 == 0 { Some(entry.remove()) } else { None }
+            }
+            Entry::Vacant(_) => None,
+        };
+        drop(gone);
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn to_id(id: f64) -> ObjectId {
+    id as ObjectId
+}
+
+/// Typed arrays that live in JavaScript and are filled anew at each flush, so that a flush allocates nothing of size there.
+struct Scratch {
+    events: Float64Array,
+    pairs: Uint32Array,
+    none: Uint32Array,
+}
+
+impl Scratch {
+    fn new() -> Self {
+        Self { events: Float64Array::new_with_length(64), pairs: Uint32Array::new_with_length(256), none: Uint32Array::new_with_length(0) }
+    }
+
+    fn events(&mut self, values: &[f64]) -> Float64Array {
+        let length = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        if self.events.length() < length {
+            self.events = Float64Array::new_with_length(length.next_power_of_two());
+        }
+        let filled = self.events.subarray(0, length);
+        filled.copy_from(values);
+        filled
+    }
+
+    fn pairs(&mut self, values: &[u32]) -> Uint32Array {
+        let length = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        if self.pairs.length() < length {
+            self.pairs = Uint32Array::new_with_length(length.next_power_of_two());
+        }
+        let filled = self.pairs.subarray(0, length);
+        filled.copy_from(values);
+        filled
+    }
+
+    fn rare(&self, values: &[u32]) -> Uint32Array {
+        if values.is_empty() { self.none.clone() } else { Uint32Array::from(values) }
+    }
+}
+
+struct Inner {
+    resource: Rc<Resource>,
+    hooks: Hooks,
+    pins: Pins,
+    scratch: RefCell<Scratch>,
+    flushes: Cell<u64>,
+}
+
+impl Inner {
+    /// One crossing for all of it. Nothing is borrowed while the hook runs.
+    #[allow(clippy::cast_precision_loss)]
+    fn deliver(&self, flush: &Flush) {
+        self.flushes.set(self.flushes.get() + 1);
+        let mut events = Vec::with_capacity(flush.outbox.events.len() * 2);
+        for event in &flush.outbox.events {
+            events.push(f64::from(event.kind as u8));
+            events.push(self.pins.pin(&event.object));
+        }
+        let ended: Vec<u32> = flush.outbox.ended.iter().flat_map(|(id, reason)| [*id, *reason as u32]).collect();
+        let (events, pairs, ended, views) = {
+            let mut scratch = self.scratch.borrow_mut();
+            let events = scratch.events(&events);
+            (events, scratch.pairs(&flush.outbox.pairs), scratch.rare(&ended), scratch.rare(&flush.views))
+        };
+        if let Err(thrown) = self.hooks.flush(&events, &pairs, &ended, &views, flush.signals) {
+            report(&thrown);
+        }
+    }
+}
+
+/// What escapes the facade is told to the host as an uncaught error; it stops nothing here.
+fn report(thrown: &JsValue) {
+    if let Some(function) = global_function("reportError") {
+        let _reported = function.call1(&JsValue::UNDEFINED, thrown);
+    } else if let Some(function) = global_function("queueMicrotask") {
+        let thrown = thrown.clone();
+        let rethrow = Closure::once_into_js(move || -> Result<(), JsValue> { Err(thrown) });
+        let _reported = function.call1(&JsValue::UNDEFINED, &rethrow);
+    }
+}
+
+/// One resource. Every method may throw an error with a stable code; none calls into JavaScript before it returns.
+#[wasm_bindgen(skip_typescript)]
+pub struct RawResource(Rc<Inner>);
+
+impl RawResource {
+    pub(super) fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, hooks: Hooks) -> Self {
+        let resource = Resource::new(config, source, fields, Rc::new(WebRuntime::new()));
+        let inner = Rc::new(Inner {
+            resource,
+            hooks,
+            pins: Pins::default(),
+            scratch: RefCell::new(Scratch::new()),
+            flushes: Cell::new(0),
+        });
+        let weak = Rc::downgrade(&inner);
+        inner.resource.on_flush(move |flush| {
+            if let Some(inner) = weak.upgrade() {
+                inner.deliver(&flush);
+            }
+        });
+        Self(inner)
+    }
+
+    pub(super) fn resource(&self) -> &Rc<Resource> {
+        &self.0.resource
+    }
+
+    pub(super) fn pin_all<'a>(&self, objects: impl IntoIterator<Item = &'a Rc<Object>>) -> Float64Array {
+        let ids: Vec<f64> = objects.into_iter().map(|object| self.0.pins.pin(object)).collect();
+        Float64Array::from(ids.as_slice())
+    }
+}
+
+#[wasm_bindgen]
+#[allow(clippy::cast_precision_loss)]
+impl RawResource {
+    /// Opens the list and the watch.
+    pub fn start(&self) -> Result<(), JsValue> {
+        check()?;
+        self.0.resource.start();
+        Ok(())
+    }
+
+    /// What people see of it.
+    pub fn status(&self) -> Result<JsValue, JsValue> {
+        check()?;
+        let status = self.0.resource.with(|cacher| cacher.status());
+        let value = to_value(&RawStatus::of(&status))?;
+        if let Some(error) = &status.error {
+            js_sys::Reflect::set(&value, &"error".into(), &to_js(error))?;
+        }
+        Ok(value)
+    }
+
+    /// Numbers.
+    pub fn stats(&self) -> Result<JsValue, JsValue> {
+        check()?;
+        let (stats, oldest) = self.0.resource.with(|cacher| (cacher.stats(), cacher.window().oldest()));
+        to_value(&RawStats {
+            objects: stats.objects as f64,
+            bytes: stats.bytes as f64,
+            events: stats.events as f64,
+            lists: stats.lists as f64,
+            history: stats.history as f64,
+            history_capacity: stats.history_capacity as f64,
+            history_from: oldest.map(|version| version.to_string()),
+            watchers: stats.dispatcher.watchers as f64,
+            views: stats.views as f64,
+            delivered: stats.dispatcher.delivered as f64,
+            terminated: stats.dispatcher.terminated as f64,
+            flushes: self.0.flushes.get() as f64,
+            pinned: self.0.pins.0.borrow().len() as f64,
+        })
+    }
+
+    /// Decodes an object.
+    pub fn parse(&self, id: f64) -> Result<JsValue, JsValue> {
+        check()?;
+        parse(self.0.pins.get(id)?.bytes())
+    }
+
+    /// A copy of an object's bytes.
+    pub fn raw(&self, id: f64) -> Result<Uint8Array, JsValue> {
+        check()?;
+        Ok(Uint8Array::from(self.0.pins.get(id)?.bytes()))
+    }
+
+    /// An object's key.
+    pub fn key(&self, id: f64) -> Result<String, JsValue> {
+        check()?;
+        Ok(self.0.pins.get(id)?.key().to_string())
+    }
+
+    /// An object's version.
+    pub fn version(&self, id: f64) -> Result<String, JsValue> {
+        check()?;
+        Ok(self.0.pins.get(id)?.version().to_string())
+    }
+
+    /// One field, without decoding the object; a sub-document is decoded alone.
+    pub fn field(&self, id: f64, path: &str) -> Result<JsValue, JsValue> {
+        check()?;
+        let object = self.0.pins.get(id)?;
+        let path = Path::parse(path).map_err(|error| to_js(&invalid_option("path", &error.to_string())))?;
+        Ok(match object.read(&path) {
+            Scalar::Missing => JsValue::UNDEFINED,
+            Scalar::Null => JsValue::NULL,
+            Scalar::Bool(value) => value.into(),
+            Scalar::Text(text) => JsValue::from_str(&text),
+            Scalar::Number(text) => text.parse::<f64>().map_or(JsValue::UNDEFINED, JsValue::from_f64),
+            Scalar::Composite => match path.find(object.bytes()) {
+                Some(span) => parse(&object.bytes()[span])?,
+                None => JsValue::UNDEFINED,
+            },
+        })
+    }
+
+    /// Gives objects back.
+    pub fn release(&self, ids: &Float64Array) {
+        for id in ids.to_vec() {
+            self.0.pins.release(id);
+        }
+    }
+
+    /// The object under a key; 0 when there is none.
+    pub fn peek(&self, key: &str) -> Result<f64, JsValue> {
+        check()?;
+        let found = self.0.resource.with(|cacher| cacher.store().get(key).cloned());
+        Ok(found.map_or(0.0, |object| self.0.pins.pin(&object)))
+    }
+
+    /// The objects under a value of an index, by key.
+    #[wasm_bindgen(js_name = byIndex)]
+    pub fn by_index(&self, index: &str, value: &str) -> Result<Float64Array, JsValue> {
+        check()?;
+        if index != "namespace" {
+            return Err(to_js(&invalid_option("index", &format!("{index:?} does not exist; there is \"namespace\""))));
+        }
+        if value.is_empty() {
+            return Ok(Float64Array::new_with_length(0));
+        }
+        let objects: Vec<_> = self.0.resource.with(|cacher| cacher.store().namespace(value).cloned().collect());
+        Ok(self.pin_all(&objects))
+    }
+
+    /// How many objects are held.
+    pub fn size(&self) -> Result<f64, JsValue> {
+        check()?;
+        Ok(self.0.resource.with(|cacher| cacher.store().len()) as f64)
+    }
+
+    /// Opens a watch.
+    pub fn watch(&self, options: JsValue) -> Result<u32, JsValue> {
+        check()?;
+        let options: RawWatchOptions = from_value("watch options", options)?;
+        let wait = options.wait.unwrap_or(true);
+        Ok(self.0.resource.watch(options.into(), wait))
+    }
+
+    /// What the subscriber takes from now on: 0 nothing, 1 one batch, 2 everything.
+    pub fn demand(&self, watcher: u32, mode: u8) -> Result<(), JsValue> {
+        check()?;
+        let demand = match mode {
+            0 => Demand::None,
+            1 => Demand::Batch(0),
+            _ => Demand::All,
+        };
+        self.0.resource.demand(watcher, demand);
+        Ok(())
+    }
+
+    /// Ends a watch.
+    pub fn stop(&self, watcher: u32) -> Result<(), JsValue> {
+        check()?;
+        self.0.resource.stop(watcher);
+        Ok(())
+    }
+
+    /// Why a watch was refused.
+    pub fn refusal(&self, watcher: u32) -> Result<JsValue, JsValue> {
+        check()?;
+        let refusal = self.0.resource.with(|cacher| cacher.dispatcher.get(watcher).and_then(|watcher| watcher.refusal.clone()));
+        Ok(refusal.map_or(JsValue::UNDEFINED, |error| to_js(&error)))
+    }
+
+    /// The version from which an ended watch can be resumed.
+    #[wasm_bindgen(js_name = lastVersion)]
+    pub fn last_version(&self, watcher: u32) -> Result<Option<String>, JsValue> {
+        check()?;
+        let version = self.0.resource.with(|cacher| cacher.dispatcher.get(watcher).and_then(|watcher| watcher.resume_from.clone()));
+        Ok(version.filter(|version| !version.is_zero()).map(|version| version.to_string()))
+    }
+
+    /// Gives a watcher's id back.
+    pub fn forget(&self, watcher: u32) -> Result<(), JsValue> {
+        check()?;
+        self.0.resource.with(|cacher| cacher.dispatcher.forget(watcher));
+        Ok(())
+    }
+
+    /// Lists.
+    pub fn list(&self, options: JsValue) -> Result<Promise, JsValue> {
+        check()?;
+        let options: RawListOptions = from_value("list options", options)?;
+        let this = Self(self.0.clone());
+        Ok(future_to_promise(async move {
+            let listed = this.0.resource.clone().list(options.into()).await.map_err(|error| to_js(&error))?;
+            let answer = js_sys::Object::new();
+            js_sys::Reflect::set(&answer, &"ids".into(), &this.pin_all(&listed.0))?;
+            js_sys::Reflect::set(&answer, &"resourceVersion".into(), &listed.1.to_string().into())?;
+            Ok(answer.into())
+        }))
+    }
+
+    /// Gets one object.
+    pub fn get(&self, key: String, options: JsValue) -> Result<Promise, JsValue> {
+        check()?;
+        let options: RawListOptions = from_value("get options", options)?;
+        let this = Self(self.0.clone());
+        Ok(future_to_promise(async move {
+            let got = this.0.resource.clone().get(key, options.resource_version).await;
+            got.map(|object| this.0.pins.pin(&object).into()).map_err(|error| to_js(&error))
+        }))
+    }
+
+    /// Resolves when the first list is applied.
+    pub fn synced(&self) -> Promise {
+        let resource = self.0.resource.clone();
+        future_to_promise(async move { resource.synced().await.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error)) })
+    }
+
+    /// Lists anew; resolves when that is applied.
+    pub fn refresh(&self) -> Promise {
+        let resource = self.0.resource.clone();
+        future_to_promise(async move { resource.refresh().await.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error)) })
+    }
+
+    /// Drops the stream, keeps what is held.
+    pub fn pause(&self) {
+        self.0.resource.pause();
+    }
+
+    /// Goes on, or tries at once.
+    pub fn resume(&self) {
+        self.0.resource.resume();
+    }
+
+    /// Closes for good.
+    pub fn close(&self) {
+        self.0.resource.close();
+    }
+}
+
+/// `JSON.parse` of stored bytes. They were checked to be UTF-8 and JSON when they arrived.
+fn parse(bytes: &[u8]) -> Result<JsValue, JsValue> {
+    let text = std::str::from_utf8(bytes).map_err(|error| to_js(&Error::new(ErrorCode::Internal, error.to_string())))?;
+    JSON::parse(text)
+}

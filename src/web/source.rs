@@ -1,0 +1,186 @@
+//! A `Source` object of the user: `list` gives a body, `watch` an async iterable of frames.
+
+use std::rc::Rc;
+
+use futures::future::{Either, LocalBoxFuture, select};
+use futures::{FutureExt, StreamExt, stream};
+use js_sys::{Function, Object, Promise, Reflect, Symbol};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortSignal, ReadableStream, ReadableStreamDefaultReader};
+
+use crate::runtime::Timer;
+use crate::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
+use crate::status::Error;
+use crate::web::bytes::frame_bytes;
+use crate::web::error::from_thrown;
+use crate::web::fetch::{Abort, read_chunk};
+use crate::web::runtime::WebRuntime;
+use crate::web::values::property;
+
+#[wasm_bindgen]
+extern "C" {
+    /// What the user gave.
+    pub(super) type JsSource;
+    #[wasm_bindgen(method, catch)]
+    fn list(this: &JsSource, request: &JsValue, signal: &AbortSignal) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    fn watch(this: &JsSource, request: &JsValue, signal: &AbortSignal) -> Result<JsValue, JsValue>;
+}
+
+/// A source written in JavaScript.
+pub(super) struct ObjectSource {
+    source: Rc<JsSource>,
+    runtime: Rc<WebRuntime>,
+}
+
+impl ObjectSource {
+    pub(super) fn new(source: JsSource) -> Self {
+        Self { source: Rc::new(source), runtime: Rc::new(WebRuntime::new()) }
+    }
+}
+
+impl Source for ObjectSource {
+    fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
+        let source = self.source.clone();
+        async move {
+            let abort = Abort::new()?;
+            let request = bag(&[
+                ("resourceVersion", request.resource_version.map(JsValue::from)),
+                ("resourceVersionMatch", request.resource_version_match.map(JsValue::from)),
+                ("limit", request.limit.map(JsValue::from)),
+                ("continue", request.continue_token.map(JsValue::from)),
+            ]);
+            let answer = source.list(&request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
+            let answer =
+                JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
+            let body = property(&answer, "body").ok_or_else(|| Error::protocol("the source's list gave no body"))?;
+            page(body, abort)
+        }
+        .boxed_local()
+    }
+
+    fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
+        let source = self.source.clone();
+        let runtime = self.runtime.clone();
+        async move {
+            let abort = Abort::new()?;
+            let request = bag(&[
+                ("resourceVersion", Some(request.resource_version.into())),
+                ("allowWatchBookmarks", Some(request.allow_watch_bookmarks.into())),
+                ("timeoutSeconds", Some(request.timeout_seconds.into())),
+            ]);
+            let iterable = source.watch(&request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
+            let iterator = Iterator::of(&iterable, abort)?;
+            // A refusal comes with the first step. One that is not settled soon is an open stream with nothing to say yet.
+            let mut first = iterator.step().boxed_local();
+            let early = match select(&mut first, runtime.yield_now()).await {
+                Either::Left((frame, _)) => Some(frame),
+                Either::Right(_) => None,
+            };
+            match early {
+                Some(Some(Err(error))) => Err(error),
+                Some(None) => Ok(stream::empty().boxed_local()),
+                Some(Some(Ok(frame))) => {
+                    drop(first);
+                    Ok(stream::once(async { Ok(frame) }).chain(iterator.frames()).boxed_local())
+                }
+                None => {
+                    let first = first.into_stream().filter_map(|frame| async { frame });
+                    Ok(first.chain(iterator.frames()).boxed_local())
+                }
+            }
+        }
+        .boxed_local()
+    }
+}
+
+/// The body of a page: text, bytes, or a stream of bytes.
+fn page(body: JsValue, abort: Abort) -> Result<PageStream, Error> {
+    if body.as_string().is_none() && property(&body, "getReader").is_some() {
+        let body: ReadableStream = body.unchecked_into();
+        let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
+        let chunks = stream::unfold((reader, abort), |(reader, abort)| async move {
+            let item = read_chunk(&reader).await?;
+            Some((item, (reader, abort)))
+        });
+        return Ok(chunks.boxed_local());
+    }
+    let bytes = frame_bytes(&body)?;
+    Ok(stream::once(async { Ok(bytes) }).boxed_local())
+}
+
+fn bag(entries: &[(&str, Option<JsValue>)]) -> JsValue {
+    let object = Object::new();
+    for (name, value) in entries {
+        if let Some(value) = value {
+            // Setting a property of a fresh object cannot fail.
+            let _set = Reflect::set(&object, &JsValue::from_str(name), value);
+        }
+    }
+    object.into()
+}
+
+/// An async iterator; its `return` is called when it is dropped before its end.
+#[derive(Clone)]
+struct Iterator(Rc<Inner>);
+
+struct Inner {
+    iterator: JsValue,
+    next: Function,
+    _abort: Abort,
+}
+
+impl Iterator {
+    fn of(iterable: &JsValue, abort: Abort) -> Result<Self, Error> {
+        let none = || Error::protocol("the source's watch gave no async iterable");
+        let make = |symbol: Symbol| -> Option<JsValue> {
+            let function: Function = Reflect::get(iterable, &symbol).ok()?.dyn_into().ok()?;
+            function.call0(iterable).ok()
+        };
+        let iterator = make(Symbol::async_iterator()).or_else(|| make(Symbol::iterator())).ok_or_else(none)?;
+        let next: Function = property(&iterator, "next").and_then(|next| next.dyn_into().ok()).ok_or_else(none)?;
+        Ok(Self(Rc::new(Inner { iterator, next, _abort: abort })))
+    }
+
+    /// The next frame; `None` at the end.
+    fn step(&self) -> impl Future<Output = Option<Result<Vec<u8>, Error>>> + 'static {
+        let inner = self.0.clone();
+        async move {
+            let result = async {
+                let answer = inner.next.call0(&inner.iterator)?;
+                JsFuture::from(Promise::resolve(&answer)).await
+            };
+            match result.await {
+                Err(thrown) => Some(Err(from_thrown(&thrown))),
+                Ok(result) if property(&result, "done").is_some_and(|done| done.is_truthy()) => None,
+                Ok(result) => {
+                    let value = property(&result, "value").unwrap_or(JsValue::UNDEFINED);
+                    Some(frame_bytes(&value))
+                }
+            }
+        }
+    }
+
+    fn frames(self) -> impl futures::Stream<Item = Result<Vec<u8>, Error>> + 'static {
+        stream::unfold(self, |iterator| async move {
+            let item = iterator.step().await?;
+            Some((item, iterator))
+        })
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(function) = property(&self.iterator, "return").and_then(|value| value.dyn_into::<Function>().ok()) {
+            // The stream is given up: what its end throws concerns nobody.
+            if let Ok(promise) = function.call0(&self.iterator)
+                && let Ok(promise) = promise.dyn_into::<Promise>()
+            {
+                wasm_bindgen_futures::spawn_local(async move {
+                    let _end = JsFuture::from(promise).await;
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! A watch over a WebSocket: each message is a frame.
+
+use std::cell::{Cell, RefCell};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures::channel::{mpsc, oneshot};
+use futures::{Stream, StreamExt};
+use js_sys::{Array, Function, Reflect};
+use wasm_bindgen::prelude::*;
+use web_sys::{BinaryType, Event, MessageEvent, WebSocket};
+
+use crate::source::FrameStream;
+use crate::source::kubernetes::{subprotocols, websocket_url};
+use crate::status::{Error, ErrorCode};
+use crate::web::bytes::frame_bytes;
+use crate::web::error::from_thrown;
+use crate::web::fetch::Credentials;
+
+/// A browser cannot be told to stop reading: beyond so many bytes that nobody took, the socket is closed, and the watch resumes
+/// from the last version that was applied. Nothing is lost by that.
+const MOST_WAITING: usize = 64 << 20;
+
+/// Why a socket did not open.
+pub(super) enum Refused {
+    /// It could not even be tried.
+    Told(Error),
+    /// It closed before it opened; browsers do not say why.
+    Silent,
+}
+
+/// Opens a watch.
+pub(super) async fn open(constructor: &Function, url: &str, credentials: &Credentials) -> Result<FrameStream, Refused> {
+    let told = |message: String| Refused::Told(Error::new(ErrorCode::Invalid, message));
+    let url = websocket_url(url).ok_or_else(|| told("the server's address is neither http nor https".to_string()))?;
+    let protocols: Array = subprotocols(credentials.token.as_deref())
+        .iter()
+        .chain(&credentials.subprotocols)
+        .map(|protocol| JsValue::from_str(protocol))
+        .collect();
+    let arguments = if protocols.length() == 0 { Array::of1(&url.into()) } else { Array::of2(&url.into(), &protocols) };
+    let socket: WebSocket = Reflect::construct(constructor, &arguments)
+        .map_err(|thrown| Refused::Told(from_thrown(&thrown)))?
+        .unchecked_into();
+    socket.set_binary_type(BinaryType::Arraybuffer);
+
+    let (frames, receiver) = mpsc::unbounded();
+    let (opened, open) = oneshot::channel();
+    let waiting = Rc::new(Cell::new(0));
+    let handlers = Handlers::new(&socket, frames, opened, waiting.clone());
+    let stream = Frames { receiver, waiting, socket, _handlers: handlers };
+    match open.await {
+        Ok(()) => Ok(stream.boxed_local()),
+        Err(_) => Err(Refused::Silent),
+    }
+}
+
+type Frame = Result<Vec<u8>, Error>;
+
+struct Handlers {
+    _open: Closure<dyn FnMut(Event)>,
+    _message: Closure<dyn FnMut(MessageEvent)>,
+    _close: Closure<dyn FnMut(Event)>,
+}
+
+impl Handlers {
+    fn new(
+        socket: &WebSocket,
+        frames: mpsc::UnboundedSender<Frame>,
+        opened: oneshot::Sender<()>,
+        waiting: Rc<Cell<usize>>,
+    ) -> Self {
+        let opened = Rc::new(RefCell::new(Some(opened)));
+        let open = {
+            let opened = opened.clone();
+            Closure::new(move |_: Event| {
+                if let Some(opened) = opened.borrow_mut().take() {
+                    let _gone = opened.send(());
+                }
+            })
+        };
+        let message = {
+            let (frames, socket) = (frames.clone(), socket.clone());
+            Closure::new(move |event: MessageEvent| {
+                let frame = frame_bytes(&event.data());
+                let length = frame.as_ref().map_or(0, Vec::len);
+                waiting.set(waiting.get() + length);
+                if waiting.get() > MOST_WAITING {
+                    // The end of the stream: what is applied stays, and the rest is asked for again.
+                    frames.close_channel();
+                    let _closing = socket.close();
+                    return;
+                }
+                let _gone = frames.unbounded_send(frame);
+            })
+        };
+        // A close without an open leaves `open` cancelled; one after it ends the stream.
+        let close = Closure::new(move |_: Event| {
+            opened.borrow_mut().take();
+            frames.close_channel();
+        });
+        socket.set_onopen(Some(open.as_ref().unchecked_ref()));
+        socket.set_onmessage(Some(message.as_ref().unchecked_ref()));
+        socket.set_onclose(Some(close.as_ref().unchecked_ref()));
+        socket.set_onerror(Some(close.as_ref().unchecked_ref()));
+        Self { _open: open, _message: message, _close: close }
+    }
+}
+
+/// The frames of an open socket. Dropping it closes the socket.
+struct Frames {
+    receiver: mpsc::UnboundedReceiver<Frame>,
+    waiting: Rc<Cell<usize>>,
+    socket: WebSocket,
+    // Dropped after the socket let go of them.
+    _handlers: Handlers,
+}
+
+impl Stream for Frames {
+    type Item = Frame;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Frame>> {
+        let polled = self.receiver.poll_next_unpin(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            self.waiting.set(self.waiting.get().saturating_sub(frame.len()));
+        }
+        polled
+    }
+}
+
+impl Drop for Frames {
+    fn drop(&mut self) {
+        self.socket.set_onopen(None);
+        self.socket.set_onmessage(None);
+        self.socket.set_onclose(None);
+        self.socket.set_onerror(None);
+        // Closing twice, or while connecting, is allowed.
+        let _closing = self.socket.close();
+    }
+}
