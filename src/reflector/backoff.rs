@@ -1,0 +1,158 @@
+//! When to try again.
+
+use crate::runtime::Millis;
+
+/// How waits between tries grow. The defaults are client-go's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Retry {
+    /// The first wait, in milliseconds, before jitter.
+    pub initial_ms: Millis,
+    /// How much longer each wait is than the one before.
+    pub factor: f64,
+    /// The longest wait, in milliseconds, before jitter.
+    pub cap_ms: Millis,
+    /// A wait is drawn from [d, d + jitter · d).
+    pub jitter: f64,
+    /// After a connection that held for so many milliseconds the waits begin anew.
+    pub reset_after_ms: Millis,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self { initial_ms: 800, factor: 2.0, cap_ms: 30_000, jitter: 1.0, reset_after_ms: 120_000 }
+    }
+}
+
+/// The sequence of waits. One serves lists and watches alike, so that a server in trouble is left alone whatever fails.
+#[derive(Debug)]
+pub(super) struct Backoff {
+    retry: Retry,
+    base: f64,
+    healthy_since: Option<Millis>,
+}
+
+impl Backoff {
+    pub(super) fn new(retry: Retry) -> Self {
+        Self { base: retry.initial_ms as f64, retry, healthy_since: None }
+    }
+
+    /// A connection stands. Only the time that it holds counts for the reset: failures that take long are no health.
+    pub(super) fn healthy(&mut self, now: Millis) {
+        self.healthy_since.get_or_insert(now);
+    }
+
+    /// The next wait in milliseconds, never 0.
+    pub(super) fn next(&mut self, now: Millis, random: &mut fastrand::Rng) -> Millis {
+        if self.healthy_since.take().is_some_and(|since| now.saturating_sub(since) >= self.retry.reset_after_ms) {
+            self.base = self.retry.initial_ms as f64;
+        }
+        let cap = self.retry.cap_ms as f64;
+        let base = self.base.min(cap);
+        self.base = (base * self.retry.factor.max(1.0)).min(cap);
+        let wait = base * (1.0 + self.retry.jitter.max(0.0) * random.f64());
+        (wait as Millis).max(1)
+    }
+}
+
+/// How long internal errors of the server are answered by watching again, before a new list is needed.
+#[derive(Debug)]
+pub(super) struct RetryWindow {
+    limit: Millis,
+    first: Option<Millis>,
+    last: Millis,
+}
+
+/// So long without an internal error, and the window starts anew.
+const QUIET_MS: Millis = 60_000;
+
+impl RetryWindow {
+    pub(super) fn new(limit: Millis) -> Self {
+        Self { limit, first: None, last: 0 }
+    }
+
+    /// Notes an internal error and says whether the watch may be tried again as it is.
+    pub(super) fn allows(&mut self, now: Millis) -> bool {
+        if self.limit == 0 {
+            return false;
+        }
+        let first = match self.first {
+            Some(first) if now.saturating_sub(self.last) < QUIET_MS => first,
+            _ => now,
+        };
+        self.last = now;
+        let allowed = now.saturating_sub(first) <= self.limit;
+        self.first = allowed.then_some(first);
+        allowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn total(retry: Retry, count: usize, seed: u64) -> Millis {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut backoff = Backoff::new(retry);
+        (0..count).map(|_| backoff.next(0, &mut random)).sum()
+    }
+
+    #[test]
+    fn rf_21_and_ref_12_waits_double_up_to_their_cap() {
+        let retry = Retry { initial_ms: 1, factor: 2.0, cap_ms: 50, jitter: 1.0, reset_after_ms: 120_000 };
+        for seed in 0..200 {
+            let few = total(retry.clone(), 5, seed);
+            assert!((31..=62).contains(&few), "{few}");
+            // 1 + 2 + … + 32, then 34 times 50, each up to doubled.
+            let many = total(retry.clone(), 40, seed);
+            assert!((1763..=3526).contains(&many), "{many}");
+        }
+    }
+
+    #[test]
+    fn rf_22_a_custom_backoff_without_jitter_is_exact() {
+        let retry = Retry { initial_ms: 10, factor: 2.0, cap_ms: 100, jitter: 0.0, reset_after_ms: 1 };
+        assert_eq!(total(retry, 5, 0), 10 + 20 + 40 + 80 + 100);
+    }
+
+    #[test]
+    fn rf_33_only_a_connection_that_holds_resets_the_waits() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut backoff = Backoff::new(Retry::default());
+        for (try_, base) in [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000].into_iter().enumerate() {
+            // Ten minutes pass between these failures: no health, hence no reset.
+            let wait = backoff.next(try_ as Millis * 600_000, &mut random);
+            assert!((base..2 * base).contains(&wait), "{base}: {wait}");
+        }
+        backoff.healthy(0);
+        assert!(backoff.next(119_999, &mut random) >= 30_000);
+        backoff.healthy(200_000);
+        backoff.healthy(300_000);
+        assert!((800..1600).contains(&backoff.next(320_000, &mut random)));
+    }
+
+    #[test]
+    fn rf_24_the_window_takes_errors_up_to_its_limit() {
+        let mut window = RetryWindow::new(1000);
+        assert!(window.allows(1000));
+        assert!(window.allows(2000));
+        assert!(!window.allows(3000));
+        assert!(window.allows(4000), "a refusal starts anew");
+    }
+
+    #[test]
+    fn ref_10_internal_errors_a_second_apart() {
+        let retries = |limit: Millis, gap_at: Option<u64>| {
+            let mut window = RetryWindow::new(limit);
+            let mut now = 5000;
+            (1..)
+                .take_while(|call| {
+                    now += if Some(*call) == gap_at { QUIET_MS } else { 1000 };
+                    window.allows(now)
+                })
+                .count()
+        };
+        assert_eq!(retries(30_000, None), 31);
+        assert_eq!(retries(30_000, Some(10)), 40);
+        assert_eq!(retries(0, None), 0);
+    }
+}

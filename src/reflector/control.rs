@@ -1,0 +1,176 @@
+//! What users ask of a running reflector, and how every one of its waits listens to it.
+
+use std::cell::{Cell, RefCell};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use super::liveness::Watchdog;
+use crate::runtime::{Millis, SharedRuntime};
+
+/// How long this task may run before the host gets its turn, in milliseconds: half a frame of the screen.
+const SLICE_MS: Millis = 8;
+
+/// Controls a running [`super::Reflector`]. Cheap to clone; dropping it changes nothing.
+#[derive(Clone)]
+pub struct ReflectorHandle(pub(super) Rc<Control>);
+
+impl ReflectorHandle {
+    /// Gives up the connection and holds still. What was read stays.
+    pub fn pause(&self) {
+        self.0.paused.set(true);
+        self.0.wake();
+    }
+
+    /// Goes on after a pause, from the last version. Also ends a wait between tries at once, and looks whether an open
+    /// connection has been silent for too long: for when the page becomes visible, the network is back, or somebody says "now".
+    pub fn resume(&self) {
+        self.0.paused.set(false);
+        self.0.woken.set(true);
+        self.0.wake();
+    }
+
+    /// Lists anew, now; its end is the next `Replace`. A list that is under way counts as the answer, and while paused it
+    /// is done when the pause ends.
+    pub fn refresh(&self) {
+        self.0.refresh.set(true);
+        self.0.wake();
+    }
+
+    /// Ends the reflector for good: the connection is given up, and its channel ends.
+    pub fn close(&self) {
+        self.0.closed.set(true);
+        self.0.wake();
+    }
+}
+
+/// The flags that the handle sets. They are levels, not events: what is asked twice before it is seen is done once.
+#[derive(Default)]
+pub(super) struct Control {
+    pub(super) paused: Cell<bool>,
+    pub(super) refresh: Cell<bool>,
+    pub(super) woken: Cell<bool>,
+    pub(super) closed: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Control {
+    fn wake(&self) {
+        let waker = self.waker.take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// The reflector was closed, or nobody listens to it any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Closed;
+
+/// Why a wait ended before what was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    Closed,
+    /// Paused, refreshed or woken: whichever of them the wait listens to.
+    Asked,
+    /// The watchdog expired.
+    Deadline,
+}
+
+/// What a wait listens to, beside the close.
+#[derive(Clone, Copy)]
+pub(super) struct Listen {
+    pause: bool,
+    refresh: bool,
+    wake: bool,
+}
+
+impl Listen {
+    /// A message is being handed over: it must not be torn.
+    pub(super) const SENDING: Self = Self { pause: false, refresh: false, wake: false };
+    /// A list is under way: it is the answer to a refresh.
+    pub(super) const LISTING: Self = Self { pause: true, refresh: false, wake: false };
+    /// A watch is opening or open.
+    pub(super) const WATCHING: Self = Self { pause: true, refresh: true, wake: false };
+    /// Between tries.
+    pub(super) const WAITING: Self = Self { pause: true, refresh: true, wake: true };
+}
+
+/// The runtime, and the user's wishes.
+pub(super) struct Host {
+    pub(super) runtime: SharedRuntime,
+    pub(super) control: Rc<Control>,
+    slice: Cell<Option<Millis>>,
+}
+
+impl Host {
+    pub(super) fn new(runtime: SharedRuntime, control: Rc<Control>) -> Self {
+        Self { runtime, control, slice: Cell::new(None) }
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.runtime.now()
+    }
+
+    /// Waits for the future, unless something comes before it.
+    pub(super) async fn until<F: Future>(&self, listen: Listen, mut watchdog: Option<&mut Watchdog>, future: F) -> Result<F::Output, Stop> {
+        let mut future = pin!(future);
+        poll_fn(|cx| {
+            self.begin_slice();
+            let control = &self.control;
+            if control.closed.get() {
+                return Poll::Ready(Err(Stop::Closed));
+            }
+            if listen.pause && control.paused.get() || listen.refresh && control.refresh.get() || listen.wake && control.woken.get() {
+                return Poll::Ready(Err(Stop::Asked));
+            }
+            if let Poll::Ready(output) = future.as_mut().poll(cx) {
+                return Poll::Ready(Ok(output));
+            }
+            if let Some(watchdog) = watchdog.as_deref_mut()
+                && watchdog.poll_expired(&*self.runtime, cx).is_ready()
+            {
+                return Poll::Ready(Err(Stop::Deadline));
+            }
+            self.park(cx);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Waits until nobody pauses it any more.
+    pub(super) async fn unpaused(&self) -> Result<(), Closed> {
+        poll_fn(|cx| {
+            if self.control.closed.get() {
+                return Poll::Ready(Err(Closed));
+            }
+            if !self.control.paused.get() {
+                return Poll::Ready(Ok(()));
+            }
+            self.park(cx);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Lets the host run when this task has been busy for a slice: data that is always ready must not starve timers and input.
+    pub(super) async fn pace(&self) {
+        let now = self.now();
+        if self.slice.get().is_some_and(|began| now.saturating_sub(began) >= SLICE_MS) {
+            self.runtime.yield_now().await;
+            self.slice.set(None);
+        }
+    }
+
+    fn begin_slice(&self) {
+        if self.slice.get().is_none() {
+            self.slice.set(Some(self.now()));
+        }
+    }
+
+    fn park(&self, cx: &Context<'_>) {
+        self.slice.set(None);
+        *self.control.waker.borrow_mut() = Some(cx.waker().clone());
+    }
+}

@@ -1,0 +1,89 @@
+//! What one watch frame means.
+
+use std::rc::Rc;
+
+use crate::cache::incoming::ChangeKind;
+use crate::json::{FieldSet, Frame, FrameType, scan_frame};
+use crate::object::Object;
+use crate::status::{Error, ErrorCode, Status};
+use crate::version::Version;
+
+/// The meaning of a frame.
+#[derive(Debug)]
+pub(super) enum Event {
+    Change(ChangeKind, Rc<Object>),
+    Bookmark(Version),
+    /// The server ends the watch, and says why.
+    Failed(Error),
+}
+
+/// Reads a frame. An error is a frame that cannot be taken for what it is; nothing of it is used.
+pub(super) fn read(frame: &[u8], fields: &FieldSet) -> Result<Event, Error> {
+    match scan_frame(frame, fields) {
+        Ok(Frame::Event { kind: FrameType::Bookmark, object }) => {
+            let text = object.version.as_deref().unwrap_or("");
+            let version = Version::parse(text).map_err(|error| Error::protocol(format!("a bookmark without a usable version: {error}")))?;
+            Ok(Event::Bookmark(version))
+        }
+        Ok(Frame::Event { kind, object }) => {
+            let kind = match kind {
+                FrameType::Added => ChangeKind::Added,
+                FrameType::Modified => ChangeKind::Modified,
+                FrameType::Deleted => ChangeKind::Deleted,
+                FrameType::Bookmark | FrameType::Error | FrameType::Unknown(_) => {
+                    return Err(Error::new(ErrorCode::Internal, "a watch frame of another type was read as a change"));
+                }
+            };
+            Ok(Event::Change(kind, Object::new(object)?))
+        }
+        Ok(Frame::Error { status }) => Ok(Event::Failed(match Status::parse(&status) {
+            Some(status) => Error::from(status),
+            None => Error::protocol("an ERROR event without a Status"),
+        })),
+        Ok(Frame::Unknown { kind, .. }) => {
+            let kind: String = kind.chars().take(40).collect();
+            Err(Error::protocol(format!("unable to decode an event from the watch stream: unknown type {kind:?}")))
+        }
+        Err(error) => Err(Error::decode(format!("unable to decode an event from the watch stream: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(frame: &str) -> Result<Event, Error> {
+        read(frame.as_bytes(), &FieldSet::new(Vec::new()))
+    }
+
+    #[test]
+    fn changes_bookmarks_and_errors_are_told_apart() {
+        let change = event(r#"{"type":"DELETED","object":{"metadata":{"name":"a","namespace":"n","resourceVersion":"9"}}}"#);
+        let Ok(Event::Change(ChangeKind::Deleted, object)) = change else { panic!("{change:?}") };
+        assert_eq!((&**object.key(), object.version()), ("n/a", &Version::from(9)));
+        let bookmark = event("{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"12\"}}}\n");
+        assert!(matches!(bookmark, Ok(Event::Bookmark(version)) if version == Version::from(12)));
+        let failed = event(&format!(r#"{{"type":"ERROR","object":{}}}"#, Status::too_old("1", "2").to_json()));
+        assert!(matches!(failed, Ok(Event::Failed(error)) if error.code == ErrorCode::Expired));
+        let odd = event(r#"{"type":"ERROR","object":{"kind":"Pod"}}"#);
+        assert!(matches!(odd, Ok(Event::Failed(error)) if error.code == ErrorCode::Protocol));
+    }
+
+    #[test]
+    fn law_11_whole_what_cannot_be_taken_says_why() {
+        for (frame, code, message) in [
+            ("{\"type\":\"ADDED\",\"object\":{\"metadata\":", ErrorCode::Decode, "unexpected end"),
+            ("<html>", ErrorCode::Decode, "expected"),
+            ("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"\u{1}\"}}}", ErrorCode::Decode, "control character"),
+            (r#"{"type":"MERGED","object":{"metadata":{"resourceVersion":"77"}}}"#, ErrorCode::Protocol, "unknown type \"MERGED\""),
+            (r#"{"type":"ADDED","object":{"metadata":{"name":"a"}}}"#, ErrorCode::Protocol, "no metadata.resourceVersion"),
+            (r#"{"type":"ADDED","object":{"metadata":{"resourceVersion":"5"}}}"#, ErrorCode::Protocol, "metadata.name"),
+            (r#"{"type":"BOOKMARK","object":{"metadata":{}}}"#, ErrorCode::Protocol, "bookmark"),
+            (r#"{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVersion":"x1"}}}"#, ErrorCode::Protocol, "x1"),
+        ] {
+            let error = event(frame).unwrap_err();
+            assert_eq!(error.code, code, "{frame}: {error}");
+            assert!(error.message.contains(message), "{frame}: {error}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The list: page after page, each read while it arrives.
+
+use std::mem;
+use std::rc::Rc;
+
+use futures::StreamExt;
+
+use super::control::{Listen, Stop};
+use super::{Closed, Reflector};
+use crate::cache::incoming::{Connection, Incoming};
+use crate::json::{ListHead, ListScanner};
+use crate::object::Object;
+use crate::source::ListRequest;
+use crate::status::{Error, ErrorCode};
+use crate::version::Version;
+
+/// Objects a message: few enough to be shown within a frame of the screen, and the same however the bytes were cut.
+const BATCH: usize = 100;
+
+/// Bytes that are read before the host may take its turn.
+const PIECE: usize = 64 << 10;
+
+/// How often a page behind the first is asked for again before the list is given up, as client-go's transport does.
+const PAGE_RETRIES: u32 = 10;
+
+/// A whole list.
+pub(super) struct List {
+    pub(super) objects: Vec<Rc<Object>>,
+    pub(super) version: Version,
+}
+
+/// Why there is no list.
+pub(super) enum Halt {
+    Closed,
+    Asked,
+    Failed(Error),
+}
+
+impl From<Closed> for Halt {
+    fn from(_: Closed) -> Self {
+        Self::Closed
+    }
+}
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// A list under way.
+#[derive(Default)]
+struct Progress {
+    objects: Vec<Rc<Object>>,
+    /// How many of them were told.
+    told: usize,
+    /// What the page before said about the rest, counted from its end.
+    remaining: Option<u64>,
+    page_start: usize,
+}
+
+impl Reflector {
+    /// Lists everything. The version is left unset, which asks for the newest state there is, as the apiserver's own cacher does.
+    pub(super) async fn list(&mut self) -> Result<List, Halt> {
+        self.host.control.refresh.set(false);
+        self.send(Incoming::Connection(Connection::Listing { again: self.listed })).await?;
+        let mut progress = Progress::default();
+        let mut limit = (self.config.page_size > 0).then_some(self.config.page_size);
+        let mut version: Option<Version> = None;
+        let mut token: Option<String> = None;
+        let mut whole = false;
+        let mut retries = 0;
+        loop {
+            let request = ListRequest { limit, continue_token: token.clone(), ..ListRequest::default() };
+            match self.page(request, &mut progress).await {
+                Ok(head) => {
+                    let version = match &version {
+                        Some(version) => version.clone(), // the first page's holds for all
+                        None => version.insert(head_version(&head)?).clone(),
+                    };
+                    let Some(next) = head.continue_token else {
+                        return Ok(List { objects: progress.objects, version });
+                    };
+                    if token.as_ref() == Some(&next) {
+                        return Err(Error::protocol("the list goes in circles: a page continues with the token it was asked by").into());
+                    }
+                    token = Some(next);
+                    retries = 0;
+                }
+                Err(Halt::Failed(error)) if token.is_some() && expired(&error) && !whole => {
+                    // The snapshot behind the token is gone. Without pages the list comes from one moment in any case.
+                    (whole, limit, token, version) = (true, None, None, None);
+                    progress = Progress::default();
+                }
+                Err(Halt::Failed(error)) if token.is_some() && passing(&error) && retries < PAGE_RETRIES => {
+                    retries += 1;
+                    progress.objects.truncate(progress.page_start);
+                    progress.told = progress.page_start;
+                    self.hold(error).await?;
+                    self.send(Incoming::Connection(Connection::Listing { again: self.listed })).await?;
+                }
+                Err(halt) => return Err(halt),
+            }
+        }
+    }
+
+    async fn page(&mut self, request: ListRequest, progress: &mut Progress) -> Result<ListHead, Halt> {
+        progress.page_start = progress.objects.len();
+        let mut watchdog = self.watchdog();
+        let mut body = match self.host.until(Listen::LISTING, Some(&mut watchdog), self.source.list(request)).await {
+            Ok(answer) => answer?,
+            Err(stop) => return Err(self.stopped(stop, "the server has not answered the list")),
+        };
+        let mut scanner = ListScanner::new();
+        loop {
+            watchdog.feed(self.host.now());
+            let chunk = match self.host.until(Listen::LISTING, Some(&mut watchdog), body.next()).await {
+                Ok(Some(chunk)) => chunk?,
+                Ok(None) => break,
+                Err(stop) => return Err(self.stopped(stop, "the list has stood still")),
+            };
+            for piece in chunk.chunks(PIECE) {
+                self.scan(&mut scanner, piece, progress)?;
+                while progress.objects.len() - progress.told > BATCH {
+                    self.tell(progress, BATCH, None).await?;
+                }
+                self.host.pace().await;
+            }
+        }
+        drop(body);
+        let head = scanner.finish().map_err(|error| unreadable(&error))?;
+        check(&head)?;
+        progress.remaining = head.remaining;
+        let rest = progress.objects.len() - progress.told;
+        self.tell(progress, rest, Some(&head)).await?;
+        Ok(head)
+    }
+
+    fn scan(&self, scanner: &mut ListScanner, piece: &[u8], progress: &mut Progress) -> Result<(), Error> {
+        let mut refused = None;
+        let fields = self.fields.borrow();
+        let scanned = scanner.push(piece, &fields, &mut |item| match Object::new(item) {
+            Ok(object) => progress.objects.push(object),
+            Err(error) => refused = refused.take().or(Some(error)),
+        });
+        match refused {
+            Some(error) => Err(error),
+            None => scanned.map_err(|error| unreadable(&error)),
+        }
+    }
+
+    /// Tells the next objects of the list.
+    async fn tell(&mut self, progress: &mut Progress, count: usize, head: Option<&ListHead>) -> Result<(), Closed> {
+        let loaded = progress.told + count;
+        let from = mem::replace(&mut progress.told, loaded);
+        let objects = progress.objects[from..loaded].to_vec();
+        let remaining = match head {
+            Some(head) => head.remaining,
+            // Inside a page: what the page before left, less what has come since.
+            None => progress.remaining.map(|left| left.saturating_sub((loaded - progress.page_start) as u64)),
+        };
+        self.send(Incoming::Page { objects, loaded, remaining }).await
+    }
+
+    fn stopped(&self, stop: Stop, what: &str) -> Halt {
+        match stop {
+            Stop::Closed => Halt::Closed,
+            Stop::Asked => Halt::Asked,
+            Stop::Deadline => Halt::Failed(self.silence(what)),
+        }
+    }
+}
+
+/// Only the reason Expired is about the token; client-go does not take Gone for it either.
+fn expired(error: &Error) -> bool {
+    error.code == ErrorCode::Expired && error.status.as_ref().is_none_or(|status| status.reason != "Gone")
+}
+
+/// Whether the same page may be there a moment later.
+fn passing(error: &Error) -> bool {
+    matches!(
+        error.code,
+        ErrorCode::Network | ErrorCode::Timeout | ErrorCode::TooManyRequests | ErrorCode::Unavailable | ErrorCode::Unauthorized | ErrorCode::Overflow
+    )
+}
+
+fn unreadable(error: &crate::json::JsonError) -> Error {
+    Error::decode(format!("unable to decode the list: {error}"))
+}
+
+fn head_version(head: &ListHead) -> Result<Version, Error> {
+    let text = head.version.as_deref().unwrap_or("");
+    if text.is_empty() {
+        return Err(Error::protocol("the list has no metadata.resourceVersion"));
+    }
+    Version::parse(text).map_err(|error| Error::protocol(format!("the list has no usable version: {error}")))
+}
+
+/// Whether a page is one. No items at all are an empty list, if only there is a version: Go writes an empty slice as null.
+fn check(head: &ListHead) -> Result<(), Error> {
+    match head.kind.as_deref() {
+        Some("Status") => Err(Error::protocol("the list was answered with a Status and the code of a success")),
+        // A resource of another group may be called so; a list of it has items.
+        Some("Table") if !head.items_seen => Err(Error::protocol("the list was answered with a Table, which holds no whole objects")),
+        _ => head_version(head).map(drop),
+    }
+}

@@ -1,0 +1,223 @@
+//! The reflector: one list, then one watch, for ever.
+//!
+//! It asks a [`Source`] for a list in pages and for the changes since, and tells the cacher what arrives, in order, over a
+//! bounded channel. What it promises:
+//!
+//! - A *round* is a list and the watches that follow it. Dropped connections are resumed from the last version inside the
+//!   round; only what a watch cannot cure (a version that is no longer kept, a broken answer, a refusal) ends the round with
+//!   [`Incoming::RoundEnded`], and a new list shows what was missed.
+//! - Versions only grow, across connections and replicas. A list that is older than what is held is not applied.
+//! - There is never more than one connection, and none while it waits, is paused, or is closed.
+//! - Every interruption is told, with its error and the time of the next try.
+
+mod backoff;
+mod control;
+mod frame;
+mod list;
+mod liveness;
+mod order;
+mod watch;
+
+use std::cell::RefCell;
+use std::ops::RangeInclusive;
+use std::rc::Rc;
+
+use futures::SinkExt;
+use futures::channel::mpsc;
+
+pub use self::backoff::Retry;
+pub use self::control::ReflectorHandle;
+
+use self::backoff::{Backoff, RetryWindow};
+use self::control::{Closed, Control, Host, Listen, Stop};
+use self::liveness::Watchdog;
+use self::order::Order;
+use crate::cache::incoming::{Connection, Incoming};
+use crate::json::FieldSet;
+use crate::runtime::{Millis, SharedRuntime};
+use crate::source::Source;
+use crate::status::{Error, ErrorCode};
+
+/// So long the apiserver's cacher answers internal errors in the stream by watching again.
+const INTERNAL_ERROR_WINDOW_MS: Millis = 30_000;
+
+/// How a reflector lists, watches and waits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReflectorConfig {
+    /// Objects a page of the list; 0 asks for everything at once.
+    pub page_size: u32,
+    /// A list or watch without any byte for so many milliseconds is taken for dead; 0 waits for ever.
+    ///
+    /// Servers send bookmarks about once a minute, so that a healthy watch is never silent for much longer.
+    pub idle_timeout_ms: Millis,
+    /// The waits between tries.
+    pub retry: Retry,
+    /// `timeoutSeconds` of a watch is drawn from here, so that many clients do not come back at the same moment.
+    pub watch_timeout_seconds: RangeInclusive<u32>,
+    /// Of all that is random here.
+    pub seed: u64,
+}
+
+impl Default for ReflectorConfig {
+    fn default() -> Self {
+        Self { page_size: 500, idle_timeout_ms: 90_000, retry: Retry::default(), watch_timeout_seconds: 300..=600, seed: 0 }
+    }
+}
+
+/// The loop of list and watch for one resource. Made by [`Reflector::new`], driven by [`Reflector::run`].
+pub struct Reflector {
+    source: Rc<dyn Source>,
+    host: Host,
+    fields: Rc<RefCell<FieldSet>>,
+    config: ReflectorConfig,
+    out: mpsc::Sender<Incoming>,
+    random: fastrand::Rng,
+    backoff: Backoff,
+    internal_errors: RetryWindow,
+    order: Order,
+    /// Whether a list was ever complete.
+    listed: bool,
+    /// Tries since the last success.
+    attempt: u32,
+    /// The credentials were refused since the last success: the first time they are asked for again at once.
+    refused_credentials: bool,
+    /// When an expired version was last answered by a list without a wait.
+    free_relist: Option<Millis>,
+}
+
+/// How a round ended, and whether the next one begins after a wait.
+struct RoundEnd {
+    error: Option<Error>,
+    wait: bool,
+}
+
+impl RoundEnd {
+    /// Somebody asked for it.
+    fn asked() -> Self {
+        Self { error: None, wait: false }
+    }
+
+    fn failed(error: Error) -> Self {
+        Self { error: Some(error), wait: true }
+    }
+}
+
+impl Reflector {
+    /// A reflector that has not begun, and its handle.
+    ///
+    /// `fields` may grow while it runs: objects are read with the paths that are registered when they arrive. `out` should
+    /// hold [`crate::cache::incoming::INCOMING_CAPACITY`] messages; the reflector waits while it is full, and ends when its
+    /// receiver is gone.
+    pub fn new(
+        source: Rc<dyn Source>,
+        runtime: SharedRuntime,
+        fields: Rc<RefCell<FieldSet>>,
+        config: ReflectorConfig,
+        out: mpsc::Sender<Incoming>,
+    ) -> (Self, ReflectorHandle) {
+        let control = Rc::new(Control::default());
+        let handle = ReflectorHandle(control.clone());
+        let reflector = Self {
+            source,
+            host: Host::new(runtime, control),
+            fields,
+            random: fastrand::Rng::with_seed(config.seed),
+            backoff: Backoff::new(config.retry.clone()),
+            internal_errors: RetryWindow::new(INTERNAL_ERROR_WINDOW_MS),
+            order: Order::default(),
+            listed: false,
+            attempt: 0,
+            refused_credentials: false,
+            free_relist: None,
+            config,
+            out,
+        };
+        (reflector, handle)
+    }
+
+    /// Runs until it is closed by its handle, or nobody receives its messages any more.
+    pub async fn run(mut self) {
+        while self.next_round().await.is_ok() {}
+    }
+
+    async fn next_round(&mut self) -> Result<(), Closed> {
+        self.unpaused().await?;
+        self.send(Incoming::RoundStarted).await?;
+        let end = self.round().await?;
+        self.send(Incoming::RoundEnded(end.error.clone())).await?;
+        match end.error {
+            Some(error) if end.wait => self.hold(error).await,
+            _ => Ok(()),
+        }
+    }
+
+    async fn round(&mut self) -> Result<RoundEnd, Closed> {
+        let list = match self.list().await {
+            Ok(list) => list,
+            Err(list::Halt::Closed) => return Err(Closed),
+            Err(list::Halt::Asked) => return Ok(RoundEnd::asked()),
+            Err(list::Halt::Failed(error)) => return Ok(RoundEnd::failed(error)),
+        };
+        if let Err(error) = self.order.replace(&list.version) {
+            return Ok(RoundEnd::failed(error));
+        }
+        self.host.control.refresh.set(false);
+        self.listed = true;
+        self.send(Incoming::Replace { objects: list.objects, version: list.version }).await?;
+        self.watch().await
+    }
+
+    /// Waits before the next try, and says so. Ends early when somebody asks for anything.
+    async fn hold(&mut self, error: Error) -> Result<(), Closed> {
+        let own = self.backoff.next(self.host.now(), &mut self.random);
+        let asked = Millis::from(error.retry_after_seconds.unwrap_or(0)) * 1000;
+        let renew = error.code == ErrorCode::Unauthorized && !self.refused_credentials;
+        self.refused_credentials |= renew;
+        self.hold_for(if renew { 0 } else { own.max(asked) }, error).await
+    }
+
+    async fn hold_for(&mut self, wait: Millis, error: Error) -> Result<(), Closed> {
+        self.attempt = self.attempt.saturating_add(1);
+        self.host.control.woken.set(false);
+        let began = self.host.now();
+        let retry_at = self.host.runtime.wall() + wait;
+        self.send(Incoming::Connection(match error.code {
+            ErrorCode::Unauthorized => Connection::NeedsAuth { error, retry_at },
+            ErrorCode::Forbidden | ErrorCode::NotFound | ErrorCode::Invalid => Connection::Failed { error, retry_at },
+            _ => Connection::Waiting { attempt: self.attempt, retry_at, error },
+        }))
+        .await?;
+        let mut alarm = Watchdog::new(Some(wait), began);
+        match self.host.until(Listen::WAITING, Some(&mut alarm), std::future::pending::<()>()).await {
+            Err(Stop::Closed) => Err(Closed),
+            _ => Ok(()),
+        }
+    }
+
+    /// Holds still while paused; whether it was.
+    async fn unpaused(&mut self) -> Result<bool, Closed> {
+        let paused = self.host.control.paused.get();
+        if paused {
+            self.send(Incoming::Connection(Connection::Paused)).await?;
+        }
+        self.host.unpaused().await?;
+        Ok(paused)
+    }
+
+    async fn send(&mut self, message: Incoming) -> Result<(), Closed> {
+        match self.host.until(Listen::SENDING, None, self.out.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(Closed),
+        }
+    }
+
+    fn watchdog(&self) -> Watchdog {
+        let limit = self.config.idle_timeout_ms;
+        Watchdog::new((limit > 0).then_some(limit), self.host.now())
+    }
+
+    /// What it means that nothing came for so long.
+    fn silence(&self, what: &str) -> Error {
+        Error::network(format!("{what} for {} s", self.config.idle_timeout_ms.div_ceil(1000)))
+    }
+}

@@ -1,0 +1,187 @@
+//! The watch: opened at the last version, and opened again there when it is lost.
+
+use futures::StreamExt;
+
+use super::control::{Listen, Stop};
+use super::frame::{self, Event};
+use super::order::Verdict;
+use super::{Closed, Reflector, RoundEnd};
+use crate::cache::incoming::{Connection, Incoming};
+use crate::runtime::Millis;
+use crate::source::{FrameStream, WatchRequest};
+use crate::status::{Error, ErrorCode};
+
+/// A watch that ends sooner than this without anything new is no watch: something is wrong with it.
+const SHORT_MS: Millis = 1000;
+
+/// The least time between an internal error and the next watch.
+const INTERNAL_ERROR_PAUSE_MS: Millis = 100;
+
+/// How an open watch ended.
+enum End {
+    /// The connection is gone, and with it nothing: the version tells where to go on.
+    Lost,
+    /// Somebody paused or refreshed.
+    Asked,
+    /// The server ended it by an ERROR event.
+    Refused(Error),
+    /// What came cannot be taken.
+    Broken(Error),
+}
+
+/// What to do after a watch that failed.
+enum Next {
+    Again,
+    /// At the same version, when this wait is over; `None` is the backoff's.
+    After(Option<Millis>, Error),
+    Relist(RoundEnd),
+}
+
+impl Reflector {
+    /// Watches from the last version until a new list is needed.
+    pub(super) async fn watch(&mut self) -> Result<RoundEnd, Closed> {
+        let mut first = true;
+        loop {
+            let paused = self.unpaused().await?;
+            if self.host.control.refresh.get() {
+                return Ok(RoundEnd::asked());
+            }
+            if !first || paused {
+                self.send(Incoming::Connection(Connection::Reconnecting)).await?;
+            }
+            first = false;
+            let mut watchdog = self.watchdog();
+            let request = self.watch_request();
+            let opening = self.source.watch(request);
+            let next = match self.host.until(Listen::WATCHING, Some(&mut watchdog), opening).await {
+                Ok(Ok(stream)) => self.opened(stream).await?,
+                Ok(Err(error)) => self.after_refusal(error),
+                Err(Stop::Closed) => return Err(Closed),
+                Err(Stop::Asked) => Next::Again,
+                Err(Stop::Deadline) => Next::After(None, self.silence("the watch has not opened")),
+            };
+            match next {
+                Next::Again => {}
+                Next::After(None, error) => self.hold(error).await?,
+                Next::After(Some(wait), error) => self.hold_for(wait, error).await?,
+                Next::Relist(end) => return Ok(end),
+            }
+        }
+    }
+
+    fn watch_request(&mut self) -> WatchRequest {
+        let (low, high) = self.config.watch_timeout_seconds.clone().into_inner();
+        WatchRequest {
+            resource_version: self.order.last().cloned().unwrap_or_default().to_string(),
+            allow_watch_bookmarks: true,
+            timeout_seconds: self.random.u32(low..=high.max(low)),
+        }
+    }
+
+    async fn opened(&mut self, stream: FrameStream) -> Result<Next, Closed> {
+        let opened = self.host.now();
+        let from = self.order.last().cloned();
+        self.backoff.healthy(opened);
+        self.send(Incoming::Connection(Connection::Live)).await?;
+        let end = self.follow(stream).await?;
+        let short = self.host.now().saturating_sub(opened) < SHORT_MS && self.order.last() == from.as_ref();
+        if !short {
+            self.attempt = 0;
+            self.refused_credentials = false;
+        }
+        Ok(match end {
+            End::Asked => Next::Again,
+            End::Lost if short => Next::Relist(RoundEnd::failed(Error::network("the watch was closed within a second, before anything new"))),
+            End::Lost => Next::Again,
+            End::Refused(error) => self.after_error_event(error),
+            End::Broken(error) => Next::Relist(RoundEnd::failed(error)),
+        })
+    }
+
+    /// Hands on what arrives. The stream is dropped, and with it the connection, before this returns.
+    async fn follow(&mut self, mut stream: FrameStream) -> Result<End, Closed> {
+        let mut watchdog = self.watchdog();
+        loop {
+            watchdog.feed(self.host.now());
+            let frame = match self.host.until(Listen::WATCHING, Some(&mut watchdog), stream.next()).await {
+                Ok(Some(Ok(frame))) => frame,
+                Ok(None) | Err(Stop::Deadline) => return Ok(End::Lost),
+                Ok(Some(Err(error))) => return Ok(if lost(&error) { End::Lost } else { End::Refused(error) }),
+                Err(Stop::Asked) => return Ok(End::Asked),
+                Err(Stop::Closed) => return Err(Closed),
+            };
+            // Nothing but a sign of life: bytes of a frame that is not whole yet.
+            if frame.is_empty() {
+                continue;
+            }
+            let event = frame::read(&frame, &self.fields.borrow());
+            let message = match event {
+                Ok(Event::Change(kind, object)) => match self.order.change(&object) {
+                    Ok(Verdict::Next) => Incoming::Change { kind, object },
+                    Ok(Verdict::Repeated) => continue,
+                    Err(error) => return Ok(End::Broken(error)),
+                },
+                Ok(Event::Bookmark(version)) if self.order.bookmark(&version) => Incoming::Bookmark(version),
+                Ok(Event::Bookmark(_)) => continue,
+                Ok(Event::Failed(error)) => return Ok(End::Refused(error)),
+                Err(error) => return Ok(End::Broken(error)),
+            };
+            self.send(message).await?;
+            self.host.pace().await;
+        }
+    }
+
+    /// The server did not open the watch.
+    fn after_refusal(&mut self, error: Error) -> Next {
+        match error.code {
+            ErrorCode::Expired => Next::Relist(self.expired(error)),
+            ErrorCode::TooManyRequests | ErrorCode::Unauthorized => Next::After(None, error),
+            _ if lost(&error) || overloaded(&error) => Next::After(None, error),
+            _ => Next::Relist(RoundEnd::failed(error)),
+        }
+    }
+
+    /// The server ended the watch by an ERROR event.
+    fn after_error_event(&mut self, error: Error) -> Next {
+        match error.code {
+            ErrorCode::Expired => Next::Relist(self.expired(error)),
+            ErrorCode::TooManyRequests | ErrorCode::Unauthorized => Next::After(None, error),
+            _ if internal(&error) && self.internal_errors.allows(self.host.now()) => Next::After(Some(INTERNAL_ERROR_PAUSE_MS), error),
+            _ => Next::Relist(RoundEnd::failed(error)),
+        }
+    }
+
+    /// The version is no longer kept. That is nobody's fault after a long sleep, so the list comes at once; but a server
+    /// that says so again soon gets the waits of a failure.
+    fn expired(&mut self, error: Error) -> RoundEnd {
+        let now = self.host.now();
+        let again = self.free_relist.is_some_and(|last| now.saturating_sub(last) < self.config.retry.reset_after_ms);
+        if !again {
+            self.free_relist = Some(now);
+        }
+        RoundEnd { error: Some(error), wait: again }
+    }
+}
+
+/// Whether the connection is to blame and not what was asked for.
+fn lost(error: &Error) -> bool {
+    match error.code {
+        ErrorCode::Network | ErrorCode::Overflow | ErrorCode::Closed => true,
+        ErrorCode::Timeout => error.status.as_ref().is_none_or(|status| !status.is_too_large()),
+        _ => false,
+    }
+}
+
+/// Whether whatever stands before the server, or the server itself, only asks for patience. A list would be the wrong answer.
+fn overloaded(error: &Error) -> bool {
+    error.code == ErrorCode::Unavailable
+        && (error.retry_after_seconds.is_some() || error.status.as_ref().is_none_or(|status| matches!(status.code, 502..=504)))
+}
+
+/// InternalError, or code 500 without a reason.
+fn internal(error: &Error) -> bool {
+    error
+        .status
+        .as_ref()
+        .is_some_and(|status| status.reason == "InternalError" || status.reason.is_empty() && status.code == 500)
+}
