@@ -48,7 +48,9 @@ pub enum Operator {
 impl LabelSelector {
     /// The selector without requirements, which matches every object.
     pub fn everything() -> Self {
-        LabelSelector { requirements: Rc::new([]) }
+        LabelSelector {
+            requirements: Rc::new([]),
+        }
     }
 
     /// Reads a selector as the Kubernetes API does. Empty and blank texts select everything.
@@ -56,7 +58,9 @@ impl LabelSelector {
         let mut requirements = parse::requirements(text)?;
         // Sorted by key, so that equal selectors print alike however they were written.
         requirements.sort_by(|a, b| a.key.cmp(&b.key));
-        Ok(LabelSelector { requirements: requirements.into() })
+        Ok(LabelSelector {
+            requirements: requirements.into(),
+        })
     }
 
     /// Whether there is no requirement.
@@ -66,7 +70,9 @@ impl LabelSelector {
 
     /// Whether an object with these labels is selected. The labels are sorted by key (byte order), each key once.
     pub fn matches(&self, labels: &[(Rc<str>, Rc<str>)]) -> bool {
-        self.requirements.iter().all(|requirement| requirement.matches(lookup(labels, &requirement.key)))
+        self.requirements
+            .iter()
+            .all(|requirement| requirement.matches(lookup(labels, &requirement.key)))
     }
 
     /// The requirements, sorted by key.
@@ -77,7 +83,10 @@ impl LabelSelector {
     /// The one value the selector demands of a label, if it demands one: by `=`, `==` or `in` with a single value, in
     /// the first requirement on that label.
     pub fn exact(&self, key: &str) -> Option<&str> {
-        let first = self.requirements.iter().find(|requirement| requirement.key == key)?;
+        let first = self
+            .requirements
+            .iter()
+            .find(|requirement| requirement.key == key)?;
         match (first.operator, first.values.as_slice()) {
             (Operator::Equals | Operator::DoubleEquals | Operator::In, [value]) => Some(value),
             _ => None,
@@ -88,7 +97,12 @@ impl LabelSelector {
 impl Requirement {
     /// The values are sorted and distinct; `bound` is read only for `>` and `<`.
     pub(super) fn new(key: String, operator: Operator, values: Vec<String>, bound: i64) -> Self {
-        Requirement { key, operator, values, bound }
+        Requirement {
+            key,
+            operator,
+            values,
+            bound,
+        }
     }
 
     /// The label's key.
@@ -110,7 +124,9 @@ impl Requirement {
     /// Whether the label's value, or its absence, meets the requirement.
     pub fn matches(&self, value: Option<&str>) -> bool {
         match self.operator {
-            Operator::Equals | Operator::DoubleEquals | Operator::In => value.is_some_and(|value| self.has(value)),
+            Operator::Equals | Operator::DoubleEquals | Operator::In => {
+                value.is_some_and(|value| self.has(value))
+            }
             Operator::NotEquals | Operator::NotIn => value.is_none_or(|value| !self.has(value)),
             Operator::Exists => value.is_some(),
             Operator::DoesNotExist => value.is_none(),
@@ -164,7 +180,12 @@ impl fmt::Display for Requirement {
             Operator::GreaterThan => ("", ">", ""),
             Operator::LessThan => ("", "<", ""),
         };
-        write!(f, "{before}{}{between}{}{after}", self.key, self.values.join(","))
+        write!(
+            f,
+            "{before}{}{between}{}{after}",
+            self.key,
+            self.values.join(",")
+        )
     }
 }
 
@@ -173,13 +194,18 @@ mod tests {
     use super::*;
 
     fn labels(pairs: &[(&str, &str)]) -> Vec<(Rc<str>, Rc<str>)> {
-        let mut labels: Vec<(Rc<str>, Rc<str>)> = pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let mut labels: Vec<(Rc<str>, Rc<str>)> = pairs
+            .iter()
+            .map(|(key, value)| ((*key).into(), (*value).into()))
+            .collect();
         labels.sort();
         labels
     }
 
     fn matches(selector: &str, pairs: &[(&str, &str)]) -> bool {
-        LabelSelector::parse(selector).unwrap().matches(&labels(pairs))
+        LabelSelector::parse(selector)
+            .unwrap()
+            .matches(&labels(pairs))
     }
 
     #[test]
@@ -200,14 +226,40 @@ mod tests {
     fn present_labels() {
         let own = [("app", "web"), ("rank", "5"), ("empty", ""), ("tier", "a")];
         for selector in [
-            "app=web", "app==web", "app!=db", "app in (db,web)", "app notin (db)", "app", "!canary", "rank>4", "rank<6", "empty=", "empty in ()",
-            "empty in (,x)", "app=web,tier in (a,b),!canary,rank>3", "rank>04", "rank!=6",
+            "app=web",
+            "app==web",
+            "app!=db",
+            "app in (db,web)",
+            "app notin (db)",
+            "app",
+            "!canary",
+            "rank>4",
+            "rank<6",
+            "empty=",
+            "empty in ()",
+            "empty in (,x)",
+            "app=web,tier in (a,b),!canary,rank>3",
+            "rank>04",
+            "rank!=6",
         ] {
             assert!(matches(selector, &own), "{selector}");
         }
         for selector in [
-            "app=db", "app!=web", "app in (db)", "app notin (web,db)", "!app", "canary", "rank>5", "rank<5", "app>1", "app<1", "empty>1", "empty!=",
-            "app=web,tier=b", "rank>99999999", "tier in ()",
+            "app=db",
+            "app!=web",
+            "app in (db)",
+            "app notin (web,db)",
+            "!app",
+            "canary",
+            "rank>5",
+            "rank<5",
+            "app>1",
+            "app<1",
+            "empty>1",
+            "empty!=",
+            "app=web,tier=b",
+            "rank>99999999",
+            "tier in ()",
         ] {
             assert!(!matches(selector, &own), "{selector}");
         }
@@ -222,11 +274,22 @@ mod tests {
 
     #[test]
     fn one_exact_value() {
-        let selector = LabelSelector::parse("a=1,b==2,c in (3),d in (4,5),e!=6,f,g notin (7),h=,i>1,j!=1,j=2").unwrap();
+        let selector =
+            LabelSelector::parse("a=1,b==2,c in (3),d in (4,5),e!=6,f,g notin (7),h=,i>1,j!=1,j=2")
+                .unwrap();
         for (key, value) in [
-            ("a", Some("1")), ("b", Some("2")), ("c", Some("3")), ("d", None), ("e", None), ("f", None), ("g", None), ("h", Some("")), ("i", None),
+            ("a", Some("1")),
+            ("b", Some("2")),
+            ("c", Some("3")),
+            ("d", None),
+            ("e", None),
+            ("f", None),
+            ("g", None),
+            ("h", Some("")),
+            ("i", None),
             // Only the first requirement on a key speaks for it.
-            ("j", None), ("missing", None),
+            ("j", None),
+            ("missing", None),
         ] {
             assert_eq!(selector.exact(key), value, "{key}");
         }
@@ -235,14 +298,34 @@ mod tests {
     #[test]
     fn prints_in_one_form() {
         for (text, canonical) in [
-            ("x=a,y=b,z=c", "x=a,y=b,z=c"), ("", ""), ("  ", ""), ("x!=a,y=b", "x!=a,y=b"), ("x= ,z= ", "x=,z="), ("!x", "!x"), ("x>1,z<5", "x>1,z<5"),
-            ("z=c, a=b", "a=b,z=c"), ("x in (c,a,b,a)", "x in (a,b,c)"), ("x notin ( b , a )", "x notin (a,b)"), ("x in ()", "x in ()"),
-            ("x in (,)", "x in ()"), ("x in (a,,b)", "x in (,a,b)"), ("x==a", "x==a"), ("! x", "!x"), ("in in (in,notin)", "in in (in,notin)"),
-            ("notin=in", "notin=in"), ("x=notin", "x=notin"), ("x\tin\n(a)", "x in (a)"), ("a.b/c", "a.b/c"),
+            ("x=a,y=b,z=c", "x=a,y=b,z=c"),
+            ("", ""),
+            ("  ", ""),
+            ("x!=a,y=b", "x!=a,y=b"),
+            ("x= ,z= ", "x=,z="),
+            ("!x", "!x"),
+            ("x>1,z<5", "x>1,z<5"),
+            ("z=c, a=b", "a=b,z=c"),
+            ("x in (c,a,b,a)", "x in (a,b,c)"),
+            ("x notin ( b , a )", "x notin (a,b)"),
+            ("x in ()", "x in ()"),
+            ("x in (,)", "x in ()"),
+            ("x in (a,,b)", "x in (,a,b)"),
+            ("x==a", "x==a"),
+            ("! x", "!x"),
+            ("in in (in,notin)", "in in (in,notin)"),
+            ("notin=in", "notin=in"),
+            ("x=notin", "x=notin"),
+            ("x\tin\n(a)", "x in (a)"),
+            ("a.b/c", "a.b/c"),
         ] {
             let selector = LabelSelector::parse(text).unwrap();
             assert_eq!(selector.to_string(), canonical, "{text:?}");
-            assert_eq!(LabelSelector::parse(canonical).unwrap(), selector, "{canonical:?}");
+            assert_eq!(
+                LabelSelector::parse(canonical).unwrap(),
+                selector,
+                "{canonical:?}"
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Label and field selectors with the grammar and the messages of the Kubernetes API.
 //!
 //! Both kinds parse from text, print in one canonical form that parses back to an equal selector, and evaluate without
-//! allocating. A [`Predicate`](predicate::Predicate) is the two together: what a list, a watch or a view asks for.
+//! allocating. A [`Predicate`] is the two together: what a list, a watch or a view asks for.
 
 mod error;
 pub mod field;

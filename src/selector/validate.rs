@@ -22,12 +22,18 @@ pub(super) fn label_key(key: &str) -> Vec<String> {
             if prefix.is_empty() {
                 complaints.push("prefix part must be non-empty".to_owned());
             } else {
-                complaints.extend(subdomain(prefix).into_iter().map(|complaint| format!("prefix part {complaint}")));
+                complaints.extend(
+                    subdomain(prefix)
+                        .into_iter()
+                        .map(|complaint| format!("prefix part {complaint}")),
+                );
             }
             name
         }
         _ => {
-            return vec![format!("a valid label key {NAME_CHARACTERS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')")];
+            return vec![format!(
+                "a valid label key {NAME_CHARACTERS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            )];
         }
     };
     if name.is_empty() {
@@ -59,20 +65,29 @@ fn subdomain(text: &str) -> Vec<String> {
         complaints.push(format!("must be no more than {SUBDOMAIN_MAX} bytes"));
     }
     let label_character = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    if !text.split('.').all(|label| framed(label, label_character, |byte| byte == b'-')) {
+    if !text
+        .split('.')
+        .all(|label| framed(label, label_character, |byte| byte == b'-'))
+    {
         complaints.push(SUBDOMAIN_CHARACTERS.to_owned());
     }
     complaints
 }
 
 fn is_name(text: &str) -> bool {
-    framed(text, |byte| byte.is_ascii_alphanumeric(), |byte| matches!(byte, b'-' | b'_' | b'.'))
+    framed(
+        text,
+        |byte| byte.is_ascii_alphanumeric(),
+        |byte| matches!(byte, b'-' | b'_' | b'.'),
+    )
 }
 
 /// Whether a text starts and ends with a `core` byte and has only `core` and `inner` bytes between.
 fn framed(text: &str, core: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -> bool {
     let bytes = text.as_bytes();
-    let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return false };
+    let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else {
+        return false;
+    };
     core(first) && core(last) && bytes.iter().all(|&byte| core(byte) || inner(byte))
 }
 
@@ -93,7 +108,9 @@ pub(super) fn quote(text: &str) -> String {
             '\x0b' => quoted.push_str("\\v"),
             _ if is_printable(character) => quoted.push(character),
             _ if character < '\u{80}' => quoted.push_str(&format!("\\x{:02x}", character as u32)),
-            _ if character <= '\u{ffff}' => quoted.push_str(&format!("\\u{:04x}", character as u32)),
+            _ if character <= '\u{ffff}' => {
+                quoted.push_str(&format!("\\u{:04x}", character as u32))
+            }
             _ => quoted.push_str(&format!("\\U{:08x}", character as u32)),
         }
     }
@@ -104,7 +121,13 @@ pub(super) fn quote(text: &str) -> String {
 /// Whether a character is shown as it is: the standard library's debug form decides. A letter goes before it because a
 /// combining mark counts as printable only where it can combine.
 fn is_printable(character: char) -> bool {
-    character == '\'' || ['a', character].iter().collect::<String>().escape_debug().count() == 2
+    character == '\''
+        || ['a', character]
+            .iter()
+            .collect::<String>()
+            .escape_debug()
+            .count()
+            == 2
 }
 
 #[cfg(test)]
@@ -113,7 +136,14 @@ mod tests {
 
     #[test]
     fn label_keys() {
-        for key in ["a", "A-b_c.d", "example.com/name", "1/2", &"x".repeat(63), &format!("{}/a", ["a"; 127].join("."))] {
+        for key in [
+            "a",
+            "A-b_c.d",
+            "example.com/name",
+            "1/2",
+            &"x".repeat(63),
+            &format!("{}/a", ["a"; 127].join(".")),
+        ] {
             assert_eq!(label_key(key), Vec::<String>::new(), "{key}");
         }
         let characters = format!("name part {NAME_CHARACTERS}");
@@ -129,9 +159,17 @@ mod tests {
         assert_eq!(label_key("A/a"), [prefix.as_str()]);
         assert_eq!(label_key("a..b/a"), [prefix.as_str()]);
         assert_eq!(label_key("a-/a"), [prefix.as_str()]);
-        assert_eq!(label_key(&"x".repeat(64)), ["name part must be no more than 63 bytes"]);
-        assert_eq!(label_key(&format!("{}/a", "x".repeat(254))), ["prefix part must be no more than 253 bytes"]);
-        assert!(label_key("a/b/c")[0].ends_with("with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"));
+        assert_eq!(
+            label_key(&"x".repeat(64)),
+            ["name part must be no more than 63 bytes"]
+        );
+        assert_eq!(
+            label_key(&format!("{}/a", "x".repeat(254))),
+            ["prefix part must be no more than 253 bytes"]
+        );
+        assert!(label_key("a/b/c")[0].ends_with(
+            "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        ));
     }
 
     #[test]
@@ -141,15 +179,24 @@ mod tests {
         }
         assert_eq!(label_value("-1"), [VALUE_CHARACTERS]);
         assert_eq!(label_value("a/b"), [VALUE_CHARACTERS]);
-        assert_eq!(label_value(&"x".repeat(64)), ["must be no more than 63 bytes"]);
+        assert_eq!(
+            label_value(&"x".repeat(64)),
+            ["must be no more than 63 bytes"]
+        );
         assert_eq!(label_value(&"/".repeat(64)).len(), 2);
     }
 
     #[test]
     fn quotes_as_go_does() {
         for (text, quoted) in [
-            ("a'b", r#""a'b""#), ("a\"b\\", r#""a\"b\\""#), ("\n\t\r\x07\x08\x0b\x0c", r#""\n\t\r\a\b\v\f""#), ("\0\x1b\x7f", r#""\x00\x1b\x7f""#),
-            ("ä€😀", "\"ä€😀\""), ("\u{a0}\u{200b}", r#""\u00a0\u200b""#), ("e\u{301}", "\"e\u{301}\""), ("\u{301}", "\"\u{301}\""),
+            ("a'b", r#""a'b""#),
+            ("a\"b\\", r#""a\"b\\""#),
+            ("\n\t\r\x07\x08\x0b\x0c", r#""\n\t\r\a\b\v\f""#),
+            ("\0\x1b\x7f", r#""\x00\x1b\x7f""#),
+            ("ä€😀", "\"ä€😀\""),
+            ("\u{a0}\u{200b}", r#""\u00a0\u200b""#),
+            ("e\u{301}", "\"e\u{301}\""),
+            ("\u{301}", "\"\u{301}\""),
             ("\u{e0001}", r#""\U000e0001""#),
         ] {
             assert_eq!(quote(text), quoted, "{text:?}");

@@ -22,7 +22,12 @@ pub(super) fn parse(text: &str) -> Option<i128> {
         return None;
     }
     let (binary, decimal) = scale(suffix)?;
-    let magnitude = magnitude(integer.trim_start_matches('0'), fraction.trim_end_matches('0'), binary, decimal);
+    let magnitude = magnitude(
+        integer.trim_start_matches('0'),
+        fraction.trim_end_matches('0'),
+        binary,
+        decimal,
+    );
     Some(if negative { -magnitude } else { magnitude })
 }
 
@@ -65,13 +70,20 @@ fn magnitude(integer: &str, fraction: &str, binary: u32, decimal: i32) -> i128 {
             return CAP;
         }
         let moved = format!("{}{fraction}", &integer[INTEGER_MAX..]);
-        return magnitude(&integer[..INTEGER_MAX], &moved, binary, decimal.saturating_add(surplus as i32));
+        return magnitude(
+            &integer[..INTEGER_MAX],
+            &moved,
+            binary,
+            decimal.saturating_add(surplus as i32),
+        );
     }
     let kept = &fraction[..fraction.len().min(FRACTION_MAX)];
     let dropped = fraction.len() > kept.len();
     // At most 37 digits, which always fit.
     let number = format!("{integer}{kept}").parse::<i128>().unwrap_or(CAP);
-    let Some(scaled) = number.checked_mul(1 << binary) else { return CAP };
+    let Some(scaled) = number.checked_mul(1 << binary) else {
+        return CAP;
+    };
     let exponent = decimal.saturating_add(9 - kept.len() as i32);
     let billionths = match 10_i128.checked_pow(exponent.unsigned_abs()) {
         Some(power) if exponent >= 0 => scaled.checked_mul(power).unwrap_or(CAP),
@@ -128,7 +140,24 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_quantity() {
-        for text in ["", "-", ".", "m", "1e", "1ki", "1K", "1 Gi", "1Gi ", "--1", "1.2.3", "0x1", "1e+", "NaN", "1e1.5", "1e99999999999"] {
+        for text in [
+            "",
+            "-",
+            ".",
+            "m",
+            "1e",
+            "1ki",
+            "1K",
+            "1 Gi",
+            "1Gi ",
+            "--1",
+            "1.2.3",
+            "0x1",
+            "1e+",
+            "NaN",
+            "1e1.5",
+            "1e99999999999",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

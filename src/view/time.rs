@@ -3,19 +3,41 @@
 /// Seconds since 1970 and billionths of a second, or none if the text is no time. Digits finer than that do not count.
 pub(super) fn parse(text: &str) -> Option<(i64, u32)> {
     let bytes = text.as_bytes();
-    if bytes.len() < 20 || bytes[4] != b'-' || bytes[7] != b'-' || !matches!(bytes[10], b'T' | b't') || bytes[13] != b':' || bytes[16] != b':' {
+    if bytes.len() < 20
+        || bytes[4] != b'-'
+        || bytes[7] != b'-'
+        || !matches!(bytes[10], b'T' | b't')
+        || bytes[13] != b':'
+        || bytes[16] != b':'
+    {
         return None;
     }
-    let (year, month, day) = (number(&bytes[0..4])?, number(&bytes[5..7])?, number(&bytes[8..10])?);
-    let (hour, minute, second) = (number(&bytes[11..13])?, number(&bytes[14..16])?, number(&bytes[17..19])?);
+    let (year, month, day) = (
+        number(&bytes[0..4])?,
+        number(&bytes[5..7])?,
+        number(&bytes[8..10])?,
+    );
+    let (hour, minute, second) = (
+        number(&bytes[11..13])?,
+        number(&bytes[14..16])?,
+        number(&bytes[17..19])?,
+    );
     // 60: a leap second.
-    if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) || hour > 23 || minute > 59 || second > 60 {
+    if !(1..=12).contains(&month)
+        || !(1..=days_in(year, month)).contains(&day)
+        || hour > 23
+        || minute > 59
+        || second > 60
+    {
         return None;
     }
     let mut rest = &bytes[19..];
     let mut nanos = 0;
     if rest[0] == b'.' {
-        let length = rest[1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let length = rest[1..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
         if length == 0 {
             return None;
         }
@@ -41,7 +63,11 @@ fn zone(text: &[u8]) -> Option<i64> {
 }
 
 fn number(digits: &[u8]) -> Option<i64> {
-    digits.iter().try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
+    digits.iter().try_fold(0, |number, digit| {
+        digit
+            .is_ascii_digit()
+            .then(|| number * 10 + i64::from(digit - b'0'))
+    })
 }
 
 fn is_leap(year: i64) -> bool {
@@ -59,7 +85,8 @@ fn days_in(year: i64, month: i64) -> i64 {
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     const DAYS_TO_1970: i64 = 719_162;
     let before = year - 1;
-    let whole_years = before * 365 + before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400);
+    let whole_years =
+        before * 365 + before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400);
     let whole_months: i64 = (1..month).map(|month| days_in(year, month)).sum();
     whole_years + whole_months + day - 1 - DAYS_TO_1970
 }
@@ -93,10 +120,25 @@ mod tests {
     #[test]
     fn refuses_what_is_no_time() {
         for text in [
-            "", "1970-01-01", "1970-01-01T00:00:00", "1970-01-01 00:00:00Z", "1970-13-01T00:00:00Z", "1970-00-01T00:00:00Z", "1970-02-29T00:00:00Z",
-            "1900-02-29T00:00:00Z", "1970-01-32T00:00:00Z", "1970-01-01T24:00:00Z", "1970-01-01T00:60:00Z", "1970-01-01T00:00:61Z",
-            "1970-01-01T00:00:00.Z", "1970-01-01T00:00:00+24:00", "1970-01-01T00:00:00+0100", "1970-01-01T00:00:00ZZ", "197x-01-01T00:00:00Z",
-            "1970-01-01T00:00:00.5", "äää0-01-01T00:00:00Z",
+            "",
+            "1970-01-01",
+            "1970-01-01T00:00:00",
+            "1970-01-01 00:00:00Z",
+            "1970-13-01T00:00:00Z",
+            "1970-00-01T00:00:00Z",
+            "1970-02-29T00:00:00Z",
+            "1900-02-29T00:00:00Z",
+            "1970-01-32T00:00:00Z",
+            "1970-01-01T24:00:00Z",
+            "1970-01-01T00:60:00Z",
+            "1970-01-01T00:00:61Z",
+            "1970-01-01T00:00:00.Z",
+            "1970-01-01T00:00:00+24:00",
+            "1970-01-01T00:00:00+0100",
+            "1970-01-01T00:00:00ZZ",
+            "197x-01-01T00:00:00Z",
+            "1970-01-01T00:00:00.5",
+            "äää0-01-01T00:00:00Z",
         ] {
             assert_eq!(parse(text), None, "{text}");
         }
