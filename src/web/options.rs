@@ -265,8 +265,3 @@ pub(super) struct BuildInfo {
     pub(super) simd: bool,
 }
 
-/// Whether a value is an iterator's `done`.
-pub(super) fn is_true(value: &JsValue) -> bool {
-    value.as_bool().unwrap_or(false)
-}
-

@@ -21,7 +21,7 @@ use crate::web::values::property;
 #[wasm_bindgen]
 extern "C" {
     /// What the user gave.
-    pub(super) type JsSource;
+    pub type JsSource;
     #[wasm_bindgen(method, catch)]
     fn list(this: &JsSource, request: &JsValue, signal: &AbortSignal) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(method, catch)]
