@@ -16,8 +16,7 @@ export async function buildPage({ force = false } = {}) {
     throw new CommandFailed("the page needs the package in dist: run `node scripts/build.mjs` first.");
   }
   const own = filesUnder(["www"], (path) => !path.includes("/www/server/"));
-  const built = [...filesUnder(["dist"]), ...filesUnder(["dist/wasm"])];
-  const hash = hashOf([...own, ...built, ...filesUnder(["package.json", "package-lock.json"])]);
+  const hash = hashOf([...own, ...filesUnder(["dist", "package-lock.json"])]);
   if (!force && isStamped("page", hash, [OUTPUT])) return;
   say("building the demo page with Vite");
   await must("vite", ["build", "www"], { cwd: root, env: nativeEnvironment() });

@@ -3,10 +3,10 @@
 // Each half is built only when its inputs have changed.
 //   --force   builds both in any case
 //   --dev     compiles the WebAssembly unoptimised, which is quicker (never for publishing)
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { wasmEnvironment } from "./lib/env.mjs";
+import { nativeEnvironment, wasmEnvironment } from "./lib/env.mjs";
 import { CommandFailed, main, say } from "./lib/fail.mjs";
 import { filesUnder, hashOf, isStamped, stamp } from "./lib/hash.mjs";
 import { root, versions } from "./lib/project.mjs";
@@ -49,20 +49,20 @@ async function buildWasm({ force, dev }) {
   stamp("wasm", hash);
 }
 
+const CONFIG = "src/js/tsconfig.json";
+
 async function buildFacade({ force }) {
-  const sources = filesUnder(["src/js"], (path) => /\.(ts|js|mjs)$/.test(path));
-  if (sources.length === 0 || !existsSync(join(root, "tsconfig.json"))) {
-    say("src/js or tsconfig.json is missing: dist holds the WebAssembly only");
-    return;
-  }
-  const inputs = [...sources, ...filesUnder(["tsconfig.json", "tsconfig.build.json", "package-lock.json", "dist/wasm/watchcache.d.ts"])];
-  const hash = hashOf(inputs);
+  if (!existsSync(join(root, CONFIG))) throw new CommandFailed(`${CONFIG} is missing: there is no facade to compile.`);
+  const hash = hashOf(filesUnder(["src/js", "package-lock.json"]));
   if (!force && isStamped("facade", hash, ["dist/index.js", "dist/index.d.ts"])) return;
   say("compiling the TypeScript facade");
-  const config = existsSync(join(root, "tsconfig.build.json")) ? "tsconfig.build.json" : "tsconfig.json";
-  await must("tsc", ["-p", config], { cwd: root, env: wasmEnvironment() });
+  // A module that is gone from src/js must not live on in the package.
+  for (const name of readdirSync(join(root, "dist"))) {
+    if (name !== "wasm") rmSync(join(root, "dist", name), { recursive: true });
+  }
+  await must("tsc", ["-p", CONFIG], { cwd: root, env: nativeEnvironment() });
   for (const output of ["dist/index.js", "dist/index.d.ts"]) {
-    if (!existsSync(join(root, output))) throw new CommandFailed(`tsc -p ${config} did not write ${output}.`);
+    if (!existsSync(join(root, output))) throw new CommandFailed(`tsc -p ${CONFIG} did not write ${output}.`);
   }
   stamp("facade", hash);
 }

@@ -3,8 +3,8 @@
 import { build } from "./build.mjs";
 import { checkSources } from "./check-sources.mjs";
 import { nativeEnvironment, wasmEnvironment } from "./lib/env.mjs";
+import { format } from "./format.mjs";
 import { CommandFailed, main } from "./lib/fail.mjs";
-import { filesUnder } from "./lib/hash.mjs";
 import { root, versions } from "./lib/project.mjs";
 import { run } from "./lib/run.mjs";
 import { summary } from "./lib/summary.mjs";
@@ -19,12 +19,9 @@ const docs = (tools, ...args) =>
   });
 const typeCheck = (config) => native("tsc", "--noEmit", "-p", config);
 
-const prettierFiles = () =>
-  filesUnder(["www", "src/js", "scripts", "tests", "benches"], (path) => /\.(ts|tsx|mjs|js|css|html|json)$/.test(path));
-
 const steps = [
   { title: "the project's own rules", run: async () => (checkSources(), { code: 0 }) },
-  { title: "cargo fmt", run: () => native("cargo", "fmt", "--check") },
+  { title: "formatting: rustfmt and prettier", run: () => format({ check: true }) },
   {
     title: "clippy, native",
     run: () => native("cargo", "clippy", "--locked", "--all-targets", "--", "-D", "warnings"),
@@ -35,9 +32,8 @@ const steps = [
   },
   { title: "rustdoc, native", run: () => docs(nativeEnvironment) },
   { title: `rustdoc, ${versions.target}`, run: () => docs(wasmEnvironment, "--target", versions.target) },
-  { title: "types of the facade", run: () => typeCheck("tsconfig.json") },
+  { title: "types of the facade", run: () => typeCheck("src/js/tsconfig.json") },
   { title: "types of the page", run: () => typeCheck("www/tsconfig.json") },
-  { title: "prettier", run: () => native("prettier", "--check", ...prettierFiles()) },
   { title: "publint", run: () => native("publint", "--strict") },
   { title: "attw", run: () => native("attw", "--pack", ".", "--profile", "esm-only") },
 ];
