@@ -1,0 +1,335 @@
+// The Kubernetes API itself: from a request to its list, watch, object or refusal.
+import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { WebSocketServer } from "ws";
+import { authenticate } from "./auth.mjs";
+import { discoveryDocument, isProbe, isPublic } from "./discovery.mjs";
+import { HTML_PAGE, refusal, TOO_MANY_REQUESTS_TEXT } from "./faults.mjs";
+import { encodeJson } from "./json.mjs";
+import { readPage, renderPage } from "./list.mjs";
+import { parseResourcePath } from "./path.mjs";
+import { decodeListOptions } from "./query.mjs";
+import { keyOf } from "./resources.mjs";
+import { StreamSink, WebSocketSink } from "./sinks.mjs";
+import { asStatusError, badRequest, methodNotAllowed, noSuchPath, notAcceptable, notFound, StatusError, tooLarge } from "./status.mjs";
+import { parseVersion } from "./version.mjs";
+import { checkWatchOptions, Watcher } from "./watch.mjs";
+import { deletedStatus, Writer } from "./write.mjs";
+
+/** @typedef {import("./path.mjs").ResourcePath} ResourcePath */
+/** @typedef {import("node:http").IncomingMessage} Request */
+/** @typedef {import("node:http").ServerResponse} Response */
+
+const ACCEPTED = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"];
+const BODY_LIMIT = 3 * 1024 * 1024;
+/** Programs that people read the answers of get them indented, unless they say otherwise. */
+const READABLE_AGENT = /^(Mozilla\/5\.0|curl|Wget)/;
+
+/** The API over one store. */
+export class Api {
+  /**
+   * @param {import("./store.mjs").Store} store
+   * @param {import("./faults.mjs").Faults} faults
+   * @param {{ tokens: readonly string[], bookmarkMs: number, now: () => number }} settings
+   */
+  constructor(store, faults, settings) {
+    this.store = store;
+    this.faults = faults;
+    this.settings = settings;
+    this.writer = new Writer(store, settings.now);
+    this.webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, handleProtocols: (protocols) => [...protocols].at(-1) ?? false });
+    /** Totals since the start. */
+    this.counts = { requests: 0, lists: 0, watches: 0, frames: 0 };
+  }
+
+  /** @param {Request} request @param {Response} response */
+  async handle(request, response) {
+    const answer = new Answer(request, response);
+    try {
+      this.counts.requests += 1;
+      const { pathname, searchParams } = answer.url;
+      if (!isPublic(pathname)) authenticate(request, this.settings.tokens);
+      if (isProbe(pathname)) return answer.text(200, "ok");
+      const document = discoveryDocument(pathname);
+      if (document !== undefined) return answer.json(200, document);
+      const path = parseResourcePath(pathname);
+      if (!path) return answer.text(404, "404 page not found\n");
+      if (request.method === "GET" || request.method === "HEAD") await this.#read(request, answer, path, searchParams);
+      else await this.#write(request, answer, path);
+    } catch (error) {
+      answer.refuse(asStatusError(error));
+    }
+  }
+
+  /** @param {Request} request @param {Answer} answer @param {ResourcePath} path @param {URLSearchParams} query */
+  async #read(request, answer, path, query) {
+    checkAccept(request);
+    if (path.name && !path.watch) return this.#get(answer, path, query);
+    const options = decodeListOptions(query, path.definition, { forceWatch: path.watch });
+    if (options.watch) checkWatchOptions(options);
+    if (this.#troubled(answer, path, options.watch ? "watch" : "list")) return;
+    if (options.watch) {
+      answer.stream();
+      this.#watch(new StreamSink(answer.response), path, options);
+      return;
+    }
+    await this.#list(answer, path, options);
+  }
+
+  /**
+   * Faults that answer instead of the API.
+   * @param {Answer} answer @param {ResourcePath} path @param {"list" | "watch"} verb
+   */
+  #troubled(answer, path, verb) {
+    const about = { verb, resource: path.definition.resource };
+    const page = this.faults.take("htmlErrorPage", about);
+    if (page) {
+      answer.text(page.code, HTML_PAGE, "text/html");
+      return true;
+    }
+    const status = this.faults.take("status", about);
+    if (!status) return false;
+    if (status.plain) answer.text(status.code, TOO_MANY_REQUESTS_TEXT, "text/plain; charset=utf-8", { "retry-after": String(status.retryAfterSeconds) });
+    else answer.refuse(refusal(status));
+    return true;
+  }
+
+  /** @param {Answer} answer @param {ResourcePath} path @param {URLSearchParams} query */
+  async #get(answer, path, query) {
+    const { definition, namespace, name } = path;
+    const table = this.store.table(definition);
+    const text = query.get("resourceVersion") ?? "";
+    const visible = this.faults.visible(table);
+    try {
+      await this.store.reached(parseVersion(text), visible);
+    } catch (error) {
+      if (error instanceof StatusError) throw error;
+      throw new StatusError(500, "", /** @type {Error} */ (error).message);
+    }
+    const object = table.snapshot(Math.max(visible(), table.window.oldest)).get(keyOf(definition, namespace, name));
+    if (!object) throw notFound(definition, name);
+    answer.bytes(200, object.document());
+  }
+
+  /** @param {Answer} answer @param {ResourcePath} path @param {import("./query.mjs").ListOptions} options */
+  async #list(answer, path, options) {
+    const { definition, namespace } = path;
+    this.counts.lists += 1;
+    const table = this.store.table(definition);
+    const page = await readPage(table, options, namespace, this.faults.visible(table));
+    const slow = this.faults.take("slowPages", { resource: definition.resource });
+    if (slow) await answer.chunks(drip(renderPage(page, definition), slow.pageMs, slow.chunks));
+    else await answer.chunks(renderPage(page, definition));
+  }
+
+  /** @param {WebSocketSink | StreamSink} sink @param {ResourcePath} path @param {import("./query.mjs").ListOptions} options */
+  #watch(sink, path, options) {
+    const { definition, namespace, name } = path;
+    const table = this.store.table(definition);
+    this.counts.watches += 1;
+    const watcher = new Watcher(table, options, { namespace, name }, sink, {
+      bookmarkMs: this.settings.bookmarkMs,
+      visible: this.faults.visible(table),
+      delivered: () => {
+        this.counts.frames += 1;
+      },
+    });
+    /** @type {import("./faults.mjs").Stream} */
+    const stream = {
+      transport: sink.kind === "websocket" ? "websocket" : "http",
+      resource: definition.resource,
+      namespace,
+      drop: (how) => sink.drop(how),
+      freeze: (ms) => sink.freeze(ms),
+      unfreeze: () => sink.unfreeze(),
+      inject: (frame) => sink.send(frame),
+      watcher,
+    };
+    this.faults.streams.add(stream);
+    watcher.onstop = () => this.faults.streams.delete(stream);
+    void watcher.start();
+  }
+
+  /** @param {Request} request @param {Answer} answer @param {ResourcePath} path */
+  async #write(request, answer, path) {
+    const { definition, name, subresource } = path;
+    const body = await readBody(request);
+    switch (request.method) {
+      case "POST":
+        if (name || subresource) throw methodNotAllowed(definition, "create");
+        return answer.bytes(201, this.writer.create(path, parseBody(body)).document());
+      case "PUT":
+        if (!name) throw methodNotAllowed(definition, "update");
+        return answer.bytes(200, this.writer.update(path, parseBody(body)).document());
+      case "PATCH":
+        if (!name) throw methodNotAllowed(definition, "patch");
+        return answer.bytes(200, this.writer.patch(path, body, request.headers["content-type"] ?? "").document());
+      case "DELETE": {
+        if (!name || subresource) throw methodNotAllowed(definition, "deletecollection");
+        const { last } = this.writer.remove(path, body.length > 0 ? parseBody(body) : {});
+        return definition.returnsDeleted ? answer.bytes(200, last.document()) : answer.json(200, deletedStatus(definition, last));
+      }
+      default:
+        throw methodNotAllowed(definition, String(request.method).toLowerCase());
+    }
+  }
+
+  /**
+   * A WebSocket handshake. What fails before it is a plain HTTP answer, which a browser shows only as a failed connection.
+   * @param {Request} request @param {import("node:stream").Duplex} socket @param {Buffer} head
+   */
+  upgrade(request, socket, head) {
+    try {
+      this.counts.requests += 1;
+      const url = new URL(request.url ?? "/", "http://server");
+      const remaining = authenticate(request, this.settings.tokens);
+      const path = parseResourcePath(url.pathname);
+      if (!path) throw noSuchPath();
+      const options = decodeListOptions(url.searchParams, path.definition, { forceWatch: path.watch });
+      if (!options.watch) throw badRequest("a WebSocket is only for watches here");
+      checkWatchOptions(options);
+      this.#refuseUpgrade(path);
+      checkHandshake(request, remaining);
+      request.headers["sec-websocket-protocol"] = remaining[0];
+      if (remaining.length === 0) delete request.headers["sec-websocket-protocol"];
+      this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.#watch(new WebSocketSink(webSocket, socket), path, options));
+    } catch (error) {
+      refuseUpgrade(socket, asStatusError(error));
+    }
+  }
+
+  /** @param {ResourcePath} path */
+  #refuseUpgrade(path) {
+    const about = { verb: /** @type {const} */ ("watch"), resource: path.definition.resource };
+    const refused = this.faults.take("refuseUpgrade", about) ?? this.faults.take("status", about) ?? this.faults.take("htmlErrorPage", about);
+    if (refused) throw refusal({ retryAfterSeconds: 1, ...refused, code: refused.code < 400 ? 502 : refused.code });
+  }
+}
+
+/**
+ * @param {Request} request
+ * @param {string[]} remaining subprotocols beside the token
+ */
+export function checkHandshake(request, remaining) {
+  const { origin } = request.headers;
+  // Browsers always send one; "null" is that of a sandboxed frame or a file.
+  if (origin === undefined || !isAbsolute(origin)) throw new StatusError(403, "Forbidden", "a WebSocket needs an Origin that is a URL");
+  if (remaining.length > 1) throw badRequest("a WebSocket takes none or one subprotocol beside the token's");
+}
+
+/** @param {string} origin */
+function isAbsolute(origin) {
+  return origin.startsWith("/") || URL.canParse(origin);
+}
+
+/** @param {import("node:stream").Duplex} socket @param {StatusError} error */
+export function refuseUpgrade(socket, error) {
+  const body = `${encodeJson(error.toStatus())}\n`;
+  const headers = { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)), connection: "close", ...error.headers() };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.on("error", () => {});
+  socket.end(`HTTP/1.1 ${error.code} ${error.reason || "Error"}\r\n${lines.join("")}\r\n${body}`);
+}
+
+/** One HTTP answer in the making. */
+class Answer {
+  /** @param {Request} request @param {Response} response */
+  constructor(request, response) {
+    this.response = response;
+    this.url = new URL(request.url ?? "/", "http://server");
+    const pretty = this.url.searchParams.get("pretty");
+    this.pretty = pretty === null ? READABLE_AGENT.test(request.headers["user-agent"] ?? "") : pretty !== "0" && pretty.toLowerCase() !== "false";
+  }
+
+  /** @param {number} code @param {string} body @param {string} [type] @param {Record<string, string>} [headers] */
+  text(code, body, type = "text/plain; charset=utf-8", headers = {}) {
+    this.response.writeHead(code, { "content-type": type, ...headers });
+    this.response.end(body);
+  }
+
+  /** @param {number} code @param {unknown} document @param {Record<string, string>} [headers] */
+  json(code, document, headers = {}) {
+    this.text(code, `${encodeJson(document, this.pretty ? 2 : undefined)}\n`, "application/json", headers);
+  }
+
+  /** @param {number} code @param {Buffer} document JSON */
+  bytes(code, document) {
+    if (this.pretty) return this.json(code, JSON.parse(document.toString()));
+    this.response.writeHead(code, { "content-type": "application/json" });
+    this.response.end(Buffer.concat([document, Buffer.from("\n")]));
+  }
+
+  /** @param {Iterable<Buffer> | AsyncIterable<Buffer>} parts of one JSON document */
+  async chunks(parts) {
+    if (this.pretty) {
+      const gathered = [];
+      for await (const part of parts) gathered.push(part);
+      return this.json(200, JSON.parse(Buffer.concat(gathered).toString()));
+    }
+    this.response.writeHead(200, { "content-type": "application/json" });
+    try {
+      await pipeline(parts, this.response);
+    } catch {
+      // The client left in the middle of its page.
+      this.response.destroy();
+    }
+  }
+
+  stream() {
+    this.response.writeHead(200, { "content-type": "application/json", "cache-control": "no-cache, private" });
+  }
+
+  /** @param {StatusError} error */
+  refuse(error) {
+    if (this.response.headersSent) this.response.destroy();
+    else this.json(error.code, error.toStatus(), error.headers());
+  }
+}
+
+/** @param {Request} request */
+function checkAccept(request) {
+  const accept = request.headers.accept;
+  if (!accept) return;
+  const acceptable = accept.split(",").some((clause) => {
+    const [type, ...parameters] = clause.split(";").map((part) => part.trim().toLowerCase());
+    // Tables and the like are other documents than what is served here.
+    if (parameters.some((parameter) => parameter.startsWith("as="))) return false;
+    return type === "application/json" || type === "*/*" || type === "application/*";
+  });
+  if (!acceptable) throw notAcceptable(ACCEPTED.slice(0, 1));
+}
+
+/** @param {Request} request */
+async function readBody(request) {
+  const parts = [];
+  let size = 0;
+  for await (const part of request) {
+    size += part.length;
+    if (size > BODY_LIMIT) throw tooLarge(`limit is ${BODY_LIMIT}`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** @param {Buffer} body */
+function parseBody(body) {
+  try {
+    return JSON.parse(body.toString());
+  } catch (error) {
+    throw badRequest(`couldn't get version/kind; json parse error: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
+/**
+ * The same bytes, slowly.
+ * @param {Iterable<Buffer>} parts @param {number} ms for the whole @param {number} chunks
+ */
+async function* drip(parts, ms, chunks) {
+  const whole = Buffer.concat([...parts]);
+  const count = Math.max(Math.floor(chunks), 1);
+  const size = Math.max(Math.ceil(whole.length / count), 1);
+  for (let start = 0; start < whole.length; start += size) {
+    await sleep(ms / count);
+    yield whole.subarray(start, start + size);
+  }
+}

@@ -1,0 +1,36 @@
+// Events of the cluster: the resource of that name.
+import { timestamp } from "../write.mjs";
+
+const REASONS = /** @type {Record<string, readonly [string, string, string]>} */ ({
+  BackOff: ["Warning", "kubelet", "Back-off restarting failed container"],
+  Created: ["Normal", "kubelet", "Created container"],
+  Pulled: ["Normal", "kubelet", "Container image already present on machine"],
+  Scheduled: ["Normal", "default-scheduler", "Successfully assigned pod to node"],
+  Started: ["Normal", "kubelet", "Started container"],
+  Unhealthy: ["Warning", "kubelet", "Readiness probe failed: HTTP probe failed with statuscode: 503"],
+});
+
+/**
+ * @param {{ namespace: string, name: string, uid: string }} pod
+ * @param {string} reason
+ * @param {import("./random.mjs").Random} random
+ * @param {number} now
+ */
+export function eventAbout(pod, reason, random, now) {
+  const [type, component, message] = REASONS[reason];
+  const time = timestamp(now);
+  return {
+    metadata: { name: `${pod.name}.${random.hex(16)}`, namespace: pod.namespace, uid: random.uuid(), creationTimestamp: time },
+    involvedObject: { kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid, apiVersion: "v1" },
+    reason,
+    message,
+    source: { component },
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+    type,
+    eventTime: null,
+    reportingComponent: component,
+    reportingInstance: "",
+  };
+}
