@@ -113,7 +113,10 @@ export interface RawModule {
   openSource(options: RawOptions, source: RawSource, hooks: Hooks): RawResource;
   /** The message of the panic that stopped this instance, or undefined. After one, every call throws an `internal` error. */
   poisoned(): string | undefined;
-  /** Sets who hears of the panic that stops this instance, when it happens: what waits for it would wait for ever. */
+  /**
+   * Sets who hears of a panic: a panic inside a task of the core throws at nobody, and whoever waits would wait for ever. Called with its
+   * message from within the panic hook, so the callback may call nothing here before its next microtask.
+   */
   onPanic(callback: (message: string) => void): void;
   /** Bytes of linear memory. */
   memoryBytes(): number;

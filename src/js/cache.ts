@@ -1,0 +1,190 @@
+import type { Delivery } from "./delivery.js";
+import { closedError, reporter, WatchCacheError } from "./errors.js";
+import type { RawModule, RawOptions, RawResource } from "./raw.js";
+import { type ResourceHost, ResourceImpl } from "./resource.js";
+import { baseUrl, readOptions, type Settings } from "./settings.js";
+import { readSpec, type Target } from "./spec.js";
+import { Ticker } from "./ticker.js";
+import type { CacheStats, KubeObject, Resource, ResourceSpec, ResourceStats, SourceSpec, WatchCache, WatchCacheOptions } from "./types.js";
+import { disposable } from "./watcher.js";
+
+/** Where the WebAssembly comes from. */
+export interface Runtime {
+  /** The module, when it is instantiated. */
+  loaded(): RawModule | undefined;
+  load(): Promise<unknown>;
+  /** Calls back when the instance has panicked; the returned function takes that back. */
+  onPanic(callback: (message: string) => void): () => void;
+}
+
+/** The cache behind `createWatchCache`. */
+export function openCache(options: WatchCacheOptions, runtime: Runtime): WatchCache {
+  return new CacheImpl(options, runtime) as unknown as WatchCache;
+}
+
+class CacheImpl extends EventTarget implements ResourceHost {
+  readonly ticker: Ticker;
+  readonly linger: number;
+  readonly debug: boolean;
+  readonly report: (error: unknown) => void;
+  readonly #settings: Settings;
+  readonly #runtime: Runtime;
+  readonly #signal: AbortSignal | undefined;
+  readonly #resources = new Map<string, ResourceImpl<any>>();
+  /** Those that are open in the core. */
+  readonly #open = new Set<ResourceImpl<any>>();
+  #closed = false;
+  #stopListening: (() => void) | undefined;
+
+  constructor(options: WatchCacheOptions, runtime: Runtime) {
+    super();
+    this.#settings = readOptions(options);
+    this.#runtime = runtime;
+    this.linger = this.#settings.linger;
+    this.debug = this.#settings.debug;
+    this.report = reporter(this.#settings.logger);
+    this.ticker = new Ticker(this.#settings.flush, this.report);
+    this.#signal = options.signal;
+    if (options.signal?.aborted) this.#closed = true;
+    else options.signal?.addEventListener("abort", this.#abort, { once: true });
+  }
+
+  resource<T extends KubeObject = KubeObject>(spec: string | ResourceSpec | SourceSpec): Resource<T> {
+    if (this.#closed) throw closedError();
+    const target = readSpec(spec);
+    let resource = this.#resources.get(target.key);
+    if (resource === undefined) {
+      resource = new ResourceImpl(this, target.name, (module, delivery) => open(module, this.#settings, target, delivery));
+      this.#resources.set(target.key, resource);
+    }
+    return resource as unknown as Resource<T>;
+  }
+
+  stats(): CacheStats {
+    const module = this.loaded();
+    const resources: ResourceStats[] = [];
+    for (const resource of this.#open) {
+      const stats = resource.stats();
+      if (stats !== undefined) resources.push(stats);
+    }
+    if (module === undefined) return { memoryBytes: 0, resources };
+    return { version: module.buildInfo().version, memoryBytes: module.memoryBytes(), resources };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#signal?.removeEventListener("abort", this.#abort);
+    for (const resource of [...this.#resources.values()]) resource.close();
+    this.ticker.close();
+  }
+
+  // ------------------------------------------------------------------------ called by the resources
+
+  loaded(): RawModule | undefined {
+    return this.#runtime.loaded();
+  }
+
+  load(): Promise<unknown> {
+    return this.#runtime.load();
+  }
+
+  checkPoison(): void {
+    const message = this.loaded()?.poisoned();
+    if (message !== undefined) this.#panicked(message);
+  }
+
+  opened(resource: ResourceImpl<any>): void {
+    this.#open.add(resource);
+    if (this.#stopListening !== undefined) return;
+    const forgetPanic = this.#runtime.onPanic((message) => this.#panicked(message));
+    const forgetPage = onWake(() => {
+      for (const open of [...this.#open]) open.wake();
+    });
+    this.#stopListening = () => {
+      forgetPanic();
+      forgetPage();
+    };
+  }
+
+  dropped(resource: ResourceImpl<any>): void {
+    this.#open.delete(resource);
+    if (this.#open.size > 0) return;
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+
+  closed(resource: ResourceImpl<any>): void {
+    for (const [key, value] of this.#resources) if (value === resource) this.#resources.delete(key);
+  }
+
+  readonly #abort = (): void => void this.close();
+
+  #panicked(message: string): void {
+    if (this.#open.size === 0) return;
+    const error = new WatchCacheError("internal", message);
+    this.#settings.logger.error("watchcache: the WebAssembly instance has failed:", message);
+    for (const resource of [...this.#open]) {
+      this.dropped(resource);
+      resource.poisoned(error);
+    }
+    queueMicrotask(() => this.dispatchEvent(new CustomEvent<WatchCacheError>("error", { detail: error })));
+  }
+}
+
+disposable(CacheImpl.prototype, async function (this: CacheImpl) {
+  await this.close();
+});
+
+function open(module: RawModule, settings: Settings, target: Target, delivery: Delivery): RawResource {
+  const options: RawOptions = {
+    name: target.name,
+    strip: [...settings.strip],
+    pageSize: settings.pageSize,
+    idleTimeout: settings.idleTimeout,
+    retry: settings.retry,
+    history: { minMs: 75_000, minEvents: 100, maxEvents: 102_400, maxBytes: 64 * 1024 * 1024 },
+    debug: settings.debug,
+  };
+  if (target.source !== undefined) {
+    const { source } = target;
+    // Called as methods of the user's object, whatever the core calls them on.
+    const bound = { list: source.list.bind(source), watch: source.watch.bind(source) };
+    return module.openSource(options, bound, delivery);
+  }
+  const { path, labelSelector, fieldSelector } = target;
+  const webSocket: unknown = settings.WebSocket ?? (globalThis as { WebSocket?: unknown }).WebSocket;
+  if (settings.transport === "websocket" && typeof webSocket !== "function") {
+    throw new WatchCacheError("invalid", 'this host has no WebSocket: pass one as the option WebSocket, or choose transport "fetch"');
+  }
+  return module.openKubernetes(
+    options,
+    {
+      server: baseUrl(settings.server),
+      path,
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      transport: settings.transport,
+      credentials: settings.credentials,
+      ...(settings.auth === undefined ? {} : { auth: settings.auth }),
+      // The host's fetch is looked up at each call, so that one that is replaced later is used.
+      fetch: settings.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => globalThis.fetch(input, init)),
+      ...(typeof webSocket === "function" ? { WebSocket: webSocket } : {}),
+    },
+    delivery,
+  );
+}
+
+/** Calls back when the page is shown, thawed or online again: moments when waiting for the next try makes no sense. */
+function onWake(wake: () => void): () => void {
+  const offs: (() => void)[] = [];
+  const listen = (target: unknown, type: string, listener: () => void) => {
+    if (!(target instanceof EventTarget)) return;
+    target.addEventListener(type, listener);
+    offs.push(() => target.removeEventListener(type, listener));
+  };
+  if (typeof document === "object") listen(document, "visibilitychange", () => document.visibilityState === "visible" && wake());
+  listen(globalThis, "online", wake);
+  listen(globalThis, "pageshow", wake);
+  return () => offs.forEach((off) => off());
+}

@@ -1,0 +1,162 @@
+import { StoredEvent } from "./event.js";
+import type { ObjectTable } from "./objects.js";
+import type { Hooks } from "./raw.js";
+
+/** What a watcher is called with. Its answer matters only when it is a promise. */
+export type Handler = (event: StoredEvent<any>) => unknown;
+
+/** Who stands behind a handler. */
+export interface Recipient {
+  /** The handler returned a promise: it wants the next event only when that has settled. */
+  answered(promise: PromiseLike<unknown>, event: StoredEvent<any>): void;
+  /** The core ended the watch; see `Hooks.flush` for the reasons. Nothing follows. */
+  finished(reason: number): void;
+}
+
+/** Where the rest of a flush goes. */
+export interface DeliveryTarget {
+  viewsChanged(views: Uint32Array): void;
+  signalled(signals: number): void;
+  report(error: unknown): void;
+}
+
+type Flush = Parameters<Hooks["flush"]>;
+
+/**
+ * The receiving end of the packed flush: turns numbers into calls.
+ *
+ * Handlers may do anything to the cache, stopping themselves and others included: each is looked up at its turn, so a stopped one is
+ * not called again, and none is called while another runs.
+ */
+export class Delivery implements Hooks {
+  readonly #objects: () => ObjectTable;
+  readonly #target: DeliveryTarget;
+  /** By watcher id. The core numbers watchers densely, so this stays a plain array. */
+  readonly #handlers: (Handler | undefined)[] = [];
+  readonly #recipients = new Map<number, Recipient>();
+  #waiting: Flush[] = [];
+  #busy = false;
+  #closed = false;
+  /** The event that is being delivered, for a handler that stops its own watch. */
+  #current: StoredEvent<any> | undefined;
+  #receiver = 0;
+
+  constructor(objects: () => ObjectTable, target: DeliveryTarget) {
+    this.#objects = objects;
+    this.#target = target;
+  }
+
+  /** Watchers attached. */
+  get size(): number {
+    return this.#recipients.size;
+  }
+
+  attach(watcher: number, handler: Handler, recipient: Recipient): void {
+    this.#handlers[watcher] = handler;
+    this.#recipients.set(watcher, recipient);
+  }
+
+  /** Another handler for the same watcher, from its next event on. */
+  redirect(watcher: number, handler: Handler): void {
+    if (this.#recipients.has(watcher)) this.#handlers[watcher] = handler;
+  }
+
+  /** Stops the calls. The recipient still hears of the end. */
+  silence(watcher: number): void {
+    this.#handlers[watcher] = undefined;
+  }
+
+  detach(watcher: number): void {
+    this.#handlers[watcher] = undefined;
+    this.#recipients.delete(watcher);
+  }
+
+  /** While events are being handed out: the one this watcher is handling right now. */
+  handling(watcher: number): StoredEvent<any> | undefined {
+    return this.#receiver === watcher ? this.#current : undefined;
+  }
+
+  /** Whether events are being handed out right now. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#handlers.length = 0;
+    this.#recipients.clear();
+  }
+
+  /** Called by the core, possibly without a `this`. Never throws. */
+  readonly flush = (...flush: Flush): void => {
+    if (this.#closed) return;
+    if (this.#busy) {
+      this.#waiting.push(flush);
+      return;
+    }
+    this.#busy = true;
+    try {
+      this.#deliver(...flush);
+      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) this.#deliver(...next);
+    } finally {
+      this.#busy = false;
+      this.#current = undefined;
+      this.#receiver = 0;
+    }
+  };
+
+  #deliver(packed: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number): void {
+    if (pairs.length > 0) this.#handOut(packed, pairs);
+    for (let i = 0; i < ended.length; i += 2) {
+      const recipient = this.#recipients.get(ended[i]!);
+      this.detach(ended[i]!);
+      try {
+        recipient?.finished(ended[i + 1]!);
+      } catch (error) {
+        this.#target.report(error);
+      }
+    }
+    if (views.length > 0) this.#target.viewsChanged(views);
+    if (signals !== 0) this.#target.signalled(signals);
+  }
+
+  #handOut(packed: Float64Array, pairs: Uint32Array): void {
+    const objects = this.#objects();
+    const events = new Array<StoredEvent<any>>(packed.length / 2);
+    for (let i = 0; i < events.length; i++) events[i] = new StoredEvent(objects, packed[2 * i]!, packed[2 * i + 1]!);
+    const handlers = this.#handlers;
+    for (let i = 0; i < pairs.length; i += 2) {
+      const watcher = pairs[i]!;
+      const handler = handlers[watcher];
+      if (handler === undefined) continue;
+      const event = events[pairs[i + 1]!]!;
+      this.#current = event;
+      this.#receiver = watcher;
+      try {
+        const answer = handler(event);
+        if (answer !== undefined && isPromise(answer)) this.#answered(watcher, answer, event);
+      } catch (error) {
+        this.#target.report(error);
+      }
+    }
+    this.#current = undefined;
+    this.#receiver = 0;
+  }
+
+  #answered(watcher: number, promise: PromiseLike<unknown>, event: StoredEvent<any>): void {
+    const recipient = this.#recipients.get(watcher);
+    if (recipient !== undefined) recipient.answered(promise, event);
+    else promise.then(undefined, (error: unknown) => this.#target.report(error));
+  }
+}
+
+/** Whether a handler's answer is something to wait for. */
+export function isPromise(answer: unknown): answer is PromiseLike<unknown> {
+  return typeof answer === "object" && answer !== null && typeof (answer as PromiseLike<unknown>).then === "function";
+}
+
+/** What the core's numbers for an end mean. */
+export const END_REASONS = ["stopped", "error", "relist", "overflow", "timeout", "closed"] as const;
+
+/** The bits of `signals`. */
+export const Signal = { status: 1, synced: 2, relist: 4, overflow: 8, error: 16 } as const;

@@ -1,0 +1,134 @@
+import type { RawError } from "./raw.js";
+import type { Status } from "./types.js";
+
+/** What callers branch on. */
+export type WatchCacheErrorCode =
+  | "expired"
+  | "timeout"
+  | "too-many-requests"
+  | "unauthorized"
+  | "forbidden"
+  | "not-found"
+  | "conflict"
+  | "invalid"
+  | "network"
+  | "protocol"
+  | "decode"
+  | "overflow"
+  | "unavailable"
+  | "out-of-memory"
+  | "closed"
+  | "internal";
+
+const CODES: ReadonlySet<string> = new Set<WatchCacheErrorCode>([
+  "expired",
+  "timeout",
+  "too-many-requests",
+  "unauthorized",
+  "forbidden",
+  "not-found",
+  "conflict",
+  "invalid",
+  "network",
+  "protocol",
+  "decode",
+  "overflow",
+  "unavailable",
+  "out-of-memory",
+  "closed",
+  "internal",
+]);
+
+/** What else an error may carry. */
+export interface WatchCacheErrorDetails {
+  status?: Status;
+  retryable?: boolean;
+  retryAfterSeconds?: number;
+  resource?: string;
+  cause?: unknown;
+}
+
+/** Every error of this package, but aborts: those are a `DOMException` named `AbortError`. */
+export class WatchCacheError extends Error {
+  override readonly name = "WatchCacheError";
+  /** Stable: branch on this, not on the message. */
+  readonly code: WatchCacheErrorCode;
+  /** The server's own answer, where there was one. */
+  declare readonly status?: Status;
+  /** Whether the same call can succeed later. */
+  readonly retryable: boolean;
+  /** How long the server asked to wait, in seconds. */
+  declare readonly retryAfterSeconds?: number;
+  /** The resource's name, such as `pods`. */
+  declare readonly resource?: string;
+
+  constructor(code: WatchCacheErrorCode, message: string, details: WatchCacheErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.retryable = details.retryable ?? false;
+    // Absent, not undefined, where there is nothing to tell: errors are often printed whole.
+    if (details.status !== undefined) this.status = details.status;
+    if (details.retryAfterSeconds !== undefined) this.retryAfterSeconds = details.retryAfterSeconds;
+    if (details.resource !== undefined) this.resource = details.resource;
+  }
+}
+
+/**
+ * Whatever the boundary threw, as an error of this package.
+ * @internal
+ */
+export function toError(thrown: unknown, resource?: string): WatchCacheError {
+  if (thrown instanceof WatchCacheError) return thrown;
+  const about = resource === undefined ? {} : { resource };
+  if (isRawError(thrown)) {
+    const { code, message, status, retryable, retryAfterSeconds } = thrown;
+    return new WatchCacheError(CODES.has(code) ? (code as WatchCacheErrorCode) : "internal", message, {
+      ...about,
+      retryable,
+      ...(status === undefined ? {} : { status: status as Status }),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      // The boundary's own Error knows where in the WebAssembly it came from.
+      ...(thrown instanceof Error ? { cause: thrown } : {}),
+    });
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new WatchCacheError("internal", message, { ...about, cause: thrown });
+}
+
+function isRawError(thrown: unknown): thrown is RawError {
+  return typeof thrown === "object" && thrown !== null && typeof (thrown as RawError).code === "string" && "message" in thrown;
+}
+
+/** @internal */
+export function closedError(resource?: string): WatchCacheError {
+  const what = resource === undefined ? "the cache" : `the cache of ${resource}`;
+  return new WatchCacheError("closed", `${what} is closed`, resource === undefined ? {} : { resource });
+}
+
+/**
+ * An abort is a `DOMException` named `AbortError` whatever reason the signal was given; that stays readable as `cause`.
+ * @internal
+ */
+export function abortError(signal: AbortSignal): DOMException {
+  const reason: unknown = signal.reason;
+  if (reason instanceof DOMException && reason.name === "AbortError") return reason;
+  const error = new DOMException("The operation was aborted.", "AbortError");
+  if (reason !== undefined) Object.defineProperty(error, "cause", { value: reason, configurable: true, writable: true });
+  return error;
+}
+
+/** @internal */
+export type Logger = Pick<Console, "debug" | "info" | "warn" | "error">;
+
+/**
+ * A subscriber's own error goes where an uncaught one would go, without stopping anyone. Node has no `reportError`, and throwing from a
+ * task would end the process for it: there it is logged.
+ * @internal
+ */
+export function reporter(logger: Logger): (error: unknown) => void {
+  return (error) => {
+    const report: unknown = (globalThis as { reportError?: unknown }).reportError;
+    if (typeof report === "function") report.call(globalThis, error);
+    else logger.error("watchcache: a subscriber failed:", error);
+  };
+}

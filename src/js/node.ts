@@ -1,0 +1,37 @@
+import { readFile } from "node:fs/promises";
+
+import { openCache } from "./cache.js";
+import { instantiate, instantiateSync, loaded, onPanic, type WasmSource } from "./init.js";
+import type { WatchCache, WatchCacheOptions } from "./types.js";
+
+export { WatchCacheError } from "./errors.js";
+export type { WatchCacheErrorCode } from "./errors.js";
+export type { WasmSource } from "./init.js";
+export type * from "./types.js";
+
+// The same exports as index.ts. They are functions of this file, not re-exports with a default set on the side: the package is marked free
+// of side effects, so a bundler may leave out what merely runs.
+
+/** Node's fetch reads no files. */
+async function fromDisk(source: WasmSource): Promise<WasmSource> {
+  return source instanceof URL && source.protocol === "file:" ? readFile(source) : source;
+}
+
+function bundled(): URL {
+  return new URL("./wasm/watchcache_bg.wasm", import.meta.url);
+}
+
+/** As in index.ts; the default, and any other `file:` URL, is read from disk. */
+export function init(module?: WasmSource): Promise<void> {
+  return instantiate(() => fromDisk(module ?? bundled()));
+}
+
+/** As in index.ts. */
+export function initSync(module: BufferSource | WebAssembly.Module): void {
+  instantiateSync(module);
+}
+
+/** As in index.ts. */
+export function createWatchCache(options: WatchCacheOptions = {}): WatchCache {
+  return openCache(options, { loaded, load: () => init(), onPanic });
+}

@@ -1,0 +1,106 @@
+import { toError } from "./errors.js";
+import type { RawResource } from "./raw.js";
+
+/**
+ * Decoded objects by id: at most one for each id, shared by all readers, for as long as anyone holds it.
+ *
+ * The core keeps the bytes of an id readable while it is pinned, and pins it each time it hands it out. Here each pin belongs to a
+ * holder, an event or a decoded object, and is given back when the garbage collector has taken its holder.
+ */
+export class ObjectTable {
+  readonly #raw: RawResource;
+  readonly #freeze: boolean;
+  readonly #known = new Map<number, WeakRef<object>>();
+  /** A decoded object keeps the event whose pin it relies on. */
+  readonly #anchors = new WeakMap<object, object>();
+  readonly #holders = new FinalizationRegistry<number>((id) => this.giveBack(id));
+  readonly #decoded = new FinalizationRegistry<number>((id) => {
+    // Meanwhile the same id may have been decoded anew.
+    if (this.#known.get(id)?.deref() === undefined) this.#known.delete(id);
+  });
+  #returns: number[] = [];
+  /** Objects decoded so far. */
+  decodes = 0;
+
+  constructor(raw: RawResource, freeze: boolean) {
+    this.#raw = raw;
+    this.#freeze = freeze;
+  }
+
+  /** The pin of this id lives as long as the holder. */
+  hold(holder: object, id: number): void {
+    this.#holders.register(holder, id);
+  }
+
+  /** The object of an id whose pin `holder` owns. */
+  read(id: number, holder: object): unknown {
+    const known = this.#known.get(id)?.deref();
+    if (known !== undefined) return known;
+    const value = this.#decode(id);
+    if (isObject(value)) this.#anchors.set(value, holder);
+    return value;
+  }
+
+  /** The object of an id that was just handed out, taking over its pin. */
+  take(id: number): unknown {
+    const known = this.#known.get(id)?.deref();
+    if (known !== undefined) {
+      this.giveBack(id);
+      return known;
+    }
+    let value: unknown;
+    try {
+      value = this.#decode(id);
+    } catch (error) {
+      this.giveBack(id);
+      throw error;
+    }
+    if (isObject(value)) this.hold(value, id);
+    else this.giveBack(id);
+    return value;
+  }
+
+  /** Pins go back in batches: one call for all that came up in this turn. */
+  giveBack(id: number): void {
+    if (this.#returns.push(id) === 1) queueMicrotask(() => this.#release());
+  }
+
+  /** For the getters of events. */
+  get raw(): RawResource {
+    return this.#raw;
+  }
+
+  #decode(id: number): unknown {
+    let value: unknown;
+    try {
+      value = this.#raw.parse(id);
+    } catch (error) {
+      throw toError(error);
+    }
+    this.decodes++;
+    if (!isObject(value)) return value;
+    if (this.#freeze) deepFreeze(value);
+    this.#known.set(id, new WeakRef(value));
+    this.#decoded.register(value, id);
+    return value;
+  }
+
+  #release(): void {
+    const ids = Float64Array.from(this.#returns);
+    this.#returns = [];
+    try {
+      this.#raw.release(ids);
+    } catch {
+      // The resource is closed or its instance is poisoned: its pins are gone with it.
+    }
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function deepFreeze(value: object): void {
+  Object.freeze(value);
+  for (const child of Object.values(value)) if (isObject(child)) deepFreeze(child);
+}

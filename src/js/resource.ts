@@ -1,0 +1,488 @@
+import { Delivery, Signal } from "./delivery.js";
+import { abortError, closedError, toError, WatchCacheError } from "./errors.js";
+import { ObjectTable } from "./objects.js";
+import type { RawModule, RawResource } from "./raw.js";
+import { sameStatus, toStatus } from "./status.js";
+import type { Ticker } from "./ticker.js";
+import type {
+  GetOptions,
+  List,
+  ListOptions,
+  ResourceEventMap,
+  ResourceStats,
+  ResourceStatus,
+  ViewSpec,
+  View,
+  Watcher,
+  WatchOptions,
+} from "./types.js";
+import { Usage } from "./use.js";
+import { ViewImpl } from "./view.js";
+import { WatcherImpl } from "./watcher.js";
+
+/** What a resource needs of its cache. */
+export interface ResourceHost {
+  readonly ticker: Ticker;
+  readonly linger: number;
+  readonly debug: boolean;
+  report(error: unknown): void;
+  /** The WebAssembly, when it is there. */
+  loaded(): RawModule | undefined;
+  load(): Promise<unknown>;
+  /** A call failed: whether because the instance is poisoned. */
+  checkPoison(): void;
+  opened(resource: ResourceImpl<any>): void;
+  dropped(resource: ResourceImpl<any>): void;
+  closed(resource: ResourceImpl<any>): void;
+}
+
+/** Opens the resource in the core, without starting it. */
+export type Open = (module: RawModule, delivery: Delivery) => RawResource;
+
+interface Session {
+  readonly raw: RawResource;
+  readonly delivery: Delivery;
+  readonly objects: ObjectTable;
+  /** Whether its stream was ever started. */
+  started: boolean;
+  /** Whether its stream is paused for want of users. */
+  idle: boolean;
+}
+
+/**
+ * A resource as users hold it. The core's half, a session, comes with the first use and goes after the last; watchers and views that were
+ * made before it are registered when it comes.
+ */
+export class ResourceImpl<T> extends EventTarget {
+  readonly name: string;
+  readonly #host: ResourceHost;
+  readonly #open: Open;
+  readonly #usage: Usage;
+  readonly #watchers = new Map<WatcherImpl<any>, () => void>();
+  readonly #views = new Set<ViewImpl<any>>();
+  /** Rejects what waits for an answer of the core. */
+  readonly #pending = new Set<(error: WatchCacheError) => void>();
+  readonly #arrays = new Map<string, { ids: Float64Array; objects: WeakRef<readonly T[]> }>();
+  #session: Session | undefined;
+  #loading: Promise<void> | undefined;
+  #error: WatchCacheError | undefined;
+  #poison: WatchCacheError | undefined;
+  #paused = false;
+  #closed = false;
+  #status: ResourceStatus | undefined;
+  #announcing = false;
+
+  constructor(host: ResourceHost, name: string, open: Open) {
+    super();
+    this.name = name;
+    this.#host = host;
+    this.#open = open;
+    this.#usage = new Usage(
+      host.linger,
+      () => this.#goIdle(),
+      () => this.#drop(),
+    );
+  }
+
+  // -------------------------------------------------------------------------------------- reading
+
+  get status(): ResourceStatus {
+    let status = toStatus(this.#session?.raw, this.#status, this.name);
+    const phase = this.#phase(status.phase);
+    if (phase !== status.phase || this.#error !== undefined) {
+      status = { ...status, phase, ...(this.#error === undefined ? {} : { error: this.#error }) };
+    }
+    if (this.#status === undefined || !sameStatus(this.#status, status)) this.#status = Object.freeze(status);
+    return this.#status;
+  }
+
+  async synced({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    await this.#ask((raw) => raw.synced(), signal);
+  }
+
+  async list({ signal, ...options }: ListOptions = {}): Promise<List<T>> {
+    const answer = await this.#ask(
+      (raw) => raw.list(options),
+      signal,
+      ({ ids }, objects) => ids.forEach((id) => objects.giveBack(id)),
+    );
+    const { ids, resourceVersion } = answer.value;
+    return { items: Array.from(ids, (id) => answer.objects.take(id) as T), resourceVersion };
+  }
+
+  async get(key: string, { signal, ...options }: GetOptions = {}): Promise<T> {
+    const answer = await this.#ask(
+      (raw) => raw.get(key, options),
+      signal,
+      (id, objects) => objects.giveBack(id),
+    );
+    return answer.objects.take(answer.value) as T;
+  }
+
+  peek(key: string): T | undefined {
+    return this.#look(undefined, ({ raw, objects }) => {
+      const id = raw.peek(key);
+      return id === 0 ? undefined : (objects.take(id) as T);
+    });
+  }
+
+  byIndex(index: string, value: string): readonly T[] {
+    return this.#look<readonly T[]>([], ({ raw, objects }) => {
+      const ids = raw.byIndex(index, value);
+      const name = JSON.stringify([index, value]);
+      const known = this.#arrays.get(name);
+      const same = known?.objects.deref();
+      if (known !== undefined && same !== undefined && sameIds(known.ids, ids)) {
+        for (const id of ids) objects.giveBack(id);
+        return same;
+      }
+      const array: readonly T[] = Array.from(ids, (id) => objects.take(id) as T);
+      this.#arrays.set(name, { ids, objects: new WeakRef(array) });
+      return array;
+    });
+  }
+
+  get size(): number {
+    return this.#look(0, ({ raw }) => raw.size());
+  }
+
+  // ---------------------------------------------------------------------------------- subscribing
+
+  watch(options: WatchOptions = {}): Watcher<T> {
+    const watcher = new WatcherImpl<T>(this, options);
+    if (options.signal?.aborted) return watcher as unknown as Watcher<T>;
+    if (this.#closed) {
+      watcher.fail(closedError(this.name));
+      return watcher as unknown as Watcher<T>;
+    }
+    this.#watchers.set(watcher, this.acquire());
+    const session = this.#use();
+    if (session !== undefined) watcher.attach(session.raw, session.delivery);
+    else if (this.#error !== undefined && this.#loading === undefined) watcher.fail(this.#error);
+    return watcher as unknown as Watcher<T>;
+  }
+
+  view(spec: ViewSpec<T> = {}): View<T> {
+    const view = new ViewImpl<T>(this, spec);
+    if (this.#closed) throw closedError(this.name);
+    this.#views.add(view);
+    // The core judges the spec without a stream; that opens with the first subscriber or read, so a server may render a view.
+    const session = this.#ensure();
+    if (session !== undefined) view.attach(session.raw, session.objects);
+    if (view.error !== undefined) {
+      this.#views.delete(view);
+      throw view.error;
+    }
+    return view;
+  }
+
+  // ------------------------------------------------------------------------------------ the stream
+
+  async refresh(): Promise<void> {
+    await this.#ask((raw) => raw.refresh());
+  }
+
+  pause(): void {
+    if (this.#closed || this.#paused) return;
+    this.#paused = true;
+    const session = this.#session;
+    if (session?.started && !session.idle) this.#call(() => session.raw.pause());
+    this.#announce("status");
+  }
+
+  resume(): void {
+    if (this.#closed) return;
+    this.#paused = false;
+    const session = this.#use();
+    if (session !== undefined) this.#call(() => session.raw.resume());
+    this.#announce("status");
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#error = undefined;
+    const error = closedError(this.name);
+    for (const watcher of [...this.#watchers.keys()]) watcher.closed();
+    this.#rejectPending(error);
+    for (const view of [...this.#views]) view.close();
+    this.#drop();
+    this.#usage.stop();
+    this.#host.closed(this);
+    this.#announce("status");
+  }
+
+  // ------------------------------------------------------------- called by views, watchers, delivery
+
+  get ticker(): Ticker {
+    return this.#host.ticker;
+  }
+
+  report(error: unknown): void {
+    this.#host.report(error);
+  }
+
+  acquire(): () => void {
+    const release = this.#usage.acquire();
+    if (!this.#closed) this.#use();
+    return release;
+  }
+
+  touch(): void {
+    if (this.#closed) return;
+    this.#usage.touch();
+    this.#use();
+  }
+
+  watcherEnded(watcher: WatcherImpl<any>): void {
+    this.#watchers.get(watcher)?.();
+    this.#watchers.delete(watcher);
+  }
+
+  viewClosed(view: ViewImpl<any>): void {
+    this.#views.delete(view);
+  }
+
+  viewsChanged(ids: Uint32Array): void {
+    const changed = new Set(ids);
+    for (const view of this.#views) if (view.id !== undefined && changed.has(view.id)) view.changed();
+  }
+
+  signalled(signals: number): void {
+    const names = Object.entries({
+      status: Signal.status,
+      sync: Signal.synced,
+      relist: Signal.relist,
+      overflow: Signal.overflow,
+      error: Signal.error,
+    });
+    for (const [name, bit] of names) if ((signals & bit) !== 0) this.#dispatch(name as keyof ResourceEventMap);
+  }
+
+  // --------------------------------------------------------------------------- called by the cache
+
+  /** The page is visible, awake or online again: a try to connect need not wait any longer. */
+  wake(): void {
+    const session = this.#session;
+    if (session === undefined || this.#paused || session.idle || this.status.phase !== "reconnecting") return;
+    this.#call(() => session.raw.resume());
+  }
+
+  /** The WebAssembly instance is lost, and this resource with it. */
+  poisoned(error: WatchCacheError): void {
+    this.#poison = error;
+    const session = this.#session;
+    this.#session = undefined;
+    session?.delivery.close();
+    for (const view of this.#views) view.detach();
+    this.#failed(error);
+  }
+
+  stats(): ResourceStats | undefined {
+    const session = this.#session;
+    if (session === undefined) return undefined;
+    const core = this.#call(() => session.raw.stats()) as Omit<ResourceStats, "name" | "phase" | "decoded">;
+    return { ...core, name: this.name, phase: this.status.phase, decoded: session.objects.decodes };
+  }
+
+  // ---------------------------------------------------------------------------------- the session
+
+  /** The session, with its stream running unless it was paused. Undefined while it loads, and when it failed. */
+  #use(): Session | undefined {
+    const session = this.#ensure();
+    if (session === undefined) {
+      if (this.#poison === undefined && this.#host.loaded() === undefined) this.#load();
+      return undefined;
+    }
+    if (this.#paused) return session;
+    try {
+      if (!session.started) {
+        session.started = true;
+        session.raw.start();
+      } else if (session.idle) {
+        session.raw.resume();
+      }
+      session.idle = false;
+      this.#error = undefined;
+    } catch (error) {
+      this.#host.checkPoison();
+      this.#failed(toError(error, this.name));
+      return undefined;
+    }
+    return session;
+  }
+
+  /** The session, not necessarily started; undefined while there is no WebAssembly, and when it could not be opened. */
+  #ensure(): Session | undefined {
+    if (this.#session !== undefined || this.#poison !== undefined) return this.#session;
+    const module = this.#host.loaded();
+    if (module === undefined) return undefined;
+    try {
+      let objects!: ObjectTable;
+      const delivery = new Delivery(() => objects, this);
+      const raw = this.#open(module, delivery);
+      objects = new ObjectTable(raw, this.#host.debug);
+      this.#session = { raw, delivery, objects, started: false, idle: false };
+    } catch (error) {
+      this.#host.checkPoison();
+      this.#failed(toError(error, this.name));
+      return undefined;
+    }
+    this.#error = undefined;
+    this.#host.opened(this);
+    const { raw, delivery, objects } = this.#session;
+    for (const view of [...this.#views]) view.attach(raw, objects);
+    for (const watcher of [...this.#watchers.keys()]) watcher.attach(raw, delivery);
+    return this.#session;
+  }
+
+  #load(): void {
+    if (this.#loading !== undefined) return;
+    this.#error = undefined;
+    this.#loading = this.#host.load().then(
+      () => {
+        this.#loading = undefined;
+        if (!this.#closed) this.#use();
+      },
+      (error: unknown) => {
+        this.#loading = undefined;
+        if (!this.#closed) this.#failed(toError(error, this.name));
+      },
+    );
+    this.#announce("status");
+  }
+
+  #goIdle(): void {
+    const session = this.#session;
+    if (session === undefined || !session.started || session.idle || this.#paused) return;
+    session.idle = true;
+    this.#call(() => session.raw.pause());
+    this.#announce("status");
+  }
+
+  #drop(): void {
+    const session = this.#session;
+    if (session === undefined) return;
+    this.#session = undefined;
+    this.#arrays.clear();
+    session.delivery.close();
+    for (const view of this.#views) view.detach();
+    try {
+      session.raw.close();
+    } catch {
+      // Poisoned: it holds nothing that could still be let go.
+    }
+    this.#host.dropped(this);
+    this.#announce("status");
+  }
+
+  #failed(error: WatchCacheError): void {
+    this.#error = error;
+    for (const watcher of [...this.#watchers.keys()]) watcher.fail(error);
+    this.#rejectPending(error);
+    this.#announce("status");
+    this.#announce("error");
+  }
+
+  // -------------------------------------------------------------------------------------- helpers
+
+  /** A read that answers at once. */
+  #look<V>(empty: V, read: (session: Session) => V): V {
+    if (this.#closed) return empty;
+    this.#usage.touch();
+    const session = this.#use();
+    return session === undefined ? empty : this.#call(() => read(session));
+  }
+
+  #call<V>(call: () => V): V {
+    try {
+      return call();
+    } catch (error) {
+      this.#host.checkPoison();
+      throw toError(error, this.name);
+    }
+  }
+
+  /**
+   * A question to the core, which counts as a use until it is answered.
+   *
+   * @param discard what to do with an answer that nobody waits for any more
+   */
+  #ask<V>(
+    question: (raw: RawResource) => Promise<V>,
+    signal?: AbortSignal,
+    discard?: (value: V, objects: ObjectTable) => void,
+  ): Promise<{ value: V; objects: ObjectTable }> {
+    if (signal?.aborted) return Promise.reject(abortError(signal));
+    if (this.#closed) return Promise.reject(closedError(this.name));
+    return new Promise((resolve, reject) => {
+      let open = true;
+      let release = () => {};
+      const settle = () => {
+        open = false;
+        this.#pending.delete(fail);
+        signal?.removeEventListener("abort", abort);
+        release();
+      };
+      const fail = (error: unknown) => {
+        if (!open) return;
+        settle();
+        reject(error);
+      };
+      const abort = () => fail(abortError(signal!));
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#pending.add(fail);
+      release = this.acquire();
+      if (!open) release();
+
+      const ask = async () => {
+        while (this.#session === undefined && this.#loading !== undefined) await this.#loading;
+        const session = open ? this.#use() : undefined;
+        if (session === undefined) return fail(this.#error ?? closedError(this.name));
+        const value = await question(session.raw);
+        if (!open) return discard?.(value, session.objects);
+        settle();
+        resolve({ value, objects: session.objects });
+      };
+      ask().catch((error: unknown) => {
+        this.#host.checkPoison();
+        fail(toError(error, this.name));
+      });
+    });
+  }
+
+  #rejectPending(error: WatchCacheError): void {
+    for (const reject of [...this.#pending]) reject(error);
+  }
+
+  #phase(core: ResourceStatus["phase"]): ResourceStatus["phase"] {
+    if (this.#closed) return "closed";
+    if (this.#loading !== undefined) return "loading";
+    if (this.#error !== undefined) return "failed";
+    if (this.#session === undefined) return this.#paused ? "paused" : "idle";
+    if (this.#paused) return "paused";
+    return core === "paused" ? "idle" : core;
+  }
+
+  /** What the facade itself has to tell is told in the next microtask, never inside the caller's call. */
+  #announce(name: "status" | "error"): void {
+    if (name === "error") {
+      queueMicrotask(() => this.#dispatch("error"));
+      return;
+    }
+    if (this.#announcing) return;
+    this.#announcing = true;
+    queueMicrotask(() => {
+      this.#announcing = false;
+      this.#dispatch("status");
+    });
+  }
+
+  #dispatch(name: keyof ResourceEventMap): void {
+    this.dispatchEvent(new CustomEvent<ResourceStatus>(name, { detail: this.status }));
+  }
+}
+
+function sameIds(a: Float64Array, b: Float64Array): boolean {
+  return a.length === b.length && a.every((id, i) => id === b[i]);
+}

@@ -1,0 +1,90 @@
+import { type Logger, WatchCacheError } from "./errors.js";
+import type { RetryOptions, WatchCacheOptions } from "./types.js";
+
+/** The options, read: every default filled in. */
+export interface Settings {
+  readonly server: string | URL | undefined;
+  readonly transport: "websocket" | "fetch";
+  readonly auth: WatchCacheOptions["auth"];
+  readonly fetch: typeof fetch | undefined;
+  readonly WebSocket: WatchCacheOptions["WebSocket"];
+  readonly credentials: RequestCredentials;
+  readonly strip: readonly string[];
+  readonly pageSize: number;
+  readonly linger: number;
+  readonly idleTimeout: number;
+  readonly retry: RetryOptions;
+  readonly flush: "frame" | "microtask";
+  readonly debug: boolean;
+  readonly logger: Logger;
+}
+
+const RETRY: RetryOptions = { initialMs: 800, factor: 2, capMs: 30_000, jitter: 1, resetAfterMs: 120_000 };
+
+/** @throws {WatchCacheError} `invalid`, naming the option. */
+export function readOptions(options: WatchCacheOptions): Settings {
+  const retry = { ...RETRY, ...options.retry };
+  for (const [name, value] of Object.entries(retry)) number(`retry.${name}`, value, name === "factor" ? 1 : 0);
+  return {
+    server: options.server,
+    transport: oneOf("transport", options.transport ?? "websocket", ["websocket", "fetch"]),
+    auth: optionalFunction("auth", options.auth),
+    fetch: optionalFunction("fetch", options.fetch),
+    WebSocket: optionalFunction("WebSocket", options.WebSocket),
+    credentials: oneOf("credentials", options.credentials ?? "same-origin", ["omit", "same-origin", "include"]),
+    strip: options.strip ?? ["metadata.managedFields"],
+    pageSize: whole("pageSize", options.pageSize ?? 500, 1),
+    linger: number("linger", options.linger ?? 5_000, 0),
+    idleTimeout: number("idleTimeout", options.idleTimeout ?? 90_000, 1),
+    retry,
+    flush: oneOf("flush", options.flush ?? "frame", ["frame", "microtask"]),
+    debug: options.debug ?? false,
+    logger: options.logger ?? console,
+  };
+}
+
+/**
+ * The base of every path, absolute and without a slash at its end. Asked for when a resource opens: a page that a server renders has no
+ * origin, and opens nothing.
+ *
+ * @throws {WatchCacheError} `invalid`.
+ */
+export function baseUrl(server: string | URL | undefined): string {
+  const origin = typeof location === "object" ? location.href : undefined;
+  if (server === undefined && origin === undefined) throw invalid("server", "is missing: there is no page whose origin could be meant");
+  let url: URL;
+  try {
+    url = server === undefined ? new URL("/", origin) : new URL(server, origin);
+  } catch {
+    throw invalid("server", `is no URL: ${String(server)}`);
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw invalid("server", `is a URL of http or https, not of ${url.protocol}`);
+  // Credentials in a URL would end up in logs and errors.
+  if (url.username !== "" || url.password !== "") throw invalid("server", "holds credentials: give them by auth");
+  if (url.search !== "" || url.hash !== "") throw invalid("server", "is the base of paths, so it has no query and no fragment");
+  return (url.origin + url.pathname).replace(/\/+$/, "");
+}
+
+function number(name: string, value: unknown, least: number): number {
+  if (typeof value !== "number" || Number.isNaN(value) || value < least) throw invalid(name, `is a number from ${least} up, not ${String(value)}`);
+  return value;
+}
+
+function whole(name: string, value: number, least: number): number {
+  if (!Number.isInteger(value) || value > 0xffff_ffff) throw invalid(name, `is a whole number, not ${String(value)}`);
+  return number(name, value, least);
+}
+
+function oneOf<V extends string>(name: string, value: V, values: readonly V[]): V {
+  if (!values.includes(value)) throw invalid(name, `is one of ${values.join(", ")}, not ${String(value)}`);
+  return value;
+}
+
+function optionalFunction<F>(name: string, value: F): F {
+  if (value !== undefined && typeof value !== "function") throw invalid(name, `is a function, not ${typeof value}`);
+  return value;
+}
+
+function invalid(name: string, message: string): WatchCacheError {
+  return new WatchCacheError("invalid", `${name} ${message}`);
+}

@@ -1,0 +1,80 @@
+import { WatchCacheError } from "./errors.js";
+import type { ResourceSpec, Source, SourceSpec } from "./types.js";
+
+/** A resource spec, read: what it is called, what it is identified by, and where it is. */
+export type Target = { readonly key: string; readonly name: string } & (
+  | { readonly path: string; readonly labelSelector?: string; readonly fieldSelector?: string; readonly source?: undefined }
+  | { readonly source: Source }
+);
+
+const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
+const GROUP = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+const sourceNumbers = new WeakMap<Source, number>();
+let sources = 0;
+
+/**
+ * Reads any form of spec. Equal specs have equal keys; a resource version is never part of one.
+ *
+ * @throws {WatchCacheError} `invalid`.
+ */
+export function readSpec(spec: string | ResourceSpec | SourceSpec): Target {
+  if (typeof spec === "string") return kubernetes(fromText(spec));
+  if (typeof spec !== "object" || spec === null) throw invalid(`a resource is named by text or by an object, not by ${String(spec)}`);
+  return "source" in spec ? custom(spec) : kubernetes(spec);
+}
+
+/** `pods`, `v1/pods` and `apps/v1/deployments`. */
+function fromText(text: string): ResourceSpec {
+  const parts = text.split("/");
+  const [first = "", second = "", third = ""] = parts;
+  if (parts.length === 1) return { version: "v1", resource: first };
+  if (parts.length === 2) {
+    if (VERSION.test(first)) return { version: first, resource: second };
+    throw invalid(`"${text}" lacks the version: name a resource as "pods", "v1/pods" or "apps/v1/deployments"`);
+  }
+  if (parts.length === 3) return { group: first, version: second, resource: third };
+  throw invalid(`"${text}" is no resource: name one as "pods", "v1/pods" or "apps/v1/deployments", with { namespace } as an object`);
+}
+
+function kubernetes(spec: ResourceSpec): Target {
+  const group = spec.group ?? "";
+  if (group !== "" && !check(GROUP, group)) throw invalid(`"${String(group)}" is no API group`);
+  if (!check(VERSION, spec.version)) throw invalid(`"${String(spec.version)}" is no API version, such as v1 or v1beta1`);
+  if (!check(NAME, spec.resource)) throw invalid(`"${String(spec.resource)}" is no resource: it is the plural name in lower case, such as pods`);
+  if (spec.namespace && !check(NAME, spec.namespace)) throw invalid(`"${String(spec.namespace)}" is no namespace`);
+  const base = group === "" ? `/api/${spec.version}` : `/apis/${group}/${spec.version}`;
+  const path = spec.namespace ? `${base}/namespaces/${spec.namespace}/${spec.resource}` : `${base}/${spec.resource}`;
+  const labelSelector = selector("labelSelector", spec.labelSelector);
+  const fieldSelector = selector("fieldSelector", spec.fieldSelector);
+  return {
+    key: JSON.stringify([path, labelSelector ?? "", fieldSelector ?? ""]),
+    name: spec.resource,
+    path,
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  };
+}
+
+function custom({ source, id }: SourceSpec): Target {
+  if (typeof source?.list !== "function" || typeof source.watch !== "function") throw invalid("a source has the methods list and watch");
+  if (typeof id !== "string" || id === "") throw invalid("a source needs an id: the name that messages call it by");
+  let number = sourceNumbers.get(source);
+  if (number === undefined) sourceNumbers.set(source, (number = ++sources));
+  return { key: JSON.stringify(["source", number, id]), name: id, source };
+}
+
+/** Space around a selector and an empty one say nothing, so they make no other stream. */
+function selector(option: string, text: string | undefined): string | undefined {
+  if (text !== undefined && typeof text !== "string") throw invalid(`${option} is text, not ${typeof text}`);
+  return text?.trim() || undefined;
+}
+
+function check(pattern: RegExp, text: unknown): boolean {
+  return typeof text === "string" && text.length <= 253 && pattern.test(text);
+}
+
+function invalid(message: string): WatchCacheError {
+  return new WatchCacheError("invalid", message);
+}

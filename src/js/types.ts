@@ -1,0 +1,503 @@
+/// <reference lib="dom" preserve="true" />
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { WatchCacheError } from "./errors.js";
+
+/** A value, or a promise of it. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/**
+ * A path into an object, in the manner of JSONPath without the leading `$.`: `status.phase`,
+ * `metadata.labels['app.kubernetes.io/name']`, `status.conditions[?(@.type=='Ready')].status`.
+ */
+export type Path = string;
+
+/** The least that is asked of a cached object. Give your own type as `resource<Pod>("pods")`. */
+export interface KubeObject {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: {
+    name?: string;
+    namespace?: string;
+    uid?: string;
+    /** A decimal number of any length, as text: compare by length, then by text; never as a JavaScript number. */
+    resourceVersion?: string;
+    generation?: number;
+    labels?: { [key: string]: string };
+    annotations?: { [key: string]: string };
+  };
+}
+
+/** Kubernetes' `metav1.Status`: what the API server answers when a request fails. */
+export interface Status {
+  /** The HTTP code. */
+  code?: number;
+  /** A machine-readable word, such as `Expired` or `Forbidden`. */
+  reason?: string;
+  /** A sentence for people. */
+  message?: string;
+  details?: {
+    name?: string;
+    group?: string;
+    kind?: string;
+    causes?: { reason?: string; message?: string; field?: string }[];
+    /** Seconds to wait before the next try. */
+    retryAfterSeconds?: number;
+  };
+}
+
+// ------------------------------------------------------------------------------------------------ the cache
+
+/** What `auth` gives for one connection. */
+export interface Credentials {
+  /** Headers of list requests, and of the watch where it streams by fetch. Browsers send no custom headers with a WebSocket. */
+  headers?: HeadersInit;
+  /** A bearer token: the `Authorization` header of a fetch, a `base64url.bearer.authorization.k8s.io.…` subprotocol of a WebSocket. Never part of a URL. */
+  token?: string;
+  /** Further WebSocket subprotocols. */
+  subprotocols?: string[];
+  /** Added to the query of each request. */
+  query?: Record<string, string>;
+}
+
+/** How failed connections are retried: the wait grows from `initialMs` by `factor` up to `capMs`, each lengthened by up to `jitter` of itself. */
+export interface RetryOptions {
+  /** First wait, in milliseconds. Default 800. */
+  initialMs: number;
+  /** Growth from one wait to the next. Default 2. */
+  factor: number;
+  /** Longest wait before jitter, in milliseconds. Default 30,000. */
+  capMs: number;
+  /** Each wait is multiplied by a random number between 1 and 1 + `jitter`. Default 1. */
+  jitter: number;
+  /** After this long without a failure, in milliseconds, the next wait is `initialMs` again. Default 120,000. */
+  resetAfterMs: number;
+}
+
+/** Options of `createWatchCache`. All may be left out. */
+export interface WatchCacheOptions {
+  /** Base of every path, such as `https://host/clusters/x`. Default: the page's origin. */
+  server?: string | URL;
+  /** How the watch streams. Lists always use fetch. Default `"websocket"`. */
+  transport?: "websocket" | "fetch";
+  /** Called anew at each connect, so a rotated token or another impersonated user takes effect with the next connection. */
+  auth?: () => MaybePromise<Credentials>;
+  /** Another fetch, for Node, Electron and tests. */
+  fetch?: typeof fetch;
+  /** Another WebSocket, for Node before version 22, Electron and tests. */
+  WebSocket?: new (url: string | URL, protocols?: string | string[]) => any;
+  /** Whether requests carry cookies. Default `"same-origin"`. */
+  credentials?: RequestCredentials;
+  /** Paths dropped from each object before it is stored. Default `["metadata.managedFields"]`; `[]` keeps everything. */
+  strip?: readonly Path[];
+  /** Objects a list page. Default 500. */
+  pageSize?: number;
+  /** How long a stream outlives its last user, in milliseconds. Default 5,000. */
+  linger?: number;
+  /** A watch that brings no frame for this long, in milliseconds, is taken for dead and opened again. Default 90,000. */
+  idleTimeout?: number;
+  retry?: Partial<RetryOptions>;
+  /** When a view's subscribers hear of changes: with the next animation frame (a timer while the page is hidden), or in the next microtask. Default `"frame"`. */
+  flush?: "frame" | "microtask";
+  /** Freezes decoded objects deeply, so that code which changes a shared object fails at once, and checks invariants. Default false. */
+  debug?: boolean;
+  /** Where messages go. Default: the console. */
+  logger?: Pick<Console, "debug" | "info" | "warn" | "error">;
+  /** Aborting it closes the cache. */
+  signal?: AbortSignal;
+}
+
+/** One Kubernetes resource. `namespace` and the selectors narrow the upstream stream itself. */
+export interface ResourceSpec {
+  /** The API group; none for the core group. */
+  group?: string;
+  /** Such as `v1`. */
+  version: string;
+  /** The plural name, such as `pods`. */
+  resource: string;
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+/** Anything else that can list and watch. Equal sources with equal ids share one resource. */
+export interface SourceSpec {
+  source: Source;
+  /** What messages call it. */
+  id: string;
+}
+
+/** Any API that can list and then watch from the list's version. */
+export interface Source {
+  /**
+   * One page: a Kubernetes-style List document `{ metadata: { resourceVersion, continue?, remainingItemCount? }, items: [...] }`.
+   * Reject with `{ code, reason, message, retryAfterSeconds }`, where `code` is an HTTP status, to refuse.
+   */
+  list(
+    request: { resourceVersion?: string; resourceVersionMatch?: string; limit?: number; continue?: string },
+    signal: AbortSignal,
+  ): Promise<{ body: string | Uint8Array | ReadableStream<Uint8Array> }>;
+  /** Each item is one watch frame, `{ type, object }` as JSON. Its end is the end of the stream; reject as for `list`. */
+  watch(
+    request: {
+      resourceVersion: string;
+      allowWatchBookmarks: boolean;
+      timeoutSeconds: number;
+      sendInitialEvents?: boolean;
+      resourceVersionMatch?: string;
+    },
+    signal: AbortSignal,
+  ): AsyncIterable<string | Uint8Array>;
+}
+
+/** The events of a cache, and what they carry. */
+export interface WatchCacheEventMap {
+  /** The WebAssembly instance failed for good; `detail` says why. Every resource of it has failed with it. */
+  error: CustomEvent<WatchCacheError>;
+}
+
+/** One cache: one server, one set of options, any number of resources. */
+export interface WatchCache extends EventTarget {
+  /**
+   * The resource, shared by all who name it equally. Opens nothing until it is used.
+   *
+   * @param spec `"pods"`, `"v1/pods"`, `"apps/v1/deployments"`, a `ResourceSpec`, or a `SourceSpec`.
+   * @throws {WatchCacheError} `invalid` for a spec that names nothing, `closed` after `close()`.
+   */
+  resource<T extends KubeObject = KubeObject>(spec: string | ResourceSpec | SourceSpec): Resource<T>;
+  /** Counters of now. */
+  stats(): CacheStats;
+  /** Closes every resource: watchers end with reason `closed`, pending calls reject with code `closed`. Safe to call again. */
+  close(): Promise<void>;
+  /** The same as `close()`, for `await using`, where the engine has the symbol. */
+  [Symbol.asyncDispose](): Promise<void>;
+  addEventListener<K extends keyof WatchCacheEventMap>(
+    type: K,
+    listener: (this: WatchCache, event: WatchCacheEventMap[K]) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions): void;
+  removeEventListener<K extends keyof WatchCacheEventMap>(
+    type: K,
+    listener: (this: WatchCache, event: WatchCacheEventMap[K]) => void,
+    options?: boolean | EventListenerOptions,
+  ): void;
+  removeEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | EventListenerOptions): void;
+}
+
+/** Counters of a cache. */
+export interface CacheStats {
+  /** The package's version, once the WebAssembly is there. */
+  readonly version?: string;
+  /** Bytes of WebAssembly memory, shared by all caches of the page; 0 before it is there. */
+  readonly memoryBytes: number;
+  /** One entry for each resource that is open. */
+  readonly resources: readonly ResourceStats[];
+}
+
+/** Counters of one resource. */
+export interface ResourceStats {
+  /** The resource's name, such as `pods`. */
+  readonly name: string;
+  readonly phase: ResourceStatus["phase"];
+  /** Objects held. */
+  readonly objects: number;
+  /** Bytes held: the objects' and those of the event window. */
+  readonly bytes: number;
+  /** Events received from the upstream so far. */
+  readonly events: number;
+  /** Lists of the upstream so far: one, and one for each relist. */
+  readonly lists: number;
+  /** Events that the window holds now. */
+  readonly history: number;
+  /** Events that the window can hold now; it grows and shrinks with the rate of events. */
+  readonly historyCapacity: number;
+  /** The oldest version that a watch can start from. */
+  readonly historyFrom?: string;
+  /** Watches that are open. */
+  readonly watchers: number;
+  /** Views that are open. */
+  readonly views: number;
+  /** Events delivered so far, counted once for each watch that got them. */
+  readonly delivered: number;
+  /** Watches that were too slow for their buffer so far. */
+  readonly terminated: number;
+  /** Times that the core called JavaScript so far. */
+  readonly flushes: number;
+  /** Object versions that JavaScript still refers to. */
+  readonly pinned: number;
+  /** Objects decoded so far: at most one for each version of an object that somebody read. */
+  readonly decoded: number;
+}
+
+// ------------------------------------------------------------------------------------------- one resource
+
+/** The events of a resource. Each carries the status of that moment. */
+export interface ResourceEventMap {
+  /** The status changed. */
+  status: CustomEvent<ResourceStatus>;
+  /** The first complete list has arrived. */
+  sync: CustomEvent<ResourceStatus>;
+  /** The upstream was listed again; watchers have ended with reason `relist`. */
+  relist: CustomEvent<ResourceStatus>;
+  /** A watcher was too slow for its buffer and was ended with reason `overflow`. */
+  overflow: CustomEvent<ResourceStatus>;
+  /** Something failed; `detail.error` says what. The resource goes on by itself wherever it can. */
+  error: CustomEvent<ResourceStatus>;
+}
+
+/**
+ * One resource: the apiserver's watch cache over one upstream list and watch.
+ *
+ * Its stream opens with the first use and closes `linger` after the last: a watcher, a view with subscribers, a pending call, or a read.
+ */
+export interface Resource<T> extends EventTarget {
+  /** Where the stream stands. A new object whenever something in it changed, the same one until then. */
+  readonly status: ResourceStatus;
+  /**
+   * Resolves when the first complete list has arrived, at once if it has.
+   *
+   * @throws {WatchCacheError} `forbidden`, `not-found`, `unauthorized` or `closed`; network errors reject nothing, they show in `status`.
+   * @throws {DOMException} `AbortError` when the signal is aborted.
+   */
+  synced(options?: { signal?: AbortSignal }): Promise<void>;
+
+  /** Watches from a version, as a watch request to the API server does. Errors reject the iteration. */
+  watch(options?: WatchOptions): Watcher<T>;
+  /**
+   * Lists from the cache, as a list request to the API server does.
+   *
+   * @throws {WatchCacheError} `invalid` for a selector or version that cannot be read, `timeout` for a version that does not arrive,
+   *   `too-many-requests` with `wait: false` before the cache is ready, `closed`.
+   * @throws {DOMException} `AbortError`.
+   */
+  list(options?: ListOptions): Promise<List<T>>;
+  /**
+   * One object.
+   *
+   * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
+   * @throws {WatchCacheError} `not-found`, `timeout` for a version that does not arrive, `invalid`, `closed`.
+   * @throws {DOMException} `AbortError`.
+   */
+  get(key: string, options?: GetOptions): Promise<T>;
+
+  /** The object held under `"namespace/name"` or `"name"`, at once. */
+  peek(key: string): T | undefined;
+  /** The objects with this value of an index, in the order of their keys. The index `"namespace"` always exists. The same array until one of them changes. */
+  byIndex(index: string, value: string): readonly T[];
+  /** Objects held. */
+  readonly size: number;
+
+  /**
+   * A live, filtered, ordered and windowed list: what a component renders.
+   *
+   * @throws {WatchCacheError} `invalid` for a selector or path that cannot be read. Before the WebAssembly is there the view's first read throws it.
+   */
+  view(spec?: ViewSpec<T>): View<T>;
+
+  /** Lists the upstream anew; resolves when the differences are applied. */
+  refresh(): Promise<void>;
+  /** Closes the upstream stream and keeps what is held. */
+  pause(): void;
+  /** Opens the stream again, from where it was. While it waits for its next try to connect: tries at once. */
+  resume(): void;
+  /** Ends the watchers with reason `closed` and lets go of what is held. `WatchCache.resource` then gives a new one. */
+  close(): void;
+
+  addEventListener<K extends keyof ResourceEventMap>(
+    type: K,
+    listener: (this: Resource<T>, event: ResourceEventMap[K]) => void,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions): void;
+  removeEventListener<K extends keyof ResourceEventMap>(
+    type: K,
+    listener: (this: Resource<T>, event: ResourceEventMap[K]) => void,
+    options?: boolean | EventListenerOptions,
+  ): void;
+  removeEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | EventListenerOptions): void;
+}
+
+/** Where a resource's stream stands. Data and status are separate: no phase but `closed` takes a row away. */
+export type ResourceStatus = Readonly<{
+  /**
+   * - `idle`: not used by anyone
+   * - `loading`: the WebAssembly is being compiled
+   * - `listing`: the first list is on its way
+   * - `live`: the watch is open
+   * - `reconnecting`: the watch broke; the next try is at `retryAt`
+   * - `relisting`: the version was too old to resume from, or `refresh` was called
+   * - `paused`: `pause` was called
+   * - `needs-auth`: the server answered 401; `resume` tries again with what `auth` gives then
+   * - `failed`: the server said no, see `error`
+   * - `closed`
+   */
+  phase: "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed";
+  /** The newest version held. */
+  resourceVersion?: string;
+  /** How far the list that is on its way has come, in objects. */
+  listed?: Readonly<{ loaded: number; remaining?: number }>;
+  /** Whether what is held may be behind the server. */
+  stale: boolean;
+  /** When the last frame came, in milliseconds since 1970. */
+  lastEventAt?: number;
+  /** Failed tries since the last success. */
+  attempt: number;
+  /** When the next try is due, in milliseconds since 1970. */
+  retryAt?: number;
+  /** The last error, until the stream is well again. */
+  error?: WatchCacheError;
+}>;
+
+/** Options of `watch`: those of a Kubernetes watch request, and how it is handled here. */
+export interface WatchOptions {
+  namespace?: string;
+  name?: string;
+  labelSelector?: string;
+  /** Any scalar path may be named, not only the few a server offers. */
+  fieldSelector?: string;
+  /** Where to start: none or `"0"` with the current state as ADDED events, `n` with what came after `n`. */
+  resourceVersion?: string;
+  resourceVersionMatch?: "NotOlderThan";
+  /** Starts with the state at a version not older than `resourceVersion`, and marks its end by a bookmark. */
+  sendInitialEvents?: boolean;
+  /** Sends a BOOKMARK now and then. */
+  allowWatchBookmarks?: boolean;
+  /** Ends the watch after this many seconds. */
+  timeoutSeconds?: number;
+  /** Events that may wait for this watcher before it counts as too slow. Default: as the apiserver chooses, 10 to 1,000. */
+  bufferSize?: number;
+  /** Before the cache is ready: wait for it (default), or fail at once with `too-many-requests`. */
+  wait?: boolean;
+  /** Aborting it is the same as `stop()`. */
+  signal?: AbortSignal;
+}
+
+/** Why a watch ended. */
+export interface WatchEnd {
+  /**
+   * - `stopped`: by `stop`, `return`, the signal, or by leaving the loop
+   * - `error`: refused, or ended by an ERROR event
+   * - `relist`: the upstream was listed anew; watch again from `lastResourceVersion`
+   * - `overflow`: the watcher was too slow for its buffer
+   * - `timeout`: after `timeoutSeconds`
+   * - `closed`: the resource or the cache was closed
+   */
+  readonly reason: "stopped" | "error" | "relist" | "overflow" | "timeout" | "closed";
+  /** The version of the last event that was delivered. Absent when there was none, or when it is not known. */
+  readonly lastResourceVersion?: string;
+}
+
+/**
+ * A running watch: an async iterable of single events, or of whole flushes by `batches()`, or a callback by `forEach`.
+ *
+ * A watch that is not read holds its events back until its buffer is full, then ends with reason `overflow`.
+ */
+export interface Watcher<T> extends AsyncIterableIterator<WatchEvent<T>> {
+  next(): Promise<IteratorResult<WatchEvent<T>, undefined>>;
+  return(): Promise<IteratorResult<WatchEvent<T>, undefined>>;
+  /** The same events, as many at once as one flush brought. Leaving its loop stops the watch. */
+  batches(): AsyncIterableIterator<readonly WatchEvent<T>[]>;
+  /**
+   * Calls the handler with each event. When it returns a promise, the next event waits for it: the queue then builds up in the cache,
+   * up to `bufferSize`. A handler that throws, or whose promise rejects, is reported by `reportError` and gets the next event.
+   *
+   * @returns a promise that resolves when the watch has ended, and rejects as the iteration would.
+   * @throws {WatchCacheError} `invalid` when the watcher is being read in another way.
+   */
+  forEach(handler: (event: WatchEvent<T>) => void | Promise<void>): Promise<void>;
+  /** Ends the watch: nothing is delivered afterwards. */
+  stop(): void;
+  /** Why the stream ended. Never rejects: a refused watch rejects the iteration, and ends here with reason `error`. */
+  readonly ended: Promise<WatchEnd>;
+  [Symbol.asyncIterator](): Watcher<T>;
+  /** The same as `stop()`, for `await using`, where the engine has the symbol. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** One event. Its getters read the stored bytes: nothing is decoded before it is asked for. */
+export interface WatchEvent<T> {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  /** `"namespace/name"` or `"name"`; empty for BOOKMARK and ERROR. */
+  readonly key: string;
+  readonly resourceVersion: string;
+  /** Decoded at the first read, then shared by all readers: do not change it. For ERROR it is a `Status`. */
+  readonly object: T;
+  /** A copy of the stored JSON. */
+  readonly raw: Uint8Array;
+  /**
+   * One field, without decoding the object; `undefined` when it is absent.
+   *
+   * @throws {WatchCacheError} `invalid` for a path that cannot be read.
+   */
+  get(path: Path): unknown;
+  /** True on the bookmark that ends the initial events. */
+  readonly initialEventsEnd?: true | undefined;
+}
+
+/** Options of `list`. */
+export interface ListOptions {
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  /** Not older than this version: `n` waits for it for up to 3 seconds. None or `"0"`: what is held. */
+  resourceVersion?: string;
+  /** Before the cache is ready: wait for it (default), or fail at once with `too-many-requests`. */
+  wait?: boolean;
+  signal?: AbortSignal;
+}
+
+/** The answer to `list`: objects in the order of their keys, all of one version. */
+export interface List<T> {
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+}
+
+/** Options of `get`. */
+export interface GetOptions {
+  /** Not older than this version: `n` waits for it for up to 3 seconds. */
+  resourceVersion?: string;
+  signal?: AbortSignal;
+}
+
+// -------------------------------------------------------------------------------------------------- views
+
+/** Which objects a view shows, and in what order. */
+export interface ViewSpec<T> {
+  /** Only these namespaces. */
+  namespaces?: readonly string[];
+  labelSelector?: string;
+  /** Any scalar path may be named. Evaluated on the stored bytes: nothing is decoded for it. */
+  fieldSelector?: string;
+  /** A filter in JavaScript. It decodes each object that the selectors let through, so prefer those. */
+  where?: (object: T) => boolean;
+  /** The order of the rows; equal rows, and all without it, follow their keys. */
+  orderBy?: readonly { path: Path; descending?: boolean; as?: "text" | "natural" | "number" | "quantity" | "time" }[];
+  /** The rows that `getSnapshot` gives: only these are decoded. Default: all. */
+  window?: { offset: number; limit: number };
+  /** Counts the rows by the value of this field. */
+  groupBy?: Path;
+}
+
+/** A live list. Its snapshots change only with a flush (see `WatchCacheOptions.flush`), so they suit `useSyncExternalStore`. */
+export interface View<R> {
+  /**
+   * Calls back whenever the rows, `total` or `counts` have changed.
+   *
+   * @returns a function that ends the subscription.
+   */
+  subscribe(onChange: () => void, options?: { signal?: AbortSignal }): () => void;
+  /** The window's rows. The same array until they change, and the same object for a row until its object changes. */
+  getSnapshot(): readonly R[];
+  /** Always empty: a server renders no rows. */
+  getServerSnapshot(): readonly R[];
+  /** Rows that pass the filter, in the window and outside. */
+  readonly total: number;
+  /** Rows by value of `groupBy`; empty without it. The same map until a count changes. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** The row number of an object, counted from 0 over all rows, not only the window; -1 when it is no row. */
+  indexOf(key: string): number;
+  /** Moves the window. Subscribers hear of the new rows in the next microtask. */
+  setWindow(window: { offset: number; limit: number }): void;
+  /** Ends the view and its subscriptions. The last snapshot stays readable. */
+  close(): void;
+}

@@ -1,0 +1,369 @@
+import { type Delivery, END_REASONS, type Handler, isPromise, type Recipient } from "./delivery.js";
+import { toError, WatchCacheError } from "./errors.js";
+import type { StoredEvent } from "./event.js";
+import type { RawResource, RawWatchOptions } from "./raw.js";
+import type { WatchEnd, WatchEvent, WatchOptions } from "./types.js";
+
+/** What a watcher needs of its resource. */
+export interface WatcherHost {
+  readonly name: string;
+  report(error: unknown): void;
+  /** The watch is over: it no longer counts as a use. */
+  watcherEnded(watcher: WatcherImpl<any>): void;
+}
+
+interface Attachment {
+  raw: RawResource;
+  delivery: Delivery;
+  id: number;
+}
+
+/** Someone who waits in `next` or `batches`, first come first served. */
+interface Waiter {
+  take(): void;
+  over(failure: WatchCacheError | undefined): void;
+}
+
+/** The modes of `RawResource.demand`. */
+const NOTHING = 0;
+const ONE_BATCH = 1;
+const EVERYTHING = 2;
+
+/**
+ * One watch. Pulled (`next`, `batches`), it asks the core for a batch when its queue is empty, so what is not read waits in the core,
+ * where `bufferSize` bounds it. Pushed (`forEach`), the handler itself stands in the delivery loop, until it returns a promise.
+ */
+export class WatcherImpl<T> implements Recipient {
+  readonly ended: Promise<WatchEnd>;
+  readonly #host: WatcherHost;
+  readonly #options: RawWatchOptions;
+  readonly #signal: AbortSignal | undefined;
+  #settleEnded!: (end: WatchEnd) => void;
+  #at: Attachment | undefined;
+  #queue: StoredEvent<T>[] = [];
+  /** Read position in the queue: shifting a long array is slow. */
+  #head = 0;
+  #waiters: Waiter[] = [];
+  #serving = false;
+  /** Whether a batch was asked for and has not come. */
+  #asked = false;
+  /** The last event that left the queue. */
+  #last: StoredEvent<T> | undefined;
+  #handler: Handler | undefined;
+  /** Whether events pass through the queue, as they do unless the handler itself stands in the delivery loop. */
+  #queued = true;
+  #pacing = false;
+  #settleForEach: ((failure: WatchCacheError | undefined) => void) | undefined;
+  #over = false;
+  #failure: WatchCacheError | undefined;
+
+  constructor(host: WatcherHost, options: WatchOptions) {
+    this.#host = host;
+    const { signal, ...rest } = options;
+    this.#options = rest;
+    this.#signal = signal;
+    this.ended = new Promise((resolve) => (this.#settleEnded = resolve));
+    if (signal?.aborted) this.stop();
+    else signal?.addEventListener("abort", this.#abort, { once: true });
+  }
+
+  // ---------------------------------------------------------------------------------------- reading
+
+  next(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
+    return this.#pull(() => this.#shift());
+  }
+
+  batches(): AsyncIterableIterator<readonly WatchEvent<T>[]> {
+    const stop = () => this.stop();
+    const batches = {
+      next: () => this.#pull(() => this.#takeAll()),
+      return: async () => {
+        stop();
+        return { value: undefined, done: true as const };
+      },
+      [Symbol.asyncIterator]: () => batches,
+    };
+    disposable(batches, async () => stop());
+    return batches;
+  }
+
+  forEach(handler: (event: WatchEvent<T>) => void | Promise<void>): Promise<void> {
+    if (this.#handler !== undefined || this.#waiters.length > 0) return Promise.reject(this.#busyError());
+    if (this.#over && this.#empty) return this.#outcome();
+    this.#handler = handler as Handler;
+    const finished = new Promise<void>((resolve, reject) => {
+      this.#settleForEach = (failure) => (failure === undefined ? resolve() : reject(failure));
+    });
+    if (!this.#empty) void this.#pace(undefined);
+    else if (this.#at !== undefined) this.#push();
+    return finished;
+  }
+
+  stop(): void {
+    if (this.#over) return;
+    const end = { reason: "stopped", ...this.#lastSeen() } as const;
+    this.#queue = [];
+    this.#head = 0;
+    const at = this.#at;
+    this.#end(end);
+    if (at === undefined) return;
+    // Nothing more is called; the core's word that the watch is over frees it in `finished`.
+    at.delivery.silence(at.id);
+    try {
+      at.raw.stop(at.id);
+    } catch {
+      // Closed or poisoned: it has stopped already.
+    }
+  }
+
+  async return(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
+    this.stop();
+    return { value: undefined, done: true };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  // ------------------------------------------------------------------------- called by the resource
+
+  /** The core is there: registers with it. */
+  attach(raw: RawResource, delivery: Delivery): void {
+    if (this.#over) return;
+    let id: number;
+    try {
+      id = raw.watch(this.#options);
+    } catch (error) {
+      this.fail(toError(error, this.#host.name));
+      return;
+    }
+    this.#at = { raw, delivery, id };
+    delivery.attach(id, this.#enqueue, this);
+    if (this.#handler !== undefined) this.#push();
+    else if (this.#waiters.length > 0) this.#demand(ONE_BATCH);
+  }
+
+  /** Ends with an error: the iteration rejects. */
+  fail(error: WatchCacheError): void {
+    if (this.#over) return;
+    this.#failure = error;
+    this.#end({ reason: "error", ...this.#lastDelivered() });
+  }
+
+  /** The resource is closed. */
+  closed(): void {
+    if (!this.#over) this.#end({ reason: "closed", ...this.#lastDelivered() });
+  }
+
+  // ------------------------------------------------------------------------- called by the delivery
+
+  answered(promise: PromiseLike<unknown>, event: StoredEvent<any>): void {
+    if (this.#over) {
+      promise.then(undefined, (error: unknown) => this.#host.report(error));
+      return;
+    }
+    // From here on one event at a time: the rest of this flush queues here, what comes later in the core.
+    this.#queued = true;
+    this.#last = event;
+    this.#at!.delivery.redirect(this.#at!.id, this.#enqueue);
+    this.#demand(NOTHING);
+    void this.#pace(promise);
+  }
+
+  finished(reason: number): void {
+    const { raw, id } = this.#at!;
+    try {
+      if (this.#over) return;
+      const refusal = raw.refusal(id);
+      if (refusal !== undefined) this.#failure = toError(refusal, this.#host.name);
+      this.#end({ reason: END_REASONS[reason] ?? "error", ...this.#lastDelivered() });
+    } catch (error) {
+      this.fail(toError(error, this.#host.name));
+    } finally {
+      try {
+        raw.forget(id);
+      } catch {
+        // Closed or poisoned: nothing is left to forget.
+      }
+    }
+  }
+
+  // -------------------------------------------------------------------------------------- the queue
+
+  readonly #enqueue = (event: StoredEvent<T>): void => {
+    this.#asked = false;
+    this.#queue.push(event);
+    this.#serveSoon();
+  };
+
+  /** After the flush, so that a batch is the whole of what it brought. */
+  #serveSoon(): void {
+    if (this.#serving || this.#waiters.length === 0) return;
+    this.#serving = true;
+    queueMicrotask(() => {
+      this.#serving = false;
+      while (this.#waiters.length > 0 && !this.#empty) this.#waiters.shift()!.take();
+      if (this.#over) while (this.#waiters.length > 0) this.#waiters.shift()!.over(this.#takeFailure());
+      if (this.#waiters.length > 0) this.#demand(ONE_BATCH);
+    });
+  }
+
+  #pull<V>(take: () => V): Promise<IteratorResult<V, undefined>> {
+    if (this.#handler !== undefined) return Promise.reject(this.#busyError());
+    return this.#wait(take);
+  }
+
+  #wait<V>(take: () => V): Promise<IteratorResult<V, undefined>> {
+    if (this.#waiters.length === 0) {
+      if (!this.#empty) return Promise.resolve({ value: take(), done: false });
+      if (this.#over) {
+        const failure = this.#takeFailure();
+        return failure === undefined ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(failure);
+      }
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({
+        take: () => resolve({ value: take(), done: false }),
+        over: (failure) => (failure === undefined ? resolve({ value: undefined, done: true }) : reject(failure)),
+      });
+      this.#demand(ONE_BATCH);
+    });
+  }
+
+  get #empty(): boolean {
+    return this.#head === this.#queue.length;
+  }
+
+  #shift(): StoredEvent<T> {
+    const event = this.#queue[this.#head++]!;
+    if (this.#empty) {
+      this.#queue = [];
+      this.#head = 0;
+    }
+    this.#last = event;
+    return event;
+  }
+
+  #takeAll(): StoredEvent<T>[] {
+    const events = this.#head === 0 ? this.#queue : this.#queue.slice(this.#head);
+    this.#queue = [];
+    this.#head = 0;
+    this.#last = events.at(-1);
+    return events;
+  }
+
+  #demand(mode: typeof NOTHING | typeof ONE_BATCH | typeof EVERYTHING): void {
+    if (this.#at === undefined || this.#over) return;
+    if (mode === ONE_BATCH && this.#asked) return;
+    this.#asked = mode === ONE_BATCH;
+    try {
+      this.#at.raw.demand(this.#at.id, mode);
+    } catch (error) {
+      this.fail(toError(error, this.#host.name));
+    }
+  }
+
+  // ---------------------------------------------------------------------------------------- forEach
+
+  #push(): void {
+    this.#queued = false;
+    this.#at!.delivery.redirect(this.#at!.id, this.#handler!);
+    this.#demand(EVERYTHING);
+  }
+
+  /** Calls the handler with one queued event after another, each after the last has been dealt with. */
+  async #pace(first: PromiseLike<unknown> | undefined): Promise<void> {
+    this.#pacing = true;
+    const handler = this.#handler!;
+    const settle = async (answer: unknown) => {
+      try {
+        if (isPromise(answer)) await answer;
+      } catch (error) {
+        this.#host.report(error);
+      }
+    };
+    await settle(first);
+    try {
+      for (let next = await this.#wait(() => this.#shift()); !next.done; next = await this.#wait(() => this.#shift())) {
+        // Stopped between the queue and here: nothing is delivered afterwards.
+        if (this.#settleForEach === undefined) return;
+        try {
+          await settle(handler(next.value));
+        } catch (error) {
+          this.#host.report(error);
+        }
+      }
+      this.#settleForEach?.(undefined);
+    } catch (failure) {
+      this.#settleForEach?.(failure as WatchCacheError);
+    }
+  }
+
+  // ---------------------------------------------------------------------------------------- the end
+
+  readonly #abort = (): void => this.stop();
+
+  #end(end: WatchEnd): void {
+    this.#over = true;
+    this.#signal?.removeEventListener("abort", this.#abort);
+    this.#settleEnded(end);
+    // Otherwise the handler first gets what is queued for it.
+    const atOnce = end.reason === "stopped" || end.reason === "closed" || !this.#pacing;
+    if (this.#handler !== undefined && atOnce) {
+      this.#settleForEach?.(this.#takeFailure());
+      this.#settleForEach = undefined;
+    }
+    this.#serveSoon();
+    this.#host.watcherEnded(this);
+  }
+
+  /** A failure is told once, as an async generator throws once. */
+  #takeFailure(): WatchCacheError | undefined {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure;
+  }
+
+  #outcome(): Promise<void> {
+    const failure = this.#takeFailure();
+    return failure === undefined ? Promise.resolve() : Promise.reject(failure);
+  }
+
+  /** The last version that the core delivered. */
+  #lastDelivered(): { lastResourceVersion?: string } {
+    return version(() => this.#at?.raw.lastVersion(this.#at.id));
+  }
+
+  /** The last version that the consumer has seen, which is earlier when events are still on their way to it. */
+  #lastSeen(): { lastResourceVersion?: string } {
+    const at = this.#at;
+    if (at === undefined) return {};
+    if (this.#queued) return version(() => this.#last?.resourceVersion);
+    if (at.delivery.busy) return version(() => at.delivery.handling(at.id)?.resourceVersion);
+    return this.#lastDelivered();
+  }
+
+  #busyError(): WatchCacheError {
+    return new WatchCacheError("invalid", "this watcher is being read already", { resource: this.#host.name });
+  }
+}
+
+disposable(WatcherImpl.prototype, async function (this: WatcherImpl<unknown>) {
+  this.stop();
+});
+
+/** Adds `Symbol.asyncDispose` where the engine has it. */
+export function disposable<O extends object>(object: O, dispose: (this: O) => Promise<void>): void {
+  if (typeof Symbol.asyncDispose !== "symbol") return;
+  Object.defineProperty(object, Symbol.asyncDispose, { value: dispose, configurable: true, writable: true });
+}
+
+function version(read: () => string | undefined): { lastResourceVersion?: string } {
+  try {
+    const lastResourceVersion = read();
+    return lastResourceVersion === undefined || lastResourceVersion === "" ? {} : { lastResourceVersion };
+  } catch {
+    // Closed or poisoned: no longer known.
+    return {};
+  }
+}
