@@ -171,7 +171,8 @@ export class Proxy {
     const tunnel = { client, upstream };
     this.#tunnels.add(tunnel);
     upstream.on("error", () => client.destroy());
-    upstream.on("close", () => client.destroy());
+    // What the server said last still has to reach the client.
+    upstream.on("close", () => /** @type {import("node:net").Socket} */ (client).destroySoon());
     client.on("close", () => {
       this.#tunnels.delete(tunnel);
       upstream.destroy();
