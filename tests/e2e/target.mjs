@@ -10,6 +10,7 @@ import { Api } from "./wire.mjs";
  * @typedef {object} Target
  * @property {string} name for the titles
  * @property {string} url plain-HTTP origin, for requests and for WebSockets
+ * @property {string} side another plain-HTTP origin of the same server, for the client whose connections are not disturbed
  * @property {string} token bearer token that may do everything
  * @property {string} powerless bearer token of a user who is known and may do nothing
  * @property {() => Promise<void>} drop cuts every open connection without a close frame
@@ -31,6 +32,13 @@ export class Place {
     this.namespace = namespace;
     this.api = new Api(target.url, target.token);
     this.pods = `/api/v1/namespaces/${namespace}/pods`;
+  }
+
+  /** The same place, seen by a client that no disruption touches. */
+  aside() {
+    const place = new Place(this.target, this.namespace);
+    place.api = new Api(this.target.side, this.target.token);
+    return place;
   }
 
   /** @param {Target} target */

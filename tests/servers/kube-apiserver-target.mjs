@@ -3,6 +3,7 @@
  * @module
  */
 import { Cluster } from "./harness/cluster.mjs";
+import { Proxy } from "./harness/proxy.mjs";
 
 /**
  * @param {import("./harness/cluster.mjs").ClusterOptions} [options]
@@ -10,10 +11,12 @@ import { Cluster } from "./harness/cluster.mjs";
  */
 export async function kubeApiServerTarget(options) {
   const cluster = await Cluster.start(options);
+  const side = await Proxy.start({ upstream: cluster.secureUrl, ca: () => cluster.certificate });
   return {
     cluster,
     name: "kube-apiserver",
     url: cluster.url,
+    side: side.url,
     token: cluster.tokens.admin,
     powerless: cluster.tokens.nobody,
     async drop() {
@@ -33,6 +36,9 @@ export async function kubeApiServerTarget(options) {
       await cluster.compact();
       await cluster.apiserver.start();
     },
-    stop: () => cluster.stop(),
+    async stop() {
+      await side.close();
+      await cluster.stop();
+    },
   };
 }
