@@ -15,7 +15,9 @@ try {
   for (const name of /** @type {const} */ (["etcd", "kube-apiserver"])) await buildServer(name);
 
   const folder = join(root, "tests", "servers");
-  const files = readdirSync(folder).filter((name) => name.endsWith(".test.mjs")).map((name) => join(folder, name));
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith(".test.mjs"))
+    .map((name) => join(folder, name));
   // One file at a time: each starts servers of its own, and those are heavier than the tests.
   const args = ["--test", "--test-concurrency=1", "--test-reporter=spec", ...process.argv.slice(2), ...files];
   const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });

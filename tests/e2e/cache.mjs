@@ -90,7 +90,10 @@ export class Recorder {
 
   /** Resolves when at least `count` events have come. @param {number} count */
   async count(count) {
-    await eventually(() => this.events.length >= count || this.ended, () => `${count} events; seen: ${this.summary()}`);
+    await eventually(
+      () => this.events.length >= count || this.ended,
+      () => `${count} events; seen: ${this.summary()}`,
+    );
     assert.ok(this.events.length >= count, `ended before ${count} events: ${this.error ?? ""} ${this.summary()}`);
   }
 
@@ -102,7 +105,10 @@ export class Recorder {
   assertGrowing(from = 0) {
     for (let i = from + 1; i < this.events.length; i++) {
       const [a, b] = [this.events[i - 1], this.events[i]];
-      assert.ok(compareVersions(a.resourceVersion, b.resourceVersion) < 0, `${b.type} ${b.key}@${b.resourceVersion} after ${a.resourceVersion}`);
+      assert.ok(
+        compareVersions(a.resourceVersion, b.resourceVersion) < 0,
+        `${b.type} ${b.key}@${b.resourceVersion} after ${a.resourceVersion}`,
+      );
     }
   }
 
@@ -129,10 +135,14 @@ export function bare(object) {
  */
 export async function assertIntegrity(resource, api, path, query) {
   const truth = await api.list(path, query);
-  const newest = truth.items.reduce((v, o) => (compareVersions(String(o.metadata.resourceVersion), v) > 0 ? String(o.metadata.resourceVersion) : v), "0");
+  const newest = truth.items.reduce(
+    (v, o) => (compareVersions(String(o.metadata.resourceVersion), v) > 0 ? String(o.metadata.resourceVersion) : v),
+    "0",
+  );
   await eventually(
     () => compareVersions(resource.status.resourceVersion ?? "0", newest) >= 0 && resource.size === truth.items.length,
-    () => `${truth.items.length} objects at ${newest}; the cache has ${resource.size} at ${resource.status.resourceVersion} (${resource.status.phase})`,
+    () =>
+      `${truth.items.length} objects at ${newest}; the cache has ${resource.size} at ${resource.status.resourceVersion} (${resource.status.phase})`,
   );
   const held = (await resource.list()).items;
   const key = (/** @type {any} */ o) => `${o.metadata.namespace ? `${o.metadata.namespace}/` : ""}${o.metadata.name}`;

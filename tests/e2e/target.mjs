@@ -12,7 +12,7 @@ import { Api } from "./wire.mjs";
  * @property {string} url plain-HTTP origin, for requests and for WebSockets
  * @property {string} side another plain-HTTP origin of the same server, for the client whose connections are not disturbed
  * @property {string} token bearer token that may do everything
- * @property {string} powerless bearer token of a user who is known and may do nothing
+ * @property {string} [powerless] bearer token of a user who is known and may do nothing; undefined when the server has no rights
  * @property {() => Promise<void>} drop cuts every open connection without a close frame
  * @property {() => Promise<void>} freeze every open watch stays open and says nothing any more
  * @property {(answer: { status: number, headers?: Record<string, string>, body?: string } | undefined) => Promise<void>} refuse

@@ -201,7 +201,8 @@ export class WireWatch {
   async until(condition, what, { evenAfterEnd = false } = {}) {
     const deadline = Date.now() + PATIENCE;
     while (!condition()) {
-      if (this.end && !evenAfterEnd) throw new Error(`The watch ended (${this.end.code}) while waiting for ${what}; seen: ${this.summary()}`);
+      if (this.end && !evenAfterEnd)
+        throw new Error(`The watch ended (${this.end.code}) while waiting for ${what}; seen: ${this.summary()}`);
       const left = deadline - Date.now();
       if (left <= 0) throw new Error(`Waited in vain for ${what}; seen: ${this.summary()}`);
       await new Promise((resolve) => {
@@ -257,7 +258,11 @@ export class WireWatch {
 
   /** `TYPE name@version` of each event, for messages and comparisons. */
   summary() {
-    return this.events.map((e) => (e.type === "ERROR" ? `ERROR ${e.object.message}` : `${e.type} ${e.object.metadata.name ?? ""}@${e.object.metadata.resourceVersion}`)).join(", ");
+    return this.events
+      .map((e) =>
+        e.type === "ERROR" ? `ERROR ${e.object.message}` : `${e.type} ${e.object.metadata.name ?? ""}@${e.object.metadata.resourceVersion}`,
+      )
+      .join(", ");
   }
 
   /** Leaves without a close handshake. */

@@ -10,5 +10,5 @@ describe("kube-apiserver", () => {
     target = await kubeApiServerTarget();
   });
   after(() => target?.stop());
-  wireScenarios(() => target);
+  wireScenarios(() => target, { authorization: true });
 });

@@ -40,9 +40,17 @@ export function toolCache() {
  * @param {string} module
  */
 export function requiredVersion(goMod, module) {
-  const line = goMod.split("\n").find((l) => l.replace(/^require\s+/, "").trim().startsWith(`${module} v`));
+  const line = goMod.split("\n").find((l) =>
+    l
+      .replace(/^require\s+/, "")
+      .trim()
+      .startsWith(`${module} v`),
+  );
   if (!line) throw new SetupError(`${module} is not required by go.mod.`);
-  return line.replace(/^require\s+/, "").trim().split(/\s+/)[1];
+  return line
+    .replace(/^require\s+/, "")
+    .trim()
+    .split(/\s+/)[1];
 }
 
 /**
@@ -55,7 +63,8 @@ function linkerFlags(name, goMod) {
   if (name === "etcd") return "-s -w";
   const version = requiredVersion(goMod, "k8s.io/kubernetes");
   const [, major, minor] = /^v(\d+)\.(\d+)\./.exec(version);
-  const set = (key, value) => ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].map((p) => `-X ${p}.${key}=${value}`).join(" ");
+  const set = (key, value) =>
+    ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].map((p) => `-X ${p}.${key}=${value}`).join(" ");
   return `-s -w ${set("gitVersion", version)} ${set("gitMajor", major)} ${set("gitMinor", minor)}`;
 }
 
@@ -120,7 +129,9 @@ function run(command, args, cwd, name) {
     child.on("close", (code, signal) => {
       if (code === 0) return resolve();
       const network = /dial tcp|no such host|i\/o timeout|connection refused|TLS handshake/.test(tail);
-      const remedy = network ? "The Go modules could not be fetched: check the network, or GOPROXY, and run this again." : "See Go's own words above.";
+      const remedy = network
+        ? "The Go modules could not be fetched: check the network, or GOPROXY, and run this again."
+        : "See Go's own words above.";
       reject(new SetupError(`Building ${name} failed (${signal ?? `exit ${code}`}):\n${tail.trim()}\n${remedy}`));
     });
   });

@@ -130,7 +130,11 @@ export class Cluster {
   #readyz() {
     if (!existsSync(join(this.dir, "certs", "apiserver.crt"))) return Promise.resolve(false);
     return new Promise((resolve, reject) => {
-      const it = request(`${this.secureUrl}/readyz`, { ca: this.certificate, timeout: 2000, headers: { authorization: `Bearer ${this.tokens.admin}` } });
+      const it = request(`${this.secureUrl}/readyz`, {
+        ca: this.certificate,
+        timeout: 2000,
+        headers: { authorization: `Bearer ${this.tokens.admin}` },
+      });
       it.on("response", (answer) => {
         answer.resume();
         resolve(answer.statusCode === 200);
@@ -152,7 +156,11 @@ export class Cluster {
    * @param {string} path such as `/v3/kv/range` @param {object} body
    */
   async etcdCall(path, body) {
-    const answer = await fetch(`${this.etcdUrl}${path}`, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+    const answer = await fetch(`${this.etcdUrl}${path}`, {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json" },
+    });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`etcd ${path}: ${answer.status} ${text}`);
     return JSON.parse(text);

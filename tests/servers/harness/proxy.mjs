@@ -48,7 +48,9 @@ export class Proxy {
   /** @param {ProxyOptions} options */
   static async start(options) {
     const proxy = new Proxy(options);
-    await new Promise((resolve, reject) => proxy.server.once("error", reject).listen(options.port ?? 0, "127.0.0.1", () => resolve(undefined)));
+    await new Promise((resolve, reject) =>
+      proxy.server.once("error", reject).listen(options.port ?? 0, "127.0.0.1", () => resolve(undefined)),
+    );
     return proxy;
   }
 
@@ -126,10 +128,7 @@ export class Proxy {
     });
     up.on("response", (answer) => {
       // One chunk in, one chunk out: a watch over fetch must not wait for a full buffer.
-      response.writeHead(
-        answer.statusCode ?? 502,
-        Object.fromEntries(Object.entries(answer.headers).filter(([k]) => !HOP_BY_HOP.has(k))),
-      );
+      response.writeHead(answer.statusCode ?? 502, Object.fromEntries(Object.entries(answer.headers).filter(([k]) => !HOP_BY_HOP.has(k))));
       response.flushHeaders();
       answer.pipe(response);
       // An answer cut short upstream is cut short here, not ended as if it were whole.
