@@ -174,6 +174,7 @@ export function listScenarios(getTarget) {
 
     it("refuses options that contradict each other", async () => {
       const place = await Place.create(getTarget());
+      await concurrently(2, (i) => place.create(numbered(i)));
       const bad = async (/** @type {import("../wire.mjs").Query} */ query) => place.api.get(place.pods, query);
       assertStatus(
         await bad({ resourceVersionMatch: "Exact" }),
@@ -186,6 +187,26 @@ export function listScenarios(getTarget) {
         422,
         "Invalid",
         'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+      );
+      const { metadata } = await place.api.list(place.pods, { limit: 1 });
+      assert.ok(metadata.continue);
+      assertStatus(
+        await bad({ limit: 1, continue: metadata.continue, resourceVersion: metadata.resourceVersion }),
+        400,
+        "BadRequest",
+        "specifying resource version is not allowed when using continue",
+      );
+      assertStatus(
+        await bad({ resourceVersion: 1, resourceVersionMatch: "Newest" }),
+        422,
+        "Invalid",
+        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Unsupported value: "Newest": supported values: "Exact", "NotOlderThan", ""',
+      );
+      assertStatus(
+        await bad({ sendInitialEvents: true }),
+        422,
+        "Invalid",
+        'ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list',
       );
       assertStatus(
         await bad({ watch: 1, sendInitialEvents: true }),

@@ -180,6 +180,14 @@ export function watchScenarios(getTarget) {
       assert.equal(watch.events.length, 1);
     });
 
+    it("from the future: opens and is silent, what is written now is in its past", async () => {
+      const place = await Place.create(getTarget());
+      const watch = await place.api.watch(place.pods, { resourceVersion: "99999999", timeoutSeconds: 2 }).opened();
+      await place.create("a");
+      assert.equal((await watch.closed()).code, 1000);
+      assert.deepEqual(watch.events, []);
+    });
+
     it("at an unreadable version is refused", async () => {
       const place = await Place.create(getTarget());
       const refused = await place.api.watch(place.pods, { resourceVersion: "abc" }).refusal();
