@@ -1,29 +1,28 @@
 #!/usr/bin/env node
 // `npm run test:servers`: the end-to-end suite against real servers. Builds kube-apiserver and etcd from their Go modules
-// when the tool cache has none, starts them on free ports, runs the suite, and stops them. Arguments go to `node --test`,
-// for instance `npm run test:servers -- --test-name-pattern=bookmark`.
-import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { SetupError, buildServer } from "../tests/servers/harness/build.mjs";
+// when the tool cache has none, starts them on free ports, runs the suite, and stops them. Arguments go to `node --test`:
+//   npm run test:servers -- --test-name-pattern=bookmark
+import { build } from "./build.mjs";
+import { browserEnvironment } from "./lib/env.mjs";
+import { CommandFailed, main } from "./lib/fail.mjs";
+import { filesUnder } from "./lib/hash.mjs";
+import { root } from "./lib/project.mjs";
+import { run } from "./lib/run.mjs";
+import { setup } from "./setup.mjs";
+import { buildServer, requireGo } from "../tests/servers/harness/build.mjs";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-
-try {
+await main(async () => {
+  requireGo(); // before anything that takes long
+  await setup();
+  await build();
   // Built here and not by the first test, so that minutes of compiling are seen as such.
-  for (const name of /** @type {const} */ (["etcd", "kube-apiserver"])) await buildServer(name);
+  await buildServer("etcd");
+  await buildServer("kube-apiserver");
 
-  const folder = join(root, "tests", "servers");
-  const files = readdirSync(folder)
-    .filter((name) => name.endsWith(".test.mjs"))
-    .map((name) => join(folder, name));
+  const files = filesUnder(["tests/servers"], (path) => path.endsWith(".test.mjs"));
+  const reporter = process.stdout.isTTY ? "spec" : "tap";
   // One file at a time: each starts servers of its own, and those are heavier than the tests.
-  const args = ["--test", "--test-concurrency=1", "--test-reporter=spec", ...process.argv.slice(2), ...files];
-  const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
-  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.on(signal, () => child.kill(signal));
-  process.exitCode = await new Promise((resolve) => child.once("exit", (code, signal) => resolve(signal ? 1 : code)));
-} catch (error) {
-  console.error(error instanceof SetupError ? error.message : error);
-  process.exitCode = 1;
-}
+  const args = ["--test", "--test-concurrency=1", `--test-reporter=${reporter}`, ...process.argv.slice(2), ...files];
+  const { code } = await run(process.execPath, args, { cwd: root, env: browserEnvironment() });
+  if (code !== 0) throw new CommandFailed("the end-to-end suite failed against the real servers.");
+});

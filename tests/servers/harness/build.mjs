@@ -3,18 +3,21 @@
  * the hash of everything that decides it, so an unchanged checkout never builds twice and two checkouts share one build.
  * @module
  */
-import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { SetupError, main, say } from "../../../scripts/lib/fail.mjs";
+import { atLeast, root, toolCache } from "../../../scripts/lib/project.mjs";
+import { answer, looksOffline, run } from "../../../scripts/lib/run.mjs";
 
 /** The folder of the Go modules. */
-const SERVERS = join(dirname(fileURLToPath(import.meta.url)), "..");
+const SERVERS = join(root, "tests", "servers");
 
-/** Go that both modules ask for, as `[major, minor]`. */
-const GO_NEEDED = [1, 26];
+/** Go that both modules ask for. */
+const GO_NEEDED = "1.26";
+
+const GO_REMEDY = `install Go ${GO_NEEDED} or newer from https://go.dev/doc/install, then run this again.`;
 
 /**
  * A server that can be built.
@@ -22,17 +25,7 @@ const GO_NEEDED = [1, 26];
  */
 
 /** What a first build costs, said before it starts. */
-const COST = { "kube-apiserver": "about four minutes and 2 GB of Go modules the first time", etcd: "about half a minute the first time" };
-
-/** A reason a person can act upon; printed without a stack trace. */
-export class SetupError extends Error {
-  name = "SetupError";
-}
-
-/** The tool cache: outside the checkout, moved by `WATCHCACHE_TOOLS`. */
-export function toolCache() {
-  return process.env.WATCHCACHE_TOOLS || join(homedir(), ".cache", "watchcache");
-}
+const COST = { "kube-apiserver": "a few minutes and 2 GB of Go modules, once", etcd: "about half a minute, once" };
 
 /**
  * The version of a required module, read from a go.mod.
@@ -68,29 +61,27 @@ function linkerFlags(name, goMod) {
   return `-s -w ${set("gitVersion", version)} ${set("gitMajor", major)} ${set("gitMinor", minor)}`;
 }
 
-/** The version of the Go on the path, or a {@link SetupError} that says how to get one. */
-function goVersion() {
-  const remedy = `install Go ${GO_NEEDED.join(".")} or newer (https://go.dev/doc/install), put it on PATH and run this again. \`npm test\` does not need it.`;
-  const out = spawnSync("go", ["env", "GOVERSION", "GOOS", "GOARCH"], { encoding: "utf8" });
-  if (out.error || out.status !== 0) throw new SetupError(`The real servers are built with Go and there is none: ${remedy}`);
-  const [version, os, arch] = out.stdout.trim().split("\n");
-  const found = /^go(\d+)\.(\d+)/.exec(version);
-  const toolchain = spawnSync("go", ["env", "GOTOOLCHAIN"], { encoding: "utf8" }).stdout.trim();
+/**
+ * The Go on the path.
+ * @returns {{ version: string, platform: string }}
+ * @throws {SetupError} when there is none, or one that can neither build the modules nor fetch a Go that can
+ */
+export function requireGo() {
+  const [version, os, arch, toolchain] = answer("go", ["env", "GOVERSION", "GOOS", "GOARCH", "GOTOOLCHAIN"])?.split("\n") ?? [];
+  if (!version) throw new SetupError(`the real servers are built with Go and none was found: ${GO_REMEDY}`);
   // From 1.21 on, Go fetches the toolchain that a module asks for, unless told to stay local.
-  const oldest = toolchain === "local" ? GO_NEEDED : [1, 21];
-  if (found && (Number(found[1]) < oldest[0] || (Number(found[1]) === oldest[0] && Number(found[2]) < oldest[1]))) {
-    throw new SetupError(`The real servers need Go ${GO_NEEDED.join(".")} and this is ${version}: ${remedy}`);
-  }
+  const oldest = toolchain === "local" ? GO_NEEDED : "1.21";
+  const have = /^go(\d+\.\d+)/.exec(version)?.[1];
+  if (have && !atLeast(have, oldest)) throw new SetupError(`${version} is too old to build the real servers: ${GO_REMEDY}`);
   return { version, platform: `${os}/${arch}` };
 }
 
 /**
  * Path of a server's binary; builds it when the tool cache has none for these module files.
  * @param {ServerName} name
- * @param {{ log?: (line: string) => void }} [options] `log` hears what is done and why
  * @returns {Promise<string>}
  */
-export async function buildServer(name, { log = (line) => console.log(line) } = {}) {
+export async function buildServer(name) {
   const module = join(SERVERS, name);
   const files = ["go.mod", "go.sum", "main.go"].map((f) => readFileSync(join(module, f)));
   const flags = linkerFlags(name, files[0].toString());
@@ -100,49 +91,32 @@ export async function buildServer(name, { log = (line) => console.log(line) } = 
   const binary = join(folder, process.platform === "win32" ? `${name}.exe` : name);
   if (existsSync(binary)) return binary;
 
-  const go = goVersion();
-  log(`Building ${name} with ${go.version} for ${go.platform} into ${folder}: ${COST[name]}, seconds afterwards.`);
+  const go = requireGo();
+  say(`building ${name} with ${go.version} for ${go.platform} into ${folder}: ${COST[name]}`);
   mkdirSync(folder, { recursive: true });
   // Renamed when complete, so that an interrupted or a parallel build never leaves half a binary behind.
   const partial = `${binary}.${process.pid}.partial`;
   const started = Date.now();
   try {
-    await run("go", ["build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", flags, "-o", partial, "."], module, name);
+    const args = ["build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", flags, "-o", partial, "."];
+    const { code, output } = await run("go", args, { cwd: module, env: { ...process.env, CGO_ENABLED: "0" }, quiet: true });
+    if (code !== 0 && looksOffline(output)) {
+      throw new SetupError(
+        `Go could not fetch the modules of ${name}: connect to the network or name a mirror with \`go env -w GOPROXY=…\`, then run this again.`,
+      );
+    }
+    if (code !== 0) throw new SetupError(`go build of ${name} failed: mend what it says above, then run this again.`);
     renameSync(partial, binary);
   } finally {
     rmSync(partial, { force: true });
   }
-  log(`Built ${name} in ${Math.round((Date.now() - started) / 1000)} s.`);
+  say(`built ${name} in ${Math.round((Date.now() - started) / 1000)} s`);
   return binary;
-}
-
-/**
- * @param {string} command @param {string[]} args @param {string} cwd @param {string} name
- * @returns {Promise<void>}
- */
-function run(command, args, cwd, name) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, CGO_ENABLED: "0" } });
-    let tail = "";
-    child.stderr.on("data", (data) => (tail = (tail + data).slice(-4000)));
-    child.on("error", (error) => reject(new SetupError(`Cannot run ${command}: ${error.message}`)));
-    child.on("close", (code, signal) => {
-      if (code === 0) return resolve();
-      const network = /dial tcp|no such host|i\/o timeout|connection refused|TLS handshake/.test(tail);
-      const remedy = network
-        ? "The Go modules could not be fetched: check the network, or GOPROXY, and run this again."
-        : "See Go's own words above.";
-      reject(new SetupError(`Building ${name} failed (${signal ?? `exit ${code}`}):\n${tail.trim()}\n${remedy}`));
-    });
-  });
 }
 
 // `node tests/servers/harness/build.mjs` builds both and prints where they are.
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  try {
+  await main(async () => {
     for (const name of /** @type {ServerName[]} */ (["etcd", "kube-apiserver"])) console.log(`${name}: ${await buildServer(name)}`);
-  } catch (error) {
-    console.error(error instanceof SetupError ? error.message : error);
-    process.exitCode = 1;
-  }
+  });
 }

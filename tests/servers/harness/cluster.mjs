@@ -15,7 +15,6 @@ import { Proxy } from "./proxy.mjs";
 /**
  * @typedef {object} ClusterOptions
  * @property {readonly string[]} [flags] further flags of kube-apiserver, for instance `--watch-cache=false`
- * @property {(line: string) => void} [log]
  */
 
 /** A one-node control plane without controllers: objects are only data. */
@@ -58,8 +57,8 @@ export class Cluster {
   }
 
   /** @param {ClusterOptions} options */
-  async #start({ flags = [], log }) {
-    const [etcdBinary, apiserverBinary] = [await buildServer("etcd", { log }), await buildServer("kube-apiserver", { log })];
+  async #start({ flags = [] }) {
+    const [etcdBinary, apiserverBinary] = [await buildServer("etcd"), await buildServer("kube-apiserver")];
     this.dir = mkdtempSync(join(tmpdir(), "watchcache-cluster-"));
     const dir = this.dir;
     process.on("exit", this.#removeDir);
