@@ -363,7 +363,7 @@ export function cacheScenarios(getTarget, { authorization }) {
           let relists = 0;
           pods.addEventListener("relist", () => relists++);
 
-          await place.target.refuse({ status: 503, body: "unavailable" });
+          await place.target.refuse("unavailable");
           await place.target.drop();
           await eventually(() => pods.status.phase === "reconnecting", "reconnecting");
           assert.equal(pods.status.stale, true);
@@ -477,14 +477,10 @@ export function cacheScenarios(getTarget, { authorization }) {
       withCache(
         getTarget(),
         async ({ place, pods }) => {
-          for (const status of [503, 429]) {
-            await place.target.refuse({
-              status,
-              headers: { "retry-after": "1", "content-type": "text/plain" },
-              body: "Too many requests, please try again later.",
-            });
+          for (const how of /** @type {const} */ (["unavailable", "too-many-requests"])) {
+            await place.target.refuse(how);
             await place.target.drop();
-            if (status === 503) pods.synced().catch(() => {});
+            if (how === "unavailable") pods.synced().catch(() => {});
             else await eventually(() => pods.status.phase === "reconnecting", "reconnecting");
             await eventually(() => pods.status.retryAt, "a time of the next try");
             await place.target.refuse(undefined);
@@ -501,11 +497,7 @@ export function cacheScenarios(getTarget, { authorization }) {
         getTarget(),
         async ({ place, pods }) => {
           await pods.synced();
-          await place.target.refuse({
-            status: 200,
-            headers: { "content-type": "text/html" },
-            body: "<!doctype html><title>Sign in</title>",
-          });
+          await place.target.refuse("html");
           await place.target.drop();
           await eventually(() => pods.status.error, "an error");
           assert.equal(pods.size, 3);

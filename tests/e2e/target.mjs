@@ -6,6 +6,14 @@
 import { Api } from "./wire.mjs";
 
 /**
+ * Answers of a server, or of something before it, that is in no state to serve:
+ * - `unavailable`: 503 with Retry-After 1
+ * - `too-many-requests`: 429 with Retry-After 1, in plain text, as the apiserver's overload protection says it
+ * - `html`: 200 and a page, as a portal that wants a sign-in
+ * @typedef {"unavailable" | "too-many-requests" | "html"} Refusal
+ */
+
+/**
  * A server under test. Its disruptions are real: sockets are cut, processes die, history is gone.
  * @typedef {object} Target
  * @property {string} name for the titles
@@ -15,8 +23,7 @@ import { Api } from "./wire.mjs";
  * @property {string} [powerless] bearer token of a user who is known and may do nothing; undefined when the server has no rights
  * @property {() => Promise<void>} drop cuts every open connection without a close frame
  * @property {() => Promise<void>} freeze every open watch stays open and says nothing any more
- * @property {(answer: { status: number, headers?: Record<string, string>, body?: string } | undefined) => Promise<void>} refuse
- *   answers every new request and upgrade with this, until called with undefined
+ * @property {(how: Refusal | undefined) => Promise<void>} refuse answers every new list and watch with this, until called with undefined
  * @property {() => Promise<void>} crash the server dies without a goodbye and comes back at the same address with its objects
  * @property {() => Promise<void>} expire all history is forgotten: every version and continue token given out before is too old
  * @property {() => Promise<void>} stop ends the server

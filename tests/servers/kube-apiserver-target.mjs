@@ -5,6 +5,19 @@
 import { Cluster } from "./harness/cluster.mjs";
 import { Proxy } from "./harness/proxy.mjs";
 
+const TEXT = "text/plain; charset=utf-8";
+
+/** @type {Record<import("../e2e/target.mjs").Refusal, import("./harness/proxy.mjs").Refusal>} */
+const ANSWERS = {
+  unavailable: { status: 503, headers: { "content-type": TEXT, "retry-after": "1" }, body: "no endpoints available\n" },
+  "too-many-requests": {
+    status: 429,
+    headers: { "content-type": TEXT, "retry-after": "1" },
+    body: "Too many requests, please try again later.\n",
+  },
+  html: { status: 200, headers: { "content-type": "text/html" }, body: "<!doctype html><title>Sign in</title>\n" },
+};
+
 /**
  * @param {import("./harness/cluster.mjs").ClusterOptions} [options]
  * @returns {Promise<import("../e2e/target.mjs").Target & { cluster: Cluster }>}
@@ -25,8 +38,8 @@ export async function kubeApiServerTarget(options) {
     async freeze() {
       cluster.proxy.freeze();
     },
-    async refuse(answer) {
-      cluster.proxy.refuse(answer);
+    async refuse(how) {
+      cluster.proxy.refuse(how && ANSWERS[how]);
     },
     crash: () => cluster.killAndRestartApiServer(),
     async expire() {

@@ -33,12 +33,20 @@ export function troubleScenarios(getTarget) {
       second.stop();
     });
 
-    it("a server that is refused answers so, and comes back", async () => {
+    it("a server in no state to serve says when to come back", async () => {
       const place = await Place.create(getTarget());
-      await place.target.refuse({ status: 503, headers: { "retry-after": "1", "content-type": "text/plain" }, body: "unavailable" });
-      const list = await place.api.get(place.pods);
-      assert.deepEqual([list.status, list.headers.get("retry-after")], [503, "1"]);
-      assert.equal((await place.api.watch(place.pods, {}).refusal()).status, 503);
+      for (const [how, status] of /** @type {const} */ ([
+        ["unavailable", 503],
+        ["too-many-requests", 429],
+      ])) {
+        await place.target.refuse(how);
+        for (const answer of [await place.api.get(place.pods), await place.api.watch(place.pods, {}).refusal()]) {
+          assert.deepEqual([answer.status, answer.headers.get("retry-after")], [status, "1"]);
+        }
+      }
+      await place.target.refuse("html");
+      assert.match((await place.api.get(place.pods)).text, /^<!doctype html>/i);
+      assert.notEqual((await place.api.watch(place.pods, {}).refusal()).status, 101);
       await place.target.refuse(undefined);
       assert.equal((await place.api.get(place.pods)).status, 200);
     });

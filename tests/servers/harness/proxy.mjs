@@ -21,13 +21,15 @@ const HOP_BY_HOP = new Set(["connection", "keep-alive", "proxy-connection", "te"
  *   answers a request itself and returns true, for instance with a page of the same origin
  */
 
+/** An answer that the proxy gives itself. @typedef {{ status: number, headers: Record<string, string>, body: string }} Refusal */
+
 /** A running proxy. Counts are of client connections with an upgrade. */
 export class Proxy {
   /** @type {Set<{ client: import("node:stream").Duplex, upstream: import("node:net").Socket }>} */
   #tunnels = new Set();
   /** @type {Set<import("node:net").Socket>} */
   #sockets = new Set();
-  /** @type {{ status: number, headers: Record<string, string>, body: string } | undefined} */
+  /** @type {Refusal | undefined} */
   #refusal;
 
   /** @param {ProxyOptions} options */
@@ -81,10 +83,10 @@ export class Proxy {
 
   /**
    * Answers every new request, upgrades too, with this instead of the server's own answer; `undefined` ends that.
-   * @param {{ status: number, headers?: Record<string, string>, body?: string } | undefined} answer
+   * @param {Refusal | undefined} answer
    */
   refuse(answer) {
-    this.#refusal = answer && { headers: {}, body: "", ...answer };
+    this.#refusal = answer;
   }
 
   async close() {
