@@ -211,6 +211,52 @@ export function cacheScenarios(getTarget, { authorization }) {
         { seed: (place) => concurrently(8, (i) => place.create(numbered(i))) },
       ));
 
+    it("takes all namespaces, and knows them by an index", () =>
+      withCache(
+        getTarget(),
+        async ({ place, cache, traffic }) => {
+          const other = await Place.create(place.target);
+          await concurrently(7, (i) => other.create(numbered(i)));
+          const everywhere = cache.resource({ version: "v1", resource: "pods" });
+          await everywhere.synced();
+          assert.equal(traffic.lists()[0].url.pathname, "/api/v1/pods");
+          const names = (/** @type {string} */ namespace) =>
+            everywhere.byIndex("namespace", namespace).map((/** @type {any} */ o) => o.metadata.name);
+          assert.deepEqual(names(place.namespace).sort(), [0, 1, 2, 3].map(numbered));
+          assert.equal(names(other.namespace).length, 7);
+          await other.delete(numbered(3));
+          await place.create("pod-new");
+          await assertIntegrity(everywhere, place.api, "/api/v1/pods");
+          assert.equal(names(other.namespace).length, 6);
+          assert.equal(names(place.namespace).length, 5);
+          assert.ok(everywhere.indexValues("namespace").includes(other.namespace));
+        },
+        { seed: (place) => concurrently(4, (i) => place.create(numbered(i))) },
+      ));
+
+    it("takes resources of a group and of the cluster", () =>
+      withCache(getTarget(), async ({ place, cache }) => {
+        const path = `/apis/apps/v1/namespaces/${place.namespace}/deployments`;
+        const labels = { app: "web" };
+        const deployment = {
+          metadata: { name: "web", labels },
+          spec: {
+            replicas: 1,
+            selector: { matchLabels: labels },
+            template: { metadata: { labels }, spec: { containers: [{ name: "main", image: "registry.invalid/app:1" }] } },
+          },
+        };
+        await place.api.create(path, { apiVersion: "apps/v1", kind: "Deployment", ...deployment });
+        const deployments = cache.resource({ group: "apps", version: "v1", resource: "deployments", namespace: place.namespace });
+        const namespaces = cache.resource({ version: "v1", resource: "namespaces" });
+        await Promise.all([deployments.synced(), namespaces.synced()]);
+        await place.api.patch(`${path}/web`, { spec: { replicas: 3 } });
+        await eventually(() => deployments.peek(`${place.namespace}/web`)?.spec.replicas === 3, "the scaled deployment");
+        await assertIntegrity(deployments, place.api, path);
+        assert.equal(namespaces.peek(place.namespace)?.metadata.name, place.namespace);
+        await assertIntegrity(namespaces, place.api, "/api/v1/namespaces");
+      }));
+
     it("streams its watch over fetch as well", () =>
       withCache(
         getTarget(),
