@@ -28,7 +28,7 @@ async function withCache(target, body, { options, spec: extra, seed } = {}) {
   const place = await Place.create(target);
   await seed?.(place);
   const traffic = new Traffic(target.url);
-  const open = (/** @type {object} */ more) =>
+  const open = (/** @type {object | undefined} */ more = undefined) =>
     createWatchCache({
       server: target.url,
       auth: () => ({ token: target.token }),

@@ -55,8 +55,8 @@ export function requiredVersion(goMod, module) {
 function linkerFlags(name, goMod) {
   if (name === "etcd") return "-s -w";
   const version = requiredVersion(goMod, "k8s.io/kubernetes");
-  const [, major, minor] = /^v(\d+)\.(\d+)\./.exec(version);
-  const set = (key, value) =>
+  const [major, minor] = version.slice(1).split(".");
+  const set = (/** @type {string} */ key, /** @type {string} */ value) =>
     ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].map((p) => `-X ${p}.${key}=${value}`).join(" ");
   return `-s -w ${set("gitVersion", version)} ${set("gitMajor", major)} ${set("gitMinor", minor)}`;
 }
