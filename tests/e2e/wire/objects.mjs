@@ -46,21 +46,27 @@ export function objectScenarios(getTarget) {
         "Conflict",
         'Operation cannot be fulfilled on pods "a": the object has been modified; please apply your changes to the latest version and try again',
       );
-      assertStatus(
-        await place.api.request("DELETE", `${place.pods}/a`, {
-          body: {
-            apiVersion: "v1",
-            kind: "DeleteOptions",
-            gracePeriodSeconds: 0,
-            preconditions: { resourceVersion: old.metadata.resourceVersion },
-          },
-        }),
-        409,
-        "Conflict",
-        new RegExp(
-          `the ResourceVersion in the precondition \\(${old.metadata.resourceVersion}\\) does not match the ResourceVersion in record \\(${now.metadata.resourceVersion}\\)`,
-        ),
-      );
+      const { uid } = now.metadata;
+      const wrong = /** @type {const} */ ([
+        [
+          { resourceVersion: old.metadata.resourceVersion },
+          `the ResourceVersion in the precondition (${old.metadata.resourceVersion}) does not match the ResourceVersion in record (${now.metadata.resourceVersion}). The object might have been modified`,
+        ],
+        [
+          { uid: "another" },
+          `the UID in the precondition (another) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
+        ],
+      ]);
+      for (const [preconditions, message] of wrong) {
+        assertStatus(
+          await place.api.request("DELETE", `${place.pods}/a`, {
+            body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0, preconditions },
+          }),
+          409,
+          "Conflict",
+          `Operation cannot be fulfilled on Pod "a": ${message}`,
+        );
+      }
       assert.deepEqual(await place.api.must("GET", `${place.pods}/a`), now);
     });
   });
@@ -75,11 +81,22 @@ export function objectScenarios(getTarget) {
 
     it("an unknown resource is 404 for requests and upgrades", async () => {
       const place = await Place.create(getTarget());
-      const path = `/api/v1/namespaces/${place.namespace}/nonesuch`;
-      assertStatus(await place.api.get(path), 404, "NotFound", "the server could not find the requested resource");
-      assertStatus(await place.api.watch(path, {}).refusal(), 404, "NotFound", "the server could not find the requested resource");
-      const group = await place.api.watch("/apis/nonesuch.example/v1/things", {}).refusal();
-      assert.equal(group.status, 404);
+      for (const path of [
+        `/api/v1/namespaces/${place.namespace}/nonesuch`,
+        "/api/v1/nonesuch",
+        "/apis/apps/v1/nonesuch",
+        "/apis/apps/v9/deployments",
+      ]) {
+        const list = await place.api.get(path);
+        assertStatus(list, 404, "NotFound", "the server could not find the requested resource");
+        assert.deepEqual(list.body.details, {});
+        assertStatus(await place.api.watch(path, {}).refusal(), 404, "NotFound", "the server could not find the requested resource");
+      }
+      for (const path of ["/nonesuch", "/apis/nonesuch.example/v1/things"]) {
+        for (const answer of [await place.api.get(path), await place.api.watch(path, {}).refusal()]) {
+          assert.deepEqual([answer.status, answer.text.trim()], [404, "404 page not found"], "no group, no Status");
+        }
+      }
     });
 
     it("a watch needs one more subprotocol than its token, and not two", async () => {
