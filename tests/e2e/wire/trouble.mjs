@@ -81,9 +81,12 @@ export function troubleScenarios(getTarget) {
         { ...error.object, message: undefined },
         { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: undefined, reason: "Expired", code: 410 },
       );
-      const [, asked, oldest] = /^too old resource version: (\d+) \((\d+)\)$/.exec(String(error.object.message)) ?? [];
-      assert.equal(asked, old, error.object.message);
-      assert.ok(compareVersions(oldest, old) > 0);
+      // Said by the watch cache, or, where there is none, by the storage below it.
+      if (error.object.message !== "The resourceVersion for the provided watch is too old.") {
+        const [, asked, oldest] = /^too old resource version: (\d+) \((\d+)\)$/.exec(String(error.object.message)) ?? [];
+        assert.equal(asked, old, error.object.message);
+        assert.ok(compareVersions(oldest, old) > 0);
+      }
       assert.equal(watch.events.length, 1, "nothing before and nothing after the error");
 
       assertStatus(
