@@ -1,0 +1,21 @@
+/**
+ * The package against a server, through its public API, while the server and the network misbehave. The same scenarios
+ * run against the embedded server and against kube-apiserver.
+ * @module
+ */
+import { historyScenarios } from "./cache/history.mjs";
+import { refusalScenarios } from "./cache/refusals.mjs";
+import { startScenarios } from "./cache/start.mjs";
+import { writeScenarios } from "./cache/writes.mjs";
+
+/**
+ * Declares the package-level scenarios.
+ * @param {() => import("./target.mjs").Target} getTarget called when a scenario runs
+ * @param {{ authorization: boolean }} has what the server has beside the API: rights of users
+ */
+export function cacheScenarios(getTarget, has) {
+  startScenarios(getTarget);
+  writeScenarios(getTarget);
+  historyScenarios(getTarget);
+  refusalScenarios(getTarget, has);
+}

@@ -1,0 +1,139 @@
+/**
+ * Writes of a second client, and streams that end: each change once, in order, without a relist.
+ * @module
+ */
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Recorder, assertIntegrity, eventually } from "../cache.mjs";
+import { Place } from "../target.mjs";
+import { compareVersions, concurrently } from "../wire.mjs";
+import { follow, numbered, withCache } from "./setup.mjs";
+
+/**
+ * @param {() => import("../target.mjs").Target} getTarget called when a scenario runs
+ */
+export function writeScenarios(getTarget) {
+  describe("writes of a second client", () => {
+    it("appear exactly once and in order", () =>
+      withCache(getTarget(), async ({ place, pods }) => {
+        await pods.synced();
+        const seen = new Recorder(
+          pods.watch({ resourceVersion: "0", sendInitialEvents: false, resourceVersionMatch: "NotOlderThan", bufferSize: 10_000 }),
+        );
+        /** @type {Map<string, string[]>} */
+        const written = new Map();
+        await concurrently(60, async (i) => {
+          const name = numbered(i);
+          const steps = [
+            await place.create(name, { labels: { step: "0" } }),
+            await place.label(name, { step: "1" }),
+            await place.setPhase(name, "Running"),
+            await place.label(name, { step: "2" }),
+          ];
+          written.set(
+            `${place.namespace}/${name}`,
+            steps.map((o) => String(o.metadata.resourceVersion)),
+          );
+          if (i % 3 === 0) await place.delete(name);
+        });
+        await eventually(
+          () => seen.events.filter((e) => e.type === "DELETED").length === 20,
+          () => `20 deletions; seen: ${seen.summary()}`,
+        );
+        await eventually(
+          () => seen.events.filter((e) => e.type !== "DELETED" && !e.object.metadata.deletionTimestamp).length === 240,
+          () => `240 writes; seen: ${seen.summary()}`,
+        );
+        seen.assertGrowing();
+        for (const [key, versions] of written) {
+          const events = seen.events.filter((e) => e.key === key && !(e.type === "MODIFIED" && e.object.metadata.deletionTimestamp));
+          const deleted = events.length > 4;
+          assert.deepEqual(
+            events.map((e) => e.type),
+            ["ADDED", "MODIFIED", "MODIFIED", "MODIFIED", ...(deleted ? ["DELETED"] : [])],
+          );
+          assert.deepEqual(
+            events.slice(0, 4).map((e) => e.resourceVersion),
+            versions,
+          );
+        }
+        await seen.stop();
+        await assertIntegrity(pods, place.api, place.pods);
+      }));
+
+    it("appear exactly once and in order while the connection drops again and again", () =>
+      withCache(getTarget(), async ({ place, pods, traffic }) => {
+        await pods.synced();
+        const seen = new Recorder(
+          pods.watch({ resourceVersion: "0", sendInitialEvents: false, resourceVersionMatch: "NotOlderThan", bufferSize: 10_000 }),
+        );
+        const rows = follow(pods);
+        const versions = /** @type {string[]} */ ([]);
+        const writer = place.aside();
+        for (let round = 0; round < 6; round++) {
+          const sockets = traffic.sockets.length;
+          await concurrently(15, async (i) => {
+            const name = numbered(round * 15 + i);
+            const created = await writer.create(name);
+            const labelled = await writer.label(name, { round: String(round) });
+            versions.push(created.metadata.resourceVersion, labelled.metadata.resourceVersion);
+            if (i === 7) await place.target.drop();
+          });
+          await eventually(() => traffic.sockets.length > sockets, "a new socket");
+        }
+        await seen.count(versions.length);
+        await assertIntegrity(pods, place.api, place.pods);
+        assert.deepEqual(
+          seen.events.map((e) => e.resourceVersion),
+          versions.toSorted(compareVersions),
+        );
+        assert.equal(seen.ended, false, "a drop ends no watcher");
+        assert.equal(traffic.lists().length, 1, "a drop needs no relist");
+        for (let i = 1; i < rows.states.length; i++) {
+          for (const name of rows.states[i - 1].keys()) assert.ok(rows.states[i].has(name), `row ${name} vanished`);
+        }
+        rows.stop();
+        await seen.stop();
+      }));
+  });
+
+  describe("a stream that ends", () => {
+    it("by its timeout is resumed from the last bookmark, without a relist", () =>
+      withCache(getTarget(), async ({ place, pods, traffic }) => {
+        // Bookmarks come once a minute, and two seconds before the end: bring the end near.
+        traffic.rewrite = (url) => url.searchParams.set("timeoutSeconds", "4");
+        await pods.synced();
+        const listed = String(pods.status.resourceVersion);
+        const created = await place.create("a");
+        // Versions of other namespaces: only a bookmark can tell of them.
+        const elsewhere = await Place.create(place.target);
+        const other = await elsewhere.create("b");
+        await eventually(() => traffic.sockets.length === 2, "the second watch");
+        const from = String(traffic.sockets[1].url.searchParams.get("resourceVersion"));
+        assert.ok(compareVersions(from, String(created.metadata.resourceVersion)) >= 0 && compareVersions(from, listed) > 0);
+        assert.ok(
+          compareVersions(from, String(other.metadata.resourceVersion)) >= 0,
+          `resumed at ${from}, before ${other.metadata.resourceVersion}`,
+        );
+        assert.equal(traffic.lists().length, 1);
+        await place.create("c");
+        await assertIntegrity(pods, place.api, place.pods);
+      }));
+
+    it("in silence is found out by the idle timeout", () =>
+      withCache(
+        getTarget(),
+        async ({ place, pods, traffic }) => {
+          await pods.synced();
+          await eventually(() => pods.status.phase === "live", "live");
+          await place.target.freeze();
+          await place.create("unheard");
+          await eventually(() => pods.peek(`${place.namespace}/unheard`), "what was written in the silence");
+          assert.ok(traffic.sockets.length > 1);
+          assert.equal(traffic.lists().length, 1);
+          await assertIntegrity(pods, place.api, place.pods);
+        },
+        { options: { idleTimeout: 1500 } },
+      ));
+  });
+}
