@@ -16,7 +16,7 @@ import { Toolbar } from "./Toolbar";
 import { useStatus, useView } from "./useView";
 
 /** The namespaces and their counts need no rows: a window of none. */
-const BY_NAMESPACE: ViewSpec<Pod, Pod> = { groupBy: "metadata.namespace", window: { offset: 0, limit: 0 } };
+const BY_NAMESPACE: ViewSpec<Pod> = { groupBy: "metadata.namespace", window: { offset: 0, limit: 0 } };
 const FIRST_WINDOW = { offset: 0, limit: 64 };
 
 export function App({ session }: { session: Session }) {
@@ -29,7 +29,7 @@ export function App({ session }: { session: Session }) {
   const status = useStatus(pods);
   const spaces = useView(pods, BY_NAMESPACE);
   const namespaces = { counts: spaces.counts, total: spaces.total, chosen: namespace, onChoose: setNamespace };
-  const spec = useMemo<ViewSpec<Pod, Pod>>(
+  const spec = useMemo<ViewSpec<Pod>>(
     () => ({
       labelSelector: label,
       fieldSelector: field,
@@ -94,7 +94,7 @@ export function App({ session }: { session: Session }) {
 }
 
 /** A view with two selectors says that it was refused; each alone says which one it was. */
-function refusal(pods: Resource<Pod>, spec: ViewSpec<Pod, Pod>): WatchCacheError | undefined {
+function refusal(pods: Resource<Pod>, spec: ViewSpec<Pod>): WatchCacheError | undefined {
   try {
     pods.view({ ...spec, window: { offset: 0, limit: 0 } }).close();
   } catch (error) {

@@ -25,8 +25,8 @@ export function Help({ dialog }: { dialog: Ref<HTMLDialogElement> }) {
         ))}
       </dl>
       <p>
-        Label selectors: <code>app=web</code>, <code>tier in (a,b)</code>, <code>!canary</code>, joined by commas. Field selectors: any scalar path, as{" "}
-        <code>status.phase!=Running</code> or <code>spec.nodeName=node-04</code>.
+        Label selectors: <code>app=web</code>, <code>tier in (a,b)</code>, <code>!canary</code>, joined by commas. Field selectors: any
+        scalar path, as <code>status.phase!=Running</code> or <code>spec.nodeName=node-04</code>.
       </p>
       <form method="dialog">
         <button>close</button>

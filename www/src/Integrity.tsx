@@ -36,7 +36,10 @@ export function Integrity({ pods, feed, embedded }: Session) {
         integrity{" "}
         {verdict && (
           <>
-            at version <span data-testid="integrity-version" data-version={verdict.resourceVersion}>{grouped(verdict.resourceVersion)}</span>
+            at version{" "}
+            <span data-testid="integrity-version" data-version={verdict.resourceVersion}>
+              {grouped(verdict.resourceVersion)}
+            </span>
           </>
         )}
       </h2>

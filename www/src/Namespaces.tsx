@@ -43,7 +43,10 @@ export function NamespaceSelect({ chosen, onChoose, ...view }: Props) {
 }
 
 /** "all", then every namespace by name. The chosen one stays when its last pod goes. */
-function choices(chosen: string | undefined, { counts, total }: Pick<Props, "counts" | "total">): [name: string | undefined, count: number][] {
+function choices(
+  chosen: string | undefined,
+  { counts, total }: Pick<Props, "counts" | "total">,
+): [name: string | undefined, count: number][] {
   const names = new Set(counts.keys());
   if (chosen !== undefined) names.add(chosen);
   return [[undefined, total], ...[...names].sort().map((name): [string, number] => [name, counts.get(name) ?? 0])];

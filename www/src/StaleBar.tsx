@@ -13,7 +13,11 @@ export function StaleBar({ status }: { status: ResourceStatus }) {
     <div className="stale-bar" data-testid="stale-bar">
       {listing && (
         <>
-          <progress aria-label="Pods listed" value={listed.loaded} max={listed.remaining === undefined ? undefined : listed.loaded + listed.remaining} />
+          <progress
+            aria-label="Pods listed"
+            value={listed.loaded}
+            max={listed.remaining === undefined ? undefined : listed.loaded + listed.remaining}
+          />
           <span data-testid="progress">{progress(listed)}</span>
         </>
       )}

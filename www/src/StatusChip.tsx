@@ -15,18 +15,12 @@ export function StatusChip({ pods, status }: { pods: Resource<Pod>; status: Reso
       </span>
       {status.phase === "reconnecting" && waitSeconds > 0 && <span data-testid="retry-in">, next try in {waitSeconds} s</span>}
       {status.phase === "reconnecting" && (
-        <button className="link" onClick={() => retryNow(pods)}>
+        <button className="link" onClick={() => pods.resume()}>
           retry now
         </button>
       )}
     </div>
   );
-}
-
-/** Ends the wait: the stream is opened anew from the version it had reached. */
-function retryNow(pods: Resource<Pod>) {
-  pods.pause();
-  pods.resume();
 }
 
 export function words({ phase, stale, listed, error }: ResourceStatus): string {

@@ -53,7 +53,16 @@ export function Table({ table, feed, sort, onSort, stale, handle }: Props) {
 
   function move(pressed: string): boolean {
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2);
-    const target = { ArrowDown: active + 1, j: active + 1, ArrowUp: active - 1, k: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: total - 1 }[pressed];
+    const target = {
+      ArrowDown: active + 1,
+      j: active + 1,
+      ArrowUp: active - 1,
+      k: active - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+      Home: 0,
+      End: total - 1,
+    }[pressed];
     if (target === undefined || total === 0) return false;
     const index = Math.min(Math.max(target, 0), total - 1);
     const pod = rows[index - offset];

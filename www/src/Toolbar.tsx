@@ -23,8 +23,8 @@ export function Toolbar({ label, field, total, filterBox, children }: Props) {
   return (
     <div className="toolbar" role="search">
       {children}
-      <SelectorBox title="label" hint="env=production,track in (stable,canary)" box={filterBox} {...label} />
-      <SelectorBox title="field" hint="status.phase!=Running" {...field} />
+      <SelectorBox title="label" hint="e.g. env=production,track in (stable,canary)" box={filterBox} {...label} />
+      <SelectorBox title="field" hint="e.g. status.phase!=Running" {...field} />
       <output className="row-count" data-testid="row-count">
         {plural(total, "row")}
       </output>
@@ -32,7 +32,14 @@ export function Toolbar({ label, field, total, filterBox, children }: Props) {
   );
 }
 
-function SelectorBox({ title, hint, box, text, onText, error }: SelectorText & { title: string; hint: string; box?: RefObject<HTMLInputElement | null> }) {
+function SelectorBox({
+  title,
+  hint,
+  box,
+  text,
+  onText,
+  error,
+}: SelectorText & { title: string; hint: string; box?: RefObject<HTMLInputElement | null> }) {
   const id = useId();
   return (
     <div className="selector">

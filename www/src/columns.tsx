@@ -3,7 +3,7 @@ import type { ViewSpec } from "watchcache";
 import { ago, duration, grouped } from "./format";
 import { restartsOf, type Pod } from "./pod";
 
-export type OrderBy = NonNullable<ViewSpec<Pod, Pod>["orderBy"]>;
+export type OrderBy = NonNullable<ViewSpec<Pod>["orderBy"]>;
 export interface Sort {
   column: string;
   descending: boolean;
@@ -23,10 +23,7 @@ export interface Column {
   cell(pod: Pod, context: CellContext): ReactNode;
 }
 
-const byName: OrderBy = [
-  { path: "metadata.name", as: "natural" },
-  { path: "metadata.namespace" },
-];
+const byName: OrderBy = [{ path: "metadata.name", as: "natural" }, { path: "metadata.namespace" }];
 
 const PHASE_SIGN: Record<string, string> = { Running: "●", Pending: "○", Succeeded: "✓", Failed: "✕" };
 
@@ -69,7 +66,7 @@ export const COLUMNS: readonly Column[] = [
     numeric: true,
     // The youngest has the latest creation time.
     orderBy: (descending) => [{ path: "metadata.creationTimestamp", as: "time", descending: !descending }, ...byName],
-    cell: (pod, { now }) => duration(now - Date.parse(pod.metadata.creationTimestamp ?? "")),
+    cell: (pod, { now }) => duration(now - Date.parse(pod.metadata.creationTimestamp)),
   },
   {
     id: "changed",

@@ -85,7 +85,7 @@ function describe({ phase, error, attempt }: ResourceStatus): string | undefined
   const why = error ? `: ${error.message}` : "";
   switch (phase) {
     case "reconnecting":
-      return attempt > 1 ? `try ${attempt - 1} failed${why}` : `stream lost${why}`;
+      return attempt > 1 ? `try ${attempt} failed${why}` : `stream lost${why}`;
     case "relisting":
       return `listing again, only differences will show${why}`;
     case "needs-auth":
@@ -98,4 +98,3 @@ function describe({ phase, error, attempt }: ResourceStatus): string | undefined
       return undefined;
   }
 }
-

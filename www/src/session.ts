@@ -1,4 +1,4 @@
-import { createWatchCache, type Resource, type WatchCache } from "watchcache";
+import { createWatchCache, init, type Resource, type WatchCache } from "watchcache";
 import { Feed } from "./feed";
 import { Journal } from "./journal";
 import type { Pod } from "./pod";
@@ -14,7 +14,8 @@ export interface Session {
 }
 
 export async function openSession(): Promise<Session> {
-  const embedded = await isEmbedded();
+  // Compiled before anything is drawn, so that a selector can be refused on the spot.
+  const [embedded] = await Promise.all([isEmbedded(), init()]);
   // The embedded server is never silent for long, so silence is noticed early. A real cluster keeps the default of 90 s.
   const cache = createWatchCache(embedded ? { idleTimeout: 5_000 } : {});
   const pods = cache.resource<Pod>({ version: "v1", resource: "pods" });

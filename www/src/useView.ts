@@ -19,19 +19,21 @@ const NO_COUNTS: ReadonlyMap<string, number> = new Map();
  * A live view for a component. A new spec opens a new view and closes the old one; a spec that is refused keeps the old one, so rows
  * never vanish over a typo.
  */
-export function useView<T extends KubeObject>(resource: Resource<T>, spec: ViewSpec<T, T>): Rows<T> {
+export function useView<T extends KubeObject>(resource: Resource<T>, spec: ViewSpec<T>): Rows<T> {
   const [view, setView] = useState<View<T>>();
   const [error, setError] = useState<WatchCacheError>();
   const window = useRef({ offset: 0, limit: 0 });
+  const offset = useRef(0);
   const identity = JSON.stringify(spec);
 
   const held = useRef<View<T>>(undefined);
   useEffect(() => {
     try {
-      const opened = resource.view<T>(spec);
+      const opened = resource.view(spec);
       held.current?.close();
       held.current = opened;
       window.current = spec.window ?? { offset: 0, limit: 0 };
+      offset.current = window.current.offset;
       setView(opened);
       setError(undefined);
     } catch (refused) {
@@ -44,7 +46,13 @@ export function useView<T extends KubeObject>(resource: Resource<T>, spec: ViewS
   // A snapshot is the same array until its rows change, but total and counts may change beside it: so count the changes.
   const changes = useRef(0);
   const subscribe = useCallback(
-    (notify: () => void) => view?.subscribe(() => (changes.current++, notify())) ?? (() => {}),
+    (notify: () => void) =>
+      view?.subscribe(() => {
+        changes.current++;
+        // A moved window comes with the first change after `setWindow`.
+        offset.current = window.current.offset;
+        notify();
+      }) ?? (() => {}),
     [view],
   );
   useSyncExternalStore(subscribe, () => changes.current);
@@ -60,7 +68,7 @@ export function useView<T extends KubeObject>(resource: Resource<T>, spec: ViewS
   return {
     view,
     rows: view?.getSnapshot() ?? [],
-    offset: window.current.offset,
+    offset: offset.current,
     total: view?.total ?? 0,
     counts: view?.counts ?? NO_COUNTS,
     error,
