@@ -50,6 +50,7 @@ export class Journal {
   #follow(status: ResourceStatus) {
     const before = this.#before;
     this.#before = status;
+    if (status.phase === "live" && before.phase === "live") this.#stayedLive(status);
     if (status.phase === before.phase && status.error === before.error) return;
     if (status.phase === "live") {
       if (before.phase === "live") return;
@@ -61,6 +62,12 @@ export class Journal {
     if (!text) return;
     if (!this.latest?.open) this.#begin("the connection broke");
     this.step(text);
+  }
+
+  /** Frames kept coming for three seconds after something was broken: it did not concern the stream. */
+  #stayedLive({ lastEventAt = 0 }: ResourceStatus) {
+    const { latest } = this;
+    if (latest?.open && latest.steps.length === 0 && lastEventAt > latest.at + 3_000) this.step("the stream went on", true);
   }
 
   #begin(title: string) {

@@ -5,7 +5,7 @@ import type { Pod } from "./pod";
 
 /** What the page lives on: one cache, one resource, and two things that listen to it. */
 export interface Session {
-  /** The embedded server can be broken on demand and knows its own digest; a real cluster behind a proxy can not. */
+  /** The embedded server can be broken on demand; a real cluster behind a proxy is left alone. */
   embedded: boolean;
   cache: WatchCache;
   pods: Resource<Pod>;
@@ -15,9 +15,11 @@ export interface Session {
 
 export async function openSession(): Promise<Session> {
   // Compiled before anything is drawn, so that a selector can be refused on the spot.
-  const [embedded] = await Promise.all([isEmbedded(), init()]);
-  // The embedded server is never silent for long, so silence is noticed early. A real cluster keeps the default of 90 s.
-  const cache = createWatchCache(embedded ? { idleTimeout: 5_000 } : {});
+  const [server] = await Promise.all([describeServer(), init()]);
+  const embedded = server?.mode === "embedded";
+  // A server that sends many events a second is never silent for long, so silence is noticed early. Others keep the default of 90 s.
+  const busy = embedded && server.eventsPerSecond >= 10;
+  const cache = createWatchCache(busy ? { idleTimeout: 5_000 } : {});
   const pods = cache.resource<Pod>({ version: "v1", resource: "pods" });
   const journal = new Journal(pods);
   const feed = new Feed(pods);
@@ -25,8 +27,7 @@ export async function openSession(): Promise<Session> {
   return { embedded, cache, pods, feed, journal };
 }
 
-async function isEmbedded(): Promise<boolean> {
+async function describeServer(): Promise<{ mode: "embedded" | "proxy"; eventsPerSecond: number } | undefined> {
   const answer = await fetch("/demo/status").catch(() => undefined);
-  if (!answer?.ok) return false;
-  return !((await answer.json()) as { proxy?: unknown }).proxy;
+  return answer?.ok ? answer.json() : undefined;
 }
