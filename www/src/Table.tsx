@@ -100,7 +100,7 @@ export function Table({ table, feed, sort, onSort, stale, handle }: Props) {
     >
       <div role="rowgroup" className="head">
         <div role="row" aria-rowindex={1} className="row">
-          {COLUMNS.map(({ id, numeric }, index) => {
+          {COLUMNS.map(({ id, title, numeric }, index) => {
             const sorted = sort.column === id;
             return (
               <div
@@ -110,7 +110,7 @@ export function Table({ table, feed, sort, onSort, stale, handle }: Props) {
                 aria-sort={sorted ? (sort.descending ? "descending" : "ascending") : "none"}
                 className={`cell ${id}${numeric ? " numeric" : ""}`}
               >
-                <button onClick={() => onSort({ column: id, descending: sorted && !sort.descending })}>
+                <button title={title} onClick={() => onSort({ column: id, descending: sorted && !sort.descending })}>
                   {id}
                   <span className="arrow" aria-hidden="true">
                     {sorted ? (sort.descending ? "▼" : "▲") : ""}

@@ -17,6 +17,7 @@ export interface CellContext {
 
 export interface Column {
   id: string;
+  title?: string;
   /** Numbers and times stand on the right. */
   numeric?: boolean;
   orderBy(descending: boolean): OrderBy;
@@ -57,6 +58,7 @@ export const COLUMNS: readonly Column[] = [
   },
   {
     id: "restarts",
+    title: "of the pod's first container",
     numeric: true,
     orderBy: (descending) => [{ path: "status.containerStatuses[0].restartCount", as: "number", descending }, ...byName],
     cell: (pod) => grouped(restartsOf(pod)),
@@ -70,6 +72,7 @@ export const COLUMNS: readonly Column[] = [
   },
   {
     id: "changed",
+    title: "since this page saw it change; sorts by resourceVersion",
     numeric: true,
     // A larger version is a later change, whoever made it and whenever this page was opened.
     orderBy: (descending) => [{ path: "metadata.resourceVersion", as: "number", descending: !descending }],
