@@ -23,7 +23,7 @@ export function Toolbar({ label, field, total, filterBox, children }: Props) {
   return (
     <div className="toolbar" role="search">
       {children}
-      <SelectorBox title="label" hint="e.g. env=production,track in (stable,canary)" box={filterBox} {...label} />
+      <SelectorBox title="label" hint="e.g. tier=frontend,track in (stable,canary)" box={filterBox} {...label} />
       <SelectorBox title="field" hint="e.g. status.phase!=Running" {...field} />
       <output className="row-count" data-testid="row-count">
         {plural(total, "row")}

@@ -4,10 +4,15 @@ import { App } from "./App";
 import { openSession } from "./session";
 import "./style.css";
 
-const session = await openSession();
+const root = document.getElementById("root")!;
 
-createRoot(document.getElementById("root")!).render(
-  <StrictMode>
-    <App session={session} />
-  </StrictMode>,
-);
+try {
+  const session = await openSession();
+  createRoot(root).render(
+    <StrictMode>
+      <App session={session} />
+    </StrictMode>,
+  );
+} catch (error) {
+  root.querySelector("small")!.textContent = `could not start: ${(error as Error).message}`;
+}
