@@ -1,0 +1,111 @@
+// Every button that breaks the stream: the rows stay, the page says what happens, and afterwards nothing is lost or doubled.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { byId, digits, integrityAfter, keep, launch, live, open, says, serve } from "./harness.mjs";
+
+const PODS = 1_000;
+/** @type {Awaited<ReturnType<typeof serve>>} */
+let server;
+/** @type {import("playwright-core").Browser} */
+let browser;
+
+before(async () => {
+  [server, browser] = await Promise.all([serve({ pods: PODS, rate: 100 }), launch()]);
+});
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+/** What each button does to the chip on the way, if it must show. @type {Record<string, { log: RegExp, chip?: RegExp }>} */
+const BUTTONS = {
+  drop: { log: /^streams cut in the middle of a frame → .+ in \d+\.\d s$/ },
+  freeze: { log: /^streams frozen.* → .+ in \d+\.\d s$/, chip: /^reconnecting$/ },
+  expire: { log: /^history forgotten.* → .*listing again.* → live again.* in \d+\.\d s$/, chip: /^catching up$/ },
+  503: { log: /503.* → .+ → live again.* in \d+\.\d s$/, chip: /^reconnecting$/ },
+  "stale replica": { log: /^streams cut, moved to a replica.* → .+ in \d+\.\d s$/ },
+  "slow pages": { log: /^pages made slow.* → .*listing again.* → live again.* in \d+\.\d s$/, chip: /^catching up$/ },
+  "bad frame": { log: /^a broken frame was sent → .+ in \d+\.\d s$/ },
+};
+
+/** The browser itself reports requests and sockets that a server refuses, whatever the page does about it. */
+const REFUSED = /^error: (Failed to load resource: the server responded with a status of 503|WebSocket connection to '.*' failed: .*503)/;
+
+for (const [button, { log, chip }] of Object.entries(BUTTONS)) {
+  test(`${button}: recovers, and nothing is lost, duplicated or out of order`, async () => {
+    const { page, said, close } = await open(browser, server.url);
+    try {
+      await live(page);
+      // How many rows there were in each frame from here on.
+      await page.evaluate(() => {
+        const counts = new Set();
+        Object.assign(globalThis, { rowCounts: counts });
+        (function look() {
+          counts.add(Number(document.querySelector('[role="grid"]')?.getAttribute("aria-rowcount")) - 1);
+          requestAnimationFrame(look);
+        })();
+      });
+      const before = digits(await byId(page, "version").innerText());
+      const seen = chip && says(page, "chip", chip);
+      await page.getByRole("button", { name: button, exact: true }).click();
+      await seen;
+      if (button === "503") {
+        await says(page, "retry-in", /^, next try in \d+ s$/);
+        await page.locator('.table[data-stale="true"]').waitFor();
+        assert.match(await byId(page, "stale-bar").innerText(), /not live since \d\d:\d\d:\d\d .*rows as of version/);
+        await keep(page, "reconnecting");
+        await page.getByRole("button", { name: "retry now" }).click();
+      }
+
+      // The newest entry of the log is about this button, and it is closed.
+      const entry = byId(page, "log-entry").first();
+      await page.waitForFunction((source) => {
+        const newest = document.querySelector('[data-testid="log-entry"]');
+        return newest?.getAttribute("data-open") === "false" && new RegExp(source).test(newest.querySelector("span")?.textContent ?? "");
+      }, log.source);
+      assert.match((await entry.locator("span").innerText()).trim(), log);
+      await live(page);
+
+      // A version of the time after the fault: events must have come through a stream that works.
+      await page.waitForFunction(
+        (version) => Number((document.querySelector('[data-testid="version"]')?.textContent ?? "").replace(/\D/g, "")) > version,
+        Math.max(before, Number(server.control.status().resourceVersion)),
+      );
+      const verdict = await integrityAfter(page, Number(server.control.status().resourceVersion));
+      assert.deepEqual(
+        { lost: verdict.lost, duplicated: verdict.duplicated, outOfOrder: verdict.outOfOrder },
+        { lost: 0, duplicated: 0, outOfOrder: 0 },
+      );
+      assert.equal(verdict.objects.equal, true);
+      assert.equal(verdict.objects.here, verdict.objects.there);
+      assert.ok(verdict.objects.here > PODS * 0.8);
+
+      const fewest = await page.evaluate(() => Math.min(.../** @type {any} */ (globalThis).rowCounts));
+      assert.ok(fewest > PODS * 0.8, `rows stayed: never fewer than ${fewest}`);
+      await keep(page, `after-${button.replaceAll(" ", "-")}`);
+      assert.deepEqual(button === "503" ? said.filter((line) => !REFUSED.test(line)) : said, []);
+    } finally {
+      server.control.fault("clear");
+      await close();
+    }
+  });
+}
+
+test("one fault upon the other: the log tells each, and the figures stay at zero", async () => {
+  const { page, said, close } = await open(browser, server.url);
+  try {
+    await live(page);
+    for (const name of ["drop", "expire", "bad frame", "drop", "slow pages", "expire", "freeze", "drop"]) {
+      await page.getByRole("button", { name, exact: true }).click();
+      await page.waitForFunction(() => document.querySelectorAll(".buttons button:disabled").length === 0);
+    }
+    await page.waitForFunction(() => document.querySelectorAll('[data-testid="log-entry"]').length >= 9);
+    await live(page);
+    const verdict = await integrityAfter(page, Number(server.control.status().resourceVersion));
+    assert.deepEqual([verdict.lost, verdict.duplicated, verdict.outOfOrder, verdict.objects.equal], [0, 0, 0, true]);
+    assert.deepEqual(said, []);
+  } finally {
+    server.control.fault("clear");
+    await close();
+  }
+});

@@ -1,0 +1,116 @@
+// What the tests of the demo page share: a server, a browser, and a page whose every word in the console is kept.
+import { existsSync, mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { startServer } from "../../www/server/index.mjs";
+
+const ARTIFACTS = fileURLToPath(new URL("../../artifacts/", import.meta.url));
+const CHROME = process.env.WATCHCACHE_CHROME ?? "/usr/bin/chromium";
+const QUIET = ["disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"];
+
+/** Long enough for a slow machine; every wait ends with its condition, not with the time. */
+export const PATIENCE = 60_000;
+
+/** @param {Parameters<typeof startServer>[0]} options */
+export const serve = (options) => startServer({ port: 0, ...options });
+
+export function launch() {
+  if (!existsSync(CHROME)) throw new Error(`there is no browser at ${CHROME}: set WATCHCACHE_CHROME to Chrome or Chromium`);
+  const asRoot = process.getuid?.() === 0 ? ["no-sandbox"] : [];
+  return chromium.launch({ executablePath: CHROME, args: [...QUIET, ...asRoot].map((flag) => `--${flag}`) });
+}
+
+/**
+ * A new page with its own storage.
+ * @param {import("playwright-core").Browser} browser
+ * @param {string} url
+ * @param {import("playwright-core").BrowserContextOptions} [options]
+ */
+export async function open(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "light", ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE);
+  /** Everything the console showed, uncaught errors included. @type {string[]} */
+  const said = [];
+  page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => said.push(`uncaught: ${error.stack}`));
+  /** Where requests and sockets went. @type {Set<string>} */
+  const hosts = new Set();
+  page.on("request", (request) => hosts.add(new URL(request.url()).host));
+  page.on("websocket", (socket) => hosts.add(new URL(socket.url()).host));
+  await page.goto(url);
+  return { page, said, hosts, close: () => context.close() };
+}
+
+/** @param {import("playwright-core").Page} page @param {string} id */
+export const byId = (page, id) => page.locator(`[data-testid="${id}"]`);
+
+/** The digits of a text whose groups stand apart: "182 394" → 182394. @param {string | null} text */
+export const digits = (text) => Number((text ?? "").replace(/[^0-9]/g, ""));
+
+/** @param {import("playwright-core").Page} page @param {string} id @param {string | RegExp} expected */
+export async function says(page, id, expected) {
+  const pattern = typeof expected === "string" ? { text: expected } : { source: expected.source };
+  await page.waitForFunction(([testId, { text, source }]) => {
+    const found = document.querySelector(`[data-testid="${testId}"]`)?.textContent;
+    return (
+      found !== undefined &&
+      found !== null &&
+      (text === undefined ? new RegExp(/** @type {string} */ (source)).test(found) : found === text)
+    );
+  }, /** @type {[string, { text?: string, source?: string }]} */ ([id, pattern]));
+}
+
+/** Waits for the first complete list. @param {import("playwright-core").Page} page */
+export const live = (page) => says(page, "chip", "live");
+
+/** The texts of one column, top down. @param {import("playwright-core").Page} page @param {string} column */
+export const column = (page, column) => page.locator(`.body [role="row"] .${column}`).allInnerTexts();
+
+/**
+ * The rows that exist now, by their number: [rowindex, texts by column].
+ * @param {import("playwright-core").Page} page
+ * @returns {Promise<Record<string, string>[]>}
+ */
+export const rows = (page) =>
+  page
+    .locator('.body [role="row"]')
+    .evaluateAll((elements) =>
+      elements
+        .sort((a, b) => Number(a.getAttribute("aria-rowindex")) - Number(b.getAttribute("aria-rowindex")))
+        .map((row) =>
+          Object.fromEntries(
+            [...row.querySelectorAll(".cell")].map((cell) => [
+              cell.className.split(" ")[1],
+              /** @type {HTMLElement} */ (cell).innerText.trim(),
+            ]),
+          ),
+        ),
+    );
+
+/** @param {import("playwright-core").Page} page @param {string} name @param {boolean} [fullPage] */
+export async function keep(page, name, fullPage = false) {
+  mkdirSync(ARTIFACTS, { recursive: true });
+  await page.screenshot({ path: `${ARTIFACTS}page-${name}.png`, fullPage });
+}
+
+/**
+ * An exact comparison at the present: whatever version the page compared last was taken before; the next one is of now.
+ * @param {import("playwright-core").Page} page
+ * @param {number} newerThan a version
+ */
+export async function integrityAfter(page, newerThan) {
+  await page.waitForFunction((version) => {
+    const element = document.querySelector('[data-testid="integrity-version"]');
+    return element !== null && Number(element.getAttribute("data-version")) > version;
+  }, newerThan);
+  const read = async (/** @type {string} */ id) => (await byId(page, `integrity-${id}`).innerText()).trim();
+  const [left, sign, right] = (await read("objects")).split(/ ([=≠]) /);
+  return {
+    version: Number(await byId(page, "integrity-version").getAttribute("data-version")),
+    objects: { here: digits(left), there: digits(right), equal: sign === "=" },
+    lost: digits(await read("lost")),
+    duplicated: digits(await read("duplicated")),
+    outOfOrder: digits(await read("out-of-order")),
+  };
+}

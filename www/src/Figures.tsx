@@ -1,0 +1,30 @@
+import { bytes, grouped } from "./format";
+import type { Session } from "./session";
+import { useNow } from "./useView";
+
+/** The version reached, events a second, objects, and the bytes the cache holds for them. */
+export function Figures({ cache, pods, feed }: Session) {
+  const now = useNow(500);
+  const version = pods.status.resourceVersion;
+  const held = cache.stats().memoryBytes;
+  return (
+    <dl className="figures">
+      <div className="version">
+        <dt>version</dt>
+        <dd data-testid="version">{version === undefined ? "–" : grouped(version)}</dd>
+      </div>
+      <div>
+        <dd data-testid="rate">{grouped(Math.round(feed.rate(now)))}</dd>
+        <dt>ev/s</dt>
+      </div>
+      <div>
+        <dd data-testid="objects">{grouped(pods.size)}</dd>
+        <dt>objects</dt>
+      </div>
+      <div>
+        <dd data-testid="bytes">{bytes(held)}</dd>
+        <dt>held</dt>
+      </div>
+    </dl>
+  );
+}

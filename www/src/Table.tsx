@@ -1,0 +1,193 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { memo, useEffect, useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref } from "react";
+import { COLUMNS, type Sort } from "./columns";
+import type { Feed } from "./feed";
+import { keyOf, type Pod } from "./pod";
+import { useNow, type Rows } from "./useView";
+
+/** What the page's shortcuts ask of the table. */
+export interface TableHandle {
+  focus(): void;
+  move(key: string): boolean;
+}
+
+interface Props {
+  table: Rows<Pod>;
+  feed: Feed;
+  sort: Sort;
+  onSort(sort: Sort): void;
+  stale: boolean;
+  handle: Ref<TableHandle>;
+}
+
+/** Windows start and end at multiples of this, so that scrolling asks for a new one only now and then. */
+const STEP = 32;
+
+/** The pods, as a grid of which only the visible rows exist: in the document, and decoded in the cache. */
+export function Table({ table, feed, sort, onSort, stale, handle }: Props) {
+  const { view, rows, offset, total, setWindow } = table;
+  const scroller = useRef<HTMLDivElement>(null);
+  const rowHeight = useRowHeight();
+  const now = useNow(1000);
+  const virtual = useVirtualizer({
+    count: total,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    scrollPaddingStart: rowHeight,
+    overscan: 4,
+    useFlushSync: false,
+  });
+  useEffect(() => virtual.measure(), [virtual, rowHeight]);
+  // Another filter or order: begin at its first row.
+  useEffect(() => virtual.scrollToOffset(0), [virtual, view]);
+
+  const items = virtual.getVirtualItems();
+  const start = Math.max(0, Math.floor((items[0]?.index ?? 0) / STEP) - 1) * STEP;
+  const end = (Math.ceil(((items.at(-1)?.index ?? 0) + 1) / STEP) + 1) * STEP;
+  useEffect(() => setWindow({ offset: start, limit: end - start }), [setWindow, start, end]);
+
+  // The cursor stays on its pod while rows move around it; when the pod is gone, on its place.
+  const [cursor, setCursor] = useState<{ key: string; index: number }>();
+  const found = cursor && view ? view.indexOf(cursor.key) : -1;
+  const active = cursor === undefined ? -1 : found >= 0 ? found : Math.min(cursor.index, total - 1);
+
+  function move(pressed: string): boolean {
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowHeight) - 2);
+    const target = {
+      ArrowDown: active + 1,
+      j: active + 1,
+      ArrowUp: active - 1,
+      k: active - 1,
+      PageDown: active + page,
+      PageUp: active - page,
+      Home: 0,
+      End: total - 1,
+    }[pressed];
+    if (target === undefined || total === 0) return false;
+    const index = Math.min(Math.max(target, 0), total - 1);
+    const pod = rows[index - offset];
+    setCursor({ key: pod ? keyOf(pod) : "", index });
+    virtual.scrollToIndex(index);
+    return true;
+  }
+  // A jump lands on a row that the window brings a moment later: take its key then.
+  useEffect(() => {
+    const pod = rows[active - offset];
+    if (cursor && cursor.key === "" && pod) setCursor({ key: keyOf(pod), index: active });
+  }, [cursor, rows, active, offset]);
+  useImperativeHandle(handle, () => ({ focus: () => scroller.current?.focus(), move }));
+
+  function onKeyDown(event: KeyboardEvent) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target !== event.currentTarget) return;
+    if (!move(event.key)) return;
+    event.preventDefault();
+    // The page's shortcuts would move once more.
+    event.stopPropagation();
+  }
+
+  return (
+    <div
+      className="table"
+      ref={scroller}
+      role="grid"
+      aria-label="Pods"
+      aria-rowcount={total + 1}
+      aria-colcount={COLUMNS.length}
+      aria-activedescendant={active >= 0 ? `row-${active}` : undefined}
+      tabIndex={0}
+      data-stale={stale}
+      onKeyDown={onKeyDown}
+    >
+      <div role="rowgroup" className="head">
+        <div role="row" aria-rowindex={1} className="row">
+          {COLUMNS.map(({ id, title, numeric }, index) => {
+            const sorted = sort.column === id;
+            return (
+              <div
+                key={id}
+                role="columnheader"
+                aria-colindex={index + 1}
+                aria-sort={sorted ? (sort.descending ? "descending" : "ascending") : "none"}
+                className={`cell ${id}${numeric ? " numeric" : ""}`}
+              >
+                <button title={title} onClick={() => onSort({ column: id, descending: sorted && !sort.descending })}>
+                  {id}
+                  <span className="arrow" aria-hidden="true">
+                    {sorted ? (sort.descending ? "▼" : "▲") : ""}
+                  </span>
+                </button>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      <div role="rowgroup" className="body" style={{ height: virtual.getTotalSize() }}>
+        {items.map(({ index, start }) => {
+          const pod = rows[index - offset];
+          const key = pod && keyOf(pod);
+          return (
+            <Row
+              key={key ?? index}
+              pod={pod}
+              index={index}
+              top={start}
+              height={rowHeight}
+              active={index === active}
+              now={now}
+              changedAt={key === undefined ? undefined : feed.changedAt.get(key)}
+              onPick={setCursor}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+interface RowProps {
+  /** Missing for the moment between a long jump and the window's arrival. */
+  pod: Pod | undefined;
+  index: number;
+  top: number;
+  height: number;
+  active: boolean;
+  now: number;
+  changedAt: number | undefined;
+  onPick(cursor: { key: string; index: number }): void;
+}
+
+const Row = memo(function Row({ pod, index, top, height, active, now, changedAt, onPick }: RowProps) {
+  const version = pod?.metadata.resourceVersion;
+  const fresh = changedAt !== undefined && Date.now() - changedAt < 1000;
+  return (
+    <div
+      role="row"
+      id={`row-${index}`}
+      aria-rowindex={index + 2}
+      aria-selected={active}
+      className="row"
+      style={{ transform: `translateY(${top}px)`, height }}
+      onClick={() => pod && onPick({ key: keyOf(pod), index })}
+    >
+      {/* A new key starts the mark's animation again: once for each version. */}
+      {fresh && <span key={version} className="fresh" aria-hidden="true" />}
+      {COLUMNS.map(({ id, numeric, cell }, column) => (
+        <div key={id} role="gridcell" aria-colindex={column + 1} className={`cell ${id}${numeric ? " numeric" : ""}`}>
+          {pod && cell(pod, { now: Math.max(now, changedAt ?? 0), changedAt })}
+        </div>
+      ))}
+    </div>
+  );
+});
+
+/** A row in pixels: it follows the font, which grows with the screen. */
+function useRowHeight(): number {
+  const read = () => Math.round(parseFloat(getComputedStyle(document.documentElement).fontSize) * 1.85);
+  const [height, setHeight] = useState(read);
+  useEffect(() => {
+    const onResize = () => setHeight(read());
+    addEventListener("resize", onResize);
+    return () => removeEventListener("resize", onResize);
+  }, []);
+  return height;
+}

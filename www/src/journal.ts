@@ -1,0 +1,107 @@
+import type { Resource, ResourceStatus } from "watchcache";
+import { grouped, plural } from "./format";
+import type { Pod } from "./pod";
+
+export interface Entry {
+  id: number;
+  at: number;
+  title: string;
+  steps: string[];
+  /** From the first sign of trouble to live again. */
+  tookMs?: number;
+  open: boolean;
+}
+
+/** What happened to the connection and how long recovery took, told from the resource's status alone. */
+export class Journal {
+  entries: readonly Entry[] = [];
+  #listeners = new Set<() => void>();
+  #before: ResourceStatus;
+
+  constructor(readonly pods: Resource<Pod>) {
+    this.#before = pods.status;
+    this.#begin("listing pods");
+    pods.addEventListener("status", () => this.#follow(pods.status));
+  }
+
+  subscribe = (listener: () => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  /** A visitor broke something: what the cache does next is told under this entry. */
+  begin(title: string): void {
+    this.#begin(title);
+  }
+
+  /** Adds to the latest entry and, with `done`, closes it. */
+  step(text: string, done = false): void {
+    this.#change((entry) => ({
+      ...entry,
+      steps: entry.steps.at(-1) === text ? entry.steps : [...entry.steps, text],
+      ...(done ? { open: false, tookMs: Date.now() - entry.at } : {}),
+    }));
+  }
+
+  get latest(): Entry | undefined {
+    return this.entries[0];
+  }
+
+  #follow(status: ResourceStatus) {
+    const before = this.#before;
+    this.#before = status;
+    if (status.phase === "live" && before.phase === "live") this.#stayedLive(status);
+    if (status.phase === before.phase && status.error === before.error) return;
+    if (status.phase === "live") {
+      if (before.phase === "live") return;
+      const what = before.phase === "listing" ? plural(this.pods.size, "pod") : `live again, ${plural(this.pods.size, "row")} held`;
+      this.step(`${what} at ${grouped(status.resourceVersion ?? "")}`, true);
+      return;
+    }
+    const text = describe(status);
+    if (!text) return;
+    if (!this.latest?.open) this.#begin("the connection broke");
+    this.step(text);
+  }
+
+  /** Frames kept coming for three seconds after something was broken: it did not concern the stream. */
+  #stayedLive({ lastEventAt = 0 }: ResourceStatus) {
+    const { latest } = this;
+    if (latest?.open && latest.steps.length === 0 && lastEventAt > latest.at + 3_000) this.step("the stream went on", true);
+  }
+
+  #begin(title: string) {
+    const earlier = this.entries.map((entry) => ({ ...entry, open: false }));
+    this.entries = [{ id: (this.latest?.id ?? 0) + 1, at: Date.now(), title, steps: [], open: true }, ...earlier].slice(0, 50);
+    this.#tell();
+  }
+
+  #change(change: (entry: Entry) => Entry) {
+    const [latest, ...earlier] = this.entries;
+    if (!latest) return;
+    this.entries = [change(latest), ...earlier];
+    this.#tell();
+  }
+
+  #tell() {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function describe({ phase, error, attempt }: ResourceStatus): string | undefined {
+  const why = error ? `: ${error.message}` : "";
+  switch (phase) {
+    case "reconnecting":
+      return attempt > 1 ? `try ${attempt} failed${why}` : `stream lost${why}`;
+    case "relisting":
+      return `listing again, only differences will show${why}`;
+    case "needs-auth":
+      return `signed out${why}`;
+    case "failed":
+      return `the server says no${why}`;
+    case "paused":
+      return "paused";
+    default:
+      return undefined;
+  }
+}

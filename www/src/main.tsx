@@ -1,0 +1,18 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./App";
+import { openSession } from "./session";
+import "./style.css";
+
+const root = document.getElementById("root")!;
+
+try {
+  const session = await openSession();
+  createRoot(root).render(
+    <StrictMode>
+      <App session={session} />
+    </StrictMode>,
+  );
+} catch (error) {
+  root.querySelector("small")!.textContent = `could not start: ${(error as Error).message}`;
+}

@@ -1,0 +1,14 @@
+import type { KubeObject } from "watchcache";
+
+/** The part of a pod that this page shows. */
+export interface Pod extends KubeObject {
+  metadata: { name: string; namespace: string; resourceVersion: string; creationTimestamp: string };
+  spec?: { nodeName?: string };
+  status?: { phase?: string; containerStatuses?: { restartCount?: number }[] };
+}
+
+/** The key of the package's stores: "namespace/name". */
+export const keyOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
+
+/** Of the pod's first container: a path names one value, so what a column shows is what it sorts by. */
+export const restartsOf = (pod: Pod) => pod.status?.containerStatuses?.[0]?.restartCount ?? 0;

@@ -1,0 +1,33 @@
+import { createWatchCache, init, type Resource, type WatchCache } from "watchcache";
+import { Feed } from "./feed";
+import { Journal } from "./journal";
+import type { Pod } from "./pod";
+
+/** What the page lives on: one cache, one resource, and two things that listen to it. */
+export interface Session {
+  /** The embedded server can be broken on demand; a real cluster behind a proxy is left alone. */
+  embedded: boolean;
+  cache: WatchCache;
+  pods: Resource<Pod>;
+  feed: Feed;
+  journal: Journal;
+}
+
+export async function openSession(): Promise<Session> {
+  // Compiled before anything is drawn, so that a selector can be refused on the spot.
+  const [server] = await Promise.all([describeServer(), init()]);
+  const embedded = server?.mode === "embedded";
+  // A server that sends many events a second is never silent for long, so silence is noticed early. Others keep the default of 90 s.
+  const busy = embedded && server.eventsPerSecond >= 10;
+  const cache = createWatchCache(busy ? { idleTimeout: 5_000 } : {});
+  const pods = cache.resource<Pod>({ version: "v1", resource: "pods" });
+  const journal = new Journal(pods);
+  const feed = new Feed(pods);
+  void feed.run();
+  return { embedded, cache, pods, feed, journal };
+}
+
+async function describeServer(): Promise<{ mode: "embedded" | "proxy"; eventsPerSecond: number } | undefined> {
+  const answer = await fetch("/demo/status").catch(() => undefined);
+  return answer?.ok ? answer.json() : undefined;
+}
