@@ -143,8 +143,6 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
     pageSize: settings.pageSize,
     idleTimeout: settings.idleTimeout,
     retry: settings.retry,
-    history: { minMs: 75_000, minEvents: 100, maxEvents: 102_400, maxBytes: 64 * 1024 * 1024 },
-    debug: settings.debug,
   };
   if (target.source !== undefined) {
     const { source } = target;
