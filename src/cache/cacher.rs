@@ -395,7 +395,9 @@ impl Cacher {
     pub fn status(&self) -> ResourceStatus {
         let mut status = self.status.clone();
         status.resource_version = (self.lists > 0).then(|| self.version.clone());
-        status.stale = status.phase != Phase::Live && (self.lists > 0 || !self.store.is_empty());
+        // Rows of the first list under way are new, not stale; once that list fails they are.
+        let first_list = matches!(status.phase, Phase::Idle | Phase::Loading | Phase::Listing) && self.lists == 0;
+        status.stale = status.phase != Phase::Live && !first_list && !self.store.is_empty();
         status
     }
 
