@@ -20,7 +20,7 @@ import { deletedStatus, Writer } from "./write.mjs";
 /** @typedef {import("node:http").IncomingMessage} Request */
 /** @typedef {import("node:http").ServerResponse} Response */
 
-const ACCEPTED = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"];
+const ACCEPTED = ["application/json"];
 const BODY_LIMIT = 3 * 1024 * 1024;
 /** Programs that people read the answers of get them indented, unless they say otherwise. */
 const READABLE_AGENT = /^(Mozilla\/5\.0|curl|Wget)/;
@@ -296,7 +296,7 @@ function checkAccept(request) {
     if (parameters.some((parameter) => parameter.startsWith("as="))) return false;
     return type === "application/json" || type === "*/*" || type === "application/*";
   });
-  if (!acceptable) throw notAcceptable(ACCEPTED.slice(0, 1));
+  if (!acceptable) throw notAcceptable(ACCEPTED);
 }
 
 /** @param {Request} request */

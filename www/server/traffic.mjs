@@ -1,7 +1,7 @@
 // Traffic: what happens in the cluster, one write at a time. A step is one event; the same seed gives the same steps.
 import { eventAbout } from "./cluster/event.mjs";
 import { heartbeat } from "./cluster/node.mjs";
-import { crashPod, finishPod, newPod, restartPod, runPod, schedulePod, setReady, startPod, terminatePod } from "./cluster/pod.mjs";
+import { crashPod, finishPod, newPod, reportStatus, restartPod, runPod, schedulePod, setReady, startPod, terminatePod } from "./cluster/pod.mjs";
 import { replicaSet, reportDeployment, rollDeployment } from "./cluster/workload.mjs";
 import { badRequest } from "./status.mjs";
 
@@ -155,6 +155,7 @@ export class Traffic {
     if (!current) return false;
     const pod = current.parse();
     if (change(pod) === false) return false;
+    reportStatus(pod, this.cluster.now());
     table.put(pod);
     return true;
   }

@@ -71,8 +71,10 @@ export class Watcher {
     this.timeoutMs = options.timeoutSeconds ? options.timeoutSeconds * 1000 : MIN_TIMEOUT_MS * (1 + Math.random());
     this.openedAt = performance.now();
     this.scheduled = false;
-    /** @type {NodeJS.Timeout[]} */
-    this.timers = [];
+    /** @type {NodeJS.Timeout | undefined} */
+    this.deadline = undefined;
+    /** @type {NodeJS.Timeout | undefined} */
+    this.bookmarkTimer = undefined;
     this.changed = () => this.schedule();
     /** Called once when the watch is over. @type {(() => void) | undefined} */
     this.onstop = undefined;
@@ -83,7 +85,7 @@ export class Watcher {
     this.sink.onclose = () => this.stop(false);
     this.sink.onwritable = () => this.schedule();
     // setTimeout fires at once for a delay beyond 2^31-1 ms.
-    this.timers.push(setTimeout(() => this.stop(true), Math.min(this.timeoutMs, 2 ** 31 - 1)));
+    this.deadline = setTimeout(() => this.stop(true), Math.min(this.timeoutMs, 2 ** 31 - 1));
     try {
       const { options, settings, table } = this;
       const asked = parseVersion(options.resourceVersion);
@@ -201,15 +203,15 @@ export class Watcher {
 
   scheduleBookmark() {
     const left = this.timeoutMs - (performance.now() - this.openedAt) - LAST_BOOKMARK_MS;
-    const wait = Math.min(this.settings.bookmarkMs, left);
-    if (wait < 0) return;
-    this.timers.push(
-      setTimeout(() => {
+    if (left < 0) return;
+    const isLast = left <= this.settings.bookmarkMs;
+    this.bookmarkTimer = setTimeout(
+      () => {
         this.bookmark();
-        this.scheduleBookmark();
-      }, wait),
+        if (!isLast && !this.stopped) this.scheduleBookmark();
+      },
+      Math.min(this.settings.bookmarkMs, left),
     );
-    if (this.timers.length > 2) this.timers.splice(1, this.timers.length - 2);
   }
 
   /** Tells how far the stream has come, when that is news and nothing before it waits unsent. */
@@ -234,7 +236,8 @@ export class Watcher {
     if (this.stopped) return;
     this.stopped = true;
     this.table.listeners.delete(this.changed);
-    for (const timer of this.timers) clearTimeout(timer);
+    clearTimeout(this.deadline);
+    clearTimeout(this.bookmarkTimer);
     this.onstop?.();
     if (close) this.sink.end();
   }

@@ -3,7 +3,7 @@ import { timestamp } from "../write.mjs";
 import { findResourceByName } from "../resources.mjs";
 import { NAMESPACES } from "./names.mjs";
 import { hostIP, newNode } from "./node.mjs";
-import { crashPod, finishPod, newPod, runPod, schedulePod, setReady, startPod } from "./pod.mjs";
+import { crashPod, finishPod, newPod, reportStatus, runPod, schedulePod, setReady, startPod } from "./pod.mjs";
 import { Random } from "./random.mjs";
 import { configMap, deployment, newWorkload, replicaSet, service } from "./workload.mjs";
 
@@ -100,12 +100,20 @@ function addDeployment(cluster, workload, birth) {
 /** A pod that has been there for a while. @param {Cluster} cluster @param {Workload} workload @param {number} birth */
 function settledPod(cluster, workload, birth) {
   const { random } = cluster;
-  const node = cluster.randomNode();
   const pod = newPod(workload, random, birth);
-  if (random.chance(0.01)) return pod;
+  age(cluster, workload, pod, birth);
+  reportStatus(pod, birth);
+  return pod;
+}
+
+/** What became of it. @param {Cluster} cluster @param {Workload} workload @param {any} pod @param {number} birth */
+function age(cluster, workload, pod, birth) {
+  const { random } = cluster;
+  const node = cluster.randomNode();
+  if (random.chance(0.01)) return;
   schedulePod(pod, node.name, birth + 1_000);
   startPod(pod, node.hostIP, birth + 2_000);
-  if (random.chance(0.01)) return pod;
+  if (random.chance(0.01)) return;
   runPod(pod, cluster.nextPodIP(), random, birth + 6_000);
   setReady(pod, true, birth + 12_000);
   if (workload.kind === "Job") finishPod(pod, random.chance(0.85), birth + 90_000);
@@ -117,5 +125,4 @@ function settledPod(cluster, workload, birth) {
       setReady(pod, true, birth + 3_700_000);
     }
   }
-  return pod;
 }

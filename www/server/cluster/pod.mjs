@@ -29,6 +29,8 @@ const FIELD_ENVIRONMENT = [
   ["POD_IP", "status.podIP"],
 ];
 
+const LIVENESS = { httpGet: { path: "/livez", port: "http", scheme: "HTTP" }, initialDelaySeconds: 10, timeoutSeconds: 2, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
+
 /** @param {Workload} workload @param {string} name @param {Random} random @param {number} size rough number of plain variables */
 function container(workload, name, random, size) {
   const isMain = name === workload.app;
@@ -53,7 +55,7 @@ function container(workload, name, random, size) {
       ...(isMain ? [{ name: "config", mountPath: "/etc/config" }, { name: "tmp", mountPath: "/tmp" }] : []),
       { name: workload.tokenVolume, readOnly: true, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" },
     ],
-    livenessProbe: { httpGet: { path: "/livez", port: "http", scheme: "HTTP" }, initialDelaySeconds: 10, timeoutSeconds: 2, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 },
+    ...(isMain ? { livenessProbe: LIVENESS } : {}),
     readinessProbe: { httpGet: { path: "/readyz", port: "http", scheme: "HTTP" }, timeoutSeconds: 2, periodSeconds: 5, successThreshold: 1, failureThreshold: 3 },
     terminationMessagePath: "/dev/termination-log",
     terminationMessagePolicy: "File",
@@ -205,7 +207,6 @@ export function startPod(pod, hostIP, now) {
     imageID: "",
     started: false,
   }));
-  reportedBy(pod, time);
 }
 
 /** @param {any} pod @param {string} podIP @param {Random} random @param {number} now */
@@ -238,7 +239,6 @@ export function runPod(pod, podIP, random, now) {
     status.containerID = `containerd://${random.hex(64)}`;
     status.started = true;
   }
-  reportedBy(pod, time);
 }
 
 /** @param {any} pod @param {boolean} ready @param {number} now */
@@ -248,7 +248,6 @@ export function setReady(pod, ready, now) {
   const why = ready ? {} : { reason: "ContainersNotReady", message: `containers with unready status: [${pod.spec.containers[0].name}]` };
   setCondition(pod, condition("Ready", ready, time, why));
   setCondition(pod, condition("ContainersReady", ready, time, why));
-  reportedBy(pod, time);
 }
 
 /** The first container ends with an error and waits before its next try. @param {any} pod @param {Random} random @param {number} now */
@@ -288,7 +287,6 @@ export function finishPod(pod, success, now) {
   const why = { reason: success ? "PodCompleted" : "PodFailed" };
   setCondition(pod, condition("Ready", false, time, why));
   setCondition(pod, condition("ContainersReady", false, time, why));
-  reportedBy(pod, time);
 }
 
 /** @param {any} pod @param {number} now */
@@ -297,8 +295,13 @@ export function terminatePod(pod, now) {
   pod.metadata.deletionGracePeriodSeconds = 30;
 }
 
-/** Whoever reports a status owns its fields. @param {any} pod @param {string} time */
-function reportedBy(pod, time) {
+/**
+ * Whoever reports a status owns its fields: to be called once after the status has changed.
+ * @param {any} pod @param {number} now
+ */
+export function reportStatus(pod, now) {
+  if (!pod.status.startTime) return;
+  const time = timestamp(now);
   const { phase: _phase, qosClass: _qosClass, ...fields } = pod.status;
   const entry = managedBy({ manager: "kubelet", apiVersion: "v1", time, subresource: "status" }, { status: fields });
   pod.metadata.managedFields = [...pod.metadata.managedFields.filter((/** @type {any} */ { manager }) => manager !== "kubelet"), entry];

@@ -40,7 +40,7 @@ export function newWorkload(namespace, index, random, kind = "Deployment") {
     tokenVolume: `kube-api-access-${random.suffix(5)}`,
     containers: sidecar ? [app, "istio-proxy"] : [app],
     init: random.chance(0.5),
-    variables: sidecar ? random.int(2, 7) : random.int(9, 13),
+    variables: sidecar ? random.int(2, 6) : random.int(10, 13),
     replicas: 1,
     revision: 1,
   };
