@@ -11,7 +11,7 @@ export function mergePatch(target, patch) {
   const result = isObject(target) ? target : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
-    else define(result, key, mergePatch(result[key], value));
+    else define(result, key, mergePatch(Object.hasOwn(result, key) ? result[key] : undefined, value));
   }
   return result;
 }

@@ -160,6 +160,11 @@ export function openWebSocket(url, path, { protocols = [], origin = "http://loca
 export async function openStream(url, path, headers = {}) {
   const watch = new WatchClient();
   const request = httpRequest(url + path, { headers, agent: false });
+  /** @type {Error | undefined} */
+  let failure;
+  const fail = (/** @type {Error} */ error) => {
+    failure ??= error;
+  };
   request.end();
   const [response] = /** @type {[import("node:http").IncomingMessage]} */ (await once(request, "response"));
   let rest = "";
@@ -169,11 +174,8 @@ export async function openStream(url, path, headers = {}) {
     rest = lines.pop() ?? "";
     for (const line of lines) watch.take(`${line}\n`);
   });
-  /** @type {Error | undefined} */
-  let failure;
-  response.on("error", (error) => {
-    failure = error;
-  });
+  request.on("error", fail);
+  response.on("error", fail);
   response.on("close", () => {
     watch.over = true;
     watch.finish?.({ error: failure });

@@ -12,7 +12,7 @@ const TICK_MS = 20;
 /** After a pause (a sleeping machine, a long pause of the process) this much is made up for, not more. */
 const MOST_MS_MADE_UP = 1_000;
 /** Events of the cluster (the resource) that are kept. */
-const KEPT_EVENTS = 1_000;
+const KEPT_EVENTS = 500;
 export const HIGHEST_RATE = 10_000;
 
 /** Keeps the cluster alive. */
