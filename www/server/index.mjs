@@ -48,7 +48,9 @@ export async function startServer(given = {}) {
   const target = given.proxy ? parseProxy(given.proxy) : undefined;
   const store = target ? undefined : new Store({ history: options.history });
   const faults = new Faults(store);
+  /** @type {Traffic | undefined} */
   let traffic;
+  /** @type {Api | undefined} */
   let api;
   if (store) {
     const cluster = populate(store, options);

@@ -1,5 +1,7 @@
 // The two ways a watch leaves the server. Both can be broken on command, the way networks break them.
 
+/** @typedef {import("./watch.mjs").Sink} Sink */
+
 /** Above this many unsent bytes a watcher stops pulling. */
 const HIGH_WATER_BYTES = 1024 * 1024;
 /** How long torn bytes get to leave the machine before the reset: a reset throws away what the peer has not read. */
@@ -10,7 +12,7 @@ const TORN_TEXT = '{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","
 
 /**
  * What both sinks share: the state of being frozen, and who to call.
- * @implements {import("./watch.mjs").Sink}
+ * @implements {Sink}
  */
 class SocketSink {
   /**

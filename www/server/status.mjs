@@ -32,7 +32,10 @@ export class StatusError extends Error {
     return status;
   }
 
-  /** Response headers: `Retry-After` exists exactly when the details name the seconds. */
+  /**
+   * Response headers: `Retry-After` exists exactly when the details name the seconds.
+   * @returns {Record<string, string>}
+   */
   headers() {
     const seconds = this.details?.retryAfterSeconds ?? 0;
     return seconds > 0 ? { "retry-after": String(seconds) } : {};

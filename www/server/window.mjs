@@ -21,8 +21,13 @@ export class EventWindow {
     this.capacity = capacity;
     /** @type {StoreEvent[]} */
     this.events = [];
+    /** Position of the oldest event. */
     this.first = 0;
-    this.reset(version);
+    // Evicted events stay at the array's head until enough gathered: shifting the array at each event would cost its length.
+    this.dead = 0;
+    /** The version that the history begins after. */
+    this.listVersion = version;
+    this.evicted = false;
   }
 
   /** Position after the newest event. */
@@ -37,9 +42,8 @@ export class EventWindow {
 
   /** Forgets every event; what was before `version` can no longer be asked for. @param {number} version */
   reset(version) {
-    this.first += this.events.length - (this.dead ?? 0);
+    this.first = this.end;
     this.events = [];
-    // Evicted events stay at the array's head until enough gathered: shifting the array at each event would cost its length.
     this.dead = 0;
     this.listVersion = version;
     this.evicted = false;
