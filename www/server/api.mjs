@@ -1,4 +1,5 @@
 // The Kubernetes API itself: from a request to its list, watch, object or refusal.
+import { STATUS_CODES } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocketServer } from "ws";
@@ -7,11 +8,21 @@ import { discoveryDocument, isProbe, isPublic } from "./discovery.mjs";
 import { HTML_PAGE, refusal, TOO_MANY_REQUESTS_TEXT } from "./faults.mjs";
 import { encodeJson } from "./json.mjs";
 import { readPage, renderPage } from "./list.mjs";
-import { parseResourcePath } from "./path.mjs";
+import { isInKnownGroup, parseResourcePath } from "./path.mjs";
 import { decodeListOptions } from "./query.mjs";
 import { keyOf } from "./resources.mjs";
 import { StreamSink, WebSocketSink } from "./sinks.mjs";
-import { asStatusError, badRequest, methodNotAllowed, noSuchPath, notAcceptable, notFound, StatusError, tooLarge } from "./status.mjs";
+import {
+  asStatusError,
+  badRequest,
+  methodNotAllowed,
+  noSuchResource,
+  notAcceptable,
+  notFound,
+  PAGE_NOT_FOUND,
+  StatusError,
+  tooLarge,
+} from "./status.mjs";
 import { parseVersion } from "./version.mjs";
 import { checkWatchOptions, Watcher } from "./watch.mjs";
 import { deletedStatus, Writer } from "./write.mjs";
@@ -37,7 +48,11 @@ export class Api {
     this.faults = faults;
     this.settings = settings;
     this.writer = new Writer(store, settings.now);
-    this.webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, handleProtocols: (protocols) => [...protocols].at(-1) ?? false });
+    this.webSockets = new WebSocketServer({
+      noServer: true,
+      perMessageDeflate: false,
+      handleProtocols: (protocols) => [...protocols].at(-1) ?? false,
+    });
     /** Totals since the start. */
     this.counts = { requests: 0, lists: 0, watches: 0, frames: 0 };
   }
@@ -53,7 +68,8 @@ export class Api {
       const document = discoveryDocument(pathname);
       if (document !== undefined) return answer.json(200, document);
       const path = parseResourcePath(pathname);
-      if (!path) return answer.text(404, "404 page not found\n");
+      if (!path && isInKnownGroup(pathname)) throw noSuchResource();
+      if (!path) return answer.text(404, PAGE_NOT_FOUND);
       if (request.method === "GET" || request.method === "HEAD") await this.#read(request, answer, path, searchParams);
       else await this.#write(request, answer, path);
     } catch (error) {
@@ -89,7 +105,8 @@ export class Api {
     }
     const status = this.faults.take("status", about);
     if (!status) return false;
-    if (status.plain) answer.text(status.code, TOO_MANY_REQUESTS_TEXT, "text/plain; charset=utf-8", { "retry-after": String(status.retryAfterSeconds) });
+    if (status.plain)
+      answer.text(status.code, TOO_MANY_REQUESTS_TEXT, "text/plain; charset=utf-8", { "retry-after": String(status.retryAfterSeconds) });
     else answer.refuse(refusal(status));
     return true;
   }
@@ -184,7 +201,8 @@ export class Api {
       const url = new URL(request.url ?? "/", "http://server");
       const remaining = authenticate(request, this.settings.tokens);
       const path = parseResourcePath(url.pathname);
-      if (!path) throw noSuchPath();
+      if (!path && isInKnownGroup(url.pathname)) throw noSuchResource();
+      if (!path) return endUpgrade(socket, 404, "text/plain; charset=utf-8", PAGE_NOT_FOUND);
       const options = decodeListOptions(url.searchParams, path.definition, { forceWatch: path.watch });
       if (!options.watch) throw badRequest("a WebSocket is only for watches here");
       checkWatchOptions(options);
@@ -201,7 +219,8 @@ export class Api {
   /** @param {ResourcePath} path */
   #refuseUpgrade(path) {
     const about = { verb: /** @type {const} */ ("watch"), resource: path.definition.resource };
-    const refused = this.faults.take("refuseUpgrade", about) ?? this.faults.take("status", about) ?? this.faults.take("htmlErrorPage", about);
+    const refused =
+      this.faults.take("refuseUpgrade", about) ?? this.faults.take("status", about) ?? this.faults.take("htmlErrorPage", about);
     if (refused) throw refusal({ retryAfterSeconds: 1, ...refused, code: refused.code < 400 ? 502 : refused.code });
   }
 }
@@ -224,11 +243,18 @@ function isAbsolute(origin) {
 
 /** @param {import("node:stream").Duplex} socket @param {StatusError} error */
 export function refuseUpgrade(socket, error) {
-  const body = `${encodeJson(error.toStatus())}\n`;
-  const headers = { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)), connection: "close", ...error.headers() };
+  endUpgrade(socket, error.code, "application/json", `${encodeJson(error.toStatus())}\n`, error.headers());
+}
+
+/**
+ * @param {import("node:stream").Duplex} socket @param {number} code @param {string} type @param {string} body
+ * @param {Record<string, string>} [more] headers
+ */
+function endUpgrade(socket, code, type, body, more = {}) {
+  const headers = { "content-type": type, "content-length": String(Buffer.byteLength(body)), connection: "close", ...more };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on("error", () => {});
-  socket.end(`HTTP/1.1 ${error.code} ${error.reason || "Error"}\r\n${lines.join("")}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${code} ${STATUS_CODES[code] ?? "Error"}\r\n${lines.join("")}\r\n${body}`);
 }
 
 /** One HTTP answer in the making. */
@@ -238,7 +264,8 @@ class Answer {
     this.response = response;
     this.url = new URL(request.url ?? "/", "http://server");
     const pretty = this.url.searchParams.get("pretty");
-    this.pretty = pretty === null ? READABLE_AGENT.test(request.headers["user-agent"] ?? "") : pretty !== "0" && pretty.toLowerCase() !== "false";
+    this.pretty =
+      pretty === null ? READABLE_AGENT.test(request.headers["user-agent"] ?? "") : pretty !== "0" && pretty.toLowerCase() !== "false";
   }
 
   /** @param {number} code @param {string} body @param {string} [type] @param {Record<string, string>} [headers] */

@@ -17,7 +17,8 @@ export function bearerToken(request) {
   if (carriers.length > 1) throw new Error("multiple base64.bearer.authorization tokens specified");
   if (carriers.length === 1) {
     const encoded = carriers[0].slice(TOKEN_PROTOCOL.length);
-    if (!/^[A-Za-z0-9_-]*$/.test(encoded) || encoded.length % 4 === 1) throw new Error("invalid base64.bearer.authorization token encoding");
+    if (!/^[A-Za-z0-9_-]*$/.test(encoded) || encoded.length % 4 === 1)
+      throw new Error("invalid base64.bearer.authorization token encoding");
     const bytes = Buffer.from(encoded, "base64url");
     if (!isUtf8(bytes)) throw new Error("invalid base64.bearer.authorization token");
     if (bytes.length > 0) {

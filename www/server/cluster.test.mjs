@@ -21,7 +21,11 @@ function run(seed, steps, pods = 300) {
 
 /** Everything that a store holds. @param {Store} store */
 function contents(store) {
-  return RESOURCES.flatMap((definition) => [...store.table(definition).snapshot(store.revision).range("/")].map((object) => `${definition.resource}${object.key} ${object.body()}`));
+  return RESOURCES.flatMap((definition) =>
+    [...store.table(definition).snapshot(store.revision).range("/")].map(
+      (object) => `${definition.resource}${object.key} ${object.body()}`,
+    ),
+  );
 }
 
 test("equal_seeds_make_equal_clusters_and_equal_traffic", () => {
@@ -64,7 +68,10 @@ test("owners_of_pods_exist", () => {
     if (owner.kind !== "ReplicaSet") continue;
     const set = table("replicasets").get(`/${object.namespace}/${owner.name}`)?.parse();
     assert.equal(set.metadata.uid, owner.uid);
-    assert.equal(table("deployments").get(`/${object.namespace}/${set.metadata.ownerReferences[0].name}`)?.uid, set.metadata.ownerReferences[0].uid);
+    assert.equal(
+      table("deployments").get(`/${object.namespace}/${set.metadata.ownerReferences[0].name}`)?.uid,
+      set.metadata.ownerReferences[0].uid,
+    );
   }
 });
 
@@ -86,7 +93,17 @@ test("traffic_keeps_counts_and_makes_every_kind_of_change", () => {
       seen.set(kind, (seen.get(kind) ?? 0) + 1);
     }
   }
-  for (const kind of ["pods ADDED", "pods MODIFIED", "pods DELETED", "nodes MODIFIED", "events ADDED", "events DELETED", "deployments MODIFIED", "replicasets ADDED", "replicasets DELETED"]) {
+  for (const kind of [
+    "pods ADDED",
+    "pods MODIFIED",
+    "pods DELETED",
+    "nodes MODIFIED",
+    "events ADDED",
+    "events DELETED",
+    "deployments MODIFIED",
+    "replicasets ADDED",
+    "replicasets DELETED",
+  ]) {
     assert.ok((seen.get(kind) ?? 0) > 0, `${kind} in ${JSON.stringify([...seen])}`);
   }
   assert.ok(table("events").size <= 500);
@@ -104,7 +121,15 @@ test("a_pod_lives_from_pending_to_ready_and_ends", () => {
       const { key, current } = window.at(position);
       const pod = current?.parse();
       const ready = pod?.status.conditions?.some((/** @type {any} */ { type, status }) => type === "Ready" && status === "True");
-      const stage = !pod ? "gone" : pod.metadata.deletionTimestamp ? "ending" : ready ? "ready" : pod.spec.nodeName ? pod.status.phase : "unassigned";
+      const stage = !pod
+        ? "gone"
+        : pod.metadata.deletionTimestamp
+          ? "ending"
+          : ready
+            ? "ready"
+            : pod.spec.nodeName
+              ? pod.status.phase
+              : "unassigned";
       const life = lives.get(key) ?? [];
       if (life.at(-1) !== stage) life.push(stage);
       lives.set(key, life);
@@ -132,5 +157,6 @@ test("the_rate_is_a_setting_at_run_time", async (t) => {
   assert.equal((await server.api("/demo/rate", { method: "POST", json: { eventsPerSecond: 400 } })).body.eventsPerSecond, 400);
   while (Number(server.control.status().resourceVersion) < Number(before) + 20) await new Promise((resolve) => setTimeout(resolve, 10));
   server.control.setRate(0);
-  for (const eventsPerSecond of [-1, "fast", 1e9, null]) assert.equal((await server.api("/demo/rate", { method: "POST", json: { eventsPerSecond } })).code, 400);
+  for (const eventsPerSecond of [-1, "fast", 1e9, null])
+    assert.equal((await server.api("/demo/rate", { method: "POST", json: { eventsPerSecond } })).code, 400);
 });

@@ -28,7 +28,8 @@ export function decodeContinue(token) {
     throw new SyntaxError(`continue key is not valid: ${/** @type {Error} */ (error).message}`);
   }
   const { v = "", rv = 0, start = "" } = value;
-  if (typeof v !== "string" || !Number.isInteger(rv) || typeof start !== "string") throw new SyntaxError("continue key is not valid: json: cannot unmarshal into a continue token");
+  if (typeof v !== "string" || !Number.isInteger(rv) || typeof start !== "string")
+    throw new SyntaxError("continue key is not valid: json: cannot unmarshal into a continue token");
   if (v !== TOKEN_VERSION) throw new SyntaxError(`continue key is not valid: server does not recognize this encoded version ${v}`);
   if (rv === 0) throw new SyntaxError("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
   if (start === "") throw new SyntaxError("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)");

@@ -24,7 +24,9 @@ export function registerDemo(app, parts) {
   app.get("/demo/status", async () => demoStatus(parts));
   app.get("/demo/digest", async (request) => {
     const { resource = "pods", resourceVersion = "" } = /** @type {Record<string, string>} */ (request.query);
-    return parts.store ? digest(parts.store, resource, resourceVersion) : digestOf(/** @type {URL} */ (parts.proxy), resource, resourceVersion);
+    return parts.store
+      ? digest(parts.store, resource, resourceVersion)
+      : digestOf(/** @type {URL} */ (parts.proxy), resource, resourceVersion);
   });
   app.setErrorHandler((error, _request, reply) => {
     const status = asStatusError(error);

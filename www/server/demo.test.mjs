@@ -10,7 +10,10 @@ import { serverFor } from "./testing.mjs";
 test("a_digest_is_the_list_at_that_very_version", async (t) => {
   const server = await serverFor(t, { pods: 60 });
   const list = (await server.api("/api/v1/pods?pretty=false")).body;
-  const expected = list.items.map((/** @type {any} */ { metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata.resourceVersion]);
+  const expected = list.items.map((/** @type {any} */ { metadata }) => [
+    `${metadata.namespace}/${metadata.name}`,
+    metadata.resourceVersion,
+  ]);
   server.control.step(300);
   const past = (await server.api(`/demo/digest?resource=pods&resourceVersion=${list.metadata.resourceVersion}`)).body;
   assert.deepEqual(past, { resourceVersion: list.metadata.resourceVersion, count: expected.length, items: expected });
@@ -56,7 +59,8 @@ test("the_page_is_served_with_types_and_a_policy", async (t) => {
   const page = await server.api("/");
   assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
   const policy = page.headers.get("content-security-policy") ?? "";
-  for (const part of ["default-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", "connect-src 'self' ws: wss:"]) assert.ok(policy.split("; ").includes(part), part);
+  for (const part of ["default-src 'self'", "script-src 'self' 'wasm-unsafe-eval'", "connect-src 'self' ws: wss:"])
+    assert.ok(policy.split("; ").includes(part), part);
   assert.equal((await server.api("/assets/core-1234.wasm")).headers.get("content-type"), "application/wasm");
   const script = await server.api("/assets/main-1234.js");
   assert.equal(script.headers.get("content-type"), "text/javascript; charset=utf-8");
@@ -80,7 +84,10 @@ test("pages_of_this_machine_may_read_across_origins", async (t) => {
   const preflight = await server.api("/demo/faults/drop", { method: "OPTIONS", headers: { origin: "http://127.0.0.1:4000" } });
   assert.equal(preflight.code, 204);
   assert.match(preflight.headers.get("access-control-allow-headers") ?? "", /Authorization/);
-  assert.equal((await server.api("/api/v1/pods", { headers: { origin: "https://elsewhere.example" } })).headers.get("access-control-allow-origin"), null);
+  assert.equal(
+    (await server.api("/api/v1/pods", { headers: { origin: "https://elsewhere.example" } })).headers.get("access-control-allow-origin"),
+    null,
+  );
 });
 
 test("the_next_free_port_is_taken_only_when_asked", async (t) => {
@@ -102,17 +109,39 @@ test("close_ends_streams_and_frees_the_port", async (t) => {
 });
 
 test("the_command_line", () => {
-  assert.deepEqual(parseCommandLine(["--port", "0", "--pods", "10", "--rate", "5", "--seed", "3", "--history", "7", "--bookmark-ms", "9", "--host", "::1", "--token", "a", "--token", "b"]), {
-    nextFreePort: true,
-    port: 0,
-    pods: 10,
-    rate: 5,
-    seed: 3,
-    history: 7,
-    bookmarkMs: 9,
-    host: "::1",
-    tokens: ["a", "b"],
-  });
+  assert.deepEqual(
+    parseCommandLine([
+      "--port",
+      "0",
+      "--pods",
+      "10",
+      "--rate",
+      "5",
+      "--seed",
+      "3",
+      "--history",
+      "7",
+      "--bookmark-ms",
+      "9",
+      "--host",
+      "::1",
+      "--token",
+      "a",
+      "--token",
+      "b",
+    ]),
+    {
+      nextFreePort: true,
+      port: 0,
+      pods: 10,
+      rate: 5,
+      seed: 3,
+      history: 7,
+      bookmarkMs: 9,
+      host: "::1",
+      tokens: ["a", "b"],
+    },
+  );
   assert.throws(() => parseCommandLine(["--pods", "many"]), { message: '--pods is a number from 0 to 200000, not "many"' });
   assert.throws(() => parseCommandLine(["--rate", "-3"]));
   assert.throws(() => parseCommandLine(["--unknown"]), /unknown/);

@@ -27,7 +27,8 @@ export function digest(store, resource, resourceVersion) {
   } catch (error) {
     throw badRequest(/** @type {Error} */ (error).message);
   }
-  if (!table.window.covers(version) || version > store.revision) throw expired(`version ${version} is not kept: ${table.window.oldest} to ${store.revision} are`);
+  if (!table.window.covers(version) || version > store.revision)
+    throw expired(`version ${version} is not kept: ${table.window.oldest} to ${store.revision} are`);
   /** @type {[string, string][]} */
   const items = [];
   for (const object of table.snapshot(version).range("/")) items.push([object.key.slice(1), String(object.version)]);
@@ -45,11 +46,16 @@ export async function digestOf(server, resource, resourceVersion) {
   const { group, version } = digestResource(resource);
   const url = new URL(`${server.pathname.replace(/\/$/, "")}/${group ? `apis/${group}` : "api"}/${version}/${resource}`, server);
   if (resourceVersion) url.search = new URLSearchParams({ resourceVersion, resourceVersionMatch: "Exact" }).toString();
-  const response = await fetch(url, { headers: { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json" } });
+  const response = await fetch(url, {
+    headers: { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json" },
+  });
   const list = /** @type {any} */ (await response.json());
   if (!response.ok) throw expired(list.message ?? `the server answered ${response.status}`);
   /** @type {[string, string][]} */
-  const items = list.items.map((/** @type {any} */ { metadata }) => [metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name, metadata.resourceVersion]);
+  const items = list.items.map((/** @type {any} */ { metadata }) => [
+    metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name,
+    metadata.resourceVersion,
+  ]);
   items.sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));
   return { resourceVersion: list.metadata.resourceVersion, count: items.length, items };
 }

@@ -7,10 +7,25 @@ const VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
 function resourceList(group, version) {
   const resources = RESOURCES.filter((definition) => definition.group === group && definition.version === version).flatMap((definition) => {
     const { kind, namespaced, resource, singular, shortNames, categories } = definition;
-    const own = { name: resource, singularName: singular, namespaced, kind, verbs: VERBS, ...(shortNames.length > 0 ? { shortNames } : {}), ...(categories.length > 0 ? { categories } : {}) };
-    return definition.status ? [own, { name: `${resource}/status`, singularName: "", namespaced, kind, verbs: ["get", "patch", "update"] }] : [own];
+    const own = {
+      name: resource,
+      singularName: singular,
+      namespaced,
+      kind,
+      verbs: VERBS,
+      ...(shortNames.length > 0 ? { shortNames } : {}),
+      ...(categories.length > 0 ? { categories } : {}),
+    };
+    return definition.status
+      ? [own, { name: `${resource}/status`, singularName: "", namespaced, kind, verbs: ["get", "patch", "update"] }]
+      : [own];
   });
-  return { kind: "APIResourceList", ...(group ? { apiVersion: "v1" } : {}), groupVersion: group ? `${group}/${version}` : version, resources };
+  return {
+    kind: "APIResourceList",
+    ...(group ? { apiVersion: "v1" } : {}),
+    groupVersion: group ? `${group}/${version}` : version,
+    resources,
+  };
 }
 
 const groups = [...new Set(RESOURCES.map((definition) => definition.group))].filter(Boolean).map((name) => {

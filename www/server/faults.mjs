@@ -48,7 +48,11 @@ export const FAULTS = {
   outOfOrder: { proxied: false, options: { ...MATCH, count: 0 } },
 };
 
-const CHOICES = /** @type {Record<string, readonly string[]>} */ ({ on: ["list", "watch", "all"], how: ["json", "utf8"], transport: ["", "websocket", "http"] });
+const CHOICES = /** @type {Record<string, readonly string[]>} */ ({
+  on: ["list", "watch", "all"],
+  how: ["json", "utf8"],
+  transport: ["", "websocket", "http"],
+});
 const LASTING = new Set(["status", "refuseUpgrade", "staleReplica", "slowPages", "htmlErrorPage"]);
 
 /** The switchboard. */
@@ -85,14 +89,19 @@ export class Faults {
   /** @param {string} name @param {unknown} given */
   #options(name, given) {
     const known = Object.hasOwn(FAULTS, name) ? FAULTS[name] : undefined;
-    if (!known) throw new StatusError(404, "NotFound", `no fault is called "${name}"; there are ${Object.keys(FAULTS).join(", ")} and clear`);
-    if (!known.proxied && !this.store) throw new StatusError(409, "Conflict", `the fault "${name}" needs the embedded server, and this one only forwards to another`);
+    if (!known)
+      throw new StatusError(404, "NotFound", `no fault is called "${name}"; there are ${Object.keys(FAULTS).join(", ")} and clear`);
+    if (!known.proxied && !this.store)
+      throw new StatusError(409, "Conflict", `the fault "${name}" needs the embedded server, and this one only forwards to another`);
     if (typeof given !== "object" || given === null || Array.isArray(given)) throw badRequest("options of a fault are a JSON object");
     for (const [option, value] of Object.entries(given)) {
-      if (!Object.hasOwn(known.options, option)) throw badRequest(`the fault "${name}" has no option "${option}"; it has ${Object.keys(known.options).join(", ")}`);
-      if (typeof value !== typeof known.options[option]) throw badRequest(`the option "${option}" of the fault "${name}" is a ${typeof known.options[option]}`);
+      if (!Object.hasOwn(known.options, option))
+        throw badRequest(`the fault "${name}" has no option "${option}"; it has ${Object.keys(known.options).join(", ")}`);
+      if (typeof value !== typeof known.options[option])
+        throw badRequest(`the option "${option}" of the fault "${name}" is a ${typeof known.options[option]}`);
       if (typeof value === "number" && !(value >= 0)) throw badRequest(`the option "${option}" of the fault "${name}" is not negative`);
-      if (CHOICES[option] && !CHOICES[option].includes(String(value))) throw badRequest(`the option "${option}" of the fault "${name}" is one of ${CHOICES[option].join(", ")}`);
+      if (CHOICES[option] && !CHOICES[option].includes(String(value)))
+        throw badRequest(`the option "${option}" of the fault "${name}" is one of ${CHOICES[option].join(", ")}`);
     }
     return { ...known.options, ...given };
   }
@@ -224,7 +233,9 @@ export class Faults {
     const fault = this.#current("staleReplica");
     if (!fault) return () => table.store.revision;
     return () =>
-      this.#current("staleReplica") === fault ? Math.max(table.store.revision - fault.options.behind, table.window.oldest) : table.store.revision;
+      this.#current("staleReplica") === fault
+        ? Math.max(table.store.revision - fault.options.behind, table.window.oldest)
+        : table.store.revision;
   }
 
   /** What is on. */
@@ -253,10 +264,16 @@ export class Faults {
 export function refusal({ code, retryAfterSeconds }) {
   if (code === 429) return tooManyRequests("storage is (re)initializing", retryAfterSeconds);
   if (code === 503) return unavailable("the server is currently unable to handle the request", retryAfterSeconds);
-  return new StatusError(code, code === 500 ? "InternalError" : "", `the fault "status" answers ${code}`, retryAfterSeconds > 0 ? { retryAfterSeconds } : undefined);
+  return new StatusError(
+    code,
+    code === 500 ? "InternalError" : "",
+    `the fault "status" answers ${code}`,
+    retryAfterSeconds > 0 ? { retryAfterSeconds } : undefined,
+  );
 }
 
-export const HTML_PAGE = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>\n";
+export const HTML_PAGE =
+  "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>\n";
 export const TOO_MANY_REQUESTS_TEXT = "Too many requests, please try again later.\n";
 
 /**
@@ -266,8 +283,13 @@ export const TOO_MANY_REQUESTS_TEXT = "Too many requests, please try again later
  */
 function strangeFrame(name, options, watcher) {
   if (name === "badFrame") {
-    if (options.how === "json") return Buffer.from('{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"broken",}}\n');
-    return Buffer.concat([Buffer.from('{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"broken-'), Buffer.from([0xff, 0xc3, 0x28]), Buffer.from('"}}}\n')]);
+    if (options.how === "json")
+      return Buffer.from('{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"broken",}}\n');
+    return Buffer.concat([
+      Buffer.from('{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"broken-'),
+      Buffer.from([0xff, 0xc3, 0x28]),
+      Buffer.from('"}}}\n'),
+    ]);
   }
   const [sample] = watcher.state(watcher.table.store.revision);
   if (!sample) return undefined;

@@ -85,7 +85,10 @@ test("expire_makes_every_known_version_too_old", async (t) => {
   assert.equal((await trigger(server, "expire")).body.affected, 1);
   assert.equal((await socket.ended).code, 1006);
   const resumed = await server.watch(`/api/v1/pods?watch=1&resourceVersion=${metadata.resourceVersion}`);
-  assert.match(brief(await resumed.next()), new RegExp(`^ERROR Expired: too old resource version: ${metadata.resourceVersion} \\(\\d+\\)$`));
+  assert.match(
+    brief(await resumed.next()),
+    new RegExp(`^ERROR Expired: too old resource version: ${metadata.resourceVersion} \\(\\d+\\)$`),
+  );
   const relisted = (await server.api("/api/v1/pods")).body;
   assert.deepEqual(namesOf(relisted), ["default/p"]);
   const again = await server.watch(`/api/v1/pods?watch=1&resourceVersion=${relisted.metadata.resourceVersion}`);
@@ -115,7 +118,10 @@ test("status_refuses_for_some_requests_or_some_time", async (t) => {
   await trigger(server, "status", { code: 429, plain: true, requests: 1, resource: "nodes" });
   assert.equal((await server.api("/api/v1/pods")).code, 200);
   const plain = await server.api("/api/v1/nodes");
-  assert.deepEqual([plain.code, plain.headers.get("content-type"), plain.text], [429, "text/plain; charset=utf-8", "Too many requests, please try again later.\n"]);
+  assert.deepEqual(
+    [plain.code, plain.headers.get("content-type"), plain.text],
+    [429, "text/plain; charset=utf-8", "Too many requests, please try again later.\n"],
+  );
 });
 
 test("refuse_upgrade_hits_only_websockets", async (t) => {
@@ -136,7 +142,9 @@ test("stale_replica_lists_and_watches_from_the_past", async (t) => {
   assert.equal(list.metadata.resourceVersion, String(current - 2));
   assert.deepEqual(namesOf(list), ["default/a", "default/b"]);
   assert.equal((await server.api("/api/v1/namespaces/default/pods/d")).code, 404);
-  const behind = await server.watch("/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
+  const behind = await server.watch(
+    "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+  );
   assert.deepEqual(await behind.nextBrief(3), ["ADDED default/a", "ADDED default/b", "BOOKMARK end"]);
   const resumed = await server.watch(`/api/v1/pods?watch=1&resourceVersion=${current}`);
   await server.createPod("default", "e");
@@ -168,7 +176,11 @@ test("strange_frames_arrive_as_they_are_and_the_stream_goes_on", async (t) => {
   const server = await serverFor(t);
   const pod = await server.createPod("default", "p");
   const nudge = (/** @type {string} */ mark) =>
-    server.api("/api/v1/namespaces/default/pods/p", { method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: JSON.stringify({ metadata: { annotations: { mark } } }) });
+    server.api("/api/v1/namespaces/default/pods/p", {
+      method: "PATCH",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: JSON.stringify({ metadata: { annotations: { mark } } }),
+    });
   const socket = await server.watch(WATCH);
   const stream = await openStream(server.url, WATCH);
   await Promise.all([socket.next(), stream.next()]);
@@ -256,6 +268,9 @@ test("bad_commands_are_refused", async (t) => {
     assert.equal(answer.code, code, name);
     assert.match(answer.body.message, message);
   }
-  assert.equal((await server.api("/demo/faults/drop", { method: "POST", body: "{", headers: { "content-type": "application/json" } })).code, 400);
+  assert.equal(
+    (await server.api("/demo/faults/drop", { method: "POST", body: "{", headers: { "content-type": "application/json" } })).code,
+    400,
+  );
   assert.throws(() => server.control.fault("nothing"), /no fault is called/);
 });

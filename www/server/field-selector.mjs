@@ -74,7 +74,8 @@ function unescapeValue(text) {
       at += 1;
       const escaped = text[at];
       if (escaped === undefined) throw new SyntaxError("invalid field selector: invalid escape sequence: \\");
-      if (escaped !== "\\" && escaped !== "," && escaped !== "=") throw new SyntaxError(`invalid field selector: invalid escape sequence: \\${escaped}`);
+      if (escaped !== "\\" && escaped !== "," && escaped !== "=")
+        throw new SyntaxError(`invalid field selector: invalid escape sequence: \\${escaped}`);
       value += escaped;
     } else if (character === "," || character === "=") {
       throw new SyntaxError(`invalid field selector: unescaped character in value: ${character.codePointAt(0)}`);

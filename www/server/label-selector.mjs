@@ -74,7 +74,8 @@ export function parseLabelSelector(text) {
   for (;;) {
     const token = peek();
     if (token.kind === "end") break;
-    if (token.kind !== "word" && !isSymbol(token, "!")) throw new SyntaxError(`found '${token.text}', expected: !, identifier, or 'end of string'`);
+    if (token.kind !== "word" && !isSymbol(token, "!"))
+      throw new SyntaxError(`found '${token.text}', expected: !, identifier, or 'end of string'`);
     try {
       requirements.push(requirement(peek, next));
     } catch (error) {
@@ -84,7 +85,8 @@ export function parseLabelSelector(text) {
     if (after.kind === "end") break;
     if (!isSymbol(after, ",")) throw new SyntaxError(`found '${after.text}', expected: ',' or 'end of string'`);
     const following = peek();
-    if (following.kind !== "word" && !isSymbol(following, "!")) throw new SyntaxError(`found '${following.text}', expected: identifier after ','`);
+    if (following.kind !== "word" && !isSymbol(following, "!"))
+      throw new SyntaxError(`found '${following.text}', expected: identifier after ','`);
   }
   return new LabelSelector(requirements);
 }
@@ -116,7 +118,8 @@ function checked(candidate) {
   const problems = [];
   if (candidate.operator === ">" || candidate.operator === "<") {
     candidate.values.forEach((value, index) => {
-      if (!isInteger(value)) problems.push(`values[${index}]: Invalid value: ${quote(value)}: for 'Gt', 'Lt' operators, the value must be an integer`);
+      if (!isInteger(value))
+        problems.push(`values[${index}]: Invalid value: ${quote(value)}: for 'Gt', 'Lt' operators, the value must be an integer`);
     });
   }
   candidate.values.forEach((value, index) => {

@@ -66,7 +66,8 @@ function planRead(options) {
     } catch (error) {
       throw badRequest(`invalid continue token: ${/** @type {Error} */ (error).message}`);
     }
-    if (options.resourceVersion !== "" && options.resourceVersion !== "0") throw badRequest("specifying resource version is not allowed when using continue");
+    if (options.resourceVersion !== "" && options.resourceVersion !== "0")
+      throw badRequest("specifying resource version is not allowed when using continue");
     if (token.version < 0) return { start: token.start, limit };
     return { exact: token.version, wait: { number: token.version, text: String(token.version) }, start: token.start, limit };
   }

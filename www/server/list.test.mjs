@@ -9,7 +9,8 @@ import { namesOf, serverFor } from "./testing.mjs";
  */
 async function dataset(t) {
   const server = await serverFor(t);
-  for (const name of ["first", "second", "third", "empty"]) await server.api("/api/v1/namespaces", { method: "POST", json: { metadata: { name } } });
+  for (const name of ["first", "second", "third", "empty"])
+    await server.api("/api/v1/namespaces", { method: "POST", json: { metadata: { name } } });
   const versions = [0, Number(server.control.status().resourceVersion)];
   for (const [namespace, name] of [
     ["first", "bar"],
@@ -19,7 +20,10 @@ async function dataset(t) {
     ["third", "foo"],
     ["second", "baz"],
   ]) {
-    const pod = await server.api(`/api/v1/namespaces/${namespace}/pods`, { method: "POST", json: { metadata: { name }, spec: { containers: [] } } });
+    const pod = await server.api(`/api/v1/namespaces/${namespace}/pods`, {
+      method: "POST",
+      json: { metadata: { name }, spec: { containers: [] } },
+    });
     versions.push(Number(pod.body.metadata.resourceVersion));
   }
   const patched = await server.api("/api/v1/namespaces/first/pods/bar", {
@@ -45,7 +49,10 @@ test("lst_01_refuses_versions_that_are_none", async (t) => {
   const { list } = await dataset(t);
   const abc = await list("resourceVersion=abc");
   assert.equal(abc.code, 400);
-  assert.equal(abc.body.message, 'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax');
+  assert.equal(
+    abc.body.message,
+    'invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+  );
   assert.equal(abc.body.reason, "BadRequest");
   assert.equal((await list("resourceVersion=-1")).code, 400);
   const huge = await list("resourceVersion=99999999999999999999");
@@ -61,7 +68,11 @@ test("lst_01_refuses_versions_that_are_none", async (t) => {
 test("lst_01_a_version_far_ahead_times_out_after_three_seconds", async (t) => {
   const { list, at } = await dataset(t);
   const started = performance.now();
-  const answers = await Promise.all(["", "&resourceVersionMatch=Exact", "&resourceVersionMatch=NotOlderThan"].map((match) => list(`resourceVersion=9223372036854775807${match}`)));
+  const answers = await Promise.all(
+    ["", "&resourceVersionMatch=Exact", "&resourceVersionMatch=NotOlderThan"].map((match) =>
+      list(`resourceVersion=9223372036854775807${match}`),
+    ),
+  );
   assert.ok(performance.now() - started >= 2_900);
   for (const answer of answers) {
     assert.equal(answer.code, 504);
@@ -91,7 +102,13 @@ test("frs_01_a_list_waits_for_a_version_that_comes_in_time", async (t) => {
 
 test("lst_02_lst_04_versions_choose_the_state", async (t) => {
   const { list, at } = await dataset(t);
-  for (const query of ["", `resourceVersion=${at(9)}`, "resourceVersion=0", "resourceVersion=0&resourceVersionMatch=NotOlderThan", `resourceVersion=${at(1)}&resourceVersionMatch=NotOlderThan`]) {
+  for (const query of [
+    "",
+    `resourceVersion=${at(9)}`,
+    "resourceVersion=0",
+    "resourceVersion=0&resourceVersionMatch=NotOlderThan",
+    `resourceVersion=${at(1)}&resourceVersionMatch=NotOlderThan`,
+  ]) {
     const { body } = await list(query, "first");
     assert.deepEqual(namesOf(body), ["first/bar"], query);
     assert.equal(body.items[0].metadata.resourceVersion, String(at(8)), query);
@@ -121,7 +138,11 @@ test("lst_08_lst_09_lst_10_limits_and_versions", async (t) => {
     assert.deepEqual(namesOf(body), ["second/bar"]);
     assert.equal(body.metadata.resourceVersion, String(at(9)));
     assert.equal(body.metadata.remainingItemCount, 1);
-    assert.deepEqual(JSON.parse(Buffer.from(body.metadata.continue, "base64url").toString()), { v: "meta.k8s.io/v1", rv: at(9), start: "/bar\0" });
+    assert.deepEqual(JSON.parse(Buffer.from(body.metadata.continue, "base64url").toString()), {
+      v: "meta.k8s.io/v1",
+      rv: at(9),
+      start: "/bar\0",
+    });
   }
   const newer = await list(`limit=1&resourceVersion=${at(9)}&resourceVersionMatch=NotOlderThan`, "second");
   assert.equal(newer.body.metadata.resourceVersion, String(at(10)));
@@ -156,11 +177,13 @@ test("lst_13_lst_14_lst_16_a_selector_hides_the_remaining_count", async (t) => {
   const rest = (await list(`fieldSelector=metadata.name%3Dbarfoo&limit=1&continue=${barfoo.metadata.continue}`)).body;
   assert.deepEqual(rest.items, []);
   assert.equal(rest.metadata.continue, undefined);
-  for (const limit of [2, 5]) assert.equal((await list(`fieldSelector=metadata.name%3Dbarfoo&limit=${limit}`)).body.metadata.continue, undefined);
+  for (const limit of [2, 5])
+    assert.equal((await list(`fieldSelector=metadata.name%3Dbarfoo&limit=${limit}`)).body.metadata.continue, undefined);
   const bars = (await list("fieldSelector=metadata.name%3Dbar&limit=2")).body;
   assert.deepEqual(namesOf(bars), ["first/bar", "second/bar"]);
   assert.ok(bars.metadata.continue);
-  const onNode = (await list(`fieldSelector=spec.nodeName%3DfakeNode&limit=5&resourceVersion=${at(9)}&resourceVersionMatch=NotOlderThan`)).body;
+  const onNode = (await list(`fieldSelector=spec.nodeName%3DfakeNode&limit=5&resourceVersion=${at(9)}&resourceVersionMatch=NotOlderThan`))
+    .body;
   assert.deepEqual(namesOf(onNode), ["first/bar"]);
   assert.deepEqual((await list("fieldSelector=metadata.name%3Dbaz")).body.items, []);
 });
@@ -218,12 +241,27 @@ test("lst_22_con_02_opt_01_opt_02_tokens_that_are_none", async (t) => {
   const token = (/** @type {unknown} */ value) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const cases = /** @type {[string, string][]} */ ([
     ["continue=%3F%3F", "invalid continue token: continue key is not valid: illegal base64 data at input byte 0"],
-    [`continue=${token({ v: "meta.k8s.io/v1", rv: 5, start: "" })}`, "invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)"],
-    [`continue=${token({ v: "meta.k8s.io/v1", rv: 0, start: "key" })}`, "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)"],
-    [`continue=${token({ v: "v1", rv: 1, start: "key" })}`, "invalid continue token: continue key is not valid: server does not recognize this encoded version v1"],
-    [`continue=${token({ rv: 1, start: "key" })}`, "invalid continue token: continue key is not valid: server does not recognize this encoded version "],
+    [
+      `continue=${token({ v: "meta.k8s.io/v1", rv: 5, start: "" })}`,
+      "invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)",
+    ],
+    [
+      `continue=${token({ v: "meta.k8s.io/v1", rv: 0, start: "key" })}`,
+      "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+    ],
+    [
+      `continue=${token({ v: "v1", rv: 1, start: "key" })}`,
+      "invalid continue token: continue key is not valid: server does not recognize this encoded version v1",
+    ],
+    [
+      `continue=${token({ rv: 1, start: "key" })}`,
+      "invalid continue token: continue key is not valid: server does not recognize this encoded version ",
+    ],
     [`continue=${token({ v: "meta.k8s.io/v1", rv: 1, start: "../x" })}`, "invalid continue token: continue key is not valid: ../x"],
-    [`continue=${encodeContinue("/first/bar\0", at(9))}&resourceVersion=${at(10)}`, "specifying resource version is not allowed when using continue"],
+    [
+      `continue=${encodeContinue("/first/bar\0", at(9))}&resourceVersion=${at(10)}`,
+      "specifying resource version is not allowed when using continue",
+    ],
   ]);
   for (const [query, message] of cases) {
     const answer = await list(query);
@@ -300,7 +338,10 @@ test("opt_03_options_that_do_not_go_together", async (t) => {
     ["resourceVersionMatch=Exact", ["resourceVersionMatch is forbidden unless resourceVersion is provided"]],
     [
       `resourceVersionMatch=Exact&continue=${encodeContinue("/first/bar\0", at(9))}`,
-      ["resourceVersionMatch is forbidden unless resourceVersion is provided", "resourceVersionMatch is forbidden when continue is provided"],
+      [
+        "resourceVersionMatch is forbidden unless resourceVersion is provided",
+        "resourceVersionMatch is forbidden when continue is provided",
+      ],
     ],
     ["resourceVersionMatch=Exact&resourceVersion=0", ['resourceVersionMatch "exact" is forbidden for resourceVersion "0"']],
     ["sendInitialEvents=true", ["sendInitialEvents is forbidden for list"]],
@@ -342,7 +383,8 @@ test("lst_30_items_carry_no_kind_and_keep_their_own_version", async (t) => {
 
 test("wir_07_answers_for_people_are_indented", async (t) => {
   const { api } = await dataset(t);
-  const ask = async (/** @type {string} */ query, /** @type {string} */ agent) => (await api(`/api/v1/pods?${query}`, { headers: { "user-agent": agent } })).text.split("\n").length > 2;
+  const ask = async (/** @type {string} */ query, /** @type {string} */ agent) =>
+    (await api(`/api/v1/pods?${query}`, { headers: { "user-agent": agent } })).text.split("\n").length > 2;
   assert.equal(await ask("", "Mozilla/5.0 (X11; Linux x86_64)"), true);
   assert.equal(await ask("", "curl/8.0"), true);
   assert.equal(await ask("pretty=false", "Mozilla/5.0 (X11; Linux x86_64)"), false);
@@ -353,7 +395,10 @@ test("wir_07_answers_for_people_are_indented", async (t) => {
 test("wir_04_a_list_is_json_or_nothing", async (t) => {
   const { api } = await dataset(t);
   assert.equal((await api("/api/v1/pods", { headers: { accept: "application/json" } })).headers.get("content-type"), "application/json");
-  assert.equal((await api("/api/v1/pods", { headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" } })).body.kind, "PodList");
+  assert.equal(
+    (await api("/api/v1/pods", { headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" } })).body.kind,
+    "PodList",
+  );
   const refused = await api("/api/v1/pods", { headers: { accept: "application/XYZ" } });
   assert.equal(refused.code, 406);
   assert.equal(refused.body.reason, "NotAcceptable");

@@ -11,9 +11,12 @@ async function main() {
   }
   const server = await startServer(options);
   const { mode, objects, proxy } = server.control.status();
-  process.stdout.write(mode === "proxy" ? `Forwarding to ${proxy}\n` : `${objects.pods} pods on ${objects.nodes} nodes in ${objects.namespaces} namespaces\n`);
+  process.stdout.write(
+    mode === "proxy" ? `Forwarding to ${proxy}\n` : `${objects.pods} pods on ${objects.nodes} nodes in ${objects.namespaces} namespaces\n`,
+  );
   process.stdout.write(`${server.url}/\n`);
-  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.once(signal, () => void server.close().then(() => process.exit(0)));
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"]))
+    process.once(signal, () => void server.close().then(() => process.exit(0)));
 }
 
 main().catch((error) => {

@@ -78,7 +78,8 @@ export function parseCommandLine(args) {
   for (const [name, maximum] of Object.entries(NUMBERS)) {
     const given = /** @type {Record<string, any>} */ (values)[name];
     if (given === undefined) continue;
-    if (!/^[0-9]+$/.test(given) || Number(given) > maximum) throw new TypeError(`--${name} is a number from 0 to ${maximum}, not "${given}"`);
+    if (!/^[0-9]+$/.test(given) || Number(given) > maximum)
+      throw new TypeError(`--${name} is a number from 0 to ${maximum}, not "${given}"`);
     options[name === "bookmark-ms" ? "bookmarkMs" : name] = Number(given);
   }
   for (const name of /** @type {const} */ (["host", "proxy", "root", "help"])) if (values[name] !== undefined) options[name] = values[name];
@@ -93,6 +94,7 @@ export function parseCommandLine(args) {
  */
 export function parseProxy(text) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) throw new TypeError(`--proxy is the URL of an API server, such as http://127.0.0.1:8001, not "${text}"`);
+  if (!url || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw new TypeError(`--proxy is the URL of an API server, such as http://127.0.0.1:8001, not "${text}"`);
   return url;
 }

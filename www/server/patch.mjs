@@ -78,7 +78,10 @@ function split(pointer) {
 }
 
 /** @param {any} container @param {string} key */
-const holds = (container, key) => (Array.isArray(container) ? /^(0|[1-9][0-9]*)$/.test(key) && Number(key) < container.length : isObject(container) && Object.hasOwn(container, key));
+const holds = (container, key) =>
+  Array.isArray(container)
+    ? /^(0|[1-9][0-9]*)$/.test(key) && Number(key) < container.length
+    : isObject(container) && Object.hasOwn(container, key);
 
 /** @param {{ root: any }} holder @param {string} pointer @param {string} op @returns {any} */
 function locate(holder, pointer, op) {
@@ -101,7 +104,8 @@ function set(holder, pointer, value, insert) {
   const parent = locate(holder, pointer.slice(0, pointer.lastIndexOf("/")), insert ? "add" : "replace");
   if (Array.isArray(parent)) {
     const index = last === "-" ? parent.length : Number(last);
-    if (!Number.isInteger(index) || index < 0 || index > parent.length) throw new PatchError(`add operation does not apply: doc is missing path: ${pointer}: missing value`);
+    if (!Number.isInteger(index) || index < 0 || index > parent.length)
+      throw new PatchError(`add operation does not apply: doc is missing path: ${pointer}: missing value`);
     parent.splice(index, insert ? 0 : 1, value);
   } else if (isObject(parent)) {
     define(parent, last, value);

@@ -1,5 +1,5 @@
 // API paths: /api/v1/... and /apis/GROUP/VERSION/..., with or without a namespace, a name, a subresource, and the old /watch/ prefix.
-import { findResource } from "./resources.mjs";
+import { findResource, RESOURCES } from "./resources.mjs";
 
 /**
  * @typedef {object} ResourcePath
@@ -40,6 +40,18 @@ export function parseResourcePath(pathname) {
   if (!definition || (namespace && !definition.namespaced)) return undefined;
   if (subresource && !(subresource === "status" && definition.status)) return undefined;
   return { definition, namespace, name, subresource, watch };
+}
+
+/**
+ * Whether a path lies below a group that exists, whatever the rest of it is.
+ * @param {string} pathname
+ */
+export function isInKnownGroup(pathname) {
+  const [root, group] = pathname.split("/").filter(Boolean);
+  return (
+    (root === "api" && group === "v1") ||
+    (root === "apis" && RESOURCES.some((definition) => definition.group !== "" && definition.group === group))
+  );
 }
 
 const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);

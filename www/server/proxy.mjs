@@ -8,7 +8,16 @@ import { encodeJson } from "./json.mjs";
 import { StatusError, unavailable } from "./status.mjs";
 
 /** Headers that belong to one connection and are not passed on. */
-const HOP_BY_HOP = new Set(["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade"]);
+const HOP_BY_HOP = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
 
 /** Forwards the API paths. */
 export class Proxy {
@@ -70,11 +79,20 @@ export class Proxy {
   #open(request, upgrade) {
     /** @type {import("node:http").OutgoingHttpHeaders} */
     const headers = {};
-    for (const [name, value] of Object.entries(request.headers)) if (value !== undefined && (upgrade || !HOP_BY_HOP.has(name))) headers[name] = value;
+    for (const [name, value] of Object.entries(request.headers))
+      if (value !== undefined && (upgrade || !HOP_BY_HOP.has(name))) headers[name] = value;
     // kubectl proxy answers only to the names it knows itself by.
     headers.host = this.target.host;
     const path = this.target.pathname.replace(/\/$/, "") + request.url;
-    return this.request({ hostname: this.target.hostname, port: this.target.port, protocol: this.target.protocol, method: request.method, path, headers, agent: upgrade ? false : undefined });
+    return this.request({
+      hostname: this.target.hostname,
+      port: this.target.port,
+      protocol: this.target.protocol,
+      method: request.method,
+      path,
+      headers,
+      agent: upgrade ? false : undefined,
+    });
   }
 
   /**

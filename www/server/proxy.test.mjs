@@ -19,7 +19,10 @@ test("requests_pass_through", async (t) => {
   const passed = await front.api("/api/v1/pods?limit=5&pretty=false");
   assert.equal(passed.text, direct.text);
   assert.equal((await front.api("/version")).body.minor, "36");
-  const made = await front.api("/api/v1/namespaces/default/configmaps", { method: "POST", json: { metadata: { name: "a" }, data: { big: "x".repeat(100_000) } } });
+  const made = await front.api("/api/v1/namespaces/default/configmaps", {
+    method: "POST",
+    json: { metadata: { name: "a" }, data: { big: "x".repeat(100_000) } },
+  });
   assert.equal(made.code, 201);
   assert.equal((await upstream.api("/api/v1/namespaces/default/configmaps/a")).body.data.big.length, 100_000);
   assert.equal((await front.api("/api/v1/namespaces/default/configmaps/none")).code, 404);
@@ -32,7 +35,11 @@ test("watches_pass_through_over_both_transports_with_a_token", async (t) => {
   assert.equal(socket.socket.protocol, "base64.binary.k8s.io");
   const authorization = "Bearer secret";
   const stream = await openStream(front.url, WATCH, { authorization });
-  const created = await upstream.api("/api/v1/namespaces/default/pods", { method: "POST", json: { metadata: { name: "p" }, spec: { containers: [] } }, headers: { authorization } });
+  const created = await upstream.api("/api/v1/namespaces/default/pods", {
+    method: "POST",
+    json: { metadata: { name: "p" }, spec: { containers: [] } },
+    headers: { authorization },
+  });
   assert.equal(created.code, 201);
   assert.deepEqual(await socket.nextBrief(1), ["ADDED default/p"]);
   assert.deepEqual(await stream.nextBrief(1), ["ADDED default/p"]);
@@ -45,7 +52,8 @@ test("sockets_break_on_command_and_our_own_faults_are_off", async (t) => {
   const { body } = await front.api("/demo/status");
   assert.equal(body.mode, "proxy");
   assert.deepEqual(body.faults.usable.sort(), ["clear", "drop", "freeze", "htmlErrorPage", "refuseUpgrade", "status"]);
-  const fault = (/** @type {string} */ name, /** @type {unknown} */ options = {}) => front.api(`/demo/faults/${name}`, { method: "POST", json: options });
+  const fault = (/** @type {string} */ name, /** @type {unknown} */ options = {}) =>
+    front.api(`/demo/faults/${name}`, { method: "POST", json: options });
   assert.equal((await fault("expire")).code, 409);
   assert.equal((await front.api("/demo/rate", { method: "POST", json: { eventsPerSecond: 1 } })).code, 400);
   const socket = await front.watch(WATCH);

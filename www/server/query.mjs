@@ -29,7 +29,12 @@ import { parseInteger } from "./version.mjs";
 export function decodeListOptions(query, definition, { forceWatch = false } = {}) {
   const options = decode(query, definition);
   // A watch without a version is a consistent one: it waits for the current state and streams it. The old prefix predates this.
-  if (options.watch && options.sendInitialEvents === undefined && !options.resourceVersionMatch && (options.resourceVersion === "" || options.resourceVersion === "0")) {
+  if (
+    options.watch &&
+    options.sendInitialEvents === undefined &&
+    !options.resourceVersionMatch &&
+    (options.resourceVersion === "" || options.resourceVersion === "0")
+  ) {
     options.sendInitialEvents = true;
     options.resourceVersionMatch = "NotOlderThan";
   }
@@ -85,7 +90,8 @@ const unsupported = (value, supported) => ({
 function listProblems({ resourceVersion, resourceVersionMatch: match, continue: token, sendInitialEvents }) {
   const problems = [];
   if (match) {
-    if (!resourceVersion) problems.push(forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+    if (!resourceVersion)
+      problems.push(forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"));
     if (token) problems.push(forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
     if (match !== "Exact" && match !== "NotOlderThan") problems.push(unsupported(match, ["Exact", "NotOlderThan", ""]));
     if (match === "Exact" && resourceVersion === "0") {

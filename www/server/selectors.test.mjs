@@ -59,9 +59,15 @@ test("sel_10_label_errors_have_the_original_words", () => {
   ]) {
     assert.throws(() => parseLabelSelector(selector), { name: "SyntaxError", message }, selector);
   }
-  assert.throws(() => parseLabelSelector("a_/b=c"), /^SyntaxError: unable to parse requirement: <nil>: Invalid value: "a_\/b": prefix part a lowercase RFC 1123 subdomain/);
+  assert.throws(
+    () => parseLabelSelector("a_/b=c"),
+    /^SyntaxError: unable to parse requirement: <nil>: Invalid value: "a_\/b": prefix part a lowercase RFC 1123 subdomain/,
+  );
   assert.throws(() => parseLabelSelector("-a=c"), /<nil>: Invalid value: "-a": name part must consist of alphanumeric characters/);
-  assert.throws(() => parseLabelSelector("a=-c"), /values\[0\]\[a\]: Invalid value: "-c": a valid label must be an empty string or consist of/);
+  assert.throws(
+    () => parseLabelSelector("a=-c"),
+    /values\[0\]\[a\]: Invalid value: "-c": a valid label must be an empty string or consist of/,
+  );
   assert.throws(() => parseLabelSelector(`${"a".repeat(64)}`), /name part must be no more than 63 bytes/);
 });
 

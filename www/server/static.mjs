@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { extname, join, resolve, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { PAGE_NOT_FOUND } from "./status.mjs";
 
 const TYPES = /** @type {Record<string, string>} */ ({
   ".css": "text/css; charset=utf-8",
@@ -23,18 +24,24 @@ const TYPES = /** @type {Record<string, string>} */ ({
 export const CONTENT_SECURITY_POLICY =
   "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; connect-src 'self' ws: wss:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-const NOT_BUILT = "The page is not built: there is no index.html in the directory that is served. Build it with `npm run build`, or use the API under /api and /apis.\n";
+const NOT_BUILT =
+  "The page is not built: there is no index.html in the directory that is served. Build it with `npm run build`, or use the API under /api and /apis.\n";
 
 /** @param {string} root directory of the built page */
 export function servePage(root) {
   const base = resolve(root);
   return async (/** @type {import("node:http").IncomingMessage} */ request, /** @type {import("node:http").ServerResponse} */ response) => {
-    const headers = { "content-security-policy": CONTENT_SECURITY_POLICY, "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" };
-    if (request.method !== "GET" && request.method !== "HEAD") return answer(response, 405, "Only GET and HEAD.\n", { ...headers, allow: "GET, HEAD" });
+    const headers = {
+      "content-security-policy": CONTENT_SECURITY_POLICY,
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+    };
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return answer(response, 405, "Only GET and HEAD.\n", { ...headers, allow: "GET, HEAD" });
     const file = await find(base, new URL(request.url ?? "/", "http://server").pathname);
     if (!file) {
       const isRoot = request.url === "/" || request.url === "/index.html";
-      return answer(response, 404, isRoot ? NOT_BUILT : "Not found.\n", headers);
+      return answer(response, 404, isRoot ? NOT_BUILT : PAGE_NOT_FOUND, headers);
     }
     response.writeHead(200, {
       ...headers,

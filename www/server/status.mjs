@@ -64,6 +64,9 @@ function about(definition, name) {
   return details;
 }
 
+/** What a path outside of all groups is answered with, as text. */
+export const PAGE_NOT_FOUND = "404 page not found\n";
+
 /** @param {string} message */
 export const badRequest = (message) => new StatusError(400, "BadRequest", message);
 
@@ -71,8 +74,8 @@ export const badRequest = (message) => new StatusError(400, "BadRequest", messag
 export const notFound = (definition, name) =>
   new StatusError(404, "NotFound", `${qualified(definition)} ${quote(name)} not found`, about(definition, name));
 
-/** The answer for a path that names nothing. */
-export const noSuchPath = () => new StatusError(404, "NotFound", "the server could not find the requested resource", {});
+/** The answer for a path below a known group that names nothing. */
+export const noSuchResource = () => new StatusError(404, "NotFound", "the server could not find the requested resource", {});
 
 /** @param {{ group: string, resource: string }} definition @param {string} name */
 export const alreadyExists = (definition, name) =>
@@ -80,7 +83,18 @@ export const alreadyExists = (definition, name) =>
 
 /** @param {{ group: string, resource: string }} definition @param {string} name @param {string} why */
 export const conflict = (definition, name, why) =>
-  new StatusError(409, "Conflict", `Operation cannot be fulfilled on ${qualified(definition)} ${quote(name)}: ${why}`, about(definition, name));
+  new StatusError(
+    409,
+    "Conflict",
+    `Operation cannot be fulfilled on ${qualified(definition)} ${quote(name)}: ${why}`,
+    about(definition, name),
+  );
+
+/**
+ * A condition of a DELETE that does not hold. It is said of the kind, not of the resource.
+ * @param {{ group: string, kind: string }} definition @param {string} name @param {string} why
+ */
+export const preconditionFailed = ({ group, kind }, name, why) => conflict({ group, resource: kind }, name, why);
 
 /** Optimistic concurrency lost: the object changed since the client read it. */
 export const modified = (/** @type {{ group: string, resource: string }} */ definition, /** @type {string} */ name) =>
@@ -130,7 +144,12 @@ export const unauthorized = () => new StatusError(401, "Unauthorized", "Unauthor
 
 /** @param {{ group: string, resource: string }} definition @param {string} action */
 export const methodNotAllowed = (definition, action) =>
-  new StatusError(405, "MethodNotAllowed", `${action} is not supported on resources of kind ${quote(qualified(definition))}`, about(definition, ""));
+  new StatusError(
+    405,
+    "MethodNotAllowed",
+    `${action} is not supported on resources of kind ${quote(qualified(definition))}`,
+    about(definition, ""),
+  );
 
 /** @param {string[]} accepted */
 export const notAcceptable = (accepted) =>
@@ -138,7 +157,11 @@ export const notAcceptable = (accepted) =>
 
 /** @param {string[]} accepted */
 export const unsupportedMediaType = (accepted) =>
-  new StatusError(415, "UnsupportedMediaType", `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`);
+  new StatusError(
+    415,
+    "UnsupportedMediaType",
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
+  );
 
 /** @param {string} message */
 export const tooLarge = (message) => new StatusError(413, "RequestEntityTooLarge", `Request entity too large: ${message}`);

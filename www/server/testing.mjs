@@ -23,10 +23,19 @@ export async function serverFor(t, options = {}) {
   /** @param {string} path @param {RequestInit & { json?: unknown }} [init] */
   const api = async (path, { json, ...init } = {}) => {
     const body = json === undefined ? init.body : JSON.stringify(json);
-    const response = await fetch(server.url + path, { ...init, body, headers: { ...(json === undefined ? {} : { "content-type": "application/json" }), ...init.headers } });
+    const response = await fetch(server.url + path, {
+      ...init,
+      body,
+      headers: { ...(json === undefined ? {} : { "content-type": "application/json" }), ...init.headers },
+    });
     const text = await response.text();
     const isJson = (response.headers.get("content-type") ?? "").startsWith("application/json");
-    return { code: response.status, headers: response.headers, text, body: /** @type {any} */ (isJson && text ? JSON.parse(text) : undefined) };
+    return {
+      code: response.status,
+      headers: response.headers,
+      text,
+      body: /** @type {any} */ (isJson && text ? JSON.parse(text) : undefined),
+    };
   };
   return {
     ...server,
@@ -136,7 +145,11 @@ export function openWebSocket(url, path, { protocols = [], origin = "http://loca
       response.on("data", (part) => {
         text += part;
       });
-      response.on("end", () => reject(Object.assign(new Error(`refused with ${response.statusCode}`), { code: response.statusCode, headers: response.headers, text })));
+      response.on("end", () =>
+        reject(
+          Object.assign(new Error(`refused with ${response.statusCode}`), { code: response.statusCode, headers: response.headers, text }),
+        ),
+      );
     });
     socket.once("error", reject);
   });
@@ -187,5 +200,7 @@ export async function openStream(url, path, headers = {}) {
 
 /** The names in a list, as "namespace/name". @param {any} list */
 export function namesOf(list) {
-  return list.items.map((/** @type {any} */ { metadata }) => (metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name));
+  return list.items.map((/** @type {any} */ { metadata }) =>
+    metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name,
+  );
 }

@@ -1,7 +1,18 @@
 // Traffic: what happens in the cluster, one write at a time. A step is one event; the same seed gives the same steps.
 import { eventAbout } from "./cluster/event.mjs";
 import { heartbeat } from "./cluster/node.mjs";
-import { crashPod, finishPod, newPod, reportStatus, restartPod, runPod, schedulePod, setReady, startPod, terminatePod } from "./cluster/pod.mjs";
+import {
+  crashPod,
+  finishPod,
+  newPod,
+  reportStatus,
+  restartPod,
+  runPod,
+  schedulePod,
+  setReady,
+  startPod,
+  terminatePod,
+} from "./cluster/pod.mjs";
 import { replicaSet, reportDeployment, rollDeployment } from "./cluster/workload.mjs";
 import { badRequest } from "./status.mjs";
 
@@ -185,7 +196,12 @@ export class Traffic {
   #event() {
     const pod = this.cluster.table("pods").get(this.#somePod());
     if (!pod) return false;
-    return this.#record(pod.namespace, pod.name, pod.uid, this.random.pick(["Pulled", "Created", "Started", "Scheduled", "Unhealthy", "BackOff"]));
+    return this.#record(
+      pod.namespace,
+      pod.name,
+      pod.uid,
+      this.random.pick(["Pulled", "Created", "Started", "Scheduled", "Unhealthy", "BackOff"]),
+    );
   }
 
   /** @param {string} namespace @param {string} name @param {string} uid @param {string} reason */
@@ -265,7 +281,12 @@ export class Traffic {
   #replace() {
     const key = this.#somePod();
     const pod = this.cluster.table("pods").get(key);
-    const workload = this.cluster.workloads.find((candidate) => candidate.kind === "Deployment" && candidate.namespace === pod?.namespace && candidate.name === pod.labels["app.kubernetes.io/instance"]);
+    const workload = this.cluster.workloads.find(
+      (candidate) =>
+        candidate.kind === "Deployment" &&
+        candidate.namespace === pod?.namespace &&
+        candidate.name === pod.labels["app.kubernetes.io/instance"],
+    );
     if (!pod || !workload) return false;
     this.#after(this.random.int(60, 160), () => this.#terminate(key));
     return this.#create(workload);

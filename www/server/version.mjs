@@ -18,7 +18,8 @@ const MAX_UINT64 = "18446744073709551615";
 export function parseVersion(text) {
   if (text === "") return { number: 0, text: "0" };
   const problem = uintProblem(text);
-  if (problem) throw new RangeError(`resourceVersion: Invalid value: ${quote(text)}: strconv.ParseUint: parsing ${quote(text)}: ${problem}`);
+  if (problem)
+    throw new RangeError(`resourceVersion: Invalid value: ${quote(text)}: strconv.ParseUint: parsing ${quote(text)}: ${problem}`);
   return { number: Number(text), text: text.replace(/^0+(?=\d)/, "") };
 }
 
@@ -39,6 +40,7 @@ function uintProblem(text) {
 export function parseInteger(text) {
   if (!/^[+-]?[0-9]+$/.test(text)) throw new RangeError(`strconv.ParseInt: parsing ${quote(text)}: invalid syntax`);
   const value = BigInt(text.replace(/^\+/, ""));
-  if (value > 9223372036854775807n || value < -9223372036854775808n) throw new RangeError(`strconv.ParseInt: parsing ${quote(text)}: value out of range`);
+  if (value > 9223372036854775807n || value < -9223372036854775808n)
+    throw new RangeError(`strconv.ParseInt: parsing ${quote(text)}: value out of range`);
   return Number(value);
 }

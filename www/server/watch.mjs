@@ -128,7 +128,8 @@ export class Watcher {
     const snapshot = this.table.snapshot(version);
     /** @type {ObjectVersion[]} */
     const objects = [];
-    for (const object of snapshot.range(this.scope.namespace ? `/${this.scope.namespace}/` : "/")) if (this.matches(object)) objects.push(object);
+    for (const object of snapshot.range(this.scope.namespace ? `/${this.scope.namespace}/` : "/"))
+      if (this.matches(object)) objects.push(object);
     return objects;
   }
 

@@ -15,7 +15,14 @@ async function threePods(t) {
 }
 
 // [case, allowWatchBookmarks, sendInitialEvents, resourceVersion, state first?, end bookmark?]
-for (const [id, bookmarks, initial, version, state, end] of /** @type {[string, boolean, boolean | undefined, string, boolean | "history", boolean][]} */ ([
+for (const [
+  id,
+  bookmarks,
+  initial,
+  version,
+  state,
+  end,
+] of /** @type {[string, boolean, boolean | undefined, string, boolean | "history", boolean][]} */ ([
   ["wat_05", true, true, "unset", true, true],
   ["wat_06", true, false, "unset", false, false],
   ["wat_07", false, false, "unset", false, false],
@@ -44,7 +51,8 @@ for (const [id, bookmarks, initial, version, state, end] of /** @type {[string, 
       query.set("resourceVersionMatch", "NotOlderThan");
     }
     // The version before the first pod stands for the catalogue's 1: the window reaches back that far.
-    if (version !== "unset") query.set("resourceVersion", version === "1" ? String(Number(first) - 1) : version === "current" ? current : version);
+    if (version !== "unset")
+      query.set("resourceVersion", version === "1" ? String(Number(first) - 1) : version === "current" ? current : version);
     const client = await watch(`/api/v1/pods?${query}`);
     const expected = [...(state ? STATE : []), ...(end ? ["BOOKMARK end"] : [])];
     const before = [];
@@ -67,7 +75,15 @@ test("wat_01_the_edge_of_an_empty_window", async (t) => {
   const error = await expired.next();
   assert.deepEqual(error, {
     type: "ERROR",
-    object: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: `too old resource version: ${version - 1} (${version})`, reason: "Expired", code: 410 },
+    object: {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message: `too old resource version: ${version - 1} (${version})`,
+      reason: "Expired",
+      code: 410,
+    },
   });
   assert.equal((await expired.ended).code, 1000);
   const at = await watch(`/api/v1/pods?watch=1&resourceVersion=${version}`);
@@ -91,7 +107,9 @@ test("win_04_a_full_window_forgets_its_oldest_events", async (t) => {
 
 test("wat_24_a_single_name_and_the_end_bookmark", async (t) => {
   const { watch, current, control } = await threePods(t);
-  const client = await watch("/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&fieldSelector=metadata.name%3Dpod-1");
+  const client = await watch(
+    "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&fieldSelector=metadata.name%3Dpod-1",
+  );
   assert.equal(brief(await client.next()), "ADDED default/pod-1");
   const bookmark = await client.next();
   assert.deepEqual(bookmark, {
@@ -116,7 +134,10 @@ test("wat_28_initial_events_of_a_version_ahead", async (t) => {
   assert.equal(error.object.code, 504);
   assert.equal(error.object.reason, "Timeout");
   assert.equal(error.object.message, `Timeout: Too large resource version: ${version + 1}, current: ${version}`);
-  assert.deepEqual(error.object.details, { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }], retryAfterSeconds: 1 });
+  assert.deepEqual(error.object.details, {
+    causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    retryAfterSeconds: 1,
+  });
   await early.ended;
   const inTime = await watch(`/api/v1/pods?${query}`);
   await createPod("default", "pod-4");
@@ -125,7 +146,9 @@ test("wat_28_initial_events_of_a_version_ahead", async (t) => {
 
 test("wat_29_wat_30_a_deletion_carries_its_own_version", async (t) => {
   const { watch, api, first, control } = await threePods(t);
-  const client = await watch(`/api/v1/namespaces/default/pods?watch=1&resourceVersion=${control.status().resourceVersion}&fieldSelector=metadata.name%3Dpod-1`);
+  const client = await watch(
+    `/api/v1/namespaces/default/pods?watch=1&resourceVersion=${control.status().resourceVersion}&fieldSelector=metadata.name%3Dpod-1`,
+  );
   await api("/api/v1/namespaces/default/pods/pod-1", { method: "DELETE" });
   const deleted = await client.next();
   assert.equal(brief(deleted), "DELETED default/pod-1");
@@ -151,9 +174,15 @@ test("wat_31_watches_of_a_bad_version_are_refused_without_a_reason", async (t) =
 test("opt_06_opt_08_options_of_a_watch", async (t) => {
   const { api } = await threePods(t);
   const cases = /** @type {[string, string[]][]} */ ([
-    ["resourceVersion=1&resourceVersionMatch=NotOlderThan", ["resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"]],
+    [
+      "resourceVersion=1&resourceVersionMatch=NotOlderThan",
+      ["resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"],
+    ],
     ["sendInitialEvents=true", ["sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"]],
-    ["sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=x", ["resourceVersionMatch is forbidden when continue is provided"]],
+    [
+      "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=x",
+      ["resourceVersionMatch is forbidden when continue is provided"],
+    ],
   ]);
   for (const [query, reasons] of cases) {
     const { code, body } = await api(`/api/v1/pods?watch=1&${query}`);
@@ -171,7 +200,11 @@ test("wat_32_edges_of_a_selector", async (t) => {
   const { watch, api, createPod, control } = await serverFor(t);
   const client = await watch("/api/v1/namespaces/default/pods?watch=1&resourceVersion=0&labelSelector=app%3Dweb");
   const patch = (/** @type {string} */ name, /** @type {unknown} */ change) =>
-    api(`/api/v1/namespaces/default/pods/${name}`, { method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: JSON.stringify(change) });
+    api(`/api/v1/namespaces/default/pods/${name}`, {
+      method: "PATCH",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: JSON.stringify(change),
+    });
   await createPod("default-bad", "foo", { labels: { app: "web" } });
   await createPod("default", "foo", { labels: { app: "web" } });
   await patch("foo", { metadata: { annotations: { round: "1" } } });
@@ -182,7 +215,13 @@ test("wat_32_edges_of_a_selector", async (t) => {
   await api("/api/v1/namespaces/default/pods/foo", { method: "DELETE" });
   const events = [];
   for (let count = 0; count < 5; count += 1) events.push(await client.next());
-  assert.deepEqual(events.map(brief), ["ADDED default/foo", "MODIFIED default/foo", "DELETED default/foo", "ADDED default/foo", "DELETED default/foo"]);
+  assert.deepEqual(events.map(brief), [
+    "ADDED default/foo",
+    "MODIFIED default/foo",
+    "DELETED default/foo",
+    "ADDED default/foo",
+    "DELETED default/foo",
+  ]);
   // It left with the content that still matched, under the version of the change that took it out.
   assert.equal(events[2].object.metadata.labels.app, "web");
   assert.equal(events[2].object.metadata.annotations.round, "1");
@@ -194,7 +233,11 @@ test("fil_01_fil_02_a_field_selector_follows_the_field", async (t) => {
   const { watch, api, createPod } = await serverFor(t);
   const client = await watch("/api/v1/pods?watch=1&resourceVersion=0&fieldSelector=spec.nodeName%3Dhost");
   const assign = (/** @type {string} */ nodeName, /** @type {string} */ mark) =>
-    api("/api/v1/namespaces/default/pods/p", { method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: JSON.stringify({ metadata: { annotations: { mark } }, spec: { nodeName } }) });
+    api("/api/v1/namespaces/default/pods/p", {
+      method: "PATCH",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: JSON.stringify({ metadata: { annotations: { mark } }, spec: { nodeName } }),
+    });
   await createPod("default", "p");
   await assign("", "2");
   await assign("host", "3");
@@ -210,7 +253,11 @@ test("fil_04_fil_05_fil_08_negated_fields_and_names", async (t) => {
   const elsewhere = await watch("/api/v1/pods?watch=1&resourceVersion=0&fieldSelector=spec.nodeName!%3Dbar1");
   const other = await watch("/api/v1/pods?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dother");
   const assign = (/** @type {string} */ nodeName) =>
-    api("/api/v1/namespaces/default/pods/p", { method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: JSON.stringify({ spec: { nodeName } }) });
+    api("/api/v1/namespaces/default/pods/p", {
+      method: "PATCH",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: JSON.stringify({ spec: { nodeName } }),
+    });
   await createPod("default", "p");
   await assign("bar1");
   await assign("bar2");
@@ -285,7 +332,11 @@ test("wir_08_a_watch_ends_at_its_timeout_with_a_last_bookmark", async (t) => {
 
 test("wir_06_http_watches_are_chunked_json_lines", async (t) => {
   const { createPod, url } = await threePods(t);
-  const client = await openStream(url, "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true", { accept: "application/json;stream=watch" });
+  const client = await openStream(
+    url,
+    "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+    { accept: "application/json;stream=watch" },
+  );
   assert.equal(client.response.statusCode, 200);
   assert.equal(client.response.headers["content-type"], "application/json");
   assert.equal(client.response.headers["transfer-encoding"], "chunked");
@@ -326,7 +377,9 @@ test("law_02_a_watch_replayed_over_its_list_is_the_store", async (t) => {
   const server = await serverFor(t, { pods: 120, history: 5_000 });
   const list = (await server.api("/api/v1/pods?pretty=false")).body;
   /** @type {Map<string, string>} */
-  const held = new Map(list.items.map((/** @type {any} */ { metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata.resourceVersion]));
+  const held = new Map(
+    list.items.map((/** @type {any} */ { metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata.resourceVersion]),
+  );
   const client = await server.watch(`/api/v1/pods?watch=1&resourceVersion=${list.metadata.resourceVersion}`);
   server.control.step(1_500);
   const target = server.control.digest("pods");

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { serverFor } from "./testing.mjs";
 
-const bearer = (/** @type {string | Buffer} */ token) => `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString("base64url")}`;
+const bearer = (/** @type {string | Buffer} */ token) =>
+  `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString("base64url")}`;
 const WATCH = "/api/v1/pods?watch=1&resourceVersion=0";
 
 test("wir_01_one_event_a_text_message_with_a_newline", async (t) => {
@@ -12,11 +13,16 @@ test("wir_01_one_event_a_text_message_with_a_newline", async (t) => {
   const binary = [];
   client.socket.on("message", (_data, isBinary) => binary.push(isBinary));
   await createPod("default", "p");
-  await api("/api/v1/namespaces/default/pods/p", { method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: '{"metadata":{"labels":{"a":"b"}}}' });
+  await api("/api/v1/namespaces/default/pods/p", {
+    method: "PATCH",
+    headers: { "content-type": "application/merge-patch+json" },
+    body: '{"metadata":{"labels":{"a":"b"}}}',
+  });
   await api("/api/v1/namespaces/default/pods/p", { method: "DELETE" });
   assert.deepEqual(await client.nextBrief(3), ["ADDED default/p", "MODIFIED default/p", "DELETED default/p"]);
   assert.deepEqual(binary, [false, false, false]);
-  for (const frame of client.frames) assert.match(frame, /^\{"type":"[A-Z]+","object":\{"kind":"Pod","apiVersion":"v1","metadata":[^]*\}\}\n$/);
+  for (const frame of client.frames)
+    assert.match(frame, /^\{"type":"[A-Z]+","object":\{"kind":"Pod","apiVersion":"v1","metadata":[^]*\}\}\n$/);
 });
 
 test("wir_02_what_a_client_sends_is_ignored_and_its_close_ends_the_watch", async (t) => {
@@ -75,14 +81,23 @@ test("wir_12_wir_13_tokens_that_do_not_open", async (t) => {
   await watch(WATCH, { protocols: [bearer("secret-ü"), "dummy"] });
   const refused = await api("/api/v1/pods");
   assert.equal(refused.code, 401);
-  assert.deepEqual(refused.body, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "Unauthorized", reason: "Unauthorized", code: 401 });
+  assert.deepEqual(refused.body, {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: "Unauthorized",
+    reason: "Unauthorized",
+    code: 401,
+  });
   assert.equal((await api("/api/v1/pods", { headers: { authorization: `Bearer ${"wrong"}` } })).code, 401);
   for (const open of ["/healthz", "/readyz", "/version"]) assert.equal((await api(open)).code, 200);
 });
 
 test("wir_15_a_token_in_the_header", async (t) => {
   const { api } = await serverFor(t, { tokens: ["one", "two"] });
-  for (const token of ["one", "two"]) assert.equal((await api("/api/v1/pods", { headers: { authorization: `Bearer ${token}` } })).code, 200);
+  for (const token of ["one", "two"])
+    assert.equal((await api("/api/v1/pods", { headers: { authorization: `Bearer ${token}` } })).code, 200);
 });
 
 test("wir_16_an_origin_is_needed", async (t) => {
@@ -101,5 +116,8 @@ test("wir_17_a_refused_handshake_tells_its_status", async (t) => {
     assert.match(JSON.parse(error.text).message, /^unable to parse requirement: found '=', expected: identifier$/);
     return true;
   });
-  await assert.rejects(watch(`${WATCH}&fieldSelector=spec.foo%3D1`), (/** @type {any} */ error) => JSON.parse(error.text).message === "field label not supported: spec.foo");
+  await assert.rejects(
+    watch(`${WATCH}&fieldSelector=spec.foo%3D1`),
+    (/** @type {any} */ error) => JSON.parse(error.text).message === "field label not supported: spec.foo",
+  );
 });

@@ -4,7 +4,18 @@ import { isDeepStrictEqual } from "node:util";
 import { subdomainProblem } from "./label-selector.mjs";
 import { jsonPatch, mergePatch, PatchError } from "./patch.mjs";
 import { apiVersion, findResourceByName, keyOf } from "./resources.mjs";
-import { alreadyExists, badRequest, conflict, invalid, methodNotAllowed, modified, notFound, StatusError, unsupportedMediaType } from "./status.mjs";
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  invalid,
+  methodNotAllowed,
+  modified,
+  notFound,
+  preconditionFailed,
+  StatusError,
+  unsupportedMediaType,
+} from "./status.mjs";
 
 /** @typedef {import("./resources.mjs").ResourceDefinition} ResourceDefinition */
 /** @typedef {import("./object-version.mjs").ObjectVersion} ObjectVersion */
@@ -56,9 +67,7 @@ export class Writer {
     this.checkNamespace(definition, namespace, metadata);
     if (metadata.name !== name) {
       throw badRequest(
-        metadata.name
-          ? `the name of the object (${metadata.name}) does not match the name on the URL (${name})`
-          : "name must be provided",
+        metadata.name ? `the name of the object (${metadata.name}) does not match the name on the URL (${name})` : "name must be provided",
       );
     }
     return this.replace(path, object);
@@ -79,7 +88,8 @@ export class Writer {
     try {
       object = type === "application/json-patch+json" ? jsonPatch(before, patch) : mergePatch(before, patch);
     } catch (error) {
-      if (error instanceof PatchError) throw new StatusError(422, "Invalid", "the server rejected our request due to an error in our request");
+      if (error instanceof PatchError)
+        throw new StatusError(422, "Invalid", "the server rejected our request due to an error in our request");
       throw badRequest(/** @type {Error} */ (error).message);
     }
     if (object?.metadata?.name !== path.name) {
@@ -97,9 +107,13 @@ export class Writer {
     const { definition, name } = path;
     const existing = this.existing(path);
     const { uid, resourceVersion } = options.preconditions ?? {};
-    if (uid !== undefined && uid !== existing.uid) throw this.#precondition(path, "UID", uid, existing.uid);
+    if (uid !== undefined && uid !== existing.uid) {
+      const why = `the UID in the precondition (${uid}) does not match the UID in record (${existing.uid}). The object might have been deleted and then recreated`;
+      throw preconditionFailed(definition, name, why);
+    }
     if (resourceVersion !== undefined && resourceVersion !== String(existing.version)) {
-      throw this.#precondition(path, "ResourceVersion", resourceVersion, String(existing.version));
+      const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${existing.version}). The object might have been modified`;
+      throw preconditionFailed(definition, name, why);
     }
     // A namespace takes what is in it along; the original needs a controller for that.
     if (definition.resource === "namespaces") {
@@ -124,7 +138,9 @@ export class Writer {
     const existing = this.existing(path);
     const before = existing.parse();
     const { metadata } = object;
-    if (metadata.uid && metadata.uid !== existing.uid) throw this.#precondition(path, "UID", metadata.uid, existing.uid);
+    if (metadata.uid && metadata.uid !== existing.uid) {
+      throw conflict(definition, name, `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${existing.uid}`);
+    }
     if (metadata.resourceVersion && metadata.resourceVersion !== String(existing.version)) throw modified(definition, name);
     /** @type {any} */
     let after;
@@ -136,8 +152,10 @@ export class Writer {
         if (before.metadata[field] === undefined) delete after.metadata[field];
         else after.metadata[field] = before.metadata[field];
       }
-      if (metadata.managedFields === undefined && before.metadata.managedFields) after.metadata.managedFields = before.metadata.managedFields;
-      if (before.metadata.generation && !isDeepStrictEqual(before.spec, after.spec)) after.metadata.generation = before.metadata.generation + 1;
+      if (metadata.managedFields === undefined && before.metadata.managedFields)
+        after.metadata.managedFields = before.metadata.managedFields;
+      if (before.metadata.generation && !isDeepStrictEqual(before.spec, after.spec))
+        after.metadata.generation = before.metadata.generation + 1;
     }
     after.kind = before.kind;
     after.apiVersion = before.apiVersion;
@@ -147,23 +165,23 @@ export class Writer {
     return this.store.table(definition).put(after);
   }
 
-  /** @param {ResourcePath} path @param {string} what @param {string} asked @param {string} is */
-  #precondition({ definition, name }, what, asked, is) {
-    return conflict(definition, name, `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${is}`);
-  }
-
   /** @param {ResourceDefinition} definition @param {any} body */
   checkType(definition, body) {
-    if (typeof body !== "object" || body === null || Array.isArray(body)) throw badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into an object");
+    if (typeof body !== "object" || body === null || Array.isArray(body))
+      throw badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into an object");
     const { kind, apiVersion: version } = body;
     if (kind && kind !== definition.kind) {
-      throw badRequest(`${kind} in version "${version ?? ""}" cannot be handled as a ${definition.kind}: converting (${version ?? ""}.${kind}) to (${apiVersion(definition)}.${definition.kind}): unknown conversion`);
+      throw badRequest(
+        `${kind} in version "${version ?? ""}" cannot be handled as a ${definition.kind}: converting (${version ?? ""}.${kind}) to (${apiVersion(definition)}.${definition.kind}): unknown conversion`,
+      );
     }
     if (version && version !== apiVersion(definition)) {
       throw badRequest(`the API version in the data (${version}) does not match the expected API version (${apiVersion(definition)})`);
     }
     if (body.metadata !== undefined && (typeof body.metadata !== "object" || body.metadata === null || Array.isArray(body.metadata))) {
-      throw badRequest(`${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: json: cannot unmarshal into Go struct field ${definition.kind}.metadata`);
+      throw badRequest(
+        `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: json: cannot unmarshal into Go struct field ${definition.kind}.metadata`,
+      );
     }
     return body;
   }
@@ -183,10 +201,16 @@ export class Writer {
   /** @param {ResourceDefinition} definition @param {unknown} name */
   checkName(definition, name) {
     const kind = { group: definition.group, kind: definition.kind };
-    if (!name) throw invalid(kind, "", [{ type: "FieldValueRequired", field: "metadata.name", body: "Required value: name or generateName is required" }]);
+    if (!name)
+      throw invalid(kind, "", [
+        { type: "FieldValueRequired", field: "metadata.name", body: "Required value: name or generateName is required" },
+      ]);
     const text = String(name);
     const problem = subdomainProblem(text);
-    if (problem) throw invalid(kind, text, [{ type: "FieldValueInvalid", field: "metadata.name", body: `Invalid value: ${JSON.stringify(text)}: ${problem}` }]);
+    if (problem)
+      throw invalid(kind, text, [
+        { type: "FieldValueInvalid", field: "metadata.name", body: `Invalid value: ${JSON.stringify(text)}: ${problem}` },
+      ]);
   }
 }
 
@@ -231,4 +255,3 @@ export function deletedStatus(definition, last) {
   const details = { name: last.name, ...(definition.group ? { group: definition.group } : {}), kind: definition.resource, uid: last.uid };
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
 }
-

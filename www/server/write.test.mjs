@@ -21,7 +21,8 @@ test("create_sets_what_belongs_to_the_server", async (t) => {
 test("create_makes_a_name", async (t) => {
   const { api } = await serverFor(t);
   const names = new Set();
-  for (let round = 0; round < 5; round += 1) names.add((await api(MAPS, { method: "POST", json: { metadata: { generateName: "gen-" } } })).body.metadata.name);
+  for (let round = 0; round < 5; round += 1)
+    names.add((await api(MAPS, { method: "POST", json: { metadata: { generateName: "gen-" } } })).body.metadata.name);
   assert.equal(names.size, 5);
   for (const name of names) assert.match(name, /^gen-[a-z0-9]{5}$/);
 });
@@ -34,15 +35,30 @@ test("create_refuses", async (t) => {
     return [code, body.reason, body.message];
   };
   assert.deepEqual(await refusal(MAPS, { metadata: { name: "a" } }), [409, "AlreadyExists", 'configmaps "a" already exists']);
-  assert.deepEqual(await refusal(MAPS, {}), [422, "Invalid", 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required']);
-  assert.match((await refusal(MAPS, { metadata: { name: "A_b" } }))[2], /^ConfigMap "A_b" is invalid: metadata\.name: Invalid value: "A_b": a lowercase RFC 1123 subdomain/);
+  assert.deepEqual(await refusal(MAPS, {}), [
+    422,
+    "Invalid",
+    'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+  ]);
+  assert.match(
+    (await refusal(MAPS, { metadata: { name: "A_b" } }))[2],
+    /^ConfigMap "A_b" is invalid: metadata\.name: Invalid value: "A_b": a lowercase RFC 1123 subdomain/,
+  );
   assert.deepEqual(await refusal(MAPS, { metadata: { name: "b", namespace: "other" } }), [
     400,
     "BadRequest",
     "the namespace of the provided object does not match the namespace sent on the request",
   ]);
-  assert.deepEqual(await refusal("/api/v1/namespaces/none/configmaps", { metadata: { name: "b" } }), [404, "NotFound", 'namespaces "none" not found']);
-  assert.deepEqual(await refusal(MAPS, { metadata: { name: "b", resourceVersion: "3" } }), [500, undefined, "resourceVersion should not be set on objects to be created"]);
+  assert.deepEqual(await refusal("/api/v1/namespaces/none/configmaps", { metadata: { name: "b" } }), [
+    404,
+    "NotFound",
+    'namespaces "none" not found',
+  ]);
+  assert.deepEqual(await refusal(MAPS, { metadata: { name: "b", resourceVersion: "3" } }), [
+    500,
+    undefined,
+    "resourceVersion should not be set on objects to be created",
+  ]);
   assert.equal((await refusal(MAPS, { kind: "Pod", apiVersion: "v1", metadata: { name: "b" } }))[0], 400);
   assert.equal((await refusal(MAPS, { apiVersion: "v2", metadata: { name: "b" } }))[0], 400);
   const broken = await api(MAPS, { method: "POST", body: "{", headers: { "content-type": "application/json" } });
@@ -73,9 +89,15 @@ test("update_compares_versions", async (t) => {
   assert.equal(unconditional.body.data.n, "4");
   assert.equal(unconditional.body.metadata.uid, first.metadata.uid);
   assert.equal((await api(`${MAPS}/b`, { method: "PUT", json: { metadata: { name: "b" } } })).code, 404);
-  assert.equal((await api(`${MAPS}/b`, { method: "PUT", json: { metadata: { name: "a" } } })).body.message, "the name of the object (a) does not match the name on the URL (b)");
+  assert.equal(
+    (await api(`${MAPS}/b`, { method: "PUT", json: { metadata: { name: "a" } } })).body.message,
+    "the name of the object (a) does not match the name on the URL (b)",
+  );
   const stranger = await api(`${MAPS}/a`, { method: "PUT", json: { metadata: { name: "a", uid: "other" } } });
-  assert.equal(stranger.body.message, `Operation cannot be fulfilled on configmaps "a": Precondition failed: UID in precondition: other, UID in object meta: ${first.metadata.uid}`);
+  assert.equal(
+    stranger.body.message,
+    `Operation cannot be fulfilled on configmaps "a": Precondition failed: UID in precondition: other, UID in object meta: ${first.metadata.uid}`,
+  );
 });
 
 test("a_write_that_changes_nothing_makes_no_version", async (t) => {
@@ -83,16 +105,25 @@ test("a_write_that_changes_nothing_makes_no_version", async (t) => {
   const made = (await api(MAPS, { method: "POST", json: { metadata: { name: "a" }, data: { n: "1" } } })).body;
   const before = control.status().resourceVersion;
   assert.equal((await api(`${MAPS}/a`, { method: "PUT", json: made })).body.metadata.resourceVersion, before);
-  assert.equal((await api(`${MAPS}/a`, { method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: '{"data":{"n":"1"}}' })).body.metadata.resourceVersion, before);
+  assert.equal(
+    (await api(`${MAPS}/a`, { method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: '{"data":{"n":"1"}}' }))
+      .body.metadata.resourceVersion,
+    before,
+  );
   assert.equal(control.status().resourceVersion, before);
 });
 
 test("patches_of_three_kinds", async (t) => {
   const { api } = await serverFor(t);
-  const made = (await api(MAPS, { method: "POST", json: { metadata: { name: "a", labels: { "x/y": "1", keep: "1" } }, data: { n: "1", m: "1" } } })).body;
-  const patch = (/** @type {string} */ type, /** @type {unknown} */ body) => api(`${MAPS}/a`, { method: "PATCH", headers: { "content-type": `application/${type}` }, body: JSON.stringify(body) });
+  const made = (
+    await api(MAPS, { method: "POST", json: { metadata: { name: "a", labels: { "x/y": "1", keep: "1" } }, data: { n: "1", m: "1" } } })
+  ).body;
+  const patch = (/** @type {string} */ type, /** @type {unknown} */ body) =>
+    api(`${MAPS}/a`, { method: "PATCH", headers: { "content-type": `application/${type}` }, body: JSON.stringify(body) });
   assert.deepEqual((await patch("merge-patch+json", { data: { n: null, o: "2" } })).body.data, { m: "1", o: "2" });
-  assert.deepEqual((await patch("strategic-merge-patch+json", { metadata: { labels: { keep: null } } })).body.metadata.labels, { "x/y": "1" });
+  assert.deepEqual((await patch("strategic-merge-patch+json", { metadata: { labels: { keep: null } } })).body.metadata.labels, {
+    "x/y": "1",
+  });
   const operations = [
     { op: "test", path: "/data/m", value: "1" },
     { op: "replace", path: "/metadata/labels/x~1y", value: "2" },
@@ -110,7 +141,11 @@ test("patches_of_three_kinds", async (t) => {
   assert.equal((await patch("merge-patch+json", { metadata: { resourceVersion: made.metadata.resourceVersion } })).code, 409);
   assert.equal((await patch("merge-patch+json", { metadata: { name: "b" } })).code, 400);
   assert.equal((await patch("apply-patch+yaml", {})).code, 415);
-  const hostile = await api(`${MAPS}/a`, { method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: '{"data":{"__proto__":{"polluted":"yes"}}}' });
+  const hostile = await api(`${MAPS}/a`, {
+    method: "PATCH",
+    headers: { "content-type": "application/merge-patch+json" },
+    body: '{"data":{"__proto__":{"polluted":"yes"}}}',
+  });
   assert.equal(/** @type {any} */ ({}).polluted, undefined);
   assert.equal(hostile.code, 200);
 });
@@ -121,7 +156,8 @@ test("status_is_written_by_its_own_path", async (t) => {
   assert.equal(pod.status.phase, "Pending");
   assert.equal(pod.metadata.generation, 1);
   const path = "/api/v1/namespaces/default/pods/p";
-  const patch = (/** @type {string} */ to, /** @type {unknown} */ body) => api(to, { method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: JSON.stringify(body) });
+  const patch = (/** @type {string} */ to, /** @type {unknown} */ body) =>
+    api(to, { method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: JSON.stringify(body) });
   const running = (await patch(`${path}/status`, { spec: { nodeName: "ignored" }, status: { phase: "Running" } })).body;
   assert.equal(running.status.phase, "Running");
   assert.equal(running.spec.nodeName, undefined);
@@ -140,10 +176,22 @@ test("delete_answers_and_its_preconditions", async (t) => {
   const remove = (/** @type {string} */ path, /** @type {unknown} */ json) => api(path, { method: "DELETE", json });
   const wrong = await remove(`${MAPS}/a`, { preconditions: { uid: "other" } });
   assert.equal(wrong.code, 409);
-  assert.equal(wrong.body.message, `Operation cannot be fulfilled on configmaps "a": Precondition failed: UID in precondition: other, UID in object meta: ${map.metadata.uid}`);
+  assert.equal(
+    wrong.body.message,
+    `Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (other) does not match the UID in record (${map.metadata.uid}). The object might have been deleted and then recreated`,
+  );
   assert.equal((await remove(`${MAPS}/a`, { preconditions: { resourceVersion: "1" } })).code, 409);
-  const done = await remove(`${MAPS}/a`, { preconditions: { uid: map.metadata.uid, resourceVersion: map.metadata.resourceVersion }, gracePeriodSeconds: 0 });
-  assert.deepEqual(done.body, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { name: "a", kind: "configmaps", uid: map.metadata.uid } });
+  const done = await remove(`${MAPS}/a`, {
+    preconditions: { uid: map.metadata.uid, resourceVersion: map.metadata.resourceVersion },
+    gracePeriodSeconds: 0,
+  });
+  assert.deepEqual(done.body, {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Success",
+    details: { name: "a", kind: "configmaps", uid: map.metadata.uid },
+  });
   assert.equal((await remove(`${MAPS}/a`, undefined)).code, 404);
   await createPod("default", "p");
   assert.equal((await remove("/api/v1/namespaces/default/pods/p?gracePeriodSeconds=0", undefined)).body.kind, "Pod");
@@ -154,9 +202,12 @@ test("delete_answers_and_its_preconditions", async (t) => {
 
 test("paths_and_verbs_that_do_not_exist", async (t) => {
   const { api } = await serverFor(t);
-  assert.equal((await api("/api/v1/nothing")).code, 404);
-  assert.equal((await api("/api/v1/namespaces/default/nodes")).code, 404);
-  assert.equal((await api("/apis/apps/v2/deployments")).code, 404);
+  for (const path of ["/api/v1/nothing", "/api/v1/namespaces/default/nodes", "/apis/apps/v2/deployments"]) {
+    const { code, body } = await api(path);
+    assert.deepEqual([code, body.message, body.details], [404, "the server could not find the requested resource", {}], path);
+  }
+  for (const path of ["/apis/none.example/v1/things", "/none"])
+    assert.deepEqual([(await api(path)).code, (await api(path)).text], [404, "404 page not found\n"]);
   assert.equal((await api("/api/v1/pods/%")).code, 400);
   assert.equal((await api(MAPS, { method: "PUT", json: {} })).code, 405);
   assert.equal((await api(MAPS, { method: "DELETE" })).body.reason, "MethodNotAllowed");
@@ -170,7 +221,8 @@ test("discovery_names_what_is_there", async (t) => {
     ["apps"],
   );
   const core = (await api("/api/v1")).body.resources.map((/** @type {any} */ resource) => resource.name);
-  for (const name of ["pods", "pods/status", "nodes", "events", "namespaces", "configmaps", "services"]) assert.ok(core.includes(name), name);
+  for (const name of ["pods", "pods/status", "nodes", "events", "namespaces", "configmaps", "services"])
+    assert.ok(core.includes(name), name);
   const { resources } = (await api("/apis/apps/v1")).body;
   assert.deepEqual(resources.find((/** @type {any} */ { name }) => name === "deployments").shortNames, ["deploy"]);
   assert.equal((await api("/version")).body.minor, "36");

@@ -69,7 +69,18 @@ export function populate(store, { pods, seed, now }) {
     const job = random.chance(0.05);
     const workload = cluster.addWorkload(random.weighted(NAMESPACES), job ? "Job" : "Deployment");
     const birth = born();
-    workload.replicas = Math.min(left, job ? 1 : random.weighted([[1, 3], [2, 6], [3, 6], [random.int(4, 12), 5], [random.int(13, 40), 1]]));
+    workload.replicas = Math.min(
+      left,
+      job
+        ? 1
+        : random.weighted([
+            [1, 3],
+            [2, 6],
+            [3, 6],
+            [random.int(4, 12), 5],
+            [random.int(13, 40), 1],
+          ]),
+    );
     left -= workload.replicas;
     if (!job) addDeployment(cluster, workload, birth);
     for (let replica = 0; replica < workload.replicas; replica += 1) cluster.table("pods").put(settledPod(cluster, workload, birth));

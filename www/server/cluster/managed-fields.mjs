@@ -53,5 +53,13 @@ export function managedBy({ manager, apiVersion, time, subresource }, parts) {
   /** @type {Record<string, unknown>} */
   const fields = {};
   for (const [part, value] of Object.entries(parts)) fields[`f:${part}`] = fieldsV1(value);
-  return { manager, operation: "Update", apiVersion, time, fieldsType: "FieldsV1", fieldsV1: fields, ...(subresource ? { subresource } : {}) };
+  return {
+    manager,
+    operation: "Update",
+    apiVersion,
+    time,
+    fieldsType: "FieldsV1",
+    fieldsV1: fields,
+    ...(subresource ? { subresource } : {}),
+  };
 }

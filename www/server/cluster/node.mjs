@@ -26,12 +26,30 @@ export function newNode(index, random, now) {
     "topology.kubernetes.io/zone": ZONES[index % ZONES.length],
   };
   const annotations = { "node.alpha.kubernetes.io/ttl": "0", "volumes.kubernetes.io/controller-managed-attach-detach": "true" };
-  const spec = { podCIDR: `10.${244 + (index >> 8)}.${index & 255}.0/24`, podCIDRs: [`10.${244 + (index >> 8)}.${index & 255}.0/24`], providerID: `aws:///${ZONES[index % ZONES.length]}/i-${random.hex(17)}` };
-  const quantities = { cpu: "16", "ephemeral-storage": "203056560Ki", "hugepages-1Gi": "0", "hugepages-2Mi": "0", memory: "64758516Ki", pods: "110" };
+  const spec = {
+    podCIDR: `10.${244 + (index >> 8)}.${index & 255}.0/24`,
+    podCIDRs: [`10.${244 + (index >> 8)}.${index & 255}.0/24`],
+    providerID: `aws:///${ZONES[index % ZONES.length]}/i-${random.hex(17)}`,
+  };
+  const quantities = {
+    cpu: "16",
+    "ephemeral-storage": "203056560Ki",
+    "hugepages-1Gi": "0",
+    "hugepages-2Mi": "0",
+    memory: "64758516Ki",
+    pods: "110",
+  };
   const status = {
     capacity: quantities,
     allocatable: { ...quantities, cpu: "15890m", memory: "61843188Ki" },
-    conditions: HEALTHY.map(([type, value, reason, message]) => ({ type, status: value, lastHeartbeatTime: time, lastTransitionTime: time, reason, message })),
+    conditions: HEALTHY.map(([type, value, reason, message]) => ({
+      type,
+      status: value,
+      lastHeartbeatTime: time,
+      lastTransitionTime: time,
+      reason,
+      message,
+    })),
     addresses: [
       { type: "InternalIP", address: hostIP(index) },
       { type: "Hostname", address: name },
@@ -49,7 +67,10 @@ export function newNode(index, random, now) {
       operatingSystem: "linux",
       architecture: "amd64",
     },
-    images: Array.from({ length: 12 }, () => ({ names: [`registry.example.com/platform/image@sha256:${random.hex(64)}`], sizeBytes: random.int(10_000_000, 900_000_000) })),
+    images: Array.from({ length: 12 }, () => ({
+      names: [`registry.example.com/platform/image@sha256:${random.hex(64)}`],
+      sizeBytes: random.int(10_000_000, 900_000_000),
+    })),
   };
   return {
     metadata: {

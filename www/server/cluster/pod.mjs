@@ -29,14 +29,24 @@ const FIELD_ENVIRONMENT = [
   ["POD_IP", "status.podIP"],
 ];
 
-const LIVENESS = { httpGet: { path: "/livez", port: "http", scheme: "HTTP" }, initialDelaySeconds: 10, timeoutSeconds: 2, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
+const LIVENESS = {
+  httpGet: { path: "/livez", port: "http", scheme: "HTTP" },
+  initialDelaySeconds: 10,
+  timeoutSeconds: 2,
+  periodSeconds: 10,
+  successThreshold: 1,
+  failureThreshold: 3,
+};
 
 /** @param {Workload} workload @param {string} name @param {Random} random @param {number} size rough number of plain variables */
 function container(workload, name, random, size) {
   const isMain = name === workload.app;
   const image = isMain ? `${REGISTRY}/${workload.namespace}/${workload.app}:${workload.version}` : `${REGISTRY}/platform/${name}:1.27.3`;
   const env = [
-    ...FIELD_ENVIRONMENT.slice(0, isMain ? 4 : 2).map(([variable, fieldPath]) => ({ name: variable, valueFrom: { fieldRef: { apiVersion: "v1", fieldPath } } })),
+    ...FIELD_ENVIRONMENT.slice(0, isMain ? 4 : 2).map(([variable, fieldPath]) => ({
+      name: variable,
+      valueFrom: { fieldRef: { apiVersion: "v1", fieldPath } },
+    })),
     { name: "CPU_LIMIT", valueFrom: { resourceFieldRef: { containerName: name, resource: "limits.cpu", divisor: "0" } } },
     { name: "MEMORY_LIMIT", valueFrom: { resourceFieldRef: { containerName: name, resource: "limits.memory", divisor: "0" } } },
     ...ENVIRONMENT.slice(0, size).map(([variable, value]) => ({ name: variable, value })),
@@ -50,13 +60,27 @@ function container(workload, name, random, size) {
       { name: "metrics", containerPort: 9090, protocol: "TCP" },
     ],
     env,
-    resources: { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: `${50 * random.int(1, 8)}m`, memory: `${64 * random.int(1, 8)}Mi` } },
+    resources: {
+      limits: { cpu: "1", memory: "1Gi" },
+      requests: { cpu: `${50 * random.int(1, 8)}m`, memory: `${64 * random.int(1, 8)}Mi` },
+    },
     volumeMounts: [
-      ...(isMain ? [{ name: "config", mountPath: "/etc/config" }, { name: "tmp", mountPath: "/tmp" }] : []),
+      ...(isMain
+        ? [
+            { name: "config", mountPath: "/etc/config" },
+            { name: "tmp", mountPath: "/tmp" },
+          ]
+        : []),
       { name: workload.tokenVolume, readOnly: true, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" },
     ],
     ...(isMain ? { livenessProbe: LIVENESS } : {}),
-    readinessProbe: { httpGet: { path: "/readyz", port: "http", scheme: "HTTP" }, timeoutSeconds: 2, periodSeconds: 5, successThreshold: 1, failureThreshold: 3 },
+    readinessProbe: {
+      httpGet: { path: "/readyz", port: "http", scheme: "HTTP" },
+      timeoutSeconds: 2,
+      periodSeconds: 5,
+      successThreshold: 1,
+      failureThreshold: 3,
+    },
     terminationMessagePath: "/dev/termination-log",
     terminationMessagePolicy: "File",
     imagePullPolicy: "IfNotPresent",
@@ -109,7 +133,14 @@ export function newPod(workload, random, now) {
     "prometheus.io/scrape": "true",
   };
   const ownerReferences = [
-    { apiVersion: job ? "batch/v1" : "apps/v1", kind: job ? "Job" : "ReplicaSet", name: owner, uid: workload.ownerUid, controller: true, blockOwnerDeletion: true },
+    {
+      apiVersion: job ? "batch/v1" : "apps/v1",
+      kind: job ? "Job" : "ReplicaSet",
+      name: owner,
+      uid: workload.ownerUid,
+      controller: true,
+      blockOwnerDeletion: true,
+    },
   ];
   const spec = {
     volumes: [
@@ -128,7 +159,9 @@ export function newPod(workload, random, now) {
       },
     ],
     ...(workload.init ? { initContainers: [initContainer(workload)] } : {}),
-    containers: workload.containers.map((containerName, index) => container(workload, containerName, random, index === 0 ? workload.variables : 2)),
+    containers: workload.containers.map((containerName, index) =>
+      container(workload, containerName, random, index === 0 ? workload.variables : 2),
+    ),
     restartPolicy: job ? "OnFailure" : "Always",
     terminationGracePeriodSeconds: 30,
     dnsPolicy: "ClusterFirst",
@@ -144,7 +177,13 @@ export function newPod(workload, random, now) {
     enableServiceLinks: true,
     preemptionPolicy: "PreemptLowerPriority",
   };
-  const { serviceAccount: _serviceAccount, preemptionPolicy: _preemptionPolicy, priority: _priority, tolerations: _tolerations, ...managedSpec } = spec;
+  const {
+    serviceAccount: _serviceAccount,
+    preemptionPolicy: _preemptionPolicy,
+    priority: _priority,
+    tolerations: _tolerations,
+    ...managedSpec
+  } = spec;
   return {
     metadata: {
       name,
@@ -157,7 +196,10 @@ export function newPod(workload, random, now) {
       annotations,
       ownerReferences,
       managedFields: [
-        managedBy({ manager: "kube-controller-manager", apiVersion: "v1", time }, { metadata: { annotations, generateName: "", labels, ownerReferences }, spec: managedSpec }),
+        managedBy(
+          { manager: "kube-controller-manager", apiVersion: "v1", time },
+          { metadata: { annotations, generateName: "", labels, ownerReferences }, spec: managedSpec },
+        ),
       ],
     },
     spec,
@@ -257,11 +299,22 @@ export function crashPod(pod, random, now) {
   const killed = random.chance(0.4);
   const started = status.state.running?.startedAt ?? pod.status.startTime;
   status.lastState = {
-    terminated: { exitCode: killed ? 137 : random.int(1, 3), reason: killed ? "OOMKilled" : "Error", startedAt: started, finishedAt: time, containerID: status.containerID },
+    terminated: {
+      exitCode: killed ? 137 : random.int(1, 3),
+      reason: killed ? "OOMKilled" : "Error",
+      startedAt: started,
+      finishedAt: time,
+      containerID: status.containerID,
+    },
   };
   status.restartCount += 1;
   status.started = false;
-  status.state = { waiting: { reason: "CrashLoopBackOff", message: `back-off 10s restarting failed container=${status.name} pod=${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})` } };
+  status.state = {
+    waiting: {
+      reason: "CrashLoopBackOff",
+      message: `back-off 10s restarting failed container=${status.name} pod=${pod.metadata.name}_${pod.metadata.namespace}(${pod.metadata.uid})`,
+    },
+  };
   setReady(pod, false, now);
 }
 
@@ -280,7 +333,15 @@ export function finishPod(pod, success, now) {
   pod.status.phase = success ? "Succeeded" : "Failed";
   for (const status of pod.status.containerStatuses) {
     const started = status.state.running?.startedAt ?? time;
-    status.state = { terminated: { exitCode: success ? 0 : 1, reason: success ? "Completed" : "Error", startedAt: started, finishedAt: time, containerID: status.containerID } };
+    status.state = {
+      terminated: {
+        exitCode: success ? 0 : 1,
+        reason: success ? "Completed" : "Error",
+        startedAt: started,
+        finishedAt: time,
+        containerID: status.containerID,
+      },
+    };
     status.ready = false;
     status.started = false;
   }

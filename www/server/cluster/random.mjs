@@ -45,7 +45,10 @@ export class Random {
   /** @param {number} digits */
   hex(digits) {
     let text = "";
-    while (text.length < digits) text += Math.floor(this.next() * 2 ** 32).toString(16).padStart(8, "0");
+    while (text.length < digits)
+      text += Math.floor(this.next() * 2 ** 32)
+        .toString(16)
+        .padStart(8, "0");
     return text.slice(0, digits);
   }
 

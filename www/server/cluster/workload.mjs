@@ -48,7 +48,13 @@ export function newWorkload(namespace, index, random, kind = "Deployment") {
 
 /** @param {Workload} workload */
 function labelsOf(workload) {
-  return { app: workload.app, "app.kubernetes.io/instance": workload.name, "app.kubernetes.io/managed-by": "Helm", tier: workload.tier, track: workload.track };
+  return {
+    app: workload.app,
+    "app.kubernetes.io/instance": workload.name,
+    "app.kubernetes.io/managed-by": "Helm",
+    tier: workload.tier,
+    track: workload.track,
+  };
 }
 
 /** @param {Workload} workload */
@@ -56,7 +62,11 @@ function template(workload) {
   return {
     metadata: { labels: { ...labelsOf(workload), "app.kubernetes.io/version": workload.version } },
     spec: {
-      containers: workload.containers.map((name) => ({ name, image: `registry.example.com/${workload.namespace}/${name}:${workload.version}`, resources: {} })),
+      containers: workload.containers.map((name) => ({
+        name,
+        image: `registry.example.com/${workload.namespace}/${name}:${workload.version}`,
+        resources: {},
+      })),
       restartPolicy: "Always",
       serviceAccountName: workload.app,
     },
@@ -65,7 +75,14 @@ function template(workload) {
 
 /** @param {Workload} workload @param {number} ready */
 function deploymentStatus(workload, ready) {
-  return { observedGeneration: workload.revision, replicas: workload.replicas, updatedReplicas: ready, readyReplicas: ready, availableReplicas: ready, unavailableReplicas: workload.replicas - ready };
+  return {
+    observedGeneration: workload.revision,
+    replicas: workload.replicas,
+    updatedReplicas: ready,
+    readyReplicas: ready,
+    availableReplicas: ready,
+    unavailableReplicas: workload.replicas - ready,
+  };
 }
 
 /** @param {Workload} workload @param {import("./random.mjs").Random} random @param {number} now */
@@ -115,7 +132,9 @@ export function reportDeployment(object, workload, ready) {
 export function replicaSet(workload, deploymentUid, now) {
   const labels = { ...labelsOf(workload), "pod-template-hash": workload.hash };
   const time = timestamp(now);
-  const ownerReferences = [{ apiVersion: "apps/v1", kind: "Deployment", name: workload.name, uid: deploymentUid, controller: true, blockOwnerDeletion: true }];
+  const ownerReferences = [
+    { apiVersion: "apps/v1", kind: "Deployment", name: workload.name, uid: deploymentUid, controller: true, blockOwnerDeletion: true },
+  ];
   const spec = {
     replicas: workload.replicas,
     selector: { matchLabels: { "app.kubernetes.io/instance": workload.name, "pod-template-hash": workload.hash } },
@@ -130,10 +149,18 @@ export function replicaSet(workload, deploymentUid, now) {
       creationTimestamp: time,
       labels,
       ownerReferences,
-      managedFields: [managedBy({ manager: "kube-controller-manager", apiVersion: "apps/v1", time }, { metadata: { labels, ownerReferences }, spec })],
+      managedFields: [
+        managedBy({ manager: "kube-controller-manager", apiVersion: "apps/v1", time }, { metadata: { labels, ownerReferences }, spec }),
+      ],
     },
     spec,
-    status: { replicas: workload.replicas, fullyLabeledReplicas: workload.replicas, readyReplicas: workload.replicas, availableReplicas: workload.replicas, observedGeneration: 1 },
+    status: {
+      replicas: workload.replicas,
+      fullyLabeledReplicas: workload.replicas,
+      readyReplicas: workload.replicas,
+      availableReplicas: workload.replicas,
+      observedGeneration: 1,
+    },
   };
 }
 
@@ -141,7 +168,13 @@ export function replicaSet(workload, deploymentUid, now) {
 export function service(workload, index, random, now) {
   const clusterIP = `10.96.${(index >> 8) & 255}.${index & 255}`;
   return {
-    metadata: { name: workload.name, namespace: workload.namespace, uid: random.uuid(), creationTimestamp: timestamp(now), labels: labelsOf(workload) },
+    metadata: {
+      name: workload.name,
+      namespace: workload.namespace,
+      uid: random.uuid(),
+      creationTimestamp: timestamp(now),
+      labels: labelsOf(workload),
+    },
     spec: {
       ports: [{ name: "http", protocol: "TCP", port: 80, targetPort: "http" }],
       selector: { "app.kubernetes.io/instance": workload.name },
@@ -160,7 +193,13 @@ export function service(workload, index, random, now) {
 /** @param {Workload} workload @param {import("./random.mjs").Random} random @param {number} now */
 export function configMap(workload, random, now) {
   return {
-    metadata: { name: workload.name, namespace: workload.namespace, uid: random.uuid(), creationTimestamp: timestamp(now), labels: labelsOf(workload) },
+    metadata: {
+      name: workload.name,
+      namespace: workload.namespace,
+      uid: random.uuid(),
+      creationTimestamp: timestamp(now),
+      labels: labelsOf(workload),
+    },
     data: { "config.yaml": `app: ${workload.app}\nlog:\n  level: info\n  format: json\nlimits:\n  rps: ${random.int(50, 5000)}\n` },
   };
 }
