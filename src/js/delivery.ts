@@ -20,6 +20,8 @@ export interface DeliveryTarget {
   report(error: unknown): void;
 }
 
+const NO_PAIRS = new Uint32Array(0);
+
 type Flush = Parameters<Hooks["flush"]>;
 
 /**
@@ -37,9 +39,10 @@ export class Delivery implements Hooks {
   #waiting: Flush[] = [];
   #busy = false;
   #closed = false;
-  /** The event that is being delivered, for a handler that stops its own watch. */
-  #current: StoredEvent<any> | undefined;
-  #receiver = 0;
+  /** What is being handed out, and how far that has come: for a handler that stops its own watch. */
+  #events: StoredEvent<any>[] = [];
+  #pairs: Uint32Array = NO_PAIRS;
+  #at = 0;
 
   constructor(objects: () => ObjectTable, target: DeliveryTarget) {
     this.#objects = objects;
@@ -73,7 +76,7 @@ export class Delivery implements Hooks {
 
   /** While events are being handed out: the one this watcher is handling right now. */
   handling(watcher: number): StoredEvent<any> | undefined {
-    return this.#receiver === watcher ? this.#current : undefined;
+    return this.#pairs[this.#at] === watcher ? this.#events[this.#pairs[this.#at + 1]!] : undefined;
   }
 
   /** Whether events are being handed out right now. */
@@ -100,8 +103,6 @@ export class Delivery implements Hooks {
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) this.#deliver(...next);
     } finally {
       this.#busy = false;
-      this.#current = undefined;
-      this.#receiver = 0;
     }
   };
 
@@ -124,23 +125,27 @@ export class Delivery implements Hooks {
     const objects = this.#objects();
     const events = new Array<StoredEvent<any>>(packed.length / 2);
     for (let i = 0; i < events.length; i++) events[i] = new StoredEvent(objects, packed[2 * i]!, packed[2 * i + 1]!);
+    this.#events = events;
+    this.#pairs = pairs;
     const handlers = this.#handlers;
-    for (let i = 0; i < pairs.length; i += 2) {
-      const watcher = pairs[i]!;
-      const handler = handlers[watcher];
-      if (handler === undefined) continue;
-      const event = events[pairs[i + 1]!]!;
-      this.#current = event;
-      this.#receiver = watcher;
+    // The loop that everything hangs on: an array, an index and a call for each delivery.
+    for (let i = 0; i < pairs.length; ) {
       try {
-        const answer = handler(event);
-        if (answer !== undefined && isPromise(answer)) this.#answered(watcher, answer, event);
+        for (; i < pairs.length; i += 2) {
+          const handler = handlers[pairs[i]!];
+          if (handler === undefined) continue;
+          this.#at = i;
+          const event = events[pairs[i + 1]!]!;
+          const answer = handler(event);
+          if (answer !== undefined && isPromise(answer)) this.#answered(pairs[i]!, answer, event);
+        }
       } catch (error) {
         this.#target.report(error);
+        i += 2;
       }
     }
-    this.#current = undefined;
-    this.#receiver = 0;
+    this.#events = [];
+    this.#pairs = NO_PAIRS;
   }
 
   #answered(watcher: number, promise: PromiseLike<unknown>, event: StoredEvent<any>): void {
