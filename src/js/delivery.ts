@@ -22,8 +22,6 @@ export interface DeliveryTarget {
 
 const NO_PAIRS = new Uint32Array(0);
 
-type Flush = Parameters<Hooks["flush"]>;
-
 /**
  * The receiving end of the packed flush: turns numbers into calls.
  *
@@ -36,8 +34,6 @@ export class Delivery implements Hooks {
   /** By watcher id. The core numbers watchers densely, so this stays a plain array. */
   readonly #handlers: (Handler | undefined)[] = [];
   readonly #recipients = new Map<number, Recipient>();
-  #waiting: Flush[] = [];
-  #busy = false;
   #closed = false;
   /** What is being handed out, and how far that has come: for a handler that stops its own watch. */
   #events: StoredEvent<any>[] = [];
@@ -79,9 +75,11 @@ export class Delivery implements Hooks {
     return this.#pairs[this.#at] === watcher ? this.#events[this.#pairs[this.#at + 1]!] : undefined;
   }
 
-  /** Whether events are being handed out right now. */
-  get busy(): boolean {
-    return this.#busy;
+  /** While events are being handed out: whether one for this watcher has not had its turn yet. */
+  awaits(watcher: number): boolean {
+    const pairs = this.#pairs;
+    for (let i = this.#at + 2; i < pairs.length; i += 2) if (pairs[i] === watcher) return true;
+    return false;
   }
 
   close(): void {
@@ -90,20 +88,9 @@ export class Delivery implements Hooks {
     this.#recipients.clear();
   }
 
-  /** Called by the core, possibly without a `this`. Never throws. */
-  readonly flush = (...flush: Flush): void => {
-    if (this.#closed) return;
-    if (this.#busy) {
-      this.#waiting.push(flush);
-      return;
-    }
-    this.#busy = true;
-    try {
-      this.#deliver(...flush);
-      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) this.#deliver(...next);
-    } finally {
-      this.#busy = false;
-    }
+  /** Called by the core, possibly without a `this`, and never while it runs. Never throws. */
+  readonly flush = (...flush: Parameters<Hooks["flush"]>): void => {
+    if (!this.#closed) this.#deliver(...flush);
   };
 
   #deliver(packed: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number): void {

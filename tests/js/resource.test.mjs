@@ -84,6 +84,7 @@ test("a stream outlives its last user by the linger, then the rows stay for a wh
   const watcher = resource.watch();
   const view = resource.view();
   const off = view.subscribe(() => {});
+  assert.equal(view.getSnapshot().length, 1);
   mock.timers.tick(60_000);
   assert.equal(calls(model, "pause"), 0, "it is in use");
   watcher.stop();

@@ -177,13 +177,42 @@ test("events that are queued for the consumer are delivered before the end, and 
   assert.equal((await watcher.next()).done, true);
 });
 
-test("stop drops what is queued, and the last version is the last one that was seen", async () => {
-  const { resource } = await openModel({ objects: [pod("a/x", 1), pod("a/y", 2)] });
-  const watcher = resource.watch();
-  await watcher.next();
-  watcher.stop();
-  assert.deepEqual(await watcher.ended, { reason: "stopped", lastResourceVersion: "1" });
-  assert.equal((await watcher.next()).done, true);
+test("stop drops what is queued, and tells from where a new watch misses nothing", async () => {
+  const { resource, model } = await openModel({ objects: [pod("a/x", 1), pod("a/y", 2)] });
+  const amid = resource.watch();
+  await amid.next();
+  amid.stop();
+  assert.deepEqual(await amid.ended, { reason: "stopped" }, "no version stands for half of the initial events");
+  assert.equal((await amid.next()).done, true);
+
+  const live = resource.watch({ resourceVersion: "10" });
+  const first = live.next();
+  for (let version = 11; version <= 13; version++) model.put(pod("a/x", version));
+  await first;
+  live.stop();
+  assert.deepEqual(await live.ended, { reason: "stopped", lastResourceVersion: "11" });
+
+  const before = resource.watch({ resourceVersion: "13" });
+  const batch = before.batches().next();
+  for (let version = 14; version <= 15; version++) model.put(pod("a/x", version));
+  await batch;
+  before.stop();
+  assert.deepEqual(await before.ended, { reason: "stopped", lastResourceVersion: "15" });
+
+  const marked = resource.watch({ sendInitialEvents: true });
+  void marked.next();
+  await settle();
+  model.bookmark("15", true);
+  await settle();
+  const all = await marked.batches().next();
+  assert.equal(all.value.at(-1).type, "ADDED");
+  assert.equal((await marked.next()).value.initialEventsEnd, true);
+  const more = marked.next();
+  model.put(pod("a/x", 16));
+  model.put(pod("a/x", 17));
+  await more;
+  marked.stop();
+  assert.deepEqual(await marked.ended, { reason: "stopped", lastResourceVersion: "16" });
 });
 
 test("a refused watch rejects the iteration once, and ended tells an error", async () => {

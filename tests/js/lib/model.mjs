@@ -272,7 +272,8 @@ class ModelResource {
   }
 
   lastVersion(id) {
-    return this.#watchers.get(id)?.last;
+    const watcher = this.#watchers.get(id);
+    return watcher?.ended === undefined ? undefined : watcher.last;
   }
 
   forget(id) {
