@@ -20,7 +20,7 @@ export interface DeliveryTarget {
   report(error: unknown): void;
 }
 
-type Flush = Parameters<Hooks["flush"]>;
+const NO_PAIRS = new Uint32Array(0);
 
 /**
  * The receiving end of the packed flush: turns numbers into calls.
@@ -34,12 +34,11 @@ export class Delivery implements Hooks {
   /** By watcher id. The core numbers watchers densely, so this stays a plain array. */
   readonly #handlers: (Handler | undefined)[] = [];
   readonly #recipients = new Map<number, Recipient>();
-  #waiting: Flush[] = [];
-  #busy = false;
   #closed = false;
-  /** The event that is being delivered, for a handler that stops its own watch. */
-  #current: StoredEvent<any> | undefined;
-  #receiver = 0;
+  /** What is being handed out, and how far that has come: for a handler that stops its own watch. */
+  #events: StoredEvent<any>[] = [];
+  #pairs: Uint32Array = NO_PAIRS;
+  #at = 0;
 
   constructor(objects: () => ObjectTable, target: DeliveryTarget) {
     this.#objects = objects;
@@ -73,12 +72,14 @@ export class Delivery implements Hooks {
 
   /** While events are being handed out: the one this watcher is handling right now. */
   handling(watcher: number): StoredEvent<any> | undefined {
-    return this.#receiver === watcher ? this.#current : undefined;
+    return this.#pairs[this.#at] === watcher ? this.#events[this.#pairs[this.#at + 1]!] : undefined;
   }
 
-  /** Whether events are being handed out right now. */
-  get busy(): boolean {
-    return this.#busy;
+  /** While events are being handed out: whether one for this watcher has not had its turn yet. */
+  awaits(watcher: number): boolean {
+    const pairs = this.#pairs;
+    for (let i = this.#at + 2; i < pairs.length; i += 2) if (pairs[i] === watcher) return true;
+    return false;
   }
 
   close(): void {
@@ -87,22 +88,9 @@ export class Delivery implements Hooks {
     this.#recipients.clear();
   }
 
-  /** Called by the core, possibly without a `this`. Never throws. */
-  readonly flush = (...flush: Flush): void => {
-    if (this.#closed) return;
-    if (this.#busy) {
-      this.#waiting.push(flush);
-      return;
-    }
-    this.#busy = true;
-    try {
-      this.#deliver(...flush);
-      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) this.#deliver(...next);
-    } finally {
-      this.#busy = false;
-      this.#current = undefined;
-      this.#receiver = 0;
-    }
+  /** Called by the core, possibly without a `this`, and never while it runs. Never throws. */
+  readonly flush = (...flush: Parameters<Hooks["flush"]>): void => {
+    if (!this.#closed) this.#deliver(...flush);
   };
 
   #deliver(packed: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number): void {
@@ -124,23 +112,27 @@ export class Delivery implements Hooks {
     const objects = this.#objects();
     const events = new Array<StoredEvent<any>>(packed.length / 2);
     for (let i = 0; i < events.length; i++) events[i] = new StoredEvent(objects, packed[2 * i]!, packed[2 * i + 1]!);
+    this.#events = events;
+    this.#pairs = pairs;
     const handlers = this.#handlers;
-    for (let i = 0; i < pairs.length; i += 2) {
-      const watcher = pairs[i]!;
-      const handler = handlers[watcher];
-      if (handler === undefined) continue;
-      const event = events[pairs[i + 1]!]!;
-      this.#current = event;
-      this.#receiver = watcher;
+    // The loop that everything hangs on: an array, an index and a call for each delivery.
+    for (let i = 0; i < pairs.length; ) {
       try {
-        const answer = handler(event);
-        if (answer !== undefined && isPromise(answer)) this.#answered(watcher, answer, event);
+        for (; i < pairs.length; i += 2) {
+          const handler = handlers[pairs[i]!];
+          if (handler === undefined) continue;
+          this.#at = i;
+          const event = events[pairs[i + 1]!]!;
+          const answer = handler(event);
+          if (answer !== undefined && isPromise(answer)) this.#answered(pairs[i]!, answer, event);
+        }
       } catch (error) {
         this.#target.report(error);
+        i += 2;
       }
     }
-    this.#current = undefined;
-    this.#receiver = 0;
+    this.#events = [];
+    this.#pairs = NO_PAIRS;
   }
 
   #answered(watcher: number, promise: PromiseLike<unknown>, event: StoredEvent<any>): void {

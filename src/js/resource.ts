@@ -202,11 +202,11 @@ export class ResourceImpl<T> extends EventTarget {
     if (this.#closed) return;
     this.#closed = true;
     this.#error = undefined;
-    const error = closedError(this.name);
-    for (const watcher of [...this.#watchers.keys()]) watcher.closed();
-    this.#rejectPending(error);
     for (const view of [...this.#views]) view.close();
     this.#drop();
+    // After the core, which then knows how far each watch had come.
+    for (const watcher of [...this.#watchers.keys()]) watcher.closed();
+    this.#rejectPending(closedError(this.name));
     this.#usage.stop();
     this.#host.closed(this);
     this.#announce("status");
@@ -256,6 +256,7 @@ export class ResourceImpl<T> extends EventTarget {
       overflow: Signal.overflow,
       error: Signal.error,
     });
+    if ((signals & Signal.synced) !== 0) for (const view of this.#views) view.changed();
     for (const [name, bit] of names) if ((signals & bit) !== 0) this.#dispatch(name as keyof ResourceEventMap);
   }
 

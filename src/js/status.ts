@@ -2,7 +2,7 @@ import { toError, type WatchCacheError } from "./errors.js";
 import type { RawError, RawResource } from "./raw.js";
 import type { ResourceStatus } from "./types.js";
 
-const NOT_OPEN: ResourceStatus = { phase: "idle", stale: true, attempt: 0 };
+const NOT_OPEN: ResourceStatus = { phase: "idle", stale: false, attempt: 0 };
 
 /**
  * The core's status in the shape of the contract. Its error stays the same object while the core tells the same error.

@@ -321,14 +321,14 @@ export interface Resource<T> extends EventTarget {
 export type ResourceStatus = Readonly<{
   /**
    * - `idle`: not used by anyone
-   * - `loading`: the WebAssembly is being compiled
-   * - `listing`: the first list is on its way
+   * - `loading`: the WebAssembly is being compiled, or the first list was asked for
+   * - `listing`: the pages of the first list arrive
    * - `live`: the watch is open
    * - `reconnecting`: the watch broke; the next try is at `retryAt`
    * - `relisting`: the version was too old to resume from, or `refresh` was called
    * - `paused`: `pause` was called
-   * - `needs-auth`: the server answered 401; `resume` tries again with what `auth` gives then
-   * - `failed`: the server said no, see `error`
+   * - `needs-auth`: the server answered 401; the next try, at `retryAt` or by `resume`, asks `auth` anew
+   * - `failed`: the server said no, see `error`; it is tried again at `retryAt`, or by `resume`
    * - `closed`
    */
   phase: "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed";
@@ -336,7 +336,7 @@ export type ResourceStatus = Readonly<{
   resourceVersion?: string;
   /** How far the list that is on its way has come, in objects. */
   listed?: Readonly<{ loaded: number; remaining?: number }>;
-  /** Whether what is held may be behind the server. */
+  /** Something is held, but changes are not arriving. */
   stale: boolean;
   /** When the last frame came, in milliseconds since 1970. */
   lastEventAt?: number;
@@ -383,7 +383,7 @@ export interface WatchEnd {
    * - `closed`: the resource or the cache was closed
    */
   readonly reason: "stopped" | "error" | "relist" | "overflow" | "timeout" | "closed";
-  /** The version of the last event that was delivered. Absent when there was none, or when it is not known. */
+  /** A new watch from this version goes on where this one ended. Absent where there is no such version, as amid the initial events. */
   readonly lastResourceVersion?: string;
 }
 
@@ -407,7 +407,10 @@ export interface Watcher<T> extends AsyncIterableIterator<WatchEvent<T>> {
   forEach(handler: (event: WatchEvent<T>) => void | Promise<void>): Promise<void>;
   /** Ends the watch: nothing is delivered afterwards. */
   stop(): void;
-  /** Why the stream ended. Never rejects: a refused watch rejects the iteration, and ends here with reason `error`. */
+  /**
+   * Why the stream ended, once the events before its end have been taken. Never rejects: a refused watch rejects the iteration, and ends
+   * here with reason `error`.
+   */
   readonly ended: Promise<WatchEnd>;
   [Symbol.asyncIterator](): Watcher<T>;
   /** The same as `stop()`, for `await using`, where the engine has the symbol. */
@@ -439,7 +442,10 @@ export interface ListOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
-  /** Not older than this version: `n` waits for it for up to 3 seconds. None or `"0"`: what is held. */
+  /**
+   * None: as new as the upstream is now, which is asked for it. `"0"`: what is held, at once. `n`: not older than `n`. What is not there
+   * yet is waited for, for up to 3 seconds.
+   */
   resourceVersion?: string;
   /** Before the cache is ready: wait for it (default), or fail at once with `too-many-requests`. */
   wait?: boolean;
@@ -454,7 +460,7 @@ export interface List<T> {
 
 /** Options of `get`. */
 export interface GetOptions {
-  /** Not older than this version: `n` waits for it for up to 3 seconds. */
+  /** As in `ListOptions`. */
   resourceVersion?: string;
   signal?: AbortSignal;
 }

@@ -36,6 +36,8 @@ export class Usage {
   /** A use that is over at once, such as a read. */
   touch(): void {
     this.#lastUse = Date.now();
+    // The timer of an idle resource is the long one.
+    if (this.#isIdle) this.stop();
     this.#isIdle = false;
     if (this.#users === 0 && this.#timer === undefined) this.#arm(this.#linger);
   }

@@ -74,14 +74,17 @@ export class ViewImpl<T> implements View<T>, Ticking {
     try {
       this.#at = { raw, objects, id: raw.view(this.#spec) };
       this.#error = undefined;
-      this.#stale = true;
     } catch (error) {
       this.#error = toError(error, this.#host.name);
     }
-    // Other ids than before: rows of an earlier core are replaced, not compared.
-    this.#ids = NO_IDS;
     this.#undecided = NO_IDS;
     this.#judged = 0;
+    // Rows of an earlier session stay until the new one has some, or is synced and has none.
+    if (this.#ids.length > 0) {
+      this.#ids = NO_IDS;
+      return;
+    }
+    this.#stale = this.#at !== undefined;
     this.#host.ticker.add(this);
   }
 

@@ -49,6 +49,8 @@ export class WatcherImpl<T> implements Recipient {
   #asked = false;
   /** The last event that left the queue. */
   #last: StoredEvent<T> | undefined;
+  /** Whether the initial events, if any, have all been seen. */
+  #live: boolean;
   #handler: Handler | undefined;
   /** Whether events pass through the queue, as they do unless the handler itself stands in the delivery loop. */
   #queued = true;
@@ -62,6 +64,8 @@ export class WatcherImpl<T> implements Recipient {
     const { signal, ...rest } = options;
     this.#options = rest;
     this.#signal = signal;
+    const { resourceVersion = "", sendInitialEvents } = rest;
+    this.#live = sendInitialEvents === false || (sendInitialEvents !== true && resourceVersion !== "" && resourceVersion !== "0");
     this.ended = new Promise((resolve) => (this.#settleEnded = resolve));
     if (signal?.aborted) this.stop();
     else signal?.addEventListener("abort", this.#abort, { once: true });
@@ -101,12 +105,15 @@ export class WatcherImpl<T> implements Recipient {
 
   stop(): void {
     if (this.#over) return;
-    const end = { reason: "stopped", ...this.#lastSeen() } as const;
+    const at = this.#at;
+    if (at === undefined) {
+      this.#end({ reason: "stopped" });
+      return;
+    }
+    const unseen = !this.#empty || at.delivery.awaits(at.id);
+    const seen = unseen ? this.#lastSeen(at) : {};
     this.#queue = [];
     this.#head = 0;
-    const at = this.#at;
-    this.#end(end);
-    if (at === undefined) return;
     // Nothing more is called; the core's word that the watch is over frees it in `finished`.
     at.delivery.silence(at.id);
     try {
@@ -114,6 +121,7 @@ export class WatcherImpl<T> implements Recipient {
     } catch {
       // Closed or poisoned: it has stopped already.
     }
+    this.#end({ reason: "stopped", ...(unseen ? seen : this.#lastDelivered()) });
   }
 
   async return(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
@@ -164,7 +172,7 @@ export class WatcherImpl<T> implements Recipient {
     }
     // From here on one event at a time: the rest of this flush queues here, what comes later in the core.
     this.#queued = true;
-    this.#last = event;
+    this.#saw(event);
     this.#at!.delivery.redirect(this.#at!.id, this.#enqueue);
     this.#demand(NOTHING);
     void this.#pace(promise);
@@ -240,7 +248,7 @@ export class WatcherImpl<T> implements Recipient {
       this.#queue = [];
       this.#head = 0;
     }
-    this.#last = event;
+    this.#saw(event);
     return event;
   }
 
@@ -248,7 +256,8 @@ export class WatcherImpl<T> implements Recipient {
     const events = this.#head === 0 ? this.#queue : this.#queue.slice(this.#head);
     this.#queue = [];
     this.#head = 0;
-    this.#last = events.at(-1);
+    if (events.some((event) => event.initialEventsEnd)) this.#live = true;
+    this.#saw(events.at(-1));
     return events;
   }
 
@@ -329,18 +338,25 @@ export class WatcherImpl<T> implements Recipient {
     return failure === undefined ? Promise.resolve() : Promise.reject(failure);
   }
 
-  /** The last version that the core delivered. */
+  /** From where an ended watch can be resumed, going by what the core has delivered. */
   #lastDelivered(): { lastResourceVersion?: string } {
     return version(() => this.#at?.raw.lastVersion(this.#at.id));
   }
 
-  /** The last version that the consumer has seen, which is earlier when events are still on their way to it. */
-  #lastSeen(): { lastResourceVersion?: string } {
-    const at = this.#at;
-    if (at === undefined) return {};
-    if (this.#queued) return version(() => this.#last?.resourceVersion);
-    if (at.delivery.busy) return version(() => at.delivery.handling(at.id)?.resourceVersion);
-    return this.#lastDelivered();
+  /**
+   * The same, while something that the core has delivered was not seen. It is the version of the last event that was, but not among
+   * initial events: those come in the order of keys, so nothing follows from the version of one.
+   */
+  #lastSeen({ delivery, id }: Attachment): { lastResourceVersion?: string } {
+    if (!this.#live) return {};
+    const last = this.#queued ? this.#last : delivery.handling(id);
+    if (last !== undefined) return version(() => last.resourceVersion);
+    return this.#last === undefined && this.#queued ? version(() => this.#options.resourceVersion) : {};
+  }
+
+  #saw(event: StoredEvent<T> | undefined): void {
+    this.#last = event;
+    if (event?.initialEventsEnd) this.#live = true;
   }
 
   #busyError(): WatchCacheError {

@@ -1,0 +1,546 @@
+// A small cacher in JavaScript that keeps the raw boundary's promises (src/js/raw.ts): it holds objects, pins, queues, batches and views.
+// The facade's tests use it for what the real core cannot be made to do on demand: panics, ids whose bytes are gone, ends of every kind,
+// and exact control of which events share a flush. It is strict where the core is: reading an id that is not pinned throws.
+
+const KINDS = { ADDED: 0, MODIFIED: 1, DELETED: 2, BOOKMARK: 3, ERROR: 4, END: 5 };
+const REASONS = ["stopped", "error", "relist", "overflow", "timeout", "closed"];
+
+/** A boundary error, as the core throws it. */
+export function rawError(code, message, more = {}) {
+  return Object.assign(new Error(message), { name: "WatchCacheError", code, retryable: false, ...more });
+}
+
+/** The module: opens resources and can be made to panic. */
+export class ModelModule {
+  resources = [];
+  #message;
+  #onPanic;
+
+  openKubernetes(options, transport, hooks) {
+    return this.#open(options, hooks, { transport });
+  }
+
+  openSource(options, source, hooks) {
+    return this.#open(options, hooks, { source });
+  }
+
+  #open(options, hooks, origin) {
+    this.check();
+    const resource = new ModelResource(this, options, hooks, origin);
+    this.resources.push(resource);
+    return resource;
+  }
+
+  check() {
+    if (this.#message !== undefined) throw rawError("internal", this.#message);
+  }
+
+  panic(message) {
+    this.#message = message;
+    this.#onPanic?.(message);
+  }
+
+  poisoned() {
+    return this.#message;
+  }
+
+  onPanic(callback) {
+    this.#onPanic = callback;
+  }
+
+  memoryBytes() {
+    return 65_536;
+  }
+
+  buildInfo() {
+    return { version: "0.1.0", simd: false };
+  }
+
+  /** What the facade loads, and when. */
+  runtime({ ready = true } = {}) {
+    const listeners = new Set();
+    let now = ready;
+    let settle;
+    const loading = new Promise((resolve, reject) => (settle = { resolve, reject }));
+    this.onPanic((message) => queueMicrotask(() => listeners.forEach((listener) => listener(message))));
+    return {
+      loaded: () => (now ? this : undefined),
+      load: () => (now ? Promise.resolve() : loading),
+      onPanic: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      arrive() {
+        now = true;
+        settle.resolve();
+      },
+      fail: (error) => settle.reject(error),
+    };
+  }
+}
+
+class ModelResource {
+  #module;
+  #hooks;
+  #entries = new Map();
+  #store = new Map();
+  #watchers = new Map();
+  #views = new Map();
+  #nextEntry = 1;
+  #nextWatcher = 1;
+  #nextView = 1;
+  #sequence = 0;
+  #waiting = [];
+  #changedViews = new Set();
+  #signals = 0;
+  #scheduled = false;
+  #synced = false;
+  #status = { phase: "idle", stale: true, attempt: 0 };
+  calls = [];
+  closed = false;
+
+  constructor(module, options, hooks, origin) {
+    this.#module = module;
+    this.#hooks = hooks;
+    this.options = options;
+    this.origin = origin;
+  }
+
+  // ------------------------------------------------------------------------------ what tests make happen
+
+  /** The list has arrived. */
+  sync(objects, version) {
+    for (const object of objects) this.#insert(object);
+    this.#synced = true;
+    this.set({ phase: "live", resourceVersion: version, stale: false });
+    this.#signals |= 2;
+    for (const { resolve } of this.#waiting.splice(0)) resolve();
+    for (const watcher of this.#watchers.values()) if (watcher.initial) this.#start(watcher);
+    this.#viewsChange();
+  }
+
+  put(object) {
+    const kind = this.#store.has(keyOf(object)) ? KINDS.MODIFIED : KINDS.ADDED;
+    this.#dispatch(kind, this.#insert(object), object);
+  }
+
+  remove(key, version) {
+    const object = this.#entries.get(this.#store.get(key)).value();
+    this.#unpin(this.#store.get(key));
+    this.#store.delete(key);
+    const gone = { ...object, metadata: { ...object.metadata, resourceVersion: version } };
+    this.#dispatch(KINDS.DELETED, this.#entry(gone), gone);
+  }
+
+  bookmark(version, end = false) {
+    const object = { kind: "Pod", metadata: { resourceVersion: version } };
+    this.#dispatch(end ? KINDS.END : KINDS.BOOKMARK, this.#entry(object), undefined);
+  }
+
+  error(status) {
+    this.#dispatch(KINDS.ERROR, this.#entry(status), undefined);
+    this.endAll("error");
+  }
+
+  endAll(reason, refusal) {
+    for (const watcher of this.#watchers.values()) this.#finish(watcher, reason, refusal);
+    this.#schedule();
+  }
+
+  set(status) {
+    this.#status = { ...this.#status, ...status };
+    this.#signals |= 1;
+    this.#schedule();
+  }
+
+  signal(bits) {
+    this.#signals |= bits;
+    this.#schedule();
+  }
+
+  refuse(error) {
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+    this.set({ phase: "failed", error });
+  }
+
+  pinsOf(key) {
+    return this.#entries.get(this.#store.get(key)).pins;
+  }
+
+  get readable() {
+    return this.#entries.size;
+  }
+
+  mode(watcher) {
+    return this.#watchers.get(watcher)?.mode;
+  }
+
+  get watcherCount() {
+    return this.#watchers.size;
+  }
+
+  // --------------------------------------------------------------------------------------- RawResource
+
+  start() {
+    this.#check("start");
+    this.set({ phase: "listing" });
+  }
+
+  status() {
+    this.#module.check();
+    return structuredCloneStatus(this.#status);
+  }
+
+  stats() {
+    return { objects: this.#store.size, bytes: 0, events: 0, lists: 1, history: 0, historyCapacity: 100, watchers: this.#watchers.size };
+  }
+
+  parse(id) {
+    this.calls.push(["parse", id]);
+    return JSON.parse(this.#readable(id).json);
+  }
+
+  raw(id) {
+    return new TextEncoder().encode(this.#readable(id).json);
+  }
+
+  key(id) {
+    return this.#readable(id).key;
+  }
+
+  version(id) {
+    return this.#readable(id).version;
+  }
+
+  field(id, path) {
+    if (path.includes("[")) throw rawError("invalid", `path: ${path}`);
+    return path.split(".").reduce((value, name) => value?.[name], this.#readable(id).value());
+  }
+
+  release(ids) {
+    this.#check("release", ids.length);
+    for (const id of ids) this.#unpin(id);
+  }
+
+  peek(key) {
+    this.#check("peek", key);
+    const id = this.#store.get(key);
+    return id === undefined ? 0 : this.#pin(id);
+  }
+
+  byIndex(index, value) {
+    this.#check("byIndex");
+    if (index !== "namespace") throw rawError("invalid", `there is no index ${index}`);
+    const ids = [...this.#store].filter(([key]) => key.startsWith(`${value}/`)).map(([, id]) => this.#pin(id));
+    return Float64Array.from(ids);
+  }
+
+  size() {
+    this.#check("size");
+    return this.#store.size;
+  }
+
+  watch(options) {
+    this.#check("watch");
+    const watcher = { id: this.#nextWatcher++, options, mode: 0, queue: [], initial: options.resourceVersion === undefined };
+    this.#watchers.set(watcher.id, watcher);
+    if (options.labelSelector?.includes("!!")) this.#finish(watcher, "error", rawError("invalid", "unable to parse the selector"));
+    else if (watcher.initial && this.#synced) this.#start(watcher);
+    this.#schedule();
+    return watcher.id;
+  }
+
+  demand(id, mode) {
+    this.#check("demand", id, mode);
+    const watcher = this.#watchers.get(id);
+    if (watcher === undefined) return;
+    watcher.mode = mode;
+    this.#schedule();
+  }
+
+  stop(id) {
+    this.#check("stop", id);
+    const watcher = this.#watchers.get(id);
+    if (watcher === undefined) return;
+    for (const { entry } of watcher.queue.splice(0)) this.#unpin(entry);
+    this.#finish(watcher, "stopped");
+    this.#schedule();
+  }
+
+  refusal(id) {
+    return this.#watchers.get(id)?.refusal;
+  }
+
+  lastVersion(id) {
+    const watcher = this.#watchers.get(id);
+    return watcher?.ended === undefined ? undefined : watcher.last;
+  }
+
+  forget(id) {
+    this.#check("forget", id);
+    this.#watchers.delete(id);
+  }
+
+  async list(options) {
+    this.#check("list");
+    if (options.labelSelector?.includes("!!")) throw rawError("invalid", "unable to parse the selector");
+    if (!this.#synced && options.wait === false) throw rawError("too-many-requests", "not ready", { retryable: true, retryAfterSeconds: 1 });
+    await this.#ready();
+    const ids = [...this.#store.values()].filter((id) => matches(this.#entries.get(id).value(), options)).map((id) => this.#pin(id));
+    return { ids: Float64Array.from(ids), resourceVersion: this.#status.resourceVersion };
+  }
+
+  async get(key) {
+    this.#check("get");
+    await this.#ready();
+    const id = this.#store.get(key);
+    if (id === undefined) throw rawError("not-found", `pods "${key}" not found`, { status: { code: 404 } });
+    return this.#pin(id);
+  }
+
+  view(spec) {
+    this.#check("view");
+    if (spec.labelSelector?.includes("!!")) throw rawError("invalid", "unable to parse the selector");
+    const id = this.#nextView++;
+    this.#views.set(id, { spec: { ...spec }, verdicts: new Map() });
+    return id;
+  }
+
+  viewRows(id) {
+    const { window } = this.#views.get(id).spec;
+    const rows = this.#rows(id);
+    const shown = window === undefined ? rows : rows.slice(window.offset, window.offset + window.limit);
+    return Float64Array.from(shown, (entry) => this.#pin(entry));
+  }
+
+  viewTotal(id) {
+    return this.#rows(id).length;
+  }
+
+  viewCounts(id) {
+    const { groupBy } = this.#views.get(id).spec;
+    const counts = new Map();
+    for (const entry of this.#rows(id)) {
+      const value = String(this.field(this.#pin(entry), groupBy) ?? "");
+      this.#unpin(entry);
+      counts.set(value, (counts.get(value) ?? 0) + 1);
+    }
+    return [...counts].flat();
+  }
+
+  viewIndexOf(id, key) {
+    return this.#rows(id).indexOf(this.#store.get(key));
+  }
+
+  viewWindow(id, offset, limit) {
+    this.#views.get(id).spec.window = { offset, limit };
+  }
+
+  viewUndecided(id) {
+    const { verdicts } = this.#views.get(id);
+    const ids = this.#candidates(id).filter((entry) => !verdicts.has(entry));
+    return Float64Array.from(ids, (entry) => this.#pin(entry));
+  }
+
+  viewDecide(id, ids, verdicts) {
+    this.calls.push(["decide", ids.length]);
+    ids.forEach((entry, i) => this.#views.get(id).verdicts.set(entry, verdicts[i] === 1));
+    this.#changedViews.add(id);
+    this.#schedule();
+  }
+
+  viewClose(id) {
+    this.calls.push(["viewClose", id]);
+    this.#views.delete(id);
+  }
+
+  async synced() {
+    await this.#ready();
+  }
+
+  async refresh() {
+    this.#check("refresh");
+    this.signal(4);
+  }
+
+  pause() {
+    this.#check("pause");
+    this.set({ phase: "paused", stale: true });
+  }
+
+  resume() {
+    this.#check("resume");
+    this.set({ phase: this.#synced ? "live" : "listing", stale: !this.#synced });
+  }
+
+  close() {
+    this.#check("close");
+    this.closed = true;
+  }
+
+  // -------------------------------------------------------------------------------------------- inside
+
+  #check(...call) {
+    this.calls.push(call);
+    this.#module.check();
+    if (this.closed) throw rawError("closed", "closed");
+  }
+
+  #ready() {
+    return this.#synced ? Promise.resolve() : new Promise((resolve, reject) => void this.#waiting.push({ resolve, reject }));
+  }
+
+  #entry(object) {
+    const json = JSON.stringify(object);
+    const entry = { key: keyOf(object), version: object.metadata?.resourceVersion ?? "", json, pins: 1, value: () => JSON.parse(json) };
+    this.#entries.set(this.#nextEntry, entry);
+    return this.#nextEntry++;
+  }
+
+  /** The store itself holds one pin. */
+  #insert(object) {
+    const key = keyOf(object);
+    if (this.#store.has(key)) this.#unpin(this.#store.get(key));
+    const id = this.#entry(object);
+    this.#store.set(key, id);
+    if (this.#synced) this.#status = { ...this.#status, resourceVersion: object.metadata.resourceVersion };
+    return id;
+  }
+
+  #readable(id) {
+    this.#module.check();
+    const entry = this.#entries.get(id);
+    if (entry === undefined) throw rawError("internal", `the id ${id} is not pinned`);
+    return entry;
+  }
+
+  #pin(id) {
+    this.#readable(id).pins++;
+    return id;
+  }
+
+  #unpin(id) {
+    const entry = this.#readable(id);
+    if (--entry.pins === 0) this.#entries.delete(id);
+  }
+
+  #dispatch(kind, entry, object) {
+    const sequence = ++this.#sequence;
+    for (const watcher of this.#watchers.values()) {
+      if (watcher.ended !== undefined || (object !== undefined && !matches(object, watcher.options))) continue;
+      watcher.queue.push({ kind, sequence, entry: this.#pin(entry) });
+    }
+    // Whoever made the entry for this event alone lets go of it.
+    if (kind >= KINDS.DELETED) this.#unpin(entry);
+    this.#viewsChange();
+  }
+
+  #start(watcher) {
+    watcher.initial = false;
+    for (const id of this.#store.values()) {
+      if (matches(this.#entries.get(id).value(), watcher.options)) {
+        watcher.queue.push({ kind: KINDS.ADDED, sequence: ++this.#sequence, entry: this.#pin(id) });
+      }
+    }
+    this.#schedule();
+  }
+
+  #finish(watcher, reason, refusal) {
+    if (watcher.ended !== undefined) return;
+    watcher.ended = REASONS.indexOf(reason);
+    watcher.refusal = refusal;
+  }
+
+  #viewsChange() {
+    for (const id of this.#views.keys()) this.#changedViews.add(id);
+    this.#schedule();
+  }
+
+  #candidates(id) {
+    const { spec } = this.#views.get(id);
+    const ids = [...this.#store.values()].filter((entry) => matches(this.#entries.get(entry).value(), spec));
+    const order = spec.orderBy?.[0];
+    if (order === undefined) return ids.sort((a, b) => compare(this.#entries.get(a).key, this.#entries.get(b).key));
+    const value = (entry) => order.path.split(".").reduce((part, name) => part?.[name], this.#entries.get(entry).value());
+    return ids.sort((a, b) => compare(value(a), value(b)) * (order.descending ? -1 : 1));
+  }
+
+  #rows(id) {
+    const { spec, verdicts } = this.#views.get(id);
+    return this.#candidates(id).filter((entry) => !spec.predicate || verdicts.get(entry) === true);
+  }
+
+  #schedule() {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      if (!this.closed) this.#flush();
+    });
+  }
+
+  #flush() {
+    const events = [];
+    const index = new Map();
+    const pairs = [];
+    const ended = [];
+    for (const watcher of this.#watchers.values()) {
+      if (watcher.mode !== 0 && watcher.queue.length > 0) {
+        for (const { kind, entry, sequence } of watcher.queue.splice(0)) {
+          const name = `${kind}:${entry}`;
+          // One pin for each event of the flush: further receivers share it.
+          if (index.has(name)) this.#unpin(entry);
+          else index.set(name, events.push(kind, entry) / 2 - 1);
+          pairs.push({ watcher: watcher.id, at: index.get(name), sequence });
+          watcher.last = this.#entries.get(entry).version;
+        }
+        if (watcher.mode === 1) watcher.mode = 0;
+      }
+      if (watcher.ended !== undefined && watcher.queue.length === 0 && !watcher.told) {
+        watcher.told = true;
+        ended.push(watcher.id, watcher.ended);
+      }
+    }
+    pairs.sort((a, b) => a.sequence - b.sequence);
+    const views = [...this.#changedViews];
+    const signals = this.#signals;
+    this.#changedViews.clear();
+    this.#signals = 0;
+    if (pairs.length + ended.length + views.length + signals === 0) return;
+    const { flush } = this.#hooks;
+    flush(
+      Float64Array.from(events),
+      Uint32Array.from(pairs.flatMap(({ watcher, at }) => [watcher, at])),
+      Uint32Array.from(ended),
+      Uint32Array.from(views),
+      signals,
+    );
+  }
+}
+
+function keyOf(object) {
+  const { namespace, name } = object.metadata ?? {};
+  return namespace === undefined ? (name ?? "") : `${namespace}/${name}`;
+}
+
+function matches(object, { namespace, namespaces, labelSelector }) {
+  if (namespace !== undefined && object.metadata.namespace !== namespace) return false;
+  if (namespaces !== undefined && !namespaces.includes(object.metadata.namespace)) return false;
+  const [label, value] = labelSelector?.split("=") ?? [];
+  return label === undefined || object.metadata.labels?.[label] === value;
+}
+
+function compare(a, b) {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** An Error does not survive structuredClone with its properties. */
+function structuredCloneStatus({ error, ...rest }) {
+  return { ...structuredClone(rest), ...(error === undefined ? {} : { error }) };
+}
+
+/** A pod as small as can be. */
+export function pod(key, version, { labels, phase = "Running" } = {}) {
+  const [namespace, name] = key.split("/");
+  return { kind: "Pod", metadata: { namespace, name, resourceVersion: String(version), ...(labels ? { labels } : {}) }, status: { phase } };
+}

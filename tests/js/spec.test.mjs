@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { openCache } from "../../dist/cache.js";
+import { abortError, toError, WatchCacheError } from "../../dist/errors.js";
+import { baseUrl, readOptions } from "../../dist/settings.js";
+import { readSpec } from "../../dist/spec.js";
+import { ModelModule } from "./lib/model.mjs";
+
+test("specs name paths", () => {
+  const path = (spec) => readSpec(spec).path;
+  assert.equal(path("pods"), "/api/v1/pods");
+  assert.equal(path("v1/pods"), "/api/v1/pods");
+  assert.equal(path("apps/v1/deployments"), "/apis/apps/v1/deployments");
+  assert.equal(path("cert-manager.io/v1alpha2/certificates"), "/apis/cert-manager.io/v1alpha2/certificates");
+  assert.equal(path({ version: "v1", resource: "pods", namespace: "kube-system" }), "/api/v1/namespaces/kube-system/pods");
+  assert.equal(path({ group: "apps", version: "v1", resource: "deployments", namespace: "a" }), "/apis/apps/v1/namespaces/a/deployments");
+});
+
+test("a spec that names nothing says why", () => {
+  const wrong = ["", "Pods", "pods/log", "apps/deployments", "a/b/c/d", "/api/v1/pods", "apps/latest/deployments", "v1/../secrets", 7, null, undefined];
+  const more = [
+    { version: "v1", resource: "pods", namespace: "a/b" },
+    { version: "v1", resource: "pods", labelSelector: 7 },
+    { version: "v1" },
+    { resource: "pods" },
+    { source: {}, id: "x" },
+    { source: { list() {}, watch() {} }, id: "" },
+  ];
+  for (const spec of [...wrong, ...more]) assert.throws(() => readSpec(spec), { name: "WatchCacheError", code: "invalid" }, JSON.stringify(spec));
+});
+
+test("the server is an absolute address without secrets", () => {
+  assert.equal(baseUrl("https://host/"), "https://host");
+  assert.equal(baseUrl(new URL("http://127.0.0.1:8001/clusters/x//")), "http://127.0.0.1:8001/clusters/x");
+  for (const server of [undefined, "/clusters/x", "ws://host", "https://u:p@host", "https://host?token=x", "https://host#x"]) {
+    assert.throws(() => baseUrl(server), { code: "invalid" }, String(server));
+  }
+});
+
+test("on a page the server is its origin, or relative to it", (t) => {
+  t.after(() => delete globalThis.location);
+  globalThis.location = new URL("https://page/app/index.html?x=1#y");
+  assert.equal(baseUrl(undefined), "https://page");
+  assert.equal(baseUrl("/clusters/x"), "https://page/clusters/x");
+});
+
+test("options have the defaults of the contract, and wrong ones are named", () => {
+  const settings = readOptions({ retry: { capMs: 5 } });
+  assert.deepEqual(settings.retry, { initialMs: 800, factor: 2, capMs: 5, jitter: 1, resetAfterMs: 120_000 });
+  assert.deepEqual(
+    [settings.transport, settings.credentials, settings.pageSize, settings.linger, settings.idleTimeout, settings.flush],
+    ["websocket", "same-origin", 500, 5_000, 90_000, "frame"],
+  );
+  assert.deepEqual(settings.strip, ["metadata.managedFields"]);
+  const wrong = [{ transport: "sse" }, { pageSize: 0 }, { pageSize: 1.5 }, { linger: -1 }, { idleTimeout: "90" }, { retry: { factor: 0 } }, { retry: { capMs: Number.NaN } }];
+  for (const options of [...wrong, { flush: "never" }, { credentials: "always" }, { auth: "token" }, { fetch: 1 }, { WebSocket: {} }]) {
+    assert.throws(() => readOptions(options), { code: "invalid", message: new RegExp(Object.keys(options)[0]) });
+  }
+});
+
+test("what reaches the core is complete, and calls go to the user's functions", async () => {
+  const module = new ModelModule();
+  const seen = [];
+  class Socket {}
+  const cache = openCache(
+    {
+      server: "http://127.0.0.1:1/base/",
+      WebSocket: Socket,
+      fetch: async (...request) => seen.push(request),
+      auth: () => ({ token: "t" }),
+      strip: [],
+      transport: "fetch",
+    },
+    module.runtime(),
+  );
+  cache.resource({ version: "v1", resource: "pods", labelSelector: "a=b " }).peek("x");
+  const { options, origin } = module.resources[0];
+  assert.deepEqual([options.name, options.strip, options.pageSize], ["pods", [], 500]);
+  const { transport } = origin;
+  assert.deepEqual(
+    [transport.server, transport.path, transport.labelSelector, transport.transport, transport.credentials],
+    ["http://127.0.0.1:1/base", "/api/v1/pods", "a=b", "fetch", "same-origin"],
+  );
+  assert.equal(transport.WebSocket, Socket);
+  assert.deepEqual(transport.auth(), { token: "t" });
+  const call = transport.fetch;
+  await call("u", { method: "GET" });
+  assert.deepEqual(seen, [["u", { method: "GET" }]]);
+  const source = {
+    list() {
+      return this;
+    },
+    watch() {
+      return this;
+    },
+  };
+  cache.resource({ source, id: "x" }).peek("x");
+  const { list, watch } = module.resources[1].origin.source;
+  assert.equal(list(), source);
+  assert.equal(watch(), source);
+  await cache.close();
+});
+
+test("without a server, or without a WebSocket, the resource fails when it opens, not before", async () => {
+  const module = new ModelModule();
+  const cache = openCache({ transport: "fetch", logger: console }, module.runtime());
+  const resource = cache.resource("pods");
+  await assert.rejects(resource.synced(), { code: "invalid", message: /server/ });
+  assert.equal(resource.status.phase, "failed");
+  if (typeof WebSocket === "undefined") {
+    const sockets = openCache({ server: "http://127.0.0.1:1" }, module.runtime()).resource("pods");
+    await assert.rejects(sockets.list(), { code: "invalid", message: /WebSocket/ });
+  }
+});
+
+test("whatever is thrown becomes one kind of error", () => {
+  const raw = { name: "WatchCacheError", code: "expired", message: "too old", retryable: true, status: { code: 410 }, retryAfterSeconds: 3 };
+  const error = toError(raw, "pods");
+  assert.ok(error instanceof WatchCacheError && error instanceof Error);
+  const { code, message, retryable, status, retryAfterSeconds, resource } = error;
+  assert.deepEqual({ code, message, retryable, status, retryAfterSeconds, resource }, {
+    code: "expired", message: "too old", retryable: true, status: { code: 410 }, retryAfterSeconds: 3, resource: "pods",
+  });
+  assert.equal(toError(error), error);
+  assert.equal(toError({ code: "no-such-code", message: "?" }).code, "internal");
+  const cause = new TypeError("x is not a function");
+  assert.deepEqual([toError(cause).code, toError(cause).cause], ["internal", cause]);
+  assert.equal(toError("text").message, "text");
+  assert.equal("status" in toError("text"), false);
+  const controller = new AbortController();
+  controller.abort();
+  assert.equal(abortError(controller.signal), controller.signal.reason);
+});
