@@ -1,5 +1,6 @@
 /** The end-to-end suite against the embedded server. `npm run test:servers` runs the same against kube-apiserver. */
 import { after, before, describe } from "node:test";
+import { cacheScenarios } from "./cache-scenarios.mjs";
 import { embeddedTarget } from "./embedded-target.mjs";
 import { wireScenarios } from "./wire-scenarios.mjs";
 
@@ -11,4 +12,5 @@ describe("the embedded server", () => {
   });
   after(() => target?.stop());
   wireScenarios(() => target, { authorization: false });
+  cacheScenarios(() => target, { authorization: false });
 });

@@ -25,7 +25,7 @@ export function refusalScenarios(getTarget, { authorization }) {
             pods.synced(),
             (error) => error instanceof WatchCacheError && error.code === "unauthorized" && !error.message.includes(token),
           );
-          assert.equal(pods.status.phase, "needs-auth");
+          await eventually(() => pods.status.phase === "needs-auth", "needs-auth");
           assert.equal(pods.status.error?.code, "unauthorized");
           token = place.target.token;
           await pods.refresh();
