@@ -12,7 +12,7 @@ const QUIET = ["disable-gpu", "disable-quic", "no-first-run", "disable-backgroun
 export const PATIENCE = 60_000;
 
 /** @param {Parameters<typeof startServer>[0]} options */
-export const serve = (options) => startServer({ port: 0, ...options });
+export const serve = (options) => startServer({ port: 0, root: fileURLToPath(new URL("../../www/dist/", import.meta.url)), ...options });
 
 export function launch() {
   if (!existsSync(CHROME)) throw new Error(`there is no browser at ${CHROME}: set WATCHCACHE_CHROME to Chrome or Chromium`);
@@ -32,7 +32,10 @@ export async function open(browser, url, options = {}) {
   page.setDefaultTimeout(PATIENCE);
   /** Everything the console showed, uncaught errors included. @type {string[]} */
   const said = [];
-  page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
+  page.on("console", (message) => {
+    const where = message.location().url;
+    said.push(`${message.type()}: ${message.text()} at ${where && new URL(where).pathname}`);
+  });
   page.on("pageerror", (error) => said.push(`uncaught: ${error.stack}`));
   /** Where requests and sockets went. @type {Set<string>} */
   const hosts = new Set();

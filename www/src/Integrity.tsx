@@ -46,20 +46,21 @@ export function Integrity({ pods, feed }: Session) {
         )}
       </h2>
       {verdict ? (
-        <dl title={FORMULA}>
-          <div data-wrong={verdict.held !== verdict.expected}>
-            <dt>objects here and on the server</dt>
-            <dd data-testid="integrity-objects">
-              {grouped(verdict.held)} {verdict.held === verdict.expected ? "=" : "≠"} {grouped(verdict.expected)}
-            </dd>
-          </div>
-          {figures.map(([name, value, id]) => (
-            <div key={id} data-wrong={value > 0}>
-              <dt>{name}</dt>
-              <dd data-testid={`integrity-${id}`}>{grouped(value)}</dd>
-            </div>
-          ))}
-        </dl>
+        <div title={FORMULA}>
+          <p data-wrong={verdict.held !== verdict.expected}>
+            objects{" "}
+            <b data-testid="integrity-objects">{`${grouped(verdict.held)} ${verdict.held === verdict.expected ? "=" : "≠"} ${grouped(verdict.expected)}`}</b>{" "}
+            on the server
+          </p>
+          <dl>
+            {figures.map(([name, value, id]) => (
+              <div key={id} data-wrong={value > 0}>
+                <dd data-testid={`integrity-${id}`}>{grouped(value)}</dd>
+                <dt>{name}</dt>
+              </div>
+            ))}
+          </dl>
+        </div>
       ) : (
         <p className="none">waiting for the first list, then comparing with the server</p>
       )}

@@ -93,7 +93,7 @@ export function Table({ table, feed, sort, onSort, stale, handle }: Props) {
       aria-label="Pods"
       aria-rowcount={total + 1}
       aria-colcount={COLUMNS.length}
-      aria-activedescendant={active >= 0 ? `row-${active}` : undefined}
+      aria-activedescendant={items.some(({ index }) => index === active) ? `row-${active}` : undefined}
       tabIndex={0}
       data-stale={stale}
       onKeyDown={onKeyDown}

@@ -32,7 +32,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: "name",
     orderBy: (descending) => [{ path: "metadata.name", as: "natural", descending }, { path: "metadata.namespace" }],
-    cell: (pod) => pod.metadata.name,
+    cell: (pod) => <span title={pod.metadata.name}>{pod.metadata.name}</span>,
   },
   {
     id: "namespace",

@@ -37,7 +37,8 @@ export class Feed {
   }
 
   /** Events a second, over the last three seconds. */
-  rate(now: number): number {
+  rate(): number {
+    const now = Date.now();
     this.#ticks.push({ at: now, events: this.events });
     this.#ticks = this.#ticks.filter((tick) => now - tick.at <= 3000);
     const first = this.#ticks[0]!;

@@ -60,7 +60,7 @@ export class Journal {
     }
     const text = describe(status);
     if (!text) return;
-    if (!this.latest?.open) this.#begin("the connection broke");
+    if (!this.latest?.open) this.#resume();
     this.step(text);
   }
 
@@ -68,6 +68,14 @@ export class Journal {
   #stayedLive({ lastEventAt = 0 }: ResourceStatus) {
     const { latest } = this;
     if (latest?.open && latest.steps.length === 0 && lastEventAt > latest.at + 3_000) this.step("the stream went on", true);
+  }
+
+  /** Trouble right after "live again" is the same trouble: a socket opens before the server says what it thinks of the version. */
+  #resume() {
+    const { latest } = this;
+    const closedAt = latest?.tookMs === undefined ? 0 : latest.at + latest.tookMs;
+    if (Date.now() - closedAt > 1_500) this.#begin("the connection broke");
+    else this.#change(({ steps, ...entry }) => ({ ...entry, steps: steps.slice(0, -1), tookMs: undefined, open: true }));
   }
 
   #begin(title: string) {
