@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::str::CharIndices;
 
-use super::cursor::Cursor;
+use super::cursor::{Checked, Cursor};
 use super::error::JsonError;
 use super::scalar::Scalar;
 use super::text::unescape;
@@ -74,9 +74,8 @@ impl Path {
     pub fn read(&self, document: &[u8]) -> Result<Scalar, JsonError> {
         let mut cursor = Cursor::new(document, 0, 0);
         cursor.peek_token();
-        let found = locate(&mut cursor, &self.0)?;
-        cursor.expect_end()?;
-        cursor.expect_utf8(0)?;
+        let found = locate(&mut cursor, &self.0).map_err(|kind| cursor.error(kind))?;
+        cursor.expect_end(0)?;
         Ok(found.map_or(Scalar::Missing, |span| Scalar::from_raw(&document[span])))
     }
 
@@ -99,7 +98,7 @@ fn find(segments: &[Segment], document: &[u8]) -> Option<Range<usize>> {
 
 /// Steps over the value that starts here, and gives the span of the value at the path in it. Of members with the same
 /// name the last one counts, as for `JSON.parse`.
-fn locate(cursor: &mut Cursor<'_>, segments: &[Segment]) -> Result<Option<Range<usize>>, JsonError> {
+fn locate(cursor: &mut Cursor<'_>, segments: &[Segment]) -> Checked<Option<Range<usize>>> {
     let Some((segment, rest)) = segments.split_first() else {
         let start = cursor.at;
         cursor.skip_value()?;
