@@ -4,14 +4,14 @@
 //! gathered first. What stands around the items is gathered too (it is small) and checked as the document that it is
 //! without them.
 
+use super::Path;
 use super::bytes::find_special;
 use super::cursor::{Cursor, is_whitespace, no_object};
 use super::error::{ErrorKind, JsonError};
 use super::fields::FieldSet;
 use super::path::key_is;
-use super::scan::{Scanned, read_slots, scan_object_at};
-use super::Path;
 use super::scalar::Scalar;
+use super::scan::{Scanned, read_slots, scan_object_at};
 
 /// An item stands inside the list and its array.
 const ITEM_DEPTH: usize = 2;
@@ -114,7 +114,9 @@ impl ListScanner {
             State::PartialItem => {
                 let start = self.before - self.partial.len();
                 let error = scan_object_at(&self.partial, 0, ITEM_DEPTH, &FieldSet::bare()).err();
-                Err(error.map_or(self.unexpected_end(), |error| JsonError::new(error.kind, start + error.offset)))
+                Err(error.map_or(self.unexpected_end(), |error| {
+                    JsonError::new(error.kind, start + error.offset)
+                }))
             }
             State::FirstItem | State::NextItem | State::BehindItem => Err(self.unexpected_end()),
         }
@@ -124,7 +126,12 @@ impl ListScanner {
         JsonError::new(ErrorKind::UnexpectedEnd, self.before)
     }
 
-    fn advance(&mut self, chunk: &[u8], fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<(), JsonError> {
+    fn advance(
+        &mut self,
+        chunk: &[u8],
+        fields: &FieldSet,
+        item: &mut dyn FnMut(Scanned),
+    ) -> Result<(), JsonError> {
         let mut at = 0;
         while at < chunk.len() {
             match self.state {
@@ -135,7 +142,12 @@ impl ListScanner {
                     match chunk[at] {
                         b',' => self.state = State::NextItem,
                         b']' => self.close_items(at),
-                        _ => return Err(JsonError::new(ErrorKind::ExpectedCommaOrBracket, self.before + at)),
+                        _ => {
+                            return Err(JsonError::new(
+                                ErrorKind::ExpectedCommaOrBracket,
+                                self.before + at,
+                            ));
+                        }
                     }
                     at += 1;
                 }
@@ -145,19 +157,27 @@ impl ListScanner {
                 }
                 // Items of a resource are of a size: where the rest of the chunk is shorter than the last one, it is
                 // gathered without a first attempt.
-                State::FirstItem | State::NextItem if chunk[at] == b'{' && chunk.len() - at < self.usual => {
+                State::FirstItem | State::NextItem
+                    if chunk[at] == b'{' && chunk.len() - at < self.usual =>
+                {
                     self.state = State::PartialItem;
                 }
-                State::FirstItem | State::NextItem => match scan_object_at(chunk, at, ITEM_DEPTH, fields) {
-                    Ok((scanned, end)) => {
-                        item(scanned);
-                        self.usual = end - at;
-                        self.state = State::BehindItem;
-                        at = end;
+                State::FirstItem | State::NextItem => {
+                    match scan_object_at(chunk, at, ITEM_DEPTH, fields) {
+                        Ok((scanned, end)) => {
+                            item(scanned);
+                            self.usual = end - at;
+                            self.state = State::BehindItem;
+                            at = end;
+                        }
+                        Err(error) if error.kind == ErrorKind::UnexpectedEnd => {
+                            self.state = State::PartialItem
+                        }
+                        Err(error) => {
+                            return Err(JsonError::new(error.kind, self.before + error.offset));
+                        }
                     }
-                    Err(error) if error.kind == ErrorKind::UnexpectedEnd => self.state = State::PartialItem,
-                    Err(error) => return Err(JsonError::new(error.kind, self.before + error.offset)),
-                },
+                }
             }
         }
         Ok(())
@@ -199,7 +219,9 @@ impl ListScanner {
                 Step::NoDocument => {
                     return Err(JsonError::new(no_object(byte), position));
                 }
-                Step::Trailing => return Err(JsonError::new(ErrorKind::TrailingCharacters, position)),
+                Step::Trailing => {
+                    return Err(JsonError::new(ErrorKind::TrailingCharacters, position));
+                }
                 Step::NoArray => return Err(JsonError::new(ErrorKind::ItemsNotAnArray, position)),
                 Step::ItemsKey if self.items.is_some() => {
                     return Err(JsonError::new(ErrorKind::DuplicateItems, position));
@@ -242,7 +264,12 @@ impl ListScanner {
     fn read_head(&self) -> Result<ListHead, JsonError> {
         self.check_head(&self.head)?;
         let mut fields = FieldSet::bare();
-        for path in ["kind", "metadata.resourceVersion", "metadata.continue", "metadata.remainingItemCount"] {
+        for path in [
+            "kind",
+            "metadata.resourceVersion",
+            "metadata.continue",
+            "metadata.remainingItemCount",
+        ] {
             if let Ok(path) = Path::parse(path) {
                 fields.slot(&path);
             }

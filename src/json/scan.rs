@@ -41,7 +41,8 @@ pub fn scan_object(document: &[u8], fields: &FieldSet) -> Result<Scanned, JsonEr
     cursor.peek_token();
     let start = cursor.at;
     let mut walk = Walk::new(fields);
-    walk.whole_object(&mut cursor).map_err(|kind| cursor.error(kind))?;
+    walk.whole_object(&mut cursor)
+        .map_err(|kind| cursor.error(kind))?;
     let end = cursor.at;
     cursor.expect_end(start)?;
     Ok(walk.finish(document, start, end))
@@ -57,7 +58,8 @@ pub(super) fn scan_object_at(
 ) -> Result<(Scanned, usize), JsonError> {
     let mut cursor = Cursor::new(document, start, depth);
     let mut walk = Walk::new(fields);
-    walk.whole_object(&mut cursor).map_err(|kind| cursor.error(kind))?;
+    walk.whole_object(&mut cursor)
+        .map_err(|kind| cursor.error(kind))?;
     cursor.expect_utf8(start)?;
     let end = cursor.at;
     Ok((walk.finish(document, start, end), end))
@@ -158,7 +160,10 @@ impl<'f> Walk<'f> {
                 }
             }
             if labels {
-                self.labels.push(((key_start, key_start + key.len() + 2), (value_start, cursor.at)));
+                self.labels.push((
+                    (key_start, key_start + key.len() + 2),
+                    (value_start, cursor.at),
+                ));
             }
             more = cursor.next_member()?;
         }
@@ -224,17 +229,26 @@ impl<'f> Walk<'f> {
     }
 
     fn scalars(&self, document: &[u8]) -> Vec<Scalar> {
-        self.slots.iter().map(|&(start, end)| Scalar::from_raw(&document[start..end])).collect()
+        self.slots
+            .iter()
+            .map(|&(start, end)| Scalar::from_raw(&document[start..end]))
+            .collect()
     }
 
     /// The values behind the noted positions, and the object's bytes.
     pub(super) fn finish(self, document: &[u8], start: usize, end: usize) -> Scanned {
         let texts = self.texts;
-        let text = |role: Role| string(document, texts[role as usize]).filter(|text| !text.is_empty());
+        let text =
+            |role: Role| string(document, texts[role as usize]).filter(|text| !text.is_empty());
         let mut labels: Vec<(Rc<str>, Option<Rc<str>>)> = self
             .labels
             .iter()
-            .filter_map(|&(key, value)| Some((string(document, key)?.into(), string(document, value).map(Into::into))))
+            .filter_map(|&(key, value)| {
+                Some((
+                    string(document, key)?.into(),
+                    string(document, value).map(Into::into),
+                ))
+            })
             .collect();
         // Go writes maps sorted, so there is mostly nothing to do. The sort is stable: of equal names the last one stays.
         if !labels.is_sorted_by(|left, right| left.0 < right.0) {
@@ -242,7 +256,10 @@ impl<'f> Walk<'f> {
             labels.sort_by(|left, right| left.0.cmp(&right.0));
             labels.dedup_by(|left, right| left.0 == right.0);
         }
-        let labels = labels.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+        let labels = labels
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)))
+            .collect();
         let bytes = copy_without(document, (start, end), &self.stripped);
         // Removing inside an array moves what is behind, and can change what a filter takes.
         let moved = !self.stripped.is_empty() && self.fields.strips_in_arrays();
@@ -253,7 +270,11 @@ impl<'f> Walk<'f> {
             uid: text(Role::Uid).map(Into::into),
             labels,
             initial_events_end: text(Role::InitialEventsEnd).is_some_and(|text| text == "true"),
-            fields: if moved { read_slots(&bytes, self.fields) } else { self.scalars(document) },
+            fields: if moved {
+                read_slots(&bytes, self.fields)
+            } else {
+                self.scalars(document)
+            },
             bytes,
         }
     }
