@@ -4,95 +4,180 @@ use super::bytes::find_special;
 use super::error::{ErrorKind, JsonError};
 
 /// As many objects and arrays may stand inside each other, the outermost included. serde_json's limit.
-const MAX_DEPTH: u8 = 127;
+const MAX_DEPTH: usize = 127;
 
 /// A number shorter than this without an exponent is surely within a double's range.
 const SURELY_IN_RANGE: usize = 300;
+
+/// What is wrong at the cursor's position, if anything. The position is not part of it, so that the result of a step
+/// fits into a register.
+pub(super) type Checked<T = ()> = Result<T, ErrorKind>;
 
 /// A position in a document. Reading behind the end gives a zero byte, which no grammar rule accepts, so the end
 /// needs no check of its own on the fast path.
 pub(super) struct Cursor<'d> {
     pub(super) document: &'d [u8],
     pub(super) at: usize,
-    depth: u8,
+    depth: usize,
     /// Whether a byte from 0x80 was seen: only then the document has to be checked to be UTF-8.
     non_ascii: bool,
 }
 
 impl<'d> Cursor<'d> {
     /// A reader at `at`, inside as many objects and arrays as `depth` says.
-    pub(super) fn new(document: &'d [u8], at: usize, depth: u8) -> Self {
-        Cursor { document, at, depth, non_ascii: false }
+    pub(super) fn new(document: &'d [u8], at: usize, depth: usize) -> Self {
+        Cursor {
+            document,
+            at,
+            depth,
+            non_ascii: false,
+        }
     }
 
     #[inline]
     pub(super) fn peek(&self) -> u8 {
-        self.document.get(self.at).copied().unwrap_or(0)
+        byte(self.document, self.at)
     }
 
     /// The next byte that is not whitespace; the cursor stands on it.
     #[inline]
     pub(super) fn peek_token(&mut self) -> u8 {
-        loop {
-            let byte = self.peek();
-            if byte > b' ' || !is_whitespace(byte) {
-                return byte;
-            }
-            self.at += 1;
+        self.at = skip_whitespace(self.document, self.at);
+        self.peek()
+    }
+
+    /// The kind of error here: `kind`, or the end of the document where that is the reason.
+    #[cold]
+    pub(super) fn fault(&self, kind: ErrorKind) -> ErrorKind {
+        if self.at >= self.document.len() {
+            ErrorKind::UnexpectedEnd
+        } else {
+            kind
         }
     }
 
-    /// The error `kind` here, or the end of the document where that is the reason.
+    /// The error that a step ended with.
     #[cold]
     pub(super) fn error(&self, kind: ErrorKind) -> JsonError {
-        let kind = if self.at >= self.document.len() { ErrorKind::UnexpectedEnd } else { kind };
         JsonError::new(kind, self.at)
     }
 
     /// Steps over one whole value that starts here.
     #[inline]
-    pub(super) fn skip_value(&mut self) -> Result<(), JsonError> {
+    pub(super) fn skip_value(&mut self) -> Checked {
         match self.peek() {
             b'"' => self.skip_string(),
-            b'{' => self.skip_object(),
-            b'[' => self.skip_array(),
+            b'{' | b'[' => self.skip_nested(),
+            _ => self.skip_plain(),
+        }
+    }
+
+    /// Steps over the number, `true`, `false` or `null` that must start here.
+    fn skip_plain(&mut self) -> Checked {
+        match self.peek() {
             b'-' | b'0'..=b'9' => self.skip_number(),
             b't' => self.skip_literal(b"true"),
             b'f' => self.skip_literal(b"false"),
             b'n' => self.skip_literal(b"null"),
-            _ => Err(self.error(ErrorKind::ExpectedValue)),
+            _ => Err(self.fault(ErrorKind::ExpectedValue)),
         }
     }
 
-    fn skip_object(&mut self) -> Result<(), JsonError> {
-        if self.open_object()? {
-            loop {
-                self.skip_key()?;
-                self.skip_value()?;
-                if !self.next_member()? {
-                    break;
+    /// Steps over the object or array that starts here. Most bytes of a document pass through this loop, so the
+    /// position lives in a local variable, and what is open in an array instead of the stack of calls.
+    fn skip_nested(&mut self) -> Checked {
+        let document = self.document;
+        let room = MAX_DEPTH - self.depth;
+        let mut in_object = [false; MAX_DEPTH + 1];
+        let mut level = 0;
+        let mut at = self.at;
+        macro_rules! fail {
+            ($kind:ident) => {{
+                self.at = at;
+                return Err(self.fault(ErrorKind::$kind));
+            }};
+        }
+        macro_rules! string {
+            () => {{
+                at = find_special(document, at + 1);
+                if byte(document, at) != b'"' {
+                    self.at = at;
+                    self.skip_rest_of_string()?;
+                    at = self.at;
+                }
+                at += 1;
+            }};
+        }
+        macro_rules! key {
+            () => {{
+                if byte(document, at) != b'"' {
+                    fail!(ExpectedKey);
+                }
+                string!();
+                at = skip_whitespace(document, at);
+                if byte(document, at) != b':' {
+                    fail!(ExpectedColon);
+                }
+                at = skip_whitespace(document, at + 1);
+            }};
+        }
+        loop {
+            match byte(document, at) {
+                b'"' => string!(),
+                open @ (b'{' | b'[') => {
+                    if level >= room {
+                        fail!(TooDeep);
+                    }
+                    level += 1;
+                    in_object[level & MAX_DEPTH] = open == b'{';
+                    at = skip_whitespace(document, at + 1);
+                    if byte(document, at) == open + 2 {
+                        at += 1;
+                        level -= 1;
+                    } else {
+                        if open == b'{' {
+                            key!();
+                        }
+                        continue;
+                    }
+                }
+                _ => {
+                    self.at = at;
+                    // An unclosed number at the end of the bytes is no matter of the number.
+                    self.skip_plain()?;
+                    at = self.at;
                 }
             }
-        }
-        Ok(())
-    }
-
-    fn skip_array(&mut self) -> Result<(), JsonError> {
-        if self.open_array()? {
             loop {
-                self.skip_value()?;
-                if !self.next_element()? {
-                    break;
+                if level == 0 {
+                    self.at = at;
+                    return Ok(());
                 }
+                at = skip_whitespace(document, at);
+                let object = in_object[level & MAX_DEPTH];
+                match byte(document, at) {
+                    b',' => {
+                        at = skip_whitespace(document, at + 1);
+                        if object {
+                            key!();
+                        }
+                        break;
+                    }
+                    b'}' if object => {}
+                    b']' if !object => {}
+                    _ if object => fail!(ExpectedCommaOrBrace),
+                    _ => fail!(ExpectedCommaOrBracket),
+                }
+                at += 1;
+                level -= 1;
             }
         }
-        Ok(())
     }
 
     /// Steps into the object that starts here: true when the cursor stands where its first name must start, false
     /// when the object was empty and is behind the cursor.
     #[inline]
-    pub(super) fn open_object(&mut self) -> Result<bool, JsonError> {
+    pub(super) fn open_object(&mut self) -> Checked<bool> {
         self.open()?;
         if self.peek_token() == b'}' {
             self.close();
@@ -104,7 +189,7 @@ impl<'d> Cursor<'d> {
     /// Steps into the array that starts here: true when the cursor stands where its first element must start, false
     /// when the array was empty and is behind the cursor.
     #[inline]
-    pub(super) fn open_array(&mut self) -> Result<bool, JsonError> {
+    pub(super) fn open_array(&mut self) -> Checked<bool> {
         self.open()?;
         if self.peek_token() == b']' {
             self.close();
@@ -113,77 +198,54 @@ impl<'d> Cursor<'d> {
         Ok(true)
     }
 
-    /// Steps over a member's name and colon to its value.
-    #[inline]
-    pub(super) fn skip_key(&mut self) -> Result<(), JsonError> {
-        if self.peek() != b'"' {
-            return Err(self.error(ErrorKind::ExpectedKey));
-        }
-        self.skip_string()?;
-        self.colon()
-    }
-
     /// Steps over a member's name and colon to its value, and gives the name's inner bytes, escapes unread.
     #[inline]
-    pub(super) fn read_key(&mut self) -> Result<&'d [u8], JsonError> {
+    pub(super) fn read_key(&mut self) -> Checked<&'d [u8]> {
         if self.peek() != b'"' {
-            return Err(self.error(ErrorKind::ExpectedKey));
+            return Err(self.fault(ErrorKind::ExpectedKey));
         }
         let start = self.at + 1;
         self.skip_string()?;
         let key = &self.document[start..self.at - 1];
-        self.colon()?;
-        Ok(key)
-    }
-
-    #[inline]
-    fn colon(&mut self) -> Result<(), JsonError> {
         if self.peek_token() != b':' {
-            return Err(self.error(ErrorKind::ExpectedColon));
+            return Err(self.fault(ErrorKind::ExpectedColon));
         }
         self.at += 1;
         self.peek_token();
-        Ok(())
+        Ok(key)
     }
 
     /// Behind a member: true when the cursor stands where the next name must start, false behind the object's end.
     #[inline]
-    pub(super) fn next_member(&mut self) -> Result<bool, JsonError> {
-        match self.peek_token() {
-            b',' => {
-                self.at += 1;
-                self.peek_token();
-                Ok(true)
-            }
-            b'}' => {
-                self.close();
-                Ok(false)
-            }
-            _ => Err(self.error(ErrorKind::ExpectedCommaOrBrace)),
-        }
+    pub(super) fn next_member(&mut self) -> Checked<bool> {
+        self.next(b'}', ErrorKind::ExpectedCommaOrBrace)
     }
 
     /// Behind an element: true when the cursor stands where the next one must start, false behind the array's end.
     #[inline]
-    pub(super) fn next_element(&mut self) -> Result<bool, JsonError> {
-        match self.peek_token() {
-            b',' => {
-                self.at += 1;
-                self.peek_token();
-                Ok(true)
-            }
-            b']' => {
-                self.close();
-                Ok(false)
-            }
-            _ => Err(self.error(ErrorKind::ExpectedCommaOrBracket)),
+    pub(super) fn next_element(&mut self) -> Checked<bool> {
+        self.next(b']', ErrorKind::ExpectedCommaOrBracket)
+    }
+
+    #[inline]
+    fn next(&mut self, end: u8, otherwise: ErrorKind) -> Checked<bool> {
+        let byte = self.peek_token();
+        if byte == b',' {
+            self.at += 1;
+            self.peek_token();
+            Ok(true)
+        } else if byte == end {
+            self.close();
+            Ok(false)
+        } else {
+            Err(self.fault(otherwise))
         }
     }
 
     #[inline]
-    fn open(&mut self) -> Result<(), JsonError> {
+    fn open(&mut self) -> Checked {
         if self.depth >= MAX_DEPTH {
-            return Err(self.error(ErrorKind::TooDeep));
+            return Err(self.fault(ErrorKind::TooDeep));
         }
         self.depth += 1;
         self.at += 1;
@@ -197,7 +259,7 @@ impl<'d> Cursor<'d> {
     }
 
     #[inline]
-    fn skip_string(&mut self) -> Result<(), JsonError> {
+    fn skip_string(&mut self) -> Checked {
         self.at = find_special(self.document, self.at + 1);
         if self.peek() != b'"' {
             self.skip_rest_of_string()?;
@@ -207,7 +269,7 @@ impl<'d> Cursor<'d> {
     }
 
     /// From the first byte that is not plain to the closing quote.
-    fn skip_rest_of_string(&mut self) -> Result<(), JsonError> {
+    fn skip_rest_of_string(&mut self) -> Checked {
         loop {
             match self.peek() {
                 b'"' => return Ok(()),
@@ -219,13 +281,13 @@ impl<'d> Cursor<'d> {
                         self.at += 1;
                     }
                 }
-                _ => return Err(self.error(ErrorKind::ControlCharacter)),
+                _ => return Err(self.fault(ErrorKind::ControlCharacter)),
             }
             self.at = find_special(self.document, self.at);
         }
     }
 
-    fn skip_escape(&mut self) -> Result<(), JsonError> {
+    fn skip_escape(&mut self) -> Checked {
         self.at += 1;
         match self.peek() {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
@@ -233,46 +295,48 @@ impl<'d> Cursor<'d> {
                 Ok(())
             }
             b'u' => match self.skip_unicode_escape()? {
-                0xdc00..=0xdfff => Err(self.error_at(ErrorKind::LoneSurrogate, 6)),
+                0xdc00..=0xdfff => Err(self.lone_surrogate()),
                 0xd800..=0xdbff => {
-                    for expected in *b"\\u" {
-                        if self.peek() != expected {
-                            return Err(self.error(ErrorKind::LoneSurrogate));
-                        }
-                        self.at += 1;
+                    if self.peek() != b'\\' {
+                        return Err(self.fault(ErrorKind::LoneSurrogate));
                     }
-                    self.at -= 1;
+                    self.at += 1;
+                    if self.peek() != b'u' {
+                        return Err(self.fault(ErrorKind::LoneSurrogate));
+                    }
                     match self.skip_unicode_escape()? {
                         0xdc00..=0xdfff => Ok(()),
-                        _ => Err(self.error_at(ErrorKind::LoneSurrogate, 6)),
+                        _ => Err(self.lone_surrogate()),
                     }
                 }
                 _ => Ok(()),
             },
-            _ => Err(self.error(ErrorKind::InvalidEscape)),
+            _ => Err(self.fault(ErrorKind::InvalidEscape)),
         }
     }
 
     /// Steps over `uXXXX`.
-    fn skip_unicode_escape(&mut self) -> Result<u32, JsonError> {
+    fn skip_unicode_escape(&mut self) -> Checked<u32> {
         self.at += 1;
         let mut unit = 0;
         for _ in 0..4 {
             match (self.peek() as char).to_digit(16) {
                 Some(digit) => unit = unit * 16 + digit,
-                None => return Err(self.error(ErrorKind::InvalidEscape)),
+                None => return Err(self.fault(ErrorKind::InvalidEscape)),
             }
             self.at += 1;
         }
         Ok(unit)
     }
 
+    /// The escape in front of the cursor is half of a pair.
     #[cold]
-    fn error_at(&self, kind: ErrorKind, back: usize) -> JsonError {
-        JsonError::new(kind, self.at - back)
+    fn lone_surrogate(&mut self) -> ErrorKind {
+        self.at -= "\\uXXXX".len();
+        ErrorKind::LoneSurrogate
     }
 
-    fn skip_number(&mut self) -> Result<(), JsonError> {
+    fn skip_number(&mut self) -> Checked {
         let start = self.at;
         if self.peek() == b'-' {
             self.at += 1;
@@ -294,20 +358,32 @@ impl<'d> Cursor<'d> {
             }
             self.skip_digits()?;
         }
-        if self.at >= self.document.len() && self.depth > 0 {
-            // The rest may come with the next chunk, and an exponent with it.
-            return Err(self.error(ErrorKind::InvalidNumber));
-        }
-        if !surely_in_range && !is_in_range(&self.document[start..self.at]) {
-            return Err(JsonError::new(ErrorKind::NumberOutOfRange, start));
+        if !surely_in_range {
+            self.expect_in_range(start)?;
         }
         Ok(())
     }
 
+    /// The number in front of the cursor must be within the range of a double.
+    #[cold]
+    fn expect_in_range(&mut self, start: usize) -> Checked {
+        let number = &self.document[start..self.at];
+        // Only the oracle itself knows where exactly its limit is, and these numbers are rare.
+        if serde_json::from_slice::<f64>(number).is_ok() {
+            return Ok(());
+        }
+        // Where the bytes end the number may go on, with an exponent that brings it back.
+        if start > 0 && self.at >= self.document.len() {
+            return Err(ErrorKind::UnexpectedEnd);
+        }
+        self.at = start;
+        Err(ErrorKind::NumberOutOfRange)
+    }
+
     #[inline]
-    fn skip_digits(&mut self) -> Result<(), JsonError> {
+    fn skip_digits(&mut self) -> Checked {
         if !self.peek().is_ascii_digit() {
-            return Err(self.error(ErrorKind::InvalidNumber));
+            return Err(self.fault(ErrorKind::InvalidNumber));
         }
         while self.peek().is_ascii_digit() {
             self.at += 1;
@@ -315,23 +391,23 @@ impl<'d> Cursor<'d> {
         Ok(())
     }
 
-    fn skip_literal(&mut self, literal: &[u8]) -> Result<(), JsonError> {
+    fn skip_literal(&mut self, literal: &[u8]) -> Checked {
         for &expected in literal {
             if self.peek() != expected {
-                return Err(self.error(ErrorKind::ExpectedValue));
+                return Err(self.fault(ErrorKind::ExpectedValue));
             }
             self.at += 1;
         }
         Ok(())
     }
 
-    /// Behind the document only whitespace may stand.
-    pub(super) fn expect_end(&mut self) -> Result<(), JsonError> {
+    /// Behind the document only whitespace may stand, and what was read from `start` on must be UTF-8.
+    pub(super) fn expect_end(&mut self, start: usize) -> Result<(), JsonError> {
         self.peek_token();
         if self.at < self.document.len() {
             return Err(self.error(ErrorKind::TrailingCharacters));
         }
-        Ok(())
+        self.expect_utf8(start)
     }
 
     /// What was read from `start` on must be UTF-8. Outside of strings the grammar admits ASCII only, so this is
@@ -340,9 +416,28 @@ impl<'d> Cursor<'d> {
         if self.non_ascii
             && let Err(error) = std::str::from_utf8(&self.document[start..self.at])
         {
-            return Err(JsonError::new(ErrorKind::InvalidUtf8, start + error.valid_up_to()));
+            return Err(JsonError::new(
+                ErrorKind::InvalidUtf8,
+                start + error.valid_up_to(),
+            ));
         }
         Ok(())
+    }
+}
+
+#[inline]
+fn byte(document: &[u8], at: usize) -> u8 {
+    document.get(at).copied().unwrap_or(0)
+}
+
+#[inline]
+fn skip_whitespace(document: &[u8], mut at: usize) -> usize {
+    loop {
+        let byte = byte(document, at);
+        if byte > b' ' || !is_whitespace(byte) {
+            return at;
+        }
+        at += 1;
     }
 }
 
@@ -358,11 +453,4 @@ pub(super) fn no_object(byte: u8) -> ErrorKind {
         b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => ErrorKind::NotAnObject,
         _ => ErrorKind::ExpectedValue,
     }
-}
-
-/// The limits of a double are told by the oracle itself: these numbers are rare, and its rounding at the very edge is
-/// its own.
-#[cold]
-fn is_in_range(number: &[u8]) -> bool {
-    serde_json::from_slice::<f64>(number).is_ok()
 }

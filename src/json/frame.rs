@@ -1,8 +1,9 @@
 //! Watch frames: `{"type":"ADDED","object":{…}}`, one document each.
 
-use super::cursor::{Cursor, no_object};
+use super::cursor::{Checked, Cursor, no_object};
 use super::error::{ErrorKind, JsonError};
 use super::fields::FieldSet;
+use super::path::key_is;
 use super::scan::{Scanned, Walk, string};
 
 /// What a watch frame says about its object.
@@ -60,56 +61,68 @@ pub enum Frame {
     },
 }
 
+/// A watch frame's members, by their positions.
+#[derive(Default)]
+struct Members<'f> {
+    kind: Option<(usize, usize)>,
+    /// The value, and what was noted of it where it is an object.
+    object: Option<(Option<Walk<'f>>, usize, usize)>,
+}
+
 /// Reads a watch frame. Its members may stand in any order, others than `type` and `object` are checked and passed
 /// over, and whitespace around it (the newline that ends a frame) is allowed.
 pub fn scan_frame(document: &[u8], fields: &FieldSet) -> Result<Frame, JsonError> {
     let mut cursor = Cursor::new(document, 0, 0);
-    let first = cursor.peek_token();
+    cursor.peek_token();
     let start = cursor.at;
-    if first != b'{' {
-        return Err(cursor.error(no_object(first)));
-    }
-    let mut kind = None;
-    let mut object = None;
-    let mut more = cursor.open_object()?;
-    while more {
-        let key = cursor.read_key()?;
-        let value = cursor.at;
-        match &*super::text::unescape(key) {
-            "type" => {
-                cursor.skip_value()?;
-                kind = Some((value, cursor.at));
-            }
-            "object" => {
-                let walk = match cursor.peek() {
-                    b'{' => {
-                        let mut walk = Walk::new(fields);
-                        walk.whole_object(&mut cursor)?;
-                        Some(walk)
-                    }
-                    _ => {
-                        cursor.skip_value()?;
-                        None
-                    }
-                };
-                object = Some((walk, value, cursor.at));
-            }
-            _ => cursor.skip_value()?,
-        }
-        more = cursor.next_member()?;
-    }
-    cursor.expect_end()?;
-    cursor.expect_utf8(start)?;
+    let Members { kind, object } =
+        read_members(&mut cursor, fields).map_err(|kind| cursor.error(kind))?;
+    cursor.expect_end(start)?;
 
-    let kind = kind.and_then(|span| string(document, span)).ok_or(JsonError::new(ErrorKind::MissingType, start))?;
+    let kind = kind
+        .and_then(|span| string(document, span))
+        .ok_or(JsonError::new(ErrorKind::MissingType, start))?;
     let (walk, from, to) = object.ok_or(JsonError::new(ErrorKind::MissingObject, start))?;
     let kind = FrameType::parse(&kind);
     if kind == FrameType::Error {
-        return Ok(Frame::Error { status: document[from..to].into() });
+        return Ok(Frame::Error {
+            status: document[from..to].into(),
+        });
     }
-    let object = walk.ok_or(JsonError::new(ErrorKind::NotAnObject, from))?.finish(document, from, to);
+    let object = walk
+        .ok_or(JsonError::new(ErrorKind::NotAnObject, from))?
+        .finish(document, from, to);
     Ok(match kind {
         FrameType::Unknown(kind) => Frame::Unknown { kind, object },
         kind => Frame::Event { kind, object },
     })
+}
+
+fn read_members<'f>(cursor: &mut Cursor<'_>, fields: &'f FieldSet) -> Checked<Members<'f>> {
+    let first = cursor.peek();
+    if first != b'{' {
+        return Err(cursor.fault(no_object(first)));
+    }
+    let mut members = Members::default();
+    let mut more = cursor.open_object()?;
+    while more {
+        let key = cursor.read_key()?;
+        let start = cursor.at;
+        if key_is(key, "object") {
+            let mut walk = None;
+            if cursor.peek() == b'{' {
+                walk.insert(Walk::new(fields)).whole_object(cursor)?;
+            } else {
+                cursor.skip_value()?;
+            }
+            members.object = Some((walk, start, cursor.at));
+        } else {
+            cursor.skip_value()?;
+            if key_is(key, "type") {
+                members.kind = Some((start, cursor.at));
+            }
+        }
+        more = cursor.next_member()?;
+    }
+    Ok(members)
 }

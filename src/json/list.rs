@@ -4,17 +4,17 @@
 //! gathered first. What stands around the items is gathered too (it is small) and checked as the document that it is
 //! without them.
 
+use super::Path;
 use super::bytes::find_special;
 use super::cursor::{Cursor, is_whitespace, no_object};
 use super::error::{ErrorKind, JsonError};
 use super::fields::FieldSet;
 use super::path::key_is;
-use super::scan::{Scanned, read_slots, scan_object_at};
-use super::Path;
 use super::scalar::Scalar;
+use super::scan::{Scanned, read_slots, scan_object_at};
 
 /// An item stands inside the list and its array.
-const ITEM_DEPTH: u8 = 2;
+const ITEM_DEPTH: usize = 2;
 
 /// What a list page says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +45,8 @@ pub struct ListScanner {
     /// The first bytes of an item that is not whole yet.
     partial: Vec<u8>,
     nesting: Nesting,
+    /// The length of the last item.
+    usual: usize,
     failed: Option<JsonError>,
 }
 
@@ -79,6 +81,7 @@ impl ListScanner {
             items: None,
             partial: Vec::new(),
             nesting: Nesting::default(),
+            usual: 0,
             failed: None,
         }
     }
@@ -111,7 +114,9 @@ impl ListScanner {
             State::PartialItem => {
                 let start = self.before - self.partial.len();
                 let error = scan_object_at(&self.partial, 0, ITEM_DEPTH, &FieldSet::bare()).err();
-                Err(error.map_or(self.unexpected_end(), |error| JsonError::new(error.kind, start + error.offset)))
+                Err(error.map_or(self.unexpected_end(), |error| {
+                    JsonError::new(error.kind, start + error.offset)
+                }))
             }
             State::FirstItem | State::NextItem | State::BehindItem => Err(self.unexpected_end()),
         }
@@ -121,7 +126,12 @@ impl ListScanner {
         JsonError::new(ErrorKind::UnexpectedEnd, self.before)
     }
 
-    fn advance(&mut self, chunk: &[u8], fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<(), JsonError> {
+    fn advance(
+        &mut self,
+        chunk: &[u8],
+        fields: &FieldSet,
+        item: &mut dyn FnMut(Scanned),
+    ) -> Result<(), JsonError> {
         let mut at = 0;
         while at < chunk.len() {
             match self.state {
@@ -132,7 +142,12 @@ impl ListScanner {
                     match chunk[at] {
                         b',' => self.state = State::NextItem,
                         b']' => self.close_items(at),
-                        _ => return Err(JsonError::new(ErrorKind::ExpectedCommaOrBracket, self.before + at)),
+                        _ => {
+                            return Err(JsonError::new(
+                                ErrorKind::ExpectedCommaOrBracket,
+                                self.before + at,
+                            ));
+                        }
                     }
                     at += 1;
                 }
@@ -140,19 +155,29 @@ impl ListScanner {
                     self.close_items(at);
                     at += 1;
                 }
-                State::FirstItem | State::NextItem => match scan_object_at(chunk, at, ITEM_DEPTH, fields) {
-                    Ok((scanned, end)) => {
-                        item(scanned);
-                        self.state = State::BehindItem;
-                        at = end;
+                // Items of a resource are of a size: where the rest of the chunk is shorter than the last one, it is
+                // gathered without a first attempt.
+                State::FirstItem | State::NextItem
+                    if chunk[at] == b'{' && chunk.len() - at < self.usual =>
+                {
+                    self.state = State::PartialItem;
+                }
+                State::FirstItem | State::NextItem => {
+                    match scan_object_at(chunk, at, ITEM_DEPTH, fields) {
+                        Ok((scanned, end)) => {
+                            item(scanned);
+                            self.usual = end - at;
+                            self.state = State::BehindItem;
+                            at = end;
+                        }
+                        Err(error) if error.kind == ErrorKind::UnexpectedEnd => {
+                            self.state = State::PartialItem
+                        }
+                        Err(error) => {
+                            return Err(JsonError::new(error.kind, self.before + error.offset));
+                        }
                     }
-                    Err(error) if error.kind == ErrorKind::UnexpectedEnd => {
-                        self.state = State::PartialItem;
-                        self.nesting = Nesting::default();
-                        at = self.gather_item(chunk, at, fields, item)?;
-                    }
-                    Err(error) => return Err(JsonError::new(error.kind, self.before + error.offset)),
-                },
+                }
             }
         }
         Ok(())
@@ -168,12 +193,17 @@ impl ListScanner {
     ) -> Result<usize, JsonError> {
         let (end, whole) = self.nesting.follow(chunk, at);
         let start = self.before + at - self.partial.len();
+        if self.partial.is_empty() {
+            self.partial.reserve(self.usual.max(end - at));
+        }
         self.partial.extend_from_slice(&chunk[at..end]);
         if whole {
             let (scanned, _) = scan_object_at(&self.partial, 0, ITEM_DEPTH, fields)
                 .map_err(|error| JsonError::new(error.kind, start + error.offset))?;
             item(scanned);
-            self.partial = Vec::new();
+            self.usual = self.partial.len();
+            self.partial.clear();
+            self.nesting = Nesting::default();
             self.state = State::BehindItem;
         }
         Ok(end)
@@ -189,7 +219,9 @@ impl ListScanner {
                 Step::NoDocument => {
                     return Err(JsonError::new(no_object(byte), position));
                 }
-                Step::Trailing => return Err(JsonError::new(ErrorKind::TrailingCharacters, position)),
+                Step::Trailing => {
+                    return Err(JsonError::new(ErrorKind::TrailingCharacters, position));
+                }
                 Step::NoArray => return Err(JsonError::new(ErrorKind::ItemsNotAnArray, position)),
                 Step::ItemsKey if self.items.is_some() => {
                     return Err(JsonError::new(ErrorKind::DuplicateItems, position));
@@ -219,8 +251,8 @@ impl ListScanner {
     fn check_head(&self, head: &[u8]) -> Result<(), JsonError> {
         let mut cursor = Cursor::new(head, 0, 0);
         cursor.peek_token();
-        let check = cursor.skip_value().and_then(|()| cursor.expect_end()).and_then(|()| cursor.expect_utf8(0));
-        check.map_err(|error| {
+        let read = cursor.skip_value().map_err(|kind| cursor.error(kind));
+        read.and_then(|()| cursor.expect_end(0)).map_err(|error| {
             let skipped = match self.items {
                 Some((place, length)) if error.offset >= place => length,
                 _ => 0,
@@ -232,7 +264,12 @@ impl ListScanner {
     fn read_head(&self) -> Result<ListHead, JsonError> {
         self.check_head(&self.head)?;
         let mut fields = FieldSet::bare();
-        for path in ["kind", "metadata.resourceVersion", "metadata.continue", "metadata.remainingItemCount"] {
+        for path in [
+            "kind",
+            "metadata.resourceVersion",
+            "metadata.continue",
+            "metadata.remainingItemCount",
+        ] {
             if let Ok(path) = Path::parse(path) {
                 fields.slot(&path);
             }
@@ -353,7 +390,8 @@ impl Outline {
     }
 }
 
-/// Follows an item to its end. The item was read strictly up to where it was cut, and will be as a whole.
+/// Follows an object to its end. It is read strictly when it is whole; should it be no JSON, that says so at a byte no
+/// further than the end that was found here.
 #[derive(Debug, Default)]
 struct Nesting {
     depth: usize,

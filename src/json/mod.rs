@@ -14,6 +14,7 @@ pub mod scan;
 
 mod bytes;
 mod cursor;
+mod grammar;
 mod text;
 
 pub use error::{ErrorKind, JsonError};

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::cursor::{Cursor, is_whitespace, no_object};
+use super::cursor::{Checked, Cursor, is_whitespace, no_object};
 use super::error::JsonError;
 use super::fields::{FieldSet, Node, ROOT, Role};
 use super::scalar::Scalar;
@@ -41,10 +41,10 @@ pub fn scan_object(document: &[u8], fields: &FieldSet) -> Result<Scanned, JsonEr
     cursor.peek_token();
     let start = cursor.at;
     let mut walk = Walk::new(fields);
-    walk.whole_object(&mut cursor)?;
+    walk.whole_object(&mut cursor)
+        .map_err(|kind| cursor.error(kind))?;
     let end = cursor.at;
-    cursor.expect_end()?;
-    cursor.expect_utf8(start)?;
+    cursor.expect_end(start)?;
     Ok(walk.finish(document, start, end))
 }
 
@@ -53,12 +53,13 @@ pub fn scan_object(document: &[u8], fields: &FieldSet) -> Result<Scanned, JsonEr
 pub(super) fn scan_object_at(
     document: &[u8],
     start: usize,
-    depth: u8,
+    depth: usize,
     fields: &FieldSet,
 ) -> Result<(Scanned, usize), JsonError> {
     let mut cursor = Cursor::new(document, start, depth);
     let mut walk = Walk::new(fields);
-    walk.whole_object(&mut cursor)?;
+    walk.whole_object(&mut cursor)
+        .map_err(|kind| cursor.error(kind))?;
     cursor.expect_utf8(start)?;
     let end = cursor.at;
     Ok((walk.finish(document, start, end), end))
@@ -91,6 +92,7 @@ pub(super) struct Walk<'f> {
     slots: Vec<Span>,
     texts: [Span; Role::TEXTS],
     labels: Vec<(Span, Span)>,
+    /// By position.
     stripped: Vec<Span>,
 }
 
@@ -108,15 +110,15 @@ impl<'f> Walk<'f> {
     }
 
     /// Steps over the object that must start here.
-    pub(super) fn whole_object(&mut self, cursor: &mut Cursor<'_>) -> Result<(), JsonError> {
+    pub(super) fn whole_object(&mut self, cursor: &mut Cursor<'_>) -> Checked {
         match cursor.peek() {
             b'{' => self.value(cursor, ROOT),
-            byte => Err(cursor.error(no_object(byte))),
+            byte => Err(cursor.fault(no_object(byte))),
         }
     }
 
     /// Steps over the value that starts here and notes what the tree wants of it.
-    fn value(&mut self, cursor: &mut Cursor<'_>, index: usize) -> Result<(), JsonError> {
+    fn value(&mut self, cursor: &mut Cursor<'_>, index: usize) -> Checked {
         let node = &self.nodes[index];
         let start = cursor.at;
         match cursor.peek() {
@@ -136,7 +138,7 @@ impl<'f> Walk<'f> {
         Ok(())
     }
 
-    fn object(&mut self, cursor: &mut Cursor<'_>, node: &'f Node) -> Result<(), JsonError> {
+    fn object(&mut self, cursor: &mut Cursor<'_>, node: &'f Node) -> Checked {
         let labels = node.role == Some(Role::Labels);
         let mut seen = 0u64;
         let mut more = cursor.open_object()?;
@@ -158,14 +160,17 @@ impl<'f> Walk<'f> {
                 }
             }
             if labels {
-                self.labels.push(((key_start, key_start + key.len() + 2), (value_start, cursor.at)));
+                self.labels.push((
+                    (key_start, key_start + key.len() + 2),
+                    (value_start, cursor.at),
+                ));
             }
             more = cursor.next_member()?;
         }
         Ok(())
     }
 
-    fn array(&mut self, cursor: &mut Cursor<'_>, node: &'f Node) -> Result<(), JsonError> {
+    fn array(&mut self, cursor: &mut Cursor<'_>, node: &'f Node) -> Checked {
         let mut matched = 0u64;
         let mut index = 0;
         let mut more = cursor.open_array()?;
@@ -190,7 +195,7 @@ impl<'f> Walk<'f> {
         Ok(())
     }
 
-    fn element(&mut self, cursor: &mut Cursor<'_>, child: usize) -> Result<(), JsonError> {
+    fn element(&mut self, cursor: &mut Cursor<'_>, child: usize) -> Checked {
         let start = cursor.at;
         self.value(cursor, child)?;
         self.strip(child, (start, cursor.at));
@@ -201,7 +206,8 @@ impl<'f> Walk<'f> {
     /// kept. What every object needs is known nevertheless.
     fn strip(&mut self, child: usize, span: Span) {
         if self.strips && self.nodes[child].strip {
-            self.stripped.push(span);
+            let place = self.stripped.partition_point(|known| known.0 < span.0);
+            self.stripped.insert(place, span);
             self.forget(child, false);
         }
     }
@@ -223,17 +229,26 @@ impl<'f> Walk<'f> {
     }
 
     fn scalars(&self, document: &[u8]) -> Vec<Scalar> {
-        self.slots.iter().map(|&(start, end)| Scalar::from_raw(&document[start..end])).collect()
+        self.slots
+            .iter()
+            .map(|&(start, end)| Scalar::from_raw(&document[start..end]))
+            .collect()
     }
 
     /// The values behind the noted positions, and the object's bytes.
-    pub(super) fn finish(mut self, document: &[u8], start: usize, end: usize) -> Scanned {
+    pub(super) fn finish(self, document: &[u8], start: usize, end: usize) -> Scanned {
         let texts = self.texts;
-        let text = |role: Role| string(document, texts[role as usize]).filter(|text| !text.is_empty());
+        let text =
+            |role: Role| string(document, texts[role as usize]).filter(|text| !text.is_empty());
         let mut labels: Vec<(Rc<str>, Option<Rc<str>>)> = self
             .labels
             .iter()
-            .filter_map(|&(key, value)| Some((string(document, key)?.into(), string(document, value).map(Into::into))))
+            .filter_map(|&(key, value)| {
+                Some((
+                    string(document, key)?.into(),
+                    string(document, value).map(Into::into),
+                ))
+            })
             .collect();
         // Go writes maps sorted, so there is mostly nothing to do. The sort is stable: of equal names the last one stays.
         if !labels.is_sorted_by(|left, right| left.0 < right.0) {
@@ -241,8 +256,11 @@ impl<'f> Walk<'f> {
             labels.sort_by(|left, right| left.0.cmp(&right.0));
             labels.dedup_by(|left, right| left.0 == right.0);
         }
-        let labels = labels.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
-        let bytes = copy_without(document, (start, end), &mut self.stripped);
+        let labels = labels
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)))
+            .collect();
+        let bytes = copy_without(document, (start, end), &self.stripped);
         // Removing inside an array moves what is behind, and can change what a filter takes.
         let moved = !self.stripped.is_empty() && self.fields.strips_in_arrays();
         Scanned {
@@ -252,7 +270,11 @@ impl<'f> Walk<'f> {
             uid: text(Role::Uid).map(Into::into),
             labels,
             initial_events_end: text(Role::InitialEventsEnd).is_some_and(|text| text == "true"),
-            fields: if moved { read_slots(&bytes, self.fields) } else { self.scalars(document) },
+            fields: if moved {
+                read_slots(&bytes, self.fields)
+            } else {
+                self.scalars(document)
+            },
             bytes,
         }
     }
@@ -266,16 +288,15 @@ pub(super) fn string(document: &[u8], (start, end): Span) -> Option<Cow<'_, str>
     }
 }
 
-/// The bytes of a value without some of its members and elements. Each goes with one comma: the one behind it, or,
+/// The bytes of a value without some of its members and elements, given by position. Each goes with one comma: the one behind it, or,
 /// where it was the last, the one in front.
-fn copy_without(document: &[u8], (start, end): Span, removed: &mut [Span]) -> Box<[u8]> {
+fn copy_without(document: &[u8], (start, end): Span, removed: &[Span]) -> Box<[u8]> {
     if removed.is_empty() {
         return document[start..end].into();
     }
-    removed.sort_unstable();
     let mut kept = Vec::with_capacity(end - start);
     let mut at = start;
-    for &mut (from, to) in removed {
+    for &(from, to) in removed {
         if from < at {
             continue; // it stands inside one that is gone already
         }
