@@ -5,6 +5,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "./build.mjs";
 import { buildPage } from "./build-page.mjs";
+import { startBrowserServers } from "./lib/browser-servers.mjs";
 import { browserEnvironment, nativeEnvironment } from "./lib/env.mjs";
 import { CommandFailed, SetupError, main } from "./lib/fail.mjs";
 import { filesUnder } from "./lib/hash.mjs";
@@ -29,7 +30,13 @@ async function browserTest() {
     .flatMap((name) => ["--test", name.replace(/\.rs$/, "")]);
   if (targets.length === 0) throw new CommandFailed("tests/ holds no web*.rs, so nothing was tested in the browser.");
   const args = ["test", "--headless", "--chrome", "--mode", "no-install", ".", "--", "--locked", ...targets];
-  return run("wasm-pack", args, { cwd: root, env: browserEnvironment(), timeoutMs: GROUP_LIMIT_MS });
+  const servers = await startBrowserServers();
+  try {
+    const env = { ...browserEnvironment(), ...servers.env };
+    return await run("wasm-pack", args, { cwd: root, env, timeoutMs: GROUP_LIMIT_MS });
+  } finally {
+    await servers.close();
+  }
 }
 
 /** Files run one after another: they share two browsers' worth of memory and the same few cores. */

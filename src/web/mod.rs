@@ -8,7 +8,7 @@ mod error;
 mod fetch;
 mod options;
 mod panic;
-mod resource;
+pub mod resource;
 mod runtime;
 mod source;
 mod values;
