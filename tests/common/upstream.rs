@@ -91,6 +91,8 @@ pub enum WatchFault {
 struct Open {
     id: u64,
     sender: mpsc::UnboundedSender<Result<Vec<u8>, Error>>,
+    /// The version it was asked to start behind.
+    from: u64,
     sent: u64,
     /// The replica behind it has got so far; `None`: it is up to date.
     reached: Option<u64>,
@@ -282,12 +284,12 @@ impl Upstream {
         self.drop_streams();
     }
 
-    /// Sends the last writes again on all open watches.
+    /// Sends the last writes that an open watch has sent once more.
     pub fn repeat(&self, count: usize) {
         let log = self.log.borrow();
         for stream in self.streams.borrow().iter().filter(|stream| !stream.frozen) {
             let seen = after(&log, stream.sent);
-            for write in &log[seen.saturating_sub(count)..seen] {
+            for write in &log[seen.saturating_sub(count).max(after(&log, stream.from))..seen] {
                 let _ = stream.sender.unbounded_send(Ok(write.frame()));
             }
         }
@@ -387,7 +389,7 @@ impl Upstream {
         let id = self.next_stream.get();
         self.next_stream.set(id + 1);
         let reached = (self.behind.get() > 0).then(|| self.version().saturating_sub(self.behind.get()));
-        self.streams.borrow_mut().push(Open { id, sender, sent: from, reached, frozen: false });
+        self.streams.borrow_mut().push(Open { id, sender, from, sent: from, reached, frozen: false });
         self.pump();
         self.spawn_bookmarks(id);
         self.spawn_timeout(id, request.timeout_seconds);
