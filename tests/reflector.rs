@@ -99,6 +99,17 @@ fn pg_01_pages_are_as_many_as_needed() {
 }
 
 #[test]
+fn pg_01_the_first_page_gives_the_version() {
+    let first = br#"{"metadata":{"resourceVersion":"100","continue":"x"},"items":[]}"#;
+    let second = br#"{"metadata":{"resourceVersion":"170"},"items":[]}"#;
+    let rig = Rig::with(49, config(), 0, |upstream| {
+        upstream.list_faults.borrow_mut().extend([ListFault::Body(first.to_vec()), ListFault::Body(second.to_vec())]);
+    });
+    rig.run(10).assert_whole();
+    assert_eq!((rig.watched_from(), rig.lists()), (vec![100], 2));
+}
+
+#[test]
 fn rf_12_progress_is_told_page_by_page_and_objects_come_in_batches() {
     let rig = Rig::with(3, pages(250), 0, |upstream| fill(upstream, 600));
     rig.run(10).assert_whole();

@@ -446,8 +446,8 @@ impl Upstream {
             14 => self.send_error(&Status::too_old(1, 2)),
             15 => self.watch_faults.borrow_mut().push_back(WatchFault::Refuse(Status::too_many_requests("slow down", seconds).into())),
             16 => self.watch_faults.borrow_mut().push_back(WatchFault::Refuse(Error::network("connection refused"))),
-            17 => self.watch_faults.borrow_mut().push_back(if at % 2 == 0 { WatchFault::Close } else { WatchFault::Hang }),
-            18 => self.list_faults.borrow_mut().push_back(if at % 2 == 0 { ListFault::Cut(at) } else { ListFault::Stall(at) }),
+            17 => self.watch_faults.borrow_mut().push_back(if at.is_multiple_of(2) { WatchFault::Close } else { WatchFault::Hang }),
+            18 => self.list_faults.borrow_mut().push_back(if at.is_multiple_of(2) { ListFault::Cut(at) } else { ListFault::Stall(at) }),
             _ => self.list_faults.borrow_mut().push_back(match seconds {
                 1 => ListFault::Refuse(Status::new(503, "ServiceUnavailable", "").into()),
                 2 => ListFault::Body(b"<html>Bad Gateway</html>".to_vec()),
@@ -457,10 +457,11 @@ impl Upstream {
         }
     }
 
-    /// No more faults: what is open and frozen stays so, everything new is well.
+    /// No more faults: what is open and frozen stays so, everything new is well and quick.
     pub fn behave(&self) {
         self.list_faults.borrow_mut().clear();
         self.watch_faults.borrow_mut().clear();
+        self.latency.set(0);
         self.catch_up();
     }
 }
