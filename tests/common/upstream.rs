@@ -1,0 +1,539 @@
+//! An upstream in memory, as the API server is one: every write has its own version, lists are consistent and paged, watches
+//! replay the history, and old versions expire. On request it misbehaves in every way that networks, proxies and replicas do.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures::channel::mpsc;
+use futures::future::LocalBoxFuture;
+use futures::stream::{self, Stream, StreamExt};
+use watchcache::runtime::virtual_time::VirtualTime;
+use watchcache::runtime::{Clock, Millis, Spawn, Timer};
+use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
+use watchcache::status::{Error, Status};
+
+/// The state at a version: key → (version, document).
+pub type State = BTreeMap<String, (u64, Rc<str>)>;
+
+/// One write.
+#[derive(Clone, Debug)]
+pub struct Write {
+    pub version: u64,
+    pub kind: &'static str,
+    pub key: String,
+    /// With the version of the write; for DELETED the last state.
+    pub document: Rc<str>,
+}
+
+impl Write {
+    fn apply(&self, state: &mut State) {
+        if self.kind == "DELETED" {
+            state.remove(&self.key);
+        } else {
+            state.insert(self.key.clone(), (self.version, self.document.clone()));
+        }
+    }
+
+    fn frame(&self) -> Vec<u8> {
+        format!("{{\"type\":\"{}\",\"object\":{}}}\n", self.kind, self.document).into_bytes()
+    }
+}
+
+/// What went out, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    List(Millis, ListRequest),
+    Watch(Millis, WatchRequest),
+}
+
+impl Request {
+    pub fn at(&self) -> Millis {
+        match self {
+            Self::List(at, _) | Self::Watch(at, _) => *at,
+        }
+    }
+
+    pub fn is_list(&self) -> bool {
+        matches!(self, Self::List(..))
+    }
+}
+
+/// What the next list request meets.
+#[derive(Clone, Debug)]
+pub enum ListFault {
+    /// Nothing: the request is answered as it should be.
+    None,
+    Refuse(Error),
+    /// No answer, ever.
+    Hang,
+    /// This body instead of the page.
+    Body(Vec<u8>),
+    /// The body breaks off after so many bytes.
+    Cut(usize),
+    /// The body stands still after so many bytes.
+    Stall(usize),
+}
+
+/// What the next watch request meets.
+#[derive(Clone, Debug)]
+pub enum WatchFault {
+    /// Nothing: the request is answered as it should be.
+    None,
+    Refuse(Error),
+    Hang,
+    /// Opens, and is closed at once.
+    Close,
+}
+
+struct Open {
+    id: u64,
+    sender: mpsc::UnboundedSender<Result<Vec<u8>, Error>>,
+    /// The version it was asked to start behind.
+    from: u64,
+    sent: u64,
+    /// The replica behind it has got so far; `None`: it is up to date.
+    reached: Option<u64>,
+    frozen: bool,
+}
+
+pub struct Upstream {
+    time: Rc<VirtualTime>,
+    pub random: RefCell<fastrand::Rng>,
+    version: Cell<u64>,
+    log: RefCell<Vec<Write>>,
+    current: RefCell<State>,
+    /// A state of the past and its version, so that walking forwards through the history is cheap.
+    walked: RefCell<(u64, State)>,
+    compacted: Cell<u64>,
+    streams: RefCell<Vec<Open>>,
+    next_stream: Cell<u64>,
+    connections: Rc<Cell<usize>>,
+    peak: Cell<usize>,
+    pub requests: RefCell<Vec<Request>>,
+    pub list_faults: RefCell<VecDeque<ListFault>>,
+    pub watch_faults: RefCell<VecDeque<WatchFault>>,
+    /// Answers come from a replica that is so many versions behind.
+    pub behind: Cell<u64>,
+    /// Bytes a chunk of a list's body, at most.
+    pub chunk: Cell<usize>,
+    /// Requests are answered after up to so many milliseconds.
+    pub latency: Cell<Millis>,
+    /// Bookmarks on open watches, so many milliseconds apart; 0: none.
+    pub bookmark_every: Cell<Millis>,
+}
+
+impl Upstream {
+    pub fn new(time: Rc<VirtualTime>, seed: u64) -> Rc<Self> {
+        Rc::new(Self {
+            time,
+            random: RefCell::new(fastrand::Rng::with_seed(seed)),
+            version: Cell::new(100),
+            log: RefCell::default(),
+            current: RefCell::default(),
+            walked: RefCell::default(),
+            compacted: Cell::new(0),
+            streams: RefCell::default(),
+            next_stream: Cell::new(0),
+            connections: Rc::default(),
+            peak: Cell::new(0),
+            requests: RefCell::default(),
+            list_faults: RefCell::default(),
+            watch_faults: RefCell::default(),
+            behind: Cell::new(0),
+            chunk: Cell::new(64),
+            latency: Cell::new(0),
+            bookmark_every: Cell::new(60_000),
+        })
+    }
+
+    pub fn version(&self) -> u64 {
+        self.version.get()
+    }
+
+    /// The most connections that were ever open at once.
+    pub fn peak(&self) -> usize {
+        self.peak.get()
+    }
+
+    /// Connections that are open now, requests under way included.
+    pub fn connections(&self) -> usize {
+        self.connections.get()
+    }
+
+    /// Every write that there ever was.
+    pub fn log(&self) -> Vec<Write> {
+        self.log.borrow().clone()
+    }
+
+    /// What stands there now.
+    pub fn state(&self) -> State {
+        self.current.borrow().clone()
+    }
+
+    /// What stood there at a version.
+    pub fn state_at(&self, version: u64) -> State {
+        let mut walked = self.walked.borrow_mut();
+        if walked.0 > version {
+            *walked = (0, State::new());
+        }
+        let log = self.log.borrow();
+        for write in &log[after(&log, walked.0)..after(&log, version)] {
+            write.apply(&mut walked.1);
+        }
+        walked.0 = version;
+        walked.1.clone()
+    }
+
+    /// Creates or changes an object; its new version.
+    pub fn put(&self, namespace: &str, name: &str) -> u64 {
+        let size = self.random.borrow_mut().usize(..40);
+        self.put_sized(namespace, name, size)
+    }
+
+    /// The same, with a text of so many bytes in it.
+    pub fn put_sized(&self, namespace: &str, name: &str, size: usize) -> u64 {
+        let key = key(namespace, name);
+        let kind = if self.holds(&key) { "MODIFIED" } else { "ADDED" };
+        let version = self.version() + 1;
+        let filler = "x".repeat(size);
+        let namespace_member = if namespace.is_empty() { String::new() } else { format!("\"namespace\":\"{namespace}\",") };
+        let document = format!(
+            "{{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{{\"name\":\"{name}\",{namespace_member}\"uid\":\"{key}\",\
+             \"resourceVersion\":\"{version}\",\"labels\":{{\"odd\":\"{}\"}}}},\"spec\":{{\"text\":\"{filler}\"}}}}",
+            version % 2
+        );
+        self.write(Write { version, kind, key, document: document.into() });
+        version
+    }
+
+    /// Deletes an object; the version of the deletion.
+    pub fn delete(&self, namespace: &str, name: &str) -> u64 {
+        let key = key(namespace, name);
+        let (old, document) = self.current.borrow().get(&key).cloned().expect("an object to delete");
+        let version = self.version() + 1;
+        let document = document.replace(&format!("\"resourceVersion\":\"{old}\""), &format!("\"resourceVersion\":\"{version}\""));
+        self.write(Write { version, kind: "DELETED", key, document: document.into() });
+        version
+    }
+
+    /// A random write among few names, so that objects come and go and come again.
+    pub fn write_randomly(&self) {
+        let (number, delete) = {
+            let mut random = self.random.borrow_mut();
+            (random.u32(..12), random.u32(..3) == 0)
+        };
+        let (namespace, name) = (format!("ns{}", number % 3), format!("pod{number}"));
+        if delete && self.holds(&key(&namespace, &name)) {
+            self.delete(&namespace, &name);
+        } else {
+            self.put(&namespace, &name);
+        }
+    }
+
+    /// The version moves on by writes to other resources.
+    pub fn pass(&self, versions: u64) {
+        self.version.set(self.version() + versions);
+    }
+
+    fn holds(&self, key: &str) -> bool {
+        self.current.borrow().contains_key(key)
+    }
+
+    fn write(&self, write: Write) {
+        self.version.set(write.version);
+        write.apply(&mut self.current.borrow_mut());
+        self.log.borrow_mut().push(write);
+        self.pump();
+    }
+
+    /// Forgets the history up to now: watches and continue tokens from before are answered 410.
+    pub fn expire(&self) {
+        self.compacted.set(self.version());
+    }
+
+    /// All open watches end, as by a reset connection.
+    pub fn drop_streams(&self) {
+        self.streams.borrow_mut().clear();
+    }
+
+    /// Open watches stay open and say nothing any more.
+    pub fn freeze_streams(&self) {
+        self.streams.borrow_mut().iter_mut().for_each(|stream| stream.frozen = true);
+    }
+
+    /// Replicas have caught up.
+    pub fn catch_up(&self) {
+        self.behind.set(0);
+        self.streams.borrow_mut().iter_mut().for_each(|stream| stream.reached = None);
+        self.pump();
+    }
+
+    /// Sends these bytes as a frame on all open watches.
+    pub fn send_raw(&self, frame: &str) {
+        for stream in self.streams.borrow().iter().filter(|stream| !stream.frozen) {
+            let _ = stream.sender.unbounded_send(Ok(frame.as_bytes().to_vec()));
+        }
+    }
+
+    /// Sends a Status as an ERROR event and ends the watches, as servers do.
+    pub fn send_error(&self, status: &Status) {
+        self.send_raw(&format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status.to_json()));
+        self.drop_streams();
+    }
+
+    /// Sends the last writes that an open watch has sent once more.
+    pub fn repeat(&self, count: usize) {
+        let log = self.log.borrow();
+        for stream in self.streams.borrow().iter().filter(|stream| !stream.frozen) {
+            let seen = after(&log, stream.sent);
+            for write in &log[seen.saturating_sub(count).max(after(&log, stream.from))..seen] {
+                let _ = stream.sender.unbounded_send(Ok(write.frame()));
+            }
+        }
+    }
+
+    /// Sends a bookmark on all open watches, at what each has been told.
+    pub fn bookmark(&self) {
+        let current = self.version();
+        for stream in self.streams.borrow_mut().iter_mut().filter(|stream| !stream.frozen) {
+            let version = stream.reached.unwrap_or(current).max(stream.sent);
+            stream.sent = version;
+            let _ = stream.sender.unbounded_send(Ok(bookmark_frame(version)));
+        }
+    }
+
+    fn pump(&self) {
+        let (log, current) = (self.log.borrow(), self.version());
+        for stream in self.streams.borrow_mut().iter_mut().filter(|stream| !stream.frozen) {
+            let reached = stream.reached.unwrap_or(current);
+            for write in &log[after(&log, stream.sent)..after(&log, reached).max(after(&log, stream.sent))] {
+                let _ = stream.sender.unbounded_send(Ok(write.frame()));
+            }
+            stream.sent = stream.sent.max(reached);
+        }
+    }
+
+    fn connect(&self) -> Connection {
+        self.connections.set(self.connections.get() + 1);
+        self.peak.set(self.peak.get().max(self.connections.get()));
+        Connection(self.connections.clone())
+    }
+
+    fn wait(&self) -> LocalBoxFuture<'static, ()> {
+        let latency = self.latency.get();
+        let wait = if latency == 0 { 0 } else { self.random.borrow_mut().u64(..=latency) };
+        self.time.sleep(wait)
+    }
+
+    /// The page at this token, or the Status that refuses it.
+    fn page(&self, request: &ListRequest) -> Result<String, Error> {
+        let (version, from) = match &request.continue_token {
+            None => (self.version().saturating_sub(self.behind.get()), 0),
+            Some(token) => {
+                let (version, from) = token.split_once('-').expect("a token of mine");
+                (version.parse().expect("a version"), from.parse().expect("an offset"))
+            }
+        };
+        if request.continue_token.is_some() && version < self.compacted.get() {
+            return Err(Status::new(410, "Expired", "The provided continue parameter is too old").into());
+        }
+        let state: Vec<Rc<str>> = self.state_at(version).into_values().map(|(_, document)| document).collect();
+        let to = request.limit.map_or(state.len(), |limit| (from + limit as usize).min(state.len()));
+        let rest = state.len() - to;
+        let more = if rest == 0 { String::new() } else { format!(",\"continue\":\"{version}-{to}\",\"remainingItemCount\":{rest}") };
+        Ok(format!(
+            "{{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{{\"resourceVersion\":\"{version}\"{more}}},\"items\":[{}]}}",
+            state[from..to].join(",")
+        ))
+    }
+
+    fn cut(&self, body: &[u8]) -> VecDeque<Result<Vec<u8>, Error>> {
+        let mut chunks = VecDeque::new();
+        let mut rest = body;
+        while !rest.is_empty() {
+            let size = self.random.borrow_mut().usize(1..=self.chunk.get()).min(rest.len());
+            chunks.push_back(Ok(rest[..size].to_vec()));
+            rest = &rest[size..];
+        }
+        chunks
+    }
+
+    fn body(self: &Rc<Self>, request: &ListRequest, fault: ListFault, connection: Connection) -> Result<PageStream, Error> {
+        let page = match &fault {
+            ListFault::Body(body) => body.clone(),
+            _ => self.page(request)?.into_bytes(),
+        };
+        let held: PageStream = match fault {
+            ListFault::Cut(at) => {
+                let mut chunks = self.cut(&page[..at.min(page.len())]);
+                chunks.push_back(Err(Error::network("connection reset by peer")));
+                stream::iter(chunks).boxed_local()
+            }
+            ListFault::Stall(at) => stream::iter(self.cut(&page[..at.min(page.len())])).chain(stream::pending()).boxed_local(),
+            _ => stream::iter(self.cut(&page)).boxed_local(),
+        };
+        // Every chunk is a turn of its own, so that anything may happen between two of them.
+        let time = self.time.clone();
+        Ok(Held { stream: held.then(move |chunk| { let turn = time.yield_now(); async move { turn.await; chunk } }).boxed_local(), _connection: connection }.boxed_local())
+    }
+
+    fn open(self: &Rc<Self>, request: &WatchRequest, connection: Connection) -> Result<FrameStream, Error> {
+        let from: u64 = request.resource_version.parse().map_err(|_| Error::from(Status::new(500, "", "resourceVersion: Invalid value")))?;
+        if from < self.compacted.get() {
+            return Err(Status::too_old(from, self.compacted.get()).into());
+        }
+        let (sender, receiver) = mpsc::unbounded();
+        let id = self.next_stream.get();
+        self.next_stream.set(id + 1);
+        let reached = (self.behind.get() > 0).then(|| self.version().saturating_sub(self.behind.get()));
+        self.streams.borrow_mut().push(Open { id, sender, from, sent: from, reached, frozen: false });
+        self.pump();
+        self.spawn_bookmarks(id);
+        self.spawn_timeout(id, request.timeout_seconds);
+        Ok(Held { stream: receiver.boxed_local(), _connection: connection }.boxed_local())
+    }
+
+    /// The server ends the watch at its timeout.
+    fn spawn_timeout(self: &Rc<Self>, id: u64, seconds: u32) {
+        let (upstream, timeout) = (self.clone(), self.time.sleep(Millis::from(seconds) * 1000));
+        self.time.spawn(Box::pin(async move {
+            timeout.await;
+            upstream.streams.borrow_mut().retain(|stream| stream.id != id || stream.frozen);
+        }));
+    }
+
+    fn spawn_bookmarks(self: &Rc<Self>, id: u64) {
+        let every = self.bookmark_every.get();
+        if every == 0 {
+            return;
+        }
+        let upstream = self.clone();
+        self.time.spawn(Box::pin(async move {
+            loop {
+                upstream.time.sleep(every).await;
+                let mut streams = upstream.streams.borrow_mut();
+                streams.retain(|stream| !stream.sender.is_closed());
+                let Some(stream) = streams.iter_mut().find(|stream| stream.id == id) else { return };
+                if !stream.frozen {
+                    let version = stream.reached.unwrap_or(upstream.version()).max(stream.sent);
+                    stream.sent = version;
+                    let _ = stream.sender.unbounded_send(Ok(bookmark_frame(version)));
+                }
+            }
+        }));
+    }
+
+    /// One random fault, or one random piece of everyday life.
+    pub fn misbehave(&self) {
+        let choice = self.random.borrow_mut().u32(..20);
+        let at = self.random.borrow_mut().usize(..900);
+        let seconds = self.random.borrow_mut().u32(1..5);
+        match choice {
+            0..=2 => self.drop_streams(),
+            3 => self.freeze_streams(),
+            4 => self.expire(),
+            5 => self.behind.set(u64::from(seconds) * 2),
+            6 | 7 => self.catch_up(),
+            8 => self.repeat(seconds as usize),
+            9 => self.bookmark(),
+            10 => self.pass(u64::from(seconds)),
+            11 => self.send_raw("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"broken"),
+            12 => self.send_raw("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"stray\",\"resourceVersion\":\"1\"}}}"),
+            13 => self.send_error(&Status::internal("etcdserver: leader changed")),
+            14 => self.send_error(&Status::too_old(1, 2)),
+            15 => self.watch_faults.borrow_mut().push_back(WatchFault::Refuse(Status::too_many_requests("slow down", seconds).into())),
+            16 => self.watch_faults.borrow_mut().push_back(WatchFault::Refuse(Error::network("connection refused"))),
+            17 => self.watch_faults.borrow_mut().push_back(if at.is_multiple_of(2) { WatchFault::Close } else { WatchFault::Hang }),
+            18 => self.list_faults.borrow_mut().push_back(if at.is_multiple_of(2) { ListFault::Cut(at) } else { ListFault::Stall(at) }),
+            _ => self.list_faults.borrow_mut().push_back(match seconds {
+                1 => ListFault::Refuse(Status::new(503, "ServiceUnavailable", "").into()),
+                2 => ListFault::Body(b"<html>Bad Gateway</html>".to_vec()),
+                3 => ListFault::Hang,
+                _ => ListFault::Refuse(Status::new(401, "Unauthorized", "Unauthorized").into()),
+            }),
+        }
+    }
+
+    /// No more faults: what is open and frozen stays so, everything new is well and quick.
+    pub fn behave(&self) {
+        self.list_faults.borrow_mut().clear();
+        self.watch_faults.borrow_mut().clear();
+        self.latency.set(0);
+        self.catch_up();
+    }
+}
+
+/// The handle that [`Source`] is implemented for: the upstream itself must be shared.
+pub struct Shared(pub Rc<Upstream>);
+
+impl Source for Shared {
+    fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
+        let upstream = self.0.clone();
+        upstream.requests.borrow_mut().push(Request::List(upstream.time.now(), request.clone()));
+        let fault = upstream.list_faults.borrow_mut().pop_front().unwrap_or(ListFault::None);
+        let connection = upstream.connect();
+        Box::pin(async move {
+            upstream.wait().await;
+            match fault {
+                ListFault::Refuse(error) => Err(error),
+                ListFault::Hang => std::future::pending().await,
+                fault => upstream.body(&request, fault, connection),
+            }
+        })
+    }
+
+    fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
+        let upstream = self.0.clone();
+        upstream.requests.borrow_mut().push(Request::Watch(upstream.time.now(), request.clone()));
+        let fault = upstream.watch_faults.borrow_mut().pop_front().unwrap_or(WatchFault::None);
+        let connection = upstream.connect();
+        Box::pin(async move {
+            upstream.wait().await;
+            match fault {
+                WatchFault::Refuse(error) => Err(error),
+                WatchFault::Hang => std::future::pending().await,
+                WatchFault::Close => Ok(Held { stream: stream::empty().boxed_local(), _connection: connection }.boxed_local()),
+                WatchFault::None => upstream.open(&request, connection),
+            }
+        })
+    }
+}
+
+/// Counts itself.
+struct Connection(Rc<Cell<usize>>);
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+/// A stream that is a connection for as long as it is held.
+struct Held<T> {
+    stream: stream::LocalBoxStream<'static, T>,
+    _connection: Connection,
+}
+
+impl<T> Stream for Held<T> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        self.stream.as_mut().poll_next(cx)
+    }
+}
+
+/// Where in the log the writes after a version begin.
+fn after(log: &[Write], version: u64) -> usize {
+    log.partition_point(|write| write.version <= version)
+}
+
+fn key(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { name.into() } else { format!("{namespace}/{name}") }
+}
+
+fn bookmark_frame(version: u64) -> Vec<u8> {
+    format!("{{\"type\":\"BOOKMARK\",\"object\":{{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{{\"resourceVersion\":\"{version}\"}}}}}}\n").into_bytes()
+}
