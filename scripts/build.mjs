@@ -36,7 +36,7 @@ async function buildWasm({ force, dev }) {
     "--mode",
     "no-install",
   ];
-  await must("wasm-pack", [...args, "--", "--locked"], { cwd: root, env });
+  await must("wasm-pack", [...args, "--locked"], { cwd: root, env });
   // wasm-pack puts an ignore-everything file there, which npm would obey: the package would come without its wasm.
   rmSync(join(root, "dist/wasm/.gitignore"), { force: true });
   if (!dev) {

@@ -29,7 +29,7 @@ async function browserTest() {
     .filter((name) => /^web.*\.rs$/.test(name))
     .flatMap((name) => ["--test", name.replace(/\.rs$/, "")]);
   if (targets.length === 0) throw new CommandFailed("tests/ holds no web*.rs, so nothing was tested in the browser.");
-  const args = ["test", "--headless", "--chrome", "--mode", "no-install", ".", "--", "--locked", ...targets];
+  const args = ["test", "--headless", "--chrome", "--mode", "no-install", ".", "--locked", ...targets];
   const servers = await startBrowserServers();
   try {
     const env = { ...browserEnvironment(), ...servers.env };

@@ -125,8 +125,8 @@ fn rf_12_progress_is_told_page_by_page_and_objects_come_in_batches() {
     assert_eq!(
         pages,
         [
-            (100, 100, None),
-            (100, 200, None),
+            (100, 100, Some(500)),
+            (100, 200, Some(400)),
             (50, 250, Some(350)),
             (100, 350, Some(250)),
             (100, 450, Some(150)),

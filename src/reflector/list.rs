@@ -54,8 +54,6 @@ struct Progress {
     objects: Vec<Rc<Object>>,
     /// How many of them were told.
     told: usize,
-    /// What the page before said about the rest, counted from its end.
-    remaining: Option<u64>,
     page_start: usize,
 }
 
@@ -121,18 +119,17 @@ impl Reflector {
             };
             for piece in chunk.chunks(PIECE) {
                 self.scan(&mut scanner, piece, progress)?;
-                while progress.objects.len() - progress.told > BATCH {
-                    self.tell(progress, BATCH, None).await?;
-                }
                 self.host.pace().await;
             }
         }
         drop(body);
         let head = scanner.finish().map_err(|error| unreadable(&error))?;
         check(&head)?;
-        progress.remaining = head.remaining;
-        let rest = progress.objects.len() - progress.told;
-        self.tell(progress, rest, Some(&head)).await?;
+        // Nothing of a page is told before all of it has proved to be sound.
+        while progress.told < progress.objects.len() {
+            self.tell(progress, head.remaining).await?;
+            self.host.pace().await;
+        }
         Ok(head)
     }
 
@@ -149,16 +146,12 @@ impl Reflector {
         }
     }
 
-    /// Tells the next objects of the list.
-    async fn tell(&mut self, progress: &mut Progress, count: usize, head: Option<&ListHead>) -> Result<(), Closed> {
-        let loaded = progress.told + count;
+    /// Tells the next objects of a page; `behind` is how many follow the page.
+    async fn tell(&mut self, progress: &mut Progress, behind: Option<u64>) -> Result<(), Closed> {
+        let loaded = progress.objects.len().min(progress.told + BATCH);
         let from = mem::replace(&mut progress.told, loaded);
         let objects = progress.objects[from..loaded].to_vec();
-        let remaining = match head {
-            Some(head) => head.remaining,
-            // Inside a page: what the page before left, less what has come since.
-            None => progress.remaining.map(|left| left.saturating_sub((loaded - progress.page_start) as u64)),
-        };
+        let remaining = behind.map(|behind| behind + (progress.objects.len() - loaded) as u64);
         self.send(Incoming::Page { objects, loaded, remaining }).await
     }
 

@@ -1,4 +1,5 @@
 //! What the browser tests share: a recorder of flushes, a `Source` whose frames the test pushes, and waiting by condition.
+#![allow(unreachable_pub)]
 
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Promise, Reflect};
