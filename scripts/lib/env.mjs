@@ -18,11 +18,12 @@ export function wasmEnvironment(env = process.env) {
   return { ...env, ...rust, PATH: withTools(rust.PATH, env) };
 }
 
-/** For tests in the browser: the above, and where wasm-bindgen's test runner finds driver and capabilities. */
+/** For tests in the browser: the above, where the browser is, and where wasm-bindgen's test runner finds driver and capabilities. */
 export function browserEnvironment(env = process.env) {
   const tools = wasmEnvironment(env);
   const driver = findDriver(env);
-  if (!driver || !findBrowser(env)) return tools;
+  const browser = findBrowser(env);
+  if (!driver || !browser) return tools;
   // The capabilities name this machine's browser, so the file lives with the tools and not in the checkout.
   const file = join(toolCache(env), "webdriver.json");
   const text = `${JSON.stringify(webdriverCapabilities(env), null, 2)}\n`;
@@ -30,5 +31,5 @@ export function browserEnvironment(env = process.env) {
     mkdirSync(toolCache(env), { recursive: true });
     writeFileSync(file, text);
   }
-  return { ...tools, CHROMEDRIVER: driver, WASM_BINDGEN_TEST_WEBDRIVER_JSON: file };
+  return { ...tools, WATCHCACHE_CHROME: browser, CHROMEDRIVER: driver, WASM_BINDGEN_TEST_WEBDRIVER_JSON: file };
 }
