@@ -358,7 +358,10 @@ export interface WatchOptions {
   /** Where to start: none or `"0"` with the current state as ADDED events, `n` with what came after `n`. */
   resourceVersion?: string;
   resourceVersionMatch?: "NotOlderThan";
-  /** Starts with the state at a version not older than `resourceVersion`, and marks its end by a bookmark. */
+  /**
+   * Starts with the state at a version not older than `resourceVersion`, and with `allowWatchBookmarks` marks its end by a bookmark. It
+   * needs `resourceVersionMatch: "NotOlderThan"`.
+   */
   sendInitialEvents?: boolean;
   /** Sends a BOOKMARK now and then. */
   allowWatchBookmarks?: boolean;

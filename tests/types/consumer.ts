@@ -1,0 +1,217 @@
+// What a dashboard's own code may write, and what it may not yet: each line under an `@ts-expect-error` must fail to compile.
+import { createWatchCache, init, initSync, WatchCacheError } from "watchcache";
+import type {
+  CacheStats,
+  KubeObject,
+  List,
+  Resource,
+  ResourceStatus,
+  Source,
+  Status,
+  View,
+  ViewSpec,
+  WatchCache,
+  WatchCacheErrorCode,
+  WatchCacheOptions,
+  WatchEvent,
+  Watcher,
+  WatchOptions,
+} from "watchcache";
+
+/** As code generators write them: interfaces without index signatures. */
+interface Pod {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: { name?: string; namespace?: string; labels?: { [key: string]: string }; creationTimestamp?: string };
+  spec?: { nodeName?: string };
+  status?: { phase?: string };
+}
+
+type Equal<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false;
+declare function same<A, B>(..._: Equal<A, B> extends true ? [] : [never]): void;
+
+export async function start(module: WebAssembly.Module, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  await init();
+  await init("/watchcache_bg.wasm");
+  await init(new URL("https://host/watchcache_bg.wasm"));
+  await init(fetch("/watchcache_bg.wasm"));
+  await init(bytes);
+  initSync(module);
+}
+
+const options: WatchCacheOptions = {
+  server: "https://host/clusters/x",
+  transport: "websocket",
+  auth: async () => ({ token: "t", headers: { "impersonate-user": "x" }, subprotocols: ["a"], query: { pretty: "false" } }),
+  fetch: globalThis.fetch,
+  WebSocket: class {},
+  credentials: "include",
+  strip: ["metadata.managedFields"],
+  pageSize: 500,
+  linger: 5_000,
+  idleTimeout: 90_000,
+  retry: { capMs: 10_000 },
+  flush: "frame",
+  debug: true,
+  logger: console,
+  signal: new AbortController().signal,
+};
+export const cache: WatchCache = createWatchCache(options);
+// @ts-expect-error: no such transport
+createWatchCache({ transport: "sse" });
+// @ts-expect-error: not there yet
+createWatchCache({ mode: "worker" });
+// @ts-expect-error: not there yet
+createWatchCache({ persist: true });
+// @ts-expect-error: not there yet
+createWatchCache({ indexes: {} });
+// @ts-expect-error: not there yet
+createWatchCache({ trigger: "spec.nodeName" });
+// @ts-expect-error: not there yet
+createWatchCache({ history: { minMs: 1 } });
+// @ts-expect-error: not there yet
+createWatchCache({ memory: { maxBytes: 1 } });
+
+export const pods: Resource<Pod> = cache.resource<Pod>("pods");
+same<ReturnType<typeof cache.resource>, Resource<KubeObject>>();
+cache.resource({ group: "apps", version: "v1", resource: "deployments", namespace: "a", labelSelector: "a=b", fieldSelector: "c=d" });
+// @ts-expect-error: a resource needs its version
+cache.resource({ resource: "pods" });
+// @ts-expect-error: text is no object of Kubernetes
+cache.resource<string>("pods");
+
+export const source: Source = {
+  async list({ limit, continue: token }, signal) {
+    signal.throwIfAborted();
+    return { body: JSON.stringify({ metadata: { resourceVersion: "1" }, items: [], limit, token }) };
+  },
+  async *watch({ resourceVersion, timeoutSeconds }) {
+    same<typeof resourceVersion, string>();
+    yield `{"timeout":${timeoutSeconds}}`;
+    yield new Uint8Array();
+  },
+};
+cache.resource({ source, id: "things" });
+// @ts-expect-error: a source without an id
+cache.resource({ source });
+
+export async function read(signal: AbortSignal): Promise<void> {
+  const status: ResourceStatus = pods.status;
+  same<typeof status.phase, "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed">();
+  same<typeof status.resourceVersion, string | undefined>();
+  // @ts-expect-error: a status is not changed by its readers
+  status.stale = true;
+  await pods.synced({ signal });
+  const list: List<Pod> = await pods.list({ namespace: "a", labelSelector: "a", fieldSelector: "b", resourceVersion: "0", wait: false, signal });
+  same<typeof list.items, readonly Pod[]>();
+  // @ts-expect-error: not there yet
+  await pods.list({ limit: 5 });
+  // @ts-expect-error: not there yet
+  await pods.list({ continue: "x" });
+  // @ts-expect-error: not there yet
+  await pods.list({ resourceVersion: "5", resourceVersionMatch: "Exact" });
+  // @ts-expect-error: not there yet
+  void list.continue;
+  const pod: Pod = await pods.get("a/b", { resourceVersion: "5", signal });
+  same<typeof pod.spec, { nodeName?: string } | undefined>();
+  const peeked = pods.peek("a/b");
+  same<typeof peeked, Pod | undefined>();
+  const indexed = pods.byIndex("namespace", "a");
+  same<typeof indexed, readonly Pod[]>();
+  same<typeof pods.size, number>();
+  // @ts-expect-error: not there yet
+  pods.indexValues("namespace");
+  // @ts-expect-error: not there yet
+  pods.informer();
+  // @ts-expect-error: not there yet
+  await pods.create({});
+  // @ts-expect-error: not there yet
+  await pods.update("a/b", (current: Pod) => current);
+  // @ts-expect-error: not there yet
+  await pods.delete("a/b");
+  await pods.refresh();
+  pods.pause();
+  pods.resume();
+  pods.close();
+  const stats: CacheStats = cache.stats();
+  same<(typeof stats.resources)[number]["bytes"], number>();
+  await cache.close();
+}
+
+export async function watch(signal: AbortSignal): Promise<void> {
+  const from: WatchOptions = { namespace: "a", name: "b", labelSelector: "a", fieldSelector: "b", resourceVersion: "5", resourceVersionMatch: "NotOlderThan" };
+  const watcher: Watcher<Pod> = pods.watch({ ...from, sendInitialEvents: true, allowWatchBookmarks: true, timeoutSeconds: 5, bufferSize: 10, wait: true, signal });
+  for await (const event of watcher) {
+    same<typeof event, WatchEvent<Pod>>();
+    same<typeof event.type, "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR">();
+    same<typeof event.object, Pod>();
+    same<typeof event.raw, Uint8Array>();
+    const phase: unknown = event.get("status.phase");
+    if (event.initialEventsEnd) void phase;
+    // @ts-expect-error: an event is not changed by its readers
+    event.key = "";
+  }
+  for await (const batch of pods.watch().batches()) same<typeof batch, readonly WatchEvent<Pod>[]>();
+  await pods.watch().forEach((event) => void event.key);
+  await pods.watch().forEach(async (event) => void event.key);
+  const { reason, lastResourceVersion } = await watcher.ended;
+  same<typeof reason, "stopped" | "error" | "relist" | "overflow" | "timeout" | "closed">();
+  same<typeof lastResourceVersion, string | undefined>();
+  watcher.stop();
+  await watcher[Symbol.asyncDispose]();
+  // @ts-expect-error: not there yet
+  pods.watch({ onOverflow: "resync" });
+  // @ts-expect-error: not there yet
+  pods.watch({ shardSelector: "x" });
+  // @ts-expect-error: a watch starts at a version or later, never exactly
+  pods.watch({ resourceVersionMatch: "Exact" });
+}
+
+export function view(signal: AbortSignal): void {
+  const spec: ViewSpec<Pod> = {
+    namespaces: ["a"],
+    labelSelector: "a",
+    fieldSelector: "status.phase!=Succeeded",
+    where: (pod) => pod.spec?.nodeName === "n",
+    orderBy: [{ path: "status.restarts", descending: true, as: "number" }],
+    window: { offset: 0, limit: 50 },
+    groupBy: "status.phase",
+  };
+  const rows: View<Pod> = pods.view(spec);
+  const off: () => void = rows.subscribe(() => {}, { signal });
+  off();
+  same<ReturnType<typeof rows.getSnapshot>, readonly Pod[]>();
+  same<ReturnType<typeof rows.getServerSnapshot>, readonly Pod[]>();
+  same<typeof rows.total, number>();
+  same<typeof rows.counts, ReadonlyMap<string, number>>();
+  same<ReturnType<typeof rows.indexOf>, number>();
+  rows.setWindow({ offset: 50, limit: 50 });
+  rows.close();
+  // @ts-expect-error: not there yet
+  pods.view({ select: ["metadata.name"] });
+  // @ts-expect-error: not there yet
+  rows.changes();
+  // @ts-expect-error: no such order
+  pods.view({ orderBy: [{ path: "a", as: "random" }] });
+  // @ts-expect-error: a snapshot is not changed by its readers
+  rows.getSnapshot().push({});
+}
+
+export function listen(): void {
+  pods.addEventListener("status", (event) => same<typeof event.detail, ResourceStatus>());
+  for (const type of ["sync", "relist", "overflow", "error"] as const) pods.addEventListener(type, ({ detail }) => void detail.phase, { once: true });
+  cache.addEventListener("error", ({ detail }) => same<typeof detail, WatchCacheError>());
+}
+
+export function tell(error: unknown): string {
+  if (!(error instanceof WatchCacheError)) return "";
+  same<typeof error.code, WatchCacheErrorCode>();
+  const code: "expired" | "timeout" | "too-many-requests" | "unauthorized" | "forbidden" | "not-found" | "conflict" | "invalid" | "network" | "protocol" | "decode" | "overflow" | "unavailable" | "out-of-memory" | "closed" | "internal" = error.code;
+  same<typeof error.status, Status | undefined>();
+  same<typeof error.retryable, boolean>();
+  same<typeof error.retryAfterSeconds, number | undefined>();
+  same<typeof error.resource, string | undefined>();
+  // @ts-expect-error: no such code
+  if (error.code === "aborted") return "";
+  return code;
+}
