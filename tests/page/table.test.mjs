@@ -73,7 +73,7 @@ test("a row shows what the server's object holds", () =>
       assert.ok(pod, `${row.namespace}/${row.name} is on the server`);
       assert.ok(row.phase.endsWith(pod.status.phase), `${row.phase} is ${pod.status.phase}`);
       assert.equal(row.node, pod.spec.nodeName ?? "none yet");
-      assert.equal(digits(row.restarts), restarts(pod));
+      assert.equal(row.restarts, String(restarts(pod) ?? "–"));
       assert.match(row.age, /^\d+[smhd]( \d+[smh])?$/);
     }
   }));
@@ -149,15 +149,17 @@ test("namespaces carry the server's counts and narrow the table", () =>
     assert.equal(digits(await page.locator('.namespaces button[data-namespace=""] .number').innerText()), PODS);
   }));
 
-const restarts = (/** @type {any} */ pod) => pod.status.containerStatuses?.[0]?.restartCount ?? 0;
+const restarts = (/** @type {any} */ pod) => pod.status.containerStatuses?.[0]?.restartCount;
 const natural = new Intl.Collator("en", { numeric: true });
+/** Rows without the value come after all that have it. */
+const LAST = "zzz";
 /** What each column sorts by, ascending. @type {Record<string, (a: any, b: any) => number>} */
 const ORDERS = {
   name: (a, b) => natural.compare(a.metadata.name, b.metadata.name),
   namespace: (a, b) => natural.compare(a.metadata.namespace, b.metadata.namespace),
   phase: (a, b) => natural.compare(a.status.phase, b.status.phase),
-  node: (a, b) => natural.compare(a.spec.nodeName ?? "", b.spec.nodeName ?? ""),
-  restarts: (a, b) => restarts(a) - restarts(b),
+  node: (a, b) => natural.compare(a.spec.nodeName ?? LAST, b.spec.nodeName ?? LAST),
+  restarts: (a, b) => (restarts(a) ?? 1e9) - (restarts(b) ?? 1e9),
   age: (a, b) => Date.parse(b.metadata.creationTimestamp) - Date.parse(a.metadata.creationTimestamp),
   changed: (a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion),
 };

@@ -61,7 +61,10 @@ export const COLUMNS: readonly Column[] = [
     title: "of the pod's first container",
     numeric: true,
     orderBy: (descending) => [{ path: "status.containerStatuses[0].restartCount", as: "number", descending }, ...byName],
-    cell: (pod) => grouped(restartsOf(pod)),
+    cell: (pod) => {
+      const restarts = restartsOf(pod);
+      return restarts === undefined ? <span className="none">–</span> : grouped(restarts);
+    },
   },
   {
     id: "age",

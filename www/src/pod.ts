@@ -10,5 +10,5 @@ export interface Pod extends KubeObject {
 /** The key of the package's stores: "namespace/name". */
 export const keyOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
 
-/** Of the pod's first container: a path names one value, so what a column shows is what it sorts by. */
-export const restartsOf = (pod: Pod) => pod.status?.containerStatuses?.[0]?.restartCount ?? 0;
+/** Of the pod's first container: a path names one value, so what a column shows is what it sorts by. Unknown before it is created. */
+export const restartsOf = (pod: Pod) => pod.status?.containerStatuses?.[0]?.restartCount;
