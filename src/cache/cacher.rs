@@ -124,9 +124,7 @@ impl Cacher {
 
     fn page(&mut self, objects: &[Rc<Object>], loaded: usize, remaining: Option<u64>) {
         self.status.listed = Some((loaded, remaining));
-        if self.status.phase == Phase::Loading {
-            self.status.phase = Phase::Listing;
-        }
+        self.status.phase = if self.lists == 0 { Phase::Listing } else { Phase::Relisting };
         self.signals |= signal::STATUS;
         if self.lists > 0 {
             return; // a relist shows nothing before it is whole

@@ -88,7 +88,10 @@ impl ResourceStatus {
     pub fn connection(&mut self, connection: Connection) {
         match connection {
             Connection::Listing { again } => {
-                self.phase = if again { Phase::Relisting } else { Phase::Loading };
+                // Who was refused stays refused until something arrives: trying again is no news.
+                if !matches!(self.phase, Phase::NeedsAuth | Phase::Failed) {
+                    self.phase = if again { Phase::Relisting } else { Phase::Loading };
+                }
                 self.listed = None;
                 self.retry_at = None;
             }
@@ -147,6 +150,9 @@ mod tests {
         assert_eq!((status.phase, status.attempt, status.retry_at), (Phase::Reconnecting, 2, Some(5)));
         status.connection(Connection::Reconnecting);
         assert_eq!((status.retry_at, &status.error), (None, &Some(error)));
+        status.connection(Connection::Failed { error: error.clone(), retry_at: 9 });
+        status.connection(Connection::Listing { again: false });
+        assert_eq!((status.phase, status.retry_at), (Phase::Failed, None), "a new try is no answer yet");
         status.connection(Connection::Live);
         assert_eq!((status.phase, status.attempt, status.error), (Phase::Live, 0, None));
     }
