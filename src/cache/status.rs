@@ -149,7 +149,7 @@ mod tests {
         status.connection(Connection::Waiting { attempt: 2, retry_at: 5, error: error.clone() });
         assert_eq!((status.phase, status.attempt, status.retry_at), (Phase::Reconnecting, 2, Some(5)));
         status.connection(Connection::Reconnecting);
-        assert_eq!((status.retry_at, &status.error), (None, &Some(error)));
+        assert_eq!((status.retry_at, &status.error), (None, &Some(error.clone())));
         status.connection(Connection::Failed { error: error.clone(), retry_at: 9 });
         status.connection(Connection::Listing { again: false });
         assert_eq!((status.phase, status.retry_at), (Phase::Failed, None), "a new try is no answer yet");
