@@ -7,7 +7,7 @@ use common::upstream::{ListFault, Request, Upstream, WatchFault};
 use watchcache::cache::incoming::{ChangeKind, Connection};
 use watchcache::reflector::{ReflectorConfig, Retry};
 use watchcache::runtime::virtual_time::WALL_AT_START;
-use watchcache::runtime::{Clock, Millis};
+use watchcache::runtime::Millis;
 use watchcache::source::ListRequest;
 use watchcache::status::{Error, ErrorCode, Status};
 
@@ -620,6 +620,8 @@ fn a_pause_during_a_list_or_a_wait_is_honoured() {
         });
         rig.run(10);
         rig.handle.pause();
+        rig.run(10);
+        assert_eq!(rig.upstream.connections(), 0, "not only when the silence is noticed");
         rig.run(HOUR);
         assert_eq!((rig.lists(), rig.upstream.connections()), (1, 0));
         assert_eq!(rig.replay.borrow().last_connection(), Some(&Connection::Paused));
@@ -884,5 +886,4 @@ fn a_day_of_reconnects() {
     assert!(rig.watches() > 7000, "{}", rig.watches());
     // Only watches that were cut within their first second, before anything new, need a list; and none loses a change.
     assert!(rig.lists() < 200, "{}", rig.lists());
-    assert_eq!(rig.time.now(), rig.now());
 }
