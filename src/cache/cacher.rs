@@ -49,7 +49,7 @@ pub mod signal {
 pub struct CacherStats {
     /// Objects held.
     pub objects: usize,
-    /// Bytes held by them.
+    /// Bytes held by them and by the window.
     pub bytes: usize,
     /// Changes received since the start.
     pub events: u64,
@@ -426,7 +426,7 @@ impl Cacher {
     pub fn stats(&self) -> CacherStats {
         CacherStats {
             objects: self.store.len(),
-            bytes: self.store.bytes(),
+            bytes: self.store.bytes() + self.window.bytes(),
             events: self.events,
             lists: self.lists,
             history: self.window.len(),

@@ -27,6 +27,13 @@ impl Entry {
     pub fn version(&self) -> &Version {
         self.object.version()
     }
+
+    /// Bytes that are held for this entry alone: what was replaced, and a deleted object's last state. The object itself is in the store,
+    /// or counts as what a later change replaced.
+    fn bytes(&self) -> usize {
+        let deleted = if self.kind == ChangeKind::Deleted { self.object.size() } else { 0 };
+        deleted + self.previous.as_ref().map_or(0, |previous| previous.size())
+    }
 }
 
 /// The bounds of a window.
@@ -78,13 +85,14 @@ pub struct Window {
     start: u64,
     evicted_since_replace: bool,
     list_version: Option<Version>,
+    bytes: usize,
 }
 
 impl Window {
     /// An empty window at its least capacity.
     pub fn new(bounds: WindowBounds) -> Self {
         let capacity = bounds.lower.max(1);
-        Self { bounds, capacity, entries: VecDeque::new(), start: 0, evicted_since_replace: false, list_version: None }
+        Self { bounds, capacity, entries: VecDeque::new(), start: 0, evicted_since_replace: false, list_version: None, bytes: 0 }
     }
 
     /// Appends a change. The oldest gives way when the window is full and may not grow.
@@ -93,6 +101,7 @@ impl Window {
         if self.entries.len() >= self.capacity {
             self.evict();
         }
+        self.bytes += entry.bytes();
         self.entries.push_back(entry);
     }
 
@@ -100,6 +109,7 @@ impl Window {
     pub fn reset(&mut self, list_version: Version) {
         self.start += self.entries.len() as u64;
         self.entries.clear();
+        self.bytes = 0;
         self.evicted_since_replace = false;
         self.list_version = Some(list_version);
     }
@@ -133,6 +143,11 @@ impl Window {
     /// Whether none is held.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// Bytes held by the changes beyond those of the store.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// How many changes may be held before the oldest gives way.
@@ -173,7 +188,8 @@ impl Window {
     }
 
     fn evict(&mut self) {
-        if self.entries.pop_front().is_some() {
+        if let Some(entry) = self.entries.pop_front() {
+            self.bytes -= entry.bytes();
             self.start += 1;
             self.evicted_since_replace = true;
         }
@@ -290,6 +306,21 @@ mod tests {
         ] {
             assert_eq!(upper_bound(seconds * 1000), upper, "{seconds} s");
         }
+    }
+
+    #[test]
+    fn bytes_are_those_of_what_was_replaced_and_leave_with_it() {
+        let mut window = fixed(2);
+        let (old, new) = (named("pod", 1), named("pod", 2));
+        window.push(Entry { kind: ChangeKind::Modified, object: new.clone(), previous: Some(old.clone()), at: 0 });
+        assert_eq!(window.bytes(), old.size());
+        let last = named("pod", 3);
+        window.push(Entry { kind: ChangeKind::Deleted, object: last.clone(), previous: Some(new.clone()), at: 1 });
+        assert_eq!(window.bytes(), old.size() + new.size() + last.size());
+        window.push(entry(4, 2));
+        assert_eq!(window.bytes(), new.size() + last.size());
+        window.reset(Version::from(9));
+        assert_eq!(window.bytes(), 0);
     }
 
     #[test]
