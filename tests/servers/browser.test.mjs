@@ -14,7 +14,7 @@ import { kubeApiServerTarget } from "./kube-apiserver-target.mjs";
 const TYPES = /** @type {Record<string, string>} */ ({ ".js": "text/javascript", ".wasm": "application/wasm" });
 
 /** What a careful application allows its page: nothing inline, no eval, only its own origin. */
-const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src data:";
 
 /**
  * Serves an empty page at / and the built package under /dist/; the rest is the apiserver's.

@@ -71,6 +71,8 @@ export function writeScenarios(getTarget) {
         const versions = /** @type {string[]} */ ([]);
         const writer = place.aside();
         for (let round = 0; round < 6; round++) {
+          // A socket that is still being opened is no stream yet, and cannot be dropped.
+          await eventually(() => traffic.sockets.at(-1)?.socket.readyState === 1, "an open watch");
           const sockets = traffic.sockets.length;
           await concurrently(15, async (i) => {
             const name = numbered(round * 15 + i);
