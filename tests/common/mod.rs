@@ -4,4 +4,5 @@
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
 pub mod replay;
+pub mod scenario;
 pub mod upstream;

@@ -1,0 +1,140 @@
+//! What users ask of a reflector: pause, resume, refresh, close; and what a sleep of the machine does to it.
+
+mod common;
+
+use common::scenario::{HOUR, MINUTE, SECOND, config, fill, status};
+use common::replay::Rig;
+use common::upstream::{ListFault, WatchFault};
+use watchcache::cache::incoming::Connection;
+
+#[test]
+fn rf_05_and_js_05_a_close_ends_everything_at_once() {
+    let rig = Rig::with(11, config(), 0, |upstream| fill(upstream, 1));
+    rig.run(SECOND);
+    assert_eq!(rig.upstream.connections(), 1);
+    rig.handle.close();
+    let said = rig.replay.borrow().said.len();
+    rig.run(0);
+    assert_eq!(rig.upstream.connections(), 0);
+    rig.upstream.put("ns", "more");
+    rig.run(HOUR);
+    let replay = rig.replay.borrow();
+    assert!(replay.ended);
+    assert_eq!((replay.said.len(), rig.lists(), rig.watches()), (said, 1, 1));
+}
+
+#[test]
+fn rf_36_and_js_13_a_close_during_a_list_or_a_wait_leaves_nothing_behind() {
+    for (fault, after) in [(ListFault::Hang, 5), (ListFault::Stall(20), 5), (ListFault::Refuse(status(500, "")), 100)] {
+        let rig = Rig::with(12, config(), 0, |upstream| upstream.list_faults.borrow_mut().push_back(fault));
+        rig.run(after);
+        rig.handle.close();
+        rig.run(HOUR);
+        assert_eq!((rig.lists(), rig.watches(), rig.upstream.connections()), (1, 0, 0));
+        assert!(rig.replay.borrow().ended);
+    }
+}
+
+#[test]
+fn law_10_deadline_after_a_sleep_the_first_look_at_the_clock_finds_the_loss() {
+    let rig = Rig::with(29, config(), 0, |upstream| fill(upstream, 1));
+    rig.run(10 * SECOND);
+    rig.upstream.freeze_streams();
+    rig.upstream.put("ns", "missed");
+    // The lid closes for an hour; no timer has fired yet when the page becomes visible.
+    rig.time.suspend(HOUR);
+    rig.handle.resume();
+    rig.run(0).assert_whole();
+    assert_eq!((rig.lists(), rig.watches()), (1, 2));
+}
+
+#[test]
+fn js_05_a_pause_closes_and_a_resume_opens_exactly_one_watch() {
+    let rig = Rig::with(33, config(), 0, |upstream| fill(upstream, 2));
+    rig.run(2 * SECOND);
+    rig.handle.pause();
+    rig.handle.pause();
+    rig.run(10);
+    assert_eq!(rig.upstream.connections(), 0);
+    assert_eq!(rig.replay.borrow().last_connection(), Some(&Connection::Paused));
+    rig.upstream.put("ns", "meanwhile");
+    rig.run(HOUR);
+    assert_eq!((rig.replay.borrow().rows.len(), rig.watches()), (2, 1));
+    rig.handle.resume();
+    rig.run(10).assert_whole();
+    assert_eq!((rig.lists(), rig.watches()), (1, 2));
+    let replay = rig.replay.borrow();
+    let connections: Vec<&Connection> = replay.connections().map(|(_, connection)| connection).skip(2).collect();
+    assert_eq!(connections, [&Connection::Paused, &Connection::Reconnecting, &Connection::Live]);
+    assert!(replay.errors().is_empty());
+}
+
+#[test]
+fn a_pause_during_a_list_or_a_wait_is_honoured() {
+    for fault in [ListFault::Hang, ListFault::Stall(100), ListFault::Refuse(status(500, ""))] {
+        let rig = Rig::with(34, config(), 0, |upstream| {
+            fill(upstream, 3);
+            upstream.list_faults.borrow_mut().push_back(fault);
+        });
+        rig.run(10);
+        rig.handle.pause();
+        rig.run(10);
+        assert_eq!(rig.upstream.connections(), 0, "not only when the silence is noticed");
+        rig.run(HOUR);
+        assert_eq!((rig.lists(), rig.upstream.connections()), (1, 0));
+        assert_eq!(rig.replay.borrow().last_connection(), Some(&Connection::Paused));
+        rig.handle.resume();
+        rig.run(10).assert_whole();
+        assert_eq!((rig.lists(), rig.watches()), (2, 1));
+    }
+}
+
+#[test]
+fn js_13_a_pause_in_a_wait_leaves_no_ghost_and_a_wake_skips_it() {
+    let mut error = status(503, "ServiceUnavailable");
+    error.retry_after_seconds = Some(3600);
+    let rig = Rig::with(37, config(), 0, |upstream| {
+        fill(upstream, 1);
+        upstream.watch_faults.borrow_mut().extend([WatchFault::Refuse(error.clone()), WatchFault::Refuse(error)]);
+    });
+    rig.run(MINUTE);
+    assert_eq!(rig.watches(), 1);
+    rig.handle.resume();
+    rig.run(10);
+    assert_eq!(rig.watches(), 2);
+    rig.handle.pause();
+    rig.run(3 * HOUR);
+    assert_eq!((rig.watches(), rig.upstream.connections()), (2, 0));
+    rig.handle.resume();
+    rig.run(10).assert_whole();
+    assert_eq!((rig.watches(), rig.lists()), (3, 1));
+}
+
+#[test]
+fn a_refresh_lists_at_once_whatever_is_going_on() {
+    let rig = Rig::with(46, config(), 0, |upstream| fill(upstream, 2));
+    rig.run(2 * SECOND);
+    rig.handle.refresh();
+    rig.run(10).assert_whole();
+    assert_eq!((rig.lists(), rig.watches()), (2, 2));
+    assert_eq!(rig.replay.borrow().replaces(), 2);
+    rig.run(2 * SECOND);
+    // In a wait.
+    let mut error = status(429, "TooManyRequests");
+    error.retry_after_seconds = Some(3600);
+    rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(error));
+    rig.upstream.drop_streams();
+    rig.run(10);
+    rig.handle.refresh();
+    rig.run(10).assert_whole();
+    assert_eq!(rig.lists(), 3);
+    // While paused: when the pause ends.
+    rig.handle.pause();
+    rig.handle.refresh();
+    rig.run(HOUR);
+    assert_eq!(rig.lists(), 3);
+    rig.handle.resume();
+    rig.run(10).assert_whole();
+    assert_eq!(rig.lists(), 4);
+    assert!(rig.replay.borrow().errors().is_empty());
+}

@@ -1,0 +1,239 @@
+//! The reflector's lists, case by case: pages, refusals, answers that are none.
+
+mod common;
+
+use common::scenario::{MINUTE, SECOND, config, fill, list_requests, pages, status, waits};
+use common::replay::{Rig, Said};
+use common::upstream::ListFault;
+use watchcache::cache::incoming::Connection;
+use watchcache::status::{ErrorCode, Status};
+
+#[test]
+fn pg_01_pages_are_as_many_as_needed() {
+    for (items, requests) in [(0, 1), (9, 1), (10, 1), (11, 2), (21, 3)] {
+        let rig = Rig::with(2, pages(10), 0, |upstream| fill(upstream, items));
+        rig.run(10).assert_whole();
+        assert_eq!(rig.lists(), requests, "{items} items");
+        assert!(list_requests(&rig).iter().all(|list| list.limit == Some(10) && list.resource_version.is_none()));
+        assert_eq!(rig.replay.borrow().version, Some(100 + items as u64));
+    }
+}
+
+#[test]
+fn pg_01_the_first_page_gives_the_version() {
+    let first = br#"{"metadata":{"resourceVersion":"100","continue":"x"},"items":[]}"#;
+    let second = br#"{"metadata":{"resourceVersion":"170"},"items":[]}"#;
+    let rig = Rig::with(49, config(), 0, |upstream| {
+        upstream.list_faults.borrow_mut().extend([ListFault::Body(first.to_vec()), ListFault::Body(second.to_vec())]);
+    });
+    rig.run(10).assert_whole();
+    assert_eq!((rig.watched_from(), rig.lists()), (vec![100], 2));
+}
+
+#[test]
+fn rf_12_progress_is_told_page_by_page_and_objects_come_in_batches() {
+    let rig = Rig::with(3, pages(250), 0, |upstream| fill(upstream, 600));
+    rig.run(10).assert_whole();
+    let replay = rig.replay.borrow();
+    let pages: Vec<(usize, usize, Option<u64>)> = replay
+        .said
+        .iter()
+        .filter_map(|(_, said)| match said {
+            Said::Page { keys, loaded, remaining } => Some((keys.len(), *loaded, *remaining)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        pages,
+        [
+            (100, 100, Some(500)),
+            (100, 200, Some(400)),
+            (50, 250, Some(350)),
+            (100, 350, Some(250)),
+            (100, 450, Some(150)),
+            (50, 500, Some(100)),
+            (100, 600, None),
+        ]
+    );
+}
+
+#[test]
+fn pg_02_an_expired_page_leads_to_one_list_without_pages() {
+    let rig = Rig::with(4, pages(10), 0, |upstream| {
+        fill(upstream, 21);
+        upstream.list_faults.borrow_mut().extend([ListFault::None, ListFault::Refuse(Status::new(410, "Expired", "too old").into())]);
+    });
+    rig.run(10).assert_whole();
+    let limits: Vec<_> = list_requests(&rig).iter().map(|list| (list.limit, list.continue_token.is_some())).collect();
+    assert_eq!(limits, [(Some(10), false), (Some(10), true), (None, false)]);
+    assert_eq!(rig.replay.borrow().replaces(), 1);
+}
+
+#[test]
+fn pg_02_when_that_fails_too_the_list_has_failed() {
+    let gone = || ListFault::Refuse(Status::new(410, "Expired", "too old").into());
+    let rig = Rig::with(5, pages(10), 0, |upstream| {
+        fill(upstream, 21);
+        upstream.list_faults.borrow_mut().extend([ListFault::None, gone(), gone()]);
+    });
+    rig.run(10);
+    assert_eq!(rig.replay.borrow().errors()[0].code, ErrorCode::Expired);
+    rig.run(2 * SECOND).assert_whole();
+}
+
+#[test]
+fn rf_17_a_snapshot_that_expires_between_pages_is_replaced_by_a_whole_list() {
+    let rig = Rig::with(6, pages(10), 0, |upstream| {
+        fill(upstream, 40);
+        upstream.latency.set(1000);
+    });
+    while rig.lists() < 3 {
+        rig.run(50);
+    }
+    rig.upstream.put("ns", "late");
+    rig.upstream.expire();
+    rig.run(MINUTE).assert_whole();
+    assert_eq!(list_requests(&rig).last().unwrap().limit, None);
+    assert_eq!(rig.replay.borrow().version, Some(rig.upstream.version()));
+}
+
+#[test]
+fn a_later_page_that_fails_in_passing_is_asked_for_again() {
+    let rig = Rig::with(7, pages(10), 0, |upstream| {
+        fill(upstream, 25);
+        upstream.list_faults.borrow_mut().extend([
+            ListFault::None,
+            ListFault::Cut(700),
+            ListFault::Refuse(status(503, "ServiceUnavailable")),
+            ListFault::None,
+            ListFault::Stall(300),
+        ]);
+    });
+    rig.run(5 * MINUTE).assert_whole();
+    let tokens: Vec<_> = list_requests(&rig).into_iter().map(|list| list.continue_token).collect();
+    assert_eq!(tokens[1], tokens[2]);
+    assert_eq!(tokens[2], tokens[3]);
+    assert_ne!(tokens[3], tokens[4]);
+    assert_eq!(tokens[4], tokens[5]);
+    assert_eq!((tokens.len(), rig.replay.borrow().replaces()), (6, 1));
+    assert_eq!(waits(&rig).iter().map(|(code, _)| *code).collect::<Vec<_>>(), [ErrorCode::Network, ErrorCode::Unavailable, ErrorCode::Network]);
+}
+
+#[test]
+fn a_page_that_continues_with_its_own_token_ends_the_list() {
+    let circle = br#"{"metadata":{"resourceVersion":"5","continue":"x"},"items":[]}"#;
+    let rig = Rig::with(8, config(), 0, |upstream| {
+        upstream.list_faults.borrow_mut().extend([ListFault::Body(circle.to_vec()), ListFault::Body(circle.to_vec())]);
+    });
+    rig.run(10);
+    let error = rig.replay.borrow().errors()[0].clone();
+    assert_eq!((error.code, rig.lists()), (ErrorCode::Protocol, 2));
+    assert!(error.message.contains("circles"), "{error}");
+}
+
+#[test]
+fn rf_28_a_table_is_no_list() {
+    let table = br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"columnDefinitions":[],"rows":[]}"#;
+    let furniture = br#"{"kind":"Table","apiVersion":"shop.example/v1","metadata":{"resourceVersion":"100"},"items":[]}"#;
+    let rig = Rig::with(21, config(), 0, |upstream| {
+        upstream.list_faults.borrow_mut().extend([ListFault::Body(table.to_vec()), ListFault::Body(furniture.to_vec())]);
+    });
+    rig.run(10);
+    assert_eq!(rig.replay.borrow().errors()[0].code, ErrorCode::Protocol);
+    assert_eq!(rig.replay.borrow().replaces(), 0);
+    rig.run(2 * SECOND).assert_whole();
+    assert_eq!(rig.lists(), 2);
+}
+
+#[test]
+fn rf_32_a_refused_list_is_tried_again_by_the_sequence_of_waits() {
+    let rig = Rig::with(25, config(), 0, |upstream| {
+        fill(upstream, 2);
+        upstream.list_faults.borrow_mut().extend((0..9).map(|_| ListFault::Refuse(status(403, "Forbidden"))));
+    });
+    rig.run(10 * MINUTE).assert_whole();
+    let waits = waits(&rig);
+    assert_eq!(waits.len(), 9);
+    for ((code, wait), base) in waits.into_iter().zip([800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000, 30_000]) {
+        assert_eq!(code, ErrorCode::Forbidden);
+        assert!((base..2 * base).contains(&wait), "{wait} of {base}");
+    }
+    let replay = rig.replay.borrow();
+    assert_eq!(replay.connections().filter(|(_, connection)| matches!(connection, Connection::Failed { .. })).count(), 9);
+    assert_eq!(replay.errors().len(), 9);
+}
+
+#[test]
+fn js_10_no_items_are_an_empty_list_only_with_a_version() {
+    for (body, taken) in [
+        (r#"{"kind":"PodList","metadata":{"resourceVersion":"100"},"items":null}"#, true),
+        (r#"{"kind":"PodList","metadata":{"resourceVersion":"100"}}"#, true),
+        (r#"{"kind":"PodList","metadata":{},"items":null}"#, false),
+        (r#"{"items":[]}"#, false),
+        ("{}", false),
+        (r#"{"kind":"PodList","metadata":{"resourceVersion":"new"},"items":[]}"#, false),
+    ] {
+        let rig = Rig::with(36, config(), 0, |upstream| upstream.list_faults.borrow_mut().push_back(ListFault::Body(body.into())));
+        rig.run(10);
+        let replay = rig.replay.borrow();
+        assert_eq!((replay.replaces(), replay.errors().len()), if taken { (1, 0) } else { (0, 1) }, "{body}");
+        assert!(replay.errors().iter().all(|error| error.code == ErrorCode::Protocol));
+    }
+}
+
+#[test]
+fn law_02_order_a_list_from_a_replica_that_is_behind_is_not_applied() {
+    let rig = Rig::with(39, config(), 0, |upstream| fill(upstream, 6));
+    rig.run(2 * SECOND);
+    rig.upstream.delete("ns", "pod0005");
+    rig.run(10);
+    rig.upstream.behind.set(3);
+    rig.handle.refresh();
+    rig.run(10);
+    let replay = rig.replay.borrow();
+    assert_eq!((replay.replaces(), replay.version, replay.rows.len()), (1, Some(107), 5));
+    let Some(Connection::Waiting { error, .. }) = replay.last_connection() else { panic!("{:?}", replay.last_connection()) };
+    assert_eq!(error.code, ErrorCode::Protocol);
+    assert!(error.message.contains("version 104") && error.message.contains("version 107") && error.message.contains("behind"), "{error}");
+    drop(replay);
+    rig.upstream.catch_up();
+    rig.run(5 * SECOND).assert_whole();
+}
+
+#[test]
+fn broken_answers_take_nothing_away() {
+    let bodies: [&[u8]; 5] = [
+        b"<html><h1>Bad Gateway</h1></html>",
+        b"{\"metadata\":{\"resourceVersion\":\"900\"},\"items\":[{\"metadata\":{\"name\":\"x\",\"resourceVersion\":\"9\"}},",
+        b"{\"metadata\":{\"resourceVersion\":\"900\"},\"items\":[{\"metadata\":{\"name\":\"\xff\",\"resourceVersion\":\"9\"}}]}",
+        b"{\"metadata\":{\"resourceVersion\":\"900\"},\"items\":[{\"metadata\":{\"name\":\"x\"}}]}",
+        b"{\"kind\":\"Status\",\"metadata\":{},\"status\":\"Failure\",\"code\":500}",
+    ];
+    let codes = [ErrorCode::Decode, ErrorCode::Decode, ErrorCode::Decode, ErrorCode::Protocol, ErrorCode::Protocol];
+    for (body, code) in bodies.into_iter().zip(codes) {
+        let rig = Rig::with(42, config(), 0, |upstream| fill(upstream, 4));
+        rig.run(2 * SECOND);
+        rig.upstream.list_faults.borrow_mut().push_back(ListFault::Body(body.to_vec()));
+        rig.handle.refresh();
+        rig.run(10);
+        let error = rig.replay.borrow().errors()[0].clone();
+        assert_eq!(error.code, code, "{error}");
+        assert_eq!(rig.replay.borrow().rows.len(), 4);
+        rig.run(2 * SECOND).assert_whole();
+    }
+}
+
+#[test]
+fn an_object_that_no_list_cures_is_told_for_as_long_as_it_is_there() {
+    let poison = br#"{"metadata":{"resourceVersion":"200"},"items":[{"metadata":{"name":"poison"}}]}"#;
+    let rig = Rig::with(44, config(), 0, |upstream| fill(upstream, 3));
+    rig.run(2 * SECOND);
+    rig.upstream.list_faults.borrow_mut().extend((0..5).map(|_| ListFault::Body(poison.to_vec())));
+    rig.upstream.send_raw(r#"{"type":"ADDED","object":{"metadata":{"name":"poison"}}}"#);
+    rig.run(20 * SECOND);
+    let Some(Connection::Waiting { error, attempt, .. }) = rig.replay.borrow().last_connection().cloned() else { panic!("it waits") };
+    assert!(error.message.contains("poison") && attempt > 2, "{attempt}: {error}");
+    assert_eq!(rig.replay.borrow().rows.len(), 3);
+    rig.run(3 * MINUTE).assert_whole();
+    assert_eq!(rig.lists(), 7);
+}
