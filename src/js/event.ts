@@ -48,7 +48,7 @@ export class StoredEvent<T> implements WatchEvent<T> {
     return this.#kind === INITIAL_EVENTS_END ? true : undefined;
   }
 
-  /** What `console.log` and `JSON.stringify` show: getters on a prototype would show nothing. */
+  /** For `JSON.stringify`, which does not see getters of a prototype. */
   toJSON(): { type: string; object: T } {
     return { type: this.type, object: this.object };
   }
