@@ -288,8 +288,13 @@ impl Upstream {
 
     /// Sends these bytes as a frame on all open watches.
     pub fn send_raw(&self, frame: &str) {
+        self.send_bytes(frame.as_bytes());
+    }
+
+    /// The same, for what is no text.
+    pub fn send_bytes(&self, frame: &[u8]) {
         for stream in self.streams.borrow().iter().filter(|stream| !stream.frozen) {
-            let _ = stream.sender.unbounded_send(Ok(frame.as_bytes().to_vec()));
+            let _ = stream.sender.unbounded_send(Ok(frame.to_vec()));
         }
     }
 
