@@ -28,6 +28,7 @@ pub struct Object {
     labels: Vec<(Rc<str>, Rc<str>)>,
     // Paths may be registered after the object arrived: their slots are filled at the first read.
     fields: RefCell<Vec<Scalar>>,
+    size: usize,
     bytes: Box<[u8]>,
 }
 
@@ -48,6 +49,7 @@ impl Object {
             key,
             version,
             uid: scanned.uid,
+            size: size(&scanned.bytes, &scanned.labels, &scanned.fields),
             labels: scanned.labels,
             fields: RefCell::new(scanned.fields),
             bytes: scanned.bytes,
@@ -76,6 +78,7 @@ impl Object {
             uid: None,
             labels: Vec::new(),
             fields: RefCell::new(Vec::new()),
+            size: size(text.as_bytes(), &[], &[]),
             bytes: text.into_bytes().into_boxed_slice(),
         })
     }
@@ -155,15 +158,23 @@ impl Object {
             labels: self.labels.clone(),
             // Field values other than the version are the same, but the version may be one of them.
             fields: RefCell::new(Vec::new()),
+            size: size(&bytes, &self.labels, &[]),
             bytes: bytes.into_boxed_slice(),
         }))
     }
 
+<<<<<<< HEAD
     /// Bytes this object holds: the document and its facts. Constant over its life, so that sums of sizes stay exact; field values
     /// that are read late do not count.
     pub fn size(&self) -> usize {
         let text = |(key, value): &(Rc<str>, Rc<str>)| key.len() + value.len() + size_of::<(Rc<str>, Rc<str>)>();
         size_of::<Self>() + self.bytes.len() + self.key.len() + self.labels.iter().map(text).sum::<usize>()
+=======
+    /// Bytes this object holds: the document and its facts, without what it shares. It stays what it was when the object was
+    /// made, though paths may be read later: whoever adds sizes up takes away again what was added.
+    pub fn size(&self) -> usize {
+        self.size
+>>>>>>> laws
     }
 }
 
@@ -171,6 +182,10 @@ impl std::fmt::Debug for Object {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}@{}", self.key, self.version)
     }
+}
+
+fn size(bytes: &[u8], labels: &[(Rc<str>, Rc<str>)], fields: &[Scalar]) -> usize {
+    size_of::<Object>() + bytes.len() + size_of_val(labels) + size_of_val(fields)
 }
 
 fn next_id() -> ObjectId {

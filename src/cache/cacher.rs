@@ -108,6 +108,9 @@ impl Cacher {
 
     /// Applies one message of the reflector. Returns whether watchers without room wait to be served before the next change.
     pub fn apply(&mut self, message: Incoming, now: Millis, wall: Millis) -> bool {
+        if self.ready.is_stopped() {
+            return false; // what was under way when it was closed
+        }
         match message {
             Incoming::RoundStarted => self.dispatcher.end_all(EndReason::Relist, &self.version),
             Incoming::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),

@@ -21,6 +21,7 @@ use crate::status::{Error, Status};
 use crate::version::Version;
 use crate::watch::bookmark::TICK_MS;
 use crate::watch::budget::TimeBudget;
+use crate::watch::event::EndReason;
 use crate::watch::options::{Start, WatchOptions};
 use crate::watch::outbox::Outbox;
 use crate::watch::watcher::Demand;
@@ -252,7 +253,8 @@ impl Resource {
             }
             _ => {
                 let this = self.clone();
-                self.runtime.spawn(async move { this.watch_later(id, options, start).await }.boxed_local());
+                let serial = self.cacher.borrow().dispatcher.get(id).map_or(0, |watcher| watcher.serial);
+                self.runtime.spawn(async move { this.watch_later(id, serial, options, start).await }.boxed_local());
             }
         }
         id
@@ -268,28 +270,24 @@ impl Resource {
         }
     }
 
-    async fn watch_later(self: Rc<Self>, id: u32, options: WatchOptions, start: Start) {
-        if let Err(error) = self.until_ready(true).await {
-            self.with(|cacher| cacher.refuse(id, error));
-            return;
+    async fn watch_later(self: Rc<Self>, id: u32, serial: u64, options: WatchOptions, start: Start) {
+        if self.until_ready(true).await.is_err() {
+            return; // closed, and with it every stream
         }
         let generation = self.cacher.borrow_mut().ready().generation();
-        let required = match self.required_version(&options, &start).await {
-            Ok(required) => required,
-            Err(error) => return self.with(|cacher| cacher.fail(id, &error)),
-        };
-        let same = {
-            let mut cacher = self.cacher.borrow_mut();
-            cacher.ready().is_ready() && cacher.ready().generation() == generation
-        };
+        let required = self.required_version(&options, &start).await;
         let now = self.runtime.now();
         self.with(|cacher| {
-            if same {
-                cacher.start_watch(id, &options, &start, &required, now);
-            } else {
+            if !cacher.dispatcher.awaits_start(id, serial) {
+                return; // stopped while it waited
+            }
+            match required {
+                Err(error) => cacher.fail(id, &error),
+                Ok(required) if cacher.ready().is_ready() && cacher.ready().generation() == generation => {
+                    cacher.start_watch(id, &options, &start, &required, now);
+                }
                 // What it waited for belongs to a state that is gone: an empty stream, to be opened again.
-                let reached = cacher.version().clone();
-                cacher.dispatcher.end(id, crate::watch::event::EndReason::Relist, &reached);
+                Ok(_) => cacher.dispatcher.end(id, EndReason::Relist, &Version::ZERO),
             }
         });
         self.keep_ticking();
@@ -424,7 +422,7 @@ impl Resource {
     pub fn stop(self: &Rc<Self>, id: u32) {
         self.with(|cacher| {
             let reached = cacher.version().clone();
-            cacher.dispatcher.end(id, crate::watch::event::EndReason::Stopped, &reached);
+            cacher.dispatcher.end(id, EndReason::Stopped, &reached);
         });
         if let Some(room) = self.room.borrow_mut().take() {
             let _gone = room.send(());

@@ -33,6 +33,7 @@ pub struct Dispatcher {
     served: Vec<u32>,
     // Ids that may be used again only after the flush under way.
     retired: Vec<u32>,
+    serials: u64,
     terminated: u64,
     delivered: u64,
 }
@@ -50,13 +51,20 @@ pub struct DispatcherStats {
 
 impl Dispatcher {
     /// Adds a watcher that has not started and returns its id.
-    pub fn add(&mut self, watcher: Watcher) -> u32 {
+    pub fn add(&mut self, mut watcher: Watcher) -> u32 {
+        self.serials += 1;
+        watcher.serial = self.serials;
         u32::try_from(self.watchers.insert(watcher)).unwrap_or(u32::MAX)
     }
 
     /// The watcher of this id, while it is not forgotten.
     pub fn get(&self, id: u32) -> Option<&Watcher> {
         self.watchers.get(id as usize).filter(|_| !self.retired.contains(&id))
+    }
+
+    /// Whether this very watcher is still to be started: it may have ended while it waited, and its id stand for another.
+    pub fn awaits_start(&self, id: u32, serial: u64) -> bool {
+        self.get(id).is_some_and(|watcher| watcher.serial == serial && !watcher.started && watcher.ended.is_none())
     }
 
     /// To change it before it starts.
@@ -141,7 +149,12 @@ impl Dispatcher {
     /// Ends one stream. Idempotent.
     pub fn end(&mut self, id: u32, reason: EndReason, reached: &Version) {
         let Some(watcher) = self.watchers.get_mut(id as usize) else { return };
-        watcher.end(reason, reached);
+        // An event that waits for room is not delivered any more: whoever goes on from this stream needs it first.
+        let missed = self.blocked.iter().position(|(blocked, _)| *blocked == id).map(|index| self.blocked.swap_remove(index).1);
+        match missed.and_then(|event| event.version.predecessor()) {
+            Some(before) => watcher.end(reason, reached.min(&before)),
+            None => watcher.end(reason, reached),
+        }
         let (namespace, name) = (watcher.filter.scope_namespace().to_owned(), watcher.filter.scope_name().to_owned());
         self.registry.remove(&namespace, &name, id);
         self.bookmarks.remove(id);
@@ -162,7 +175,6 @@ impl Dispatcher {
     /// Ends all streams that run.
     pub fn end_all(&mut self, reason: EndReason, reached: &Version) {
         self.registry.clear();
-        self.blocked.clear();
         for id in self.ids() {
             let running = self.get(id).is_some_and(|watcher| watcher.ended.is_none() && watcher.started);
             if running || reason == EndReason::Closed {
@@ -194,9 +206,11 @@ impl Dispatcher {
         let mut bookmark: Option<WatchEvent> = None;
         for id in self.bookmarks.take_due(now) {
             let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none()) else { continue };
+            // A bookmark must not overtake an event that waits for room.
+            let behind = self.blocked.iter().any(|(blocked, _)| *blocked == id);
             let wanted = *processed > watcher.gate
                 || (*processed == watcher.gate && watcher.bookmark_state != BookmarkState::Sent);
-            if wanted && (watcher.is_direct() || watcher.has_room()) {
+            if wanted && !behind && (watcher.is_direct() || watcher.has_room()) {
                 let event = bookmark.get_or_insert_with(|| WatchEvent::bookmark(processed.clone(), false)).clone();
                 watcher.queue.push_back(event);
                 self.pending.push(id);

@@ -26,10 +26,13 @@ impl Outbox {
         index
     }
 
-    /// As [`Outbox::event`], but an event that is in the table already keeps its place.
+    /// As [`Outbox::event`], but an event that is in the table already keeps its place. The same object may stand in it at more
+    /// than one version: as a change, and as part of the state that a watch began with later.
     pub fn shared_event(&mut self, event: WatchEvent) -> u32 {
         let key = (event.object.id(), event.kind);
-        if let Some(index) = self.seen.get(&key) {
+        if let Some(index) = self.seen.get(&key)
+            && self.events[*index as usize].version == event.version
+        {
             return *index;
         }
         let index = self.event(event);

@@ -35,6 +35,8 @@ pub struct Watcher {
     pub filter: Filter,
     /// Whether every object passes; then nothing is evaluated.
     pub everything: bool,
+    /// Tells it from others that had or will have its id.
+    pub serial: u64,
     /// Whether its initial events were captured; until then it waits for readiness or freshness.
     pub started: bool,
     /// Events up to this version are part of the initial events, or before the start. Fixed after the start.
@@ -59,7 +61,8 @@ pub struct Watcher {
     pub end_told: bool,
     /// Why the watch was refused.
     pub refusal: Option<Error>,
-    /// All that matched up to here was delivered; known when the stream has ended.
+    /// All that matched up to here was delivered; known when the stream has ended, unless it never began or its initial events
+    /// were cut short.
     pub resume_from: Option<Version>,
 }
 
@@ -69,6 +72,7 @@ impl Watcher {
         Self {
             everything: filter.is_everything(),
             filter,
+            serial: 0,
             started: false,
             gate: Version::ZERO,
             backlog: VecDeque::new(),
@@ -106,9 +110,10 @@ impl Watcher {
         *taken == 1
     }
 
-    /// Whether another live event may wait.
+    /// Whether another live event may wait. Always for who takes everything: what waits then waits for the next flush alone, and
+    /// that is not the subscriber's fault.
     pub fn has_room(&self) -> bool {
-        self.queue.len() < self.capacity
+        self.demand == Demand::All || self.queue.len() < self.capacity
     }
 
     /// Takes the next event for the subscriber, if it wants one.
@@ -140,7 +145,7 @@ impl Watcher {
             return;
         }
         self.ended = Some(reason);
-        self.resume_from = Some(reached.clone());
+        self.resume_from = self.started.then(|| reached.clone());
         if reason == EndReason::Stopped {
             self.discard();
         }

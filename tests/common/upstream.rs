@@ -209,6 +209,21 @@ impl Upstream {
         version
     }
 
+    /// Creates or changes an object with these labels and this `spec`; its new version.
+    pub fn put_with(&self, namespace: &str, name: &str, labels: &[(&str, &str)], spec: &serde_json::Value) -> u64 {
+        let key = key(namespace, name);
+        let kind = if self.holds(&key) { "MODIFIED" } else { "ADDED" };
+        let version = self.version() + 1;
+        let labels: serde_json::Map<_, _> = labels.iter().map(|(label, value)| ((*label).to_string(), (*value).into())).collect();
+        let mut metadata = serde_json::json!({"name": name, "uid": key, "resourceVersion": version.to_string(), "labels": labels});
+        if !namespace.is_empty() {
+            metadata["namespace"] = namespace.into();
+        }
+        let document = serde_json::json!({"kind": "Pod", "apiVersion": "v1", "metadata": metadata, "spec": spec}).to_string();
+        self.write(Write { version, kind, key, document: document.into() });
+        version
+    }
+
     /// Deletes an object; the version of the deletion.
     pub fn delete(&self, namespace: &str, name: &str) -> u64 {
         let key = key(namespace, name);
@@ -273,8 +288,13 @@ impl Upstream {
 
     /// Sends these bytes as a frame on all open watches.
     pub fn send_raw(&self, frame: &str) {
+        self.send_bytes(frame.as_bytes());
+    }
+
+    /// The same, for what is no text.
+    pub fn send_bytes(&self, frame: &[u8]) {
         for stream in self.streams.borrow().iter().filter(|stream| !stream.frozen) {
-            let _ = stream.sender.unbounded_send(Ok(frame.as_bytes().to_vec()));
+            let _ = stream.sender.unbounded_send(Ok(frame.to_vec()));
         }
     }
 

@@ -1,0 +1,177 @@
+//! The naive model: what a watcher must hear follows from the upstream's history alone, by looking at every object each time.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+use watchcache::cache::views::ViewOptions;
+use watchcache::watch::event::EventKind;
+use watchcache::watch::options::WatchOptions;
+
+use super::client::Heard;
+use super::rig::{Rig, Rows};
+use crate::upstream::{State, Upstream};
+
+/// What is interesting about an object here.
+pub struct Row<'a> {
+    pub namespace: &'a str,
+    pub name: &'a str,
+    pub app: Option<&'a str>,
+    pub node: &'a str,
+}
+
+/// Some of the objects: as the API says it, and as a plain condition.
+#[derive(Clone, Copy)]
+pub struct Selection {
+    pub namespace: Option<&'static str>,
+    pub name: Option<&'static str>,
+    pub labels: Option<&'static str>,
+    pub fields: Option<&'static str>,
+    pub passes: fn(&Row<'_>) -> bool,
+}
+
+const ALL: Selection = Selection { namespace: None, name: None, labels: None, fields: None, passes: |_| true };
+
+/// Every kind of scope and selector.
+pub const SELECTIONS: [Selection; 14] = [
+    ALL,
+    Selection { namespace: Some("ns1"), passes: |row| row.namespace == "ns1", ..ALL },
+    Selection { name: Some("pod3"), passes: |row| row.name == "pod3", ..ALL },
+    Selection { namespace: Some("ns2"), name: Some("pod2"), passes: |row| (row.namespace, row.name) == ("ns2", "pod2"), ..ALL },
+    Selection { labels: Some("app=web"), passes: |row| row.app == Some("web"), ..ALL },
+    Selection { labels: Some("app!=web"), passes: |row| row.app != Some("web"), ..ALL },
+    Selection { labels: Some("app in (web, db)"), passes: |row| matches!(row.app, Some("web" | "db")), ..ALL },
+    Selection { labels: Some("!app"), passes: |row| row.app.is_none(), ..ALL },
+    Selection { fields: Some("spec.nodeName=a"), passes: |row| row.node == "a", ..ALL },
+    Selection { fields: Some("spec.nodeName!=a"), passes: |row| row.node != "a", ..ALL },
+    Selection { fields: Some("metadata.namespace=ns0"), passes: |row| row.namespace == "ns0", ..ALL },
+    Selection { fields: Some("metadata.name=pod4,spec.nodeName="), passes: |row| row.name == "pod4" && row.node.is_empty(), ..ALL },
+    Selection {
+        namespace: Some("ns0"),
+        labels: Some("app=web"),
+        fields: Some("spec.nodeName=b"),
+        passes: |row| row.namespace == "ns0" && row.app == Some("web") && row.node == "b",
+        ..ALL
+    },
+    Selection { namespace: Some("ns0"), fields: Some("metadata.namespace=ns1"), passes: |_| false, ..ALL },
+];
+
+impl Selection {
+    pub fn watch(&self) -> WatchOptions {
+        WatchOptions {
+            namespace: self.namespace.map(Into::into),
+            name: self.name.map(Into::into),
+            label_selector: self.labels.map(Into::into),
+            field_selector: self.fields.map(Into::into),
+            ..WatchOptions::default()
+        }
+    }
+
+    /// `None` for what views have no word for: a name.
+    pub fn view(&self) -> Option<ViewOptions> {
+        self.name.is_none().then(|| ViewOptions {
+            namespaces: self.namespace.map(|namespace| vec![namespace.into()]),
+            label_selector: self.labels.map(Into::into),
+            field_selector: self.fields.map(Into::into),
+            ..ViewOptions::default()
+        })
+    }
+
+    pub fn passes(&self, document: &str) -> bool {
+        let document: Value = serde_json::from_str(document).unwrap();
+        (self.passes)(&Row {
+            namespace: document["metadata"]["namespace"].as_str().unwrap_or(""),
+            name: document["metadata"]["name"].as_str().unwrap(),
+            app: document["metadata"]["labels"]["app"].as_str(),
+            node: document["spec"]["nodeName"].as_str().unwrap_or(""),
+        })
+    }
+
+    pub fn of(&self, rows: &Rows) -> Rows {
+        rows.iter().filter(|(_, (_, document))| self.passes(document)).map(|(key, row)| (key.clone(), row.clone())).collect()
+    }
+
+    /// As a view shows it.
+    pub fn texts(&self, rows: &Rows) -> Vec<String> {
+        self.of(rows).iter().map(|(key, (version, _))| format!("{key}@{version}")).collect()
+    }
+}
+
+/// Writes a pod of a small world: eight names in three namespaces, on one of two nodes or none, of one of two apps or none.
+pub fn put_pod(upstream: &Upstream, number: u8, node: u8, app: u8) -> u64 {
+    let node = ["", "a", "b"][usize::from(node % 3)];
+    let labels: &[(&str, &str)] = [&[("app", "web")][..], &[("app", "db")], &[]][usize::from(app % 3)];
+    upstream.put_with(namespace(number), &format!("pod{}", number % 8), labels, &json!({"nodeName": node}))
+}
+
+/// Deletes it, if it is there.
+pub fn delete_pod(upstream: &Upstream, number: u8) {
+    let name = format!("pod{}", number % 8);
+    if upstream.state().contains_key(&format!("{}/{name}", namespace(number))) {
+        upstream.delete(namespace(number), &name);
+    }
+}
+
+fn namespace(number: u8) -> &'static str {
+    ["ns0", "ns1", "ns2"][usize::from(number % 8 % 3)]
+}
+
+/// The changes that a watcher of this selection must hear of, of all that were written after `from` and up to `to`.
+pub fn changes(upstream: &Upstream, selection: &Selection, from: u64, to: u64) -> Vec<Heard> {
+    let mut state: State = upstream.state_at(from);
+    let mut heard = Vec::new();
+    for write in upstream.log().into_iter().filter(|write| write.version > from && write.version <= to) {
+        let before = state.get(&write.key).cloned();
+        let deleted = write.kind == "DELETED";
+        if deleted {
+            state.remove(&write.key);
+        } else {
+            state.insert(write.key.clone(), (write.version, write.document.clone()));
+        }
+        let passed = before.as_ref().is_some_and(|(_, document)| selection.passes(document));
+        let passes = !deleted && selection.passes(&write.document);
+        let (kind, document) = match (passed, passes) {
+            (false, false) => continue,
+            (false, true) => (EventKind::Added, write.document.to_string()),
+            (true, true) => (EventKind::Modified, write.document.to_string()),
+            (true, false) => {
+                let (old, document) = before.unwrap();
+                let stamp = |version: u64| format!("\"resourceVersion\":\"{version}\"");
+                (EventKind::Deleted, document.replace(&stamp(old), &stamp(write.version)))
+            }
+        };
+        heard.push(Heard { kind, key: write.key, version: write.version, own: write.version, document });
+    }
+    heard
+}
+
+/// The initial events of a watcher that starts from the state at a version.
+pub fn initial(upstream: &Upstream, selection: &Selection, at: u64) -> Vec<Heard> {
+    let state = selection.of(&upstream.state_at(at));
+    let event = |(key, (own, document)): (String, (u64, Rc<str>))| Heard {
+        kind: EventKind::Added,
+        key,
+        version: at,
+        own,
+        document: document.to_string(),
+    };
+    state.into_iter().map(event).collect()
+}
+
+/// Applies changes to rows, and checks that each can be applied.
+pub fn replay(mut rows: BTreeMap<String, String>, changes: &[Heard]) -> BTreeMap<String, String> {
+    for change in changes {
+        let before = match change.kind {
+            EventKind::Deleted => rows.remove(&change.key),
+            _ => rows.insert(change.key.clone(), change.document.clone()),
+        };
+        assert_eq!(before.is_some(), change.kind != EventKind::Added, "{change:?} does not follow");
+    }
+    rows
+}
+
+/// The store is what stood upstream at its version.
+pub fn assert_store(rig: &Rig) {
+    let version = rig.version();
+    assert!(rig.rows() == rig.upstream.state_at(version), "the store at version {version}: {:?}", rig.rows().keys());
+}
