@@ -163,18 +163,10 @@ impl Object {
         }))
     }
 
-<<<<<<< HEAD
-    /// Bytes this object holds: the document and its facts. Constant over its life, so that sums of sizes stay exact; field values
-    /// that are read late do not count.
-    pub fn size(&self) -> usize {
-        let text = |(key, value): &(Rc<str>, Rc<str>)| key.len() + value.len() + size_of::<(Rc<str>, Rc<str>)>();
-        size_of::<Self>() + self.bytes.len() + self.key.len() + self.labels.iter().map(text).sum::<usize>()
-=======
     /// Bytes this object holds: the document and its facts, without what it shares. It stays what it was when the object was
     /// made, though paths may be read later: whoever adds sizes up takes away again what was added.
     pub fn size(&self) -> usize {
         self.size
->>>>>>> laws
     }
 }
 
