@@ -105,5 +105,5 @@ fn store_bytes_follow_when_fields_are_wanted_later() {
     rig.run(0);
     rig.upstream.delete("a", "x");
     rig.run(0);
-    assert_eq!(rig.resource.with(|cacher| cacher.stats().bytes), 0);
+    assert_eq!(rig.resource.with(|cacher| cacher.store().bytes()), 0);
 }
