@@ -96,7 +96,7 @@ test("update_compares_versions", async (t) => {
   const stranger = await api(`${MAPS}/a`, { method: "PUT", json: { metadata: { name: "a", uid: "other" } } });
   assert.equal(
     stranger.body.message,
-    `Operation cannot be fulfilled on configmaps "a": Precondition failed: UID in precondition: other, UID in object meta: ${first.metadata.uid}`,
+    `Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: /registry/configmaps/default/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: ${first.metadata.uid}`,
   );
 });
 
