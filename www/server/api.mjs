@@ -22,6 +22,7 @@ import {
   PAGE_NOT_FOUND,
   StatusError,
   tooLarge,
+  unsupportedMediaType,
 } from "./status.mjs";
 import { parseVersion } from "./version.mjs";
 import { checkWatchOptions, Watcher } from "./watch.mjs";
@@ -173,6 +174,7 @@ export class Api {
     const body = await readBody(request);
     // Whoever writes is known by the first word of its User-Agent.
     const manager = (request.headers["user-agent"] ?? "unknown").split("/")[0];
+    if (request.method === "POST" || request.method === "PUT") checkContentType(request);
     switch (request.method) {
       case "POST":
         if (name || subresource) throw methodNotAllowed();
@@ -326,6 +328,12 @@ function checkAccept(request) {
     return type === "application/json" || type === "*/*" || type === "application/*";
   });
   if (!acceptable) throw notAcceptable(AVAILABLE);
+}
+
+/** Objects come as JSON here, and not as YAML or protobuf. @param {Request} request */
+function checkContentType(request) {
+  const type = (request.headers["content-type"] ?? "application/json").split(";")[0].trim().toLowerCase();
+  if (type !== "application/json") throw unsupportedMediaType();
 }
 
 /** @param {Request} request */

@@ -61,6 +61,8 @@ test("create_refuses", async (t) => {
   ]);
   assert.equal((await refusal(MAPS, { kind: "Pod", apiVersion: "v1", metadata: { name: "b" } }))[0], 400);
   assert.equal((await refusal(MAPS, { apiVersion: "v2", metadata: { name: "b" } }))[0], 400);
+  const yaml = await api(MAPS, { method: "POST", body: "metadata: {name: b}", headers: { "content-type": "application/yaml" } });
+  assert.deepEqual([yaml.code, yaml.body.reason], [415, "UnsupportedMediaType"]);
   const broken = await api(MAPS, { method: "POST", body: "{", headers: { "content-type": "application/json" } });
   assert.equal(broken.code, 400);
   const large = await api(MAPS, { method: "POST", json: { metadata: { name: "b" }, data: { k: "x".repeat(3 * 1024 * 1024) } } });
