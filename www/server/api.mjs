@@ -22,6 +22,7 @@ import {
   PAGE_NOT_FOUND,
   StatusError,
   tooLarge,
+  unsupportedMediaType,
 } from "./status.mjs";
 import { parseVersion } from "./version.mjs";
 import { checkWatchOptions, Watcher } from "./watch.mjs";
@@ -31,7 +32,7 @@ import { deletedStatus, Writer } from "./write.mjs";
 /** @typedef {import("node:http").IncomingMessage} Request */
 /** @typedef {import("node:http").ServerResponse} Response */
 
-const ACCEPTED = ["application/json"];
+const AVAILABLE = ["application/json", "application/json;stream=watch"];
 const BODY_LIMIT = 3 * 1024 * 1024;
 /** Programs that people read the answers of get them indented, unless they say otherwise. */
 const READABLE_AGENT = /^(Mozilla\/5\.0|curl|Wget)/;
@@ -171,23 +172,26 @@ export class Api {
   async #write(request, answer, path) {
     const { definition, name, subresource } = path;
     const body = await readBody(request);
+    // Whoever writes is known by the first word of its User-Agent.
+    const manager = (request.headers["user-agent"] ?? "unknown").split("/")[0];
+    if (request.method === "POST" || request.method === "PUT") checkContentType(request);
     switch (request.method) {
       case "POST":
-        if (name || subresource) throw methodNotAllowed(definition, "create");
-        return answer.bytes(201, this.writer.create(path, parseBody(body)).document());
+        if (name || subresource) throw methodNotAllowed();
+        return answer.bytes(201, this.writer.create(path, body, manager).document());
       case "PUT":
-        if (!name) throw methodNotAllowed(definition, "update");
-        return answer.bytes(200, this.writer.update(path, parseBody(body)).document());
+        if (!name) throw methodNotAllowed();
+        return answer.bytes(200, this.writer.update(path, body, manager).document());
       case "PATCH":
-        if (!name) throw methodNotAllowed(definition, "patch");
-        return answer.bytes(200, this.writer.patch(path, body, request.headers["content-type"] ?? "").document());
+        if (!name) throw methodNotAllowed();
+        return answer.bytes(200, this.writer.patch(path, body, request.headers["content-type"] ?? "", manager).document());
       case "DELETE": {
-        if (!name || subresource) throw methodNotAllowed(definition, "deletecollection");
-        const { last } = this.writer.remove(path, body.length > 0 ? parseBody(body) : {});
+        if (!name || subresource) throw methodNotAllowed();
+        const last = this.writer.remove(path, body);
         return definition.returnsDeleted ? answer.bytes(200, last.document()) : answer.json(200, deletedStatus(definition, last));
       }
       default:
-        throw methodNotAllowed(definition, String(request.method).toLowerCase());
+        throw methodNotAllowed();
     }
   }
 
@@ -323,7 +327,13 @@ function checkAccept(request) {
     if (parameters.some((parameter) => parameter.startsWith("as="))) return false;
     return type === "application/json" || type === "*/*" || type === "application/*";
   });
-  if (!acceptable) throw notAcceptable(ACCEPTED);
+  if (!acceptable) throw notAcceptable(AVAILABLE);
+}
+
+/** Objects come as JSON here, and not as YAML or protobuf. @param {Request} request */
+function checkContentType(request) {
+  const type = (request.headers["content-type"] ?? "application/json").split(";")[0].trim().toLowerCase();
+  if (type !== "application/json") throw unsupportedMediaType();
 }
 
 /** @param {Request} request */
@@ -336,15 +346,6 @@ async function readBody(request) {
     parts.push(part);
   }
   return Buffer.concat(parts);
-}
-
-/** @param {Buffer} body */
-function parseBody(body) {
-  try {
-    return JSON.parse(body.toString());
-  } catch (error) {
-    throw badRequest(`couldn't get version/kind; json parse error: ${/** @type {Error} */ (error).message}`);
-  }
 }
 
 /**

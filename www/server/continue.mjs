@@ -1,5 +1,6 @@
 // Continue tokens, byte for byte as an API server writes them.
 import { posix } from "node:path";
+import { jsonProblem, jsonType } from "./json.mjs";
 
 const TOKEN_VERSION = "meta.k8s.io/v1";
 
@@ -19,17 +20,29 @@ export function encodeContinue(start, version) {
 export function decodeContinue(token) {
   const bad = base64Problem(token);
   if (bad !== undefined) throw new SyntaxError(`continue key is not valid: illegal base64 data at input byte ${bad}`);
+  const text = Buffer.from(token, "base64url").toString();
   /** @type {any} */
   let value;
   try {
-    value = JSON.parse(Buffer.from(token, "base64url").toString());
-    if (value === null || typeof value !== "object" || Array.isArray(value)) throw new SyntaxError("not an object");
+    value = JSON.parse(text) ?? {};
   } catch (error) {
-    throw new SyntaxError(`continue key is not valid: ${/** @type {Error} */ (error).message}`);
+    throw new SyntaxError(`continue key is not valid: ${jsonProblem(text, error)}`);
   }
+  const type = jsonType(value);
+  if (type !== "object")
+    throw new SyntaxError(`continue key is not valid: json: cannot unmarshal ${type} into Go value of type storage.continueToken`);
   const { v = "", rv = 0, start = "" } = value;
-  if (typeof v !== "string" || !Number.isInteger(rv) || typeof start !== "string")
-    throw new SyntaxError("continue key is not valid: json: cannot unmarshal into a continue token");
+  for (const [field, given, wanted] of /** @type {const} */ ([
+    ["v", v, "string"],
+    ["rv", rv, "int64"],
+    ["start", start, "string"],
+  ])) {
+    if (wanted === "int64" ? !Number.isInteger(given) : typeof given !== wanted) {
+      throw new SyntaxError(
+        `continue key is not valid: json: cannot unmarshal ${jsonType(given)} into Go struct field continueToken.${field} of type ${wanted}`,
+      );
+    }
+  }
   if (v !== TOKEN_VERSION) throw new SyntaxError(`continue key is not valid: server does not recognize this encoded version ${v}`);
   if (rv === 0) throw new SyntaxError("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
   if (start === "") throw new SyntaxError("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)");

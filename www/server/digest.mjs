@@ -1,5 +1,5 @@
 // What a resource holds at one version, small enough to compare object by object: [[key, resourceVersion], ...] in key order.
-import { badRequest, expired } from "./status.mjs";
+import { badRequest, expired, StatusError } from "./status.mjs";
 import { findResourceByName } from "./resources.mjs";
 import { parseVersion } from "./version.mjs";
 
@@ -49,13 +49,29 @@ export async function digestOf(server, resource, resourceVersion) {
   const response = await fetch(url, {
     headers: { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json" },
   });
-  const list = /** @type {any} */ (await response.json());
-  if (!response.ok) throw expired(list.message ?? `the server answered ${response.status}`);
+  const text = await response.text();
+  const list = parseAnswer(text);
+  if (!response.ok)
+    throw new StatusError(
+      response.status,
+      list?.reason ?? "",
+      list?.message ?? `the server answered ${response.status}: ${text.slice(0, 200)}`,
+    );
+  if (!list?.metadata?.resourceVersion) throw new StatusError(502, "", "the server's answer is no list");
   /** @type {[string, string][]} */
-  const items = list.items.map((/** @type {any} */ { metadata }) => [
+  const items = (list.items ?? []).map((/** @type {any} */ { metadata }) => [
     metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name,
     metadata.resourceVersion,
   ]);
   items.sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));
   return { resourceVersion: list.metadata.resourceVersion, count: items.length, items };
+}
+
+/** @param {string} text @returns {any} undefined when it is no JSON */
+function parseAnswer(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 // Faults on command: everything that happens to a stream in the wild, at the moment somebody asks for it.
 import { badRequest, StatusError, tooManyRequests, unavailable } from "./status.mjs";
 import { findResourceByName } from "./resources.mjs";
-import { timestamp } from "./write.mjs";
+import { timestamp } from "./time.mjs";
 
 /**
  * An open watch, as faults see it.

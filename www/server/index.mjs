@@ -60,7 +60,16 @@ export async function startServer(given = {}) {
   const handler = api ?? new Proxy(/** @type {URL} */ (target), faults);
   const parts = { faults, store, traffic, api, proxy: target };
 
-  const app = Fastify({ logger: false, forceCloseConnections: true, bodyLimit: 64 * 1024 * 1024 });
+  const app = Fastify({
+    logger: false,
+    forceCloseConnections: true,
+    bodyLimit: 64 * 1024 * 1024,
+    // A URL that cannot be read never comes to the API.
+    frameworkErrors: (_error, _request, reply) => {
+      reply.hijack();
+      reply.raw.writeHead(400, { "content-type": "text/plain; charset=utf-8" }).end("400 Bad Request");
+    },
+  });
   app.addHook("onRequest", (request, reply, next) => {
     if (allowLocalOrigins(request.raw, reply.raw)) reply.hijack();
     else next();

@@ -240,6 +240,15 @@ test("lst_22_con_02_opt_01_opt_02_tokens_that_are_none", async (t) => {
   const { list, at } = await dataset(t);
   const token = (/** @type {unknown} */ value) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const cases = /** @type {[string, string][]} */ ([
+    ["continue=YQ", "invalid continue token: continue key is not valid: invalid character 'a' looking for beginning of value"],
+    [
+      `continue=${token([])}`,
+      "invalid continue token: continue key is not valid: json: cannot unmarshal array into Go value of type storage.continueToken",
+    ],
+    [
+      `continue=${token({ v: "meta.k8s.io/v1", rv: "x", start: "a" })}`,
+      "invalid continue token: continue key is not valid: json: cannot unmarshal string into Go struct field continueToken.rv of type int64",
+    ],
     ["continue=%3F%3F", "invalid continue token: continue key is not valid: illegal base64 data at input byte 0"],
     [
       `continue=${token({ v: "meta.k8s.io/v1", rv: 5, start: "" })}`,
@@ -402,6 +411,7 @@ test("wir_04_a_list_is_json_or_nothing", async (t) => {
   const refused = await api("/api/v1/pods", { headers: { accept: "application/XYZ" } });
   assert.equal(refused.code, 406);
   assert.equal(refused.body.reason, "NotAcceptable");
+  assert.match(refused.body.message, /^406: Not Acceptable\n\nAvailable representations: application\/json/);
 });
 
 test("get_01_get_02_an_object_by_name", async (t) => {

@@ -1,5 +1,6 @@
 // Patches: RFC 7386 merge patch and RFC 6902 JSON patch. A strategic merge patch is applied as a merge patch: lists are replaced.
 import { isDeepStrictEqual } from "node:util";
+import { jsonType } from "./json.mjs";
 
 /**
  * @param {any} target
@@ -31,7 +32,8 @@ const isObject = (value) => typeof value === "object" && value !== null && !Arra
  * @throws {SyntaxError} when the patch is none, {@link PatchError} when it cannot be applied
  */
 export function jsonPatch(document, operations) {
-  if (!Array.isArray(operations)) throw new SyntaxError("json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+  if (!Array.isArray(operations))
+    throw new SyntaxError(`json: cannot unmarshal ${jsonType(operations)} into Go value of type []handlers.jsonPatchOp`);
   const holder = { root: document };
   for (const operation of operations) applyOperation(holder, operation);
   return holder.root;
@@ -43,7 +45,7 @@ export class PatchError extends Error {}
 /** @param {{ root: any }} holder @param {any} operation */
 function applyOperation(holder, operation) {
   const { op, path, from, value } = operation ?? {};
-  if (typeof path !== "string") throw new SyntaxError("jsonpatch: an operation lacks its path");
+  if (typeof path !== "string") throw new PatchError("an operation lacks its path");
   switch (op) {
     case "add":
       return set(holder, path, structuredClone(value), true);
@@ -63,14 +65,14 @@ function applyOperation(holder, operation) {
       if (!isDeepStrictEqual(locate(holder, path, op), value)) throw new PatchError(`testing value ${path} failed: test failed`);
       return undefined;
     default:
-      throw new SyntaxError(`Unexpected kind: ${op}`);
+      throw new PatchError(`Unexpected kind: ${op}`);
   }
 }
 
 /** @param {string} pointer @returns {string[]} */
 function split(pointer) {
   if (pointer === "") return [];
-  if (!pointer.startsWith("/")) throw new SyntaxError(`jsonpatch: "${pointer}" is no JSON pointer`);
+  if (!pointer.startsWith("/")) throw new PatchError(`"${pointer}" is no JSON pointer`);
   return pointer
     .slice(1)
     .split("/")

@@ -48,10 +48,7 @@ export function parseResourcePath(pathname) {
  */
 export function isInKnownGroup(pathname) {
   const [root, group] = pathname.split("/").filter(Boolean);
-  return (
-    (root === "api" && group === "v1") ||
-    (root === "apis" && RESOURCES.some((definition) => definition.group !== "" && definition.group === group))
-  );
+  return root === "api" || (root === "apis" && RESOURCES.some((definition) => definition.group !== "" && definition.group === group));
 }
 
 const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);

@@ -158,7 +158,7 @@ export const RESOURCES = [
     categories: ["all"],
     status: true,
     namesFieldsItself: false,
-    empty: { spec: { selector: null, template: { metadata: {}, spec: { containers: null } }, strategy: {} }, status: {} },
+    empty: { spec: { replicas: 0, selector: null, template: { metadata: {}, spec: { containers: null } }, strategy: {} }, status: {} },
   }),
   define({
     group: "apps",
@@ -168,8 +168,8 @@ export const RESOURCES = [
     shortNames: ["rs"],
     categories: ["all"],
     status: true,
-    fields: { ...nameAndNamespace, "status.replicas": (replicaSet) => text(replicaSet.status?.replicas ?? 0) },
-    empty: { spec: { selector: null, template: { metadata: {}, spec: { containers: null } } }, status: { replicas: 0 } },
+    namesFieldsItself: false,
+    empty: { spec: { replicas: 0, selector: null, template: { metadata: {}, spec: { containers: null } } }, status: { replicas: 0 } },
   }),
 ];
 

@@ -6,6 +6,7 @@ import { findResourceByName } from "./resources.mjs";
 import { serverFor } from "./testing.mjs";
 
 const pods = /** @type {import("./resources.mjs").ResourceDefinition} */ (findResourceByName("pods"));
+const replicaSets = /** @type {import("./resources.mjs").ResourceDefinition} */ (findResourceByName("replicasets"));
 const configMaps = /** @type {import("./resources.mjs").ResourceDefinition} */ (findResourceByName("configmaps"));
 
 test("sel_01_labels_match_by_every_operator", () => {
@@ -94,6 +95,7 @@ test("sel_11_field_errors_have_the_original_words", () => {
     ["status.phase=a\\", pods, "invalid field selector: invalid escape sequence: \\"],
     ["status.phase=a=b", pods, "invalid field selector: unescaped character in value: 61"],
     ["spec.foo=1", pods, "field label not supported: spec.foo"],
+    ["status.replicas=1", replicaSets, '"status.replicas" is not a known field selector: only "metadata.name", "metadata.namespace"'],
     ["spec.foo=1", configMaps, '"spec.foo" is not a known field selector: only "metadata.name", "metadata.namespace"'],
   ])) {
     assert.throws(() => parseFieldSelector(selector, definition), { name: "SyntaxError", message });

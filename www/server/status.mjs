@@ -142,26 +142,14 @@ export const unavailable = (message, retryAfterSeconds) =>
 
 export const unauthorized = () => new StatusError(401, "Unauthorized", "Unauthorized");
 
-/** @param {{ group: string, resource: string }} definition @param {string} action */
-export const methodNotAllowed = (definition, action) =>
-  new StatusError(
-    405,
-    "MethodNotAllowed",
-    `${action} is not supported on resources of kind ${quote(qualified(definition))}`,
-    about(definition, ""),
-  );
+export const methodNotAllowed = () =>
+  new StatusError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
 
-/** @param {string[]} accepted */
-export const notAcceptable = (accepted) =>
-  new StatusError(406, "NotAcceptable", `only the following media types are accepted: ${accepted.join(", ")}`);
+/** @param {string[]} available */
+export const notAcceptable = (available) =>
+  new StatusError(406, "NotAcceptable", `406: Not Acceptable\n\nAvailable representations: ${available.join(", ")}`, {});
 
-/** @param {string[]} accepted */
-export const unsupportedMediaType = (accepted) =>
-  new StatusError(
-    415,
-    "UnsupportedMediaType",
-    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
-  );
+export const unsupportedMediaType = () => new StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
 
 /** @param {string} message */
 export const tooLarge = (message) => new StatusError(413, "RequestEntityTooLarge", `Request entity too large: ${message}`);

@@ -150,8 +150,13 @@ test("wat_29_wat_30_a_deletion_carries_its_own_version", async (t) => {
     `/api/v1/namespaces/default/pods?watch=1&resourceVersion=${control.status().resourceVersion}&fieldSelector=metadata.name%3Dpod-1`,
   );
   await api("/api/v1/namespaces/default/pods/pod-1", { method: "DELETE" });
+  const marked = await client.next();
+  assert.equal(brief(marked), "MODIFIED default/pod-1", "a pod is marked before it goes");
+  assert.equal(marked.object.metadata.deletionGracePeriodSeconds, 0);
+  assert.equal(marked.object.metadata.generation, 2);
   const deleted = await client.next();
   assert.equal(brief(deleted), "DELETED default/pod-1");
+  assert.equal(deleted.object.metadata.deletionTimestamp, marked.object.metadata.deletionTimestamp);
   assert.notEqual(deleted.object.metadata.resourceVersion, first);
   assert.equal(deleted.object.metadata.resourceVersion, control.status().resourceVersion);
 });
@@ -214,12 +219,13 @@ test("wat_32_edges_of_a_selector", async (t) => {
   await patch("foo", { metadata: { labels: { app: "web" } } });
   await api("/api/v1/namespaces/default/pods/foo", { method: "DELETE" });
   const events = [];
-  for (let count = 0; count < 5; count += 1) events.push(await client.next());
+  for (let count = 0; count < 6; count += 1) events.push(await client.next());
   assert.deepEqual(events.map(brief), [
     "ADDED default/foo",
     "MODIFIED default/foo",
     "DELETED default/foo",
     "ADDED default/foo",
+    "MODIFIED default/foo",
     "DELETED default/foo",
   ]);
   // It left with the content that still matched, under the version of the change that took it out.

@@ -19,8 +19,8 @@ test("wir_01_one_event_a_text_message_with_a_newline", async (t) => {
     body: '{"metadata":{"labels":{"a":"b"}}}',
   });
   await api("/api/v1/namespaces/default/pods/p", { method: "DELETE" });
-  assert.deepEqual(await client.nextBrief(3), ["ADDED default/p", "MODIFIED default/p", "DELETED default/p"]);
-  assert.deepEqual(binary, [false, false, false]);
+  assert.deepEqual(await client.nextBrief(4), ["ADDED default/p", "MODIFIED default/p", "MODIFIED default/p", "DELETED default/p"]);
+  assert.deepEqual(binary, [false, false, false, false]);
   for (const frame of client.frames)
     assert.match(frame, /^\{"type":"[A-Z]+","object":\{"kind":"Pod","apiVersion":"v1","metadata":[^]*\}\}\n$/);
 });

@@ -1,33 +1,45 @@
 // Writes: create, update, patch and delete with the checks and the refusals of an API server.
 import { randomBytes, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { subdomainProblem } from "./label-selector.mjs";
+import { checkName, checkNamespace, decodeObject } from "./decode.mjs";
+import { applyDefaults, sortMaps } from "./defaults.mjs";
+import { jsonProblem } from "./json.mjs";
+import { managedBy } from "./managed-fields.mjs";
 import { jsonPatch, mergePatch, PatchError } from "./patch.mjs";
 import { apiVersion, findResourceByName, keyOf } from "./resources.mjs";
 import {
   alreadyExists,
   badRequest,
   conflict,
-  invalid,
-  methodNotAllowed,
   modified,
   notFound,
   preconditionFailed,
   StatusError,
   unsupportedMediaType,
 } from "./status.mjs";
+import { timestamp } from "./time.mjs";
 
 /** @typedef {import("./resources.mjs").ResourceDefinition} ResourceDefinition */
 /** @typedef {import("./object-version.mjs").ObjectVersion} ObjectVersion */
 /** @typedef {import("./path.mjs").ResourcePath} ResourcePath */
 
 const NAME_SUFFIX = "bcdfghjklmnpqrstvwxz2456789";
-const PATCH_TYPES = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json"];
+const JSON_PATCH = "application/json-patch+json";
+const PATCH_TYPES = [JSON_PATCH, "application/merge-patch+json", "application/strategic-merge-patch+json"];
 
 /** Metadata that belongs to the server: what a client sends for it is ignored on update. */
-const SERVER_METADATA = ["namespace", "name", "uid", "creationTimestamp", "generateName", "generation", "deletionTimestamp"];
+const SERVER_METADATA = [
+  "namespace",
+  "name",
+  "uid",
+  "creationTimestamp",
+  "generateName",
+  "generation",
+  "deletionTimestamp",
+  "managedFields",
+];
 
-/** The write half of the API. */
+/** The write half of the API. `manager` is who writes, as managedFields name it. */
 export class Writer {
   /** @param {import("./store.mjs").Store} store @param {() => number} now milliseconds, for timestamps */
   constructor(store, now) {
@@ -35,78 +47,73 @@ export class Writer {
     this.now = now;
   }
 
-  /** @param {ResourcePath} path @param {any} body @returns {ObjectVersion} */
-  create(path, body) {
-    const { definition, namespace } = path;
-    if (path.name) throw methodNotAllowed(definition, "create");
-    const object = this.checkType(definition, body);
-    const metadata = (object.metadata ??= {});
-    this.checkNamespace(definition, namespace, metadata);
+  /** @param {ResourcePath} path @param {Buffer} body @param {string} manager @returns {ObjectVersion} */
+  create({ definition, namespace }, body, manager) {
+    const object = decodeObject(body, definition);
+    const { metadata } = object;
+    checkNamespace(definition, namespace, metadata);
     if (metadata.resourceVersion) throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
-    if (!metadata.name && metadata.generateName) metadata.name = metadata.generateName + suffix();
-    this.checkName(definition, metadata.name);
+    if (!metadata.name && metadata.generateName) metadata.name = metadata.generateName + nameSuffix();
+    checkName(definition, metadata.name);
     if (definition.namespaced) {
       const home = /** @type {ResourceDefinition} */ (findResourceByName("namespaces"));
       if (!this.store.table(home).get(keyOf(home, "", metadata.namespace))) throw notFound(home, metadata.namespace);
     }
     const table = this.store.table(definition);
     if (table.get(keyOf(definition, metadata.namespace ?? "", metadata.name))) throw alreadyExists(definition, metadata.name);
+    for (const field of ["deletionTimestamp", "managedFields"]) delete metadata[field];
+    applyDefaults(definition, object);
+    sortMaps(object);
+    metadata.managedFields = this.#managed(definition, object, manager, "");
     metadata.uid = randomUUID();
     metadata.creationTimestamp = timestamp(this.now());
-    delete metadata.deletionTimestamp;
-    if (GENERATIONS.has(definition.resource)) metadata.generation = 1;
-    applyDefaults(definition, object);
     return table.put(object);
   }
 
-  /** @param {ResourcePath} path @param {any} body @returns {ObjectVersion} */
-  update(path, body) {
+  /** @param {ResourcePath} path @param {Buffer} body @param {string} manager @returns {ObjectVersion} */
+  update(path, body, manager) {
     const { definition, namespace, name } = path;
-    const object = this.checkType(definition, body);
-    const metadata = (object.metadata ??= {});
-    this.checkNamespace(definition, namespace, metadata);
-    if (metadata.name !== name) {
-      throw badRequest(
-        metadata.name ? `the name of the object (${metadata.name}) does not match the name on the URL (${name})` : "name must be provided",
-      );
-    }
-    return this.replace(path, object);
+    const object = decodeObject(body, definition);
+    const { metadata } = object;
+    checkNamespace(definition, namespace, metadata);
+    if (!metadata.name) throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+    checkSameName(name, metadata.name);
+    return this.#replace(path, object, manager);
   }
 
-  /** @param {ResourcePath} path @param {Buffer} body @param {string} contentType @returns {ObjectVersion} */
-  patch(path, body, contentType) {
+  /** @param {ResourcePath} path @param {Buffer} body @param {string} contentType @param {string} manager @returns {ObjectVersion} */
+  patch(path, body, contentType, manager) {
     const type = contentType.split(";")[0].trim().toLowerCase();
-    if (!PATCH_TYPES.includes(type)) throw unsupportedMediaType(PATCH_TYPES);
-    const before = this.existing(path).parse();
+    if (!PATCH_TYPES.includes(type)) throw unsupportedMediaType();
+    const before = this.#existing(path).parse();
     let patch;
     try {
       patch = JSON.parse(body.toString());
     } catch (error) {
-      throw badRequest(`error decoding patch: ${/** @type {Error} */ (error).message}`);
+      throw badRequest(`error decoding patch: ${jsonProblem(body.toString(), error)}`);
     }
     let object;
     try {
-      object = type === "application/json-patch+json" ? jsonPatch(before, patch) : mergePatch(before, patch);
+      object = type === JSON_PATCH ? jsonPatch(before, patch) : mergePatch(before, patch);
     } catch (error) {
       if (error instanceof PatchError)
-        throw new StatusError(422, "Invalid", "the server rejected our request due to an error in our request");
-      throw badRequest(/** @type {Error} */ (error).message);
+        throw new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {});
+      throw badRequest(`error decoding patch: ${/** @type {Error} */ (error).message}`);
     }
-    if (object?.metadata?.name !== path.name) {
-      throw badRequest(`the name of the object (${object?.metadata?.name ?? ""}) does not match the name on the URL (${path.name})`);
-    }
-    return this.replace(path, object);
+    const decoded = decodeObject(Buffer.from(JSON.stringify(object)), path.definition);
+    checkSameName(path.name, decoded.metadata.name);
+    return this.#replace(path, decoded, manager);
   }
 
   /**
    * @param {ResourcePath} path
-   * @param {{ preconditions?: { uid?: string, resourceVersion?: string } }} [options]
-   * @returns {{ last: ObjectVersion }}
+   * @param {Buffer} body DeleteOptions, or nothing. The grace period is not waited for: there is nobody who would end a pod meanwhile.
+   * @returns {ObjectVersion} the last content, under the version of the deletion
    */
-  remove(path, options = {}) {
+  remove(path, body) {
     const { definition, name } = path;
-    const existing = this.existing(path);
-    const { uid, resourceVersion } = options.preconditions ?? {};
+    const existing = this.#existing(path);
+    const { uid, resourceVersion } = decodeDeleteOptions(body).preconditions ?? {};
     if (uid !== undefined && uid !== existing.uid) {
       const why = `the UID in the precondition (${uid}) does not match the UID in record (${existing.uid}). The object might have been deleted and then recreated`;
       throw preconditionFailed(definition, name, why);
@@ -122,133 +129,108 @@ export class Writer {
         for (const object of [...table.snapshot(this.store.revision).range(`/${name}/`)]) table.remove(object.key);
       }
     }
-    return { last: /** @type {ObjectVersion} */ (this.store.table(definition).remove(existing.key)) };
+    if (definition.resource === "pods") this.#markDeleted(existing);
+    return /** @type {ObjectVersion} */ (this.store.table(definition).remove(existing.key));
+  }
+
+  /** Pods go in two steps even without a grace period: whoever watches sees that they are about to. @param {ObjectVersion} existing */
+  #markDeleted(existing) {
+    const pod = existing.parse();
+    if (pod.metadata.deletionTimestamp) return;
+    if (pod.metadata.generation) pod.metadata.generation += 1;
+    Object.assign(pod.metadata, { deletionTimestamp: timestamp(this.now()), deletionGracePeriodSeconds: 0 });
+    this.store.table(existing.definition).put(pod);
   }
 
   /** @param {ResourcePath} path @returns {ObjectVersion} */
-  existing({ definition, namespace, name }) {
+  #existing({ definition, namespace, name }) {
     const found = this.store.table(definition).get(keyOf(definition, namespace, name));
     if (!found) throw notFound(definition, name);
     return found;
   }
 
-  /** @param {ResourcePath} path @param {any} object whole, with its metadata */
-  replace(path, object) {
+  /** @param {ResourcePath} path @param {any} object whole, with its metadata @param {string} manager */
+  #replace(path, object, manager) {
     const { definition, name, subresource } = path;
-    const existing = this.existing(path);
+    const existing = this.#existing(path);
     const before = existing.parse();
-    const { metadata } = object;
-    if (metadata.uid && metadata.uid !== existing.uid) {
-      throw conflict(definition, name, `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${existing.uid}`);
+    const { uid, resourceVersion } = object.metadata;
+    if (uid && uid !== existing.uid) {
+      const storage = `StorageError: invalid object, Code: 4, Key: /registry/${definition.resource}${existing.key}, ResourceVersion: 0, AdditionalErrorMsg: `;
+      throw conflict(definition, name, `${storage}Precondition failed: UID in precondition: ${uid}, UID in object meta: ${existing.uid}`);
     }
-    if (metadata.resourceVersion && metadata.resourceVersion !== String(existing.version)) throw modified(definition, name);
-    /** @type {any} */
-    let after;
-    if (subresource === "status") after = { ...before, status: object.status ?? before.status };
-    else {
-      after = { ...object, metadata: { ...metadata } };
-      if (definition.status) after.status = before.status;
-      for (const field of SERVER_METADATA) {
-        if (before.metadata[field] === undefined) delete after.metadata[field];
-        else after.metadata[field] = before.metadata[field];
-      }
-      if (metadata.managedFields === undefined && before.metadata.managedFields)
-        after.metadata.managedFields = before.metadata.managedFields;
-      if (before.metadata.generation && !isDeepStrictEqual(before.spec, after.spec))
-        after.metadata.generation = before.metadata.generation + 1;
+    if (resourceVersion && !/^[0-9]+$/.test(resourceVersion)) {
+      throw new StatusError(500, "", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
     }
-    after.kind = before.kind;
-    after.apiVersion = before.apiVersion;
-    after.metadata.resourceVersion = before.metadata.resourceVersion;
+    if (resourceVersion && resourceVersion !== String(existing.version)) throw modified(definition, name);
+    const after =
+      subresource === "status" ? { ...before, status: object.status ?? before.status } : this.#merged(definition, before, object);
     // A write that changes nothing makes no new version.
     if (isDeepStrictEqual(before, after)) return existing;
+    const own = this.#managed(definition, after, manager, subresource);
+    const others = (before.metadata.managedFields ?? []).filter(
+      (/** @type {any} */ other) => other.manager !== manager || (other.subresource ?? "") !== subresource,
+    );
+    after.metadata = { ...after.metadata, managedFields: [...others, ...own] };
     return this.store.table(definition).put(after);
   }
 
-  /** @param {ResourceDefinition} definition @param {any} body */
-  checkType(definition, body) {
-    if (typeof body !== "object" || body === null || Array.isArray(body))
-      throw badRequest("couldn't get version/kind; json parse error: json: cannot unmarshal into an object");
-    const { kind, apiVersion: version } = body;
-    if (kind && kind !== definition.kind) {
-      throw badRequest(
-        `${kind} in version "${version ?? ""}" cannot be handled as a ${definition.kind}: converting (${version ?? ""}.${kind}) to (${apiVersion(definition)}.${definition.kind}): unknown conversion`,
-      );
+  /** What a client may change, over what belongs to the server. @param {ResourceDefinition} definition @param {any} before @param {any} object */
+  #merged(definition, before, object) {
+    const after = { ...object, kind: before.kind, apiVersion: before.apiVersion, metadata: { ...object.metadata } };
+    if (definition.status) after.status = before.status;
+    for (const field of [...SERVER_METADATA, "resourceVersion"]) {
+      if (before.metadata[field] === undefined) delete after.metadata[field];
+      else after.metadata[field] = before.metadata[field];
     }
-    if (version && version !== apiVersion(definition)) {
-      throw badRequest(`the API version in the data (${version}) does not match the expected API version (${apiVersion(definition)})`);
-    }
-    if (body.metadata !== undefined && (typeof body.metadata !== "object" || body.metadata === null || Array.isArray(body.metadata))) {
-      throw badRequest(
-        `${definition.kind} in version "${definition.version}" cannot be handled as a ${definition.kind}: json: cannot unmarshal into Go struct field ${definition.kind}.metadata`,
-      );
-    }
-    return body;
+    sortMaps(after);
+    if (before.metadata.generation && !isDeepStrictEqual(before.spec, after.spec)) after.metadata.generation += 1;
+    return after;
   }
 
-  /** @param {ResourceDefinition} definition @param {string} namespace @param {any} metadata */
-  checkNamespace(definition, namespace, metadata) {
-    if (!definition.namespaced) {
-      delete metadata.namespace;
-      return;
-    }
-    metadata.namespace ||= namespace || "default";
-    if (namespace && metadata.namespace !== namespace) {
-      throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-    }
-  }
-
-  /** @param {ResourceDefinition} definition @param {unknown} name */
-  checkName(definition, name) {
-    const kind = { group: definition.group, kind: definition.kind };
-    if (!name)
-      throw invalid(kind, "", [
-        { type: "FieldValueRequired", field: "metadata.name", body: "Required value: name or generateName is required" },
-      ]);
-    const text = String(name);
-    const problem = subdomainProblem(text);
-    if (problem)
-      throw invalid(kind, text, [
-        { type: "FieldValueInvalid", field: "metadata.name", body: `Invalid value: ${JSON.stringify(text)}: ${problem}` },
-      ]);
+  /**
+   * The writer's entry in managedFields, if it wrote anything: all of it. Conflicts of ownership are not kept track of.
+   * @param {ResourceDefinition} definition @param {any} object @param {string} manager @param {string} subresource
+   */
+  #managed(definition, object, manager, subresource) {
+    const { kind: _kind, apiVersion: _apiVersion, metadata, status, ...rest } = object;
+    // The finalizers of a namespace are the server's.
+    if (definition.resource === "namespaces") delete rest.spec;
+    const own = Object.fromEntries(
+      ["labels", "annotations", "ownerReferences"].filter((field) => metadata[field]).map((field) => [field, metadata[field]]),
+    );
+    const parts = subresource ? { status: status ?? {} } : { ...(Object.keys(own).length > 0 ? { metadata: own } : {}), ...rest };
+    if (Object.keys(parts).length === 0) return [];
+    return [
+      managedBy(
+        { manager, apiVersion: apiVersion(definition), time: timestamp(this.now()), ...(subresource ? { subresource } : {}) },
+        parts,
+      ),
+    ];
   }
 }
 
-const GENERATIONS = new Set(["pods", "deployments", "replicasets"]);
-
-/** @param {ResourceDefinition} definition @param {any} object */
-function applyDefaults(definition, object) {
-  if (definition.resource === "pods") {
-    object.spec = {
-      restartPolicy: "Always",
-      terminationGracePeriodSeconds: 30,
-      dnsPolicy: "ClusterFirst",
-      securityContext: {},
-      schedulerName: "default-scheduler",
-      enableServiceLinks: true,
-      ...object.spec,
-    };
-    object.status = { phase: "Pending", qosClass: "BestEffort" };
-  } else if (definition.resource === "namespaces") {
-    object.spec = { finalizers: ["kubernetes"] };
-    object.status = { phase: "Active" };
-    object.metadata.labels = { ...object.metadata.labels, "kubernetes.io/metadata.name": object.metadata.name };
-  } else if (definition.status && definition.resource !== "nodes") {
-    object.status = structuredClone(definition.empty.status ?? {});
+/** @param {Buffer} body @returns {{ preconditions?: { uid?: string, resourceVersion?: string } }} */
+function decodeDeleteOptions(body) {
+  if (body.length === 0) return {};
+  try {
+    return JSON.parse(body.toString()) ?? {};
+  } catch (error) {
+    throw badRequest(`couldn't get version/kind; json parse error: ${jsonProblem(body.toString(), error)}`);
   }
 }
 
-function suffix() {
+/** @param {string} wanted @param {unknown} given */
+function checkSameName(wanted, given) {
+  if (given !== wanted) throw badRequest(`the name of the object (${given ?? ""}) does not match the name on the URL (${wanted})`);
+}
+
+function nameSuffix() {
   return [...randomBytes(5)].map((byte) => NAME_SUFFIX[byte % NAME_SUFFIX.length]).join("");
 }
 
-/** Seconds precision, as API objects have it. @param {number} ms */
-export function timestamp(ms) {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
-
 /**
- * The answer to a DELETE: the object where its kind says so, else a Status.
+ * The answer to a DELETE of a kind that does not give back its object.
  * @param {ResourceDefinition} definition @param {ObjectVersion} last
  */
 export function deletedStatus(definition, last) {

@@ -61,6 +61,8 @@ test("create_refuses", async (t) => {
   ]);
   assert.equal((await refusal(MAPS, { kind: "Pod", apiVersion: "v1", metadata: { name: "b" } }))[0], 400);
   assert.equal((await refusal(MAPS, { apiVersion: "v2", metadata: { name: "b" } }))[0], 400);
+  const yaml = await api(MAPS, { method: "POST", body: "metadata: {name: b}", headers: { "content-type": "application/yaml" } });
+  assert.deepEqual([yaml.code, yaml.body.reason], [415, "UnsupportedMediaType"]);
   const broken = await api(MAPS, { method: "POST", body: "{", headers: { "content-type": "application/json" } });
   assert.equal(broken.code, 400);
   const large = await api(MAPS, { method: "POST", json: { metadata: { name: "b" }, data: { k: "x".repeat(3 * 1024 * 1024) } } });
@@ -96,7 +98,7 @@ test("update_compares_versions", async (t) => {
   const stranger = await api(`${MAPS}/a`, { method: "PUT", json: { metadata: { name: "a", uid: "other" } } });
   assert.equal(
     stranger.body.message,
-    `Operation cannot be fulfilled on configmaps "a": Precondition failed: UID in precondition: other, UID in object meta: ${first.metadata.uid}`,
+    `Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: /registry/configmaps/default/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: ${first.metadata.uid}`,
   );
 });
 

@@ -1,5 +1,5 @@
 // The synthetic cluster: namespaces of uneven size, nodes, workloads and their pods, all there before the first client comes.
-import { timestamp } from "../write.mjs";
+import { timestamp } from "../time.mjs";
 import { findResourceByName } from "../resources.mjs";
 import { NAMESPACES } from "./names.mjs";
 import { hostIP, newNode } from "./node.mjs";

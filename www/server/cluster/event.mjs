@@ -1,5 +1,5 @@
 // Events of the cluster: the resource of that name.
-import { timestamp } from "../write.mjs";
+import { timestamp } from "../time.mjs";
 
 const REASONS = /** @type {Record<string, readonly [string, string, string]>} */ ({
   BackOff: ["Warning", "kubelet", "Back-off restarting failed container"],

@@ -1,6 +1,6 @@
 // Nodes, and the heartbeat that keeps their stream busy.
-import { timestamp } from "../write.mjs";
-import { managedBy } from "./managed-fields.mjs";
+import { timestamp } from "../time.mjs";
+import { managedBy } from "../managed-fields.mjs";
 import { MACHINES, ZONES } from "./names.mjs";
 
 const HEALTHY = /** @type {const} */ ([

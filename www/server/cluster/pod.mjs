@@ -1,6 +1,6 @@
 // Pods: how one is born, and what happens to it until it is gone.
-import { timestamp } from "../write.mjs";
-import { managedBy } from "./managed-fields.mjs";
+import { timestamp } from "../time.mjs";
+import { managedBy } from "../managed-fields.mjs";
 import { REGISTRY } from "./names.mjs";
 
 /** @typedef {import("./random.mjs").Random} Random */

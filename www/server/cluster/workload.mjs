@@ -1,6 +1,6 @@
 // Workloads: deployments with their replica sets and services, and jobs.
-import { timestamp } from "../write.mjs";
-import { managedBy } from "./managed-fields.mjs";
+import { timestamp } from "../time.mjs";
+import { managedBy } from "../managed-fields.mjs";
 import { APPS, TIERS, TRACKS } from "./names.mjs";
 
 /**
