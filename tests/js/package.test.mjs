@@ -1,8 +1,10 @@
 // The built package in Node, with a Source object: the real core behind the facade.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { afterEach, test } from "node:test";
 
 import { createWatchCache, init, WatchCacheError } from "watchcache";
+import { WebSocket } from "ws";
 
 import { pod, Upstream } from "./lib/upstream.mjs";
 
@@ -382,4 +384,31 @@ test("closing while everything is under way leaves nobody waiting", async () => 
   for (const outcome of await Promise.allSettled(waiting)) assert.equal(outcome.reason?.code, "closed");
   assert.equal((await ended).reason, "closed");
   assert.throws(() => cache.resource("pods"), { code: "closed" });
+});
+
+test("a cache that is closed while its WebSocket connects leaves no error behind", async () => {
+  const server = createServer((request, response) => {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "5" }, items: [] }));
+  });
+  // An upgrade that is never answered.
+  const upgrades = [];
+  server.on("upgrade", (request, socket) => upgrades.push(socket.on("error", () => {})));
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const uncaught = [];
+  const note = (error) => uncaught.push(error);
+  process.on("uncaughtException", note);
+  try {
+    const cache = createWatchCache({ server: `http://127.0.0.1:${server.address().port}`, WebSocket });
+    await cache.resource("pods").synced();
+    await until(() => upgrades.length === 1);
+    await cache.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual(uncaught, []);
+  } finally {
+    process.off("uncaughtException", note);
+    upgrades.forEach((socket) => socket.destroy());
+    server.close();
+    server.closeAllConnections();
+  }
 });

@@ -62,7 +62,11 @@ test("options have the defaults of the contract, and wrong ones are named", () =
 test("what reaches the core is complete, and calls go to the user's functions", async () => {
   const module = new ModelModule();
   const seen = [];
-  class Socket {}
+  class Socket {
+    constructor(...request) {
+      this.request = request;
+    }
+  }
   const cache = openCache(
     {
       server: "http://127.0.0.1:1/base/",
@@ -82,7 +86,9 @@ test("what reaches the core is complete, and calls go to the user's functions", 
     [transport.server, transport.path, transport.labelSelector, transport.transport, transport.credentials],
     ["http://127.0.0.1:1/base", "/api/v1/pods", "a=b", "fetch", "same-origin"],
   );
-  assert.equal(transport.WebSocket, Socket);
+  const socket = Reflect.construct(transport.WebSocket, ["wss://host", ["a"]]);
+  assert.ok(socket instanceof Socket);
+  assert.deepEqual(socket.request, ["wss://host", ["a"]]);
   assert.deepEqual(transport.auth(), { token: "t" });
   const call = transport.fetch;
   await call("u", { method: "GET" });
