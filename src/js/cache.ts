@@ -167,10 +167,23 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
       ...(settings.auth === undefined ? {} : { auth: settings.auth }),
       // The host's fetch is looked up at each call, so that one that is replaced later is used.
       fetch: settings.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => globalThis.fetch(input, init)),
-      ...(typeof webSocket === "function" ? { WebSocket: webSocket } : {}),
+      ...(typeof webSocket === "function" ? { WebSocket: patient(webSocket as SocketConstructor) } : {}),
     },
     delivery,
   );
+}
+
+type SocketConstructor = NonNullable<WatchCacheOptions["WebSocket"]>;
+
+/** A socket that is given up while it connects tells an error that nobody waits for any more. In Node an unheard one would end the process. */
+function patient(constructor: SocketConstructor): SocketConstructor {
+  return class {
+    constructor(url: string | URL, protocols?: string | string[]) {
+      const socket: Partial<EventTarget> = new constructor(url, protocols);
+      socket.addEventListener?.("error", () => {});
+      return socket;
+    }
+  };
 }
 
 /** Calls back when the page is shown, thawed or online again: moments when waiting for the next try makes no sense. */

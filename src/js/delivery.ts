@@ -116,7 +116,7 @@ export class Delivery implements Hooks {
     this.#pairs = pairs;
     const handlers = this.#handlers;
     // The loop that everything hangs on: an array, an index and a call for each delivery.
-    for (let i = 0; i < pairs.length; ) {
+    for (let i = 0; i < pairs.length;) {
       try {
         for (; i < pairs.length; i += 2) {
           const handler = handlers[pairs[i]!];

@@ -66,7 +66,8 @@ export function baseUrl(server: string | URL | undefined): string {
 }
 
 function number(name: string, value: unknown, least: number): number {
-  if (typeof value !== "number" || Number.isNaN(value) || value < least) throw invalid(name, `is a number from ${least} up, not ${String(value)}`);
+  if (typeof value !== "number" || Number.isNaN(value) || value < least)
+    throw invalid(name, `is a number from ${least} up, not ${String(value)}`);
   return value;
 }
 

@@ -42,7 +42,8 @@ function kubernetes(spec: ResourceSpec): Target {
   const group = spec.group ?? "";
   if (group !== "" && !check(GROUP, group)) throw invalid(`"${String(group)}" is no API group`);
   if (!check(VERSION, spec.version)) throw invalid(`"${String(spec.version)}" is no API version, such as v1 or v1beta1`);
-  if (!check(NAME, spec.resource)) throw invalid(`"${String(spec.resource)}" is no resource: it is the plural name in lower case, such as pods`);
+  if (!check(NAME, spec.resource))
+    throw invalid(`"${String(spec.resource)}" is no resource: it is the plural name in lower case, such as pods`);
   if (spec.namespace && !check(NAME, spec.namespace)) throw invalid(`"${String(spec.namespace)}" is no namespace`);
   const base = group === "" ? `/api/${spec.version}` : `/apis/${group}/${spec.version}`;
   const path = spec.namespace ? `${base}/namespaces/${spec.namespace}/${spec.resource}` : `${base}/${spec.resource}`;

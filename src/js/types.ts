@@ -98,7 +98,7 @@ export interface WatchCacheOptions {
   retry?: Partial<RetryOptions>;
   /** When a view's subscribers hear of changes: with the next animation frame (a timer while the page is hidden), or in the next microtask. Default `"frame"`. */
   flush?: "frame" | "microtask";
-  /** Freezes decoded objects deeply, so that code which changes a shared object fails at once, and checks invariants. Default false. */
+  /** Freezes decoded objects deeply, so that code which changes a shared object fails at once. Default false. */
   debug?: boolean;
   /** Where messages go. Default: the console. */
   logger?: Pick<Console, "debug" | "info" | "warn" | "error">;

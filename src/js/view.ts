@@ -300,7 +300,10 @@ function sameOrNew(old: ReadonlyMap<string, number>, flat: (string | number)[]):
 }
 
 function checkWindow({ offset, limit }: { offset: number; limit: number }): void {
-  for (const [name, value] of [["offset", offset], ["limit", limit]] as const) {
+  for (const [name, value] of [
+    ["offset", offset],
+    ["limit", limit],
+  ] as const) {
     if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
       throw new WatchCacheError("invalid", `the window's ${name} is a whole number from 0 up, not ${String(value)}`);
     }

@@ -18,7 +18,10 @@ test("bytes that are not there are a network error, to be tried again", async ()
 
 test("bytes that are no module are told so, by init and by initSync", async () => {
   const page = new TextEncoder().encode("<!doctype html>");
-  await assert.rejects(init(page), (error) => error instanceof WatchCacheError && error.code === "decode" && error.cause instanceof WebAssembly.CompileError);
+  await assert.rejects(
+    init(page),
+    (error) => error instanceof WatchCacheError && error.code === "decode" && error.cause instanceof WebAssembly.CompileError,
+  );
   await assert.rejects(init(Promise.resolve(new Response(page, { headers: { "content-type": "application/wasm" } }))), { code: "decode" });
   assert.throws(() => initSync(page), { code: "decode" });
 });

@@ -11,7 +11,7 @@ const collectGarbage = runInNewContext("gc");
 
 /** Collects until it is so: finalizers run in tasks of their own, some time after. */
 async function until(condition) {
-  for (let i = 0; i < 100 && !condition(); i++) {
+  for (let i = 0; i < 500 && !condition(); i++) {
     collectGarbage();
     await new Promise((resolve) => setTimeout(resolve, 2));
   }

@@ -1,8 +1,10 @@
 // The built package in Node, with a Source object: the real core behind the facade.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { afterEach, test } from "node:test";
 
 import { createWatchCache, init, WatchCacheError } from "watchcache";
+import { WebSocket } from "ws";
 
 import { pod, Upstream } from "./lib/upstream.mjs";
 
@@ -39,7 +41,10 @@ test("from the first use to the first rows: nothing is asked for before, everyth
   const object = resource.peek("ns-0/p-0000");
   assert.equal(object.metadata.name, "p-0000");
   assert.equal("managedFields" in object.metadata, false);
-  assert.deepEqual(resource.byIndex("namespace", "ns-1").map(({ metadata }) => metadata.name), ["p-0001", "p-0004"]);
+  assert.deepEqual(
+    resource.byIndex("namespace", "ns-1").map(({ metadata }) => metadata.name),
+    ["p-0001", "p-0004"],
+  );
   await until(() => resource.status.phase === "live");
   assert.equal(resource.status.resourceVersion, "107");
   assert.ok(events.includes("sync listing") || events.includes("sync live"));
@@ -108,7 +113,10 @@ test("an event shows a field, a sub-document and its bytes without being decoded
   assert.equal(event.get("metadata.labels['app']"), "web");
   assert.deepEqual(event.get("spec"), { nodeName: "node-1" });
   assert.equal(event.get("spec.no.such"), undefined);
-  assert.throws(() => event.get("a[["), (error) => error instanceof WatchCacheError && error.code === "invalid");
+  assert.throws(
+    () => event.get("a[["),
+    (error) => error instanceof WatchCacheError && error.code === "invalid",
+  );
   assert.equal(JSON.parse(new TextDecoder().decode(event.raw)).metadata.uid, "a/x");
   assert.equal(cache.stats().resources[0].decoded, 0);
   // Long after its version is gone it can still be read.
@@ -143,10 +151,17 @@ test("back-pressure: a slow handler gets every event, one at a time, and too slo
   await gate;
   const end = await stuck.ended;
   assert.equal(end.reason, "overflow");
-  assert.deepEqual(got, got.map((_, i) => 102 + i), "no gap before the end");
+  assert.deepEqual(
+    got,
+    got.map((_, i) => 102 + i),
+    "no gap before the end",
+  );
   assert.equal(end.lastResourceVersion, String(got.at(-1)));
   await until(() => versions.length === 200);
-  assert.deepEqual(versions, versions.map((_, i) => 102 + i));
+  assert.deepEqual(
+    versions,
+    versions.map((_, i) => 102 + i),
+  );
   slow.stop();
   await slowDone;
 
@@ -187,7 +202,10 @@ test("subscribers that throw, stop, watch, list and close inside their callbacks
   assert.deepEqual(late, ["103"]);
   assert.deepEqual(heard, ["102"], "only the one whose turn had come before");
   assert.ok((await listed).items.length >= 1);
-  assert.deepEqual(reported.map(({ message }) => message), ["careless", "careless"]);
+  assert.deepEqual(
+    reported.map(({ message }) => message),
+    ["careless", "careless"],
+  );
   assert.deepEqual(await wild.ended, { reason: "stopped", lastResourceVersion: "102" });
 
   const last = [];
@@ -199,7 +217,10 @@ test("subscribers that throw, stop, watch, list and close inside their callbacks
     });
   }
   upstream.put(pod("a/x"));
-  assert.deepEqual((await Promise.all(closers.map(({ ended }) => ended))).map(({ reason }) => reason), ["closed", "closed"]);
+  assert.deepEqual(
+    (await Promise.all(closers.map(({ ended }) => ended))).map(({ reason }) => reason),
+    ["closed", "closed"],
+  );
   assert.equal(last.length, 1, "nothing is delivered after the close");
   await until(() => upstream.open === 0);
 });
@@ -208,7 +229,11 @@ test("refusals: a selector with a typo, a version that is too old, one that neve
   const upstream = new Upstream([pod("a/x")]);
   const { resource } = open(upstream);
   await resource.synced();
-  await assert.rejects(resource.watch({ labelSelector: "app in (" }).next(), { name: "WatchCacheError", code: "invalid", resource: "pods" });
+  await assert.rejects(resource.watch({ labelSelector: "app in (" }).next(), {
+    name: "WatchCacheError",
+    code: "invalid",
+    resource: "pods",
+  });
   await assert.rejects(resource.watch({ timeoutSeconds: "soon" }).next(), { code: "invalid" });
   await assert.rejects(resource.list({ fieldSelector: "a=b=c" }), { code: "invalid" });
   await assert.rejects(resource.get("a/none", { resourceVersion: "0" }), { code: "not-found" });
@@ -243,7 +268,11 @@ test("before the cache is ready: wait, or be told at once", async () => {
 });
 
 test("synced rejects for forbidden, unauthorized and not found, and the status says so", async () => {
-  for (const [code, word] of [[403, "forbidden"], [401, "unauthorized"], [404, "not-found"]]) {
+  for (const [code, word] of [
+    [403, "forbidden"],
+    [401, "unauthorized"],
+    [404, "not-found"],
+  ]) {
     const upstream = new Upstream();
     upstream.refusal = { code, reason: "", message: `no: ${code}` };
     const { resource } = open(upstream);
@@ -282,7 +311,11 @@ test("rows stay while the connection does not: drop, expiry, relist by differenc
   await next;
   await until(() => view.total === 5);
   assert.equal(view.getSnapshot()[1], rows[2], "what the relist found unchanged was not decoded anew");
-  assert.deepEqual([...new Set(sizes)].filter((size) => size < 5 && size !== 0), [], "never fewer rows than there are");
+  assert.deepEqual(
+    [...new Set(sizes)].filter((size) => size < 5 && size !== 0),
+    [],
+    "never fewer rows than there are",
+  );
 });
 
 test("broken frames are errors, and nothing that was held is lost", async () => {
@@ -382,4 +415,31 @@ test("closing while everything is under way leaves nobody waiting", async () => 
   for (const outcome of await Promise.allSettled(waiting)) assert.equal(outcome.reason?.code, "closed");
   assert.equal((await ended).reason, "closed");
   assert.throws(() => cache.resource("pods"), { code: "closed" });
+});
+
+test("a cache that is closed while its WebSocket connects leaves no error behind", async () => {
+  const server = createServer((request, response) => {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "5" }, items: [] }));
+  });
+  // An upgrade that is never answered.
+  const upgrades = [];
+  server.on("upgrade", (request, socket) => upgrades.push(socket.on("error", () => {})));
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const uncaught = [];
+  const note = (error) => uncaught.push(error);
+  process.on("uncaughtException", note);
+  try {
+    const cache = createWatchCache({ server: `http://127.0.0.1:${server.address().port}`, WebSocket });
+    await cache.resource("pods").synced();
+    await until(() => upgrades.length === 1);
+    await cache.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual(uncaught, []);
+  } finally {
+    process.off("uncaughtException", note);
+    upgrades.forEach((socket) => socket.destroy());
+    server.close();
+    server.closeAllConnections();
+  }
 });

@@ -140,7 +140,12 @@ test("status is the same object until something in it changes, and its error too
   const live = resource.status;
   assert.equal(resource.status, live);
   assert.ok(Object.isFrozen(live));
-  model.set({ phase: "reconnecting", attempt: 1, retryAt: 5, error: rawError("unavailable", "503", { retryable: true, retryAfterSeconds: 2 }) });
+  model.set({
+    phase: "reconnecting",
+    attempt: 1,
+    retryAt: 5,
+    error: rawError("unavailable", "503", { retryable: true, retryAfterSeconds: 2 }),
+  });
   const first = resource.status;
   assert.equal(first.error.name, "WatchCacheError");
   assert.equal(first.error.retryAfterSeconds, 2);
@@ -158,7 +163,13 @@ test("the signals of a flush become events that carry the status", async () => {
   }
   model.signal(1 | 2 | 4 | 8 | 16);
   await settle();
-  assert.deepEqual(log, [["status", true], ["sync", true], ["relist", true], ["overflow", true], ["error", true]]);
+  assert.deepEqual(log, [
+    ["status", true],
+    ["sync", true],
+    ["relist", true],
+    ["overflow", true],
+    ["error", true],
+  ]);
 });
 
 test("a page that wakes up tries to connect at once, and only where that is waited for", async (t) => {

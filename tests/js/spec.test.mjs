@@ -18,7 +18,19 @@ test("specs name paths", () => {
 });
 
 test("a spec that names nothing says why", () => {
-  const wrong = ["", "Pods", "pods/log", "apps/deployments", "a/b/c/d", "/api/v1/pods", "apps/latest/deployments", "v1/../secrets", 7, null, undefined];
+  const wrong = [
+    "",
+    "Pods",
+    "pods/log",
+    "apps/deployments",
+    "a/b/c/d",
+    "/api/v1/pods",
+    "apps/latest/deployments",
+    "v1/../secrets",
+    7,
+    null,
+    undefined,
+  ];
   const more = [
     { version: "v1", resource: "pods", namespace: "a/b" },
     { version: "v1", resource: "pods", labelSelector: 7 },
@@ -27,7 +39,8 @@ test("a spec that names nothing says why", () => {
     { source: {}, id: "x" },
     { source: { list() {}, watch() {} }, id: "" },
   ];
-  for (const spec of [...wrong, ...more]) assert.throws(() => readSpec(spec), { name: "WatchCacheError", code: "invalid" }, JSON.stringify(spec));
+  for (const spec of [...wrong, ...more])
+    assert.throws(() => readSpec(spec), { name: "WatchCacheError", code: "invalid" }, JSON.stringify(spec));
 });
 
 test("the server is an absolute address without secrets", () => {
@@ -53,7 +66,15 @@ test("options have the defaults of the contract, and wrong ones are named", () =
     ["websocket", "same-origin", 500, 5_000, 90_000, "frame"],
   );
   assert.deepEqual(settings.strip, ["metadata.managedFields"]);
-  const wrong = [{ transport: "sse" }, { pageSize: 0 }, { pageSize: 1.5 }, { linger: -1 }, { idleTimeout: "90" }, { retry: { factor: 0 } }, { retry: { capMs: Number.NaN } }];
+  const wrong = [
+    { transport: "sse" },
+    { pageSize: 0 },
+    { pageSize: 1.5 },
+    { linger: -1 },
+    { idleTimeout: "90" },
+    { retry: { factor: 0 } },
+    { retry: { capMs: Number.NaN } },
+  ];
   for (const options of [...wrong, { flush: "never" }, { credentials: "always" }, { auth: "token" }, { fetch: 1 }, { WebSocket: {} }]) {
     assert.throws(() => readOptions(options), { code: "invalid", message: new RegExp(Object.keys(options)[0]) });
   }
@@ -62,7 +83,11 @@ test("options have the defaults of the contract, and wrong ones are named", () =
 test("what reaches the core is complete, and calls go to the user's functions", async () => {
   const module = new ModelModule();
   const seen = [];
-  class Socket {}
+  class Socket {
+    constructor(...request) {
+      this.request = request;
+    }
+  }
   const cache = openCache(
     {
       server: "http://127.0.0.1:1/base/",
@@ -82,7 +107,9 @@ test("what reaches the core is complete, and calls go to the user's functions", 
     [transport.server, transport.path, transport.labelSelector, transport.transport, transport.credentials],
     ["http://127.0.0.1:1/base", "/api/v1/pods", "a=b", "fetch", "same-origin"],
   );
-  assert.equal(transport.WebSocket, Socket);
+  const socket = Reflect.construct(transport.WebSocket, ["wss://host", ["a"]]);
+  assert.ok(socket instanceof Socket);
+  assert.deepEqual(socket.request, ["wss://host", ["a"]]);
   assert.deepEqual(transport.auth(), { token: "t" });
   const call = transport.fetch;
   await call("u", { method: "GET" });
@@ -115,13 +142,28 @@ test("without a server, or without a WebSocket, the resource fails when it opens
 });
 
 test("whatever is thrown becomes one kind of error", () => {
-  const raw = { name: "WatchCacheError", code: "expired", message: "too old", retryable: true, status: { code: 410 }, retryAfterSeconds: 3 };
+  const raw = {
+    name: "WatchCacheError",
+    code: "expired",
+    message: "too old",
+    retryable: true,
+    status: { code: 410 },
+    retryAfterSeconds: 3,
+  };
   const error = toError(raw, "pods");
   assert.ok(error instanceof WatchCacheError && error instanceof Error);
   const { code, message, retryable, status, retryAfterSeconds, resource } = error;
-  assert.deepEqual({ code, message, retryable, status, retryAfterSeconds, resource }, {
-    code: "expired", message: "too old", retryable: true, status: { code: 410 }, retryAfterSeconds: 3, resource: "pods",
-  });
+  assert.deepEqual(
+    { code, message, retryable, status, retryAfterSeconds, resource },
+    {
+      code: "expired",
+      message: "too old",
+      retryable: true,
+      status: { code: 410 },
+      retryAfterSeconds: 3,
+      resource: "pods",
+    },
+  );
   assert.equal(toError(error), error);
   assert.equal(toError({ code: "no-such-code", message: "?" }).code, "internal");
   const cause = new TypeError("x is not a function");

@@ -4,12 +4,18 @@ import { mock, test } from "node:test";
 import { openModel, settle } from "./lib/open.mjs";
 import { pod } from "./lib/model.mjs";
 
-const pods = (count) => Array.from({ length: count }, (_, i) => pod(`a/p${String(i).padStart(2, "0")}`, i + 1, { phase: i % 2 ? "Running" : "Pending" }));
+const pods = (count) =>
+  Array.from({ length: count }, (_, i) => pod(`a/p${String(i).padStart(2, "0")}`, i + 1, { phase: i % 2 ? "Running" : "Pending" }));
 const names = (view) => view.getSnapshot().map(({ metadata }) => metadata.name);
 
 test("a view filters, orders, windows and counts", async () => {
   const { resource } = await openModel({ objects: [...pods(5), pod("b/q", 9)] });
-  const view = resource.view({ namespaces: ["a"], orderBy: [{ path: "metadata.name", descending: true }], window: { offset: 1, limit: 2 }, groupBy: "status.phase" });
+  const view = resource.view({
+    namespaces: ["a"],
+    orderBy: [{ path: "metadata.name", descending: true }],
+    window: { offset: 1, limit: 2 },
+    groupBy: "status.phase",
+  });
   assert.deepEqual(names(view), ["p03", "p02"]);
   assert.equal(view.total, 5);
   assert.deepEqual(Object.fromEntries(view.counts), { Pending: 3, Running: 2 });
@@ -70,7 +76,10 @@ test("a change is told once however often it is read, and subscribers may come, 
   model.put(pod("a/p01", 11));
   await settle();
   assert.deepEqual(log, ["a", "c"]);
-  assert.deepEqual(reported.map(({ message }) => message), ["from a"]);
+  assert.deepEqual(
+    reported.map(({ message }) => message),
+    ["from a"],
+  );
   offs[0]();
   model.put(pod("a/p01", 12));
   await settle();
@@ -103,7 +112,11 @@ test("setWindow shows other rows in the next microtask, also with the flush of f
   await settle();
   assert.equal(calls, 1);
   assert.deepEqual(names(view), ["p03", "p04"]);
-  for (const window of [{ offset: -1, limit: 1 }, { offset: 0, limit: 1.5 }, { offset: 0, limit: 2 ** 32 }]) {
+  for (const window of [
+    { offset: -1, limit: 1 },
+    { offset: 0, limit: 1.5 },
+    { offset: 0, limit: 2 ** 32 },
+  ]) {
     assert.throws(() => view.setWindow(window), { code: "invalid" });
   }
   assert.throws(() => resource.view({ window: { offset: Number.NaN, limit: 1 } }), { code: "invalid" });
@@ -168,7 +181,10 @@ test("where judges decoded objects, a failure is reported and is no row", async 
   view.subscribe(() => {});
   await settle();
   assert.deepEqual(names(view), ["p00", "p02"]);
-  assert.deepEqual(reported.map(({ message }) => message), ["cannot judge p03"]);
+  assert.deepEqual(
+    reported.map(({ message }) => message),
+    ["cannot judge p03"],
+  );
   model.put(pod("a/p01", 11, { phase: "Pending" }));
   await settle();
   assert.deepEqual(names(view), ["p00", "p01", "p02"]);

@@ -221,7 +221,10 @@ test("a refused watch rejects the iteration once, and ended tells an error", asy
   await assert.rejects(watcher.next(), { name: "WatchCacheError", code: "invalid", resource: "pods" });
   assert.equal((await watcher.next()).done, true);
   assert.equal((await watcher.ended).reason, "error");
-  await assert.rejects(resource.watch({ labelSelector: "a!!b" }).forEach(() => {}), { code: "invalid" });
+  await assert.rejects(
+    resource.watch({ labelSelector: "a!!b" }).forEach(() => {}),
+    { code: "invalid" },
+  );
   await assert.rejects(resource.watch({ labelSelector: "a!!b" }).batches().next(), { code: "invalid" });
   await settle();
   assert.equal(model.watcherCount, 0, "the core may forget all three");
@@ -274,12 +277,18 @@ test("one watcher has one reader at a time", async () => {
   const watcher = resource.watch({ resourceVersion: "10" });
   const done = watcher.forEach(() => {});
   await assert.rejects(watcher.next(), { code: "invalid" });
-  await assert.rejects(watcher.forEach(() => {}), { code: "invalid" });
+  await assert.rejects(
+    watcher.forEach(() => {}),
+    { code: "invalid" },
+  );
   watcher.stop();
   await done;
   const pulled = resource.watch({ resourceVersion: "10" });
   const next = pulled.next();
-  await assert.rejects(pulled.forEach(() => {}), { code: "invalid" });
+  await assert.rejects(
+    pulled.forEach(() => {}),
+    { code: "invalid" },
+  );
   model.put(pod("a/x", 11));
   assert.equal((await next).value.resourceVersion, "11");
 });
@@ -303,10 +312,10 @@ test("an event is one object for all its subscribers, and shows its fields witho
   model.bookmark("12");
   model.bookmark("13", true);
   await settle();
-  assert.deepEqual(seen.slice(-6).map(({ type, initialEventsEnd }) => `${type} ${initialEventsEnd}`), [
-    ...Array(3).fill("BOOKMARK undefined"),
-    ...Array(3).fill("BOOKMARK true"),
-  ]);
+  assert.deepEqual(
+    seen.slice(-6).map(({ type, initialEventsEnd }) => `${type} ${initialEventsEnd}`),
+    [...Array(3).fill("BOOKMARK undefined"), ...Array(3).fill("BOOKMARK true")],
+  );
 });
 
 test("an error of the core when a watch is made is a refusal", async () => {

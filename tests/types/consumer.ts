@@ -97,12 +97,22 @@ cache.resource({ source });
 
 export async function read(signal: AbortSignal): Promise<void> {
   const status: ResourceStatus = pods.status;
-  same<typeof status.phase, "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed">();
+  same<
+    typeof status.phase,
+    "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed"
+  >();
   same<typeof status.resourceVersion, string | undefined>();
   // @ts-expect-error: a status is not changed by its readers
   status.stale = true;
   await pods.synced({ signal });
-  const list: List<Pod> = await pods.list({ namespace: "a", labelSelector: "a", fieldSelector: "b", resourceVersion: "0", wait: false, signal });
+  const list: List<Pod> = await pods.list({
+    namespace: "a",
+    labelSelector: "a",
+    fieldSelector: "b",
+    resourceVersion: "0",
+    wait: false,
+    signal,
+  });
   same<typeof list.items, readonly Pod[]>();
   // @ts-expect-error: not there yet
   await pods.list({ limit: 5 });
@@ -139,8 +149,23 @@ export async function read(signal: AbortSignal): Promise<void> {
 }
 
 export async function watch(signal: AbortSignal): Promise<void> {
-  const from: WatchOptions = { namespace: "a", name: "b", labelSelector: "a", fieldSelector: "b", resourceVersion: "5", resourceVersionMatch: "NotOlderThan" };
-  const watcher: Watcher<Pod> = pods.watch({ ...from, sendInitialEvents: true, allowWatchBookmarks: true, timeoutSeconds: 5, bufferSize: 10, wait: true, signal });
+  const from: WatchOptions = {
+    namespace: "a",
+    name: "b",
+    labelSelector: "a",
+    fieldSelector: "b",
+    resourceVersion: "5",
+    resourceVersionMatch: "NotOlderThan",
+  };
+  const watcher: Watcher<Pod> = pods.watch({
+    ...from,
+    sendInitialEvents: true,
+    allowWatchBookmarks: true,
+    timeoutSeconds: 5,
+    bufferSize: 10,
+    wait: true,
+    signal,
+  });
   for await (const event of watcher) {
     same<typeof event, WatchEvent<Pod>>();
     same<typeof event.type, "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR">();
@@ -199,14 +224,31 @@ export function view(signal: AbortSignal): void {
 
 export function listen(): void {
   pods.addEventListener("status", (event) => same<typeof event.detail, ResourceStatus>());
-  for (const type of ["sync", "relist", "overflow", "error"] as const) pods.addEventListener(type, ({ detail }) => void detail.phase, { once: true });
+  for (const type of ["sync", "relist", "overflow", "error"] as const)
+    pods.addEventListener(type, ({ detail }) => void detail.phase, { once: true });
   cache.addEventListener("error", ({ detail }) => same<typeof detail, WatchCacheError>());
 }
 
 export function tell(error: unknown): string {
   if (!(error instanceof WatchCacheError)) return "";
   same<typeof error.code, WatchCacheErrorCode>();
-  const code: "expired" | "timeout" | "too-many-requests" | "unauthorized" | "forbidden" | "not-found" | "conflict" | "invalid" | "network" | "protocol" | "decode" | "overflow" | "unavailable" | "out-of-memory" | "closed" | "internal" = error.code;
+  const code:
+    | "expired"
+    | "timeout"
+    | "too-many-requests"
+    | "unauthorized"
+    | "forbidden"
+    | "not-found"
+    | "conflict"
+    | "invalid"
+    | "network"
+    | "protocol"
+    | "decode"
+    | "overflow"
+    | "unavailable"
+    | "out-of-memory"
+    | "closed"
+    | "internal" = error.code;
   same<typeof error.status, Status | undefined>();
   same<typeof error.retryable, boolean>();
   same<typeof error.retryAfterSeconds, number | undefined>();

@@ -11,8 +11,20 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const tsc = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 
 const projects = {
-  "a bundler's project in the browser": { target: "ES2022", module: "ESNext", moduleResolution: "Bundler", lib: ["ES2022", "DOM", "DOM.Iterable"], types: [] },
-  "a Node project without the browser's library": { target: "ES2022", module: "NodeNext", moduleResolution: "NodeNext", lib: ["ES2022"], types: ["node"] },
+  "a bundler's project in the browser": {
+    target: "ES2022",
+    module: "ESNext",
+    moduleResolution: "Bundler",
+    lib: ["ES2022", "DOM", "DOM.Iterable"],
+    types: [],
+  },
+  "a Node project without the browser's library": {
+    target: "ES2022",
+    module: "NodeNext",
+    moduleResolution: "NodeNext",
+    lib: ["ES2022"],
+    types: ["node"],
+  },
   "the strictest of settings": {
     target: "ESNext",
     module: "NodeNext",

@@ -284,7 +284,8 @@ class ModelResource {
   async list(options) {
     this.#check("list");
     if (options.labelSelector?.includes("!!")) throw rawError("invalid", "unable to parse the selector");
-    if (!this.#synced && options.wait === false) throw rawError("too-many-requests", "not ready", { retryable: true, retryAfterSeconds: 1 });
+    if (!this.#synced && options.wait === false)
+      throw rawError("too-many-requests", "not ready", { retryable: true, retryAfterSeconds: 1 });
     await this.#ready();
     const ids = [...this.#store.values()].filter((id) => matches(this.#entries.get(id).value(), options)).map((id) => this.#pin(id));
     return { ids: Float64Array.from(ids), resourceVersion: this.#status.resourceVersion };

@@ -77,7 +77,10 @@ export class Upstream {
     const limit = Math.min(request.limit ?? Infinity, this.pageSize);
     const items = all.slice(from, from + limit);
     const left = all.length - from - items.length;
-    const metadata = { resourceVersion: String(this.version), ...(left > 0 ? { continue: String(from + limit), remainingItemCount: left } : {}) };
+    const metadata = {
+      resourceVersion: String(this.version),
+      ...(left > 0 ? { continue: String(from + limit), remainingItemCount: left } : {}),
+    };
     return { body: JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata, items }) };
   }
 
