@@ -61,3 +61,28 @@ test("--proxy: another server's pods, the integrity by its exact list, and no fa
     await cluster.close();
   }
 });
+
+test("the integrity line says so when cache and server differ", async () => {
+  const server = await serve({ pods: 200, rate: 20 });
+  const { page, said, close } = await open(browser, server.url);
+  try {
+    await live(page);
+    // One object is held in another version, one is missing in the cache, one is there though the server has it no more.
+    await page.route("**/demo/digest*", async (route) => {
+      const response = await route.fetch();
+      const digest = await response.json();
+      digest.items[0][1] = "1";
+      digest.items[1][0] = "nowhere/at-all";
+      await route.fulfill({ response, json: digest });
+    });
+    const verdict = await integrityAfter(page, Number(server.control.status().resourceVersion));
+    assert.deepEqual([verdict.lost, verdict.duplicated, verdict.outOfOrder], [2, 1, 0]);
+    await page.unroute("**/demo/digest*");
+    const later = await integrityAfter(page, Number(server.control.status().resourceVersion));
+    assert.deepEqual([later.lost, later.duplicated, later.outOfOrder], [0, 0, 0]);
+    assert.deepEqual(said, []);
+  } finally {
+    await close();
+    await server.close();
+  }
+});

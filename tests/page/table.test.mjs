@@ -86,6 +86,9 @@ test("a label selector filters as the server does, and so does a field selector"
       await type(page, "label", selector);
       await rowCount(page, (await listed(`labelSelector=${encodeURIComponent(selector)}`)).length);
     }
+    await type(page, "label", "nobody=has-this");
+    await rowCount(page, 0);
+    await page.getByText("no pods match").waitFor();
     await type(page, "label", "");
     await rowCount(page, PODS);
     for (const selector of ["status.phase=Running", "status.phase!=Running", `spec.nodeName=${sample.spec.nodeName}`]) {

@@ -81,7 +81,15 @@ export function App({ session }: { session: Session }) {
           <NamespaceSelect {...namespaces} />
         </Toolbar>
         <StaleBar status={status} />
-        <Table table={table} feed={feed} sort={sort} onSort={setSort} stale={status.stale} handle={handle} />
+        <Table
+          table={table}
+          feed={feed}
+          sort={sort}
+          onSort={setSort}
+          stale={status.stale}
+          empty={status.phase === "live" ? "no pods match" : undefined}
+          handle={handle}
+        />
       </main>
       <footer>
         <Integrity {...session} />

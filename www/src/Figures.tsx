@@ -21,7 +21,7 @@ export function Figures({ cache, pods, feed }: Session) {
         <dd data-testid="objects">{grouped(pods.size)}</dd>
         <dt>objects</dt>
       </div>
-      <div>
+      <div title="the cache's WebAssembly memory: all objects and their recent history">
         <dd data-testid="bytes">{bytes(held)}</dd>
         <dt>held</dt>
       </div>

@@ -5,8 +5,9 @@ import type { Session } from "./session";
 import { useNow } from "./useView";
 
 const EVERY_MS = 2_000;
+const RETRY_MS = 250;
 
-const FORMULA = `The cache is listed at its version; the server tells what it held at that same version; both are compared object by object.
+const FORMULA = `The cache's state is read at its version; the server tells what it held at that same version; both are compared object by object.
 lost = objects of the server that the cache lacks, or holds in another version
 duplicated = objects the cache holds twice or though the server deleted them, and events delivered twice
 out of order = events of this page's own watch whose version was not above the one before`;
@@ -20,9 +21,9 @@ export function Integrity({ pods, feed }: Session) {
     const abort = new AbortController();
     void repeat(abort.signal, async () => {
       // Between streams the server may already have forgotten the version that the cache is at.
-      if (pods.status.phase !== "live") return;
-      const found = await check(pods, abort.signal).catch(() => undefined);
+      const found = pods.status.phase === "live" ? await check(pods, abort.signal).catch(() => undefined) : undefined;
       if (found) setVerdict(found);
+      return found ? EVERY_MS : RETRY_MS;
     });
     return () => abort.abort();
   }, [pods]);
@@ -68,10 +69,10 @@ export function Integrity({ pods, feed }: Session) {
   );
 }
 
-/** Runs a task, waits, runs it again; never two at once. */
-async function repeat(signal: AbortSignal, task: () => Promise<void>) {
+/** Runs a task, waits as long as it says, runs it again; never two at once. */
+async function repeat(signal: AbortSignal, task: () => Promise<number>) {
   while (!signal.aborted) {
-    await task();
-    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+    const pause = await task();
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }

@@ -17,6 +17,8 @@ interface Props {
   sort: Sort;
   onSort(sort: Sort): void;
   stale: boolean;
+  /** What to say instead of rows, once it is certain that there are none. */
+  empty: string | undefined;
   handle: Ref<TableHandle>;
 }
 
@@ -24,7 +26,7 @@ interface Props {
 const STEP = 32;
 
 /** The pods, as a grid of which only the visible rows exist: in the document, and decoded in the cache. */
-export function Table({ table, feed, sort, onSort, stale, handle }: Props) {
+export function Table({ table, feed, sort, onSort, stale, empty, handle }: Props) {
   const { view, rows, offset, total, setWindow } = table;
   const scroller = useRef<HTMLDivElement>(null);
   const rowHeight = useRowHeight();
@@ -121,6 +123,7 @@ export function Table({ table, feed, sort, onSort, stale, handle }: Props) {
           })}
         </div>
       </div>
+      {total === 0 && empty && <p className="empty none">{empty}</p>}
       <div role="rowgroup" className="body" style={{ height: virtual.getTotalSize() }}>
         {items.map(({ index, start }) => {
           const pod = rows[index - offset];

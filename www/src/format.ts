@@ -21,8 +21,8 @@ export function duration(ms: number): string {
   return `${seconds}s`;
 }
 
-/** A short span with a tenth: "0.9 s". */
-export const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+/** A short span with a tenth, never broken into two lines: "0.9 s". */
+export const seconds = (ms: number) => `${(ms / 1000).toFixed(1)}\u00a0s`;
 
 export const ago = (ms: number) => (ms < 1500 ? "just now" : `${duration(ms)} ago`);
 

@@ -58,7 +58,7 @@ export class Journal {
       this.step(`${what} at ${grouped(status.resourceVersion ?? "")}`, true);
       return;
     }
-    const text = describe(status);
+    const text = describe(status, before);
     if (!text) return;
     if (!this.latest?.open) this.#resume();
     this.step(text);
@@ -96,11 +96,11 @@ export class Journal {
   }
 }
 
-function describe({ phase, error, attempt }: ResourceStatus): string | undefined {
+function describe({ phase, error }: ResourceStatus, before: ResourceStatus): string | undefined {
   const why = error ? `: ${error.message}` : "";
   switch (phase) {
     case "reconnecting":
-      return attempt > 1 ? `try ${attempt} failed${why}` : `stream lost${why}`;
+      return before.phase === "reconnecting" ? error && `refused${why}` : `stream lost${why}`;
     case "relisting":
       return `listing again, only differences will show${why}`;
     case "needs-auth":

@@ -2,7 +2,12 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./App";
 import { openSession } from "./session";
-import "./style.css";
+import "./style/base.css";
+import "./style/frame.css";
+import "./style/table.css";
+import "./style/footer.css";
+// Last: it folds what the others lay out.
+import "./style/narrow.css";
 
 const root = document.getElementById("root")!;
 
