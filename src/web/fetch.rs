@@ -260,6 +260,10 @@ fn frames(chunks: PageStream) -> FrameStream {
             if let Err(error) = state.splitter.push(&chunk, |frame| ready.push_back(frame)) {
                 return Some((Err(error), None));
             }
+            if state.ready.is_empty() {
+                // A sign of life: a long frame on a slow line is not silence.
+                return Some((Ok(Vec::new()), Some(state)));
+            }
         }
     })
     .boxed_local()
