@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::runtime::Millis;
 use crate::status::Error;
 use crate::version::Version;
-use crate::watch::event::{EndReason, WatchEvent};
+use crate::watch::event::{EndReason, EventKind, WatchEvent};
 use crate::watch::filter::Filter;
 
 /// Whether the subscriber takes events at the moment.
@@ -155,10 +155,36 @@ impl Watcher {
         // The subscriber may resume where it stopped hearing, not where the cacher is.
         if !self.backlog.is_empty() {
             self.resume_from = None;
-        } else if let Some(first) = self.queue.front() {
+        } else if let Some(first) = self.queue.iter().find(|event| event.kind != EventKind::Bookmark) {
+            // A bookmark takes nothing with it, and may stand at the version of the last event that was heard.
             self.resume_from = first.version.predecessor();
         }
         self.backlog.clear();
         self.queue.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::named;
+
+    fn stopped(waiting: Vec<WatchEvent>) -> Option<Version> {
+        let mut watcher = Watcher::new(Filter::default());
+        watcher.started = true;
+        watcher.queue = waiting.into();
+        watcher.end(EndReason::Stopped, &Version::from(9));
+        assert!(watcher.is_drained());
+        watcher.resume_from
+    }
+
+    #[test]
+    fn who_stops_goes_on_before_the_first_event_it_did_not_hear() {
+        let event = |version| WatchEvent::of(EventKind::Added, named("x", version));
+        let bookmark = || WatchEvent::bookmark(Version::from(7), false);
+        assert_eq!(stopped(vec![]), Some(Version::from(9)));
+        assert_eq!(stopped(vec![event(8), event(9)]), Some(Version::from(7)));
+        assert_eq!(stopped(vec![bookmark()]), Some(Version::from(9)));
+        assert_eq!(stopped(vec![bookmark(), event(9)]), Some(Version::from(8)));
     }
 }
