@@ -3,6 +3,7 @@
 pub mod cacher;
 pub mod freshness;
 pub mod incoming;
+pub mod reads;
 pub mod ready;
 pub mod resource;
 pub mod status;

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::channel::{mpsc, oneshot};
-use futures::future::{Either, select};
+use futures::future::select;
 use futures::{FutureExt, StreamExt};
 
 use crate::cache::cacher::{Cacher, signal};
@@ -12,12 +12,10 @@ use crate::cache::freshness::FRESH_LIMIT_MS;
 use crate::cache::incoming::{INCOMING_CAPACITY, Incoming};
 use crate::cache::window::WindowBounds;
 use crate::json::fields::FieldSet;
-use crate::json::list::ListScanner;
-use crate::object::Object;
 use crate::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::{Millis, SharedRuntime};
-use crate::source::{ListRequest, Source};
-use crate::status::{Error, Status};
+use crate::source::Source;
+use crate::status::Error;
 use crate::version::Version;
 use crate::watch::bookmark::TICK_MS;
 use crate::watch::budget::TimeBudget;
@@ -53,29 +51,14 @@ pub struct ResourceConfig {
     pub reflector: ReflectorConfig,
 }
 
-/// What a list asks for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ListOptions {
-    /// Only this namespace.
-    pub namespace: Option<String>,
-    /// A label selector.
-    pub label_selector: Option<String>,
-    /// A field selector over any scalar path.
-    pub field_selector: Option<String>,
-    /// Unset: the upstream's current version; `"0"`: any; `n`: not older than that.
-    pub resource_version: Option<String>,
-    /// Whether to wait for readiness rather than fail with 429.
-    pub wait: bool,
-}
-
 type FlushHook = Rc<dyn Fn(Flush)>;
 
 /// A resource. Its methods never call the flush hook before they return.
 pub struct Resource {
-    config: ResourceConfig,
-    runtime: SharedRuntime,
-    source: Rc<dyn Source>,
-    cacher: RefCell<Cacher>,
+    pub(super) config: ResourceConfig,
+    pub(super) runtime: SharedRuntime,
+    pub(super) source: Rc<dyn Source>,
+    pub(super) cacher: RefCell<Cacher>,
     reflector: RefCell<Option<ReflectorHandle>>,
     hook: RefCell<Option<FlushHook>>,
     flush_planned: Cell<bool>,
@@ -300,98 +283,9 @@ impl Resource {
             _ => Version::ZERO,
         };
         if options.send_initial_events == Some(true) {
-            self.until_fresh(&required).await?;
+            self.until_fresh(&required, FRESH_LIMIT_MS).await?;
         }
         Ok(required)
-    }
-
-    /// Waits until the cacher is ready; without `wait` fails with its 429.
-    pub async fn until_ready(&self, wait: bool) -> Result<(), Error> {
-        loop {
-            let now = self.runtime.now();
-            let waiter = {
-                let mut cacher = self.cacher.borrow_mut();
-                match cacher.ready().check(now) {
-                    Ok(()) => return Ok(()),
-                    Err(error) if !wait || cacher.ready().is_stopped() => return Err(error),
-                    Err(_) => cacher.ready().wait(),
-                }
-            };
-            if let Some(waiter) = waiter {
-                let _woken = waiter.await;
-            }
-        }
-    }
-
-    /// Waits until the cacher has reached a version, for three seconds at most; then 504, "Too large resource version".
-    pub async fn until_fresh(&self, version: &Version) -> Result<(), Error> {
-        let deadline = self.runtime.now() + FRESH_LIMIT_MS;
-        loop {
-            let waiter = {
-                let mut cacher = self.cacher.borrow_mut();
-                if cacher.version() >= version {
-                    return Ok(());
-                }
-                if cacher.ready().is_stopped() {
-                    return Err(Error::closed());
-                }
-                let left = deadline.saturating_sub(self.runtime.now());
-                if left == 0 {
-                    return Err(Status::too_large(version, cacher.version()).into());
-                }
-                select(cacher.freshness().wait(version.clone()), self.runtime.sleep(left))
-            };
-            match waiter.await {
-                Either::Left(_) | Either::Right(_) => {}
-            }
-        }
-    }
-
-    /// The upstream's current version, by the smallest consistent list.
-    async fn current_version(&self) -> Result<Version, Error> {
-        let request = ListRequest { limit: Some(1), ..ListRequest::default() };
-        let mut page = self.source.list(request).await?;
-        let mut scanner = ListScanner::new();
-        let none = FieldSet::new(Vec::new());
-        while let Some(chunk) = page.next().await {
-            scanner.push(&chunk?, &none, &mut |_| {}).map_err(|error| Error::decode(error.to_string()))?;
-        }
-        let head = scanner.finish().map_err(|error| Error::decode(error.to_string()))?;
-        let text = head.version.unwrap_or_default();
-        Version::parse(&text).map_err(|error| Error::protocol(error.to_string()))
-    }
-
-    /// Makes sure that the cacher is ready and has reached the version that a read asks for.
-    async fn settle(&self, resource_version: Option<&str>, wait: bool) -> Result<(), Error> {
-        let asked = match resource_version.filter(|text| !text.is_empty()) {
-            None => None,
-            Some(text) => Some(Version::parse(text).map_err(|error| Status::bad_request(format!("invalid resource version: {error}")))?),
-        };
-        self.until_ready(wait).await?;
-        let required = match asked {
-            Some(version) => version,
-            None => self.current_version().await?,
-        };
-        self.until_fresh(&required).await
-    }
-
-    /// Lists objects in key order, and the version at which the list is true.
-    pub async fn list(self: Rc<Self>, options: ListOptions) -> Result<(Vec<Rc<Object>>, Version), Error> {
-        let filter = self.cacher.borrow().filter(
-            options.namespace.as_deref(),
-            options.label_selector.as_deref(),
-            options.field_selector.as_deref(),
-        )?;
-        self.settle(options.resource_version.as_deref(), options.wait).await?;
-        let cacher = self.cacher.borrow();
-        Ok((cacher.select(&filter).collect(), cacher.version().clone()))
-    }
-
-    /// Gets one object, not older than the version asked for; 404 when there is none.
-    pub async fn get(self: Rc<Self>, key: String, resource_version: Option<String>) -> Result<Rc<Object>, Error> {
-        self.settle(resource_version.as_deref(), true).await?;
-        let found = self.cacher.borrow().store().get(&key).cloned();
-        found.ok_or_else(|| Status::not_found(&self.config.name, crate::key::split(&key).1).into())
     }
 
     /// Completes when the first list is applied.

@@ -4,7 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{ListRequest, WatchRequest};
+use super::{ListRequest, Narrow, WatchRequest};
+use crate::selector::field::escape;
 use crate::status::{Error, ErrorCode, Status};
 
 /// The longest frame that is taken; beyond it the stream is given up, because memory is bounded. 64 MiB.
@@ -67,7 +68,7 @@ pub struct Selection {
 
 /// The query of a list, without the question mark. `extra` is appended as it is given.
 pub fn list_query(request: &ListRequest, selection: &Selection, extra: &[(String, String)]) -> String {
-    let mut query = Query::new(selection);
+    let mut query = Query::new(&narrowed(selection, request.narrow.as_ref()));
     query.set("resourceVersion", request.resource_version.as_deref());
     query.set("resourceVersionMatch", request.resource_version_match.as_deref());
     query.set("limit", request.limit.map(|limit| limit.to_string()).as_deref());
@@ -85,6 +86,24 @@ pub fn watch_query(request: &WatchRequest, selection: &Selection, extra: &[(Stri
     query.set("allowWatchBookmarks", request.allow_watch_bookmarks.then_some("true"));
     query.set("timeoutSeconds", Some(&request.timeout_seconds.to_string()));
     query.finish(extra)
+}
+
+/// Both selections at once.
+fn narrowed(selection: &Selection, narrow: Option<&Narrow>) -> Selection {
+    let Some(narrow) = narrow else { return selection.clone() };
+    let join = |parts: [Option<String>; 3]| {
+        let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        (!parts.is_empty()).then(|| parts.join(","))
+    };
+    let term = |field: &str, value: &Option<String>| value.as_ref().map(|value| format!("{field}={}", escape(value)));
+    Selection {
+        labels: join([selection.labels.clone(), narrow.labels.clone(), None]),
+        fields: join([
+            selection.fields.clone(),
+            term("metadata.namespace", &narrow.namespace),
+            term("metadata.name", &narrow.name),
+        ]),
+    }
 }
 
 struct Query(form_urlencoded::Serializer<'static, String>);
@@ -258,6 +277,16 @@ impl FrameSplitter {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_part_of_a_resource_is_asked_for_by_both_selections_at_once() {
+        let selection = Selection { labels: Some("app=web".into()), fields: None };
+        let narrow = Narrow { labels: Some("tier in (a)".into()), namespace: Some("ns".into()), name: Some("x".into()) };
+        let both = narrowed(&selection, Some(&narrow));
+        assert_eq!(both.labels.as_deref(), Some("app=web,tier in (a)"));
+        assert_eq!(both.fields.as_deref(), Some("metadata.namespace=ns,metadata.name=x"));
+        assert_eq!(narrowed(&selection, None), selection);
+    }
 
     #[test]
     fn paths_are_those_of_the_api() {

@@ -18,6 +18,19 @@ pub struct ListRequest {
     pub limit: Option<u32>,
     /// `continue`, the token of the page before.
     pub continue_token: Option<String>,
+    /// A part that would do. Whoever asks filters what comes, so a source that cannot narrow a list may leave it whole.
+    pub narrow: Option<Narrow>,
+}
+
+/// A part of a resource that every Kubernetes server can select.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Narrow {
+    /// A label selector.
+    pub labels: Option<String>,
+    /// One namespace.
+    pub namespace: Option<String>,
+    /// One name.
+    pub name: Option<String>,
 }
 
 /// What a watch asks for.

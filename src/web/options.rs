@@ -4,7 +4,8 @@ use js_sys::Function;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsValue;
 
-use crate::cache::resource::{ListOptions, ResourceConfig};
+use crate::cache::reads::ListOptions;
+use crate::cache::resource::ResourceConfig;
 use crate::cache::status::ResourceStatus;
 use crate::cache::views::ViewOptions;
 use crate::cache::window::WindowBounds;
