@@ -38,18 +38,20 @@ export async function readPage(table, options, namespace, visible) {
   const plan = planRead(options);
   if (plan.wait) await table.store.reached(plan.wait, visible);
   const version = plan.exact ?? visible();
-  if (!table.window.covers(version)) {
+  const state = table.at(version);
+  if (!state) {
     if (plan.start === undefined) throw expired(EXPIRED_LIST);
     // Version -1 asks for the rest as it is then: not one consistent list, but not from the beginning again either.
     throw expired(EXPIRED_CONTINUE, { continue: encodeContinue(plan.start, -1) });
   }
-  const snapshot = table.snapshot(version);
   const pinned = options.fields.exact("metadata.name");
   if (pinned !== undefined && (namespace || !table.definition.namespaced) && plan.start === undefined) {
-    const object = snapshot.get(keyOf(table.definition, namespace, pinned));
+    const object = state.get(keyOf(table.definition, namespace, pinned));
     return { version, items: object && selects(options, object) ? [object] : [] };
   }
-  return cutPage(snapshot, options, root, plan);
+  const page = cutPage(state, options, root, plan);
+  if (page.continue) table.hold(state);
+  return page;
 }
 
 /**
@@ -86,11 +88,11 @@ function planRead(options) {
 }
 
 /**
- * @param {import("./store.mjs").Snapshot} snapshot @param {ListOptions} options @param {string} root
+ * @param {import("./snapshot.mjs").State} state @param {ListOptions} options @param {string} root
  * @param {{ start?: string, limit: number }} plan
  * @returns {Page}
  */
-function cutPage(snapshot, options, root, { start, limit }) {
+function cutPage(state, options, root, { start, limit }) {
   const prefix = `${root}/`;
   const from = start === undefined ? prefix : root + start;
   const everything = options.labels.empty && options.fields.empty;
@@ -98,18 +100,18 @@ function cutPage(snapshot, options, root, { start, limit }) {
   const items = [];
   /** @type {ObjectVersion | undefined} */
   let last;
-  for (const object of snapshot.range(prefix, from)) {
+  for (const object of state.range(prefix, from)) {
     if (limit > 0 && items.length === limit) {
       // There is a further candidate. Whether it matches is the next page's business, so that page may be empty.
       const next = `${/** @type {ObjectVersion} */ (last).key}\0`;
-      const token = encodeContinue(next.slice(root.length), snapshot.version);
-      return { version: snapshot.version, items, continue: token, remaining: everything ? snapshot.count(prefix, next) : undefined };
+      const token = encodeContinue(next.slice(root.length), state.version);
+      return { version: state.version, items, continue: token, remaining: everything ? state.count(prefix, next) : undefined };
     }
     if (!everything && !selects(options, object)) continue;
     items.push(object);
     last = object;
   }
-  return { version: snapshot.version, items };
+  return { version: state.version, items };
 }
 
 /** @param {{ labels: ListOptions["labels"], fields: ListOptions["fields"] }} options @param {ObjectVersion} object */

@@ -307,6 +307,33 @@ test("lst_26_pages_show_one_state", async (t) => {
   assert.deepEqual(names, ["first/bar", "second/bar", "second/foo", "third/barfoo", "third/foo"]);
 });
 
+test("lst_27_pages_outlast_the_window", async (t) => {
+  const server = await serverFor(t, { pods: 60, history: 20 });
+  const whole = (await server.api("/api/v1/pods?pretty=false")).body;
+  const pages = [];
+  let query = "limit=20";
+  for (;;) {
+    const { code, body } = await server.api(`/api/v1/pods?pretty=false&${query}`);
+    assert.equal(code, 200, body.message);
+    pages.push(body);
+    server.control.step(100);
+    if (!body.metadata.continue) break;
+    query = `limit=20&continue=${body.metadata.continue}`;
+  }
+  assert.deepEqual(
+    pages.map((page) => [page.items.length, page.metadata.remainingItemCount, page.metadata.resourceVersion]),
+    [40, 20, undefined].map((remaining) => [20, remaining, whole.metadata.resourceVersion]),
+  );
+  assert.deepEqual(
+    pages.flatMap((page) => page.items),
+    whole.items,
+  );
+  const unrelated = await server.api(
+    `/api/v1/pods?resourceVersion=${Number(whole.metadata.resourceVersion) - 1}&resourceVersionMatch=Exact`,
+  );
+  assert.equal(unrelated.code, 410);
+});
+
 test("lst_28_continuation_with_a_filter", async (t) => {
   const server = await serverFor(t);
   for (const [namespace, name] of [

@@ -26,7 +26,7 @@ export const DEFAULTS = {
   pods: 5_000,
   rate: 200,
   seed: 1,
-  history: 2_000,
+  history: 8_000,
   bookmarkMs: 60_000,
   tokens: [],
   root: fileURLToPath(new URL("../dist/", import.meta.url)),

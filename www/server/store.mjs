@@ -2,6 +2,7 @@
 import { ObjectVersion } from "./object-version.mjs";
 import { keyOf, RESOURCES } from "./resources.mjs";
 import { tooLargeVersion } from "./status.mjs";
+import { HeldState, lowerBound, Snapshot } from "./snapshot.mjs";
 import { EventWindow } from "./window.mjs";
 
 /** @typedef {import("./resources.mjs").ResourceDefinition} ResourceDefinition */
@@ -10,6 +11,9 @@ import { EventWindow } from "./window.mjs";
 /** How long a read waits for a version that is still to come, as an API server does. */
 const FRESHNESS_MS = 3_000;
 const LOOK_AGAIN_MS = 100;
+/** How long the state behind a continue token is held after its last use, and for how many lists at most. */
+const HELD_MS = 60_000;
+const HELD_LISTS = 4;
 
 /** The objects of one resource. */
 export class Table {
@@ -24,6 +28,10 @@ export class Table {
     this.window = new EventWindow(capacity, store.revision);
     /** Called after every event. @type {Set<() => void>} */
     this.listeners = new Set();
+    /** States behind continue tokens, by version. @type {Map<number, HeldState>} */
+    this.held = new Map();
+    /** @type {Map<number, NodeJS.Timeout>} */
+    this.timers = new Map();
   }
 
   /** @param {string} key */
@@ -76,65 +84,45 @@ export class Table {
   snapshot(version) {
     return new Snapshot(this, version);
   }
-}
-
-/** A table at one version: the current objects, with the events since undone. Read it within one synchronous step. */
-export class Snapshot {
-  /** @param {Table} table @param {number} version */
-  constructor(table, version) {
-    this.table = table;
-    this.version = version;
-    /** What differs from the current objects; null: was not there. @type {Map<string, ObjectVersion | null>} */
-    this.undone = new Map();
-    const { window } = table;
-    for (let position = window.end - 1; position >= window.first && window.at(position).version > version; position -= 1) {
-      const event = window.at(position);
-      this.undone.set(event.key, event.previous);
-    }
-    /** Keys that were there and are no more, in byte order. */
-    this.gone = [...this.undone].filter(([key, was]) => was && !table.current.has(key)).map(([key]) => key);
-    this.gone.sort();
-  }
-
-  /** @param {string} key */
-  get(key) {
-    const undone = this.undone.get(key);
-    return undone === undefined ? this.table.current.get(key) : (undone ?? undefined);
-  }
 
   /**
-   * Objects in key order.
-   * @param {string} prefix only keys that begin so
-   * @param {string} [from] only keys from here on
-   * @returns {Generator<ObjectVersion, void>}
+   * The same, also where the window no longer reaches but a list in pages is under way.
+   * @param {number} version
+   * @returns {import("./snapshot.mjs").State | undefined} undefined when that version is gone
    */
-  *range(prefix, from = prefix) {
-    const { keys } = this.table;
-    let next = lowerBound(keys, from);
-    let nextGone = lowerBound(this.gone, from);
-    for (;;) {
-      const key = keys[next];
-      const gone = this.gone[nextGone];
-      const chosen = gone === undefined || (key !== undefined && key < gone) ? key : gone;
-      if (chosen === undefined || !chosen.startsWith(prefix)) return;
-      if (chosen === gone) nextGone += 1;
-      else next += 1;
-      const object = this.get(chosen);
-      if (object) yield object;
-    }
+  at(version) {
+    const held = this.held.get(version);
+    if (!held) return this.window.covers(version) ? this.snapshot(version) : undefined;
+    this.#hold(held);
+    return held;
   }
 
-  /**
-   * How many objects `range` would give, without visiting them.
-   * @param {string} prefix @param {string} from
-   */
-  count(prefix, from) {
-    const { keys } = this.table;
-    const end = prefixEnd(prefix);
-    const within = (/** @type {string} */ key) => key >= from && key < end;
-    let count = lowerBound(keys, end) - lowerBound(keys, from) + lowerBound(this.gone, end) - lowerBound(this.gone, from);
-    for (const [key, was] of this.undone) if (!was && within(key) && this.table.current.has(key)) count -= 1;
-    return Math.max(count, 0);
+  /** Keeps a state for further pages. @param {import("./snapshot.mjs").State} state */
+  hold(state) {
+    if (state instanceof Snapshot) this.#hold(new HeldState(state));
+  }
+
+  /** @param {HeldState} state */
+  #hold(state) {
+    // The order of a map is that of insertion: the list that was asked for longest ago goes first.
+    this.release(state.version);
+    this.held.set(state.version, state);
+    const timer = setTimeout(() => this.release(state.version), HELD_MS).unref();
+    this.timers.set(state.version, timer);
+    for (const version of this.held.keys()) if (this.held.size > HELD_LISTS) this.release(version);
+  }
+
+  /** @param {number} version */
+  release(version) {
+    clearTimeout(this.timers.get(version));
+    this.timers.delete(version);
+    this.held.delete(version);
+  }
+
+  /** Forgets all that was. */
+  forget() {
+    this.window.reset(this.store.revision);
+    for (const version of [...this.held.keys()]) this.release(version);
   }
 }
 
@@ -168,7 +156,7 @@ export class Store {
    */
   compact() {
     this.advance();
-    for (const table of this.tables.values()) table.window.reset(this.revision);
+    for (const table of this.tables.values()) table.forget();
     this.changed();
   }
 
@@ -194,21 +182,4 @@ export class Store {
       });
     }
   }
-}
-
-/** First index whose key is not below `key`. @param {string[]} keys @param {string} key */
-export function lowerBound(keys, key) {
-  let low = 0;
-  let high = keys.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (keys[middle] < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** The smallest text above everything that begins with a prefix. Keys are ASCII. @param {string} prefix */
-function prefixEnd(prefix) {
-  return `${prefix}\uffff`;
 }
