@@ -1,11 +1,9 @@
 // The Kubernetes API itself: from a request to its list, watch, object or refusal.
-import { STATUS_CODES } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocketServer } from "ws";
 import { authenticate } from "./auth.mjs";
 import { discoveryDocument, isProbe, isPublic } from "./discovery.mjs";
-import { HTML_PAGE, refusal, TOO_MANY_REQUESTS_TEXT } from "./faults.mjs";
 import { encodeJson } from "./json.mjs";
 import { readPage, renderPage } from "./list.mjs";
 import { isInKnownGroup, parseResourcePath } from "./path.mjs";
@@ -24,6 +22,7 @@ import {
   tooLarge,
   unsupportedMediaType,
 } from "./status.mjs";
+import { checkHandshake, endUpgrade, refuseUpgrade } from "./upgrade.mjs";
 import { parseVersion } from "./version.mjs";
 import { checkWatchOptions, Watcher } from "./watch.mjs";
 import { deletedStatus, Writer } from "./write.mjs";
@@ -84,32 +83,14 @@ export class Api {
     if (path.name && !path.watch) return this.#get(answer, path, query);
     const options = decodeListOptions(query, path.definition, { forceWatch: path.watch });
     if (options.watch) checkWatchOptions(options);
-    if (this.#troubled(answer, path, options.watch ? "watch" : "list")) return;
+    const trouble = this.faults.answer({ verb: options.watch ? "watch" : "list", resource: path.definition.resource });
+    if (trouble) return answer.text(trouble.code, trouble.body, trouble.type, trouble.headers);
     if (options.watch) {
       answer.stream();
       this.#watch(new StreamSink(answer.response), path, options);
       return;
     }
     await this.#list(answer, path, options);
-  }
-
-  /**
-   * Faults that answer instead of the API.
-   * @param {Answer} answer @param {ResourcePath} path @param {"list" | "watch"} verb
-   */
-  #troubled(answer, path, verb) {
-    const about = { verb, resource: path.definition.resource };
-    const page = this.faults.take("htmlErrorPage", about);
-    if (page) {
-      answer.text(page.code, HTML_PAGE, "text/html");
-      return true;
-    }
-    const status = this.faults.take("status", about);
-    if (!status) return false;
-    if (status.plain)
-      answer.text(status.code, TOO_MANY_REQUESTS_TEXT, "text/plain; charset=utf-8", { "retry-after": String(status.retryAfterSeconds) });
-    else answer.refuse(refusal(status));
-    return true;
   }
 
   /** @param {Answer} answer @param {ResourcePath} path @param {URLSearchParams} query */
@@ -210,7 +191,8 @@ export class Api {
       const options = decodeListOptions(url.searchParams, path.definition, { forceWatch: path.watch });
       if (!options.watch) throw badRequest("a WebSocket is only for watches here");
       checkWatchOptions(options);
-      this.#refuseUpgrade(path);
+      const trouble = this.faults.answer({ verb: "watch", resource: path.definition.resource, upgrade: true });
+      if (trouble) return endUpgrade(socket, trouble.code, trouble.type, trouble.body, trouble.headers);
       checkHandshake(request, remaining);
       request.headers["sec-websocket-protocol"] = remaining[0];
       if (remaining.length === 0) delete request.headers["sec-websocket-protocol"];
@@ -219,46 +201,6 @@ export class Api {
       refuseUpgrade(socket, asStatusError(error));
     }
   }
-
-  /** @param {ResourcePath} path */
-  #refuseUpgrade(path) {
-    const about = { verb: /** @type {const} */ ("watch"), resource: path.definition.resource };
-    const refused =
-      this.faults.take("refuseUpgrade", about) ?? this.faults.take("status", about) ?? this.faults.take("htmlErrorPage", about);
-    if (refused) throw refusal({ retryAfterSeconds: 1, ...refused, code: refused.code < 400 ? 502 : refused.code });
-  }
-}
-
-/**
- * @param {Request} request
- * @param {string[]} remaining subprotocols beside the token
- */
-export function checkHandshake(request, remaining) {
-  const { origin } = request.headers;
-  // Browsers always send one; "null" is that of a sandboxed frame or a file.
-  if (origin === undefined || !isAbsolute(origin)) throw new StatusError(403, "Forbidden", "a WebSocket needs an Origin that is a URL");
-  if (remaining.length > 1) throw badRequest("a WebSocket takes none or one subprotocol beside the token's");
-}
-
-/** @param {string} origin */
-function isAbsolute(origin) {
-  return origin.startsWith("/") || URL.canParse(origin);
-}
-
-/** @param {import("node:stream").Duplex} socket @param {StatusError} error */
-export function refuseUpgrade(socket, error) {
-  endUpgrade(socket, error.code, "application/json", `${encodeJson(error.toStatus())}\n`, error.headers());
-}
-
-/**
- * @param {import("node:stream").Duplex} socket @param {number} code @param {string} type @param {string} body
- * @param {Record<string, string>} [more] headers
- */
-function endUpgrade(socket, code, type, body, more = {}) {
-  const headers = { "content-type": type, "content-length": String(Buffer.byteLength(body)), connection: "close", ...more };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.on("error", () => {});
-  socket.end(`HTTP/1.1 ${code} ${STATUS_CODES[code] ?? "Error"}\r\n${lines.join("")}\r\n${body}`);
 }
 
 /** One HTTP answer in the making. */

@@ -1,4 +1,5 @@
 // Faults on command: everything that happens to a stream in the wild, at the moment somebody asks for it.
+import { encodeJson } from "./json.mjs";
 import { badRequest, StatusError, tooManyRequests, unavailable } from "./status.mjs";
 import { findResourceByName } from "./resources.mjs";
 import { timestamp } from "./time.mjs";
@@ -214,6 +215,24 @@ export class Faults {
     return fault.options;
   }
 
+  /**
+   * What is to be answered instead of what was asked for, if a fault says so.
+   * @param {{ verb: "list" | "watch", resource: string, upgrade?: boolean }} request `upgrade`: a WebSocket is asked for
+   * @returns {{ code: number, type: string, body: string, headers: Record<string, string> } | undefined}
+   */
+  answer({ upgrade = false, ...request }) {
+    const page = this.take("htmlErrorPage", request);
+    if (page) return { code: page.code, type: "text/html", body: HTML_PAGE, headers: {} };
+    const refused = (upgrade ? this.take("refuseUpgrade", request) : undefined) ?? this.take("status", request);
+    if (!refused) return undefined;
+    if (refused.plain) {
+      const headers = { "retry-after": String(refused.retryAfterSeconds) };
+      return { code: refused.code, type: "text/plain; charset=utf-8", body: TOO_MANY_REQUESTS_TEXT, headers };
+    }
+    const error = refusal(refused);
+    return { code: error.code, type: "application/json", body: `${encodeJson(error.toStatus())}\n`, headers: error.headers() };
+  }
+
   /** @param {string} name */
   #current(name) {
     const fault = this.active.get(name);
@@ -256,25 +275,26 @@ export class Faults {
   }
 }
 
-/**
- * The refusal that the fault "status" stands for.
- * @param {Record<string, any>} options
- * @returns {StatusError}
- */
-export function refusal({ code, retryAfterSeconds }) {
+/** @param {Record<string, any>} options of the fault "status" or "refuseUpgrade" @returns {StatusError} */
+function refusal({ code, retryAfterSeconds = 0 }) {
+  const details = retryAfterSeconds > 0 ? { retryAfterSeconds } : undefined;
   if (code === 429) return tooManyRequests("storage is (re)initializing", retryAfterSeconds);
   if (code === 503) return unavailable("the server is currently unable to handle the request", retryAfterSeconds);
-  return new StatusError(
-    code,
-    code === 500 ? "InternalError" : "",
-    `the fault "status" answers ${code}`,
-    retryAfterSeconds > 0 ? { retryAfterSeconds } : undefined,
-  );
+  return new StatusError(code, REASONS[code] ?? "", `the server answers ${code} on command`, details);
 }
 
-export const HTML_PAGE =
+const REASONS = /** @type {Record<number, string>} */ ({
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  410: "Expired",
+  500: "InternalError",
+  504: "Timeout",
+});
+
+const HTML_PAGE =
   "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head><body><center><h1>502 Bad Gateway</h1></center></body></html>\n";
-export const TOO_MANY_REQUESTS_TEXT = "Too many requests, please try again later.\n";
+const TOO_MANY_REQUESTS_TEXT = "Too many requests, please try again later.\n";
 
 /**
  * A frame that a sound server would not send.

@@ -223,6 +223,8 @@ test("html_error_page_instead_of_json", async (t) => {
     const page = await server.api("/api/v1/pods");
     assert.deepEqual([page.code, page.headers.get("content-type")], [code, "text/html"]);
     assert.match(page.text, /^<!DOCTYPE html>/);
+    await trigger(server, "htmlErrorPage", { code, requests: 1, on: "watch" });
+    await assert.rejects(server.watch(WATCH), { code });
     assert.equal((await server.api("/api/v1/pods")).code, 200);
   }
 });

@@ -1,9 +1,8 @@
 // Another API server behind this one's origin, usually a `kubectl proxy`. Requests and streams are passed on as they are.
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { HTML_PAGE, refusal, TOO_MANY_REQUESTS_TEXT } from "./faults.mjs";
 import { parseResourcePath } from "./path.mjs";
-import { refuseUpgrade } from "./api.mjs";
+import { endUpgrade, refuseUpgrade } from "./upgrade.mjs";
 import { encodeJson } from "./json.mjs";
 import { StatusError, unavailable } from "./status.mjs";
 
@@ -31,7 +30,11 @@ export class Proxy {
   /** @param {import("node:http").IncomingMessage} request @param {import("node:http").ServerResponse} response */
   handle(request, response) {
     const about = describe(request);
-    if (this.#troubled(about, response)) return;
+    const trouble = about.verb && this.faults.answer({ verb: about.verb, resource: about.resource });
+    if (trouble) {
+      response.writeHead(trouble.code, { "content-type": trouble.type, ...trouble.headers }).end(trouble.body);
+      return;
+    }
     const upstream = this.#open(request, false);
     upstream.on("response", (answer) => {
       const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name)));
@@ -52,8 +55,8 @@ export class Proxy {
   /** @param {import("node:http").IncomingMessage} request @param {import("node:stream").Duplex} socket @param {Buffer} head */
   upgrade(request, socket, head) {
     const about = describe(request);
-    const refused = this.faults.take("refuseUpgrade", about) ?? this.faults.take("status", about);
-    if (refused) return refuseUpgrade(socket, refusal({ retryAfterSeconds: 1, ...refused }));
+    const trouble = this.faults.answer({ verb: "watch", resource: about.resource, upgrade: true });
+    if (trouble) return endUpgrade(socket, trouble.code, trouble.type, trouble.body, trouble.headers);
     const upstream = this.#open(request, true);
     upstream.on("upgrade", (answer, other, rest) => {
       socket.write(headText(answer));
@@ -132,25 +135,6 @@ export class Proxy {
       clearTimeout(thaw);
       this.faults.streams.delete(stream);
     });
-  }
-
-  /** @param {{ verb: "list" | "watch" | undefined, resource: string }} about @param {import("node:http").ServerResponse} response */
-  #troubled(about, response) {
-    if (!about.verb) return false;
-    const request = { verb: about.verb, resource: about.resource };
-    const page = this.faults.take("htmlErrorPage", request);
-    if (page) {
-      response.writeHead(page.code, { "content-type": "text/html" });
-      response.end(HTML_PAGE);
-      return true;
-    }
-    const status = this.faults.take("status", request);
-    if (!status) return false;
-    if (status.plain) {
-      response.writeHead(status.code, { "content-type": "text/plain; charset=utf-8", "retry-after": String(status.retryAfterSeconds) });
-      response.end(TOO_MANY_REQUESTS_TEXT);
-    } else this.#refuse(response, refusal(status));
-    return true;
   }
 
   /** @param {import("node:http").ServerResponse} response @param {StatusError} error */
