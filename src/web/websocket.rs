@@ -108,6 +108,11 @@ impl Handlers {
     }
 }
 
+thread_local! {
+    /// Listens to sockets that are of no interest any more. It lives as long as the module, so no socket outlives it.
+    static NOBODY: Closure<dyn FnMut()> = Closure::new(|| {});
+}
+
 /// The frames of an open socket. Dropping it closes the socket.
 struct Frames {
     receiver: mpsc::UnboundedReceiver<Frame>,
@@ -134,8 +139,9 @@ impl Drop for Frames {
         self.socket.set_onopen(None);
         self.socket.set_onmessage(None);
         self.socket.set_onclose(None);
-        self.socket.set_onerror(None);
-        // Closing twice, or while connecting, is allowed.
+        // Closing twice, or while connecting, is allowed. In Node, `ws` then throws an error that nobody listens for, out of
+        // the event loop, so somebody has to.
+        NOBODY.with(|nobody| self.socket.set_onerror(Some(nobody.as_ref().unchecked_ref())));
         let _closing = self.socket.close();
     }
 }
