@@ -182,7 +182,8 @@ impl Reflector {
         let began = self.host.now();
         let retry_at = self.host.runtime.wall() + wait;
         self.send(Incoming::Connection(match error.code {
-            ErrorCode::Unauthorized => Connection::NeedsAuth { error, retry_at },
+            // The first refusal may only mean that the token is old: it is asked for anew at once, and nobody has to sign in yet.
+            ErrorCode::Unauthorized if wait > 0 => Connection::NeedsAuth { error, retry_at },
             ErrorCode::Forbidden | ErrorCode::NotFound | ErrorCode::Invalid => Connection::Failed { error, retry_at },
             _ => Connection::Waiting { attempt: self.attempt, retry_at, error },
         }))

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
 
-use watchcache::cache::resource::{ListOptions, Resource, ResourceConfig};
+use watchcache::cache::reads::ListOptions;
+use watchcache::cache::resource::{Resource, ResourceConfig};
 use watchcache::cache::status::{Phase, ResourceStatus};
 use watchcache::cache::views::ViewOptions;
 use watchcache::cache::window::WindowBounds;

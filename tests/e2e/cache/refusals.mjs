@@ -55,6 +55,19 @@ export function refusalScenarios(getTarget, { authorization }) {
         );
       });
 
+    it("to a token that is out of date: the next one is asked for, and nobody hears of it", async () => {
+      let asked = 0;
+      await withCache(
+        getTarget(),
+        async ({ place, pods }) => {
+          await pods.synced();
+          assert.equal(pods.size, 1);
+          await assertIntegrity(pods, place.api, place.pods);
+        },
+        { options: { auth: () => ({ token: asked++ === 0 ? "out-of-date" : getTarget().token }) }, seed: (place) => place.create("a") },
+      );
+    });
+
     it("to a wrong path: not-found", () =>
       withCache(
         getTarget(),

@@ -199,6 +199,32 @@ export function startScenarios(getTarget) {
         await assertIntegrity(namespaces, place.api, "/api/v1/namespaces");
       }));
 
+    it("answers a read without a version from now, whatever else was written meanwhile", () =>
+      withCache(
+        getTarget(),
+        async ({ place, pods, traffic }) => {
+          await pods.synced();
+          // The version counts the writes of every resource; of these, the watch of pods hears nothing.
+          await place.api.create(`/api/v1/namespaces/${place.namespace}/configmaps`, { metadata: { name: "elsewhere" } });
+          const before = traffic.fetches.length;
+          const list = await pods.list();
+          assert.deepEqual(
+            list.items.map((/** @type {any} */ o) => o.metadata.name),
+            [0, 1, 2].map(numbered),
+          );
+          assert.equal(list.items[1], pods.peek(`${place.namespace}/${numbered(1)}`), "one decoded object for all readers");
+          assert.ok(traffic.fetches.length > before, "only the server knows");
+          const written = await place.create("pod-new");
+          const one = await pods.get(`${place.namespace}/pod-new`);
+          assert.equal(one.metadata.resourceVersion, written.metadata.resourceVersion);
+          await assert.rejects(
+            pods.get(`${place.namespace}/none`),
+            (error) => error instanceof WatchCacheError && error.code === "not-found",
+          );
+        },
+        { seed: (place) => concurrently(3, (i) => place.create(numbered(i))) },
+      ));
+
     it("streams its watch over fetch as well", () =>
       withCache(
         getTarget(),
