@@ -5,7 +5,7 @@ import type { Session } from "./session";
 import { useNow } from "./useView";
 
 const EVERY_MS = 2_000;
-const RETRY_MS = 250;
+const CALM_MS = 250;
 
 const FORMULA = `The cache's state is read at its version; the server tells what it held at that same version; both are compared object by object.
 lost = objects of the server that the cache lacks, or holds in another version
@@ -13,20 +13,21 @@ duplicated = objects the cache holds twice or though the server deleted them, an
 out of order = events of this page's own watch whose version was not above the one before`;
 
 /** Compares the cache with its server, again and again, and says what it found. */
-export function Integrity({ pods, feed }: Session) {
+export function Integrity({ pods, feed, journal }: Session) {
   const [verdict, setVerdict] = useState<Verdict>();
   useNow(1000);
 
   useEffect(() => {
     const abort = new AbortController();
     void repeat(abort.signal, async () => {
-      // Between streams the server may already have forgotten the version that the cache is at.
-      const found = pods.status.phase === "live" ? await check(pods, abort.signal).catch(() => undefined) : undefined;
+      // In the midst of trouble the server may already have forgotten the version that the cache is at.
+      if (!journal.calm) return CALM_MS;
+      const found = await check(pods, abort.signal).catch(() => undefined);
       if (found) setVerdict(found);
-      return found ? EVERY_MS : RETRY_MS;
+      return EVERY_MS;
     });
     return () => abort.abort();
-  }, [pods]);
+  }, [pods, journal]);
 
   const figures: [name: string, value: number, id: string][] = [
     ["lost", verdict?.lost ?? 0, "lost"],

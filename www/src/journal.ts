@@ -47,6 +47,16 @@ export class Journal {
     return this.entries[0];
   }
 
+  /** Live, and the last trouble over for a second: the server still knows the version that the cache is at. */
+  get calm(): boolean {
+    return this.pods.status.phase === "live" && this.latest?.open === false && Date.now() - this.#closedAt() > 1_000;
+  }
+
+  #closedAt(): number {
+    const { latest } = this;
+    return latest?.tookMs === undefined ? 0 : latest.at + latest.tookMs;
+  }
+
   #follow(status: ResourceStatus) {
     const before = this.#before;
     this.#before = status;
@@ -72,9 +82,7 @@ export class Journal {
 
   /** Trouble right after "live again" is the same trouble: a socket opens before the server says what it thinks of the version. */
   #resume() {
-    const { latest } = this;
-    const closedAt = latest?.tookMs === undefined ? 0 : latest.at + latest.tookMs;
-    if (Date.now() - closedAt > 1_500) this.#begin("the connection broke");
+    if (Date.now() - this.#closedAt() > 1_500) this.#begin("the connection broke");
     else this.#change(({ steps, ...entry }) => ({ ...entry, steps: steps.slice(0, -1), tookMs: undefined, open: true }));
   }
 
