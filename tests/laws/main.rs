@@ -10,7 +10,16 @@ mod support;
 #[path = "../common/upstream.rs"]
 mod upstream;
 
+mod broken;
+mod follow;
+mod isolation;
+mod loss;
+mod order;
+mod reentrancy;
 mod replay;
+mod resume;
+mod rows;
+mod split;
 mod steps;
 mod world;
 

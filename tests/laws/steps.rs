@@ -16,6 +16,8 @@ pub enum StartAt {
     Back(u64),
     /// So many versions ahead of it.
     Ahead(u64),
+    /// This version.
+    At(u64),
 }
 
 /// A watch that somebody opens.

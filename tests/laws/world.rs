@@ -6,16 +6,17 @@ use std::rc::Rc;
 
 use proptest::sample::Index;
 use watchcache::cache::resource::Resource;
-use watchcache::status::{Error, Status};
+use watchcache::runtime::Clock;
+use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::watch::event::EndReason;
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::watcher::Demand;
 
 use crate::steps::{Fault, Plan, StartAt, Step};
 use crate::support::client::{Client, Heard, Stream};
-use crate::support::model::{SELECTIONS, Selection, changes, delete_pod, initial, put_pod};
+use crate::support::model::{SELECTIONS, changes, delete_pod, initial, put_pod};
 use crate::support::rig::{Rig, Rows, Setup, rows_of, view_rows};
-use crate::upstream::{ListFault, Upstream, WatchFault};
+use crate::upstream::{ListFault, Request, Upstream, WatchFault};
 
 /// A watch, and what the model knows of its start.
 #[derive(Clone, Debug)]
@@ -94,7 +95,9 @@ impl World {
             }
             Step::Fault(fault) => self.fault(fault),
             Step::Watch(plan) => {
-                self.watch(plan);
+                let watched = self.watch(plan);
+                self.watching.borrow_mut().watches.push(watched);
+                learn(&rig.resource, &self.watching, &rig.client);
             }
             Step::Demand(stream, demand) => {
                 if let Some(stream) = self.pick(stream) {
@@ -151,7 +154,7 @@ impl World {
         let (rig, upstream) = (&self.rig, &self.rig.upstream);
         match fault {
             Fault::Drop => {
-                rig.run(1100); // a watch that ends sooner is a short one, with another answer
+                self.let_stand();
                 upstream.drop_streams();
             }
             Fault::Freeze => upstream.freeze_streams(),
@@ -175,7 +178,18 @@ impl World {
         }
     }
 
-    /// Opens a watch as planned.
+    /// Lets the watch stand for a second: one that ends sooner is a short one, with another answer.
+    fn let_stand(&self) {
+        for _ in 0..100 {
+            let last = self.rig.upstream.requests.borrow().last().map_or(0, Request::at);
+            if self.rig.time.now() > last + 1000 {
+                return;
+            }
+            self.rig.run(1000);
+        }
+    }
+
+    /// Opens a watch as planned, out of the reach of other steps.
     pub fn watch(&self, plan: &Plan) -> Watched {
         let rig = &self.rig;
         let version = rig.version();
@@ -183,6 +197,7 @@ impl World {
             StartAt::Unset | StartAt::Zero => None,
             StartAt::Back(versions) => Some(version.saturating_sub(versions).max(1)),
             StartAt::Ahead(versions) => Some(version + versions),
+            StartAt::At(version) => Some(version),
         };
         let options = WatchOptions {
             resource_version: from.map(|version| version.to_string()).or_else(|| (plan.start == StartAt::Zero).then(|| "0".into())),
@@ -200,10 +215,7 @@ impl World {
         let id = rig.resource.watch(options.clone(), true);
         let stream = rig.client.listen(id, options);
         rig.resource.demand(id, plan.demand);
-        let watched = Watched { stream, selection: plan.selection, from_state, from: from.filter(|_| !from_state) };
-        self.watching.borrow_mut().watches.push(watched.clone());
-        learn(&rig.resource, &self.watching, &rig.client);
-        watched
+        Watched { stream, selection: plan.selection, from_state, from: from.filter(|_| !from_state) }
     }
 
     /// Ends all trouble and has everybody read what waits for them.
@@ -213,6 +225,11 @@ impl World {
             self.rig.demand(watched.stream, Demand::All);
         }
         self.rig.run(5000);
+    }
+
+    /// What a watch heard of objects.
+    pub fn changes(&self, watched: &Watched) -> Vec<Heard> {
+        self.rig.client.streams.borrow()[watched.stream].changes()
     }
 
     /// Every stream is what the model says.
@@ -225,10 +242,14 @@ impl World {
     pub fn judge_stream(&self, watched: &Watched) {
         let streams = self.rig.client.streams.borrow();
         let stream = &streams[watched.stream];
-        assert_eq!(stream.refusal, None);
         let heard = stream.changes();
+        if let Some(refusal) = &stream.refusal {
+            assert_eq!((refusal.code, heard), (ErrorCode::Closed, Vec::new()));
+            return;
+        }
         if let Some(error) = failure(stream) {
-            assert_eq!((heard.len(), stream.ended), (0, Some(EndReason::Error)), "{error}");
+            assert_eq!(heard, [], "{error}");
+            assert!(stream.ended == Some(EndReason::Error) || stream.vanished, "{error}");
             assert!(matches!(error.status.as_ref().unwrap().code, 410 | 500 | 503 | 504), "{error}");
             assert_eq!(stream.resume_from, None);
             return;
@@ -299,9 +320,4 @@ fn judge(resource: &Rc<Resource>, views: &[(u32, usize)], upstream: &Upstream) {
 fn assert_store(rows: &Rows, upstream: &Upstream, version: u64) {
     let truth = upstream.state_at(version);
     assert!(*rows == truth, "the store at version {version}: {:?}, and not {:?}", rows.keys(), truth.keys());
-}
-
-/// The selection of a watch.
-pub fn selection(watched: &Watched) -> &'static Selection {
-    &SELECTIONS[watched.selection]
 }

@@ -1,0 +1,137 @@
+//! Law 11, whole: what is broken never enters the store, nor reaches a watcher or a view; then it recovers.
+
+use proptest::prelude::*;
+use watchcache::cache::status::Phase;
+use watchcache::status::ErrorCode;
+use watchcache::watch::event::EndReason;
+use watchcache::watch::watcher::Demand;
+
+use crate::cases;
+use crate::steps::{Plan, StartAt, time, trace, write};
+use crate::support::model::SELECTIONS;
+use crate::support::rig::Setup;
+use crate::upstream::ListFault;
+use crate::world::World;
+
+/// How a frame that was whole is broken.
+#[derive(Clone, Debug)]
+enum Damage {
+    /// It ends too early.
+    Cut(prop::sample::Index),
+    /// This byte stands in place of another.
+    Byte(prop::sample::Index, u8),
+    /// Something else altogether.
+    Instead(&'static str),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        any::<prop::sample::Index>().prop_map(Damage::Cut),
+        // A control character or a byte that is no UTF-8 is an error wherever it stands.
+        (any::<prop::sample::Index>(), prop_oneof![Just(0x01u8), Just(0xFF), Just(0xC0)]).prop_map(|(at, byte)| Damage::Byte(at, byte)),
+        prop::sample::select(vec![
+            "<html><body>502 Bad Gateway</body></html>",
+            "null",
+            "[]",
+            "{}",
+            "{\"type\":\"ADDED\"}",
+            "{\"type\":\"ADDED\",\"object\":null}",
+            "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"new\",\"namespace\":\"ns0\"}}}",
+            "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"new\",\"namespace\":\"ns0\",\"resourceVersion\":\"x9\"}}}",
+            "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"namespace\":\"ns0\",\"resourceVersion\":\"999\"}}}",
+            "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a/b\",\"namespace\":\"ns0\",\"resourceVersion\":\"999\"}}}",
+            "{\"type\":\"MERGED\",\"object\":{\"metadata\":{\"name\":\"new\",\"namespace\":\"ns0\",\"resourceVersion\":\"999\"}}}",
+            "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"old\",\"namespace\":\"ns0\",\"resourceVersion\":\"1\"}}}",
+            "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"pod0\",\"namespace\":\"ns0\",\"resourceVersion\":\"2\"}}}",
+            "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{}}}",
+            "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Pod\"}}",
+        ])
+        .prop_map(Damage::Instead),
+    ]
+}
+
+impl Damage {
+    fn of(&self, whole: &[u8]) -> Vec<u8> {
+        let mut bytes = whole.to_vec();
+        match self {
+            // Not to nothing at all, which is no frame.
+            Self::Cut(at) => bytes.truncate(1 + at.index(bytes.len() - 1)),
+            Self::Byte(at, byte) => {
+                let at = at.index(bytes.len());
+                bytes[at] = *byte;
+            }
+            Self::Instead(text) => bytes = text.as_bytes().to_vec(),
+        }
+        bytes
+    }
+}
+
+fn everything(selection: usize) -> Plan {
+    Plan { selection, start: StartAt::Back(0), initial: None, bookmarks: false, buffer: None, timeout: None, demand: Demand::All }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn law_11_whole_a_broken_frame_changes_nothing_and_is_overcome(
+        seed in any::<u64>(),
+        steps in trace(prop_oneof![write(), time()], 15),
+        damages in prop::collection::vec((damage(), trace(write(), 5)), 1..4),
+    ) {
+        let world = World::new(Setup::seeded(seed));
+        world.play(&steps);
+        for (damage, missed) in &damages {
+            world.settle();
+            let watches: Vec<_> = (0..SELECTIONS.len()).map(|selection| world.watch(&everything(selection))).collect();
+            world.view(0);
+            let (rows, version) = (world.rig.rows(), world.rig.version());
+            let whole = br#"{"type":"ADDED","object":{"metadata":{"name":"new","namespace":"ns0","resourceVersion":"999"}}}"#;
+            world.rig.upstream.send_bytes(&damage.of(whole));
+            world.rig.run(0);
+            prop_assert_eq!((world.rig.rows(), world.rig.version()), (rows, version));
+            let status = world.rig.status();
+            prop_assert!(status.phase != Phase::Live && status.stale, "{:?}", status);
+            let code = status.error.unwrap().code;
+            prop_assert!(matches!(code, ErrorCode::Decode | ErrorCode::Protocol), "{:?}", code);
+            world.play(missed);
+            world.settle();
+            prop_assert_eq!(world.rig.rows(), world.rig.upstream.state());
+            prop_assert_eq!(world.rig.status().error, None);
+            for watched in &watches {
+                prop_assert_eq!(world.rig.ended(watched.stream), Some(EndReason::Relist));
+                prop_assert_eq!(world.changes(watched), []);
+                prop_assert_eq!(world.rig.resume_from(watched.stream), Some(version));
+            }
+        }
+    }
+
+    #[test]
+    fn law_11_whole_a_broken_page_of_a_relist_changes_nothing_and_is_overcome(
+        seed in any::<u64>(),
+        page_size in 0u32..4,
+        faults in prop::collection::vec((damage(), any::<bool>(), 0usize..300), 1..6),
+        missed in trace(write(), 8),
+    ) {
+        let world = World::new(Setup { page_size, ..Setup::seeded(seed) });
+        world.view(0);
+        let rows = world.rig.rows();
+        let page = br#"{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"999"},"items":[{"metadata":{"name":"new","namespace":"ns0","resourceVersion":"999"}}]}"#;
+        for (damage, instead, at) in &faults {
+            let fault = if *instead { ListFault::Body(damage.of(page)) } else { ListFault::Cut(*at) };
+            world.rig.upstream.list_faults.borrow_mut().push_back(fault);
+        }
+        let count = world.rig.upstream.list_faults.borrow().len();
+        world.rig.lose_history(|_| {});
+        let mut waited = 0;
+        while world.rig.upstream.list_faults.borrow().len() > 0 && waited < 100 {
+            prop_assert_eq!(&world.rig.rows(), &rows);
+            world.rig.run(10_000);
+            waited += 1;
+        }
+        prop_assert!(waited < 100, "{} of {} lists were asked for", count - world.rig.upstream.list_faults.borrow().len(), count);
+        world.play(&missed);
+        world.settle();
+        prop_assert_eq!(world.rig.rows(), world.rig.upstream.state());
+    }
+}

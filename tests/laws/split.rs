@@ -1,0 +1,68 @@
+//! Law 4, split: how bytes are cut, lists are paged and events come together changes nothing that can be observed.
+
+use proptest::prelude::*;
+use watchcache::watch::event::EndReason;
+
+use crate::cases;
+use crate::steps::{Plan, StartAt, Step, fault, plan, time, trace, view, write};
+use crate::support::client::Heard;
+use crate::support::rig::{Rows, Setup};
+use crate::world::World;
+
+/// What a run showed to its subscribers.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    streams: Vec<(Vec<Heard>, Option<EndReason>, Option<u64>)>,
+    rows: Rows,
+    errors: usize,
+}
+
+fn run(seed: u64, steps: &[Step], page_size: u32, chunk: usize, together: bool) -> Seen {
+    let world = World::idle(Setup { page_size, ..Setup::seeded(seed) });
+    world.rig.upstream.chunk.set(chunk);
+    world.rig.resource.start();
+    world.rig.run(0);
+    let mut quiet = true;
+    for step in steps {
+        // Writes may come together; who does something else does it when all is quiet, so that it means the same.
+        let write = matches!(step, Step::Put(..) | Step::Delete(_) | Step::Pass(_));
+        if !(together && write && quiet) {
+            world.rig.run(0);
+        }
+        quiet = write;
+        world.step(step);
+    }
+    world.settle();
+    let streams = world.rig.client.streams.borrow();
+    let streams = streams.iter().map(|stream| (stream.events.clone(), stream.ended, stream.resume_from)).collect();
+    Seen { streams, rows: world.rig.rows(), errors: world.rig.upstream.list_faults.borrow().len() }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn law_04_split_of_bytes_pages_and_batches_cannot_be_observed(
+        seed in any::<u64>(),
+        page_size in 1u32..5,
+        chunk in 1usize..400,
+        steps in trace(prop_oneof![6 => write(), 2 => time(), 2 => plan().prop_map(at_once), 1 => view(), 1 => calm_fault()], 40),
+    ) {
+        let whole = run(seed, &steps, 0, 1 << 20, false);
+        prop_assert_eq!(&run(seed, &steps, 0, 1 << 20, true), &whole);
+        prop_assert_eq!(&run(seed, &steps, 0, chunk, false), &whole);
+        prop_assert_eq!(&run(seed, &steps, page_size, chunk, true), &whole);
+    }
+}
+
+/// A watch that begins when it is opened: one that waits for a version begins with the state that it finds then.
+fn at_once(plan: Plan) -> Step {
+    let waits = matches!(plan.start, StartAt::Ahead(_)) && plan.initial == Some(true);
+    Step::Watch(if waits { Plan { initial: None, ..plan } } else { plan })
+}
+
+/// Faults that are over, or have the same effect, however lists are paged: a page that fails is one of several, or all there is.
+fn calm_fault() -> impl Strategy<Value = Step> {
+    use crate::steps::Fault::{BrokenFrame, CutList, ForeignPage, RefuseList};
+    fault().prop_filter("pages are counted", |step| !matches!(step, Step::Fault(BrokenFrame | CutList(_) | ForeignPage | RefuseList)))
+}
