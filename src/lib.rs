@@ -1,5 +1,19 @@
 //! watchcache: the Kubernetes apiserver's watch cache, rebuilt for one browser thread.
+//!
+//! One list and one watch stream of an upstream become a local state with a window of recent events, fanned out to watchers and live
+//! views. The way of a byte through the modules:
+//!
+//! - [`source`] is where bytes come from; [`reflector`] lists, watches, resumes and lists again.
+//! - [`json`] scans documents without decoding them; what is found becomes an [`object`] with a [`key`] and a [`version`].
+//! - [`cache`] keeps the state: store, event window, readiness, and the loop that applies one message at a time.
+//! - [`watch`] takes each change to the watchers it concerns; [`view`] keeps filtered, ordered and counted rows; both select with [`selector`].
+//! - [`runtime`] stands for the host: clocks, timers, tasks. [`status`] is what goes wrong.
+//! - `web` is the binding layer, on `wasm32` only, and the only module that knows JavaScript.
+//!
+//! The laws that hold everywhere (replay, order, resume, split, isolation, loud loss, rows stay, bounded, no JavaScript inside a borrow,
+//! time is a deadline, whole documents, secrets) are written down in ARCHITECTURE.md; each has tests named after it.
 
+pub mod cache;
 pub mod json;
 pub mod key;
 pub mod object;
@@ -11,7 +25,6 @@ pub mod status;
 #[doc(hidden)]
 pub mod testing;
 pub mod version;
-pub mod cache;
 pub mod view;
 pub mod watch;
 #[cfg(target_arch = "wasm32")]

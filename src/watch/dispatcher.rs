@@ -242,7 +242,7 @@ impl Dispatcher {
                 self.served.push(id);
             }
             while moved < PUMP_LIMIT
-                && let Some(event) = watcher.next()
+                && let Some(event) = watcher.next_wanted()
             {
                 let index = self.outbox.shared_event(event);
                 self.outbox.deliver(id, index);

@@ -117,7 +117,7 @@ impl Watcher {
     }
 
     /// Takes the next event for the subscriber, if it wants one.
-    pub fn next(&mut self) -> Option<WatchEvent> {
+    pub fn next_wanted(&mut self) -> Option<WatchEvent> {
         match &mut self.demand {
             Demand::None => return None,
             Demand::Batch(taken) if *taken >= self.capacity.max(1) => return None,

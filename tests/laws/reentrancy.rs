@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
 use proptest::prelude::*;
-use watchcache::cache::resource::{ListOptions, Resource};
+use watchcache::cache::reads::ListOptions;
+use watchcache::cache::resource::Resource;
 use watchcache::runtime::Spawn;
 use watchcache::watch::event::EndReason;
 
