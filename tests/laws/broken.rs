@@ -124,7 +124,7 @@ proptest! {
         let count = world.rig.upstream.list_faults.borrow().len();
         world.rig.lose_history(|_| {});
         let mut waited = 0;
-        while world.rig.upstream.list_faults.borrow().len() > 0 && waited < 100 {
+        while !world.rig.upstream.list_faults.borrow().is_empty() && waited < 100 {
             prop_assert_eq!(&world.rig.rows(), &rows);
             world.rig.run(10_000);
             waited += 1;
