@@ -12,7 +12,10 @@ const FORMATTED = /\.(ts|tsx|mts|mjs|js|jsx|css|html|json)$/;
 /** Rust by rustfmt, all else by prettier. Resolves to { code }, 0 when everything is formatted. */
 export async function format({ check }) {
   const options = { cwd: root, env: nativeEnvironment() };
-  const files = filesUnder(["src/js", "www", "scripts", "tests", "benches"], (path) => FORMATTED.test(path));
+  const files = filesUnder(
+    ["src/js", "www", "scripts", "tests", "benches"],
+    (path) => FORMATTED.test(path) && !path.includes("/tests/data/"),
+  );
   const rust = await run("cargo", ["fmt", ...(check ? ["--check"] : [])], options);
   const rest = await run("prettier", [check ? "--check" : "--write", "--log-level", check ? "log" : "warn", ...files], options);
   return { code: rust.code || rest.code };

@@ -21,7 +21,7 @@ const isTest = (path) => path.endsWith(".test.mjs");
 const under = (...folders) => filesUnder(folders, isTest);
 
 async function cargoTest() {
-  return run("cargo", ["test", "--locked"], { cwd: root, env: nativeEnvironment(), timeoutMs: GROUP_LIMIT_MS });
+  return run("cargo", ["test", "--locked", "--no-fail-fast"], { cwd: root, env: nativeEnvironment(), timeoutMs: GROUP_LIMIT_MS });
 }
 
 async function browserTest() {
