@@ -1,0 +1,95 @@
+// One event to many callbacks: what it costs beyond the event itself.
+import { frames, template } from "./frames.js";
+import { interleave, timed, turn } from "./measure.js";
+import { feed, LISTED, open } from "./upstream.js";
+
+/** Callbacks that all count, so that none can be left out or called twice unseen. The first one keeps the last event. */
+function subscribers(count) {
+  const seen = { sum: 0, last: undefined };
+  const make = (weight) => () => {
+    seen.sum = (seen.sum + weight) | 0;
+  };
+  const handlers = Array.from({ length: count }, (_, i) => make(i + 1));
+  if (count > 0) {
+    handlers[0] = (event) => {
+      seen.sum = (seen.sum + 1) | 0;
+      seen.last = event;
+    };
+  }
+  const checksum = () => `${seen.sum}@${seen.last?.object.metadata.resourceVersion}`;
+  return { handlers, checksum };
+}
+
+/** The peer's event: parsed when somebody reads it, once for all. */
+class LazyEvent {
+  #text;
+  #parsed;
+
+  constructor(text) {
+    this.#text = text;
+  }
+
+  get object() {
+    return (this.#parsed ??= JSON.parse(this.#text).object);
+  }
+}
+
+/**
+ * @param {{ rounds: number, count: number, callbacks: number, size: "small" | "large" }} options `count` events a round, each in a flush
+ * of its own
+ */
+export async function fanout({ rounds, count, callbacks, size }) {
+  const pod = await template(size);
+  const texts = () => frames(pod, 1, LISTED + 1, count);
+  const last = String(LISTED + count);
+
+  /** The package with so many callbacks; 0 gives the price of the events alone. */
+  const through = async (subscriberCount) => {
+    const input = texts();
+    const { cache, resource, socket } = await open(pod, 1);
+    const { handlers, checksum } = subscribers(subscriberCount);
+    for (const handler of handlers) void resource.watch({ resourceVersion: String(LISTED) }).forEach(handler);
+    const time = await timed(async () => {
+      await feed(socket, input);
+      while (resource.status.resourceVersion !== last) await turn();
+    });
+    const result = { ...time, checksum: checksum() };
+    await cache.close();
+    return result;
+  };
+
+  const loop = async (subscriberCount) => {
+    const input = texts();
+    const { handlers, checksum } = subscribers(subscriberCount);
+    const socket = {
+      onmessage({ data }) {
+        const event = new LazyEvent(data);
+        for (const handler of handlers) handler(event);
+      },
+    };
+    const time = await timed(() => feed(socket, input));
+    return { ...time, checksum: checksum() };
+  };
+
+  const parsing = async (subscriberCount) => {
+    const input = texts();
+    const { handlers, checksum } = subscribers(subscriberCount);
+    const socket = {
+      onmessage({ data }) {
+        const event = JSON.parse(data);
+        for (const handler of handlers) handler(event);
+      },
+    };
+    const time = await timed(() => feed(socket, input));
+    return { ...time, checksum: checksum() };
+  };
+
+  const harnesses = {
+    watchcache: () => through(callbacks),
+    "watchcache, no callbacks": () => through(0),
+    loop: () => loop(callbacks),
+    "loop, no callbacks": () => loop(0),
+    "JSON.parse and loop": () => parsing(callbacks),
+  };
+  return { unit: "event", units: count, harnesses: await interleave(rounds, harnesses) };
+}

@@ -1,0 +1,81 @@
+// A large list, page by page, until all of it answers reads.
+import { createWatchCache } from "/dist/index.js";
+import { Checksum, settle, turn } from "./measure.js";
+
+const PODS = "/api/v1/pods";
+const PAGE = 500;
+
+/** What is loaded stays reachable here, so that the heap can be measured. */
+globalThis.held = undefined;
+
+/** The longest time in which the page could not react, by messages to itself: exact, at the price of some load. */
+function pings() {
+  let longest = 0;
+  let running = true;
+  const done = (async () => {
+    let before = performance.now();
+    while (running) {
+      await turn();
+      const now = performance.now();
+      longest = Math.max(longest, now - before);
+      before = now;
+    }
+  })();
+  return async () => {
+    running = false;
+    await done;
+    return longest;
+  };
+}
+
+const loaders = {
+  async watchcache() {
+    const cache = createWatchCache({ pageSize: PAGE, linger: 3_600_000 });
+    const resource = cache.resource("pods");
+    globalThis.held = { cache, resource };
+    await resource.synced();
+  },
+
+  async "fetch into a Map"() {
+    const objects = new Map();
+    globalThis.held = { objects };
+    let next = "";
+    do {
+      const response = await fetch(`${PODS}?limit=${PAGE}&pretty=false${next && `&continue=${encodeURIComponent(next)}`}`, { cache: "no-store" });
+      const page = await response.json();
+      for (const object of page.items) objects.set(`${object.metadata.namespace}/${object.metadata.name}`, object);
+      next = page.metadata.continue ?? "";
+    } while (next !== "");
+  },
+};
+
+/**
+ * Loads once; call it on a fresh page.
+ * @param {{ harness: keyof typeof loaders, probe: boolean }} options `probe`: look for the longest gap; otherwise nothing disturbs
+ */
+export async function load({ harness, probe }) {
+  await settle();
+  const stop = probe ? pings() : undefined;
+  const began = performance.now();
+  await loaders[harness]();
+  const ms = performance.now() - began;
+  return { ms, longest: await stop?.() };
+}
+
+/** Bytes of WebAssembly memory, and what was loaded, for after the heap was measured. */
+export async function loaded() {
+  const { cache, resource, objects } = globalThis.held;
+  const memoryBytes = cache?.stats().memoryBytes ?? 0;
+  const get = objects ? (key) => objects.get(key) : (key) => resource.peek(key);
+  const keys = objects ? [...objects.keys()] : (await resource.list({ resourceVersion: "0" })).items.map(keyOf);
+  const checksum = new Checksum();
+  for (const key of keys.sort()) {
+    const { managedFields, ...metadata } = get(key).metadata;
+    checksum.add(JSON.stringify({ ...get(key), metadata }));
+  }
+  return { memoryBytes, stats: cache?.stats().resources[0], checksum: `${keys.length} objects ${checksum}` };
+}
+
+function keyOf({ metadata }) {
+  return `${metadata.namespace}/${metadata.name}`;
+}
