@@ -58,8 +58,7 @@ impl Object {
 
     /// The document of a bookmark: nothing but a version, and the annotation that ends the initial events.
     pub fn bookmark(version: &Version, initial_events_end: bool) -> Rc<Self> {
-        let annotations =
-            if initial_events_end { r#","annotations":{"k8s.io/initial-events-end":"true"}"# } else { "" };
+        let annotations = if initial_events_end { r#","annotations":{"k8s.io/initial-events-end":"true"}"# } else { "" };
         let text = format!(r#"{{"metadata":{{"resourceVersion":"{version}"{annotations}}}}}"#);
         Self::bare(version.clone(), text)
     }

@@ -153,14 +153,9 @@ impl Status {
 
     /// 504 Timeout for a version that has not arrived within the limit of waiting.
     pub fn too_large(asked: impl fmt::Display, current: impl fmt::Display) -> Self {
-        let mut status =
-            Self::new(504, "Timeout", format!("Timeout: {TOO_LARGE}: {asked}, current: {current}"));
+        let mut status = Self::new(504, "Timeout", format!("Timeout: {TOO_LARGE}: {asked}, current: {current}"));
         status.details = Some(Details {
-            causes: vec![Cause {
-                reason: "ResourceVersionTooLarge".into(),
-                message: TOO_LARGE.into(),
-                field: String::new(),
-            }],
+            causes: vec![Cause { reason: "ResourceVersionTooLarge".into(), message: TOO_LARGE.into(), field: String::new() }],
             retry_after_seconds: Some(1),
             ..Details::default()
         });
@@ -215,13 +210,7 @@ impl Status {
             #[serde(flatten)]
             rest: &'a Status,
         }
-        let document = Document {
-            kind: "Status",
-            api_version: "v1",
-            metadata: serde_json::Map::new(),
-            status: "Failure",
-            rest: self,
-        };
+        let document = Document { kind: "Status", api_version: "v1", metadata: serde_json::Map::new(), status: "Failure", rest: self };
         serde_json::to_string(&document).unwrap_or_default()
     }
 
@@ -236,9 +225,11 @@ impl Status {
             return false;
         }
         self.message.contains(TOO_LARGE)
-            || self.details.iter().flat_map(|details| &details.causes).any(|cause| {
-                cause.reason == "ResourceVersionTooLarge" || cause.message.contains(TOO_LARGE)
-            })
+            || self
+                .details
+                .iter()
+                .flat_map(|details| &details.causes)
+                .any(|cause| cause.reason == "ResourceVersionTooLarge" || cause.message.contains(TOO_LARGE))
     }
 
     /// Seconds the server asks to wait.
@@ -347,10 +338,7 @@ mod tests {
         let old = Status::new(504, "Timeout", "Too large resource version: 1000, current: 200");
         assert!(old.is_too_large());
         let mut cause = Status::new(504, "Timeout", "Timeout: waiting");
-        cause.details = Some(Details {
-            causes: vec![Cause { message: TOO_LARGE.into(), ..Cause::default() }],
-            ..Details::default()
-        });
+        cause.details = Some(Details { causes: vec![Cause { message: TOO_LARGE.into(), ..Cause::default() }], ..Details::default() });
         assert!(cause.is_too_large());
         assert!(!Status::new(504, "Timeout", "request did not complete").is_too_large());
     }

@@ -34,7 +34,8 @@ pub fn with_spec(key: &str, version: u64, labels: &[(&str, &str)], spec: &serde_
     let (namespace, name) = crate::key::split(key);
     let labels: serde_json::Map<String, serde_json::Value> =
         labels.iter().map(|(key, value)| ((*key).to_string(), (*value).into())).collect();
-    let mut metadata = serde_json::json!({"name": name, "resourceVersion": version.to_string(), "uid": format!("uid-{key}"), "labels": labels});
+    let mut metadata =
+        serde_json::json!({"name": name, "resourceVersion": version.to_string(), "uid": format!("uid-{key}"), "labels": labels});
     if !namespace.is_empty() {
         metadata["namespace"] = namespace.into();
     }

@@ -26,9 +26,7 @@ enum Repr {
 
 /// Why a text is no resource version. Its message is the one the Kubernetes API gives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax"
-)]
+#[error("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax")]
 pub struct VersionError {
     /// The text as it was given.
     pub text: String,
@@ -41,9 +39,7 @@ impl Version {
     /// Reads a decimal version: digits only, at least one, no sign, no spaces. Leading zeros are dropped.
     pub fn parse(text: &str) -> Result<Version, VersionError> {
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(VersionError {
-                text: text.to_owned(),
-            });
+            return Err(VersionError { text: text.to_owned() });
         }
         let digits = text.trim_start_matches('0');
         if digits.is_empty() {
@@ -140,26 +136,12 @@ impl fmt::Debug for Version {
 mod tests {
     #[test]
     fn the_predecessor_borrows_across_zeros_and_across_the_64_bit_border() {
-        let before = |text: &str| {
-            Version::parse(text)
-                .unwrap()
-                .predecessor()
-                .map(|version| version.to_string())
-        };
+        let before = |text: &str| Version::parse(text).unwrap().predecessor().map(|version| version.to_string());
         assert_eq!(before("0"), None);
         assert_eq!(before("10").as_deref(), Some("9"));
-        assert_eq!(
-            before("18446744073709551616").as_deref(),
-            Some("18446744073709551615")
-        );
-        assert_eq!(
-            before("100000000000000000000000").as_deref(),
-            Some("99999999999999999999999")
-        );
-        assert_eq!(
-            before("100000000000000000000001").as_deref(),
-            Some("100000000000000000000000")
-        );
+        assert_eq!(before("18446744073709551616").as_deref(), Some("18446744073709551615"));
+        assert_eq!(before("100000000000000000000000").as_deref(), Some("99999999999999999999999"));
+        assert_eq!(before("100000000000000000000001").as_deref(), Some("100000000000000000000000"));
     }
 
     use super::*;
@@ -174,10 +156,7 @@ mod tests {
         assert_eq!(version("1").to_string(), "1");
         assert_eq!(version("18446744073709551615").as_u64(), Some(u64::MAX));
         assert_eq!(version("18446744073709551616").as_u64(), None);
-        assert_eq!(
-            version("18446744073709551616").to_string(),
-            "18446744073709551616"
-        );
+        assert_eq!(version("18446744073709551616").to_string(), "18446744073709551616");
         let long = "9".repeat(1000);
         assert_eq!(version(&long).to_string(), long);
     }
@@ -188,10 +167,7 @@ mod tests {
         assert_eq!(version("000"), Version::ZERO);
         assert!(version("0").is_zero());
         assert!(!version("10").is_zero());
-        assert_eq!(
-            version("00018446744073709551616"),
-            version("18446744073709551616")
-        );
+        assert_eq!(version("00018446744073709551616"), version("18446744073709551616"));
         assert_eq!(version("000000000000000000000000000005").as_u64(), Some(5));
     }
 
@@ -208,20 +184,13 @@ mod tests {
             "100000000000000000000",
         ];
         for pair in ascending.windows(2) {
-            assert!(
-                version(pair[0]) < version(pair[1]),
-                "{} < {}",
-                pair[0],
-                pair[1]
-            );
+            assert!(version(pair[0]) < version(pair[1]), "{} < {}", pair[0], pair[1]);
         }
     }
 
     #[test]
     fn opt_04_refuses_what_is_not_a_number() {
-        for text in [
-            "", "a", " ", "abc", "-1", "+1", "1 ", " 1", "1.0", "0x10", "1_000", "１",
-        ] {
+        for text in ["", "a", " ", "abc", "-1", "+1", "1 ", " 1", "1.0", "0x10", "1_000", "１"] {
             assert!(Version::parse(text).is_err(), "{text:?}");
         }
         assert_eq!(

@@ -6,9 +6,7 @@ mod json_support;
 use json_support::{FIELDS, any_document, any_object, mutated, pod, read_path, remove_path};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use watchcache::json::{
-    ErrorKind, FieldSet, Frame, FrameType, Path, Scalar, read_fields, scan_frame, scan_object,
-};
+use watchcache::json::{ErrorKind, FieldSet, Frame, FrameType, Path, Scalar, read_fields, scan_frame, scan_object};
 
 fn path(text: &str) -> Path {
     Path::parse(text).unwrap()
@@ -24,9 +22,7 @@ fn fields(strip: &[&str]) -> FieldSet {
 
 /// What the oracle says: the document as an object, if it is one.
 fn oracle(document: &[u8]) -> Option<Value> {
-    serde_json::from_slice::<Value>(document)
-        .ok()
-        .filter(Value::is_object)
+    serde_json::from_slice::<Value>(document).ok().filter(Value::is_object)
 }
 
 fn non_empty(value: &Value) -> Option<&str> {
@@ -37,11 +33,7 @@ fn non_empty(value: &Value) -> Option<&str> {
 fn agrees_with_the_oracle(document: &[u8]) {
     let shown = String::from_utf8_lossy(document);
     let any_value = serde_json::from_slice::<Value>(document).ok();
-    assert_eq!(
-        path("a").read(document).is_ok(),
-        any_value.is_some(),
-        "read {shown}"
-    );
+    assert_eq!(path("a").read(document).is_ok(), any_value.is_some(), "read {shown}");
 
     let kept = scan_object(document, &fields(&[]));
     let Some(value) = oracle(document) else {
@@ -51,87 +43,43 @@ fn agrees_with_the_oracle(document: &[u8]) {
     let kept = kept.unwrap_or_else(|error| panic!("refused {shown}: {error}"));
 
     let metadata = &value["metadata"];
-    assert_eq!(
-        kept.namespace.as_deref(),
-        non_empty(&metadata["namespace"]),
-        "{shown}"
-    );
-    assert_eq!(
-        kept.name.as_deref(),
-        non_empty(&metadata["name"]),
-        "{shown}"
-    );
-    assert_eq!(
-        kept.version.as_deref(),
-        non_empty(&metadata["resourceVersion"]),
-        "{shown}"
-    );
+    assert_eq!(kept.namespace.as_deref(), non_empty(&metadata["namespace"]), "{shown}");
+    assert_eq!(kept.name.as_deref(), non_empty(&metadata["name"]), "{shown}");
+    assert_eq!(kept.version.as_deref(), non_empty(&metadata["resourceVersion"]), "{shown}");
     assert_eq!(kept.uid.as_deref(), non_empty(&metadata["uid"]), "{shown}");
     let ends = metadata["annotations"]["k8s.io/initial-events-end"] == "true";
     assert_eq!(kept.initial_events_end, ends, "{shown}");
     let mut labels: Vec<(String, String)> = metadata["labels"]
         .as_object()
-        .map(|labels| {
-            labels
-                .iter()
-                .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
-                .collect()
-        })
+        .map(|labels| labels.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect())
         .unwrap_or_default();
     labels.sort();
-    let scanned: Vec<_> = kept
-        .labels
-        .iter()
-        .map(|(key, value)| (key.to_string(), value.to_string()))
-        .collect();
+    let scanned: Vec<_> = kept.labels.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
     assert_eq!(scanned, labels, "{shown}");
     assert_eq!(&*kept.bytes, document.trim_ascii(), "{shown}");
 
     let paths: Vec<Path> = FIELDS.iter().map(|field| path(field)).collect();
     for (field, scalar) in FIELDS.iter().zip(&kept.fields) {
         read_path(&value, field).agrees(scalar, &shown, field);
-        assert_eq!(
-            path(field).read(document).as_ref(),
-            Ok(scalar),
-            "{field} of {shown}"
-        );
+        assert_eq!(path(field).read(document).as_ref(), Ok(scalar), "{field} of {shown}");
         let span = path(field).find(document);
         assert_eq!(span.is_some(), !scalar.is_missing(), "{field} of {shown}");
         if let Some(span) = span {
             let found: Value = serde_json::from_slice(&document[span]).unwrap();
-            assert_eq!(
-                Some(&found),
-                read_path(&value, field).0,
-                "{field} of {shown}"
-            );
+            assert_eq!(Some(&found), read_path(&value, field).0, "{field} of {shown}");
         }
     }
     assert_eq!(read_fields(document, &paths), kept.fields, "{shown}");
 
-    for strip in [
-        &["metadata.managedFields"][..],
-        &["a", "metadata.labels.b", "items[1]", "items[0].a"],
-        FIELDS,
-    ] {
+    for strip in [&["metadata.managedFields"][..], &["a", "metadata.labels.b", "items[1]", "items[0].a"], FIELDS] {
         let stripped = scan_object(document, &fields(strip)).unwrap();
         let mut expected = value.clone();
         remove_path(&mut expected, strip);
-        let got: Value = serde_json::from_slice(&stripped.bytes).unwrap_or_else(|error| {
-            panic!(
-                "{error}: {} from {shown}",
-                String::from_utf8_lossy(&stripped.bytes)
-            )
-        });
+        let got: Value = serde_json::from_slice(&stripped.bytes)
+            .unwrap_or_else(|error| panic!("{error}: {} from {shown}", String::from_utf8_lossy(&stripped.bytes)));
         assert_eq!(got, expected, "{strip:?} from {shown}");
-        assert_eq!(
-            (&stripped.name, &stripped.version, &stripped.labels),
-            (&kept.name, &kept.version, &kept.labels)
-        );
-        assert_eq!(
-            stripped.fields,
-            read_fields(&stripped.bytes, &paths).as_slice(),
-            "{strip:?} from {shown}"
-        );
+        assert_eq!((&stripped.name, &stripped.version, &stripped.labels), (&kept.name, &kept.version, &kept.labels));
+        assert_eq!(stripped.fields, read_fields(&stripped.bytes, &paths).as_slice(), "{strip:?} from {shown}");
     }
 }
 
@@ -238,11 +186,7 @@ fn law_11_whole_documents_known_edges() {
         agrees_with_the_oracle(number.as_bytes());
     }
     for digits in [299, 300, 308, 309, 310, 400] {
-        for number in [
-            "1".repeat(digits),
-            "9".repeat(digits),
-            format!("0.{}", "0".repeat(digits)),
-        ] {
+        for number in ["1".repeat(digits), "9".repeat(digits), format!("0.{}", "0".repeat(digits))] {
             for exponent in ["", "e-300", "e5", ".5"] {
                 agrees_with_the_oracle(format!("{{\"a\":{number}{exponent}}}").as_bytes());
             }
@@ -276,20 +220,9 @@ fn law_11_whole_documents_known_edges() {
     ] {
         agrees_with_the_oracle(format!("{{\"a\":\"{string}\"}}").as_bytes());
         agrees_with_the_oracle(format!("{{\"{string}\":1}}").as_bytes());
-        agrees_with_the_oracle(
-            format!("{{\"z\":\"a long enough start, then {string} and as much behind it\"}}")
-                .as_bytes(),
-        );
+        agrees_with_the_oracle(format!("{{\"z\":\"a long enough start, then {string} and as much behind it\"}}").as_bytes());
     }
-    for bytes in [
-        &b"\xff"[..],
-        b"\xc3",
-        b"\xc0\x80",
-        b"\xed\xa0\x80",
-        b"\xf4\x90\x80\x80",
-        b"\xf0\x9f\x98",
-        b"\xe2\x80",
-    ] {
+    for bytes in [&b"\xff"[..], b"\xc3", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xf0\x9f\x98", b"\xe2\x80"] {
         agrees_with_the_oracle(&[b"{\"a\":\"", bytes, b"\"}"].concat());
         agrees_with_the_oracle(&[b"{\"z\":{\"", bytes, b"\":1}}"].concat());
         agrees_with_the_oracle(&[b"{\"a\":1", bytes, b"}"].concat());
@@ -336,12 +269,8 @@ fn law_11_whole_documents_known_edges() {
         agrees_with_the_oracle(document.as_bytes());
     }
     for depth in [1, 2, 126, 127, 128, 129, 5000] {
-        agrees_with_the_oracle(
-            format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth)).as_bytes(),
-        );
-        agrees_with_the_oracle(
-            format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth)).as_bytes(),
-        );
+        agrees_with_the_oracle(format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth)).as_bytes());
+        agrees_with_the_oracle(format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth)).as_bytes());
         agrees_with_the_oracle("[".repeat(depth).as_bytes());
     }
 }
@@ -383,11 +312,7 @@ fn law_11_whole_documents_a_broken_byte_of_a_pod_is_judged_as_the_oracle_judges(
             let mut document = pod.clone();
             document[at] = byte;
             let valid = oracle(&document).is_some();
-            assert_eq!(
-                scan_object(&document, &fields).is_ok(),
-                valid,
-                "byte {byte} at {at}"
-            );
+            assert_eq!(scan_object(&document, &fields).is_ok(), valid, "byte {byte} at {at}");
         }
     }
 }
@@ -396,52 +321,22 @@ fn law_11_whole_documents_a_broken_byte_of_a_pod_is_judged_as_the_oracle_judges(
 fn a_pod_is_read_and_stripped() {
     let pod = pod();
     let mut fields = FieldSet::new(vec![path("metadata.managedFields")]);
-    let wanted = [
-        "status.phase",
-        "spec.containers[0].image",
-        "status.conditions[?(@.type=='Ready')].status",
-        "spec.nope",
-    ];
+    let wanted = ["status.phase", "spec.containers[0].image", "status.conditions[?(@.type=='Ready')].status", "spec.nope"];
     for field in wanted {
         fields.slot(&path(field));
     }
     let scanned = scan_object(&pod, &fields).unwrap();
     let mut value: Value = serde_json::from_slice(&pod).unwrap();
     assert_eq!(scanned.name.as_deref(), value["metadata"]["name"].as_str());
-    assert_eq!(
-        scanned.version.as_deref(),
-        value["metadata"]["resourceVersion"].as_str()
-    );
-    assert_eq!(
-        scanned.fields[0].text(),
-        value["status"]["phase"].as_str().unwrap()
-    );
-    assert_eq!(
-        scanned.fields[1].text(),
-        value["spec"]["containers"][0]["image"].as_str().unwrap()
-    );
-    let ready = value["status"]["conditions"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|condition| condition["type"] == "Ready");
-    assert_eq!(
-        scanned.fields[2].text(),
-        ready.unwrap()["status"].as_str().unwrap()
-    );
+    assert_eq!(scanned.version.as_deref(), value["metadata"]["resourceVersion"].as_str());
+    assert_eq!(scanned.fields[0].text(), value["status"]["phase"].as_str().unwrap());
+    assert_eq!(scanned.fields[1].text(), value["spec"]["containers"][0]["image"].as_str().unwrap());
+    let ready = value["status"]["conditions"].as_array().unwrap().iter().find(|condition| condition["type"] == "Ready");
+    assert_eq!(scanned.fields[2].text(), ready.unwrap()["status"].as_str().unwrap());
     assert_eq!(scanned.fields[3], Scalar::Missing);
-    assert_eq!(
-        scanned.labels.len(),
-        value["metadata"]["labels"].as_object().unwrap().len()
-    );
-    value["metadata"]
-        .as_object_mut()
-        .unwrap()
-        .remove("managedFields");
-    assert_eq!(
-        serde_json::from_slice::<Value>(&scanned.bytes).unwrap(),
-        value
-    );
+    assert_eq!(scanned.labels.len(), value["metadata"]["labels"].as_object().unwrap().len());
+    value["metadata"].as_object_mut().unwrap().remove("managedFields");
+    assert_eq!(serde_json::from_slice::<Value>(&scanned.bytes).unwrap(), value);
     assert_eq!(scanned.bytes.len(), 9236);
 }
 
@@ -466,16 +361,8 @@ fn errors_name_the_kind_and_the_byte() {
         (b"", ErrorKind::UnexpectedEnd, 0),
     ] {
         let error = scan_object(document, &fields).unwrap_err();
-        assert_eq!(
-            (error.kind, error.offset),
-            (kind, offset),
-            "{}",
-            String::from_utf8_lossy(document)
-        );
-        assert_eq!(
-            error.to_string(),
-            format!("{} at byte {offset}", error.message())
-        );
+        assert_eq!((error.kind, error.offset), (kind, offset), "{}", String::from_utf8_lossy(document));
+        assert_eq!(error.to_string(), format!("{} at byte {offset}", error.message()));
     }
     let deep = format!("{{\"a\":{}", "[".repeat(200));
     let error = scan_object(deep.as_bytes(), &fields).unwrap_err();
@@ -493,28 +380,19 @@ fn frames_without_type_or_object_are_refused() {
         (r#"{"type":"ERROR"}"#, ErrorKind::MissingObject),
         (r#"{"type":"ADDED","object":null}"#, ErrorKind::NotAnObject),
         (r#"{"type":"ADDED","object":"{}"}"#, ErrorKind::NotAnObject),
-        (
-            r#"{"type":"ADDED","object":{}} {}"#,
-            ErrorKind::TrailingCharacters,
-        ),
+        (r#"{"type":"ADDED","object":{}} {}"#, ErrorKind::TrailingCharacters),
         (r#"[{"type":"ADDED","object":{}}]"#, ErrorKind::NotAnObject),
         ("<!doctype html>", ErrorKind::ExpectedValue),
         ("\n", ErrorKind::UnexpectedEnd),
     ] {
-        assert_eq!(
-            scan_frame(frame.as_bytes(), &fields).unwrap_err().kind,
-            kind,
-            "{frame}"
-        );
+        assert_eq!(scan_frame(frame.as_bytes(), &fields).unwrap_err().kind, kind, "{frame}");
     }
 }
 
 #[test]
 fn a_frame_repeating_its_members_counts_the_last() {
     let frame = br#"{"type":"ADDED","object":{"metadata":{"name":"a"}},"object":{"metadata":{"uid":"u"}},"type":"DELETED"}"#;
-    let Frame::Event { kind, object } = scan_frame(frame, &fields(&[])).unwrap() else {
-        panic!("no event")
-    };
+    let Frame::Event { kind, object } = scan_frame(frame, &fields(&[])).unwrap() else { panic!("no event") };
     assert_eq!(kind, FrameType::Deleted);
     assert_eq!((object.name, object.uid.as_deref()), (None, Some("u")));
 }
@@ -523,34 +401,16 @@ fn a_frame_repeating_its_members_counts_the_last() {
 fn stripping_keeps_commas_and_whitespace_right() {
     let strip = |document: &str, strip: &[&str]| {
         let fields = FieldSet::new(strip.iter().map(|text| path(text)).collect());
-        String::from_utf8(
-            scan_object(document.as_bytes(), &fields)
-                .unwrap()
-                .bytes
-                .into(),
-        )
-        .unwrap()
+        String::from_utf8(scan_object(document.as_bytes(), &fields).unwrap().bytes.into()).unwrap()
     };
     assert_eq!(strip(r#"{"a":1,"b":2,"c":3}"#, &["a"]), r#"{"b":2,"c":3}"#);
     assert_eq!(strip(r#"{"a":1,"b":2,"c":3}"#, &["b"]), r#"{"a":1,"c":3}"#);
     assert_eq!(strip(r#"{"a":1,"b":2,"c":3}"#, &["c"]), r#"{"a":1,"b":2}"#);
     assert_eq!(strip(r#"{"a":1,"b":2,"c":3}"#, &["c", "b"]), r#"{"a":1}"#);
     assert_eq!(strip(r#"{"a":1,"b":2,"c":3}"#, &["a", "b", "c"]), "{}");
-    assert_eq!(
-        strip("{ \"a\" : 1 ,\n \"b\" : 2 }", &["b"]),
-        "{ \"a\" : 1 \n  }"
-    );
-    assert_eq!(
-        strip(r#"{"a":[1,{"b":2},3]}"#, &["a[1].b", "a[0]"]),
-        r#"{"a":[{},3]}"#
-    );
-    assert_eq!(
-        strip(
-            r#"{"a":[{"t":"x"},{"t":"y","b":1}]}"#,
-            &["a[?(@.t=='y')].b", "a[1].t"]
-        ),
-        r#"{"a":[{"t":"x"},{}]}"#
-    );
+    assert_eq!(strip("{ \"a\" : 1 ,\n \"b\" : 2 }", &["b"]), "{ \"a\" : 1 \n  }");
+    assert_eq!(strip(r#"{"a":[1,{"b":2},3]}"#, &["a[1].b", "a[0]"]), r#"{"a":[{},3]}"#);
+    assert_eq!(strip(r#"{"a":[{"t":"x"},{"t":"y","b":1}]}"#, &["a[?(@.t=='y')].b", "a[1].t"]), r#"{"a":[{"t":"x"},{}]}"#);
     assert_eq!(strip(r#"{"a":{"b":1},"c":2}"#, &["a.b", "a"]), r#"{"c":2}"#);
     assert_eq!(strip(r#"{"a":1,"a":2}"#, &["a"]), "{}");
 }
@@ -573,11 +433,7 @@ fn a_stripped_value_is_missing_but_the_key_is_known() {
 fn a_large_object_is_read() {
     let filler = "x".repeat(10 << 20);
     let document = json!({"data": {"filler": filler}, "metadata": {"name": "big"}}).to_string();
-    let scanned = scan_object(
-        document.as_bytes(),
-        &FieldSet::new(vec![path("data.filler")]),
-    )
-    .unwrap();
+    let scanned = scan_object(document.as_bytes(), &FieldSet::new(vec![path("data.filler")])).unwrap();
     assert_eq!(scanned.name.as_deref(), Some("big"));
     assert_eq!(&*scanned.bytes, br#"{"data":{},"metadata":{"name":"big"}}"#);
 }

@@ -5,9 +5,7 @@ mod json_support;
 use json_support::{any_document, any_object, mutated, pod};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use watchcache::json::{
-    ErrorKind, FieldSet, JsonError, ListHead, ListScanner, Path, Scanned, scan_object,
-};
+use watchcache::json::{ErrorKind, FieldSet, JsonError, ListHead, ListScanner, Path, Scanned, scan_object};
 
 fn fields() -> FieldSet {
     let mut fields = FieldSet::new(vec![Path::parse("metadata.managedFields").unwrap()]);
@@ -32,16 +30,10 @@ fn scan<'p>(chunks: impl IntoIterator<Item = &'p [u8]>) -> Outcome {
 
 /// The page cut at the given places.
 fn cut<'p>(page: &'p [u8], places: &[prop::sample::Index]) -> Vec<&'p [u8]> {
-    let mut places: Vec<usize> = places
-        .iter()
-        .map(|place| place.index(page.len() + 1))
-        .collect();
+    let mut places: Vec<usize> = places.iter().map(|place| place.index(page.len() + 1)).collect();
     places.extend([0, page.len()]);
     places.sort_unstable();
-    places
-        .windows(2)
-        .map(|pair| &page[pair[0]..pair[1]])
-        .collect()
+    places.windows(2).map(|pair| &page[pair[0]..pair[1]]).collect()
 }
 
 fn places() -> impl Strategy<Value = Vec<prop::sample::Index>> {
@@ -51,12 +43,7 @@ fn places() -> impl Strategy<Value = Vec<prop::sample::Index>> {
 /// What serde_json makes of the page: the items and the list's own values, if the page is a list.
 fn oracle(page: &[u8]) -> Option<(Vec<Value>, ListHead)> {
     let value: Value = serde_json::from_slice(page).ok()?;
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .filter(|text| !text.is_empty())
-            .map(str::to_owned)
-    };
+    let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let members = value.as_object()?;
     let items = match members.get("items") {
         None | Some(Value::Null) => None,
@@ -91,25 +78,14 @@ fn any_page() -> impl Strategy<Value = String> {
         ][..],
     );
     let other = any_document().prop_map(|value| format!("\"other\":{value}"));
-    let kind = prop::sample::select(&["PodList", "Status", "items", "\\u0050odList"][..])
-        .prop_map(|kind| format!("\"kind\":\"{kind}\""));
-    (
-        items,
-        metadata,
-        other,
-        kind,
-        1..=4usize,
-        Just(vec![0usize, 1, 2, 3]).prop_shuffle(),
-    )
-        .prop_map(|(items, metadata, other, kind, count, order)| {
+    let kind = prop::sample::select(&["PodList", "Status", "items", "\\u0050odList"][..]).prop_map(|kind| format!("\"kind\":\"{kind}\""));
+    (items, metadata, other, kind, 1..=4usize, Just(vec![0usize, 1, 2, 3]).prop_shuffle()).prop_map(
+        |(items, metadata, other, kind, count, order)| {
             let members = [items, metadata.to_owned(), other, kind];
-            let members: Vec<&str> = order
-                .iter()
-                .take(count)
-                .map(|member| members[*member].as_str())
-                .collect();
+            let members: Vec<&str> = order.iter().take(count).map(|member| members[*member].as_str()).collect();
             format!(" {{{}}}\n", members.join(","))
-        })
+        },
+    )
 }
 
 proptest! {
@@ -178,19 +154,11 @@ fn law_04_split_a_page_of_pods_cut_at_every_size() {
         .collect();
     let page = json!({"apiVersion": "v1", "kind": "PodList", "metadata": {"resourceVersion": "332940"}, "items": pods}).to_string();
     let whole = scan([page.as_bytes()]);
-    let names: Vec<_> = whole
-        .0
-        .iter()
-        .map(|item| item.name.as_deref().unwrap_or_default())
-        .collect();
+    let names: Vec<_> = whole.0.iter().map(|item| item.name.as_deref().unwrap_or_default()).collect();
     assert_eq!(names, ["pod-0", "pod-1", "pod-2", "pod-3", "pod-4"]);
     assert_eq!(whole.1.as_ref().unwrap().version.as_deref(), Some("332940"));
     for size in [1, 2, 3, 7, 16, 100, 1000, 4096, 16384, 65536] {
-        assert_eq!(
-            scan(page.as_bytes().chunks(size)),
-            whole,
-            "chunks of {size}"
-        );
+        assert_eq!(scan(page.as_bytes().chunks(size)), whole, "chunks of {size}");
     }
 }
 
@@ -201,11 +169,7 @@ fn law_04_split_items_come_as_soon_as_they_are_whole() {
     let mut scanner = ListScanner::new();
     let mut seen = Vec::new();
     for (at, byte) in page.iter().enumerate() {
-        scanner
-            .push(&[*byte], &fields, &mut |item| {
-                seen.push((at, item.name.unwrap().to_string()))
-            })
-            .unwrap();
+        scanner.push(&[*byte], &fields, &mut |item| seen.push((at, item.name.unwrap().to_string()))).unwrap();
     }
     let first = page.windows(3).position(|window| window == b"}},").unwrap() + 1;
     let last = page.windows(3).position(|window| window == b"}}]").unwrap() + 1;
@@ -234,67 +198,25 @@ fn errors_name_the_byte_of_the_page() {
         (r#"{"items":[7]}"#, 0, ErrorKind::NotAnObject, 10),
         (r#"{"items":[x]}"#, 0, ErrorKind::ExpectedValue, 10),
         (r#"{"items":[{},]}"#, 1, ErrorKind::ExpectedValue, 13),
-        (
-            r#"{"items":[{} {}]}"#,
-            1,
-            ErrorKind::ExpectedCommaOrBracket,
-            13,
-        ),
+        (r#"{"items":[{} {}]}"#, 1, ErrorKind::ExpectedCommaOrBracket, 13),
         (r#"{"items":[{},{"a":x}]}"#, 1, ErrorKind::ExpectedValue, 18),
-        (
-            r#"{"kind":PodList,"items":[{}]}"#,
-            0,
-            ErrorKind::ExpectedValue,
-            8,
-        ),
-        (
-            r#"{"items":[{},{}],"kind":x}"#,
-            2,
-            ErrorKind::ExpectedValue,
-            24,
-        ),
-        (
-            r#"{"items":[{},{}]} {}"#,
-            2,
-            ErrorKind::TrailingCharacters,
-            18,
-        ),
-        (
-            r#"{"items":[{}],"items":[]}"#,
-            1,
-            ErrorKind::DuplicateItems,
-            20,
-        ),
-        (
-            r#"{"items":[{}],"it\u0065ms":null}"#,
-            1,
-            ErrorKind::DuplicateItems,
-            25,
-        ),
+        (r#"{"kind":PodList,"items":[{}]}"#, 0, ErrorKind::ExpectedValue, 8),
+        (r#"{"items":[{},{}],"kind":x}"#, 2, ErrorKind::ExpectedValue, 24),
+        (r#"{"items":[{},{}]} {}"#, 2, ErrorKind::TrailingCharacters, 18),
+        (r#"{"items":[{}],"items":[]}"#, 1, ErrorKind::DuplicateItems, 20),
+        (r#"{"items":[{}],"it\u0065ms":null}"#, 1, ErrorKind::DuplicateItems, 25),
     ] {
         let (read, end) = scan([page.as_bytes()]);
         let error = end.unwrap_err();
-        assert_eq!(
-            (read.len(), error.kind, error.offset),
-            (items, kind, offset),
-            "{page}"
-        );
-        assert_eq!(
-            scan(page.as_bytes().chunks(1)),
-            (read, Err(error)),
-            "{page}"
-        );
+        assert_eq!((read.len(), error.kind, error.offset), (items, kind, offset), "{page}");
+        assert_eq!(scan(page.as_bytes().chunks(1)), (read, Err(error)), "{page}");
     }
 }
 
 #[test]
 fn depth_is_counted_from_the_page() {
     for depth in [124, 125, 126, 127] {
-        let item = format!(
-            "{{\"a\":{}{}}}",
-            "[".repeat(depth - 1),
-            "]".repeat(depth - 1)
-        );
+        let item = format!("{{\"a\":{}{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1));
         let page = format!("{{\"items\":[{item}]}}");
         let valid = serde_json::from_str::<Value>(&page).is_ok();
         assert_eq!(valid, depth <= 125);
@@ -307,16 +229,8 @@ fn depth_is_counted_from_the_page() {
 fn a_failed_page_stays_failed() {
     let fields = fields();
     let mut scanner = ListScanner::new();
-    let error = scanner
-        .push(b"{\"items\":[{\"a\":x", &fields, &mut |_| {
-            panic!("no item is whole")
-        })
-        .unwrap_err();
-    let again = scanner
-        .push(b"}]}", &fields, &mut |_| {
-            panic!("nothing is read behind an error")
-        })
-        .unwrap_err();
+    let error = scanner.push(b"{\"items\":[{\"a\":x", &fields, &mut |_| panic!("no item is whole")).unwrap_err();
+    let again = scanner.push(b"}]}", &fields, &mut |_| panic!("nothing is read behind an error")).unwrap_err();
     assert_eq!(error, again);
     assert_eq!(scanner.finish(), Err(error));
 }

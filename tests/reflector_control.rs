@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::scenario::{HOUR, MINUTE, SECOND, config, fill, status};
 use common::replay::Rig;
+use common::scenario::{HOUR, MINUTE, SECOND, config, fill, status};
 use common::upstream::{ListFault, WatchFault};
 use watchcache::cache::incoming::Connection;
 

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::scenario::{MINUTE, SECOND, config, fill, list_requests, pages, status, waits};
 use common::replay::{Rig, Said};
+use common::scenario::{MINUTE, SECOND, config, fill, list_requests, pages, status, waits};
 use common::upstream::ListFault;
 use watchcache::cache::incoming::Connection;
 use watchcache::status::{ErrorCode, Status};
@@ -116,7 +116,10 @@ fn a_later_page_that_fails_in_passing_is_asked_for_again() {
     assert_ne!(tokens[3], tokens[4]);
     assert_eq!(tokens[4], tokens[5]);
     assert_eq!((tokens.len(), rig.replay.borrow().replaces()), (6, 1));
-    assert_eq!(waits(&rig).iter().map(|(code, _)| *code).collect::<Vec<_>>(), [ErrorCode::Network, ErrorCode::Unavailable, ErrorCode::Network]);
+    assert_eq!(
+        waits(&rig).iter().map(|(code, _)| *code).collect::<Vec<_>>(),
+        [ErrorCode::Network, ErrorCode::Unavailable, ErrorCode::Network]
+    );
 }
 
 #[test]

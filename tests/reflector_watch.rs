@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::scenario::{HOUR, MINUTE, SECOND, config, fill, status, waits};
 use common::replay::{Rig, Said};
+use common::scenario::{HOUR, MINUTE, SECOND, config, fill, status, waits};
 use common::upstream::{ListFault, Request, WatchFault};
 use watchcache::cache::incoming::{ChangeKind, Connection};
 use watchcache::reflector::{ReflectorConfig, Retry};
@@ -423,7 +423,12 @@ fn law_02_order_what_is_said_twice_is_heard_once_and_what_goes_back_is_refused()
 
 #[test]
 fn a_broken_frame_is_not_applied_and_a_list_shows_what_it_hid() {
-    for frame in ["{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"x\"", "nonsense", r#"{"object":{}}"#, r#"{"type":"ADDED","object":{"metadata":{"name":"x"}}}"#] {
+    for frame in [
+        "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"x\"",
+        "nonsense",
+        r#"{"object":{}}"#,
+        r#"{"type":"ADDED","object":{"metadata":{"name":"x"}}}"#,
+    ] {
         let rig = Rig::with(43, config(), 0, |upstream| fill(upstream, 2));
         rig.run(2 * SECOND);
         rig.upstream.send_raw(frame);

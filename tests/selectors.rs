@@ -12,24 +12,15 @@ type Labels = Vec<(Rc<str>, Rc<str>)>;
 
 fn labels<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Labels {
     let sorted: BTreeMap<&str, &str> = pairs.into_iter().collect();
-    sorted
-        .into_iter()
-        .map(|(key, value)| (key.into(), value.into()))
-        .collect()
+    sorted.into_iter().map(|(key, value)| (key.into(), value.into())).collect()
 }
 
 fn predicate(label: &str, field: &str) -> Predicate {
-    Predicate {
-        label: LabelSelector::parse(label).unwrap(),
-        field: FieldSelector::parse(field).unwrap(),
-    }
+    Predicate { label: LabelSelector::parse(label).unwrap(), field: FieldSelector::parse(field).unwrap() }
 }
 
 fn found(index: &str, value: &str) -> IndexMatch {
-    IndexMatch {
-        index: index.to_owned(),
-        value: value.to_owned(),
-    }
+    IndexMatch { index: index.to_owned(), value: value.to_owned() }
 }
 
 #[test]
@@ -37,11 +28,7 @@ fn sel_01_labels_and_fields_must_both_match() {
     let predicate = predicate("name=foo", "uid=12345");
     let matches = |own: &[(&str, &str)], uid: &str| {
         let read = &mut |path: &str| {
-            if path == "uid" {
-                uid.into()
-            } else {
-                Rc::from("")
-            }
+            if path == "uid" { uid.into() } else { Rc::from("") }
         };
         predicate.matches(&labels(own.iter().copied()), read)
     };
@@ -66,19 +53,10 @@ fn sel_01_fields_are_not_read_in_vain() {
 
 #[test]
 fn sel_02_a_single_name() {
-    assert_eq!(
-        predicate("name=foo", "metadata.name=12345").single_name(),
-        Some("12345")
-    );
-    assert_eq!(
-        predicate("name=foo", "metadata.name!=12345").single_name(),
-        None
-    );
+    assert_eq!(predicate("name=foo", "metadata.name=12345").single_name(), Some("12345"));
+    assert_eq!(predicate("name=foo", "metadata.name!=12345").single_name(), None);
     assert_eq!(predicate("", "uid=1").single_name(), None);
-    assert_eq!(
-        predicate("", "metadata.namespace=a,metadata.name=b").single_namespace(),
-        Some("a")
-    );
+    assert_eq!(predicate("", "metadata.namespace=a,metadata.name=b").single_namespace(), Some("a"));
 }
 
 #[test]
@@ -87,54 +65,24 @@ fn sel_05_indexes_that_narrow_the_search() {
     assert_eq!(both.indexes(None, &[], &["bar"]), []);
     assert_eq!(both.indexes(None, &[], &[]), []);
     assert_eq!(both.indexes(None, &["uid"], &[]), [found("f:uid", "12345")]);
-    assert_eq!(
-        both.indexes(None, &["uid"], &["bar"]),
-        [found("f:uid", "12345")]
-    );
+    assert_eq!(both.indexes(None, &["uid"], &["bar"]), [found("f:uid", "12345")]);
     assert_eq!(both.indexes(None, &[], &["name"]), [found("l:name", "foo")]);
-    assert_eq!(
-        both.indexes(None, &["uid"], &["name"]),
-        [found("f:uid", "12345"), found("l:name", "foo")]
-    );
-    assert_eq!(
-        predicate("name!=foo", "uid!=12345").indexes(None, &["uid"], &["name"]),
-        []
-    );
-    assert_eq!(
-        predicate("name notin (foo)", "").indexes(None, &[], &["name"]),
-        []
-    );
-    assert_eq!(
-        predicate("name in (foo)", "").indexes(None, &[], &["name"]),
-        [found("l:name", "foo")]
-    );
-    assert_eq!(
-        predicate("name in (foo,bar)", "").indexes(None, &[], &["name"]),
-        []
-    );
+    assert_eq!(both.indexes(None, &["uid"], &["name"]), [found("f:uid", "12345"), found("l:name", "foo")]);
+    assert_eq!(predicate("name!=foo", "uid!=12345").indexes(None, &["uid"], &["name"]), []);
+    assert_eq!(predicate("name notin (foo)", "").indexes(None, &[], &["name"]), []);
+    assert_eq!(predicate("name in (foo)", "").indexes(None, &[], &["name"]), [found("l:name", "foo")]);
+    assert_eq!(predicate("name in (foo,bar)", "").indexes(None, &[], &["name"]), []);
 }
 
 #[test]
 fn sel_06_the_namespace_of_the_request_as_an_index() {
     let fields = ["metadata.namespace"];
-    assert_eq!(
-        predicate("", "").indexes(Some("default"), &fields, &[]),
-        [found("f:metadata.namespace", "default")]
-    );
+    assert_eq!(predicate("", "").indexes(Some("default"), &fields, &[]), [found("f:metadata.namespace", "default")]);
     let own = predicate("", "metadata.namespace=kube-system");
-    assert_eq!(
-        own.indexes(Some("default"), &fields, &[]),
-        [found("f:metadata.namespace", "kube-system")]
-    );
-    assert_eq!(
-        own.indexes(None, &fields, &[]),
-        [found("f:metadata.namespace", "kube-system")]
-    );
+    assert_eq!(own.indexes(Some("default"), &fields, &[]), [found("f:metadata.namespace", "kube-system")]);
+    assert_eq!(own.indexes(None, &fields, &[]), [found("f:metadata.namespace", "kube-system")]);
     assert_eq!(predicate("", "").indexes(None, &fields, &[]), []);
-    assert_eq!(
-        predicate("", "").indexes(Some("default"), &["spec.nodeName"], &[]),
-        []
-    );
+    assert_eq!(predicate("", "").indexes(Some("default"), &["spec.nodeName"], &[]), []);
 }
 
 /// Every message of the label grammar and where it points. The texts are what the Kubernetes library answers.
@@ -158,16 +106,8 @@ fn label_selector_messages() {
         ("!", 1, bad("found '', expected: identifier".into())),
         ("!!a", 1, bad("found '!', expected: identifier".into())),
         ("a,", 2, "found '', expected: identifier after ','".into()),
-        (
-            "a,,b",
-            2,
-            "found ',', expected: identifier after ','".into(),
-        ),
-        (
-            "a, =b",
-            3,
-            "found '=', expected: identifier after ','".into(),
-        ),
+        ("a,,b", 2, "found ',', expected: identifier after ','".into()),
+        ("a, =b", 3, "found '=', expected: identifier after ','".into()),
         ("a b", 2, bad(format!("found 'b', {OPERATOR}"))),
         ("a!", 1, bad(format!("found '!', {OPERATOR}"))),
         ("a(", 1, bad(format!("found '(', {OPERATOR}"))),
@@ -180,112 +120,28 @@ fn label_selector_messages() {
         ("a in", 4, bad("found '' expected: '('".into())),
         ("a in b", 5, bad("found 'b' expected: '('".into())),
         ("a notin )", 8, bad("found ')' expected: '('".into())),
-        (
-            "a in (",
-            6,
-            bad("found '', expected: ',', ')' or identifier".into()),
-        ),
-        (
-            "a in (=)",
-            6,
-            bad("found '=', expected: ',', ')' or identifier".into()),
-        ),
+        ("a in (", 6, bad("found '', expected: ',', ')' or identifier".into())),
+        ("a in (=)", 6, bad("found '=', expected: ',', ')' or identifier".into())),
         ("a in (b", 7, bad("found '', expected: ',' or ')'".into())),
-        (
-            "a in (b c)",
-            8,
-            bad("found 'c', expected: ',' or ')'".into()),
-        ),
-        (
-            "a in (b,=)",
-            8,
-            bad("found '=', expected: ',', or identifier".into()),
-        ),
-        (
-            "a in (,",
-            7,
-            bad("found '', expected: ',', or identifier".into()),
-        ),
+        ("a in (b c)", 8, bad("found 'c', expected: ',' or ')'".into())),
+        ("a in (b,=)", 8, bad("found '=', expected: ',', or identifier".into())),
+        ("a in (,", 7, bad("found '', expected: ',', or identifier".into())),
         ("a=(", 2, bad("found '(', expected: identifier".into())),
         ("a==!b", 3, bad("found '!', expected: identifier".into())),
-        (
-            "a>",
-            2,
-            bad(format!("values[0]: Invalid value: \"\": {INTEGER}")),
-        ),
-        (
-            "a>b",
-            2,
-            bad(format!("values[0]: Invalid value: \"b\": {INTEGER}")),
-        ),
-        (
-            "a<1.5",
-            2,
-            bad(format!("values[0]: Invalid value: \"1.5\": {INTEGER}")),
-        ),
-        (
-            "a>9223372036854775808",
-            2,
-            bad(format!(
-                "values[0]: Invalid value: \"9223372036854775808\": {INTEGER}"
-            )),
-        ),
-        (
-            "a>-1",
-            2,
-            bad(format!("values[0][a]: Invalid value: \"-1\": {VALUE}")),
-        ),
-        (
-            "a=-b",
-            2,
-            bad(format!("values[0][a]: Invalid value: \"-b\": {VALUE}")),
-        ),
-        (
-            "a<-b",
-            2,
-            bad(format!(
-                "[values[0]: Invalid value: \"-b\": {INTEGER}, values[0][a]: Invalid value: \"-b\": {VALUE}]"
-            )),
-        ),
-        (
-            "x=a||y=b",
-            2,
-            bad(format!("values[0][x]: Invalid value: \"a||y\": {VALUE}")),
-        ),
-        (
-            "a=\"b\"",
-            2,
-            bad(format!(
-                "values[0][a]: Invalid value: \"\\\"b\\\"\": {VALUE}"
-            )),
-        ),
+        ("a>", 2, bad(format!("values[0]: Invalid value: \"\": {INTEGER}"))),
+        ("a>b", 2, bad(format!("values[0]: Invalid value: \"b\": {INTEGER}"))),
+        ("a<1.5", 2, bad(format!("values[0]: Invalid value: \"1.5\": {INTEGER}"))),
+        ("a>9223372036854775808", 2, bad(format!("values[0]: Invalid value: \"9223372036854775808\": {INTEGER}"))),
+        ("a>-1", 2, bad(format!("values[0][a]: Invalid value: \"-1\": {VALUE}"))),
+        ("a=-b", 2, bad(format!("values[0][a]: Invalid value: \"-b\": {VALUE}"))),
+        ("a<-b", 2, bad(format!("[values[0]: Invalid value: \"-b\": {INTEGER}, values[0][a]: Invalid value: \"-b\": {VALUE}]"))),
+        ("x=a||y=b", 2, bad(format!("values[0][x]: Invalid value: \"a||y\": {VALUE}"))),
+        ("a=\"b\"", 2, bad(format!("values[0][a]: Invalid value: \"\\\"b\\\"\": {VALUE}"))),
         // Values are checked in sorted order, which is the order of the message; the place is that of its first part.
-        (
-            "a in (d-,-c,b)",
-            9,
-            bad(format!(
-                "[values[0][a]: Invalid value: \"-c\": {VALUE}, values[2][a]: Invalid value: \"d-\": {VALUE}]"
-            )),
-        ),
-        (
-            "b,-a",
-            2,
-            bad(format!("<nil>: Invalid value: \"-a\": name part {NAME}")),
-        ),
-        (
-            "a/=b",
-            0,
-            bad(format!(
-                "<nil>: Invalid value: \"a/\": name part must be non-empty; name part {NAME}"
-            )),
-        ),
-        (
-            "A/b",
-            0,
-            bad(format!(
-                "<nil>: Invalid value: \"A/b\": prefix part {SUBDOMAIN}"
-            )),
-        ),
+        ("a in (d-,-c,b)", 9, bad(format!("[values[0][a]: Invalid value: \"-c\": {VALUE}, values[2][a]: Invalid value: \"d-\": {VALUE}]"))),
+        ("b,-a", 2, bad(format!("<nil>: Invalid value: \"-a\": name part {NAME}"))),
+        ("a/=b", 0, bad(format!("<nil>: Invalid value: \"a/\": name part must be non-empty; name part {NAME}"))),
+        ("A/b", 0, bad(format!("<nil>: Invalid value: \"A/b\": prefix part {SUBDOMAIN}"))),
         (
             "a/b/c=d",
             0,
@@ -293,21 +149,11 @@ fn label_selector_messages() {
                 "<nil>: Invalid value: \"a/b/c\": a valid label key {NAME} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
             )),
         ),
-        (
-            &long,
-            0,
-            bad(format!(
-                "<nil>: Invalid value: \"{long}\": name part must be no more than 63 bytes"
-            )),
-        ),
+        (&long, 0, bad(format!("<nil>: Invalid value: \"{long}\": name part must be no more than 63 bytes"))),
     ];
     for (text, offset, message) in cases {
         let error = LabelSelector::parse(text).expect_err(text);
-        assert_eq!(
-            (error.message.as_str(), error.offset),
-            (message.as_str(), offset),
-            "{text:?}"
-        );
+        assert_eq!((error.message.as_str(), error.offset), (message.as_str(), offset), "{text:?}");
     }
 }
 
@@ -315,71 +161,23 @@ fn label_selector_messages() {
 fn field_selector_messages() {
     for (text, offset, message) in [
         ("x", 0, "invalid selector: 'x'; can't understand 'x'"),
-        (
-            "x=a,b",
-            4,
-            "invalid selector: 'x=a,b'; can't understand 'b'",
-        ),
-        (
-            "x in (a)",
-            0,
-            "invalid selector: 'x in (a)'; can't understand 'x in (a)'",
-        ),
-        (
-            "x in (a,b,c)",
-            8,
-            "invalid selector: 'x in (a,b,c)'; can't understand 'b'",
-        ),
+        ("x=a,b", 4, "invalid selector: 'x=a,b'; can't understand 'b'"),
+        ("x in (a)", 0, "invalid selector: 'x in (a)'; can't understand 'x in (a)'"),
+        ("x in (a,b,c)", 8, "invalid selector: 'x in (a,b,c)'; can't understand 'b'"),
         ("a!b", 0, "invalid selector: 'a!b'; can't understand 'a!b'"),
         // The first in sorted order.
         ("y,x", 2, "invalid selector: 'y,x'; can't understand 'x'"),
-        (
-            "x=a=,b",
-            5,
-            "invalid selector: 'x=a=,b'; can't understand 'b'",
-        ),
-        (
-            "x=a||y=b",
-            6,
-            "invalid field selector: unescaped character in value: 61",
-        ),
-        (
-            "x==a==b",
-            4,
-            "invalid field selector: unescaped character in value: 61",
-        ),
-        (
-            "x=a,y=b=c",
-            7,
-            "invalid field selector: unescaped character in value: 61",
-        ),
-        (
-            "x===a",
-            3,
-            "invalid field selector: unescaped character in value: 61",
-        ),
-        (
-            r"x=\a",
-            2,
-            r"invalid field selector: invalid escape sequence: \a",
-        ),
-        (
-            r"x=a\",
-            3,
-            r"invalid field selector: invalid escape sequence: \",
-        ),
-        (
-            r"ä=b,x=\ä",
-            7,
-            r"invalid field selector: invalid escape sequence: \ä",
-        ),
+        ("x=a=,b", 5, "invalid selector: 'x=a=,b'; can't understand 'b'"),
+        ("x=a||y=b", 6, "invalid field selector: unescaped character in value: 61"),
+        ("x==a==b", 4, "invalid field selector: unescaped character in value: 61"),
+        ("x=a,y=b=c", 7, "invalid field selector: unescaped character in value: 61"),
+        ("x===a", 3, "invalid field selector: unescaped character in value: 61"),
+        (r"x=\a", 2, r"invalid field selector: invalid escape sequence: \a"),
+        (r"x=a\", 3, r"invalid field selector: invalid escape sequence: \"),
+        (r"ä=b,x=\ä", 7, r"invalid field selector: invalid escape sequence: \ä"),
     ] {
         let error = FieldSelector::parse(text).expect_err(text);
-        assert_eq!(
-            (error.message.as_str(), error.offset),
-            (message, offset),
-            "{text:?}"
-        );
+        assert_eq!((error.message.as_str(), error.offset), (message, offset), "{text:?}");
     }
 }
 
@@ -408,17 +206,12 @@ impl Model {
         match self {
             Model::One("!=", key, value) => own.get(key) != Some(value),
             Model::One(_, key, value) => own.get(key) == Some(value),
-            Model::Many("in", key, values) => {
-                values.iter().any(|value| own.get(key) == Some(value))
-            }
+            Model::Many("in", key, values) => values.iter().any(|value| own.get(key) == Some(value)),
             Model::Many(_, key, values) => !values.iter().any(|value| own.get(key) == Some(value)),
             Model::Exists(key) => own.contains_key(key),
             Model::Absent(key) => !own.contains_key(key),
-            Model::Compare(op, key, number) => match own.get(key).map(|value| value.parse::<i64>())
-            {
-                Some(Ok(value)) => {
-                    (*op == '>' && value > *number) || (*op == '<' && value < *number)
-                }
+            Model::Compare(op, key, number) => match own.get(key).map(|value| value.parse::<i64>()) {
+                Some(Ok(value)) => (*op == '>' && value > *number) || (*op == '<' && value < *number),
                 _ => false,
             },
         }
@@ -435,18 +228,12 @@ fn value() -> impl Strategy<Value = String> {
 
 fn requirement() -> impl Strategy<Value = Model> {
     prop_oneof![
-        (prop::sample::select(vec!["=", "==", "!="]), key(), value())
-            .prop_map(|(op, key, value)| Model::One(op, key, value)),
-        (
-            prop::sample::select(vec!["in", "notin"]),
-            key(),
-            prop::collection::vec(value(), 1..4)
-        )
+        (prop::sample::select(vec!["=", "==", "!="]), key(), value()).prop_map(|(op, key, value)| Model::One(op, key, value)),
+        (prop::sample::select(vec!["in", "notin"]), key(), prop::collection::vec(value(), 1..4))
             .prop_map(|(op, key, values)| Model::Many(op, key, values)),
         key().prop_map(Model::Exists),
         key().prop_map(Model::Absent),
-        (prop::sample::select(vec!['>', '<']), key(), 0i64..12)
-            .prop_map(|(op, key, number)| Model::Compare(op, key, number)),
+        (prop::sample::select(vec!['>', '<']), key(), 0i64..12).prop_map(|(op, key, number)| Model::Compare(op, key, number)),
     ]
 }
 
@@ -457,17 +244,11 @@ fn near(tokens: Vec<&'static str>) -> impl Strategy<Value = String> {
 }
 
 fn near_label_selector() -> impl Strategy<Value = String> {
-    near(vec![
-        "a", "b", " in ", " notin ", "=", "==", "!=", "!", ">", "<", "(", "(", ")", ")", ",", ",",
-        " ", "\t", "1", "-", "\0", "x/y",
-    ])
+    near(vec!["a", "b", " in ", " notin ", "=", "==", "!=", "!", ">", "<", "(", "(", ")", ")", ",", ",", " ", "\t", "1", "-", "\0", "x/y"])
 }
 
 fn near_field_selector() -> impl Strategy<Value = String> {
-    near(vec![
-        "a", "b.c", "=", "=", "==", "!=", "!", ",", ",", "\\", "\\,", "\\=", "\\\\", "[", "]",
-        "['", "']", "\"", " ",
-    ])
+    near(vec!["a", "b.c", "=", "=", "==", "!=", "!", ",", ",", "\\", "\\,", "\\=", "\\\\", "[", "]", "['", "']", "\"", " "])
 }
 
 proptest! {

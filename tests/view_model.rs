@@ -21,10 +21,7 @@ fn slot(fields: &mut FieldSet, path: &str) -> usize {
 }
 
 fn keys(view: &View) -> Vec<String> {
-    view.rows()
-        .iter()
-        .map(|row| row.key().to_string())
-        .collect()
+    view.rows().iter().map(|row| row.key().to_string()).collect()
 }
 
 /// What is interesting about an object here.
@@ -59,13 +56,7 @@ fn pod(names: usize) -> impl Strategy<Value = Pod> {
         prop::sample::select(vec!["Running", "Pending", "Failed"]),
         prop::option::weighted(0.9, -3i64..20),
     )
-        .prop_map(|(namespace, number, app, phase, rank)| Pod {
-            namespace,
-            name: format!("pod-{number}"),
-            app,
-            phase,
-            rank,
-        })
+        .prop_map(|(namespace, number, app, phase, rank)| Pod { namespace, name: format!("pod-{number}"), app, phase, rank })
 }
 
 #[derive(Debug, Clone)]
@@ -111,32 +102,21 @@ enum Level {
 
 fn shape() -> impl Strategy<Value = Shape> {
     (
-        prop::option::of(prop::collection::vec(
-            prop::sample::select(vec!["a", "b", "z"]),
-            0..3,
-        )),
+        prop::option::of(prop::collection::vec(prop::sample::select(vec!["a", "b", "z"]), 0..3)),
         prop::option::of(prop::sample::select(vec!["web", "db"])),
         prop::option::of(prop::sample::select(vec!["Failed", "Pending"])),
-        prop::collection::vec(
-            (
-                prop::sample::select(vec![Level::Phase, Level::Rank, Level::Name]),
-                any::<bool>(),
-            ),
-            0..3,
-        ),
+        prop::collection::vec((prop::sample::select(vec![Level::Phase, Level::Rank, Level::Name]), any::<bool>()), 0..3),
         prop::option::of(window()),
         any::<bool>(),
     )
-        .prop_map(
-            |(namespaces, app, not_phase, order, window, odd_rank)| Shape {
-                namespaces,
-                app,
-                not_phase,
-                order,
-                window,
-                odd_rank,
-            },
-        )
+        .prop_map(|(namespaces, app, not_phase, order, window, odd_rank)| Shape {
+            namespaces,
+            app,
+            not_phase,
+            order,
+            window,
+            odd_rank,
+        })
 }
 
 impl Shape {
@@ -147,29 +127,14 @@ impl Shape {
                 Level::Rank => ("spec.rank", OrderAs::Number),
                 Level::Name => ("metadata.name", OrderAs::Natural),
             };
-            OrderBy {
-                slot: slot(fields, path),
-                descending: *descending,
-                kind,
-            }
+            OrderBy { slot: slot(fields, path), descending: *descending, kind }
         });
         let spec = ViewSpec {
-            namespaces: self
-                .namespaces
-                .as_ref()
-                .map(|names| names.iter().map(|name| name.to_string()).collect()),
+            namespaces: self.namespaces.as_ref().map(|names| names.iter().map(|name| name.to_string()).collect()),
             order: order.collect(),
             window: self.window,
-            label: LabelSelector::parse(
-                &self.app.map_or(String::new(), |app| format!("app={app}")),
-            )
-            .unwrap(),
-            field: FieldSelector::parse(
-                &self
-                    .not_phase
-                    .map_or(String::new(), |phase| format!("status.phase!={phase}")),
-            )
-            .unwrap(),
+            label: LabelSelector::parse(&self.app.map_or(String::new(), |app| format!("app={app}"))).unwrap(),
+            field: FieldSelector::parse(&self.not_phase.map_or(String::new(), |phase| format!("status.phase!={phase}"))).unwrap(),
             group_by: Some(slot(fields, "status.phase")),
             predicate: self.odd_rank,
         };
@@ -177,9 +142,7 @@ impl Shape {
     }
 
     fn passes(&self, pod: &Pod) -> bool {
-        self.namespaces
-            .as_ref()
-            .is_none_or(|names| names.contains(&pod.namespace))
+        self.namespaces.as_ref().is_none_or(|names| names.contains(&pod.namespace))
             && self.app.is_none_or(|app| pod.app == app)
             && self.not_phase.is_none_or(|phase| pod.phase != phase)
             && (!self.odd_rank || odd(pod))
@@ -191,18 +154,10 @@ impl Shape {
             for (level, descending) in &self.order {
                 let ordering = match level {
                     Level::Phase => a.phase.cmp(b.phase),
-                    Level::Rank => a
-                        .rank
-                        .is_none()
-                        .cmp(&b.rank.is_none())
-                        .then(a.rank.cmp(&b.rank)),
+                    Level::Rank => a.rank.is_none().cmp(&b.rank.is_none()).then(a.rank.cmp(&b.rank)),
                     Level::Name => number(&a.name).cmp(&number(&b.name)),
                 };
-                let ordering = if *descending {
-                    ordering.reverse()
-                } else {
-                    ordering
-                };
+                let ordering = if *descending { ordering.reverse() } else { ordering };
                 if ordering.is_ne() {
                     return ordering;
                 }
@@ -237,15 +192,7 @@ impl World {
     fn new(shape: Shape) -> Self {
         let mut fields = FieldSet::new(Vec::new());
         let view = shape.view(&mut fields);
-        World {
-            shape,
-            fields,
-            view,
-            version: 0,
-            pods: BTreeMap::new(),
-            objects: BTreeMap::new(),
-            seen: (Vec::new(), 0, BTreeMap::new()),
-        }
+        World { shape, fields, view, version: 0, pods: BTreeMap::new(), objects: BTreeMap::new(), seen: (Vec::new(), 0, BTreeMap::new()) }
     }
 
     fn put(&mut self, pod: &Pod) -> (Option<Rc<Object>>, Rc<Object>) {
@@ -270,8 +217,7 @@ impl World {
             Step::Relist(pods) => {
                 // Some objects are still the same ones, as they are when a relist finds them unchanged.
                 let known = std::mem::take(&mut self.pods);
-                let pods: BTreeMap<String, &Pod> =
-                    pods.iter().map(|pod| (pod.key(), pod)).collect();
+                let pods: BTreeMap<String, &Pod> = pods.iter().map(|pod| (pod.key(), pod)).collect();
                 self.objects.retain(|key, _| pods.contains_key(key));
                 for pod in pods.into_values() {
                     if known.get(&pod.key()) == Some(pod) {
@@ -308,38 +254,18 @@ impl World {
         let model = self.shape.sorted(self.pods.values().cloned());
         let window = self.shape.window.unwrap_or(Window::ALL);
 
-        let expected: Vec<String> = model
-            .iter()
-            .skip(window.offset)
-            .take(window.limit)
-            .map(Pod::key)
-            .collect();
+        let expected: Vec<String> = model.iter().skip(window.offset).take(window.limit).map(Pod::key).collect();
         assert_eq!(keys(&self.view), expected);
         for row in self.view.rows() {
-            assert_eq!(
-                row.id(),
-                self.objects[&**row.key()].id(),
-                "the newest version is shown"
-            );
+            assert_eq!(row.id(), self.objects[&**row.key()].id(), "the newest version is shown");
         }
         assert_eq!(self.view.total(), model.len());
         let mut counts = BTreeMap::new();
-        model
-            .iter()
-            .for_each(|pod| *counts.entry(pod.phase.to_owned()).or_insert(0) += 1);
-        assert_eq!(
-            self.view
-                .counts()
-                .map(|(value, count)| (value.to_string(), count))
-                .collect::<BTreeMap<_, _>>(),
-            counts
-        );
+        model.iter().for_each(|pod| *counts.entry(pod.phase.to_owned()).or_insert(0) += 1);
+        assert_eq!(self.view.counts().map(|(value, count)| (value.to_string(), count)).collect::<BTreeMap<_, _>>(), counts);
         for (position, pod) in model.iter().enumerate() {
             assert_eq!(self.view.index_of(&pod.key()), Some(position));
-            assert_eq!(
-                self.view.at(position).map(|row| row.key().to_string()),
-                Some(pod.key())
-            );
+            assert_eq!(self.view.at(position).map(|row| row.key().to_string()), Some(pod.key()));
         }
         assert_eq!(self.view.at(model.len()).map(|row| row.id()), None);
         for pod in self.pods.values().filter(|pod| !self.shape.passes(pod)) {
@@ -347,18 +273,13 @@ impl World {
         }
 
         let after: Vec<u64> = self.view.rows().iter().map(|row| row.id()).collect();
-        let changed: Vec<usize> = (0..after.len())
-            .filter(|&index| before.get(index) != Some(&after[index]))
-            .collect();
+        let changed: Vec<usize> = (0..after.len()).filter(|&index| before.get(index) != Some(&after[index])).collect();
         assert_eq!(self.view.changed_rows(), changed);
         assert_eq!(changes.window_changed, before != after);
         assert_eq!(changes.total_changed, self.seen.1 != model.len());
         assert_eq!(changes.counts_changed, self.seen.2 != counts);
         self.seen = (expected, model.len(), counts);
-        assert!(
-            !self.view.take_changes().any(),
-            "a second look finds nothing new"
-        );
+        assert!(!self.view.take_changes().any(), "a second look finds nothing new");
         assert_eq!(keys(&self.view), self.seen.0);
     }
 }
@@ -386,10 +307,7 @@ fn large_views_stay_in_order() {
         app: None,
         not_phase: Some("Failed"),
         order,
-        window: Some(Window {
-            offset: 1500,
-            limit: 40,
-        }),
+        window: Some(Window { offset: 1500, limit: 40 }),
         odd_rank: false,
     };
     let mut world = World::new(shape);
@@ -400,13 +318,7 @@ fn large_views_stay_in_order() {
             world.apply(&Step::Delete(namespace, number));
         } else {
             let phase = ["Running", "Pending", "Failed"][random.usize(0..3)];
-            world.apply(&Step::Set(Pod {
-                namespace,
-                name: format!("pod-{number}"),
-                app: "web",
-                phase,
-                rank: Some(random.i64(-3..20)),
-            }));
+            world.apply(&Step::Set(Pod { namespace, name: format!("pod-{number}"), app: "web", phase, rank: Some(random.i64(-3..20)) }));
         }
     };
     for (changes, deletes) in [(8_000, 0), (4_000, 5), (12_000, 9)] {

@@ -162,9 +162,8 @@ async fn views_tell_rows_counts_and_places_and_follow_changes() {
     let world = World::synced().await;
     let spec = r#"{"predicate":false,"orderBy":[{"path":"status.restarts","as":"number","descending":true}],"groupBy":"metadata.namespace","window":{"offset":0,"limit":2}}"#;
     let view = world.resource.view(json(spec)).unwrap();
-    let keys = || -> Vec<String> {
-        world.resource.view_rows(view).unwrap().to_vec().iter().map(|id| world.resource.key(*id).unwrap()).collect()
-    };
+    let keys =
+        || -> Vec<String> { world.resource.view_rows(view).unwrap().to_vec().iter().map(|id| world.resource.key(*id).unwrap()).collect() };
     assert_eq!(keys(), ["b/z", "a/y"]);
     assert_eq!(world.resource.view_total(view).unwrap(), 3.0);
     assert_eq!(world.resource.view_counts(view).unwrap().join(" "), "a 2 b 1");
@@ -284,7 +283,8 @@ async fn a_real_socket_lists_in_pages_and_streams_changes() {
         JsFuture::from(resource.synced()).await.expect("the first list");
         assert!(resource.size().unwrap() > 100.0);
         until("it is live", || status(&resource, "phase") == "live").await;
-        let watcher = resource.watch(json(r#"{"sendInitialEvents":false,"resourceVersion":"0","resourceVersionMatch":"NotOlderThan"}"#)).unwrap();
+        let watcher =
+            resource.watch(json(r#"{"sendInitialEvents":false,"resourceVersion":"0","resourceVersionMatch":"NotOlderThan"}"#)).unwrap();
         resource.demand(watcher, 2).unwrap();
         until("changes come", || recorder.delivered().length() > 5).await;
         resource.close();
@@ -301,11 +301,8 @@ async fn law_12_secrets_a_refused_token_is_unauthorized_and_appears_nowhere() {
     let (_recorder, resource) = kubernetes_resource(server(1), "/api/v1/pods", &extra);
     assert_eq!(rejected(resource.synced()).await, "unauthorized");
     until("it says so", || status(&resource, "phase") == "needs-auth").await;
-    let told = format!(
-        "{:?} {:?}",
-        js_sys::JSON::stringify(&resource.status().unwrap()),
-        js_sys::JSON::stringify(&resource.stats().unwrap())
-    );
+    let told =
+        format!("{:?} {:?}", js_sys::JSON::stringify(&resource.status().unwrap()), js_sys::JSON::stringify(&resource.stats().unwrap()));
     let error = Reflect::get(&resource.status().unwrap(), &"error".into()).unwrap();
     let message = Reflect::get(&error, &"message".into()).unwrap();
     assert!(!told.contains(secret) && !message.as_string().unwrap().contains(secret));

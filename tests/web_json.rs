@@ -18,16 +18,10 @@ fn fields() -> FieldSet {
 /// The scanner accepts the document exactly when serde_json does, and reads the same at `a`.
 fn agrees(document: &[u8]) {
     let shown = String::from_utf8_lossy(document);
-    let oracle = serde_json::from_slice::<Value>(document)
-        .ok()
-        .filter(Value::is_object);
+    let oracle = serde_json::from_slice::<Value>(document).ok().filter(Value::is_object);
     match (scan_object(document, &fields()), oracle) {
         (Ok(scanned), Some(value)) => {
-            assert_eq!(
-                scanned.fields[0].text(),
-                value["a"].as_str().unwrap_or_default(),
-                "{shown}"
-            );
+            assert_eq!(scanned.fields[0].text(), value["a"].as_str().unwrap_or_default(), "{shown}");
         }
         (Err(_), None) => {}
         (scanned, oracle) => panic!("{scanned:?} against {oracle:?}: {shown}"),
@@ -42,14 +36,7 @@ fn law_11_whole_documents_every_byte_at_every_place_of_a_string() {
             inner[place] = special;
             agrees(&[b"{\"a\":\"", inner.as_slice(), b"\"}"].concat());
             // With room behind it, the last blocks are whole ones too.
-            agrees(
-                &[
-                    b"{\"a\":\"",
-                    inner.as_slice(),
-                    b"\",\"b\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}",
-                ]
-                .concat(),
-            );
+            agrees(&[b"{\"a\":\"", inner.as_slice(), b"\",\"b\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}"].concat());
         }
     }
 }
@@ -82,17 +69,13 @@ fn law_11_whole_documents_a_broken_byte_of_a_pod() {
 #[wasm_bindgen_test]
 fn law_04_split_a_page_of_pods_cut_at_every_size() {
     let pod = include_str!("data/pod.json");
-    let page = format!(
-        "{{\"kind\":\"PodList\",\"metadata\":{{\"resourceVersion\":\"7\"}},\"items\":[{pod},{pod},{pod}]}}"
-    );
+    let page = format!("{{\"kind\":\"PodList\",\"metadata\":{{\"resourceVersion\":\"7\"}},\"items\":[{pod},{pod},{pod}]}}");
     let scan = |size: usize| {
         let fields = fields();
         let mut items = Vec::new();
         let mut scanner = ListScanner::new();
         for chunk in page.as_bytes().chunks(size) {
-            scanner
-                .push(chunk, &fields, &mut |item| items.push(item))
-                .unwrap();
+            scanner.push(chunk, &fields, &mut |item| items.push(item)).unwrap();
         }
         (items, scanner.finish().unwrap())
     };

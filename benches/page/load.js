@@ -41,7 +41,9 @@ const loaders = {
     globalThis.held = { objects };
     let next = "";
     do {
-      const response = await fetch(`${PODS}?limit=${PAGE}&pretty=false${next && `&continue=${encodeURIComponent(next)}`}`, { cache: "no-store" });
+      const response = await fetch(`${PODS}?limit=${PAGE}&pretty=false${next && `&continue=${encodeURIComponent(next)}`}`, {
+        cache: "no-store",
+      });
       const page = await response.json();
       for (const object of page.items) objects.set(`${object.metadata.namespace}/${object.metadata.name}`, object);
       next = page.metadata.continue ?? "";

@@ -280,11 +280,7 @@ impl Cacher {
     }
 
     fn state_events(&self, filter: &Filter) -> Vec<WatchEvent> {
-        let at = |object: &Rc<Object>| WatchEvent {
-            kind: EventKind::Added,
-            object: object.clone(),
-            version: self.version.clone(),
-        };
+        let at = |object: &Rc<Object>| WatchEvent { kind: EventKind::Added, object: object.clone(), version: self.version.clone() };
         self.select(filter).map(|object| at(&object)).collect()
     }
 
@@ -348,12 +344,7 @@ impl Cacher {
     }
 
     /// Parses a filter and registers the paths it reads.
-    pub fn filter(
-        &self,
-        namespace: Option<&str>,
-        label_selector: Option<&str>,
-        field_selector: Option<&str>,
-    ) -> Result<Filter, Error> {
+    pub fn filter(&self, namespace: Option<&str>, label_selector: Option<&str>, field_selector: Option<&str>) -> Result<Filter, Error> {
         Filter::new(namespace, None, label_selector, field_selector, &mut self.fields.borrow_mut())
     }
 

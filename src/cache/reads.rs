@@ -69,9 +69,7 @@ impl Resource {
     async fn read(&self, filter: &Filter, narrow: Narrow, version: Option<&str>, wait: bool) -> Result<Listed, Error> {
         let asked = match version.filter(|text| !text.is_empty()) {
             None => None,
-            Some(text) => Some(
-                Version::parse(text).map_err(|error| Status::bad_request(format!("invalid resource version: {error}")))?,
-            ),
+            Some(text) => Some(Version::parse(text).map_err(|error| Status::bad_request(format!("invalid resource version: {error}")))?),
         };
         self.until_ready(wait).await?;
         match asked {

@@ -216,8 +216,7 @@ mod tests {
 
     #[test]
     fn rdy_10_retry_after_grows_with_downtime_from_1_to_30() {
-        let table =
-            [(0, 1), (1, 1), (3, 1), (5, 1), (7, 1), (10, 1), (14, 2), (20, 3), (30, 6), (40, 11), (540, 30)];
+        let table = [(0, 1), (1, 1), (3, 1), (5, 1), (7, 1), (10, 1), (14, 2), (20, 3), (30, 6), (40, 11), (540, 30)];
         for (seconds, expected) in table {
             assert_eq!(retry_after_seconds(seconds * 1000), expected, "{seconds} s");
         }

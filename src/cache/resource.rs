@@ -99,8 +99,7 @@ impl Resource {
         }
         let (sender, receiver) = mpsc::channel(INCOMING_CAPACITY);
         let fields = self.cacher.borrow().fields().clone();
-        let (reflector, handle) =
-            Reflector::new(self.source.clone(), self.runtime.clone(), fields, self.config.reflector.clone(), sender);
+        let (reflector, handle) = Reflector::new(self.source.clone(), self.runtime.clone(), fields, self.config.reflector.clone(), sender);
         *self.reflector.borrow_mut() = Some(handle);
         self.cacher.borrow_mut().begin();
         self.plan_flush();

@@ -297,13 +297,7 @@ mod tests {
 
     #[test]
     fn win_30_the_upper_bound_doubles_with_freshness_up_to_a_limit() {
-        for (seconds, upper) in [
-            (75, 102_400),
-            (45, 102_400),
-            (300, 409_600),
-            (225, 409_600),
-            (75 << 20, 102_400 << 14),
-        ] {
+        for (seconds, upper) in [(75, 102_400), (45, 102_400), (300, 409_600), (225, 409_600), (75 << 20, 102_400 << 14)] {
             assert_eq!(upper_bound(seconds * 1000), upper, "{seconds} s");
         }
     }

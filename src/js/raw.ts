@@ -20,45 +20,80 @@ export interface Hooks {
 }
 
 export interface RawError {
-  name: "WatchCacheError"; code: string; message: string; status?: object; retryable: boolean; retryAfterSeconds?: number;
+  name: "WatchCacheError";
+  code: string;
+  message: string;
+  status?: object;
+  retryable: boolean;
+  retryAfterSeconds?: number;
 }
 
 export interface RawStatus {
   phase: "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed";
-  resourceVersion?: string; listed?: { loaded: number; remaining?: number };
-  stale: boolean; lastEventAt?: number; attempt: number; retryAt?: number; error?: RawError;
+  resourceVersion?: string;
+  listed?: { loaded: number; remaining?: number };
+  stale: boolean;
+  lastEventAt?: number;
+  attempt: number;
+  retryAt?: number;
+  error?: RawError;
 }
 
 /** The transport of a Kubernetes resource; every function is called anew at each connect. */
 export interface RawKubernetes {
-  server: string;                 // absolute base URL without trailing slash
-  path: string;                   // "/api/v1/namespaces/x/pods"
-  labelSelector?: string; fieldSelector?: string;
+  server: string; // absolute base URL without trailing slash
+  path: string; // "/api/v1/namespaces/x/pods"
+  labelSelector?: string;
+  fieldSelector?: string;
   transport: "websocket" | "fetch";
   credentials: string;
-  auth?: () => unknown;           // MaybePromise<{ headers?, token?, subprotocols?, query? }>
-  fetch: Function; WebSocket?: Function;
+  auth?: () => unknown; // MaybePromise<{ headers?, token?, subprotocols?, query? }>
+  fetch: Function;
+  WebSocket?: Function;
 }
 
 /** A Source object given by the user; bodies and frames as the public contract says. */
-export interface RawSource { list: Function; watch: Function }
+export interface RawSource {
+  list: Function;
+  watch: Function;
+}
 
 export interface RawOptions {
-  name: string;                   // for messages: "pods"
+  name: string; // for messages: "pods"
   strip: string[];
-  pageSize: number; idleTimeout: number;
+  pageSize: number;
+  idleTimeout: number;
   retry: { initialMs: number; factor: number; capMs: number; jitter: number; resetAfterMs: number };
 }
 
 export interface RawWatchOptions {
-  namespace?: string; name?: string; labelSelector?: string; fieldSelector?: string;
-  resourceVersion?: string; resourceVersionMatch?: string; sendInitialEvents?: boolean;
-  allowWatchBookmarks?: boolean; timeoutSeconds?: number; bufferSize?: number; wait?: boolean;
+  namespace?: string;
+  name?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  resourceVersion?: string;
+  resourceVersionMatch?: string;
+  sendInitialEvents?: boolean;
+  allowWatchBookmarks?: boolean;
+  timeoutSeconds?: number;
+  bufferSize?: number;
+  wait?: boolean;
 }
-export interface RawListOptions { namespace?: string; labelSelector?: string; fieldSelector?: string; resourceVersion?: string; wait?: boolean }
+export interface RawListOptions {
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  resourceVersion?: string;
+  wait?: boolean;
+}
 export interface RawViewSpec {
-  namespaces?: string[]; labelSelector?: string; fieldSelector?: string; predicate: boolean;
-  orderBy?: { path: string; descending?: boolean; as?: string }[]; window?: { offset: number; limit: number }; groupBy?: string;
+  namespaces?: string[];
+  labelSelector?: string;
+  fieldSelector?: string;
+  predicate: boolean;
+  orderBy?: { path: string; descending?: boolean; as?: string }[];
+  window?: { offset: number; limit: number };
+  groupBy?: string;
 }
 
 /** One resource: a cacher with its reflector. Every method may throw a RawError; none calls back into JavaScript before it returns. */
@@ -68,13 +103,14 @@ export interface RawResource {
   status(): RawStatus;
   stats(): unknown;
 
-  parse(id: number): unknown;     // JSON.parse of the stored bytes: a new value at each call, the facade caches
-  raw(id: number): Uint8Array;    // a copy
-  key(id: number): string; version(id: number): string;
-  field(id: number, path: string): unknown;   // a scalar, or a decoded sub-document
+  parse(id: number): unknown; // JSON.parse of the stored bytes: a new value at each call, the facade caches
+  raw(id: number): Uint8Array; // a copy
+  key(id: number): string;
+  version(id: number): string;
+  field(id: number, path: string): unknown; // a scalar, or a decoded sub-document
   release(ids: Float64Array): void;
 
-  peek(key: string): number;      // 0 = absent
+  peek(key: string): number; // 0 = absent
   byIndex(index: string, value: string): Float64Array;
   size(): number;
 
@@ -92,9 +128,9 @@ export interface RawResource {
   get(key: string, options: { resourceVersion?: string }): Promise<number>;
 
   view(spec: RawViewSpec): number;
-  viewRows(view: number): Float64Array;           // ids of the window's rows, pinned
+  viewRows(view: number): Float64Array; // ids of the window's rows, pinned
   viewTotal(view: number): number;
-  viewCounts(view: number): (string | number)[];  // flat [value, count]*
+  viewCounts(view: number): (string | number)[]; // flat [value, count]*
   viewIndexOf(view: number, key: string): number; // -1 = no row
   viewWindow(view: number, offset: number, limit: number): void;
   /** Ids that pass the selectors and wait for the JavaScript predicate, pinned; `viewDecide` gives the verdicts in the same order. */
@@ -102,9 +138,10 @@ export interface RawResource {
   viewDecide(view: number, ids: Float64Array, verdicts: Uint8Array): void;
   viewClose(view: number): void;
 
-  synced(): Promise<void>;        // rejects with a RawError for forbidden, not-found, unauthorized, closed
-  refresh(): Promise<void>;       // a relist now; resolves when it is applied
-  pause(): void; resume(): void;
+  synced(): Promise<void>; // rejects with a RawError for forbidden, not-found, unauthorized, closed
+  refresh(): Promise<void>; // a relist now; resolves when it is applied
+  pause(): void;
+  resume(): void;
   close(): void;
 }
 

@@ -7,10 +7,7 @@
 /// character or a byte of a multi-byte character), or the length where there is none.
 #[inline]
 pub(crate) fn find_special(document: &[u8], mut at: usize) -> usize {
-    while let Some(block) = document
-        .get(at..)
-        .and_then(|rest| rest.first_chunk::<BLOCK>())
-    {
+    while let Some(block) = document.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
         let hits = special_in_block(block);
         if hits != 0 {
             return at + first_hit(hits);
@@ -92,11 +89,7 @@ mod tests {
                 let mut document = vec![b'a'; 40];
                 document[place] = special;
                 let expected = if is_special(special) { place } else { 40 };
-                assert_eq!(
-                    find_special(&document, 0),
-                    expected,
-                    "byte {special} at {place}"
-                );
+                assert_eq!(find_special(&document, 0), expected, "byte {special} at {place}");
             }
         }
     }

@@ -26,12 +26,7 @@ pub(super) struct Cursor<'d> {
 impl<'d> Cursor<'d> {
     /// A reader at `at`, inside as many objects and arrays as `depth` says.
     pub(super) fn new(document: &'d [u8], at: usize, depth: usize) -> Self {
-        Cursor {
-            document,
-            at,
-            depth,
-            non_ascii: false,
-        }
+        Cursor { document, at, depth, non_ascii: false }
     }
 
     #[inline]
@@ -49,11 +44,7 @@ impl<'d> Cursor<'d> {
     /// The kind of error here: `kind`, or the end of the document where that is the reason.
     #[cold]
     pub(super) fn fault(&self, kind: ErrorKind) -> ErrorKind {
-        if self.at >= self.document.len() {
-            ErrorKind::UnexpectedEnd
-        } else {
-            kind
-        }
+        if self.at >= self.document.len() { ErrorKind::UnexpectedEnd } else { kind }
     }
 
     /// The error that a step ended with.
@@ -416,10 +407,7 @@ impl<'d> Cursor<'d> {
         if self.non_ascii
             && let Err(error) = std::str::from_utf8(&self.document[start..self.at])
         {
-            return Err(JsonError::new(
-                ErrorKind::InvalidUtf8,
-                start + error.valid_up_to(),
-            ));
+            return Err(JsonError::new(ErrorKind::InvalidUtf8, start + error.valid_up_to()));
         }
         Ok(())
     }

@@ -60,10 +60,7 @@ impl FieldSet {
             (&["metadata", "resourceVersion"], Role::Version),
             (&["metadata", "uid"], Role::Uid),
             (&["metadata", "labels"], Role::Labels),
-            (
-                &["metadata", "annotations", INITIAL_EVENTS_END],
-                Role::InitialEventsEnd,
-            ),
+            (&["metadata", "annotations", INITIAL_EVENTS_END], Role::InitialEventsEnd),
         ] {
             let node = names.iter().fold(ROOT, |node, name| fields.key(node, name));
             fields.nodes[node].role = Some(role);
@@ -71,21 +68,14 @@ impl FieldSet {
         for path in &strip {
             let node = fields.node(path);
             fields.nodes[node].strip = true;
-            fields.strips_in_arrays |= path
-                .segments()
-                .iter()
-                .any(|segment| !matches!(segment, Segment::Key(_)));
+            fields.strips_in_arrays |= path.segments().iter().any(|segment| !matches!(segment, Segment::Key(_)));
         }
         fields
     }
 
     /// A set that reads its slots alone.
     pub(super) fn bare() -> Self {
-        FieldSet {
-            paths: Vec::new(),
-            nodes: vec![Node::default()],
-            strips_in_arrays: false,
-        }
+        FieldSet { paths: Vec::new(), nodes: vec![Node::default()], strips_in_arrays: false }
     }
 
     /// The slot of a path; a new path gets the next one.
@@ -131,9 +121,7 @@ impl FieldSet {
             node = match segment {
                 Segment::Key(name) => self.key(node, name),
                 Segment::Index(index) => self.child(node, *index, |node| &mut node.indexes),
-                Segment::Filter(filter) => {
-                    self.child(node, filter.clone(), |node| &mut node.filters)
-                }
+                Segment::Filter(filter) => self.child(node, filter.clone(), |node| &mut node.filters),
             };
         }
         node
@@ -143,12 +131,7 @@ impl FieldSet {
         self.child(node, name.into(), |node| &mut node.keys)
     }
 
-    fn child<K: PartialEq>(
-        &mut self,
-        node: usize,
-        key: K,
-        children: fn(&mut Node) -> &mut Vec<(K, usize)>,
-    ) -> usize {
+    fn child<K: PartialEq>(&mut self, node: usize, key: K, children: fn(&mut Node) -> &mut Vec<(K, usize)>) -> usize {
         let next = self.nodes.len();
         let children = children(&mut self.nodes[node]);
         if let Some((_, child)) = children.iter().find(|(known, _)| *known == key) {
@@ -164,10 +147,7 @@ impl Node {
     /// Whether there is anything to do inside the value.
     #[inline]
     pub(super) fn is_leaf(&self) -> bool {
-        self.keys.is_empty()
-            && self.indexes.is_empty()
-            && self.filters.is_empty()
-            && self.role != Some(Role::Labels)
+        self.keys.is_empty() && self.indexes.is_empty() && self.filters.is_empty() && self.role != Some(Role::Labels)
     }
 
     /// The position among the children, and the node, of a member whose name is written so.
@@ -181,8 +161,7 @@ impl Node {
     pub(super) fn children(&self) -> impl Iterator<Item = usize> + '_ {
         let keys = self.keys.iter().map(|(_, node)| *node);
         let indexes = self.indexes.iter().map(|(_, node)| *node);
-        keys.chain(indexes)
-            .chain(self.filters.iter().map(|(_, node)| *node))
+        keys.chain(indexes).chain(self.filters.iter().map(|(_, node)| *node))
     }
 }
 
@@ -211,14 +190,7 @@ mod tests {
         assert_eq!(fields.slot(&path("$['spec'].nodeName")), 0);
         assert_eq!(fields.slot(&path("metadata.name")), 2);
         assert_eq!(fields.len(), 3);
-        assert_eq!(
-            fields.paths(),
-            [
-                path("spec.nodeName"),
-                path("status.phase"),
-                path("metadata.name")
-            ]
-        );
+        assert_eq!(fields.paths(), [path("spec.nodeName"), path("status.phase"), path("metadata.name")]);
     }
 
     #[test]
@@ -239,12 +211,7 @@ mod tests {
     fn read_fields_keeps_the_order_asked_for() {
         let paths = [path("b"), path("a"), path("b"), path("c.d")];
         let values = read_fields(br#"{"a":1,"b":"x","c":{}}"#, &paths);
-        let expected = [
-            Scalar::Text("x".into()),
-            Scalar::Number("1".into()),
-            Scalar::Text("x".into()),
-            Scalar::Missing,
-        ];
+        let expected = [Scalar::Text("x".into()), Scalar::Number("1".into()), Scalar::Text("x".into()), Scalar::Missing];
         assert_eq!(values, expected);
     }
 }

@@ -75,23 +75,16 @@ pub fn scan_frame(document: &[u8], fields: &FieldSet) -> Result<Frame, JsonError
     let mut cursor = Cursor::new(document, 0, 0);
     cursor.peek_token();
     let start = cursor.at;
-    let Members { kind, object } =
-        read_members(&mut cursor, fields).map_err(|kind| cursor.error(kind))?;
+    let Members { kind, object } = read_members(&mut cursor, fields).map_err(|kind| cursor.error(kind))?;
     cursor.expect_end(start)?;
 
-    let kind = kind
-        .and_then(|span| string(document, span))
-        .ok_or(JsonError::new(ErrorKind::MissingType, start))?;
+    let kind = kind.and_then(|span| string(document, span)).ok_or(JsonError::new(ErrorKind::MissingType, start))?;
     let (walk, from, to) = object.ok_or(JsonError::new(ErrorKind::MissingObject, start))?;
     let kind = FrameType::parse(&kind);
     if kind == FrameType::Error {
-        return Ok(Frame::Error {
-            status: document[from..to].into(),
-        });
+        return Ok(Frame::Error { status: document[from..to].into() });
     }
-    let object = walk
-        .ok_or(JsonError::new(ErrorKind::NotAnObject, from))?
-        .finish(document, from, to);
+    let object = walk.ok_or(JsonError::new(ErrorKind::NotAnObject, from))?.finish(document, from, to);
     Ok(match kind {
         FrameType::Unknown(kind) => Frame::Unknown { kind, object },
         kind => Frame::Event { kind, object },

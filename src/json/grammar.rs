@@ -9,15 +9,8 @@ use super::path::{Filter, Literal, PathError, Segment};
 
 /// Reads a path's segments.
 pub(super) fn parse(text: &str) -> Result<Vec<Segment>, PathError> {
-    let mut parser = Parser {
-        chars: text.char_indices().peekable(),
-        end: text.len(),
-    };
-    parser.path().map_err(|(message, position)| PathError {
-        message,
-        position,
-        path: text.to_owned(),
-    })
+    let mut parser = Parser { chars: text.char_indices().peekable(), end: text.len() };
+    parser.path().map_err(|(message, position)| PathError { message, position, path: text.to_owned() })
 }
 
 /// What is wrong, and where.
@@ -34,9 +27,7 @@ impl Parser<'_> {
     }
 
     fn position(&mut self) -> usize {
-        self.chars
-            .peek()
-            .map_or(self.end, |(position, _)| *position)
+        self.chars.peek().map_or(self.end, |(position, _)| *position)
     }
 
     fn fault<T>(&mut self, message: &'static str) -> Result<T, Fault> {
@@ -44,17 +35,11 @@ impl Parser<'_> {
     }
 
     fn take(&mut self, expected: char) -> bool {
-        self.chars
-            .next_if(|(_, character)| *character == expected)
-            .is_some()
+        self.chars.next_if(|(_, character)| *character == expected).is_some()
     }
 
     fn expect(&mut self, expected: char, message: &'static str) -> Result<(), Fault> {
-        if self.take(expected) {
-            Ok(())
-        } else {
-            self.fault(message)
-        }
+        if self.take(expected) { Ok(()) } else { self.fault(message) }
     }
 
     fn skip_spaces(&mut self) {
@@ -103,18 +88,13 @@ impl Parser<'_> {
                     }
                     continue;
                 }
-                '.' | '[' | ']' | '(' | ')' | '{' | '}' | '\'' | '"' | '?' | '@' | '=' | ','
-                | '$' => break,
+                '.' | '[' | ']' | '(' | ')' | '{' | '}' | '\'' | '"' | '?' | '@' | '=' | ',' | '$' => break,
                 _ if character.is_whitespace() || character.is_control() => break,
                 _ => name.push(character),
             }
             self.chars.next();
         }
-        if name.is_empty() {
-            self.fault("expected a name")
-        } else {
-            Ok(name.into())
-        }
+        if name.is_empty() { self.fault("expected a name") } else { Ok(name.into()) }
     }
 
     /// What stands between brackets, with the closing one.
@@ -156,10 +136,7 @@ impl Parser<'_> {
         let mut index = 0usize;
         while let Some(digit) = self.peek().and_then(|character| character.to_digit(10)) {
             self.chars.next();
-            index = index
-                .checked_mul(10)
-                .and_then(|index| index.checked_add(digit as usize))
-                .ok_or(("the index is too large", start))?;
+            index = index.checked_mul(10).and_then(|index| index.checked_add(digit as usize)).ok_or(("the index is too large", start))?;
         }
         Ok(index)
     }
@@ -181,10 +158,7 @@ impl Parser<'_> {
         if parenthesis {
             self.expect(')', "expected `)`")?;
         }
-        Ok(Filter {
-            path: path.into(),
-            literal,
-        })
+        Ok(Filter { path: path.into(), literal })
     }
 
     fn literal(&mut self) -> Result<Literal, Fault> {
@@ -193,10 +167,7 @@ impl Parser<'_> {
         }
         let start = self.position();
         let mut word = String::new();
-        while let Some((_, character)) = self
-            .chars
-            .next_if(|(_, c)| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.'))
-        {
+        while let Some((_, character)) = self.chars.next_if(|(_, c)| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.')) {
             word.push(character);
         }
         match word.as_str() {
@@ -204,27 +175,18 @@ impl Parser<'_> {
             "false" => Ok(Literal::Bool(false)),
             "null" => Ok(Literal::Null),
             number if is_number(number) => Ok(Literal::Number(word.into())),
-            _ => Err((
-                "expected a quoted text, a number, true, false or null",
-                start,
-            )),
+            _ => Err(("expected a quoted text, a number, true, false or null", start)),
         }
     }
 }
 
 fn is_number(word: &str) -> bool {
     let mut cursor = Cursor::new(word.as_bytes(), 0, 0);
-    matches!(cursor.peek(), b'-' | b'0'..=b'9')
-        && cursor.skip_value().is_ok()
-        && cursor.at == word.len()
+    matches!(cursor.peek(), b'-' | b'0'..=b'9') && cursor.skip_value().is_ok() && cursor.at == word.len()
 }
 
 /// Writes segments in their canonical form; `first` where nothing stands in front of them.
-pub(super) fn write_segments(
-    f: &mut fmt::Formatter<'_>,
-    segments: &[Segment],
-    mut first: bool,
-) -> fmt::Result {
+pub(super) fn write_segments(f: &mut fmt::Formatter<'_>, segments: &[Segment], mut first: bool) -> fmt::Result {
     for segment in segments {
         match segment {
             Segment::Key(name) if is_plain(name) => {
@@ -258,10 +220,7 @@ pub(super) fn write_segments(
 }
 
 fn is_plain(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'))
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/'))
 }
 
 fn write_quoted(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
@@ -286,24 +245,15 @@ mod tests {
             ("$.metadata.name", "metadata.name"),
             (".metadata.name", "metadata.name"),
             ("['metadata'][\"name\"]", "metadata.name"),
-            (
-                "metadata.labels['app.kubernetes.io/name']",
-                "metadata.labels['app.kubernetes.io/name']",
-            ),
-            (
-                r"metadata.labels.app\.kubernetes\.io/name",
-                "metadata.labels['app.kubernetes.io/name']",
-            ),
+            ("metadata.labels['app.kubernetes.io/name']", "metadata.labels['app.kubernetes.io/name']"),
+            (r"metadata.labels.app\.kubernetes\.io/name", "metadata.labels['app.kubernetes.io/name']"),
             ("a['it\\'s \\\\'].b", "a['it\\'s \\\\'].b"),
             ("spec.containers[0].image", "spec.containers[0].image"),
             ("a['']", "a['']"),
             ("['']", "['']"),
             ("$[0][1]", "[0][1]"),
             ("straße.名", "['straße']['名']"),
-            (
-                "c[?(@.type=='Ready')].status",
-                "c[?(@.type=='Ready')].status",
-            ),
+            ("c[?(@.type=='Ready')].status", "c[?(@.type=='Ready')].status"),
             ("c[?( @.a.b[0] == \"x\" )]", "c[?(@.a.b[0]=='x')]"),
             ("c[?@.port==80].name", "c[?(@.port==80)].name"),
             ("c[?(@==true)]", "c[?(@==true)]"),
@@ -325,53 +275,25 @@ mod tests {
             ("metadata..name", 9, "expected a name"),
             ("metadata name", 8, "expected `.` or `[`"),
             ("metadata]", 8, "expected `.` or `[`"),
-            (
-                "items[*].name",
-                6,
-                "a path names one value and has no wildcards",
-            ),
+            ("items[*].name", 6, "a path names one value and has no wildcards"),
             ("spec.*", 5, "a path names one value and has no wildcards"),
             ("items[-1]", 6, "an index counts from 0"),
-            (
-                "items[x]",
-                6,
-                "expected a quoted name, an index or a filter",
-            ),
+            ("items[x]", 6, "expected a quoted name, an index or a filter"),
             ("items[1", 7, "expected `]`"),
-            (
-                "items[99999999999999999999999]",
-                6,
-                "the index is too large",
-            ),
+            ("items[99999999999999999999999]", 6, "the index is too large"),
             ("labels['a", 7, "the quote is not closed"),
             ("labels['a\\", 7, "the quote is not closed"),
             ("labels\\", 7, "expected a character behind the backslash"),
             ("c[?(type=='x')]", 4, "expected `@`"),
             ("c[?(@.type='x')]", 11, "expected `==`"),
             ("c[?(@.type!='x')]", 12, "expected `==`"),
-            (
-                "c[?(@.type==x)]",
-                12,
-                "expected a quoted text, a number, true, false or null",
-            ),
-            (
-                "c[?(@.type==01)]",
-                12,
-                "expected a quoted text, a number, true, false or null",
-            ),
+            ("c[?(@.type==x)]", 12, "expected a quoted text, a number, true, false or null"),
+            ("c[?(@.type==01)]", 12, "expected a quoted text, a number, true, false or null"),
             ("c[?(@.type=='x']", 15, "expected `)`"),
-            (
-                "c[?(@[?(@.a==1)]==1)]",
-                6,
-                "a filter inside a filter is not supported",
-            ),
+            ("c[?(@[?(@.a==1)]==1)]", 6, "a filter inside a filter is not supported"),
         ] {
             let error = Path::parse(text).unwrap_err();
-            assert_eq!(
-                (error.message, error.position),
-                (message, position),
-                "{text}"
-            );
+            assert_eq!((error.message, error.position), (message, position), "{text}");
         }
         let shown = Path::parse("metadata.").unwrap_err().to_string();
         assert_eq!(shown, "expected a name at position 9 of path \"metadata.\"");

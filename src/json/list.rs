@@ -88,12 +88,7 @@ impl ListScanner {
 
     /// Takes the next bytes and hands out the items that are whole with them, in their order. Behind an error nothing
     /// more is read; what was handed out before it was valid by itself, but the page is not.
-    pub fn push(
-        &mut self,
-        chunk: &[u8],
-        fields: &FieldSet,
-        item: &mut dyn FnMut(Scanned),
-    ) -> Result<(), JsonError> {
+    pub fn push(&mut self, chunk: &[u8], fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<(), JsonError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -114,9 +109,7 @@ impl ListScanner {
             State::PartialItem => {
                 let start = self.before - self.partial.len();
                 let error = scan_object_at(&self.partial, 0, ITEM_DEPTH, &FieldSet::bare()).err();
-                Err(error.map_or(self.unexpected_end(), |error| {
-                    JsonError::new(error.kind, start + error.offset)
-                }))
+                Err(error.map_or(self.unexpected_end(), |error| JsonError::new(error.kind, start + error.offset)))
             }
             State::FirstItem | State::NextItem | State::BehindItem => Err(self.unexpected_end()),
         }
@@ -126,12 +119,7 @@ impl ListScanner {
         JsonError::new(ErrorKind::UnexpectedEnd, self.before)
     }
 
-    fn advance(
-        &mut self,
-        chunk: &[u8],
-        fields: &FieldSet,
-        item: &mut dyn FnMut(Scanned),
-    ) -> Result<(), JsonError> {
+    fn advance(&mut self, chunk: &[u8], fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<(), JsonError> {
         let mut at = 0;
         while at < chunk.len() {
             match self.state {
@@ -143,10 +131,7 @@ impl ListScanner {
                         b',' => self.state = State::NextItem,
                         b']' => self.close_items(at),
                         _ => {
-                            return Err(JsonError::new(
-                                ErrorKind::ExpectedCommaOrBracket,
-                                self.before + at,
-                            ));
+                            return Err(JsonError::new(ErrorKind::ExpectedCommaOrBracket, self.before + at));
                         }
                     }
                     at += 1;
@@ -157,40 +142,28 @@ impl ListScanner {
                 }
                 // Items of a resource are of a size: where the rest of the chunk is shorter than the last one, it is
                 // gathered without a first attempt.
-                State::FirstItem | State::NextItem
-                    if chunk[at] == b'{' && chunk.len() - at < self.usual =>
-                {
+                State::FirstItem | State::NextItem if chunk[at] == b'{' && chunk.len() - at < self.usual => {
                     self.state = State::PartialItem;
                 }
-                State::FirstItem | State::NextItem => {
-                    match scan_object_at(chunk, at, ITEM_DEPTH, fields) {
-                        Ok((scanned, end)) => {
-                            item(scanned);
-                            self.usual = end - at;
-                            self.state = State::BehindItem;
-                            at = end;
-                        }
-                        Err(error) if error.kind == ErrorKind::UnexpectedEnd => {
-                            self.state = State::PartialItem
-                        }
-                        Err(error) => {
-                            return Err(JsonError::new(error.kind, self.before + error.offset));
-                        }
+                State::FirstItem | State::NextItem => match scan_object_at(chunk, at, ITEM_DEPTH, fields) {
+                    Ok((scanned, end)) => {
+                        item(scanned);
+                        self.usual = end - at;
+                        self.state = State::BehindItem;
+                        at = end;
                     }
-                }
+                    Err(error) if error.kind == ErrorKind::UnexpectedEnd => self.state = State::PartialItem,
+                    Err(error) => {
+                        return Err(JsonError::new(error.kind, self.before + error.offset));
+                    }
+                },
             }
         }
         Ok(())
     }
 
     /// Takes bytes of an item up to its end, or the chunk's, and hands it out when it is whole.
-    fn gather_item(
-        &mut self,
-        chunk: &[u8],
-        at: usize,
-        fields: &FieldSet,
-        item: &mut dyn FnMut(Scanned),
-    ) -> Result<usize, JsonError> {
+    fn gather_item(&mut self, chunk: &[u8], at: usize, fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<usize, JsonError> {
         let (end, whole) = self.nesting.follow(chunk, at);
         let start = self.before + at - self.partial.len();
         if self.partial.is_empty() {
@@ -198,8 +171,8 @@ impl ListScanner {
         }
         self.partial.extend_from_slice(&chunk[at..end]);
         if whole {
-            let (scanned, _) = scan_object_at(&self.partial, 0, ITEM_DEPTH, fields)
-                .map_err(|error| JsonError::new(error.kind, start + error.offset))?;
+            let (scanned, _) =
+                scan_object_at(&self.partial, 0, ITEM_DEPTH, fields).map_err(|error| JsonError::new(error.kind, start + error.offset))?;
             item(scanned);
             self.usual = self.partial.len();
             self.partial.clear();
@@ -264,12 +237,7 @@ impl ListScanner {
     fn read_head(&self) -> Result<ListHead, JsonError> {
         self.check_head(&self.head)?;
         let mut fields = FieldSet::bare();
-        for path in [
-            "kind",
-            "metadata.resourceVersion",
-            "metadata.continue",
-            "metadata.remainingItemCount",
-        ] {
+        for path in ["kind", "metadata.resourceVersion", "metadata.continue", "metadata.remainingItemCount"] {
             if let Ok(path) = Path::parse(path) {
                 fields.slot(&path);
             }

@@ -151,8 +151,7 @@ fn locate(cursor: &mut Cursor<'_>, segments: &[Segment]) -> Checked<Option<Range
 /// Whether a member's name, as written, is the wanted one.
 #[inline]
 pub(super) fn key_is(raw: &[u8], wanted: &str) -> bool {
-    raw == wanted.as_bytes()
-        || (raw.len() > wanted.len() && raw.contains(&b'\\') && unescape(raw) == wanted)
+    raw == wanted.as_bytes() || (raw.len() > wanted.len() && raw.contains(&b'\\') && unescape(raw) == wanted)
 }
 
 impl Filter {
@@ -165,13 +164,7 @@ impl Filter {
         match (&self.literal, raw) {
             (Literal::Text(text), [b'"', inner @ .., _]) => key_is(inner, text),
             (Literal::Number(number), _) => raw == number.as_bytes(),
-            (Literal::Bool(expected), _) => {
-                raw == if *expected {
-                    b"true".as_slice()
-                } else {
-                    b"false"
-                }
-            }
+            (Literal::Bool(expected), _) => raw == if *expected { b"true".as_slice() } else { b"false" },
             (Literal::Null, _) => raw == b"null",
             _ => false,
         }
@@ -190,10 +183,7 @@ mod tests {
     use super::*;
 
     fn read(path: &str, document: &str) -> Scalar {
-        Path::parse(path)
-            .unwrap()
-            .read(document.as_bytes())
-            .unwrap()
+        Path::parse(path).unwrap().read(document.as_bytes()).unwrap()
     }
 
     #[test]
@@ -208,55 +198,29 @@ mod tests {
         assert_eq!(read("a.e[2]", document), Scalar::Missing);
         assert_eq!(read("a.b.c", document), Scalar::Missing);
         assert_eq!(read("a[0]", document), Scalar::Missing);
-        assert_eq!(
-            read("conditions[?(@.type=='Ready')].status", document),
-            Scalar::Text("True".into())
-        );
-        assert_eq!(
-            read("conditions[?(@.type=='B')].status", document),
-            Scalar::Missing
-        );
-        assert_eq!(
-            read("ports[?(@.port==80)].name", document),
-            Scalar::Text("http".into())
-        );
-        assert_eq!(
-            read("ports[?(@.tls==true)].port", document),
-            Scalar::Number("8080".into())
-        );
+        assert_eq!(read("conditions[?(@.type=='Ready')].status", document), Scalar::Text("True".into()));
+        assert_eq!(read("conditions[?(@.type=='B')].status", document), Scalar::Missing);
+        assert_eq!(read("ports[?(@.port==80)].name", document), Scalar::Text("http".into()));
+        assert_eq!(read("ports[?(@.tls==true)].port", document), Scalar::Number("8080".into()));
     }
 
     #[test]
     fn a_filter_stays_with_the_first_match() {
         let document = r#"{"c":[{"type":"Ready"},{"type":"Ready","status":"True"}]}"#;
-        assert_eq!(
-            read("c[?(@.type=='Ready')].status", document),
-            Scalar::Missing
-        );
+        assert_eq!(read("c[?(@.type=='Ready')].status", document), Scalar::Missing);
     }
 
     #[test]
     fn the_last_of_equal_names_counts() {
-        assert_eq!(
-            read("a.b", r#"{"a":{"b":1},"a":{"b":2,"b":3}}"#),
-            Scalar::Number("3".into())
-        );
+        assert_eq!(read("a.b", r#"{"a":{"b":1},"a":{"b":2,"b":3}}"#), Scalar::Number("3".into()));
         assert_eq!(read("a.b", r#"{"a":{"b":1},"a":{}}"#), Scalar::Missing);
-        assert_eq!(
-            read("a.b", r#"{"\u0061":{"\u0062":1}}"#),
-            Scalar::Number("1".into())
-        );
+        assert_eq!(read("a.b", r#"{"\u0061":{"\u0062":1}}"#), Scalar::Number("1".into()));
     }
 
     #[test]
     fn find_gives_the_raw_span() {
         let document = br#"{"a": [ {"b" : "x\n" } ]}"#;
-        let find = |path: &str| {
-            Path::parse(path)
-                .unwrap()
-                .find(document)
-                .map(|span| &document[span])
-        };
+        let find = |path: &str| Path::parse(path).unwrap().find(document).map(|span| &document[span]);
         assert_eq!(find("a[0].b"), Some(br#""x\n""#.as_slice()));
         assert_eq!(find("a[0]"), Some(br#"{"b" : "x\n" }"#.as_slice()));
         assert_eq!(find("b"), None);
@@ -265,19 +229,8 @@ mod tests {
     #[test]
     fn read_refuses_a_broken_document() {
         let path = Path::parse("a").unwrap();
-        assert_eq!(
-            path.read(br#"{"a":1,}"#).unwrap_err().to_string(),
-            "expected a member name at byte 7"
-        );
-        assert_eq!(
-            path.read(b"{\"a\":1,\"b\":\"\xff\"}")
-                .unwrap_err()
-                .to_string(),
-            "invalid UTF-8 at byte 12"
-        );
-        assert_eq!(
-            path.read(br#"{"a":1} x"#).unwrap_err().to_string(),
-            "characters behind the document at byte 8"
-        );
+        assert_eq!(path.read(br#"{"a":1,}"#).unwrap_err().to_string(), "expected a member name at byte 7");
+        assert_eq!(path.read(b"{\"a\":1,\"b\":\"\xff\"}").unwrap_err().to_string(), "invalid UTF-8 at byte 12");
+        assert_eq!(path.read(br#"{"a":1} x"#).unwrap_err().to_string(), "characters behind the document at byte 8");
     }
 }

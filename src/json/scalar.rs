@@ -68,10 +68,7 @@ mod tests {
         assert_eq!(Scalar::from_raw(b"null"), Scalar::Null);
         assert_eq!(Scalar::from_raw(b"true"), Scalar::Bool(true));
         assert_eq!(Scalar::from_raw(b"false"), Scalar::Bool(false));
-        assert_eq!(
-            Scalar::from_raw(b"-1.50e2"),
-            Scalar::Number("-1.50e2".into())
-        );
+        assert_eq!(Scalar::from_raw(b"-1.50e2"), Scalar::Number("-1.50e2".into()));
         assert_eq!(Scalar::from_raw(b"\"\""), Scalar::Text("".into()));
         assert_eq!(Scalar::from_raw(b"\"a\\tb\""), Scalar::Text("a\tb".into()));
         assert_eq!(Scalar::from_raw(b"{}"), Scalar::Composite);

@@ -41,8 +41,7 @@ pub fn scan_object(document: &[u8], fields: &FieldSet) -> Result<Scanned, JsonEr
     cursor.peek_token();
     let start = cursor.at;
     let mut walk = Walk::new(fields);
-    walk.whole_object(&mut cursor)
-        .map_err(|kind| cursor.error(kind))?;
+    walk.whole_object(&mut cursor).map_err(|kind| cursor.error(kind))?;
     let end = cursor.at;
     cursor.expect_end(start)?;
     Ok(walk.finish(document, start, end))
@@ -50,16 +49,10 @@ pub fn scan_object(document: &[u8], fields: &FieldSet) -> Result<Scanned, JsonEr
 
 /// Reads the object that starts at `start`, inside `depth` objects and arrays, and gives the position behind it. The
 /// error's offset counts from the start of the document.
-pub(super) fn scan_object_at(
-    document: &[u8],
-    start: usize,
-    depth: usize,
-    fields: &FieldSet,
-) -> Result<(Scanned, usize), JsonError> {
+pub(super) fn scan_object_at(document: &[u8], start: usize, depth: usize, fields: &FieldSet) -> Result<(Scanned, usize), JsonError> {
     let mut cursor = Cursor::new(document, start, depth);
     let mut walk = Walk::new(fields);
-    walk.whole_object(&mut cursor)
-        .map_err(|kind| cursor.error(kind))?;
+    walk.whole_object(&mut cursor).map_err(|kind| cursor.error(kind))?;
     cursor.expect_utf8(start)?;
     let end = cursor.at;
     Ok((walk.finish(document, start, end), end))
@@ -160,10 +153,7 @@ impl<'f> Walk<'f> {
                 }
             }
             if labels {
-                self.labels.push((
-                    (key_start, key_start + key.len() + 2),
-                    (value_start, cursor.at),
-                ));
+                self.labels.push(((key_start, key_start + key.len() + 2), (value_start, cursor.at)));
             }
             more = cursor.next_member()?;
         }
@@ -229,26 +219,17 @@ impl<'f> Walk<'f> {
     }
 
     fn scalars(&self, document: &[u8]) -> Vec<Scalar> {
-        self.slots
-            .iter()
-            .map(|&(start, end)| Scalar::from_raw(&document[start..end]))
-            .collect()
+        self.slots.iter().map(|&(start, end)| Scalar::from_raw(&document[start..end])).collect()
     }
 
     /// The values behind the noted positions, and the object's bytes.
     pub(super) fn finish(self, document: &[u8], start: usize, end: usize) -> Scanned {
         let texts = self.texts;
-        let text =
-            |role: Role| string(document, texts[role as usize]).filter(|text| !text.is_empty());
+        let text = |role: Role| string(document, texts[role as usize]).filter(|text| !text.is_empty());
         let mut labels: Vec<(Rc<str>, Option<Rc<str>>)> = self
             .labels
             .iter()
-            .filter_map(|&(key, value)| {
-                Some((
-                    string(document, key)?.into(),
-                    string(document, value).map(Into::into),
-                ))
-            })
+            .filter_map(|&(key, value)| Some((string(document, key)?.into(), string(document, value).map(Into::into))))
             .collect();
         // Go writes maps sorted, so there is mostly nothing to do. The sort is stable: of equal names the last one stays.
         if !labels.is_sorted_by(|left, right| left.0 < right.0) {
@@ -256,10 +237,7 @@ impl<'f> Walk<'f> {
             labels.sort_by(|left, right| left.0.cmp(&right.0));
             labels.dedup_by(|left, right| left.0 == right.0);
         }
-        let labels = labels
-            .into_iter()
-            .filter_map(|(key, value)| Some((key, value?)))
-            .collect();
+        let labels = labels.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
         let bytes = copy_without(document, (start, end), &self.stripped);
         // Removing inside an array moves what is behind, and can change what a filter takes.
         let moved = !self.stripped.is_empty() && self.fields.strips_in_arrays();
@@ -270,11 +248,7 @@ impl<'f> Walk<'f> {
             uid: text(Role::Uid).map(Into::into),
             labels,
             initial_events_end: text(Role::InitialEventsEnd).is_some_and(|text| text == "true"),
-            fields: if moved {
-                read_slots(&bytes, self.fields)
-            } else {
-                self.scalars(document)
-            },
+            fields: if moved { read_slots(&bytes, self.fields) } else { self.scalars(document) },
             bytes,
         }
     }

@@ -33,8 +33,7 @@ fn unescape_from(inner: &[u8], first: usize) -> String {
                     0xd800..=0xdbff if rest.starts_with(b"\\u") => {
                         let (low, behind) = hex_unit(&rest[2..]);
                         rest = behind;
-                        let pair =
-                            0x10000 + ((unit - 0xd800) << 10) + (low.wrapping_sub(0xdc00) & 0x3ff);
+                        let pair = 0x10000 + ((unit - 0xd800) << 10) + (low.wrapping_sub(0xdc00) & 0x3ff);
                         char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER)
                     }
                     _ => char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER),
@@ -51,9 +50,7 @@ fn unescape_from(inner: &[u8], first: usize) -> String {
 /// The four hexadecimal digits at the start, and what follows them.
 fn hex_unit(bytes: &[u8]) -> (u32, &[u8]) {
     let (digits, behind) = bytes.split_at(bytes.len().min(4));
-    let unit = digits.iter().fold(0, |unit, digit| {
-        unit * 16 + (*digit as char).to_digit(16).unwrap_or(0)
-    });
+    let unit = digits.iter().fold(0, |unit, digit| unit * 16 + (*digit as char).to_digit(16).unwrap_or(0));
     (unit, behind)
 }
 
@@ -69,10 +66,7 @@ mod tests {
     #[test]
     fn every_escape_is_read() {
         assert_eq!(unescape(br#"\"\\\/\b\f\n\r\t"#), "\"\\/\u{8}\u{c}\n\r\t");
-        assert_eq!(
-            unescape("a\\u00fcb\\uD83D\\uDE00c\\u0000d".as_bytes()),
-            "aüb😀c\0d"
-        );
+        assert_eq!(unescape("a\\u00fcb\\uD83D\\uDE00c\\u0000d".as_bytes()), "aüb😀c\0d");
         assert_eq!(unescape("ü\\nü".as_bytes()), "ü\nü");
     }
 }

@@ -173,7 +173,12 @@ fn expired(error: &Error) -> bool {
 fn passing(error: &Error) -> bool {
     matches!(
         error.code,
-        ErrorCode::Network | ErrorCode::Timeout | ErrorCode::TooManyRequests | ErrorCode::Unavailable | ErrorCode::Unauthorized | ErrorCode::Overflow
+        ErrorCode::Network
+            | ErrorCode::Timeout
+            | ErrorCode::TooManyRequests
+            | ErrorCode::Unavailable
+            | ErrorCode::Unauthorized
+            | ErrorCode::Overflow
     )
 }
 

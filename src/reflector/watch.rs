@@ -91,7 +91,9 @@ impl Reflector {
         }
         Ok(match end {
             End::Asked => Next::Again,
-            End::Lost if short => Next::Relist(RoundEnd::failed(Error::network("the watch was closed within a second, before anything new"))),
+            End::Lost if short => {
+                Next::Relist(RoundEnd::failed(Error::network("the watch was closed within a second, before anything new")))
+            }
             End::Lost => Next::Again,
             End::Refused(error) => self.after_error_event(error),
             End::Broken(error) => Next::Relist(RoundEnd::failed(error)),
@@ -180,8 +182,5 @@ fn overloaded(error: &Error) -> bool {
 
 /// InternalError, or code 500 without a reason.
 fn internal(error: &Error) -> bool {
-    error
-        .status
-        .as_ref()
-        .is_some_and(|status| status.reason == "InternalError" || status.reason.is_empty() && status.code == 500)
+    error.status.as_ref().is_some_and(|status| status.reason == "InternalError" || status.reason.is_empty() && status.code == 500)
 }

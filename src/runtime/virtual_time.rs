@@ -202,11 +202,8 @@ impl VirtualTime {
     }
 
     fn run(&self, id: usize) {
-        let Some((mut future, waker)) = self
-            .tasks
-            .borrow_mut()
-            .get_mut(id)
-            .and_then(|task| task.future.take().map(|future| (future, task.waker.clone())))
+        let Some((mut future, waker)) =
+            self.tasks.borrow_mut().get_mut(id).and_then(|task| task.future.take().map(|future| (future, task.waker.clone())))
         else {
             return; // woken after its end
         };

@@ -16,9 +16,6 @@ pub struct SelectorError {
 
 impl SelectorError {
     pub(crate) fn new(message: impl Into<String>, offset: usize) -> Self {
-        SelectorError {
-            message: message.into(),
-            offset,
-        }
+        SelectorError { message: message.into(), offset }
     }
 }

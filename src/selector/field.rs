@@ -43,10 +43,7 @@ pub enum FieldOp {
 impl FieldSelector {
     /// The selector without terms, which matches every object.
     pub fn everything() -> Self {
-        FieldSelector {
-            terms: Rc::new([]),
-            places: Rc::new([]),
-        }
+        FieldSelector { terms: Rc::new([]), places: Rc::new([]) }
     }
 
     /// Reads a selector as the Kubernetes API does. Empty terms are skipped.
@@ -57,35 +54,19 @@ impl FieldSelector {
         let mut terms = Vec::new();
         for part in parts.iter().filter(|part| !part.text.is_empty()) {
             let Some((path_end, op, value_start)) = part.operator else {
-                return Err(SelectorError::new(
-                    format!(
-                        "invalid selector: '{text}'; can't understand '{}'",
-                        part.text
-                    ),
-                    part.offset,
-                ));
+                return Err(SelectorError::new(format!("invalid selector: '{text}'; can't understand '{}'", part.text), part.offset));
             };
             let value = unescape(&part.text[value_start..], part.offset + value_start)?;
             let path = &part.text[..path_end];
             // A bare operator asks for nothing; the API server drops it.
             if !(path.is_empty() && value.is_empty()) {
-                terms.push((
-                    Term {
-                        path: path.to_owned(),
-                        op,
-                        value,
-                    },
-                    part.offset,
-                ));
+                terms.push((Term { path: path.to_owned(), op, value }, part.offset));
             }
         }
         // Once more, since `==` became `=`, which moves terms.
         terms.sort_by_cached_key(|(term, _)| term.to_string());
         let (terms, places): (Vec<Term>, Vec<usize>) = terms.into_iter().unzip();
-        Ok(FieldSelector {
-            terms: terms.into(),
-            places: places.into(),
-        })
+        Ok(FieldSelector { terms: terms.into(), places: places.into() })
     }
 
     /// Whether there is no term.
@@ -101,10 +82,7 @@ impl FieldSelector {
     /// The one value the selector demands of a field, if it demands one. With several equality terms on one field the
     /// first counts.
     pub fn exact(&self, path: &str) -> Option<&str> {
-        self.terms
-            .iter()
-            .find(|term| term.op == FieldOp::Eq && term.path == path)
-            .map(|term| term.value.as_str())
+        self.terms.iter().find(|term| term.op == FieldOp::Eq && term.path == path).map(|term| term.value.as_str())
     }
 
     /// Whether an object is selected. `read` gives a field's text by its path; a missing field reads as "".
@@ -115,19 +93,13 @@ impl FieldSelector {
     /// As [`matches`](Self::matches), for callers that resolved each term's path beforehand: `read` gets the index of
     /// the term in [`terms`](Self::terms). Terms are read in order, until one fails.
     pub fn matches_by_index<S: AsRef<str>>(&self, mut read: impl FnMut(usize, &Term) -> S) -> bool {
-        self.terms
-            .iter()
-            .enumerate()
-            .all(|(index, term)| term.matches(read(index, term).as_ref()))
+        self.terms.iter().enumerate().all(|(index, term)| term.matches(read(index, term).as_ref()))
     }
 
     /// The error for a term whose field is no path.
     pub(super) fn unsupported(&self, index: usize, error: &PathError) -> SelectorError {
         let path = &self.terms[index].path;
-        SelectorError::new(
-            format!("field label not supported: {path}: {}", error.message),
-            self.places[index] + error.position,
-        )
+        SelectorError::new(format!("field label not supported: {path}: {}", error.message), self.places[index] + error.position)
     }
 }
 
@@ -205,11 +177,7 @@ fn split_terms(text: &str) -> Vec<Part<'_>> {
         match bytes[at] {
             b'\\' => at += 1,
             b',' => {
-                parts.push(Part {
-                    text: &text[start..at],
-                    offset: start,
-                    operator: operator.take(),
-                });
+                parts.push(Part { text: &text[start..at], offset: start, operator: operator.take() });
                 start = at + 1;
             }
             b'[' if operator.is_none() => {
@@ -228,11 +196,7 @@ fn split_terms(text: &str) -> Vec<Part<'_>> {
         }
         at += 1;
     }
-    parts.push(Part {
-        text: &text[start..],
-        offset: start,
-        operator,
-    });
+    parts.push(Part { text: &text[start..], offset: start, operator });
     parts
 }
 
@@ -278,21 +242,14 @@ fn unescape(value: &str, offset: usize) -> Result<String, SelectorError> {
             '\\' => match characters.next() {
                 Some((_, escaped @ ('\\' | ',' | '='))) => plain.push(escaped),
                 other => {
-                    let sequence =
-                        other.map_or("\\".to_owned(), |(_, escaped)| format!("\\{escaped}"));
-                    return Err(SelectorError::new(
-                        format!("invalid field selector: invalid escape sequence: {sequence}"),
-                        offset + at,
-                    ));
+                    let sequence = other.map_or("\\".to_owned(), |(_, escaped)| format!("\\{escaped}"));
+                    return Err(SelectorError::new(format!("invalid field selector: invalid escape sequence: {sequence}"), offset + at));
                 }
             },
             // The API server prints the character's number.
             ',' | '=' => {
                 let number = character as u32;
-                return Err(SelectorError::new(
-                    format!("invalid field selector: unescaped character in value: {number}"),
-                    offset + at,
-                ));
+                return Err(SelectorError::new(format!("invalid field selector: unescaped character in value: {number}"), offset + at));
             }
             _ => plain.push(character),
         }
@@ -309,11 +266,7 @@ mod tests {
     }
 
     fn terms(text: &str) -> Vec<(String, FieldOp, String)> {
-        parse(text)
-            .terms()
-            .iter()
-            .map(|term| (term.path.clone(), term.op, term.value.clone()))
-            .collect()
+        parse(text).terms().iter().map(|term| (term.path.clone(), term.op, term.value.clone())).collect()
     }
 
     fn term(path: &str, op: FieldOp, value: &str) -> (String, FieldOp, String) {
@@ -329,10 +282,7 @@ mod tests {
             ("=", vec![]),
             ("!=,==", vec![]),
             ("x=", vec![term("x", Eq, "")]),
-            (
-                "x==a,,y!=b,",
-                vec![term("x", Eq, "a"), term("y", NotEq, "b")],
-            ),
+            ("x==a,,y!=b,", vec![term("x", Eq, "a"), term("y", NotEq, "b")]),
             ("y=1,x=2", vec![term("x", Eq, "2"), term("y", Eq, "1")]),
             ("x=a!", vec![term("x", Eq, "a!")]),
             ("x!y=a", vec![term("x!y", Eq, "a")]),
@@ -349,22 +299,12 @@ mod tests {
     fn brackets_belong_to_the_path() {
         use FieldOp::{Eq, NotEq};
         for (text, expected) in [
-            (
-                "metadata.labels['app.kubernetes.io/name']=web",
-                vec![term("metadata.labels['app.kubernetes.io/name']", Eq, "web")],
-            ),
+            ("metadata.labels['app.kubernetes.io/name']=web", vec![term("metadata.labels['app.kubernetes.io/name']", Eq, "web")]),
             (
                 "status.conditions[?(@.type=='Ready')].status!=True",
-                vec![term(
-                    "status.conditions[?(@.type=='Ready')].status",
-                    NotEq,
-                    "True",
-                )],
+                vec![term("status.conditions[?(@.type=='Ready')].status", NotEq, "True")],
             ),
-            (
-                "a['x,y=]'].b=1,c=2",
-                vec![term("a['x,y=]'].b", Eq, "1"), term("c", Eq, "2")],
-            ),
+            ("a['x,y=]'].b=1,c=2", vec![term("a['x,y=]'].b", Eq, "1"), term("c", Eq, "2")]),
             (r"a['\'=']=1", vec![term(r"a['\'=']", Eq, "1")]),
             ("a[b[0]=1]=2", vec![term("a[b[0]=1]", Eq, "2")]),
             ("x=],a=1", vec![term("a", Eq, "1"), term("x", Eq, "]")]),
@@ -372,10 +312,7 @@ mod tests {
             assert_eq!(terms(text), expected, "{text:?}");
         }
         let error = FieldSelector::parse("x=1,a[b=2,c=3").unwrap_err();
-        assert_eq!(
-            error.message,
-            "invalid selector: 'x=1,a[b=2,c=3'; can't understand 'a[b=2,c=3'"
-        );
+        assert_eq!(error.message, "invalid selector: 'x=1,a[b=2,c=3'; can't understand 'a[b=2,c=3'");
         assert_eq!(error.offset, 4);
     }
 

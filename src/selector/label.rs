@@ -48,9 +48,7 @@ pub enum Operator {
 impl LabelSelector {
     /// The selector without requirements, which matches every object.
     pub fn everything() -> Self {
-        LabelSelector {
-            requirements: Rc::new([]),
-        }
+        LabelSelector { requirements: Rc::new([]) }
     }
 
     /// Reads a selector as the Kubernetes API does. Empty and blank texts select everything.
@@ -58,9 +56,7 @@ impl LabelSelector {
         let mut requirements = parse::requirements(text)?;
         // Sorted by key, so that equal selectors print alike however they were written.
         requirements.sort_by(|a, b| a.key.cmp(&b.key));
-        Ok(LabelSelector {
-            requirements: requirements.into(),
-        })
+        Ok(LabelSelector { requirements: requirements.into() })
     }
 
     /// Whether there is no requirement.
@@ -70,9 +66,7 @@ impl LabelSelector {
 
     /// Whether an object with these labels is selected. The labels are sorted by key (byte order), each key once.
     pub fn matches(&self, labels: &[(Rc<str>, Rc<str>)]) -> bool {
-        self.requirements
-            .iter()
-            .all(|requirement| requirement.matches(lookup(labels, &requirement.key)))
+        self.requirements.iter().all(|requirement| requirement.matches(lookup(labels, &requirement.key)))
     }
 
     /// The requirements, sorted by key.
@@ -83,10 +77,7 @@ impl LabelSelector {
     /// The one value the selector demands of a label, if it demands one: by `=`, `==` or `in` with a single value, in
     /// the first requirement on that label.
     pub fn exact(&self, key: &str) -> Option<&str> {
-        let first = self
-            .requirements
-            .iter()
-            .find(|requirement| requirement.key == key)?;
+        let first = self.requirements.iter().find(|requirement| requirement.key == key)?;
         match (first.operator, first.values.as_slice()) {
             (Operator::Equals | Operator::DoubleEquals | Operator::In, [value]) => Some(value),
             _ => None,
@@ -97,12 +88,7 @@ impl LabelSelector {
 impl Requirement {
     /// The values are sorted and distinct; `bound` is read only for `>` and `<`.
     pub(super) fn new(key: String, operator: Operator, values: Vec<String>, bound: i64) -> Self {
-        Requirement {
-            key,
-            operator,
-            values,
-            bound,
-        }
+        Requirement { key, operator, values, bound }
     }
 
     /// The label's key.
@@ -124,9 +110,7 @@ impl Requirement {
     /// Whether the label's value, or its absence, meets the requirement.
     pub fn matches(&self, value: Option<&str>) -> bool {
         match self.operator {
-            Operator::Equals | Operator::DoubleEquals | Operator::In => {
-                value.is_some_and(|value| self.has(value))
-            }
+            Operator::Equals | Operator::DoubleEquals | Operator::In => value.is_some_and(|value| self.has(value)),
             Operator::NotEquals | Operator::NotIn => value.is_none_or(|value| !self.has(value)),
             Operator::Exists => value.is_some(),
             Operator::DoesNotExist => value.is_none(),
@@ -180,12 +164,7 @@ impl fmt::Display for Requirement {
             Operator::GreaterThan => ("", ">", ""),
             Operator::LessThan => ("", "<", ""),
         };
-        write!(
-            f,
-            "{before}{}{between}{}{after}",
-            self.key,
-            self.values.join(",")
-        )
+        write!(f, "{before}{}{between}{}{after}", self.key, self.values.join(","))
     }
 }
 
@@ -194,18 +173,13 @@ mod tests {
     use super::*;
 
     fn labels(pairs: &[(&str, &str)]) -> Vec<(Rc<str>, Rc<str>)> {
-        let mut labels: Vec<(Rc<str>, Rc<str>)> = pairs
-            .iter()
-            .map(|(key, value)| ((*key).into(), (*value).into()))
-            .collect();
+        let mut labels: Vec<(Rc<str>, Rc<str>)> = pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
         labels.sort();
         labels
     }
 
     fn matches(selector: &str, pairs: &[(&str, &str)]) -> bool {
-        LabelSelector::parse(selector)
-            .unwrap()
-            .matches(&labels(pairs))
+        LabelSelector::parse(selector).unwrap().matches(&labels(pairs))
     }
 
     #[test]
@@ -274,9 +248,7 @@ mod tests {
 
     #[test]
     fn one_exact_value() {
-        let selector =
-            LabelSelector::parse("a=1,b==2,c in (3),d in (4,5),e!=6,f,g notin (7),h=,i>1,j!=1,j=2")
-                .unwrap();
+        let selector = LabelSelector::parse("a=1,b==2,c in (3),d in (4,5),e!=6,f,g notin (7),h=,i>1,j!=1,j=2").unwrap();
         for (key, value) in [
             ("a", Some("1")),
             ("b", Some("2")),
@@ -321,11 +293,7 @@ mod tests {
         ] {
             let selector = LabelSelector::parse(text).unwrap();
             assert_eq!(selector.to_string(), canonical, "{text:?}");
-            assert_eq!(
-                LabelSelector::parse(canonical).unwrap(),
-                selector,
-                "{canonical:?}"
-            );
+            assert_eq!(LabelSelector::parse(canonical).unwrap(), selector, "{canonical:?}");
         }
     }
 }

@@ -14,11 +14,7 @@ const EXPECTED_OPERATOR: &str = "in, notin, =, ==, !=, gt, lt";
 
 /// Reads a selector's requirements, in the order they are written.
 pub(super) fn requirements(text: &str) -> Result<Vec<Requirement>, SelectorError> {
-    Parser {
-        tokens: tokens(text),
-        position: 0,
-    }
-    .selector()
+    Parser { tokens: tokens(text), position: 0 }.selector()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,11 +54,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         let kind = match bytes.get(at) {
             // The API server's lexer works with a NUL for "nothing left", so a NUL in the text ends it too.
             None | Some(0) => {
-                tokens.push(Token {
-                    kind: Kind::End,
-                    text: "",
-                    offset: start,
-                });
+                tokens.push(Token { kind: Kind::End, text: "", offset: start });
                 return tokens;
             }
             Some(&byte) => match symbol(byte, bytes.get(at + 1).copied()) {
@@ -71,9 +63,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
                     kind
                 }
                 None => {
-                    while bytes.get(at).is_some_and(|&byte| {
-                        byte != 0 && !is_blank(byte) && symbol(byte, None).is_none()
-                    }) {
+                    while bytes.get(at).is_some_and(|&byte| byte != 0 && !is_blank(byte) && symbol(byte, None).is_none()) {
                         at += 1;
                     }
                     match &text[start..at] {
@@ -84,11 +74,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
                 }
             },
         };
-        tokens.push(Token {
-            kind,
-            text: &text[start..at],
-            offset: start,
-        });
+        tokens.push(Token { kind, text: &text[start..at], offset: start });
         // ... and one directly behind a token is swallowed with it.
         if bytes.get(at) == Some(&0) {
             at += 1;
@@ -144,12 +130,9 @@ impl<'a> Parser<'a> {
             _ => return Err(found(first, "!, identifier, or 'end of string'")),
         }
         loop {
-            let requirement = self.requirement().map_err(|error| {
-                SelectorError::new(
-                    format!("unable to parse requirement: {}", error.message),
-                    error.offset,
-                )
-            })?;
+            let requirement = self
+                .requirement()
+                .map_err(|error| SelectorError::new(format!("unable to parse requirement: {}", error.message), error.offset))?;
             requirements.push(requirement);
             let separator = self.next();
             match separator.kind {
@@ -173,24 +156,12 @@ impl<'a> Parser<'a> {
         let complaints = validate::label_key(key.text);
         if !complaints.is_empty() {
             // The API server prints a path before the value; a selector has none, and it prints that.
-            return Err(SelectorError::new(
-                format!("<nil>: {}", invalid(key.text, &complaints)),
-                key.offset,
-            ));
+            return Err(SelectorError::new(format!("<nil>: {}", invalid(key.text, &complaints)), key.offset));
         }
         let exists = matches!(self.peek().kind, Kind::End | Kind::Comma);
         if negated || exists {
-            let operator = if negated {
-                Operator::DoesNotExist
-            } else {
-                Operator::Exists
-            };
-            return Ok(Requirement::new(
-                key.text.to_owned(),
-                operator,
-                Vec::new(),
-                0,
-            ));
+            let operator = if negated { Operator::DoesNotExist } else { Operator::Exists };
+            return Ok(Requirement::new(key.text.to_owned(), operator, Vec::new(), 0));
         }
         let operator = self.operator()?;
         let mut values = match operator {
@@ -234,10 +205,7 @@ impl<'a> Parser<'a> {
         let open = self.next();
         if open.kind != Kind::Open {
             // Without the comma: so it stands in the API server.
-            return Err(SelectorError::new(
-                format!("found '{}' expected: '('", open.text),
-                open.offset,
-            ));
+            return Err(SelectorError::new(format!("found '{}' expected: '('", open.text), open.offset));
         }
         let first = self.peek();
         match first.kind {
@@ -291,27 +259,16 @@ fn is_word(kind: Kind) -> bool {
 }
 
 fn found(token: Token<'_>, expected: &str) -> SelectorError {
-    SelectorError::new(
-        format!("found '{}', expected: {expected}", token.text),
-        token.offset,
-    )
+    SelectorError::new(format!("found '{}', expected: {expected}", token.text), token.offset)
 }
 
 fn invalid(value: &str, complaints: &[String]) -> String {
-    format!(
-        "Invalid value: {}: {}",
-        validate::quote(value),
-        complaints.join("; ")
-    )
+    format!("Invalid value: {}: {}", validate::quote(value), complaints.join("; "))
 }
 
 /// Checks the values and makes the requirement. All complaints are reported together, in the order of the (sorted)
 /// values; the place is that of the first.
-fn build(
-    key: &str,
-    operator: Operator,
-    values: &[(&str, usize)],
-) -> Result<Requirement, SelectorError> {
+fn build(key: &str, operator: Operator, values: &[(&str, usize)]) -> Result<Requirement, SelectorError> {
     let mut errors: Vec<SelectorError> = Vec::new();
     let mut bound = 0;
     if let (Operator::GreaterThan | Operator::LessThan, [(value, offset)]) = (operator, values) {
@@ -326,29 +283,15 @@ fn build(
     for (index, (value, offset)) in values.iter().enumerate() {
         let complaints = validate::label_value(value);
         if !complaints.is_empty() {
-            errors.push(SelectorError::new(
-                format!("values[{index}][{key}]: {}", invalid(value, &complaints)),
-                *offset,
-            ));
+            errors.push(SelectorError::new(format!("values[{index}][{key}]: {}", invalid(value, &complaints)), *offset));
         }
     }
     match errors.as_slice() {
-        [] => Ok(Requirement::new(
-            key.to_owned(),
-            operator,
-            values
-                .iter()
-                .map(|(value, _)| (*value).to_owned())
-                .collect(),
-            bound,
-        )),
+        [] => Ok(Requirement::new(key.to_owned(), operator, values.iter().map(|(value, _)| (*value).to_owned()).collect(), bound)),
         [only] => Err(only.clone()),
         [first, ..] => {
             let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
-            Err(SelectorError::new(
-                format!("[{}]", messages.join(", ")),
-                first.offset,
-            ))
+            Err(SelectorError::new(format!("[{}]", messages.join(", ")), first.offset))
         }
     }
 }

@@ -33,11 +33,7 @@ impl Predicate {
     }
 
     /// Whether an object passes. Fields are read only if the labels match and there is a field term.
-    pub fn matches(
-        &self,
-        labels: &[(Rc<str>, Rc<str>)],
-        read: &mut dyn FnMut(&str) -> Rc<str>,
-    ) -> bool {
+    pub fn matches(&self, labels: &[(Rc<str>, Rc<str>)], read: &mut dyn FnMut(&str) -> Rc<str>) -> bool {
         self.label.matches(labels) && self.field.matches(read)
     }
 
@@ -54,32 +50,13 @@ impl Predicate {
     /// Which of the given indexes narrow the search, best first: fields before labels, each in the given order. An entry
     /// is a prefilter only; what it finds must still be matched. A namespaced request stands in for a missing
     /// `metadata.namespace` term, but does not override one.
-    pub fn indexes(
-        &self,
-        namespace: Option<&str>,
-        fields: &[&str],
-        labels: &[&str],
-    ) -> Vec<IndexMatch> {
+    pub fn indexes(&self, namespace: Option<&str>, fields: &[&str], labels: &[&str]) -> Vec<IndexMatch> {
         let by_field = fields.iter().filter_map(|path| {
-            let value = self
-                .field
-                .exact(path)
-                .or(if *path == "metadata.namespace" {
-                    namespace
-                } else {
-                    None
-                })?;
-            Some(IndexMatch {
-                index: format!("f:{path}"),
-                value: value.to_owned(),
-            })
+            let value = self.field.exact(path).or(if *path == "metadata.namespace" { namespace } else { None })?;
+            Some(IndexMatch { index: format!("f:{path}"), value: value.to_owned() })
         });
-        let by_label = labels.iter().filter_map(|key| {
-            Some(IndexMatch {
-                index: format!("l:{key}"),
-                value: self.label.exact(key)?.to_owned(),
-            })
-        });
+        let by_label =
+            labels.iter().filter_map(|key| Some(IndexMatch { index: format!("l:{key}"), value: self.label.exact(key)?.to_owned() }));
         by_field.chain(by_label).collect()
     }
 }
@@ -110,8 +87,7 @@ impl Matcher {
                     "metadata.name" => Source::Name,
                     "metadata.namespace" => Source::Namespace,
                     path => {
-                        let path = Path::parse(path)
-                            .map_err(|error| predicate.field.unsupported(index, &error))?;
+                        let path = Path::parse(path).map_err(|error| predicate.field.unsupported(index, &error))?;
                         Source::Slot(fields.slot(&path))
                     }
                 })
@@ -128,16 +104,10 @@ impl Matcher {
     /// Whether an object passes. `fields` is the set that the matcher was made with.
     pub fn matches(&self, object: &Object, fields: &FieldSet) -> bool {
         self.predicate.label.matches(object.labels())
-            && self
-                .predicate
-                .field
-                .terms()
-                .iter()
-                .zip(&*self.sources)
-                .all(|(term, source)| match source {
-                    Source::Name => term.matches(object.name()),
-                    Source::Namespace => term.matches(object.namespace()),
-                    Source::Slot(slot) => term.matches(object.field(*slot, fields).text()),
-                })
+            && self.predicate.field.terms().iter().zip(&*self.sources).all(|(term, source)| match source {
+                Source::Name => term.matches(object.name()),
+                Source::Namespace => term.matches(object.namespace()),
+                Source::Slot(slot) => term.matches(object.field(*slot, fields).text()),
+            })
     }
 }

@@ -22,11 +22,7 @@ pub(super) fn label_key(key: &str) -> Vec<String> {
             if prefix.is_empty() {
                 complaints.push("prefix part must be non-empty".to_owned());
             } else {
-                complaints.extend(
-                    subdomain(prefix)
-                        .into_iter()
-                        .map(|complaint| format!("prefix part {complaint}")),
-                );
+                complaints.extend(subdomain(prefix).into_iter().map(|complaint| format!("prefix part {complaint}")));
             }
             name
         }
@@ -65,21 +61,14 @@ fn subdomain(text: &str) -> Vec<String> {
         complaints.push(format!("must be no more than {SUBDOMAIN_MAX} bytes"));
     }
     let label_character = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    if !text
-        .split('.')
-        .all(|label| framed(label, label_character, |byte| byte == b'-'))
-    {
+    if !text.split('.').all(|label| framed(label, label_character, |byte| byte == b'-')) {
         complaints.push(SUBDOMAIN_CHARACTERS.to_owned());
     }
     complaints
 }
 
 fn is_name(text: &str) -> bool {
-    framed(
-        text,
-        |byte| byte.is_ascii_alphanumeric(),
-        |byte| matches!(byte, b'-' | b'_' | b'.'),
-    )
+    framed(text, |byte| byte.is_ascii_alphanumeric(), |byte| matches!(byte, b'-' | b'_' | b'.'))
 }
 
 /// Whether a text starts and ends with a `core` byte and has only `core` and `inner` bytes between.
@@ -108,9 +97,7 @@ pub(super) fn quote(text: &str) -> String {
             '\x0b' => quoted.push_str("\\v"),
             _ if is_printable(character) => quoted.push(character),
             _ if character < '\u{80}' => quoted.push_str(&format!("\\x{:02x}", character as u32)),
-            _ if character <= '\u{ffff}' => {
-                quoted.push_str(&format!("\\u{:04x}", character as u32))
-            }
+            _ if character <= '\u{ffff}' => quoted.push_str(&format!("\\u{:04x}", character as u32)),
             _ => quoted.push_str(&format!("\\U{:08x}", character as u32)),
         }
     }
@@ -121,13 +108,7 @@ pub(super) fn quote(text: &str) -> String {
 /// Whether a character is shown as it is: the standard library's debug form decides. A letter goes before it because a
 /// combining mark counts as printable only where it can combine.
 fn is_printable(character: char) -> bool {
-    character == '\''
-        || ['a', character]
-            .iter()
-            .collect::<String>()
-            .escape_debug()
-            .count()
-            == 2
+    character == '\'' || ['a', character].iter().collect::<String>().escape_debug().count() == 2
 }
 
 #[cfg(test)]
@@ -136,14 +117,7 @@ mod tests {
 
     #[test]
     fn label_keys() {
-        for key in [
-            "a",
-            "A-b_c.d",
-            "example.com/name",
-            "1/2",
-            &"x".repeat(63),
-            &format!("{}/a", ["a"; 127].join(".")),
-        ] {
+        for key in ["a", "A-b_c.d", "example.com/name", "1/2", &"x".repeat(63), &format!("{}/a", ["a"; 127].join("."))] {
             assert_eq!(label_key(key), Vec::<String>::new(), "{key}");
         }
         let characters = format!("name part {NAME_CHARACTERS}");
@@ -159,17 +133,9 @@ mod tests {
         assert_eq!(label_key("A/a"), [prefix.as_str()]);
         assert_eq!(label_key("a..b/a"), [prefix.as_str()]);
         assert_eq!(label_key("a-/a"), [prefix.as_str()]);
-        assert_eq!(
-            label_key(&"x".repeat(64)),
-            ["name part must be no more than 63 bytes"]
-        );
-        assert_eq!(
-            label_key(&format!("{}/a", "x".repeat(254))),
-            ["prefix part must be no more than 253 bytes"]
-        );
-        assert!(label_key("a/b/c")[0].ends_with(
-            "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-        ));
+        assert_eq!(label_key(&"x".repeat(64)), ["name part must be no more than 63 bytes"]);
+        assert_eq!(label_key(&format!("{}/a", "x".repeat(254))), ["prefix part must be no more than 253 bytes"]);
+        assert!(label_key("a/b/c")[0].ends_with("with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"));
     }
 
     #[test]
@@ -179,10 +145,7 @@ mod tests {
         }
         assert_eq!(label_value("-1"), [VALUE_CHARACTERS]);
         assert_eq!(label_value("a/b"), [VALUE_CHARACTERS]);
-        assert_eq!(
-            label_value(&"x".repeat(64)),
-            ["must be no more than 63 bytes"]
-        );
+        assert_eq!(label_value(&"x".repeat(64)), ["must be no more than 63 bytes"]);
         assert_eq!(label_value(&"/".repeat(64)).len(), 2);
     }
 

@@ -98,11 +98,7 @@ fn narrowed(selection: &Selection, narrow: Option<&Narrow>) -> Selection {
     let term = |field: &str, value: &Option<String>| value.as_ref().map(|value| format!("{field}={}", escape(value)));
     Selection {
         labels: join([selection.labels.clone(), narrow.labels.clone(), None]),
-        fields: join([
-            selection.fields.clone(),
-            term("metadata.namespace", &narrow.namespace),
-            term("metadata.name", &narrow.name),
-        ]),
+        fields: join([selection.fields.clone(), term("metadata.namespace", &narrow.namespace), term("metadata.name", &narrow.name)]),
     }
 }
 
@@ -181,7 +177,11 @@ pub fn error_from_response(http_code: u16, retry_after: Option<&str>, content_ty
 /// the page of a proxy or of a single-page application that answers every path with itself.
 pub fn content_error(http_code: u16, content_type: Option<&str>) -> Option<Error> {
     let media = media_type(content_type);
-    let foreign = media.contains("html") || media == "text/xml" || media == "application/xml" || media.ends_with("protobuf") || media.contains("cbor");
+    let foreign = media.contains("html")
+        || media == "text/xml"
+        || media == "application/xml"
+        || media.ends_with("protobuf")
+        || media.contains("cbor");
     foreign.then(|| unexpected(http_code, content_type))
 }
 
@@ -291,7 +291,8 @@ mod tests {
     #[test]
     fn paths_are_those_of_the_api() {
         let path = |group: &str, namespace: Option<&str>, resource: &str| {
-            ResourcePath { group: group.into(), version: "v1".into(), resource: resource.into(), namespace: namespace.map(Into::into) }.path()
+            ResourcePath { group: group.into(), version: "v1".into(), resource: resource.into(), namespace: namespace.map(Into::into) }
+                .path()
         };
         assert_eq!(path("", None, "pods"), "/api/v1/pods");
         assert_eq!(path("", Some("web"), "pods"), "/api/v1/namespaces/web/pods");
@@ -308,11 +309,8 @@ mod tests {
             list_query(&request, &selection, &[]),
             "labelSelector=name+in+%28foo%2Cbar%29%2Cx%21%3Dy&fieldSelector=Host%3D&limit=500&continue=a%2Bb%2Fc%3D&pretty=false"
         );
-        let exact = ListRequest {
-            resource_version: Some("7".into()),
-            resource_version_match: Some("Exact".into()),
-            ..ListRequest::default()
-        };
+        let exact =
+            ListRequest { resource_version: Some("7".into()), resource_version_match: Some("Exact".into()), ..ListRequest::default() };
         assert_eq!(list_query(&exact, &Selection::default(), &[]), "resourceVersion=7&resourceVersionMatch=Exact&pretty=false");
         assert_eq!(list_query(&ListRequest::default(), &Selection::default(), &[]), "pretty=false");
     }

@@ -23,10 +23,7 @@ impl Counts {
     /// Takes away a row that was added before.
     pub(super) fn remove(&mut self, value: &Rc<str>) {
         let count = self.get(value);
-        debug_assert!(
-            count > 0,
-            "a value is taken away more often than it was added"
-        );
+        debug_assert!(count > 0, "a value is taken away more often than it was added");
         self.before.entry(value.clone()).or_insert(count);
         if count > 1 {
             self.by_value.insert(value.clone(), count - 1);
@@ -47,9 +44,7 @@ impl Counts {
     /// Whether any count differs from what it was when this was last asked.
     pub(super) fn take_changed(&mut self) -> bool {
         let before = std::mem::take(&mut self.before);
-        before
-            .iter()
-            .any(|(value, count)| self.get(value) != *count)
+        before.iter().any(|(value, count)| self.get(value) != *count)
     }
 }
 

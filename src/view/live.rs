@@ -90,13 +90,7 @@ impl View {
     /// An empty view. Registers the fields that its selectors read; fails on a field that is no path.
     pub fn new(spec: ViewSpec, fields: &mut FieldSet) -> Result<Self, SelectorError> {
         Ok(View {
-            matcher: Matcher::new(
-                Predicate {
-                    label: spec.label,
-                    field: spec.field,
-                },
-                fields,
-            )?,
+            matcher: Matcher::new(Predicate { label: spec.label, field: spec.field }, fields)?,
             namespaces: spec.namespaces.map(|names| names.into_iter().collect()),
             order: spec.order,
             group_by: spec.group_by,
@@ -118,12 +112,7 @@ impl View {
     /// event or as one difference of a relist. `fields` is the set that the view was made with.
     ///
     /// With a predicate, a new object that passes the selectors waits, and the row of its predecessor stays meanwhile.
-    pub fn change(
-        &mut self,
-        old: Option<&Rc<Object>>,
-        new: Option<&Rc<Object>>,
-        fields: &FieldSet,
-    ) {
+    pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, fields: &FieldSet) {
         if let Some(old) = old
             && new.is_none_or(|new| new.key() != old.key())
         {
@@ -132,11 +121,7 @@ impl View {
         }
         let Some(new) = new else { return };
         self.drop_waiting(new.key());
-        if self
-            .by_key
-            .get(new.key())
-            .is_some_and(|row| row.object.id() == new.id())
-        {
+        if self.by_key.get(new.key()).is_some_and(|row| row.object.id() == new.id()) {
             return;
         }
         let row = self.passes(new, fields).then(|| self.row(new, fields));
@@ -151,21 +136,14 @@ impl View {
 
     /// Makes the view one of exactly these objects. Rows of objects that are still there at the same version stay as
     /// they are, verdict included.
-    pub fn reset<'a>(
-        &mut self,
-        objects: impl IntoIterator<Item = &'a Rc<Object>>,
-        fields: &FieldSet,
-    ) {
+    pub fn reset<'a>(&mut self, objects: impl IntoIterator<Item = &'a Rc<Object>>, fields: &FieldSet) {
         let mut present = FxHashSet::default();
         for object in objects {
             present.insert(object.key().clone());
             self.change(None, Some(object), fields);
         }
         let held = self.by_key.keys().chain(self.waiting_by_key.keys());
-        let gone: Vec<Key> = held
-            .filter(|key| !present.contains(*key))
-            .cloned()
-            .collect();
+        let gone: Vec<Key> = held.filter(|key| !present.contains(*key)).cloned().collect();
         for key in gone {
             self.drop_waiting(&key);
             self.place(&key, None);
@@ -244,10 +222,7 @@ impl View {
     }
 
     fn passes(&self, object: &Object, fields: &FieldSet) -> bool {
-        self.namespaces
-            .as_ref()
-            .is_none_or(|names| names.contains(object.namespace()))
-            && self.matcher.matches(object, fields)
+        self.namespaces.as_ref().is_none_or(|names| names.contains(object.namespace())) && self.matcher.matches(object, fields)
     }
 
     fn row(&self, object: &Rc<Object>, fields: &FieldSet) -> Rc<Row> {
@@ -255,11 +230,7 @@ impl View {
             Scalar::Text(text) => text,
             other => other.text().into(),
         });
-        Rc::new(Row {
-            sort_key: sort_key(object, &self.order, fields),
-            group,
-            object: object.clone(),
-        })
+        Rc::new(Row { sort_key: sort_key(object, &self.order, fields), group, object: object.clone() })
     }
 
     fn drop_waiting(&mut self, key: &str) {
@@ -288,11 +259,7 @@ impl View {
             }
             self.sorted.insert(row.clone());
             // Where it landed matters only to find out whether the window saw it.
-            if self.stale {
-                0
-            } else {
-                self.sorted.rank(&row)
-            }
+            if self.stale { 0 } else { self.sorted.rank(&row) }
         });
         self.stale = self.stale || self.window_saw(left, entered);
     }
@@ -301,9 +268,7 @@ impl View {
     fn window_saw(&self, left: Option<usize>, entered: Option<usize>) -> bool {
         match (left, entered) {
             // What lies between the two positions has moved by one; everything else stands where it was.
-            (Some(left), Some(entered)) => {
-                left.min(entered) < self.window.end() && left.max(entered) >= self.window.offset
-            }
+            (Some(left), Some(entered)) => left.min(entered) < self.window.end() && left.max(entered) >= self.window.offset,
             (Some(position), None) | (None, Some(position)) => position < self.window.end(),
             (None, None) => false,
         }

@@ -46,10 +46,7 @@ pub struct Window {
 
 impl Window {
     /// Every position there is.
-    pub const ALL: Window = Window {
-        offset: 0,
-        limit: usize::MAX,
-    };
+    pub const ALL: Window = Window { offset: 0, limit: usize::MAX };
 
     /// The position behind the last.
     pub fn end(&self) -> usize {

@@ -81,17 +81,10 @@ fn write_present(bytes: &mut Vec<u8>, text: &str, kind: OrderAs) -> bool {
             true
         }
         OrderAs::Number => write_number(bytes, text),
-        OrderAs::Quantity => quantity::parse(text)
-            .map(|billionths| write_signed(bytes, billionths))
-            .is_some(),
-        OrderAs::Time => time::parse(text)
-            .map(|(seconds, nanos)| {
-                write_signed(
-                    bytes,
-                    i128::from(seconds) * 1_000_000_000 + i128::from(nanos),
-                )
-            })
-            .is_some(),
+        OrderAs::Quantity => quantity::parse(text).map(|billionths| write_signed(bytes, billionths)).is_some(),
+        OrderAs::Time => {
+            time::parse(text).map(|(seconds, nanos)| write_signed(bytes, i128::from(seconds) * 1_000_000_000 + i128::from(nanos))).is_some()
+        }
     }
 }
 
@@ -139,11 +132,7 @@ fn write_number(bytes: &mut Vec<u8>, text: &str) -> bool {
     }
     // -0 and 0 are one number.
     let bits = (number + 0.0).to_bits();
-    let ordered = if bits >> 63 == 1 {
-        !bits
-    } else {
-        bits | 1 << 63
-    };
+    let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
     bytes.extend(ordered.to_be_bytes());
     // Integers too long for a float differ only here.
     write_signed(bytes, text.parse().unwrap_or(number as i128));
@@ -168,12 +157,7 @@ mod tests {
 
     fn ascend(kind: OrderAs, values: &[&str]) {
         for pair in values.windows(2) {
-            assert!(
-                bytes(pair[0], kind) < bytes(pair[1], kind),
-                "{kind:?}: {:?} < {:?}",
-                pair[0],
-                pair[1]
-            );
+            assert!(bytes(pair[0], kind) < bytes(pair[1], kind), "{kind:?}: {:?} < {:?}", pair[0], pair[1]);
         }
         let mut missing = Vec::new();
         write(&mut missing, &Scalar::Missing, kind);
@@ -186,53 +170,14 @@ mod tests {
 
     #[test]
     fn each_kind_has_its_order() {
-        ascend(
-            OrderAs::Text,
-            &[
-                "", "\0", "\0a", "\u{1}", "1", "10", "2", "A", "a", "a\0", "a\0b", "ab", "ä", "😀",
-            ],
-        );
-        ascend(
-            OrderAs::Natural,
-            &[
-                "", "\0", "!", "2", "10", "a", "a\0", "a-1", "a0", "a1", "a1b", "a2", "a10",
-                "a10b2", "a10b10", "ab",
-            ],
-        );
+        ascend(OrderAs::Text, &["", "\0", "\0a", "\u{1}", "1", "10", "2", "A", "a", "a\0", "a\0b", "ab", "ä", "😀"]);
+        ascend(OrderAs::Natural, &["", "\0", "!", "2", "10", "a", "a\0", "a-1", "a0", "a1", "a1b", "a2", "a10", "a10b2", "a10b10", "ab"]);
         ascend(
             OrderAs::Number,
-            &[
-                "-inf",
-                "-1e300",
-                "-2",
-                "-1.5",
-                "-1",
-                "0",
-                "1e-9",
-                "1",
-                "9",
-                "10",
-                "9007199254740992",
-                "9007199254740993",
-                "1e300",
-                "inf",
-            ],
+            &["-inf", "-1e300", "-2", "-1.5", "-1", "0", "1e-9", "1", "9", "10", "9007199254740992", "9007199254740993", "1e300", "inf"],
         );
-        ascend(
-            OrderAs::Quantity,
-            &[
-                "-1", "0", "1n", "100m", "0.5", "1", "1k", "1Ki", "1M", "1Mi", "2e6", "1Gi",
-            ],
-        );
-        ascend(
-            OrderAs::Time,
-            &[
-                "1969-12-31T23:59:59Z",
-                "2026-01-01T00:00:00Z",
-                "2026-01-01T00:00:00.5Z",
-                "2025-12-31T23:30:00-01:00",
-            ],
-        );
+        ascend(OrderAs::Quantity, &["-1", "0", "1n", "100m", "0.5", "1", "1k", "1Ki", "1M", "1Mi", "2e6", "1Gi"]);
+        ascend(OrderAs::Time, &["1969-12-31T23:59:59Z", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z", "2025-12-31T23:30:00-01:00"]);
     }
 
     #[test]
@@ -245,24 +190,16 @@ mod tests {
         equal(OrderAs::Number, "1e2", "100");
         equal(OrderAs::Quantity, "1000m", "1");
         equal(OrderAs::Quantity, "1Ki", "1024");
-        equal(
-            OrderAs::Time,
-            "2026-01-01T00:00:00Z",
-            "2026-01-01T01:00:00+01:00",
-        );
+        equal(OrderAs::Time, "2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00");
     }
 
     #[test]
     fn what_does_not_fit_is_missing() {
         let mut missing = Vec::new();
         write(&mut missing, &Scalar::Missing, OrderAs::Text);
-        for (text, kind) in [
-            ("x", OrderAs::Number),
-            ("NaN", OrderAs::Number),
-            ("", OrderAs::Number),
-            ("1x", OrderAs::Quantity),
-            ("today", OrderAs::Time),
-        ] {
+        for (text, kind) in
+            [("x", OrderAs::Number), ("NaN", OrderAs::Number), ("", OrderAs::Number), ("1x", OrderAs::Quantity), ("today", OrderAs::Time)]
+        {
             assert_eq!(bytes(text, kind), missing, "{text:?} as {kind:?}");
         }
         for value in [Scalar::Null, Scalar::Composite] {
@@ -278,12 +215,9 @@ mod tests {
         loop {
             match (a.first(), b.first()) {
                 (Some(x), Some(y)) if x.is_ascii_digit() && y.is_ascii_digit() => {
-                    let run =
-                        |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                    let run = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
                     let (x, y) = (a.split_at(run(a)), b.split_at(run(b)));
-                    let value = |digits: &[u8]| {
-                        std::str::from_utf8(digits).unwrap().parse::<u64>().unwrap()
-                    };
+                    let value = |digits: &[u8]| std::str::from_utf8(digits).unwrap().parse::<u64>().unwrap();
                     match value(x.0).cmp(&value(y.0)) {
                         Ordering::Equal => (a, b) = (x.1, y.1),
                         other => return other,

@@ -22,12 +22,7 @@ pub(super) fn parse(text: &str) -> Option<i128> {
         return None;
     }
     let (binary, decimal) = scale(suffix)?;
-    let magnitude = magnitude(
-        integer.trim_start_matches('0'),
-        fraction.trim_end_matches('0'),
-        binary,
-        decimal,
-    );
+    let magnitude = magnitude(integer.trim_start_matches('0'), fraction.trim_end_matches('0'), binary, decimal);
     Some(if negative { -magnitude } else { magnitude })
 }
 
@@ -70,12 +65,7 @@ fn magnitude(integer: &str, fraction: &str, binary: u32, decimal: i32) -> i128 {
             return CAP;
         }
         let moved = format!("{}{fraction}", &integer[INTEGER_MAX..]);
-        return magnitude(
-            &integer[..INTEGER_MAX],
-            &moved,
-            binary,
-            decimal.saturating_add(surplus as i32),
-        );
+        return magnitude(&integer[..INTEGER_MAX], &moved, binary, decimal.saturating_add(surplus as i32));
     }
     let kept = &fraction[..fraction.len().min(FRACTION_MAX)];
     let dropped = fraction.len() > kept.len();
@@ -140,24 +130,7 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_quantity() {
-        for text in [
-            "",
-            "-",
-            ".",
-            "m",
-            "1e",
-            "1ki",
-            "1K",
-            "1 Gi",
-            "1Gi ",
-            "--1",
-            "1.2.3",
-            "0x1",
-            "1e+",
-            "NaN",
-            "1e1.5",
-            "1e99999999999",
-        ] {
+        for text in ["", "-", ".", "m", "1e", "1ki", "1K", "1 Gi", "1Gi ", "--1", "1.2.3", "0x1", "1e+", "NaN", "1e1.5", "1e99999999999"] {
             assert_eq!(parse(text), None, "{text}");
         }
     }

@@ -12,32 +12,16 @@ pub(super) fn parse(text: &str) -> Option<(i64, u32)> {
     {
         return None;
     }
-    let (year, month, day) = (
-        number(&bytes[0..4])?,
-        number(&bytes[5..7])?,
-        number(&bytes[8..10])?,
-    );
-    let (hour, minute, second) = (
-        number(&bytes[11..13])?,
-        number(&bytes[14..16])?,
-        number(&bytes[17..19])?,
-    );
+    let (year, month, day) = (number(&bytes[0..4])?, number(&bytes[5..7])?, number(&bytes[8..10])?);
+    let (hour, minute, second) = (number(&bytes[11..13])?, number(&bytes[14..16])?, number(&bytes[17..19])?);
     // 60: a leap second.
-    if !(1..=12).contains(&month)
-        || !(1..=days_in(year, month)).contains(&day)
-        || hour > 23
-        || minute > 59
-        || second > 60
-    {
+    if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
     let mut rest = &bytes[19..];
     let mut nanos = 0;
     if rest[0] == b'.' {
-        let length = rest[1..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count();
+        let length = rest[1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         if length == 0 {
             return None;
         }
@@ -63,11 +47,7 @@ fn zone(text: &[u8]) -> Option<i64> {
 }
 
 fn number(digits: &[u8]) -> Option<i64> {
-    digits.iter().try_fold(0, |number, digit| {
-        digit
-            .is_ascii_digit()
-            .then(|| number * 10 + i64::from(digit - b'0'))
-    })
+    digits.iter().try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
 }
 
 fn is_leap(year: i64) -> bool {
@@ -85,8 +65,7 @@ fn days_in(year: i64, month: i64) -> i64 {
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     const DAYS_TO_1970: i64 = 719_162;
     let before = year - 1;
-    let whole_years =
-        before * 365 + before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400);
+    let whole_years = before * 365 + before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400);
     let whole_months: i64 = (1..month).map(|month| days_in(year, month)).sum();
     whole_years + whole_months + day - 1 - DAYS_TO_1970
 }

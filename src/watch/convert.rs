@@ -46,9 +46,8 @@ impl<'a> Conversion<'a> {
     }
 
     fn deleted(&self) -> Rc<Object> {
-        let made = self.deleted.get_or_init(|| {
-            self.entry.previous.as_ref().and_then(|previous| previous.restamped(self.entry.version()).ok())
-        });
+        let made =
+            self.deleted.get_or_init(|| self.entry.previous.as_ref().and_then(|previous| previous.restamped(self.entry.version()).ok()));
         made.clone().unwrap_or_else(|| self.entry.object.clone())
     }
 }
@@ -60,12 +59,7 @@ mod tests {
 
     fn convert(kind: ChangeKind, now: Option<&str>, before: Option<&str>) -> Option<(EventKind, String)> {
         let make = |version: u64, app: &str| labelled("a/x", version, &[("app", app)]);
-        let entry = Entry {
-            kind,
-            object: make(9, now.unwrap_or("gone")),
-            previous: before.map(|app| make(5, app)),
-            at: 0,
-        };
+        let entry = Entry { kind, object: make(9, now.unwrap_or("gone")), previous: before.map(|app| make(5, app)), at: 0 };
         let conversion = Conversion::new(&entry);
         let kind = conversion.kind(|object| object.labels().iter().any(|(_, value)| &**value == "web"))?;
         let event = conversion.event(kind);

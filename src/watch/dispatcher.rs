@@ -93,11 +93,8 @@ impl Dispatcher {
         for group in self.registry.candidates(entry.object.namespace(), entry.object.name()) {
             for &id in group {
                 let Some(watcher) = self.watchers.get_mut(id as usize) else { continue };
-                let kind = if watcher.everything {
-                    plain
-                } else {
-                    conversion.kind(|object: &Object| watcher.filter.passes(object, fields))
-                };
+                let kind =
+                    if watcher.everything { plain } else { conversion.kind(|object: &Object| watcher.filter.passes(object, fields)) };
                 let Some(kind) = kind else { continue };
                 if *entry.version() <= watcher.gate {
                     continue;
@@ -164,11 +161,7 @@ impl Dispatcher {
     /// Ends one stream with an ERROR event that carries this Status.
     pub fn fail(&mut self, id: u32, status: &Status, reached: &Version) {
         let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none()) else { return };
-        watcher.backlog.push_back(WatchEvent {
-            kind: EventKind::Error,
-            object: Object::status(status),
-            version: Version::ZERO,
-        });
+        watcher.backlog.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO });
         self.end(id, EndReason::Error, reached);
     }
 
@@ -208,8 +201,7 @@ impl Dispatcher {
             let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none()) else { continue };
             // A bookmark must not overtake an event that waits for room.
             let behind = self.blocked.iter().any(|(blocked, _)| *blocked == id);
-            let wanted = *processed > watcher.gate
-                || (*processed == watcher.gate && watcher.bookmark_state != BookmarkState::Sent);
+            let wanted = *processed > watcher.gate || (*processed == watcher.gate && watcher.bookmark_state != BookmarkState::Sent);
             if wanted && !behind && (watcher.is_direct() || watcher.has_room()) {
                 let event = bookmark.get_or_insert_with(|| WatchEvent::bookmark(processed.clone(), false)).clone();
                 watcher.queue.push_back(event);

@@ -65,11 +65,7 @@ pub fn parse_selectors(labels: Option<&str>, fields: Option<&str>) -> Result<Pre
 /// 400 with the selector that is wrong, and the byte at which its reader stopped.
 pub fn invalid_selector(field: &str, error: &SelectorError) -> Error {
     let mut status = Status::bad_request(error.message.clone());
-    let cause = Cause {
-        reason: "FieldValueInvalid".into(),
-        message: format!("position {}", error.offset),
-        field: field.into(),
-    };
+    let cause = Cause { reason: "FieldValueInvalid".into(), message: format!("position {}", error.offset), field: field.into() };
     status.details = Some(Details { causes: vec![cause], ..Details::default() });
     status.into()
 }

@@ -50,16 +50,10 @@ impl WatchOptions {
                 ));
             }
             if kind != "NotOlderThan" {
-                return Err(invalid(
-                    "resourceVersionMatch",
-                    &format!("Unsupported value: {kind:?}: supported values: \"NotOlderThan\""),
-                ));
+                return Err(invalid("resourceVersionMatch", &format!("Unsupported value: {kind:?}: supported values: \"NotOlderThan\"")));
             }
         } else if self.send_initial_events.is_some() {
-            return Err(forbidden(
-                "resourceVersionMatch",
-                "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-            ));
+            return Err(forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
         }
         match self.resource_version.as_deref() {
             None | Some("") => Ok(Start::Unset),
@@ -76,8 +70,7 @@ fn forbidden(field: &str, message: &str) -> Error {
 }
 
 fn invalid(field: &str, message: &str) -> Error {
-    let mut status =
-        Status::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {field}: {message}"));
+    let mut status = Status::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {field}: {message}"));
     status.details = Some(Details {
         group: Some("meta.k8s.io".into()),
         kind: Some("ListOptions".into()),
@@ -93,11 +86,7 @@ mod tests {
     use crate::status::ErrorCode;
 
     fn options(initial: Option<bool>, kind: Option<&str>) -> WatchOptions {
-        WatchOptions {
-            send_initial_events: initial,
-            resource_version_match: kind.map(str::to_string),
-            ..WatchOptions::default()
-        }
+        WatchOptions { send_initial_events: initial, resource_version_match: kind.map(str::to_string), ..WatchOptions::default() }
     }
 
     #[test]
@@ -105,9 +94,7 @@ mod tests {
         assert!(options(None, None).start().is_ok());
         assert!(options(Some(true), Some("NotOlderThan")).start().is_ok());
         assert!(options(Some(false), Some("NotOlderThan")).start().is_ok());
-        for wrong in
-            [options(None, Some("NotOlderThan")), options(Some(true), None), options(Some(true), Some("Exact"))]
-        {
+        for wrong in [options(None, Some("NotOlderThan")), options(Some(true), None), options(Some(true), Some("Exact"))] {
             let error = wrong.start().unwrap_err();
             assert_eq!((error.code, error.status.unwrap().code), (ErrorCode::Invalid, 422));
         }

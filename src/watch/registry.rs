@@ -68,8 +68,7 @@ mod tests {
     #[test]
     fn an_event_visits_the_four_scopes_it_belongs_to() {
         let mut registry = Registry::default();
-        for (id, (namespace, name)) in [("", ""), ("a", ""), ("", "x"), ("a", "x"), ("b", ""), ("a", "y")].iter().enumerate()
-        {
+        for (id, (namespace, name)) in [("", ""), ("a", ""), ("", "x"), ("a", "x"), ("b", ""), ("a", "y")].iter().enumerate() {
             registry.insert(namespace, name, id as u32);
         }
         assert_eq!(visited(&registry, "a", "x"), [0, 1, 2, 3]);

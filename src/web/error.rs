@@ -33,9 +33,8 @@ pub(super) fn invalid_option(what: &str, message: &str) -> Error {
 
 /// What a transport or a `Source` threw: a refusal `{ code, reason, message, retryAfterSeconds }`, else a failure of the network.
 pub(super) fn from_thrown(thrown: &JsValue) -> Error {
-    let message = text(thrown, "message")
-        .or_else(|| thrown.as_string())
-        .unwrap_or_else(|| "the request failed without a reason".to_string());
+    let message =
+        text(thrown, "message").or_else(|| thrown.as_string()).unwrap_or_else(|| "the request failed without a reason".to_string());
     let code = property(thrown, "code").and_then(|code| code.as_f64()).filter(|code| (100.0..1000.0).contains(code));
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let Some(code) = code.map(|code| code as u16) else {

@@ -82,8 +82,7 @@ impl KubernetesSource {
         set("cache", &"no-store".into());
         set("headers", &headers(credentials)?);
         set("signal", &abort.signal());
-        let answer =
-            self.0.fetch.call2(&JsValue::UNDEFINED, &url.into(), &init).map_err(|thrown| from_thrown(&thrown))?;
+        let answer = self.0.fetch.call2(&JsValue::UNDEFINED, &url.into(), &init).map_err(|thrown| from_thrown(&thrown))?;
         let response = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| network_error(&thrown))?;
         let response: Response = response.unchecked_into();
         let header = |name: &str| response.headers().get(name).ok().flatten();

@@ -227,10 +227,9 @@ impl RawStatus {
         Self {
             phase: status.phase.as_str(),
             resource_version: status.resource_version.as_ref().map(ToString::to_string),
-            listed: status.listed.map(|(loaded, remaining)| RawListed {
-                loaded: loaded as f64,
-                remaining: remaining.map(|remaining| remaining as f64),
-            }),
+            listed: status
+                .listed
+                .map(|(loaded, remaining)| RawListed { loaded: loaded as f64, remaining: remaining.map(|remaining| remaining as f64) }),
             stale: status.stale,
             last_event_at: status.last_event_at.map(|at| at as f64),
             attempt: status.attempt,
@@ -265,4 +264,3 @@ pub(super) struct BuildInfo {
     pub(super) version: &'static str,
     pub(super) simd: bool,
 }
-

@@ -157,13 +157,7 @@ pub struct RawResource(Rc<Inner>);
 impl RawResource {
     pub(super) fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, hooks: Hooks) -> Self {
         let resource = Resource::new(config, source, fields, Rc::new(WebRuntime::new()));
-        let inner = Rc::new(Inner {
-            resource,
-            hooks,
-            pins: Pins::default(),
-            scratch: RefCell::new(Scratch::new()),
-            flushes: Cell::new(0),
-        });
+        let inner = Rc::new(Inner { resource, hooks, pins: Pins::default(), scratch: RefCell::new(Scratch::new()), flushes: Cell::new(0) });
         let weak = Rc::downgrade(&inner);
         inner.resource.on_flush(move |flush| {
             if let Some(inner) = weak.upgrade() {

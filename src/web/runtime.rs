@@ -101,9 +101,7 @@ impl Timer for WebRuntime {
 
     fn yield_now(&self) -> LocalBoxFuture<'static, ()> {
         let promise = match &self.turn {
-            Yield::Scheduler(scheduler, function) => {
-                function.call0(scheduler).ok().and_then(|value| value.dyn_into::<Promise>().ok())
-            }
+            Yield::Scheduler(scheduler, function) => function.call0(scheduler).ok().and_then(|value| value.dyn_into::<Promise>().ok()),
             Yield::Immediate(function) => {
                 let function = function.clone();
                 Some(Promise::new(&mut |resolve, _| {

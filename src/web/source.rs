@@ -52,8 +52,7 @@ impl Source for ObjectSource {
                 ("continue", request.continue_token.map(JsValue::from)),
             ]);
             let answer = source.list(&request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
-            let answer =
-                JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
+            let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
             let body = property(&answer, "body").ok_or_else(|| Error::protocol("the source's list gave no body"))?;
             page(body, abort)
         }

@@ -7,9 +7,9 @@ use wasm_bindgen::prelude::*;
 
 use crate::object::{Object, ObjectId};
 use crate::view::{View, Window};
+use crate::web::error::to_js;
 use crate::web::options::RawViewSpec;
 use crate::web::panic::check;
-use crate::web::error::to_js;
 use crate::web::resource::RawResource;
 use crate::web::values::from_value;
 

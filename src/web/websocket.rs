@@ -40,9 +40,8 @@ pub(super) async fn open(constructor: &Function, url: &str, credentials: &Creden
         .map(|protocol| JsValue::from_str(protocol))
         .collect();
     let arguments = if protocols.length() == 0 { Array::of1(&url.into()) } else { Array::of2(&url.into(), &protocols) };
-    let socket: WebSocket = Reflect::construct(constructor, &arguments)
-        .map_err(|thrown| Refused::Told(from_thrown(&thrown)))?
-        .unchecked_into();
+    let socket: WebSocket =
+        Reflect::construct(constructor, &arguments).map_err(|thrown| Refused::Told(from_thrown(&thrown)))?.unchecked_into();
     socket.set_binary_type(BinaryType::Arraybuffer);
 
     let (frames, receiver) = mpsc::unbounded();
@@ -65,12 +64,7 @@ struct Handlers {
 }
 
 impl Handlers {
-    fn new(
-        socket: &WebSocket,
-        frames: mpsc::UnboundedSender<Frame>,
-        opened: oneshot::Sender<()>,
-        waiting: Rc<Cell<usize>>,
-    ) -> Self {
+    fn new(socket: &WebSocket, frames: mpsc::UnboundedSender<Frame>, opened: oneshot::Sender<()>, waiting: Rc<Cell<usize>>) -> Self {
         let opened = Rc::new(RefCell::new(Some(opened)));
         let open = {
             let opened = opened.clone();

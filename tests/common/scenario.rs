@@ -47,9 +47,9 @@ pub fn list_requests(rig: &Rig) -> Vec<ListRequest> {
 pub fn waits(rig: &Rig) -> Vec<(ErrorCode, Millis)> {
     let replay = rig.replay.borrow();
     let waits = replay.connections().filter_map(|(at, connection)| match connection {
-        Connection::Waiting { retry_at, error, .. } | Connection::NeedsAuth { retry_at, error } | Connection::Failed { retry_at, error } => {
-            Some((error.code, retry_at - WALL_AT_START - at))
-        }
+        Connection::Waiting { retry_at, error, .. }
+        | Connection::NeedsAuth { retry_at, error }
+        | Connection::Failed { retry_at, error } => Some((error.code, retry_at - WALL_AT_START - at)),
         _ => None,
     });
     waits.collect()

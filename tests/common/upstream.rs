@@ -397,11 +397,24 @@ impl Upstream {
         };
         // Every chunk is a turn of its own, so that anything may happen between two of them.
         let time = self.time.clone();
-        Ok(Held { stream: held.then(move |chunk| { let turn = time.yield_now(); async move { turn.await; chunk } }).boxed_local(), _connection: connection }.boxed_local())
+        Ok(Held {
+            stream: held
+                .then(move |chunk| {
+                    let turn = time.yield_now();
+                    async move {
+                        turn.await;
+                        chunk
+                    }
+                })
+                .boxed_local(),
+            _connection: connection,
+        }
+        .boxed_local())
     }
 
     fn open(self: &Rc<Self>, request: &WatchRequest, connection: Connection) -> Result<FrameStream, Error> {
-        let from: u64 = request.resource_version.parse().map_err(|_| Error::from(Status::new(500, "", "resourceVersion: Invalid value")))?;
+        let from: u64 =
+            request.resource_version.parse().map_err(|_| Error::from(Status::new(500, "", "resourceVersion: Invalid value")))?;
         if from < self.compacted.get() {
             return Err(Status::too_old(from, self.compacted.get()).into());
         }

@@ -75,9 +75,7 @@ fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<i64>().prop_map(|number| number.to_string()),
         (0..3u8).prop_map(|number| number.to_string()),
-        any::<f64>()
-            .prop_filter("JSON has finite numbers only", |number| number.is_finite())
-            .prop_map(|number| format!("{number:e}")),
+        any::<f64>().prop_filter("JSON has finite numbers only", |number| number.is_finite()).prop_map(|number| format!("{number:e}")),
         "-?(0|[1-9][0-9]{0,25})(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?",
     ]
 }
@@ -93,45 +91,35 @@ fn value() -> impl Strategy<Value = String> {
         1 => prop::sample::select(&["true", "false", "null", "{}", "[]"][..]).prop_map(str::to_owned),
     ];
     leaf.prop_recursive(5, 60, 6, |inner| {
-        let array =
-            prop::collection::vec((space(), inner.clone(), space()), 0..5).prop_map(|elements| {
-                let elements: Vec<_> = elements
-                    .into_iter()
-                    .map(|(before, value, behind)| before + &value + &behind)
-                    .collect();
-                format!("[{}]", elements.join(","))
-            });
+        let array = prop::collection::vec((space(), inner.clone(), space()), 0..5).prop_map(|elements| {
+            let elements: Vec<_> = elements.into_iter().map(|(before, value, behind)| before + &value + &behind).collect();
+            format!("[{}]", elements.join(","))
+        });
         prop_oneof![1 => array, 3 => object_of(inner)]
     })
 }
 
 /// An object as text; names may repeat.
 fn object_of(inner: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
-    prop::collection::vec((space(), key(), space(), space(), inner, space()), 0..7).prop_map(
-        |members| {
-            let members: Vec<_> = members
-                .into_iter()
-                .map(|(before, key, behind, between, value, end)| {
-                    format!("{before}{key}{behind}:{between}{value}{end}")
-                })
-                .collect();
-            format!("{{{}}}", members.join(","))
-        },
-    )
+    prop::collection::vec((space(), key(), space(), space(), inner, space()), 0..7).prop_map(|members| {
+        let members: Vec<_> = members
+            .into_iter()
+            .map(|(before, key, behind, between, value, end)| format!("{before}{key}{behind}:{between}{value}{end}"))
+            .collect();
+        format!("{{{}}}", members.join(","))
+    })
 }
 
 /// The text of a random JSON object.
 pub(crate) fn any_object() -> impl Strategy<Value = String> {
-    (object_of(value()), object_of(value()), space(), space()).prop_map(
-        |(plain, metadata, before, behind)| {
-            // Half of the members that matter stand in metadata: random names alone would rarely meet there.
-            let joint = if plain.trim() == "{}" { "" } else { "," };
-            let rest = plain.strip_prefix('{').unwrap_or("}");
-            let rest = if rest.trim() == "}" { "}" } else { rest };
-            let joint = if rest == "}" { "" } else { joint };
-            format!("{before}{{\"metadata\":{metadata}{joint}{rest}{behind}")
-        },
-    )
+    (object_of(value()), object_of(value()), space(), space()).prop_map(|(plain, metadata, before, behind)| {
+        // Half of the members that matter stand in metadata: random names alone would rarely meet there.
+        let joint = if plain.trim() == "{}" { "" } else { "," };
+        let rest = plain.strip_prefix('{').unwrap_or("}");
+        let rest = if rest.trim() == "}" { "}" } else { rest };
+        let joint = if rest == "}" { "" } else { joint };
+        format!("{before}{{\"metadata\":{metadata}{joint}{rest}{behind}")
+    })
 }
 
 /// The text of a random JSON value, mostly an object.
@@ -145,10 +133,7 @@ pub(crate) struct Mutation(Vec<(prop::sample::Index, u8, Vec<u8>)>);
 
 /// One to three changes: a byte replaced, removed, doubled, or something put in.
 pub(crate) fn mutated() -> impl Strategy<Value = Mutation> {
-    let piece = prop_oneof![
-        prop::sample::select(TOKENS).prop_map(<[u8]>::to_vec),
-        any::<u8>().prop_map(|byte| vec![byte]),
-    ];
+    let piece = prop_oneof![prop::sample::select(TOKENS).prop_map(<[u8]>::to_vec), any::<u8>().prop_map(|byte| vec![byte]),];
     prop::collection::vec((any::<prop::sample::Index>(), 0..5u8, piece), 1..4).prop_map(Mutation)
 }
 
@@ -185,16 +170,11 @@ impl Found<'_> {
             (Some(Value::Bool(expected)), Scalar::Bool(given)) => expected == given,
             (Some(Value::String(expected)), Scalar::Text(given)) => **expected == **given,
             (Some(Value::Number(expected)), Scalar::Number(given)) => {
-                serde_json::from_str::<serde_json::Number>(given)
-                    .is_ok_and(|given| given == *expected)
+                serde_json::from_str::<serde_json::Number>(given).is_ok_and(|given| given == *expected)
             }
             _ => false,
         };
-        assert!(
-            same,
-            "{field}: {:?} became {scalar:?} in {document}",
-            self.0
-        );
+        assert!(same, "{field}: {:?} became {scalar:?} in {document}", self.0);
     }
 }
 
@@ -229,37 +209,24 @@ fn index_of(elements: &[Value], step: &Step) -> Option<usize> {
     match step {
         Step::Key(_) => None,
         Step::Index(index) => Some(*index).filter(|index| *index < elements.len()),
-        Step::TypeIs(wanted) => elements
-            .iter()
-            .position(|element| element["type"] == *wanted),
+        Step::TypeIs(wanted) => elements.iter().position(|element| element["type"] == *wanted),
         // The number as written: a double that equals 1 is not "1".
-        Step::AIs(wanted) => elements
-            .iter()
-            .position(|element| element["a"].as_u64() == Some(*wanted)),
+        Step::AIs(wanted) => elements.iter().position(|element| element["a"].as_u64() == Some(*wanted)),
     }
 }
 
 /// What serde_json finds at one of the paths above.
 pub(crate) fn read_path<'v>(value: &'v Value, path: &str) -> Found<'v> {
-    Found(
-        steps(path)
-            .iter()
-            .try_fold(value, |value, step| match (step, value) {
-                (Step::Key(key), Value::Object(members)) => members.get(*key),
-                (_, Value::Array(elements)) => {
-                    index_of(elements, step).map(|index| &elements[index])
-                }
-                _ => None,
-            }),
-    )
+    Found(steps(path).iter().try_fold(value, |value, step| match (step, value) {
+        (Step::Key(key), Value::Object(members)) => members.get(*key),
+        (_, Value::Array(elements)) => index_of(elements, step).map(|index| &elements[index]),
+        _ => None,
+    }))
 }
 
 /// Removes what stands at the paths, all of them read in the value as it was.
 pub(crate) fn remove_path(value: &mut Value, paths: &[&str]) {
-    let mut places: Vec<String> = paths
-        .iter()
-        .filter_map(|path| pointer(value, path))
-        .collect();
+    let mut places: Vec<String> = paths.iter().filter_map(|path| pointer(value, path)).collect();
     // From behind, so that no removal moves what is still to be removed; what is inside goes first.
     places.sort_by(|left, right| order(right, left));
     places.dedup();

@@ -41,10 +41,17 @@ fn run(seed: u64, good: &[Plan], steps: &[Step], bad: Option<&[Vec<Step>]>) -> S
         let stream = &streams[watched.stream];
         (stream.changes(), stream.ended, stream.resume_from)
     });
-    let asked = world.rig.upstream.requests.borrow().iter().map(|request| match request {
-        Request::List(_, list) => (Some(list.clone()), None),
-        Request::Watch(_, watch) => (None, Some(watch.clone())),
-    }).collect();
+    let asked = world
+        .rig
+        .upstream
+        .requests
+        .borrow()
+        .iter()
+        .map(|request| match request {
+            Request::List(_, list) => (Some(list.clone()), None),
+            Request::Watch(_, watch) => (None, Some(watch.clone())),
+        })
+        .collect();
     let all = world.rig.view(&watchcache::cache::views::ViewOptions::default());
     Seen { streams: streams.collect(), view: world.rig.view_rows(all), asked, version: world.rig.version() }
 }

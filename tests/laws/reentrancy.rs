@@ -54,7 +54,8 @@ fn install(world: &Rc<World>, acts: Vec<Act>) {
             Act::Nothing => {}
             Act::Step(step) => world.step(&step),
             Act::List(version) => {
-                let options = ListOptions { resource_version: version.map(|version| version.to_string()), wait: true, ..ListOptions::default() };
+                let options =
+                    ListOptions { resource_version: version.map(|version| version.to_string()), wait: true, ..ListOptions::default() };
                 let (list, upstream) = (resource.clone().list(options), world.rig.upstream.clone());
                 world.rig.time.spawn(Box::pin(async move {
                     // It fails when the upstream does; what it gives is true.

@@ -113,8 +113,12 @@ pub fn plan() -> impl Strategy<Value = Plan> {
 /// The same, with subscribers of every temper.
 pub fn moody_plan() -> impl Strategy<Value = Plan> {
     let timeout = prop::option::weighted(0.2, 1u32..200);
-    (plan(), prop::option::weighted(0.7, 1usize..5), timeout, demand())
-        .prop_map(|(plan, buffer, timeout, demand)| Plan { buffer, timeout, demand, ..plan })
+    (plan(), prop::option::weighted(0.7, 1usize..5), timeout, demand()).prop_map(|(plan, buffer, timeout, demand)| Plan {
+        buffer,
+        timeout,
+        demand,
+        ..plan
+    })
 }
 
 /// What subscribers do.

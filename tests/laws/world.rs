@@ -164,7 +164,9 @@ impl World {
             Fault::Repeat(count) => upstream.repeat(*count),
             Fault::Bookmark => upstream.bookmark(),
             Fault::BrokenFrame => upstream.send_raw("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"broken"),
-            Fault::Stray => upstream.send_raw("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"stray\",\"resourceVersion\":\"1\"}}}"),
+            Fault::Stray => {
+                upstream.send_raw("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"stray\",\"resourceVersion\":\"1\"}}}")
+            }
             Fault::InternalError => upstream.send_error(&Status::internal("etcdserver: leader changed")),
             Fault::Gone => upstream.send_error(&Status::too_old(1, 2)),
             Fault::RefuseWatch => {

@@ -164,8 +164,7 @@ impl World {
 pub fn kubernetes_resource(server: &str, path: &str, extra: &JsValue) -> (Recorder, RawResource) {
     let recorder = Recorder::new();
     let hooks: &Hooks = recorder.unchecked_ref();
-    let resource =
-        open_kubernetes(options(&JsValue::UNDEFINED), kubernetes(server, path, extra), clone(hooks)).expect("opens");
+    let resource = open_kubernetes(options(&JsValue::UNDEFINED), kubernetes(server, path, extra), clone(hooks)).expect("opens");
     resource.start().expect("starts");
     (recorder, resource)
 }
