@@ -45,7 +45,13 @@ pub struct WindowBounds {
     pub lower: usize,
     /// The greatest capacity, in events.
     pub upper: usize,
+    /// The most bytes that the changes may hold beyond those of the store. The oldest give way beyond it, however fresh: a page has less
+    /// memory than a server.
+    pub max_bytes: usize,
 }
+
+/// The default of [`WindowBounds::max_bytes`].
+pub const DEFAULT_MAX_BYTES: usize = 64 << 20;
 
 /// How long an event stays fresh: the bookmark period and a quarter of it.
 pub const DEFAULT_FRESH_MS: Millis = 75_000;
@@ -55,7 +61,7 @@ const LOWER: usize = 100;
 impl WindowBounds {
     /// The apiserver's bounds for this freshness: 100 events, and 102,400 times the power of two that covers a longer freshness.
     pub fn for_freshness(fresh_ms: Millis) -> Self {
-        Self { fresh_ms, lower: LOWER, upper: upper_bound(fresh_ms) }
+        Self { fresh_ms, lower: LOWER, upper: upper_bound(fresh_ms), max_bytes: DEFAULT_MAX_BYTES }
     }
 }
 
@@ -103,6 +109,9 @@ impl Window {
         }
         self.bytes += entry.bytes();
         self.entries.push_back(entry);
+        while self.bytes > self.bounds.max_bytes {
+            self.evict();
+        }
     }
 
     /// Forgets everything: a list at this version replaced the state.
@@ -209,7 +218,7 @@ mod tests {
     }
 
     fn fixed(capacity: usize) -> Window {
-        Window::new(WindowBounds { fresh_ms: FD, lower: capacity, upper: capacity })
+        Window::new(WindowBounds { fresh_ms: FD, lower: capacity, upper: capacity, max_bytes: DEFAULT_MAX_BYTES })
     }
 
     fn versions(window: &Window, since: &str) -> Vec<String> {
@@ -280,7 +289,7 @@ mod tests {
         ];
         for start in [0, 3] {
             for (index, (capacity, lower, upper, step, expected, gone)) in cases.into_iter().enumerate() {
-                let mut window = Window::new(WindowBounds { fresh_ms: FD, lower, upper });
+                let mut window = Window::new(WindowBounds { fresh_ms: FD, lower, upper, max_bytes: DEFAULT_MAX_BYTES });
                 window.capacity = capacity;
                 window.start = start;
                 for event in 0..capacity as u64 {
@@ -315,6 +324,23 @@ mod tests {
         assert_eq!(window.bytes(), new.size() + last.size());
         window.reset(Version::from(9));
         assert_eq!(window.bytes(), 0);
+    }
+
+    #[test]
+    fn law_08_bounded_the_window_never_holds_more_bytes_than_it_may() {
+        let size = named("pod", 1).size();
+        let bounds = WindowBounds { max_bytes: 10 * size + size / 2, ..WindowBounds::default() };
+        let mut window = Window::new(bounds);
+        window.reset(Version::from(1));
+        for version in 2..=60 {
+            let change = Entry { kind: ChangeKind::Modified, object: named("pod", version), previous: Some(named("pod", version - 1)), at: 0 };
+            window.push(change);
+            assert!(window.bytes() <= bounds.max_bytes);
+        }
+        assert_eq!(window.len(), 10);
+        assert_eq!(window.oldest(), Some(Version::from(50)));
+        assert_eq!(refused(&window, "49").message, "too old resource version: 49 (50)");
+        assert_eq!(versions(&window, "50").len(), 10);
     }
 
     #[test]
