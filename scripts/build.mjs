@@ -14,7 +14,7 @@ import { answer, must } from "./lib/run.mjs";
 
 const WASM = "dist/wasm/watchcache_bg.wasm";
 
-async function buildWasm({ force, dev }) {
+async function buildWasm({ force = false, dev = false }) {
   const env = wasmEnvironment();
   const inputs = filesUnder(["src", "Cargo.toml", "Cargo.lock", ".cargo"], (path) => !/\/src\/js\//.test(path));
   const hash = hashOf(inputs, versions, dev, answer("rustc", ["--version"], env));
@@ -51,7 +51,7 @@ async function buildWasm({ force, dev }) {
 
 const CONFIG = "src/js/tsconfig.json";
 
-async function buildFacade({ force }) {
+async function buildFacade({ force = false }) {
   if (!existsSync(join(root, CONFIG))) throw new CommandFailed(`${CONFIG} is missing: there is no facade to compile.`);
   const hash = hashOf(filesUnder(["src/js", "package-lock.json"]));
   if (!force && isStamped("facade", hash, ["dist/index.js", "dist/index.d.ts"])) return;

@@ -1,0 +1,57 @@
+// `npm start` on a machine where nothing is missing: it prints an address, serves page and API there, and leaves nothing running.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { root } from "../../scripts/lib/project.mjs";
+
+async function start(t, ...args) {
+  const child = spawn(process.execPath, [join(root, "scripts/start.mjs"), ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = new Promise((resolve) => child.on("exit", (code) => resolve(code)));
+  t.after(() => child.kill("SIGKILL"));
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = line.match(/http:\/\/[\d.]+:\d+/)?.[0];
+    if (url && !line.startsWith("Forwarding")) return { child, ended, url };
+  }
+  throw new Error(`it ended with code ${await ended} before it printed an address`);
+}
+
+const refused = (url) =>
+  fetch(url).then(
+    () => false,
+    (error) => error.cause?.code === "ECONNREFUSED",
+  );
+
+test("page and API have one origin, and a signal ends both", async (t) => {
+  const { child, ended, url } = await start(t, "--port", "0", "--pods", "20", "--rate", "0");
+  const page = await fetch(url);
+  assert.equal(page.status, 200);
+  assert.match(await page.text(), /<script type="module"/);
+  const pods = await (await fetch(`${url}/api/v1/pods?limit=1`)).json();
+  assert.equal(pods.items.length + pods.metadata.remainingItemCount, 20);
+
+  child.kill("SIGINT");
+  assert.equal(await ended, 130);
+  assert.ok(await refused(url), "nobody listens there any more");
+});
+
+test("--proxy shows another server's objects", async (t) => {
+  const cluster = await start(t, "--port", "0", "--pods", "7", "--rate", "0");
+  const { child, ended, url } = await start(t, "--port", "0", "--proxy", cluster.url);
+  const pods = await (await fetch(`${url}/api/v1/pods`)).json();
+  assert.equal(pods.items.length, 7);
+  for (const one of [{ child, ended }, cluster]) {
+    one.child.kill("SIGTERM");
+    assert.equal(await one.ended, 143);
+  }
+});
+
+test("an argument that the server refuses ends the command with its words", async () => {
+  const child = spawn(process.execPath, [join(root, "scripts/start.mjs"), "--port", "eighty"], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (bytes) => (said += bytes));
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  assert.equal(code, 1);
+  assert.match(said, /--port .*eighty/);
+});
