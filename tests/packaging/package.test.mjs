@@ -138,3 +138,11 @@ for (const transport of ["websocket", "fetch"]) {
     assert.equal(await ended, 0);
   });
 }
+
+test("a cache that is closed while its socket connects harms no Node program", async (t) => {
+  const server = await serve();
+  t.after(() => server.close());
+  const { code, output } = await run(process.execPath, ["leave.mjs", server.url], { cwd: app.folder, quiet: true, timeoutMs: 60_000 });
+  assert.equal(code, 0, output);
+  assert.match(output, /^\{"synced":"(synced|closed)"\}$/m);
+});
