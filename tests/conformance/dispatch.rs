@@ -1,0 +1,176 @@
+//! Watchers beside each other: who is slow, and who pays for it.
+
+use watchcache::cache::cacher::signal;
+use watchcache::runtime::Clock;
+use watchcache::watch::event::EndReason;
+use watchcache::watch::options::WatchOptions;
+use watchcache::watch::watcher::Demand;
+
+use crate::after;
+use crate::support::rig::{Rig, Setup};
+
+fn small(buffer: usize) -> WatchOptions {
+    WatchOptions { buffer_size: Some(buffer), ..after(100) }
+}
+
+/// Reads nothing.
+fn silent(rig: &Rig, buffer: usize) -> usize {
+    rig.watch_as(small(buffer), true, Demand::None)
+}
+
+fn put(rig: &Rig, count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("ADDED a/pod{number:02}@{}", rig.upstream.put("a", &format!("pod{number:02}")))).collect()
+}
+
+#[test]
+fn dsp_01_a_fast_watcher_hears_everything_beside_a_blocked_one() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    rig.run(10_000);
+    let (blocked, fast) = (silent(&rig, 10), rig.watch(after(100)));
+    let expected = put(&rig, 50);
+    rig.run(2000);
+    assert_eq!(rig.heard(fast), expected);
+    assert_eq!(rig.ended(blocked), None, "it has not read that it is over");
+    rig.demand(blocked, Demand::All);
+    assert_eq!(rig.heard(blocked), expected[..10]);
+    assert_eq!(rig.ended(blocked), Some(EndReason::Overflow));
+}
+
+#[test]
+fn dsp_02_fifty_silent_watchers_are_ended_and_cost_the_reader_little() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    rig.run(10_000);
+    let silents: Vec<usize> = (0..50).map(|_| silent(&rig, 10)).collect();
+    let reader = rig.watch_as(small(10), true, Demand::Batch(0));
+    let expected = put(&rig, 22);
+    let (began, mut heard) = (rig.time.now(), Vec::new());
+    while heard.len() < expected.len() {
+        rig.run(1);
+        heard.extend(rig.heard(reader));
+        rig.demand(reader, Demand::Batch(0));
+        assert!(rig.time.now() - began < 1000, "{heard:?}");
+    }
+    assert_eq!(heard, expected);
+    assert!(rig.time.now() - began <= 200, "all of them share one budget");
+    assert_eq!(rig.resource.with(|cacher| cacher.stats().dispatcher.terminated), 50);
+    assert_ne!(rig.client.signals.get() & signal::OVERFLOW, 0);
+    for silent in silents {
+        rig.demand(silent, Demand::All);
+        assert_eq!((rig.heard(silent).len(), rig.ended(silent)), (10, Some(EndReason::Overflow)));
+        assert_eq!(rig.resume_from(silent), Some(110));
+    }
+}
+
+#[test]
+fn dsp_04_blocked_watchers_share_one_deadline() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    rig.run(10_000);
+    let (one, two, reader) = (silent(&rig, 1), silent(&rig, 1), rig.watch(after(100)));
+    let began = rig.time.now();
+    put(&rig, 3);
+    rig.run(99);
+    assert_eq!(rig.resource.with(|cacher| cacher.stats().dispatcher.terminated), 0);
+    assert_eq!(rig.heard(reader).len(), 2, "the others wait for the blocked ones, up to the budget");
+    rig.run(1);
+    assert_eq!(rig.heard(reader).len(), 1);
+    assert_eq!((rig.resource.with(|cacher| cacher.stats().dispatcher.terminated), rig.time.now() - began), (2, 100));
+    for stream in [one, two] {
+        rig.demand(stream, Demand::All);
+        assert_eq!((rig.heard(stream), rig.ended(stream)), (vec!["ADDED a/pod00@101".into()], Some(EndReason::Overflow)));
+    }
+}
+
+#[test]
+fn dsp_05_who_makes_room_in_time_goes_on() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    rig.run(10_000);
+    let slow = silent(&rig, 1);
+    let expected = put(&rig, 6);
+    let mut heard = Vec::new();
+    for _ in 0..6 {
+        rig.run(15);
+        rig.demand(slow, Demand::Batch(0));
+        heard.extend(rig.heard(slow));
+    }
+    rig.demand(slow, Demand::All);
+    heard.extend(rig.heard(slow));
+    assert_eq!(heard, expected);
+    assert_eq!((rig.ended(slow), rig.resource.with(|cacher| cacher.stats().dispatcher.terminated)), (None, 0));
+}
+
+#[test]
+fn dsp_06_the_time_for_slow_watchers_runs_out_and_comes_back() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    let terminated = || rig.resource.with(|cacher| cacher.stats().dispatcher.terminated);
+    // At the start there is none, and whoever blocks ends at once.
+    silent(&rig, 1);
+    put(&rig, 2);
+    rig.run(0);
+    assert_eq!(terminated(), 1);
+    // A second earns 50 ms.
+    rig.run(1000);
+    rig.watch_as(WatchOptions { buffer_size: Some(1), ..after(102) }, true, Demand::None);
+    put(&rig, 2);
+    rig.run(49);
+    assert_eq!(terminated(), 1);
+    rig.run(1);
+    assert_eq!(terminated(), 2);
+}
+
+/// The number of an ended watcher is used again: what was meant for the old one is not for the new one.
+#[test]
+fn dsp_07_an_event_that_found_no_room_is_not_delivered_to_who_gets_the_number() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    rig.run(10_000);
+    let slow = silent(&rig, 1);
+    put(&rig, 2);
+    rig.run(10);
+    rig.client.vanish(&rig.resource, slow);
+    rig.run(1);
+    let other = rig.watch(WatchOptions { namespace: Some("b".into()), ..after(100) });
+    let id = |stream: usize| rig.client.streams.borrow()[stream].id;
+    assert_eq!(id(slow), id(other));
+    rig.run(1000);
+    rig.upstream.put("b", "z");
+    assert_eq!(rig.heard(other), ["ADDED b/z@103"]);
+}
+
+/// Who takes everything waits for the next flush alone, however much there is to hand out first.
+#[test]
+fn dsp_08_who_takes_everything_is_never_too_slow() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        for number in 0..2000 {
+            upstream.put("a", &format!("pod{number:04}"));
+        }
+    });
+    let all = rig.watch(WatchOptions { buffer_size: Some(1), ..WatchOptions::default() });
+    for number in 0..50 {
+        rig.upstream.put("b", &format!("pod{number}"));
+    }
+    rig.run(1000);
+    assert_eq!((rig.ended(all), rig.heard(all).len()), (None, 2050));
+}
+
+#[test]
+fn dsp_09_a_bookmark_does_not_overtake_an_event_that_waits_for_room() {
+    // The tick of a watcher's bookmark falls into the 100 ms in which an event of it waits, in one of these runs at least.
+    let mut between = 0;
+    for start in 0..60 {
+        let rig = Rig::new(Setup::seeded(start), |_| {});
+        let slow = rig.watch_as(WatchOptions { allow_watch_bookmarks: true, ..small(1) }, true, Demand::None);
+        rig.run(60_000 + start * 25);
+        let waiting = rig.client.news(slow).len();
+        put(&rig, 3);
+        for _ in 0..20 {
+            rig.run(5);
+            rig.demand(slow, Demand::Batch(0));
+        }
+        rig.demand(slow, Demand::All);
+        rig.run(70_000);
+        let events = rig.client.streams.borrow()[slow].events.clone();
+        let changes: Vec<u64> = events.iter().filter(|event| event.is_change()).map(|event| event.version).collect();
+        assert_eq!(changes, [101, 102, 103], "{events:?}");
+        between += usize::from(events.iter().any(|event| !event.is_change()) && waiting == 0);
+    }
+    assert!(between > 0);
+}

@@ -1,0 +1,212 @@
+//! Lists and gets, and how long they wait for a version.
+
+use watchcache::cache::resource::ListOptions;
+use watchcache::runtime::{Clock, Spawn, Timer};
+use watchcache::status::ErrorCode;
+
+use crate::support::rig::{Rig, Setup};
+use crate::upstream::Upstream;
+use crate::{before, on_node, said};
+
+const HUGE: &str = "9223372036854775807";
+
+fn list(namespace: &str, version: Option<&str>) -> ListOptions {
+    ListOptions {
+        namespace: (!namespace.is_empty()).then(|| namespace.into()),
+        resource_version: version.map(Into::into),
+        wait: true,
+        ..ListOptions::default()
+    }
+}
+
+/// Does this to the upstream after so many milliseconds.
+fn later(rig: &Rig, millis: u64, what: impl FnOnce(&Upstream) + 'static) {
+    let (timer, upstream) = (rig.time.sleep(millis), rig.upstream.clone());
+    rig.time.spawn(Box::pin(async move {
+        timer.await;
+        what(&upstream);
+    }));
+}
+
+/// Objects at versions 102 to 109, of which one was changed and one deleted; 110 is known.
+fn dataset() -> Rig {
+    let rig = Rig::new(Setup::default(), |upstream| upstream.pass(1));
+    let upstream = &rig.upstream;
+    for (namespace, name) in [("first", "bar"), ("second", "bar"), ("second", "foo"), ("third", "barfoo"), ("third", "foo"), ("second", "baz")] {
+        upstream.put(namespace, name);
+    }
+    on_node(upstream, "first", "bar", "fakeNode");
+    upstream.delete("second", "baz");
+    upstream.pass(1);
+    upstream.bookmark();
+    rig.run(0);
+    assert_eq!(rig.version(), 110);
+    rig
+}
+
+#[test]
+fn get_01_a_get_is_not_older_than_asked() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    let (created, updated) = (rig.upstream.put("a", "foo"), rig.upstream.put("a", "foo"));
+    let other = rig.upstream.put("a", "bar");
+    rig.run(0);
+    for version in [None, Some("0".into()), Some(created.to_string()), Some(updated.to_string()), Some(other.to_string())] {
+        assert_eq!(rig.get("a/foo", version.as_deref()).unwrap(), format!("a/foo@{updated}"), "{version:?}");
+    }
+    let began = rig.time.now();
+    let error = rig.get("a/foo", Some(HUGE)).unwrap_err();
+    assert_eq!(rig.time.now() - began, 3000);
+    let message = format!("Timeout: Too large resource version: {HUGE}, current: {other}");
+    assert_eq!(said(&error), (ErrorCode::Timeout, 504, "Timeout", message.as_str()));
+    assert_eq!(error.retry_after_seconds, Some(1));
+    assert_eq!(rig.get("a/foo", Some("x")).unwrap_err().code, ErrorCode::Invalid);
+}
+
+#[test]
+fn get_02_a_missing_key_is_404() {
+    let rig = dataset();
+    for version in [None, Some("0")] {
+        let error = rig.get("second/baz", version).unwrap_err();
+        assert_eq!(said(&error), (ErrorCode::NotFound, 404, "NotFound", "pods \"baz\" not found"));
+    }
+}
+
+#[test]
+fn lst_01_versions_that_are_none_are_refused_and_the_future_is_waited_for() {
+    let rig = dataset();
+    for version in ["abc", "-1"] {
+        let error = rig.list(list("", Some(version))).unwrap_err();
+        let (code, status, reason, message) = said(&error);
+        assert_eq!((code, status, reason), (ErrorCode::Invalid, 400, "BadRequest"));
+        assert!(message.starts_with("invalid resource version: "), "{message}");
+    }
+    let error = rig.list(list("", Some(HUGE))).unwrap_err();
+    assert_eq!(said(&error).3, format!("Timeout: Too large resource version: {HUGE}, current: 110"));
+    let broken = ListOptions { label_selector: Some("a b".into()), ..list("", None) };
+    assert_eq!(rig.list(broken).unwrap_err().code, ErrorCode::Invalid);
+}
+
+/// A list at an unset version is consistent: the upstream is asked for its version, and the list comes from the cache at that one.
+#[test]
+fn lst_02_a_namespace_at_any_of_the_versions() {
+    let rig = dataset();
+    for version in [None, Some(""), Some("0"), Some("101"), Some("109")] {
+        assert_eq!(rig.list(list("first", version)), Ok((vec!["first/bar@108".into()], 110)), "{version:?}");
+    }
+}
+
+#[test]
+fn lst_05_and_06_nothing_is_an_empty_list_with_a_version() {
+    let rig = dataset();
+    for version in [None, Some("0")] {
+        assert_eq!(rig.list(list("empty", version)), Ok((vec![], 110)));
+        let not_bar = ListOptions { field_selector: Some("metadata.name!=bar".into()), ..list("first", version) };
+        assert_eq!(rig.list(not_bar), Ok((vec![], 110)));
+    }
+}
+
+#[test]
+fn lst_12_to_16_key_order_and_selectors() {
+    let rig = dataset();
+    let fields = |selector: &str| rig.list(ListOptions { field_selector: Some(selector.into()), ..list("", Some("109")) }).unwrap().0;
+    assert_eq!(rig.list(list("second", None)).unwrap().0, ["second/bar@103", "second/foo@104"]);
+    assert_eq!(fields("metadata.name=barfoo"), ["third/barfoo@105"]);
+    assert_eq!(fields("metadata.name=bar"), ["first/bar@108", "second/bar@103"]);
+    assert_eq!(fields("spec.nodeName=fakeNode"), ["first/bar@108"]);
+    assert_eq!(fields("metadata.name=baz"), [""; 0]);
+    assert_eq!(rig.list(list("", None)).unwrap().0.len(), 5);
+}
+
+#[test]
+fn lst_30_an_unset_version_sees_the_newest_write_and_zero_does_not_ask() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    let asked = || rig.upstream.requests.borrow().len();
+    let before = asked();
+    // Written, and not heard of yet: the list waits until it is.
+    rig.upstream.put("a", "x");
+    assert_eq!(rig.list(list("", None)), Ok((vec!["a/x@101".into()], 101)));
+    assert_eq!(asked(), before + 1);
+    assert_eq!(rig.list(list("", Some("0"))), Ok((vec!["a/x@101".into()], 101)));
+    assert_eq!(asked(), before + 1);
+}
+
+#[test]
+fn dlg_08_a_consistent_read_that_the_watch_does_not_reach_times_out() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+    });
+    rig.upstream.freeze_streams();
+    rig.upstream.put("a", "y");
+    // An apiserver would now read its storage. Objects that the cache does not hold yet are nothing that a list of the cache may
+    // show, so it says what it waits for.
+    let error = rig.list(list("", None)).unwrap_err();
+    assert_eq!(said(&error), (ErrorCode::Timeout, 504, "Timeout", "Timeout: Too large resource version: 102, current: 101"));
+    assert!(error.status.unwrap().is_too_large());
+    assert_eq!(rig.list(list("", Some("0"))), Ok((vec!["a/x@101".into()], 101)));
+}
+
+#[test]
+fn frs_01_a_list_waits_until_its_version_is_reached() {
+    let rig = Rig::new(Setup::window(3), |_| {});
+    for (millis, name) in [(100, "foo"), (200, "bar"), (300, "baz")] {
+        later(&rig, millis, move |upstream| {
+            upstream.put("a", name);
+        });
+    }
+    assert_eq!(rig.list(list("", Some("103"))), Ok((vec!["a/bar@102".into(), "a/baz@103".into(), "a/foo@101".into()], 103)));
+    assert_eq!(rig.time.now(), 300);
+}
+
+#[test]
+fn frs_05_progress_alone_makes_it_fresh_enough() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    rig.upstream.put("a", "foo");
+    later(&rig, 50, |upstream| {
+        upstream.pass(1);
+        upstream.bookmark();
+    });
+    assert_eq!(rig.list(list("", Some("102"))), Ok((vec!["a/foo@101".into()], 102)));
+}
+
+#[test]
+fn frs_06_a_get_waits_until_its_version_is_reached() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    for (millis, name, version) in [(100, "foo", 102), (1000, "bar", 105)] {
+        later(&rig, millis, move |upstream| {
+            before(upstream, version);
+            upstream.put("a", name);
+        });
+    }
+    assert_eq!(rig.get("a/bar", Some("105")), Ok("a/bar@105".into()));
+    assert_eq!((rig.time.now(), rig.version()), (1000, 105));
+    assert_eq!(rig.get("a/foo", Some("0")), Ok("a/foo@102".into()));
+    assert_eq!(rig.time.now(), 1000, "what is there does not wait");
+}
+
+#[test]
+fn frs_09_before_the_first_list_a_read_waits_for_it() {
+    let rig = Rig::idle(Setup::default(), |upstream| {
+        upstream.put("a", "foo");
+        upstream.latency.set(400);
+    });
+    let impatient = rig.list(ListOptions { wait: false, ..list("", None) }).unwrap_err();
+    assert_eq!(said(&impatient), (ErrorCode::TooManyRequests, 429, "TooManyRequests", "storage is (re)initializing"));
+    rig.resource.start();
+    assert_eq!(rig.list(list("", Some("101"))), Ok((vec!["a/foo@101".into()], 101)));
+    assert_eq!(rig.list(list("", None)), Ok((vec!["a/foo@101".into()], 101)));
+}
+
+#[test]
+fn frs_10_no_object_of_a_list_is_newer_than_the_list() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    for round in 0..200 {
+        rig.upstream.put("a", &format!("pod{}", round % 7));
+        if round % 3 == 0 {
+            rig.run(0);
+        }
+        let (objects, version) = rig.list(list("", (round % 2 == 0).then_some("0"))).unwrap();
+        let newest = objects.iter().map(|text| text.split_once('@').unwrap().1.parse::<u64>().unwrap()).max();
+        assert!(newest.is_none_or(|newest| newest <= version));
+        assert!(round % 2 == 0 || version == rig.upstream.version());
+    }
+}

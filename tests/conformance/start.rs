@@ -1,0 +1,303 @@
+//! Where a watch starts, and what comes first.
+
+use watchcache::status::{Error, ErrorCode, Status};
+use watchcache::watch::event::EndReason;
+use watchcache::watch::options::WatchOptions;
+use watchcache::watch::watcher::Demand;
+
+use crate::support::rig::{Rig, Setup};
+use crate::{after, before, initial, on_node};
+
+#[test]
+fn wat_01_an_empty_window_serves_its_version_and_what_is_to_come() {
+    let rig = Rig::new(Setup::default(), |upstream| upstream.pass(100));
+    let (old, at, ahead) = (rig.watch(after(199)), rig.watch(after(200)), rig.watch(after(201)));
+    assert_eq!(rig.heard(old), ["ERROR 410 Expired: too old resource version: 199 (200)"]);
+    assert_eq!((rig.ended(old), rig.refusal(old)), (Some(EndReason::Error), None));
+    rig.run(10_000);
+    for open in [at, ahead] {
+        assert_eq!((rig.heard(open), rig.ended(open)), (vec![], None));
+    }
+}
+
+#[test]
+fn wat_02_a_watch_from_the_future_hears_only_what_is_beyond_it() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        before(upstream, 1000);
+        upstream.put("a", "pod");
+    });
+    let future = rig.watch(after(1010));
+    for _ in 1001..=1011 {
+        rig.upstream.put("a", "pod");
+    }
+    assert_eq!(rig.heard(future), ["MODIFIED a/pod@1011"]);
+}
+
+#[test]
+fn wat_05_to_22_state_history_and_end_of_the_initial_events() {
+    // bookmarks, initial events, version: the state first? its end told? the history first?
+    const CASES: [(u32, bool, Option<bool>, &str, bool, bool, bool); 18] = [
+        (5, true, Some(true), "", true, true, false),
+        (6, true, Some(false), "", false, false, false),
+        (7, false, Some(false), "", false, false, false),
+        (8, false, Some(true), "", true, false, false),
+        (9, true, Some(true), "0", true, true, false),
+        (10, true, Some(false), "0", false, false, false),
+        (11, false, Some(false), "0", false, false, false),
+        (12, false, Some(true), "0", true, false, false),
+        (13, true, Some(true), "first", true, true, false),
+        (14, true, Some(false), "first", false, false, true),
+        (15, false, Some(false), "first", false, false, true),
+        (16, false, Some(true), "first", true, false, false),
+        (17, true, Some(true), "current", true, true, false),
+        (18, true, Some(false), "current", false, false, false),
+        (19, false, Some(false), "current", false, false, false),
+        (20, false, Some(true), "current", true, false, false),
+        (21, false, None, "0", true, false, false),
+        (22, false, None, "", true, false, false),
+    ];
+    for (case, bookmarks, send, version, state, end, history) in CASES {
+        let rig = Rig::new(Setup::seeded(u64::from(case)), |_| {});
+        for name in ["pod-3", "pod-2", "pod-1"] {
+            rig.upstream.put("a", name);
+        }
+        rig.run(0);
+        let options = WatchOptions {
+            resource_version: match version {
+                "" => None,
+                "first" => Some("100".into()),
+                "current" => Some("103".into()),
+                version => Some(version.into()),
+            },
+            resource_version_match: send.map(|_| "NotOlderThan".into()),
+            send_initial_events: send,
+            allow_watch_bookmarks: bookmarks,
+            ..WatchOptions::default()
+        };
+        let watch = rig.watch(options);
+        let mut expected: Vec<&str> = Vec::new();
+        if state {
+            expected.extend(["ADDED a/pod-1@103", "ADDED a/pod-2@103", "ADDED a/pod-3@103"]);
+        }
+        if history {
+            expected.extend(["ADDED a/pod-3@101", "ADDED a/pod-2@102", "ADDED a/pod-1@103"]);
+        }
+        if end {
+            expected.push("INITIAL-EVENTS-END @103");
+        }
+        assert_eq!(rig.heard(watch), expected, "wat_{case}");
+        rig.upstream.put("a", "pod-4");
+        rig.upstream.put("a", "pod-5");
+        rig.run(30_000);
+        assert_eq!(rig.heard(watch), ["ADDED a/pod-4@104", "ADDED a/pod-5@105"], "wat_{case}");
+        assert_eq!(rig.ended(watch), None);
+    }
+}
+
+#[test]
+fn wat_24_a_single_name_has_the_end_at_the_version_of_all() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        for number in 1..=5 {
+            upstream.put("a", &format!("pod-{number}"));
+        }
+    });
+    let single = WatchOptions { field_selector: Some("metadata.name=pod-1".into()), ..initial(None, true, true) };
+    let watch = rig.watch(single);
+    assert_eq!(rig.heard(watch), ["ADDED a/pod-1@105", "INITIAL-EVENTS-END @105"]);
+}
+
+#[test]
+fn wat_25_initial_events_do_not_need_bookmarks() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    let watch = rig.watch(initial(None, true, false));
+    assert_eq!((rig.heard(watch), rig.ended(watch)), (vec![], None));
+    rig.upstream.put("a", "x");
+    assert_eq!(rig.heard(watch), ["ADDED a/x@101"]);
+}
+
+#[test]
+fn wat_26_an_empty_state_ends_its_initial_events_at_once() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    let watch = rig.watch(initial(None, true, true));
+    assert_eq!(rig.heard(watch), ["INITIAL-EVENTS-END @100"]);
+    let document: serde_json::Value = serde_json::from_str(&rig.client.streams.borrow()[watch].events[0].document).unwrap();
+    assert_eq!(document["metadata"]["annotations"]["k8s.io/initial-events-end"], "true");
+    assert_eq!(document["metadata"]["resourceVersion"], "100");
+}
+
+/// The REST API has no progress requests, so the cacher asks the upstream for its version by the smallest list there is, and
+/// waits for the watch to get there.
+#[test]
+fn wat_28_initial_events_wait_for_the_version_for_three_seconds() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    rig.upstream.freeze_streams();
+    rig.upstream.pass(5);
+    for options in [initial(Some("105"), true, true), initial(None, true, true)] {
+        let before = rig.upstream.requests.borrow().len();
+        let asks = options.resource_version.is_none();
+        let watch = rig.watch(options);
+        rig.run(2_999);
+        assert_eq!(rig.ended(watch), None);
+        rig.run(1);
+        assert_eq!(rig.heard(watch), ["ERROR 504 Timeout: Timeout: Too large resource version: 105, current: 100"]);
+        assert_eq!((rig.ended(watch), rig.resume_from(watch)), (Some(EndReason::Error), None));
+        let status = Status::parse(rig.client.streams.borrow()[watch].events[0].document.as_bytes()).unwrap();
+        assert!(status.is_too_large());
+        assert_eq!(status.details.as_ref().unwrap().retry_after_seconds, Some(1));
+        let cause = &status.details.unwrap().causes[0];
+        assert_eq!((cause.reason.as_str(), cause.message.as_str()), ("ResourceVersionTooLarge", "Too large resource version"));
+        assert_eq!(rig.upstream.requests.borrow().len() - before, usize::from(asks), "only an unset version is asked for");
+    }
+
+    let rig = Rig::new(Setup::default(), |_| {});
+    let patient = rig.watch(initial(Some("105"), true, false));
+    rig.run(1000);
+    before(&rig.upstream, 105);
+    rig.upstream.put("a", "pod1");
+    assert_eq!(rig.heard(patient), ["ADDED a/pod1@105"]);
+}
+
+#[test]
+fn wat_28_an_upstream_that_does_not_say_its_version_is_an_error_in_the_stream() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    for (error, text) in [
+        (Error::network("connection refused"), "ERROR 500 InternalError: connection refused"),
+        (Status::new(403, "Forbidden", "pods is forbidden").into(), "ERROR 403 Forbidden: pods is forbidden"),
+    ] {
+        rig.upstream.list_faults.borrow_mut().push_back(crate::upstream::ListFault::Refuse(error));
+        let watch = rig.watch(initial(None, true, true));
+        assert_eq!(rig.heard(watch), [text]);
+    }
+    rig.upstream.list_faults.borrow_mut().push_back(crate::upstream::ListFault::Body(b"<html>".to_vec()));
+    let watch = rig.watch(initial(None, false, true));
+    assert!(rig.heard(watch)[0].starts_with("ERROR 500 InternalError: "));
+}
+
+#[test]
+fn wat_29_from_zero_is_the_state_however_old_the_history_is() {
+    let rig = Rig::new(Setup::window(3), |upstream| {
+        upstream.put("a", "x");
+    });
+    let single = |version: u64| WatchOptions { namespace: Some("a".into()), name: Some("x".into()), ..after(version) };
+    let first = rig.watch(single(0));
+    assert_eq!(rig.heard(first), ["ADDED a/x@101"]);
+    rig.upstream.put("a", "x");
+    assert_eq!(rig.heard(first), ["MODIFIED a/x@102"]);
+    let second = rig.watch(single(0));
+    assert_eq!(rig.heard(second), ["ADDED a/x@102"]);
+    for _ in 0..4 {
+        rig.upstream.put("a", "x");
+    }
+    rig.run(0);
+    let third = rig.watch(single(0));
+    assert_eq!(rig.heard(third), ["ADDED a/x@106"]);
+    let expired = rig.watch(single(102));
+    assert_eq!(rig.heard(expired), ["ERROR 410 Expired: too old resource version: 102 (103)"]);
+}
+
+#[test]
+fn wat_30_a_delete_carries_the_version_of_the_deletion() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+    });
+    let watch = rig.watch(after(101));
+    rig.upstream.pass(8);
+    let deleted = rig.upstream.delete("a", "x");
+    assert_eq!((deleted, rig.heard(watch)), (110, vec!["DELETED a/x@110".into()]));
+    let event = &rig.client.streams.borrow()[watch].events[0];
+    assert_eq!(event.own, 110);
+    assert!(event.document.contains("\"resourceVersion\":\"110\""));
+}
+
+#[test]
+fn wat_32_a_watch_tells_of_entering_and_leaving_its_selector() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    let selector = Some("spec.nodeName=n1".to_string());
+    let many = rig.watch(WatchOptions { namespace: Some("a".into()), field_selector: selector.clone(), ..after(100) });
+    let single = rig.watch(WatchOptions { namespace: Some("a".into()), name: Some("x".into()), field_selector: selector, ..after(100) });
+    for (namespace, node, expected) in [
+        ("a", "n1", Some("ADDED a/x@101")),
+        ("a", "n1", Some("MODIFIED a/x@102")),
+        ("a", "n2", Some("DELETED a/x@103")),
+        ("a-bad", "n1", None),
+        ("a", "n1", Some("ADDED a/x@105")),
+    ] {
+        on_node(&rig.upstream, namespace, "x", node);
+        for watch in [many, single] {
+            assert_eq!(rig.heard(watch), Vec::from_iter(expected));
+        }
+    }
+    let left = &rig.client.streams.borrow()[many].events[2];
+    assert!(left.document.contains("\"nodeName\":\"n1\"") && left.document.contains("\"resourceVersion\":\"103\""), "{}", left.document);
+}
+
+#[test]
+fn wat_33_a_stopped_watch_ends() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    let watch = rig.watch(after(100));
+    rig.upstream.put("a", "x");
+    assert_eq!(rig.heard(watch).len(), 1);
+    rig.stop(watch);
+    rig.stop(watch);
+    rig.upstream.put("a", "y");
+    assert_eq!((rig.heard(watch), rig.ended(watch), rig.resume_from(watch)), (vec![], Some(EndReason::Stopped), Some(101)));
+    assert_eq!(rig.resource.with(|cacher| cacher.stats().dispatcher.watchers), 0);
+}
+
+#[test]
+fn wat_34_who_waited_through_a_relist_finds_the_stream_closed_and_empty() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+    });
+    rig.run(2000);
+    let waiting = rig.watch(initial(Some("110"), true, true));
+    rig.run(0);
+    rig.upstream.drop_streams();
+    rig.upstream.pass(20);
+    rig.upstream.expire();
+    rig.run(0);
+    assert_eq!(rig.version(), 121);
+    assert_eq!((rig.heard(waiting), rig.ended(waiting)), (vec![], Some(EndReason::Relist)));
+    assert_eq!(rig.resume_from(waiting), None, "it never began");
+}
+
+#[test]
+fn wat_36_a_fast_watcher_beside_a_slow_one_never_goes_back_in_time() {
+    let rig = Rig::new(Setup::default(), |upstream| before(upstream, 1000));
+    let slow = rig.watch_as(WatchOptions { buffer_size: Some(10), ..after(999) }, true, Demand::None);
+    for number in 0..100 {
+        rig.upstream.put("a", &format!("pod{number:03}"));
+        if number == 50 {
+            rig.run(0);
+        }
+    }
+    let fast = rig.watch(after(999));
+    rig.run(1000);
+    let expected: Vec<String> = (0..100).map(|number| format!("ADDED a/pod{number:03}@{}", 1000 + number)).collect();
+    assert_eq!(rig.heard(fast), expected);
+    rig.demand(slow, Demand::All);
+    assert_eq!(rig.heard(slow), expected[..10]);
+    assert_eq!((rig.ended(slow), rig.resume_from(slow)), (Some(EndReason::Overflow), Some(1009)));
+}
+
+#[test]
+fn opt_08_forbidden_combinations_are_refused_before_the_stream() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    let refused = |options: WatchOptions| {
+        let watch = rig.watch(options);
+        assert_eq!((rig.heard(watch), rig.ended(watch)), (vec![], Some(EndReason::Error)));
+        let error = rig.refusal(watch).unwrap();
+        (error.code, error.status.unwrap().code)
+    };
+    let without_match = WatchOptions { resource_version_match: None, ..initial(None, true, true) };
+    let without_events = WatchOptions { send_initial_events: None, ..initial(None, true, true) };
+    let exact = WatchOptions { resource_version_match: Some("Exact".into()), ..initial(Some("5"), true, true) };
+    for options in [without_match, without_events, exact] {
+        assert_eq!(refused(options), (ErrorCode::Invalid, 422));
+    }
+    for version in ["abc", "-1", "1.5", " "] {
+        assert_eq!(refused(WatchOptions { resource_version: Some(version.into()), ..WatchOptions::default() }), (ErrorCode::Invalid, 400));
+    }
+    assert_eq!(refused(WatchOptions { label_selector: Some("a in b".into()), ..WatchOptions::default() }), (ErrorCode::Invalid, 400));
+    assert_eq!(refused(WatchOptions { field_selector: Some("a".into()), ..WatchOptions::default() }), (ErrorCode::Invalid, 400));
+}
