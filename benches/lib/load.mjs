@@ -7,7 +7,9 @@ const HARNESSES = ["watchcache", "fetch into a Map"];
 /** @param {{ rounds: number, pods: number, probes: number, root: string }} options */
 export async function measureLoad(browser, { rounds, pods, probes, root }) {
   const server = await startServer({ port: 0, pods, rate: 0, seed: 1, root });
-  const results = Object.fromEntries(HARNESSES.map((name) => [name, { ms: [], longest: [], heap: [], wasm: [], checksums: new Set() }]));
+  const results = Object.fromEntries(
+    HARNESSES.map((name) => [name, { ms: [], cpuMs: [], longest: [], heap: [], wasm: [], checksums: new Set() }]),
+  );
   try {
     // The first round only warms the server up.
     for (let round = -1; round < rounds + probes; round++) {
@@ -16,7 +18,7 @@ export async function measureLoad(browser, { rounds, pods, probes, root }) {
         const harness = HARNESSES[(i + round + 1) % HARNESSES.length];
         await withPage(browser, server.url, async ({ run, protocol }) => {
           const empty = await heapBytes(protocol);
-          const { ms, longest } = await run("load", { harness, probe });
+          const { ms, cpuMs, longest } = await run("load", { harness, probe });
           const heap = (await heapBytes(protocol)) - empty;
           const { memoryBytes, checksum } = await run("loaded");
           const result = results[harness];
@@ -25,6 +27,7 @@ export async function measureLoad(browser, { rounds, pods, probes, root }) {
           if (probe) result.longest.push(longest);
           else {
             result.ms.push(ms);
+            result.cpuMs.push(cpuMs);
             result.heap.push(heap);
             result.wasm.push(memoryBytes);
           }

@@ -58,38 +58,29 @@ export async function fanout({ rounds, count, callbacks, size }) {
     return result;
   };
 
-  const loop = async (subscriberCount) => {
+  const by = async (subscriberCount, toEvent) => {
     const input = texts();
     const { handlers, checksum } = subscribers(subscriberCount);
     const socket = {
       onmessage({ data }) {
-        const event = new LazyEvent(data);
+        const event = toEvent(data);
         for (const handler of handlers) handler(event);
       },
     };
-    const time = await timed(() => feed(socket, input));
-    return { ...time, checksum: checksum() };
+    return { ...(await timed(() => feed(socket, input))), checksum: checksum() };
   };
-
-  const parsing = async (subscriberCount) => {
-    const input = texts();
-    const { handlers, checksum } = subscribers(subscriberCount);
-    const socket = {
-      onmessage({ data }) {
-        const event = JSON.parse(data);
-        for (const handler of handlers) handler(event);
-      },
-    };
-    const time = await timed(() => feed(socket, input));
-    return { ...time, checksum: checksum() };
-  };
+  const lazily = (data) => new LazyEvent(data);
 
   const harnesses = {
     watchcache: () => through(callbacks),
     "watchcache, no callbacks": () => through(0),
-    loop: () => loop(callbacks),
-    "loop, no callbacks": () => loop(0),
-    "JSON.parse and loop": () => parsing(callbacks),
+    loop: () => by(callbacks, lazily),
+    "loop, no callbacks": () => by(0, lazily),
+    "JSON.parse and loop": () => by(callbacks, JSON.parse),
   };
-  return { unit: "event", units: count, harnesses: await interleave(rounds, harnesses) };
+  const alike = [
+    ["watchcache", "loop", "JSON.parse and loop"],
+    ["watchcache, no callbacks", "loop, no callbacks"],
+  ];
+  return { unit: "event", units: count, callbacks, alike, harnesses: await interleave(rounds, harnesses) };
 }

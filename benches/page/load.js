@@ -1,6 +1,6 @@
 // A large list, page by page, until all of it answers reads.
 import { createWatchCache } from "/dist/index.js";
-import { Checksum, settle, turn } from "./measure.js";
+import { Checksum, settle, timed, turn } from "./measure.js";
 
 const PODS = "/api/v1/pods";
 const PAGE = 500;
@@ -58,10 +58,8 @@ const loaders = {
 export async function load({ harness, probe }) {
   await settle();
   const stop = probe ? pings() : undefined;
-  const began = performance.now();
-  await loaders[harness]();
-  const ms = performance.now() - began;
-  return { ms, longest: await stop?.() };
+  const time = await timed(loaders[harness]);
+  return { ...time, longest: await stop?.() };
 }
 
 /** Bytes of WebAssembly memory, and what was loaded, for after the heap was measured. */

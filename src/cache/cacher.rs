@@ -303,7 +303,7 @@ impl Cacher {
         objects.filter(move |object| filter.passes(object, &fields.borrow())).cloned()
     }
 
-    /// Closes for good: all streams end, all waits are cancelled.
+    /// Closes for good: all streams end, all waits are cancelled, and the objects go, whoever still holds the cacher.
     pub fn close(&mut self, now: Millis) {
         self.ready.stop(now);
         self.freshness.cancel();
@@ -311,6 +311,9 @@ impl Cacher {
         self.status.phase = Phase::Closed;
         self.status.retry_at = None;
         self.signals |= signal::STATUS;
+        self.store = Store::new();
+        self.window.reset(self.version.clone());
+        self.views = Views::default();
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
             let _gone = waiter.send(Err(Error::closed()));
         }

@@ -29,7 +29,7 @@ const NO_PAIRS = new Uint32Array(0);
  * not called again, and none is called while another runs.
  */
 export class Delivery implements Hooks {
-  readonly #objects: () => ObjectTable;
+  #objects: (() => ObjectTable) | undefined;
   readonly #target: DeliveryTarget;
   /** By watcher id. The core numbers watchers densely, so this stays a plain array. */
   readonly #handlers: (Handler | undefined)[] = [];
@@ -84,6 +84,8 @@ export class Delivery implements Hooks {
 
   close(): void {
     this.#closed = true;
+    // The core holds on to this as long as its handle lives, which the table holds: only so can both be collected.
+    this.#objects = undefined;
     this.#handlers.length = 0;
     this.#recipients.clear();
   }
@@ -109,7 +111,7 @@ export class Delivery implements Hooks {
   }
 
   #handOut(packed: Float64Array, pairs: Uint32Array): void {
-    const objects = this.#objects();
+    const objects = this.#objects!();
     const events = new Array<StoredEvent<any>>(packed.length / 2);
     for (let i = 0; i < events.length; i++) events[i] = new StoredEvent(objects, packed[2 * i]!, packed[2 * i + 1]!);
     this.#events = events;
