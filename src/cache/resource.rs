@@ -51,6 +51,8 @@ pub struct ResourceConfig {
     pub reflector: ReflectorConfig,
 }
 
+pub use crate::cache::reads::ListOptions;
+
 type FlushHook = Rc<dyn Fn(Flush)>;
 
 /// A resource. Its methods never call the flush hook before they return.

@@ -333,7 +333,8 @@ mod tests {
         let mut window = Window::new(bounds);
         window.reset(Version::from(1));
         for version in 2..=60 {
-            let change = Entry { kind: ChangeKind::Modified, object: named("pod", version), previous: Some(named("pod", version - 1)), at: 0 };
+            let change =
+                Entry { kind: ChangeKind::Modified, object: named("pod", version), previous: Some(named("pod", version - 1)), at: 0 };
             window.push(change);
             assert!(window.bytes() <= bounds.max_bytes);
         }

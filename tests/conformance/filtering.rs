@@ -33,35 +33,40 @@ fn play(watches: &[(&str, &str, &str)], lines: &[Line<'_>]) {
 
 #[test]
 fn fil_01_into_out_of_and_into_the_selector() {
-    play(&[("", "", "spec.nodeName=host")], &[
-        ("ns", "pod", Some("host"), &["ADDED"]),
-        ("ns", "pod", Some(""), &["DELETED"]),
-        ("ns", "pod", Some("host"), &["ADDED"]),
-    ]);
+    play(
+        &[("", "", "spec.nodeName=host")],
+        &[("ns", "pod", Some("host"), &["ADDED"]), ("ns", "pod", Some(""), &["DELETED"]), ("ns", "pod", Some("host"), &["ADDED"])],
+    );
 }
 
 #[test]
 fn fil_02_only_the_edges_and_what_lies_inside_is_heard() {
-    play(&[("", "", "spec.nodeName=host")], &[
-        ("ns", "pod", Some(""), &[""]),
-        ("ns", "pod", Some(""), &[""]),
-        ("ns", "pod", Some("host"), &["ADDED"]),
-        ("ns", "pod", Some("host"), &["MODIFIED"]),
-        ("ns", "pod", Some(""), &["DELETED"]),
-        ("ns", "pod", Some(""), &[""]),
-        ("ns", "pod", None, &[""]),
-    ]);
+    play(
+        &[("", "", "spec.nodeName=host")],
+        &[
+            ("ns", "pod", Some(""), &[""]),
+            ("ns", "pod", Some(""), &[""]),
+            ("ns", "pod", Some("host"), &["ADDED"]),
+            ("ns", "pod", Some("host"), &["MODIFIED"]),
+            ("ns", "pod", Some(""), &["DELETED"]),
+            ("ns", "pod", Some(""), &[""]),
+            ("ns", "pod", None, &[""]),
+        ],
+    );
 }
 
 #[test]
 fn fil_04_cluster_scoped_objects_without_a_name() {
-    play(&[("", "", ""), ("", "", "spec.nodeName=b"), ("", "", "spec.nodeName!=b")], &[
-        ("", "foo", Some(""), &["ADDED", "", "ADDED"]),
-        ("", "foo", Some("b"), &["MODIFIED", "ADDED", "DELETED"]),
-        ("", "bar", Some("b"), &["ADDED", "ADDED", ""]),
-        ("", "foo", Some("b"), &["MODIFIED", "MODIFIED", ""]),
-        ("", "bar", None, &["DELETED", "DELETED", ""]),
-    ]);
+    play(
+        &[("", "", ""), ("", "", "spec.nodeName=b"), ("", "", "spec.nodeName!=b")],
+        &[
+            ("", "foo", Some(""), &["ADDED", "", "ADDED"]),
+            ("", "foo", Some("b"), &["MODIFIED", "ADDED", "DELETED"]),
+            ("", "bar", Some("b"), &["ADDED", "ADDED", ""]),
+            ("", "foo", Some("b"), &["MODIFIED", "MODIFIED", ""]),
+            ("", "bar", None, &["DELETED", "DELETED", ""]),
+        ],
+    );
 }
 
 #[test]
@@ -75,12 +80,15 @@ fn fil_05_cluster_scoped_objects_with_a_name() {
         // A namespace holds no object that has none.
         ("ns", "", ""),
     ];
-    play(&watches, &[
-        ("", "bar", Some("b"), &["", "", "", "", "", ""]),
-        ("", "foo", Some(""), &["ADDED", "ADDED", "", "ADDED", "", ""]),
-        ("", "foo", Some("b"), &["MODIFIED", "MODIFIED", "ADDED", "DELETED", "ADDED", ""]),
-        ("", "foo", None, &["DELETED", "DELETED", "DELETED", "", "DELETED", ""]),
-    ]);
+    play(
+        &watches,
+        &[
+            ("", "bar", Some("b"), &["", "", "", "", "", ""]),
+            ("", "foo", Some(""), &["ADDED", "ADDED", "", "ADDED", "", ""]),
+            ("", "foo", Some("b"), &["MODIFIED", "MODIFIED", "ADDED", "DELETED", "ADDED", ""]),
+            ("", "foo", None, &["DELETED", "DELETED", "DELETED", "", "DELETED", ""]),
+        ],
+    );
 }
 
 #[test]
@@ -93,40 +101,57 @@ fn fil_06_and_07_namespaces_of_the_request_and_of_the_selector() {
         ("ns1", "", "metadata.namespace=ns2"),
         ("", "", "metadata.namespace!=ns1"),
     ];
-    play(&watches, &[
-        ("ns1", "foo", Some(""), &["ADDED", "ADDED", "ADDED", "ADDED", "", ""]),
-        ("ns2", "foo", Some(""), &["ADDED", "", "", "", "", "ADDED"]),
-        ("ns10", "foo", Some(""), &["ADDED", "", "", "", "", "ADDED"]),
-        ("ns1", "foo", None, &["DELETED", "DELETED", "DELETED", "DELETED", "", ""]),
-    ]);
+    play(
+        &watches,
+        &[
+            ("ns1", "foo", Some(""), &["ADDED", "ADDED", "ADDED", "ADDED", "", ""]),
+            ("ns2", "foo", Some(""), &["ADDED", "", "", "", "", "ADDED"]),
+            ("ns10", "foo", Some(""), &["ADDED", "", "", "", "", "ADDED"]),
+            ("ns1", "foo", None, &["DELETED", "DELETED", "DELETED", "DELETED", "", ""]),
+        ],
+    );
 }
 
 #[test]
 fn fil_08_unequal_hears_the_leaving_and_the_return() {
-    play(&[("", "", "spec.nodeName!=bar1"), ("ns1", "", "spec.nodeName!=bar1"), ("ns2", "", "spec.nodeName!=bar1")], &[
-        ("ns1", "foo", Some(""), &["ADDED", "ADDED", ""]),
-        ("ns1", "foo", Some("bar1"), &["DELETED", "DELETED", ""]),
-        ("ns1", "foo", Some("bar2"), &["ADDED", "ADDED", ""]),
-    ]);
+    play(
+        &[("", "", "spec.nodeName!=bar1"), ("ns1", "", "spec.nodeName!=bar1"), ("ns2", "", "spec.nodeName!=bar1")],
+        &[
+            ("ns1", "foo", Some(""), &["ADDED", "ADDED", ""]),
+            ("ns1", "foo", Some("bar1"), &["DELETED", "DELETED", ""]),
+            ("ns1", "foo", Some("bar2"), &["ADDED", "ADDED", ""]),
+        ],
+    );
 }
 
 #[test]
 fn fil_09_a_name_without_a_namespace_is_that_name_in_all() {
-    play(&[("", "foo", ""), ("", "", "metadata.name=foo"), ("", "foo", "metadata.namespace=ns2"), ("", "", "metadata.name=foo,metadata.namespace=ns1")], &[
-        ("ns1", "foo", Some(""), &["ADDED", "ADDED", "", "ADDED"]),
-        ("ns2", "foo", Some(""), &["ADDED", "ADDED", "ADDED", ""]),
-        ("ns2", "bar", Some(""), &["", "", "", ""]),
-        ("ns1", "foo", None, &["DELETED", "DELETED", "", "DELETED"]),
-    ]);
+    play(
+        &[
+            ("", "foo", ""),
+            ("", "", "metadata.name=foo"),
+            ("", "foo", "metadata.namespace=ns2"),
+            ("", "", "metadata.name=foo,metadata.namespace=ns1"),
+        ],
+        &[
+            ("ns1", "foo", Some(""), &["ADDED", "ADDED", "", "ADDED"]),
+            ("ns2", "foo", Some(""), &["ADDED", "ADDED", "ADDED", ""]),
+            ("ns2", "bar", Some(""), &["", "", "", ""]),
+            ("ns1", "foo", None, &["DELETED", "DELETED", "", "DELETED"]),
+        ],
+    );
 }
 
 #[test]
 fn fil_10_name_and_namespace_with_and_without_a_node() {
-    play(&[("ns1", "foo", ""), ("ns1", "foo", "spec.nodeName=bar"), ("ns1", "foo", "spec.nodeName!=bar")], &[
-        ("ns2", "foo", Some("bar"), &["", "", ""]),
-        ("ns1", "bar", Some("bar"), &["", "", ""]),
-        ("ns1", "foo", Some(""), &["ADDED", "", "ADDED"]),
-        ("ns1", "foo", Some("bar"), &["MODIFIED", "ADDED", "DELETED"]),
-        ("ns1", "foo", None, &["DELETED", "DELETED", ""]),
-    ]);
+    play(
+        &[("ns1", "foo", ""), ("ns1", "foo", "spec.nodeName=bar"), ("ns1", "foo", "spec.nodeName!=bar")],
+        &[
+            ("ns2", "foo", Some("bar"), &["", "", ""]),
+            ("ns1", "bar", Some("bar"), &["", "", ""]),
+            ("ns1", "foo", Some(""), &["ADDED", "", "ADDED"]),
+            ("ns1", "foo", Some("bar"), &["MODIFIED", "ADDED", "DELETED"]),
+            ("ns1", "foo", None, &["DELETED", "DELETED", ""]),
+        ],
+    );
 }

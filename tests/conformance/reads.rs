@@ -32,7 +32,9 @@ fn later(rig: &Rig, millis: u64, what: impl FnOnce(&Upstream) + 'static) {
 fn dataset() -> Rig {
     let rig = Rig::new(Setup::default(), |upstream| upstream.pass(1));
     let upstream = &rig.upstream;
-    for (namespace, name) in [("first", "bar"), ("second", "bar"), ("second", "foo"), ("third", "barfoo"), ("third", "foo"), ("second", "baz")] {
+    for (namespace, name) in
+        [("first", "bar"), ("second", "bar"), ("second", "foo"), ("third", "barfoo"), ("third", "foo"), ("second", "baz")]
+    {
         upstream.put(namespace, name);
     }
     on_node(upstream, "first", "bar", "fakeNode");

@@ -28,10 +28,7 @@ fn rdy_12_a_start_that_fails_lets_nobody_hang() {
     let early = rig.watch_as(after(0), false, Demand::All);
     rig.run(0);
     assert_eq!(rig.ended(early), Some(EndReason::Error));
-    assert_eq!(
-        said(&rig.refusal(early).unwrap()),
-        (ErrorCode::TooManyRequests, 429, "TooManyRequests", "storage is (re)initializing")
-    );
+    assert_eq!(said(&rig.refusal(early).unwrap()), (ErrorCode::TooManyRequests, 429, "TooManyRequests", "storage is (re)initializing"));
     let late = rig.watch_as(after(0), false, Demand::All);
     rig.run(0);
     let refusal = rig.refusal(late).unwrap();

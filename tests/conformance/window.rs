@@ -104,7 +104,8 @@ fn win_32_a_relist_leaves_no_gap_inside_any_stream() {
 fn int_02_history_comes_in_order_and_whole_whatever_its_length() {
     for count in [0, 5, 100, 105, 1200] {
         let rig = Rig::new(Setup::default(), |_| {});
-        let expected: Vec<String> = (0..count).map(|number| format!("ADDED a/pod{number}@{}", rig.upstream.put("a", &format!("pod{number}")))).collect();
+        let expected: Vec<String> =
+            (0..count).map(|number| format!("ADDED a/pod{number}@{}", rig.upstream.put("a", &format!("pod{number}")))).collect();
         rig.run(0);
         let history = rig.watch(after(100));
         assert_eq!(rig.heard(history), expected);
