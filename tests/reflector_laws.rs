@@ -210,7 +210,7 @@ proptest! {
 #[test]
 fn the_trouble_is_real() {
     let mut seen = [0; 7];
-    for seed in 0..60 {
+    for seed in 0..150 {
         let rig = chaos(seed, 120, true, 5);
         rig.assert_whole();
         let replay = rig.replay.borrow();
@@ -228,5 +228,7 @@ fn the_trouble_is_real() {
             seen[index] += 1;
         }
     }
-    assert!(seen.iter().all(|count| *count > 10), "{seen:?}");
+    // Needing credentials is told only when they are refused twice in a row, which is rarer than the rest.
+    let least = [10, 10, 10, 2, 10, 10, 10];
+    assert!(seen.iter().zip(least).all(|(count, least)| *count > least), "{seen:?}");
 }

@@ -35,8 +35,9 @@ fn wat_02_a_watch_from_the_future_hears_only_what_is_beyond_it() {
 
 #[test]
 fn wat_05_to_22_state_history_and_end_of_the_initial_events() {
-    // bookmarks, initial events, version: the state first? its end told? the history first?
-    const CASES: [(u32, bool, Option<bool>, &str, bool, bool, bool); 18] = [
+    // number; bookmarks, initial events, version; is the state first? its end told? the history first?
+    type Case = (u32, bool, Option<bool>, &'static str, bool, bool, bool);
+    const CASES: [Case; 18] = [
         (5, true, Some(true), "", true, true, false),
         (6, true, Some(false), "", false, false, false),
         (7, false, Some(false), "", false, false, false),

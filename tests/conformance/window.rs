@@ -151,7 +151,7 @@ fn sto_01_one_key_through_its_life() {
     rig.upstream.pass(1);
     rig.upstream.bookmark();
     assert_eq!((peek(), rig.run(0).version()), (None, 105));
-    assert_eq!(rig.resource.with(|cacher| cacher.stats().bytes), 0);
+    assert_eq!(rig.resource.with(|cacher| cacher.store().bytes()), 0);
 }
 
 #[test]
