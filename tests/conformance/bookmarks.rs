@@ -89,6 +89,13 @@ fn bkm_08_an_idle_stream_that_is_where_it_began_gets_none() {
     rig.run(300_000);
     assert_eq!(rig.heard(idle), [""; 0]);
     assert_eq!(rig.heard(ended), ["INITIAL-EVENTS-END @100"]);
+    // What came from the history is as much of its beginning.
+    let other = Rig::new(Setup::default(), |_| {});
+    other.upstream.put("a", "x");
+    other.run(0);
+    let history = other.watch(with_bookmarks(100));
+    other.run(300_000);
+    assert_eq!(other.heard(history), ["ADDED a/x@101"]);
     // A watch from the future is told when the future has come.
     let ahead = rig.watch(with_bookmarks(110));
     rig.upstream.pass(5);

@@ -57,7 +57,7 @@ proptest! {
 
 /// A watch that begins when it is opened: one that waits for a version begins with the state that it finds then.
 fn at_once(plan: Plan) -> Step {
-    let waits = matches!(plan.start, StartAt::Ahead(_)) && plan.initial == Some(true);
+    let waits = matches!(plan.start, StartAt::Ahead(_) | StartAt::Unset) && plan.initial == Some(true);
     Step::Watch(if waits { Plan { initial: None, ..plan } } else { plan })
 }
 
