@@ -16,7 +16,12 @@ async function bundle(root, entry) {
       root,
       configFile: false,
       logLevel: "error",
-      build: { write: false, minify: true, assetsInlineLimit: 0, lib: { entry: join(root, entry), formats: ["es"], fileName: "bundle" } },
+      // As an application's build does it: the wasm stays a file of its own.
+      build: {
+        write: false,
+        assetsInlineLimit: 0,
+        rolldownOptions: { input: join(root, entry), preserveEntrySignatures: "strict" },
+      },
     })
   )[0];
   const chunks = output.filter((file) => file.type === "chunk");
