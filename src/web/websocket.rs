@@ -17,6 +17,7 @@ use crate::status::{Error, ErrorCode};
 use crate::web::bytes::frame_bytes;
 use crate::web::error::from_thrown;
 use crate::web::fetch::Credentials;
+use crate::web::values::{property, text};
 
 /// A browser cannot be told to stop reading: beyond so many bytes that nobody took, the socket is closed, and the watch resumes
 /// from the last version that was applied. Nothing is lost by that.
@@ -90,8 +91,11 @@ impl Handlers {
             })
         };
         // A close without an open leaves `open` cancelled; one after it ends the stream.
-        let close = Closure::new(move |_: Event| {
+        let close = Closure::new(move |event: Event| {
             opened.borrow_mut().take();
+            if let Some(error) = broken_message(&event) {
+                let _gone = frames.unbounded_send(Err(error));
+            }
             frames.close_channel();
         });
         socket.set_onopen(Some(open.as_ref().unchecked_ref()));
@@ -100,6 +104,15 @@ impl Handlers {
         socket.set_onerror(Some(close.as_ref().unchecked_ref()));
         Self { _open: open, _message: message, _close: close }
     }
+}
+
+/// What is wrong with a message that the socket itself refuses, such as text that is not UTF-8. Node's `ws` says it in its error;
+/// browsers only close the socket, and that is a lost connection like any other.
+fn broken_message(event: &Event) -> Option<Error> {
+    let error = property(event, "error")?;
+    text(&error, "code").filter(|code| code.starts_with("WS_ERR_"))?;
+    let message = text(&error, "message").unwrap_or_default();
+    Some(Error::protocol(format!("the watch's WebSocket received what is no message: {message}")))
 }
 
 thread_local! {
