@@ -305,6 +305,9 @@ impl Cacher {
 
     /// Closes for good: all streams end, all waits are cancelled, and the objects go, whoever still holds the cacher.
     pub fn close(&mut self, now: Millis) {
+        if self.ready.is_stopped() {
+            return; // to say so again would call whoever closes at each word, for ever
+        }
         self.ready.stop(now);
         self.freshness.cancel();
         self.dispatcher.end_all(EndReason::Closed, &self.version);

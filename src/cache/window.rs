@@ -89,7 +89,8 @@ pub struct Window {
     entries: VecDeque<Entry>,
     // How many events ever left at the front: the position of the oldest one.
     start: u64,
-    evicted_since_replace: bool,
+    // Of the last event that left since the list.
+    evicted: Option<Version>,
     list_version: Option<Version>,
     bytes: usize,
 }
@@ -98,7 +99,7 @@ impl Window {
     /// An empty window at its least capacity.
     pub fn new(bounds: WindowBounds) -> Self {
         let capacity = bounds.lower.max(1);
-        Self { bounds, capacity, entries: VecDeque::new(), start: 0, evicted_since_replace: false, list_version: None, bytes: 0 }
+        Self { bounds, capacity, entries: VecDeque::new(), start: 0, evicted: None, list_version: None, bytes: 0 }
     }
 
     /// Appends a change. The oldest gives way when the window is full and may not grow.
@@ -119,26 +120,17 @@ impl Window {
         self.start += self.entries.len() as u64;
         self.entries.clear();
         self.bytes = 0;
-        self.evicted_since_replace = false;
+        self.evicted = None;
         self.list_version = Some(list_version);
     }
 
     /// The changes after this version. 410 when some of them have left the window already; a version ahead of the newest is fine.
     pub fn since(&self, version: &Version) -> Result<impl ExactSizeIterator<Item = &Entry>, Error> {
-        match (&self.list_version, self.entries.front()) {
-            (Some(list), _) if !self.evicted_since_replace => {
-                if version < list {
-                    return Err(Status::too_old(version, list).into());
-                }
-            }
-            (_, Some(oldest)) => {
-                if let Some(before) = oldest.version().predecessor()
-                    && *version < before
-                {
-                    return Err(Status::too_old(version, before).into());
-                }
-            }
-            _ => return Err(Status::internal("watch cache isn't correctly initialized").into()),
+        let Some(oldest) = self.oldest() else {
+            return Err(Status::internal("watch cache isn't correctly initialized").into());
+        };
+        if *version < oldest {
+            return Err(Status::too_old(version, oldest).into());
         }
         let first = self.entries.partition_point(|entry| entry.version() <= version);
         Ok(self.entries.range(first..))
@@ -172,10 +164,12 @@ impl Window {
 
     /// The oldest version a watch may start from.
     pub fn oldest(&self) -> Option<Version> {
-        if self.evicted_since_replace {
-            return self.entries.front().and_then(|entry| entry.version().predecessor());
+        match (&self.evicted, &self.list_version, self.entries.front()) {
+            (None, Some(list), _) => Some(list.clone()),
+            (_, _, Some(oldest)) => oldest.version().predecessor(),
+            // One change alone held too many bytes: what comes after it is still known.
+            (evicted, _, None) => evicted.clone(),
         }
-        self.list_version.clone()
     }
 
     fn resize(&mut self, now: Millis) {
@@ -200,7 +194,7 @@ impl Window {
         if let Some(entry) = self.entries.pop_front() {
             self.bytes -= entry.bytes();
             self.start += 1;
-            self.evicted_since_replace = true;
+            self.evicted = Some(entry.version().clone());
         }
     }
 }
@@ -342,6 +336,17 @@ mod tests {
         assert_eq!(window.oldest(), Some(Version::from(50)));
         assert_eq!(refused(&window, "49").message, "too old resource version: 49 (50)");
         assert_eq!(versions(&window, "50").len(), 10);
+    }
+
+    #[test]
+    fn law_08_bounded_a_change_too_large_for_the_window_leaves_it_empty_and_at_its_version() {
+        let bounds = WindowBounds { max_bytes: 1, ..WindowBounds::default() };
+        let mut window = Window::new(bounds);
+        window.reset(Version::from(1));
+        window.push(Entry { kind: ChangeKind::Modified, object: named("pod", 7), previous: Some(named("pod", 6)), at: 0 });
+        assert_eq!((window.len(), window.oldest()), (0, Some(Version::from(7))));
+        assert_eq!(refused(&window, "6").message, "too old resource version: 6 (7)");
+        assert_eq!(versions(&window, "7"), [""; 0]);
     }
 
     #[test]

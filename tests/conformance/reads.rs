@@ -1,6 +1,6 @@
 //! Lists and gets, and how long they wait for a version.
 
-use watchcache::cache::resource::ListOptions;
+use watchcache::cache::reads::ListOptions;
 use watchcache::runtime::{Clock, Spawn, Timer};
 use watchcache::status::ErrorCode;
 

@@ -1,6 +1,8 @@
 //! Whether the cacher can answer, as seen from outside.
 
-use watchcache::cache::resource::ListOptions;
+use std::rc::Rc;
+
+use watchcache::cache::reads::ListOptions;
 use watchcache::cache::status::Phase;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::watch::event::EndReason;
@@ -68,6 +70,24 @@ fn rdy_13_nothing_is_served_after_the_close_and_open_streams_end_without_an_erro
     closed(rig.wait(rig.resource.clone().synced()));
     closed(rig.wait(rig.resource.clone().refresh()));
     assert_eq!((rig.status().phase, rig.upstream.connections()), (Phase::Closed, 0));
+}
+
+/// A callback closes in the midst of changes that have arrived already.
+#[test]
+fn rdy_13_what_is_under_way_at_the_close_is_dropped() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    rig.run(10_000);
+    let blocked = rig.watch_as(WatchOptions { buffer_size: Some(1), ..after(100) }, true, Demand::None);
+    let reader = rig.watch(after(100));
+    *rig.client.between.borrow_mut() = Some(Rc::new(|resource| resource.close()));
+    for name in ["a", "b", "c", "d", "e"] {
+        rig.upstream.put("ns", name);
+    }
+    assert_eq!((rig.heard(reader), rig.ended(reader)), (vec!["ADDED ns/a@101".into(), "ADDED ns/b@102".into()], Some(EndReason::Closed)));
+    rig.run(1000);
+    assert_eq!((rig.rows().len(), rig.version()), (0, 102));
+    rig.demand(blocked, Demand::All);
+    assert_eq!((rig.heard(blocked), rig.ended(blocked)), (vec!["ADDED ns/a@101".into()], Some(EndReason::Closed)));
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Law 1, replay: the store is the list with the changes replayed, at every version, and so is what each watcher hears.
 
 use proptest::prelude::*;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
 
 use crate::cases;
 use crate::steps::{any_step, trace};
@@ -24,4 +26,29 @@ proptest! {
         world.settle();
         world.judge_streams();
     }
+}
+
+/// The traces reach what they are meant to reach: every way of ending, every kind of event, relists, full windows and views.
+#[test]
+fn the_traces_are_rough_enough() {
+    let mut runner = TestRunner::deterministic();
+    let traces = trace(any_step(), 60);
+    let mut ends = [0; 6];
+    let mut kinds = [0; 6];
+    let (mut relists, mut resumed) = (0, 0);
+    for seed in 0..120 {
+        let world = World::new(Setup::seeded(seed));
+        world.play(&traces.new_tree(&mut runner).unwrap().current());
+        world.settle();
+        for stream in world.rig.client.streams.borrow().iter() {
+            ends[stream.ended.map_or(5, |reason| reason as usize)] += 1;
+            stream.events.iter().for_each(|event| kinds[event.kind as usize] += 1);
+        }
+        relists += world.rig.resource.with(|cacher| cacher.stats().lists) - 1;
+        resumed += world.rig.upstream.requests.borrow().iter().filter(|request| !request.is_list()).count();
+    }
+    // Nothing closes these resources, so that place counts the streams that stayed open.
+    assert!(ends.iter().all(|count| *count >= 5), "{ends:?}");
+    assert!(kinds.iter().all(|count| *count >= 20), "{kinds:?}");
+    assert!(relists >= 50 && resumed >= 200, "{relists} {resumed}");
 }
