@@ -150,6 +150,9 @@ impl Resource {
                 objects.sort_by(|a, b| a.key().cmp(b.key()));
                 return Ok((self.with_identity(objects), version));
             };
+            if request.continue_token.as_ref() == Some(&token) {
+                return Err(Error::protocol("the list goes in circles: a page continues with the token it was asked by"));
+            }
             request.continue_token = Some(token);
         }
     }

@@ -5,7 +5,7 @@ use watchcache::runtime::{Clock, Spawn, Timer};
 use watchcache::status::ErrorCode;
 
 use crate::support::rig::{Rig, Setup};
-use crate::upstream::Upstream;
+use crate::upstream::{ListFault, Upstream};
 use crate::{before, on_node, said};
 
 const HUGE: &str = "9223372036854775807";
@@ -210,4 +210,19 @@ fn frs_10_no_object_of_a_list_is_newer_than_the_list() {
         assert!(newest.is_none_or(|newest| newest <= version));
         assert!(round % 2 == 0 || version == rig.upstream.version());
     }
+}
+
+#[test]
+fn pg_a_list_of_the_upstream_that_goes_in_circles_is_an_error() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+    });
+    rig.upstream.pass(1);
+    let page = r#"{"metadata":{"resourceVersion":"102","continue":"again"},"items":[]}"#;
+    let faults = [ListFault::None, ListFault::Body(page.into()), ListFault::Body(page.into())];
+    rig.upstream.list_faults.borrow_mut().extend(faults);
+    let error = rig.list(list("", None)).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Protocol);
+    assert!(error.message.contains("goes in circles"), "{error}");
+    assert_eq!(rig.list(list("", None)), Ok((vec!["a/x@101".into()], 102)));
 }
