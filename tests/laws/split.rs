@@ -32,6 +32,7 @@ fn run(seed: u64, steps: &[Step], page_size: u32, chunk: usize, together: bool) 
         quiet = write;
         world.step(step);
     }
+    world.rig.run(0);
     world.settle();
     let streams = world.rig.client.streams.borrow();
     let streams = streams.iter().map(|stream| (stream.events.clone(), stream.ended, stream.resume_from)).collect();
