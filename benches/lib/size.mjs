@@ -11,19 +11,13 @@ function sizes(bytes) {
 
 /** The entry with all it imports, as Vite bundles and minifies it, and the generated glue alone. */
 async function bundle(root, entry) {
-  const { output } = (
-    await build({
-      root,
-      configFile: false,
-      logLevel: "error",
-      // As an application's build does it: the wasm stays a file of its own.
-      build: {
-        write: false,
-        assetsInlineLimit: 0,
-        rolldownOptions: { input: join(root, entry), preserveEntrySignatures: "strict" },
-      },
-    })
-  )[0];
+  const { output } = await build({
+    root,
+    configFile: false,
+    logLevel: "error",
+    // As an application's build does it: the wasm stays a file of its own.
+    build: { write: false, assetsInlineLimit: 0, rolldownOptions: { input: join(root, entry), preserveEntrySignatures: "strict" } },
+  });
   const chunks = output.filter((file) => file.type === "chunk");
   return sizes(Buffer.from(chunks.map((chunk) => chunk.code).join("\n")));
 }

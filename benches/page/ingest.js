@@ -1,7 +1,7 @@
 // Frames in: from the text of a socket's message to the state that answers reads.
 import { frames, template } from "./frames.js";
-import { Checksum, interleave, timed, turn } from "./measure.js";
-import { feed, LISTED, open } from "./upstream.js";
+import { Checksum, interleave, timed } from "./measure.js";
+import { feed, LISTED, open, reached } from "./upstream.js";
 
 /** What everybody writes by hand: parse, and keep the newest by name. */
 class ParsingPeer {
@@ -43,29 +43,34 @@ function stateChecksum(keys, get) {
 export async function ingest({ rounds, count, objects, read }) {
   const pod = await template("large");
   const keys = Array.from({ length: objects }, (_, i) => `${pod.metadata.namespace}/${pod.metadata.name}-${i}`);
-  const last = String(LISTED + count);
+  const warmUp = LISTED + objects;
+  const last = warmUp + count;
+  const texts = () => [frames(pod, objects, LISTED + 1, objects), frames(pod, objects, warmUp + 1, count)];
   const bytes = frames(pod, objects, LISTED + 1, objects).reduce((sum, frame) => sum + frame.length, 0) / objects;
 
   const harnesses = {
     async watchcache() {
-      const texts = frames(pod, objects, LISTED + 1, count);
+      const [first, input] = texts();
       const { cache, resource, socket } = await open(pod, objects);
       const row = reader();
       if (read) void resource.watch({ resourceVersion: String(LISTED) }).forEach((event) => row.take(event.object));
+      await feed(socket, first);
+      await reached(resource, warmUp);
       const time = await timed(async () => {
-        await feed(socket, texts);
-        while (resource.status.resourceVersion !== last) await turn();
+        await feed(socket, input);
+        await reached(resource, last);
       });
       const checksum = `${stateChecksum(keys, (key) => resource.peek(key))}/${row.sum()}`;
       await cache.close();
       return { ...time, checksum };
     },
     async "JSON.parse"() {
-      const texts = frames(pod, objects, LISTED + 1, count);
+      const [first, input] = texts();
       const peer = new ParsingPeer();
       const row = reader();
       if (read) peer.onobject = row.take;
-      const time = await timed(() => feed(peer, texts));
+      await feed(peer, first);
+      const time = await timed(() => feed(peer, input));
       return { ...time, checksum: `${stateChecksum(keys, (key) => peer.objects.get(key))}/${row.sum()}` };
     },
   };

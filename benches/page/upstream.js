@@ -55,3 +55,8 @@ export async function feed(socket, texts) {
     await undefined;
   }
 }
+
+/** Waits until a change has been applied. */
+export async function reached(resource, version) {
+  while (resource.status.resourceVersion !== String(version)) await turn();
+}

@@ -116,25 +116,29 @@ export class Delivery implements Hooks {
     for (let i = 0; i < events.length; i++) events[i] = new StoredEvent(objects, packed[2 * i]!, packed[2 * i + 1]!);
     this.#events = events;
     this.#pairs = pairs;
-    const handlers = this.#handlers;
-    // The loop that everything hangs on: an array, an index and a call for each delivery.
-    for (let i = 0; i < pairs.length;) {
+    for (let from = 0; from < pairs.length; from = this.#at + 2) {
       try {
-        for (; i < pairs.length; i += 2) {
-          const handler = handlers[pairs[i]!];
-          if (handler === undefined) continue;
-          this.#at = i;
-          const event = events[pairs[i + 1]!]!;
-          const answer = handler(event);
-          if (answer !== undefined && isPromise(answer)) this.#answered(pairs[i]!, answer, event);
-        }
+        this.#call(events, pairs, from);
+        break;
       } catch (error) {
         this.#target.report(error);
-        i += 2;
       }
     }
     this.#events = [];
     this.#pairs = NO_PAIRS;
+  }
+
+  /** The loop that everything hangs on: an array, an index and a call for each delivery. By itself, so that it is compiled as a whole. */
+  #call(events: StoredEvent<any>[], pairs: Uint32Array, from: number): void {
+    const handlers = this.#handlers;
+    for (let i = from; i < pairs.length; i += 2) {
+      const handler = handlers[pairs[i]!];
+      if (handler === undefined) continue;
+      this.#at = i;
+      const event = events[pairs[i + 1]!]!;
+      const answer = handler(event);
+      if (answer !== undefined && isPromise(answer)) this.#answered(pairs[i]!, answer, event);
+    }
   }
 
   #answered(watcher: number, promise: PromiseLike<unknown>, event: StoredEvent<any>): void {

@@ -27,8 +27,7 @@ pub struct Dispatcher {
     outbox: Outbox,
     // Events that found no room; nothing else is dispatched until each has gone in or its watcher has ended.
     blocked: Vec<(u32, WatchEvent)>,
-    // Watchers with something to pump at the next flush.
-    pending: Vec<u32>,
+    pending: Pending,
     // Watchers whose batch began since the last flush: it is complete with it.
     served: Vec<u32>,
     // Ids that may be used again only after the flush under way.
@@ -36,6 +35,22 @@ pub struct Dispatcher {
     serials: u64,
     terminated: u64,
     delivered: u64,
+}
+
+/// Watchers with something to pump at the next flush.
+#[derive(Debug, Default)]
+struct Pending {
+    ids: Vec<u32>,
+    // The deliveries of an event 0 that went straight to each watcher of everything, until anything happens to one of the watchers, which
+    // makes that one pending: the next event goes the same way, so nobody need be asked.
+    straight: Vec<u32>,
+}
+
+impl Pending {
+    fn push(&mut self, id: u32) {
+        self.straight.clear();
+        self.ids.push(id);
+    }
 }
 
 /// Numbers for `stats`.
@@ -90,7 +105,20 @@ impl Dispatcher {
         let conversion = Conversion::new(entry);
         let plain = conversion.plain_kind();
         let mut indices = [None::<u32>; 3];
-        for group in self.registry.candidates(entry.object.namespace(), entry.object.name()) {
+        let groups = self.registry.candidates(entry.object.namespace(), entry.object.name());
+        for (number, group) in groups.enumerate() {
+            // The first group are those everywhere.
+            if number == 0
+                && !self.pending.straight.is_empty()
+                && let Some(kind) = plain
+            {
+                let index = *indices[kind as usize].get_or_insert_with(|| self.outbox.event(conversion.event(kind)));
+                self.outbox.deliver_all(&self.pending.straight, index);
+                self.delivered += group.len() as u64;
+                continue;
+            }
+            let begin = self.outbox.pairs.len();
+            let mut straight = 0;
             for &id in group {
                 let Some(watcher) = self.watchers.get_mut(id as usize) else { continue };
                 let kind =
@@ -105,12 +133,16 @@ impl Dispatcher {
                     if watcher.took_first() {
                         self.served.push(id);
                     }
+                    straight += usize::from(watcher.everything && watcher.demand == Demand::All);
                     self.delivered += 1;
                 } else if watcher.has_room() {
                     watcher.queue.push_back(conversion.event(kind));
                 } else {
                     self.blocked.push((id, conversion.event(kind)));
                 }
+            }
+            if number == 0 && straight == group.len() {
+                self.pending.straight = self.outbox.pairs_for_first(begin);
             }
         }
         !self.blocked.is_empty()
@@ -224,7 +256,7 @@ impl Dispatcher {
     /// Moves what waits for willing subscribers into the outbox. Returns whether there is more than one flush can hold.
     fn pump(&mut self) -> bool {
         let mut more = false;
-        let mut pending = std::mem::take(&mut self.pending);
+        let mut pending = std::mem::take(&mut self.pending.ids);
         pending.sort_unstable();
         pending.dedup();
         for id in pending {
@@ -272,7 +304,7 @@ impl Dispatcher {
 
     /// Whether a flush would deliver something.
     pub fn has_output(&self) -> bool {
-        !self.outbox.is_empty() || !self.pending.is_empty()
+        !self.outbox.is_empty() || !self.pending.ids.is_empty()
     }
 
     /// Numbers for `stats`.
@@ -283,5 +315,66 @@ impl Dispatcher {
 
     fn ids(&self) -> Vec<u32> {
         self.watchers.iter().filter_map(|(id, _)| u32::try_from(id).ok()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::incoming::ChangeKind;
+    use crate::testing::named;
+    use crate::watch::filter::Filter;
+
+    fn listener(dispatcher: &mut Dispatcher, demand: Demand) -> u32 {
+        let id = dispatcher.add(Watcher::new(Filter::default()));
+        dispatcher.get_mut(id).unwrap().capacity = 5;
+        dispatcher.start(id, 0);
+        dispatcher.demand(id, demand);
+        dispatcher.take_outbox();
+        id
+    }
+
+    /// The deliveries of one change, as watcher and version.
+    fn change(dispatcher: &mut Dispatcher, versions: &[u64]) -> Vec<(u32, u64)> {
+        for &version in versions {
+            let entry = Entry { kind: ChangeKind::Added, object: named("pod", version), previous: None, at: 0 };
+            dispatcher.dispatch(&entry, &FieldSet::new(Vec::new()));
+        }
+        let (outbox, _) = dispatcher.take_outbox();
+        let version = |index: u32| outbox.events[index as usize].version.as_u64().unwrap();
+        outbox.pairs.chunks_exact(2).map(|pair| (pair[0], version(pair[1]))).collect()
+    }
+
+    #[test]
+    fn who_simply_listens_hears_everything_in_order_until_something_happens_to_it() {
+        let mut dispatcher = Dispatcher::default();
+        let [a, b, c] = [(); 3].map(|()| listener(&mut dispatcher, Demand::All));
+        assert_eq!(change(&mut dispatcher, &[1]), [(a, 1), (b, 1), (c, 1)]);
+        // Two changes in one flush: the second has another index.
+        assert_eq!(change(&mut dispatcher, &[2, 3]), [(a, 2), (b, 2), (c, 2), (a, 3), (b, 3), (c, 3)]);
+        assert_eq!(dispatcher.stats().delivered, 9);
+
+        dispatcher.demand(b, Demand::None);
+        assert_eq!(change(&mut dispatcher, &[4]), [(a, 4), (c, 4)]);
+        dispatcher.demand(b, Demand::All);
+        assert_eq!(change(&mut dispatcher, &[]), [(b, 4)]);
+        assert_eq!(change(&mut dispatcher, &[5]), [(a, 5), (b, 5), (c, 5)]);
+
+        dispatcher.end(a, EndReason::Stopped, &Version::ZERO);
+        assert_eq!(change(&mut dispatcher, &[6]), [(b, 6), (c, 6)]);
+        let d = listener(&mut dispatcher, Demand::All);
+        assert_eq!(change(&mut dispatcher, &[7, 8]), [(b, 7), (c, 7), (d, 7), (b, 8), (c, 8), (d, 8)]);
+        dispatcher.end_all(EndReason::Relist, &Version::from(8));
+        assert_eq!(change(&mut dispatcher, &[9]), []);
+    }
+
+    #[test]
+    fn one_who_takes_batches_changes_nothing_for_the_others() {
+        let mut dispatcher = Dispatcher::default();
+        let (a, b) = (listener(&mut dispatcher, Demand::All), listener(&mut dispatcher, Demand::Batch(0)));
+        assert_eq!(change(&mut dispatcher, &[1, 2]), [(a, 1), (b, 1), (a, 2), (b, 2)]);
+        assert_eq!(change(&mut dispatcher, &[3]), [(a, 3)]);
+        dispatcher.demand(b, Demand::Batch(0));
+        assert_eq!(change(&mut dispatcher, &[4]), [(a, 4), (b, 3), (b, 4)]);
     }
 }

@@ -46,6 +46,22 @@ impl Outbox {
         self.pairs.extend_from_slice(&[watcher, event]);
     }
 
+    /// The deliveries since `begin`, all of one event, as they are for event 0.
+    pub fn pairs_for_first(&self, begin: usize) -> Vec<u32> {
+        self.pairs[begin..].chunks_exact(2).flat_map(|pair| [pair[0], 0]).collect()
+    }
+
+    /// Notes the deliveries of an event to many at once, given as they are for event 0.
+    pub fn deliver_all(&mut self, pairs: &[u32], event: u32) {
+        let begin = self.pairs.len();
+        self.pairs.extend_from_slice(pairs);
+        if event != 0 {
+            for pair in self.pairs[begin..].chunks_exact_mut(2) {
+                pair[1] = event;
+            }
+        }
+    }
+
     /// Whether there is nothing to deliver.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.ended.is_empty()

@@ -52,33 +52,34 @@ fn view_parts(view: &JsValue) -> (JsValue, u32, u32) {
     (buffer, number("byteOffset"), number("byteLength"))
 }
 
-/// Encodes a JavaScript string straight into a buffer of ours. Most frames are ASCII: their length is the first guess.
-#[allow(unsafe_code)]
+/// Encodes a JavaScript string straight into a buffer of ours. Most frames are ASCII: their length is the first guess, and each step asks
+/// for as little as it can, because every question crosses the boundary.
 fn encode(text: &JsString) -> Result<Vec<u8>, Error> {
     let length = text.length();
     let mut bytes: Vec<u8> = Vec::with_capacity(length as usize);
-    let mut rest = text.clone();
-    loop {
-        // SAFETY: the view covers spare capacity that `bytes` owns, and nothing allocates between its making and its use. Bytes that
-        // were not written are never read: `set_len` covers only what the encoder says it wrote.
-        let (read, written) = unsafe {
-            let spare = bytes.spare_capacity_mut();
-            let view = Uint8Array::view_mut_raw(spare.as_mut_ptr().cast(), spare.len());
-            let result = ENCODER
-                .with(|encoder| encoder.encode_into(&rest, &view))
-                .map_err(|_| Error::decode("a text frame could not be encoded"))?;
-            let result: &EncodeResult = result.unchecked_ref();
-            let written = result.written() as usize;
-            bytes.set_len(bytes.len() + written);
-            (result.read(), written)
-        };
-        if read >= rest.length() {
-            return Ok(bytes);
-        }
-        if written == 0 && bytes.spare_capacity_mut().len() >= 4 {
-            return Err(Error::decode("a text frame could not be encoded"));
-        }
-        rest = rest.slice(read, rest.length());
-        bytes.reserve(rest.length() as usize * 3);
+    let read = append(&mut bytes, text)?;
+    if read == length {
+        return Ok(bytes);
+    }
+    // Some characters take more than a byte. No unit takes more than three, so one more step has room for the rest.
+    let rest = text.slice(read, length);
+    bytes.reserve((length - read) as usize * 3);
+    if append(&mut bytes, &rest)? == length - read { Ok(bytes) } else { Err(Error::decode("a text frame could not be encoded")) }
+}
+
+/// Fills the spare room with the encoded text, as much of it as fits; how many UTF-16 units that was.
+#[allow(unsafe_code)]
+fn append(bytes: &mut Vec<u8>, text: &JsString) -> Result<u32, Error> {
+    // SAFETY: the view covers spare capacity that `bytes` owns, and nothing allocates between its making and its use. Bytes that were not
+    // written are never read: `set_len` covers only what the encoder says it wrote.
+    unsafe {
+        let spare = bytes.spare_capacity_mut();
+        let view = Uint8Array::view_mut_raw(spare.as_mut_ptr().cast(), spare.len());
+        let result = ENCODER
+            .with(|encoder| encoder.encode_into(text, &view))
+            .map_err(|_| Error::decode("a text frame could not be encoded"))?;
+        let result: &EncodeResult = result.unchecked_ref();
+        bytes.set_len(bytes.len() + result.written() as usize);
+        Ok(result.read())
     }
 }
