@@ -1,5 +1,6 @@
 //! The list: page after page, each read while it arrives.
 
+use std::collections::HashSet;
 use std::mem;
 use std::rc::Rc;
 
@@ -66,6 +67,7 @@ impl Reflector {
         let mut limit = (self.config.page_size > 0).then_some(self.config.page_size);
         let mut version: Option<Version> = None;
         let mut token: Option<String> = None;
+        let mut tokens: HashSet<String> = HashSet::new();
         let mut whole = false;
         let mut retries = 0;
         loop {
@@ -79,8 +81,8 @@ impl Reflector {
                     let Some(next) = head.continue_token else {
                         return Ok(List { objects: progress.objects, version });
                     };
-                    if token.as_ref() == Some(&next) {
-                        return Err(Error::protocol("the list goes in circles: a page continues with the token it was asked by").into());
+                    if !tokens.insert(next.clone()) {
+                        return Err(Error::protocol("the list goes in circles: a page continues with the token of an earlier one").into());
                     }
                     token = Some(next);
                     retries = 0;
@@ -136,9 +138,18 @@ impl Reflector {
     fn scan(&self, scanner: &mut ListScanner, piece: &[u8], progress: &mut Progress) -> Result<(), Error> {
         let mut refused = None;
         let fields = self.fields.borrow();
-        let scanned = scanner.push(piece, &fields, &mut |item| match Object::new(item) {
-            Ok(object) => progress.objects.push(object),
-            Err(error) => refused = refused.take().or(Some(error)),
+        let scanned = scanner.push(piece, &fields, &mut |item| {
+            // Without a name its uid tells which one it is.
+            let uid = if item.name.is_none() { item.uid.clone() } else { None };
+            match Object::new(item) {
+                Ok(object) => progress.objects.push(object),
+                Err(error) if refused.is_none() => {
+                    let number = progress.objects.len() - progress.page_start + 1;
+                    let uid = uid.map(|uid| format!(" (uid {uid:?})")).unwrap_or_default();
+                    refused = Some(Error { message: format!("item {number} of the page{uid}: {error}"), ..error });
+                }
+                Err(_) => {}
+            }
         });
         match refused {
             Some(error) => Err(error),
@@ -200,6 +211,36 @@ fn check(head: &ListHead) -> Result<(), Error> {
         Some("Status") => Err(Error::protocol("the list was answered with a Status and the code of a success")),
         // A resource of another group may be called so; a list of it has items.
         Some("Table") if !head.items_seen => Err(Error::protocol("the list was answered with a Table, which holds no whole objects")),
+        // It has a version of its own: taken for an empty list, it would cost everything that is held.
+        Some(kind) if !head.items_seen && !kind.ends_with("List") => {
+            let kind: String = kind.chars().take(40).collect();
+            Err(Error::protocol(format!("the list was answered with a {kind}, which is no list")))
+        }
         _ => head_version(head).map(drop),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::FieldSet;
+
+    fn checked(page: &str) -> Result<(), String> {
+        let mut scanner = ListScanner::new();
+        scanner.push(page.as_bytes(), &FieldSet::new(Vec::new()), &mut |_| {}).unwrap();
+        check(&scanner.finish().unwrap()).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn js_10_only_a_list_may_be_empty() {
+        for items in ["", r#","items":null"#, r#","items":[]"#] {
+            assert_eq!(checked(&format!(r#"{{"kind":"PodList","metadata":{{"resourceVersion":"7"}}{items}}}"#)), Ok(()));
+            assert_eq!(checked(&format!(r#"{{"metadata":{{"resourceVersion":"7"}}{items}}}"#)), Ok(()));
+            assert!(checked(&format!(r#"{{"kind":"PodList","metadata":{{}}{items}}}"#)).is_err());
+        }
+        let pod = r#"{"kind":"Pod","metadata":{"name":"a","resourceVersion":"7"}}"#;
+        assert_eq!(checked(pod), Err("the list was answered with a Pod, which is no list".to_string()));
+        // What a resource is called is its own affair, as long as there are items.
+        assert_eq!(checked(r#"{"kind":"Playlists","metadata":{"resourceVersion":"7"},"items":[]}"#), Ok(()));
     }
 }

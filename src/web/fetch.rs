@@ -6,18 +6,19 @@ use std::rc::Rc;
 use futures::future::LocalBoxFuture;
 use futures::stream::{self, LocalBoxStream};
 use futures::{FutureExt, StreamExt};
-use js_sys::{Array, Object, Promise, Reflect, Uint8Array};
+use js_sys::{Array, Function, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortController, AbortSignal, ReadableStream, ReadableStreamDefaultReader, Response};
+use web_sys::{AbortController, AbortSignal, ReadableStreamDefaultReader, Response};
 
 use crate::source::kubernetes::{FrameSplitter, content_error, list_query, watch_query};
 use crate::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use crate::status::Error;
+use crate::web::bytes::frame_bytes;
 use crate::web::error::{from_response, from_thrown};
 use crate::web::options::RawKubernetes;
 use crate::web::runtime::global_function;
-use crate::web::values::{property, text};
+use crate::web::values::{cast, property, text};
 use crate::web::websocket;
 
 /// The most of a refusal's body that is read: a Status is small, and a foreign page is not worth more.
@@ -46,6 +47,11 @@ impl KubernetesSource {
         let Some(auth) = &self.0.auth else { return Ok(Credentials::default()) };
         let answer = auth.call0(&JsValue::UNDEFINED).map_err(|thrown| from_thrown(&thrown))?;
         let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
+        if !answer.is_object() && !answer.is_undefined() && !answer.is_null() {
+            // A bare token, most likely. Its value is nobody's business.
+            let kind = answer.js_typeof().as_string().unwrap_or_default();
+            return Err(Error::new(crate::status::ErrorCode::Invalid, format!("auth gives an object such as {{ token }}, not a {kind}")));
+        }
         let list = |name: &str| {
             let items = property(&answer, name).map(|value| Array::from(&value)).unwrap_or_default();
             items.iter().filter_map(|item| item.as_string()).collect::<Vec<_>>()
@@ -83,11 +89,16 @@ impl KubernetesSource {
         set("headers", &headers(credentials)?);
         set("signal", &abort.signal());
         let answer = self.0.fetch.call2(&JsValue::UNDEFINED, &url.into(), &init).map_err(|thrown| from_thrown(&thrown))?;
-        let response = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| network_error(&thrown))?;
+        let response =
+            JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| network_error("the request got no answer", &thrown))?;
+        // Other realms have a Response of their own, so it is known by what it can do.
+        if property(&response, "status").and_then(|status| status.as_f64()).is_none() || property(&response, "headers").is_none() {
+            return Err(Error::protocol("fetch gave something that is no Response"));
+        }
         let response: Response = response.unchecked_into();
         let header = |name: &str| response.headers().get(name).ok().flatten();
         let content_type = header("content-type");
-        let body = Body::new(&response, abort);
+        let body = Body::new(&response, abort)?;
         if !response.ok() {
             let bytes = body.read_up_to(REFUSAL_BYTES).await;
             let retry_after = header("retry-after");
@@ -165,10 +176,13 @@ fn headers(credentials: &Credentials) -> Result<JsValue, Error> {
     Ok(headers.into())
 }
 
-/// What fetch rejects with tells nothing; whatever it is, no answer came.
-fn network_error(thrown: &JsValue) -> Error {
+/// What fetch rejects with tells little; whatever it is, the network is to blame.
+fn network_error(what: &str, thrown: &JsValue) -> Error {
     let reason = text(thrown, "message").unwrap_or_else(|| "no reason given".to_string());
-    Error::network(format!("the request got no answer: {reason}"))
+    // Node keeps the cause apart, such as the address that refused.
+    let cause = property(thrown, "cause").and_then(|cause| text(&cause, "message")).filter(|cause| !cause.is_empty());
+    let cause = cause.map(|cause| format!(" ({cause})")).unwrap_or_default();
+    Error::network(format!("{what}: {reason}{cause}"))
 }
 
 /// Aborts its request when it goes away.
@@ -197,9 +211,9 @@ struct Body {
 }
 
 impl Body {
-    fn new(response: &Response, abort: Abort) -> Self {
-        let reader = response.body().map(|body: ReadableStream| body.get_reader().unchecked_into());
-        Self { reader, _abort: abort }
+    fn new(response: &Response, abort: Abort) -> Result<Self, Error> {
+        let reader = response.body().map(|body| reader(&body)).transpose()?;
+        Ok(Self { reader, _abort: abort })
     }
 
     async fn read(&self) -> Option<Result<Vec<u8>, Error>> {
@@ -228,14 +242,24 @@ impl Body {
     }
 }
 
+/// Takes the bytes of a stream for itself. Fails when somebody else reads it.
+pub(super) fn reader(stream: &JsValue) -> Result<ReadableStreamDefaultReader, Error> {
+    let get = cast::<Function>(stream, "getReader").ok_or_else(|| Error::protocol("the body is no stream of bytes"))?;
+    let reader = get.call0(stream).map_err(|thrown| {
+        let reason = text(&thrown, "message").unwrap_or_default();
+        Error::protocol(format!("the body cannot be read: {reason}"))
+    })?;
+    Ok(reader.unchecked_into())
+}
+
 /// One chunk of a byte stream; `None` at its end.
 pub(super) async fn read_chunk(reader: &ReadableStreamDefaultReader) -> Option<Result<Vec<u8>, Error>> {
     match JsFuture::from(reader.read()).await {
         Ok(result) => {
             let value = property(&result, "value")?;
-            Some(Ok(Uint8Array::new(&value).to_vec()))
+            Some(frame_bytes(&value))
         }
-        Err(thrown) => Some(Err(network_error(&thrown))),
+        Err(thrown) => Some(Err(network_error("the answer broke off", &thrown))),
     }
 }
 

@@ -7,14 +7,14 @@ use futures::{FutureExt, StreamExt, stream};
 use js_sys::{Function, Object, Promise, Reflect, Symbol};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortSignal, ReadableStream, ReadableStreamDefaultReader};
+use web_sys::AbortSignal;
 
 use crate::runtime::Timer;
 use crate::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use crate::status::Error;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::from_thrown;
-use crate::web::fetch::{Abort, read_chunk};
+use crate::web::fetch::{Abort, read_chunk, reader};
 use crate::web::runtime::WebRuntime;
 use crate::web::values::property;
 
@@ -97,8 +97,7 @@ impl Source for ObjectSource {
 /// The body of a page: text, bytes, or a stream of bytes.
 fn page(body: JsValue, abort: Abort) -> Result<PageStream, Error> {
     if body.as_string().is_none() && property(&body, "getReader").is_some() {
-        let body: ReadableStream = body.unchecked_into();
-        let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
+        let reader = reader(&body)?;
         let chunks = stream::unfold((reader, abort), |(reader, abort)| async move {
             let item = read_chunk(&reader).await?;
             Some((item, (reader, abort)))

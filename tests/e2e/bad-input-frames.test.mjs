@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer } from "../../www/server/index.mjs";
 import { pod } from "../js/lib/upstream.mjs";
-import { RawServer, Witness, assertHolds, keyIn, keyOf, live, open, podsOf } from "./bad-input.mjs";
+import { RawServer, Witness, assertHolds, hasSaidSomething, keyIn, keyOf, live, open, podsOf } from "./bad-input.mjs";
 import { assertIntegrity, eventually } from "./cache.mjs";
 import { Api } from "./wire.mjs";
 
@@ -26,7 +26,11 @@ const NO_UTF8 = Buffer.concat([
 
 /** What each strange frame is answered with: its bytes, the code, and the words that tell a person what is wrong. */
 const STRANGE = /** @type {const} */ ({
-  "JSON that breaks off": ['{"type":"ADDED","object":{"metadata":{"name":"a"', "decode", /decode an event .*unexpected end of the document at byte 48/],
+  "JSON that breaks off": [
+    '{"type":"ADDED","object":{"metadata":{"name":"a"',
+    "decode",
+    /decode an event .*unexpected end of the document at byte 48/,
+  ],
   "a comma too many": ['{"type":"ADDED","object":{"metadata":{"name":"a",}}}', "decode", /decode an event .* at byte 49/],
   "a page of a proxy": ["<html><body>502 Bad Gateway</body></html>", "decode", /decode an event .* at byte 0/],
   "nothing but null": ["null", "decode", /expected an object at byte 0/],
@@ -48,7 +52,11 @@ const STRANGE = /** @type {const} */ ({
     "protocol",
     /decode an event .*unknown type "MERGED"/,
   ],
-  "an object without a version": [frame("MODIFIED", meta({ name: "pod-03" })), "protocol", /"default\/pod-03" has no metadata.resourceVersion/],
+  "an object without a version": [
+    frame("MODIFIED", meta({ name: "pod-03" })),
+    "protocol",
+    /"default\/pod-03" has no metadata.resourceVersion/,
+  ],
   "a version that is no number": [frame("ADDED", meta({ name: "a", resourceVersion: "x9" })), "protocol", /x9/],
   "an object without a name": [frame("ADDED", meta({ resourceVersion: "900" })), "protocol", /metadata.name: .*may not be empty/],
   "a name that is a path": [frame("ADDED", meta({ name: "../x", resourceVersion: "900" })), "protocol", /metadata.name: .*may not contain/],
@@ -70,13 +78,6 @@ const STRANGE = /** @type {const} */ ({
     /etcdserver: no leader/,
   ],
 });
-
-/** A stream that ends at once without having said anything is no stream, and is cured by a list: this one has. */
-async function hasSaidSomething(/** @type {any} */ resource, /** @type {() => unknown} */ write) {
-  const { resourceVersion } = resource.status;
-  await write();
-  await eventually(() => resource.status.resourceVersion !== resourceVersion, "something new");
-}
 
 for (const transport of TRANSPORTS) {
   describe(`strange frames over ${transport}`, () => {
@@ -141,7 +142,10 @@ for (const transport of TRANSPORTS) {
       await hasSaidSomething(pods, () => server.upstream.put(pod("default/first")));
       server.greeting = "rubbish";
       await witness.suffers(() => server.hangUp(), { code: "decode", words: /decode an event/ });
-      await eventually(() => pods.status.attempt >= 4, () => `the fourth try; told were ${witness.phases()}`);
+      await eventually(
+        () => pods.status.attempt >= 4,
+        () => `the fourth try; told were ${witness.phases()}`,
+      );
       server.upstream.put(pod("default/meanwhile"));
       const told = witness.statuses.filter(({ retryAt }) => retryAt !== undefined);
       assert.deepEqual([...new Set(told.map(({ error }) => error.code))], ["decode"]);

@@ -213,6 +213,17 @@ export async function live(resource) {
 }
 
 /**
+ * Writes, and waits until the watch has brought it. A stream that ends within a second of its opening and has said nothing is no
+ * stream, and is cured by a list; one that has said something is a lost connection.
+ * @param {any} resource @param {() => unknown} write
+ */
+export async function hasSaidSomething(resource, write) {
+  const { resourceVersion } = resource.status;
+  await write();
+  await eventually(() => resource.status.resourceVersion !== resourceVersion, "something new");
+}
+
+/**
  * The cache holds exactly these objects, in the order of their keys and to the last field, once it has come to their versions.
  * @param {any} resource @param {RawServer} server nobody writes meanwhile
  */
@@ -312,9 +323,10 @@ export class Witness {
     assert.deepEqual(this.harm, []);
   }
 
-  /** The phases that were told, for messages. */
+  /** The last phases that were told, for messages. */
   phases(from = 0) {
-    return this.statuses.slice(from).map(({ phase, error }) => (error ? `${phase} (${error.code}: ${error.message})` : phase));
+    const told = this.statuses.slice(from).map(({ phase, error }) => (error ? `${phase} (${error.code}: ${error.message})` : phase));
+    return told.slice(-6).join(", ");
   }
 }
 

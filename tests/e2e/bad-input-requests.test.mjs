@@ -1,0 +1,557 @@
+/**
+ * Requests that go wrong: selectors with a typo, wrong tokens and paths, servers that are something else or not there, and
+ * functions of the user that fail. Each is told with its code and cured by what cures it.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { WatchCacheError, createWatchCache } from "../../dist/node.js";
+import { startServer } from "../../www/server/index.mjs";
+import { Upstream, pod } from "../js/lib/upstream.mjs";
+import { RETRY, RawServer, Witness, assertHolds, hasSaidSomething, keyOf, live, open, podsOf, rejection, socketOf } from "./bad-input.mjs";
+import { Recorder, assertIntegrity, eventually } from "./cache.mjs";
+import { Api } from "./wire.mjs";
+
+const TOKEN = "a-token-that-nobody-may-read";
+const TRANSPORTS = /** @type {const} */ (["websocket", "fetch"]);
+
+/** A server of real pods behind a token. @param {import("node:test").TestContext} t */
+async function guarded(t) {
+  const server = await startServer({ port: 0, pods: 20, rate: 0, tokens: [TOKEN] });
+  t.after(() => server.close());
+  return { server, api: new Api(server.url, TOKEN), pods: "/api/v1/pods" };
+}
+
+/** Creates one more pod. @param {Api} api */
+async function writeTo(api) {
+  const names = (await api.list("/api/v1/namespaces/default/pods")).items.map(({ metadata }) => metadata.name);
+  const name = `written-${names.filter((other) => other?.startsWith("written-")).length}`;
+  await api.create("/api/v1/namespaces/default/pods", { metadata: { name }, spec: { containers: [{ name: "main", image: "example" }] } });
+}
+
+/** A raw server of 6 pods. @param {import("node:test").TestContext} t @param {any} [options] */
+async function plain(t, options) {
+  const server = await RawServer.start(podsOf(6), options);
+  t.after(() => server.stop());
+  return server;
+}
+
+describe("selectors with a typo", () => {
+  const TYPOS = /** @type {const} */ ([
+    [{ labelSelector: "app in (web" }, /app in \(web|found ''/],
+    [{ labelSelector: "app=web,," }, /found ','/],
+    [{ labelSelector: "app==web==db" }, /found '=='|==/],
+    [{ labelSelector: "-app" }, /-app/],
+    [{ labelSelector: `app=${"x".repeat(64)}` }, /no more than 63/],
+    [{ fieldSelector: "status.phase" }, /status\.phase/],
+    [{ fieldSelector: "spec.nodeName=a\\b" }, /a\\b|escape/],
+  ]);
+
+  test("are told where they are used, and disturb nobody else", async (t) => {
+    const server = await plain(t);
+    const pods = open(t, server.url);
+    await pods.synced();
+    await live(pods);
+    const witness = new Witness(pods);
+    const seen = witness.watch();
+    for (const [selector, words] of TYPOS) {
+      await rejection(pods.list(selector), "invalid", words);
+      assert.throws(
+        () => pods.view(selector),
+        (error) => error instanceof WatchCacheError && error.code === "invalid" && words.test(error.message),
+      );
+      const watcher = pods.watch(selector);
+      await rejection(watcher.next(), "invalid", words);
+      assert.equal((await watcher.ended).reason, "error");
+    }
+    await rejection(pods.list({ resourceVersion: "newest" }), "invalid", /newest/);
+    assert.throws(() => pods.view({ orderBy: [{ path: "metadata..name" }] }), { code: "invalid" });
+    assert.throws(() => pods.view({ groupBy: "status.conditions[?(" }), { code: "invalid" });
+    assert.equal(pods.status.error, undefined);
+    server.upstream.put(pod("default/new"));
+    await seen.count(1);
+    assert.equal(seen.events[0].key, "default/new");
+    await seen.stop();
+    await assertHolds(pods, server);
+    witness.assertUnharmed();
+  });
+
+  test("of the resource itself are refused by the server", async (t) => {
+    const { server } = await guarded(t);
+    for (const transport of TRANSPORTS) {
+      const spec = { version: "v1", resource: "pods", labelSelector: "app in (web" };
+      const pods = open(t, server.url, { transport, auth: () => ({ token: TOKEN }) }, spec);
+      const error = await rejection(pods.synced(), "invalid", /unable to parse requirement/);
+      assert.equal(error.status?.code, 400);
+      assert.equal(pods.status.phase, "failed");
+      assert.equal(typeof pods.status.retryAt, "number");
+    }
+  });
+
+  test("names of resources and options that are none are told at once", (t) => {
+    const cache = createWatchCache({ server: "http://127.0.0.1:1" });
+    t.after(() => cache.close());
+    for (const [spec, words] of /** @type {const} */ ([
+      ["Pods", /"Pods" is no resource/],
+      ["apps/deployments", /lacks the version/],
+      ["apps/v1/deployments/web", /is no resource/],
+      ["", /is no resource/],
+      [{ version: "1", resource: "pods" }, /"1" is no API version/],
+      [{ version: "v1", resource: "pods", namespace: "../kube-system" }, /is no namespace/],
+      [{ version: "v1", resource: "pods", labelSelector: { app: "web" } }, /labelSelector is text/],
+      [null, /named by text or by an object/],
+      [{ source: {}, id: "x" }, /methods list and watch/],
+      [{ source: { list() {}, watch() {} } }, /needs an id/],
+    ])) {
+      assert.throws(
+        () => cache.resource(/** @type {any} */ (spec)),
+        (error) => error instanceof WatchCacheError && error.code === "invalid" && words.test(error.message),
+      );
+    }
+    for (const [options, words] of /** @type {const} */ ([
+      [{ transport: "carrier-pigeon" }, /transport is one of websocket, fetch/],
+      [{ pageSize: 0.5 }, /pageSize is a whole number/],
+      [{ retry: { factor: 0 } }, /retry.factor is a number from 1 up/],
+      [{ auth: "token" }, /auth is a function/],
+      [{ idleTimeout: Number.NaN }, /idleTimeout is a number/],
+    ])) {
+      assert.throws(
+        () => createWatchCache(/** @type {any} */ (options)),
+        (error) => error instanceof WatchCacheError && error.code === "invalid" && words.test(error.message),
+      );
+    }
+  });
+});
+
+describe("wrong tokens", () => {
+  for (const transport of TRANSPORTS) {
+    test(`over ${transport}: needs-auth, and a right one heals it`, async (t) => {
+      const { server, api, pods: path } = await guarded(t);
+      let token = "a-token-of-yesterday";
+      let asked = 0;
+      const pods = open(t, server.url, { transport, auth: () => (asked++, { token }) });
+      const error = await rejection(pods.synced(), "unauthorized", /Unauthorized/);
+      assert.equal(error.status?.code, 401);
+      assert.ok(!JSON.stringify([error, error.message, pods.status]).includes(token), "no token is told");
+      assert.equal(pods.status.phase, "needs-auth");
+      assert.ok(asked >= 2, "auth was asked again before anybody was bothered");
+      token = TOKEN;
+      await live(pods);
+      await assertIntegrity(pods, api, path);
+    });
+
+    test(`over ${transport}, that was right before: what is held stays`, async (t) => {
+      const { server, api, pods: path } = await guarded(t);
+      const token = { now: TOKEN };
+      const pods = open(t, server.url, { transport, auth: () => ({ token: token.now }) });
+      await pods.synced();
+      await live(pods);
+      const witness = new Witness(pods);
+      const seen = witness.watch();
+      await hasSaidSomething(pods, () => writeTo(api));
+      token.now = "revoked";
+      server.control.fault("drop");
+      // The first refusal is answered by asking for another token; only then somebody has to sign in.
+      const { error, retryAt } = await eventually(() => pods.status.phase === "needs-auth" && pods.status, "needs-auth");
+      assert.equal(error.code, "unauthorized");
+      assert.match(error.message, /Unauthorized/);
+      assert.equal(typeof retryAt, "number");
+      assert.equal(pods.status.stale, true);
+      witness.look();
+      token.now = TOKEN;
+      await live(pods);
+      await assertIntegrity(pods, api, path);
+      assert.ok(!seen.ended || (await seen.watcher.ended).reason === "relist");
+      await seen.stop();
+      assert.deepEqual(
+        seen.events.map(({ type, key }) => `${type} ${key}`),
+        ["ADDED default/written-0"],
+      );
+      witness.assertUnharmed();
+    });
+  }
+});
+
+describe("wrong paths and servers", () => {
+  for (const transport of TRANSPORTS) {
+    test(`a resource that is not there, over ${transport}`, async (t) => {
+      const { server } = await guarded(t);
+      const auth = () => ({ token: TOKEN });
+      for (const [spec, words] of /** @type {const} */ ([
+        ["nonesuch", /could not find the requested resource/],
+        ["nonesuch.example.com/v1/things", /404 page not found|could not find/],
+        ["apps/v9/deployments", /404 page not found|could not find/],
+      ])) {
+        const error = await rejection(open(t, server.url, { transport, auth }, spec).synced(), "not-found", words);
+        assert.equal(error.status?.code, 404);
+      }
+    });
+
+    test(`a page that answers every address, over ${transport}: protocol, and it recovers when the API is back`, async (t) => {
+      const { server, api, pods: path } = await guarded(t);
+      const pods = open(t, server.url, { transport, auth: () => ({ token: TOKEN }) });
+      await pods.synced();
+      await live(pods);
+      const witness = new Witness(pods);
+      for (const [code, expected, words] of /** @type {const} */ ([
+        [200, "protocol", /HTTP 200 with content type text\/html is no answer of a Kubernetes API/],
+        [502, "unavailable", /HTTP 502, answered with text\/html instead of a Status/],
+      ])) {
+        await hasSaidSomething(pods, () => writeTo(api));
+        await witness.suffers(
+          () => {
+            server.control.fault("htmlErrorPage", { on: "all", code });
+            server.control.fault("drop");
+          },
+          { code: expected, words },
+        );
+        await eventually(() => pods.status.attempt >= 2, "another try");
+        witness.look();
+        server.control.fault("clear");
+        await live(pods);
+        await assertIntegrity(pods, api, path);
+      }
+      witness.assertUnharmed();
+    });
+
+    test(`a server behind a prefix, over ${transport}`, async (t) => {
+      const server = await plain(t, { prefix: "/clusters/green" });
+      for (const slash of ["", "/", "//"]) {
+        const pods = open(t, server.url + slash, { transport });
+        await pods.synced();
+        await live(pods);
+        server.upstream.put(pod(`default/after${slash.length}`));
+        await assertHolds(pods, server);
+        pods.close();
+      }
+      await rejection(open(t, new URL(server.url).origin, { transport }).synced(), "not-found", /HTTP 404: 404 page not found/);
+    });
+  }
+
+  test("an address that is none", async (t) => {
+    for (const [server, words] of /** @type {const} */ ([
+      ["ftp://127.0.0.1", /URL of http or https, not of ftp:/],
+      ["127.0.0.1:8001", /is no URL|http or https/],
+      ["http://user:secret@127.0.0.1", /holds credentials/],
+      ["http://127.0.0.1?token=secret", /no query and no fragment/],
+      [undefined, /server is missing/],
+    ])) {
+      const cache = createWatchCache({ ...(server && { server }), WebSocket: socketOf("http://127.0.0.1") });
+      t.after(() => cache.close());
+      const error = await rejection(cache.resource("pods").synced(), "invalid", words);
+      assert.ok(!error.message.includes("secret"));
+    }
+  });
+
+  test("upgrades that are refused although lists are answered", async (t) => {
+    const { server, api, pods: path } = await guarded(t);
+    const pods = open(t, server.url, { auth: () => ({ token: TOKEN }) });
+    await pods.synced();
+    await live(pods);
+    const witness = new Witness(pods);
+    await hasSaidSomething(pods, () => writeTo(api));
+    await witness.suffers(
+      () => {
+        server.control.fault("refuseUpgrade", { code: 503 });
+        server.control.fault("drop");
+      },
+      { code: "network", words: /WebSocket could not be opened, although the server answers lists/ },
+    );
+    server.control.fault("clear");
+    await live(pods);
+    await assertIntegrity(pods, api, path);
+    witness.assertUnharmed();
+  });
+
+  for (const transport of TRANSPORTS) {
+    test(`no server at all, over ${transport}: network, and it is there as soon as one is`, async (t) => {
+      const server = await plain(t);
+      await server.stop();
+      const pods = open(t, server.url, { transport });
+      let synced = false;
+      const ready = pods.synced().then(() => (synced = true));
+      const { error, phase, retryAt } = await eventually(() => pods.status.retryAt && pods.status, "the time of the next try");
+      assert.equal(error.code, "network");
+      assert.match(error.message, /the request got no answer: .*ECONNREFUSED/);
+      assert.equal(error.retryable, true);
+      assert.equal(phase, "reconnecting");
+      assert.equal(typeof retryAt, "number");
+      await eventually(() => pods.status.attempt >= 3, "some more tries");
+      assert.equal(synced, false, "a network that is down rejects nothing");
+      await server.listen();
+      await ready;
+      await live(pods);
+      await assertHolds(pods, server);
+
+      // And once more, with something to lose.
+      const witness = new Witness(pods);
+      const seen = witness.watch();
+      await witness.suffers(() => server.stop(), { code: "network", words: /no answer|closed within a second/ });
+      await eventually(() => /ECONNREFUSED/.test(pods.status.error?.message ?? ""), "a refused connection");
+      witness.look();
+      server.upstream.put(pod("default/meanwhile"));
+      await server.listen();
+      await live(pods);
+      await assertHolds(pods, server);
+      witness.assertUnharmed();
+      if (seen.ended) assert.equal((await seen.watcher.ended).reason, "relist");
+      await seen.stop();
+    });
+  }
+});
+
+describe("functions of the user that fail", () => {
+  /** What goes wrong, the code and the words; `works` says when it does no more. @type {Record<string, [(works: () => boolean) => any, string, RegExp]>} */
+  const FAILING = {
+    "auth that throws": [
+      (works) => ({
+        auth() {
+          if (!works()) throw new Error("the session is over");
+          return {};
+        },
+      }),
+      "network",
+      /the session is over/,
+    ],
+    "auth that rejects": [
+      (works) => ({ auth: async () => (works() ? {} : Promise.reject(new Error("the session is over"))) }),
+      "network",
+      /the session is over/,
+    ],
+    "auth that rejects with nothing": [(works) => ({ auth: async () => (works() ? {} : Promise.reject()) }), "network", /without a reason/],
+    "auth that gives a bare token": [
+      (works) => ({ auth: () => (works() ? {} : "secret") }),
+      "invalid",
+      /auth gives an object such as \{ token \}, not a string/,
+    ],
+    "auth that gives headers that are none": [
+      (works) => ({ auth: () => (works() ? {} : { headers: { "no header": "secret" } }) }),
+      "invalid",
+      /auth: the headers cannot be read/,
+    ],
+    "auth that gives a token that no header can hold": [
+      (works) => ({ auth: () => (works() ? {} : { token: "secret\n" + "€" }) }),
+      "invalid",
+      /auth: the headers cannot be read/,
+    ],
+    "fetch that throws": [
+      (works) => ({
+        fetch(/** @type {any} */ ...call) {
+          if (!works()) throw new TypeError("Failed to parse URL");
+          return fetch(...call);
+        },
+      }),
+      "network",
+      /Failed to parse URL/,
+    ],
+    "fetch that rejects": [
+      (works) => ({ fetch: (/** @type {any} */ ...call) => (works() ? fetch(...call) : Promise.reject(new TypeError("Failed to fetch"))) }),
+      "network",
+      /the request got no answer: Failed to fetch/,
+    ],
+    "fetch that gives nothing": [
+      (works) => ({ fetch: async (/** @type {any} */ ...call) => (works() ? fetch(...call) : undefined) }),
+      "protocol",
+      /fetch gave something that is no Response/,
+    ],
+    "fetch that gives an answer that was read already": [
+      (works) => ({
+        async fetch(/** @type {any} */ ...call) {
+          const response = await fetch(...call);
+          if (!works()) response.body?.getReader();
+          return response;
+        },
+      }),
+      "protocol",
+      /the body cannot be read/,
+    ],
+  };
+
+  for (const [name, [fail, code, words]] of Object.entries(FAILING)) {
+    test(`${name}, before and after the first list`, async (t) => {
+      for (const transport of TRANSPORTS) {
+        const server = await RawServer.start(podsOf(4));
+        t.after(() => server.stop());
+        let works = false;
+        const pods = open(t, server.url, { transport, ...fail(() => works) });
+        const early = pods.synced().catch((/** @type {any} */ error) => error);
+        const status = await eventually(() => pods.status.retryAt && pods.status, `an error of ${name}`);
+        assert.equal(status.error.code, code, status.error.message);
+        assert.match(status.error.message, words);
+        assert.ok(!status.error.message.includes("secret"));
+        works = true;
+        // What can only be cured by changing something rejects; a network that fails does not.
+        assert.equal((await early)?.code, code === "invalid" ? code : undefined);
+        await live(pods);
+        await assertHolds(pods, server);
+        const witness = new Witness(pods);
+        const { statuses } = witness;
+        works = false;
+        pods.refresh().catch(() => {});
+        const told = await eventually(() => statuses.find(({ error }) => error && words.test(error.message)), `an error of ${name}`);
+        assert.equal(told.error.code, code);
+        assert.equal(typeof told.retryAt, "number");
+        assert.equal(told.stale, true);
+        server.upstream.put(pod("default/meanwhile"));
+        witness.look();
+        works = true;
+        await live(pods);
+        await assertHolds(pods, server);
+        witness.assertUnharmed();
+        pods.close();
+        await server.stop();
+      }
+    });
+  }
+
+  test("a WebSocket that throws when it is made", async (t) => {
+    const server = await plain(t);
+    let works = false;
+    const Real = socketOf(server.url);
+    class Refused extends Real {
+      /** @param {string} url @param {string[]} protocols */
+      constructor(url, protocols) {
+        if (!works)
+          throw new DOMException("An insecure WebSocket connection may not be initiated from a page over HTTPS.", "SecurityError");
+        super(url, protocols);
+      }
+    }
+    const pods = open(t, server.url, { WebSocket: Refused });
+    await pods.synced();
+    const witness = new Witness(pods);
+    const { error, retryAt, phase } = await eventually(() => pods.status.retryAt && pods.status, "an error");
+    assert.equal(error.code, "network");
+    assert.match(error.message, /insecure WebSocket connection/);
+    assert.equal(typeof retryAt, "number");
+    assert.equal(phase, "reconnecting");
+    witness.look();
+    server.upstream.put(pod("default/meanwhile"));
+    works = true;
+    await live(pods);
+    await assertHolds(pods, server);
+    witness.assertUnharmed();
+    assert.equal(server.lists, 1, "the list was good, and is not asked for again");
+  });
+
+  test("no WebSocket at all", async (t) => {
+    const { WebSocket: global } = globalThis;
+    // @ts-expect-error Node before version 22 has none, and this is to be such a host
+    globalThis.WebSocket = undefined;
+    t.after(() => {
+      globalThis.WebSocket = global;
+    });
+    const cache = createWatchCache({ server: "http://127.0.0.1:1", retry: RETRY });
+    t.after(() => cache.close());
+    await rejection(
+      cache.resource("pods").synced(),
+      "invalid",
+      /no WebSocket: pass one as the option WebSocket, or choose transport "fetch"/,
+    );
+  });
+});
+
+describe("sources of the user that fail", () => {
+  /** What a source does in place of its duty, the code and the words. @type {Record<string, [object, string, RegExp]>} */
+  const FAILING = {
+    "a list that throws": [{ list: () => thrown(new Error("no list today")) }, "network", /no list today/],
+    "a list that refuses": [
+      { list: async () => thrown({ code: 403, reason: "Forbidden", message: "not yours" }) },
+      "forbidden",
+      /not yours/,
+    ],
+    "a list that gives nothing": [{ list: async () => undefined }, "protocol", /list gave no body/],
+    "a body that is no text": [{ list: async () => ({ body: { items: [] } }) }, "protocol", /neither text nor bytes/],
+    "a stream of something else than bytes": [
+      {
+        list: async () => ({ body: new ReadableStream({ start: (controller) => (controller.enqueue(5), controller.close()) }) }),
+      },
+      "protocol",
+      /neither text nor bytes/,
+    ],
+    "a stream that somebody reads already": [
+      {
+        async list() {
+          const body = new ReadableStream();
+          body.getReader();
+          return { body };
+        },
+      },
+      "protocol",
+      /the body cannot be read/,
+    ],
+    "a stream that breaks": [
+      { list: async () => ({ body: new ReadableStream({ start: (controller) => controller.error(new Error("torn")) }) }) },
+      "network",
+      /torn/,
+    ],
+    "a watch that throws": [{ watch: () => thrown(new Error("no watch today")) }, "network", /no watch today/],
+    "a watch that gives nothing": [{ watch: () => undefined }, "protocol", /no async iterable/],
+    "a watch of objects": [
+      {
+        async *watch() {
+          yield { type: "BOOKMARK", object: { metadata: { resourceVersion: "900" } } };
+        },
+      },
+      "protocol",
+      /neither text nor bytes/,
+    ],
+    "a watch that rejects with a refusal": [
+      {
+        // eslint-disable-next-line require-yield
+        async *watch() {
+          thrown({ code: 503, reason: "ServiceUnavailable", message: "come back later", retryAfterSeconds: 1 });
+        },
+      },
+      "unavailable",
+      /come back later/,
+    ],
+  };
+
+  for (const [name, [duty, code, words]] of Object.entries(FAILING)) {
+    test(name, async (t) => {
+      const upstream = new Upstream(podsOf(5));
+      const fault = /** @type {{ now: any }} */ ({ now: {} });
+      const source = {
+        list: (/** @type {any} */ request) => (fault.now.list ?? upstream.list.bind(upstream))(request),
+        watch: (/** @type {any} */ request, /** @type {AbortSignal} */ signal) =>
+          (fault.now.watch ?? upstream.watch.bind(upstream))(request, signal),
+      };
+      const pods = open(t, undefined, {}, { source, id: "things" });
+      await pods.synced();
+      await live(pods);
+      const witness = new Witness(pods);
+      const seen = new Recorder(pods.watch({ resourceVersion: "0", sendInitialEvents: false, resourceVersionMatch: "NotOlderThan" }));
+      upstream.put(pod("default/before"));
+      await seen.count(1);
+      fault.now = duty;
+      if ("list" in duty) pods.refresh().catch(() => {});
+      else upstream.drop();
+      const told = await eventually(
+        () => witness.statuses.find(({ error }) => error && words.test(error.message)),
+        () => `an error; told were ${witness.phases()}`,
+      );
+      assert.equal(told.error.code, code);
+      assert.equal(typeof told.retryAt, "number");
+      assert.equal(told.stale, true);
+      assert.equal(told.error.resource, "things");
+      upstream.put(pod("default/meanwhile"));
+      witness.look();
+      fault.now = {};
+      await live(pods);
+      await eventually(() => pods.peek("default/meanwhile"), "what was written meanwhile");
+      assert.equal(pods.size, 7);
+      assert.equal(pods.peek(keyOf(4)).metadata.name, "pod-04");
+      assert.ok(
+        seen.events.every(({ type, key }) => type === "ADDED" && ["default/before", "default/meanwhile"].includes(key)),
+        seen.summary(),
+      );
+      if (seen.ended) assert.equal((await seen.watcher.ended).reason, "relist");
+      await seen.stop();
+      witness.assertUnharmed();
+    });
+  }
+});
+
+/** @param {unknown} what @returns {never} */
+function thrown(what) {
+  throw what;
+}
