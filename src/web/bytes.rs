@@ -75,9 +75,8 @@ fn append(bytes: &mut Vec<u8>, text: &JsString) -> Result<u32, Error> {
     unsafe {
         let spare = bytes.spare_capacity_mut();
         let view = Uint8Array::view_mut_raw(spare.as_mut_ptr().cast(), spare.len());
-        let result = ENCODER
-            .with(|encoder| encoder.encode_into(text, &view))
-            .map_err(|_| Error::decode("a text frame could not be encoded"))?;
+        let result =
+            ENCODER.with(|encoder| encoder.encode_into(text, &view)).map_err(|_| Error::decode("a text frame could not be encoded"))?;
         let result: &EncodeResult = result.unchecked_ref();
         bytes.set_len(bytes.len() + result.written() as usize);
         Ok(result.read())
