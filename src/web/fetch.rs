@@ -6,7 +6,7 @@ use std::rc::Rc;
 use futures::future::LocalBoxFuture;
 use futures::stream::{self, LocalBoxStream};
 use futures::{FutureExt, StreamExt};
-use js_sys::{Array, Object, Promise, Reflect, Uint8Array};
+use js_sys::{Array, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, AbortSignal, ReadableStream, ReadableStreamDefaultReader, Response};
@@ -14,6 +14,7 @@ use web_sys::{AbortController, AbortSignal, ReadableStream, ReadableStreamDefaul
 use crate::source::kubernetes::{FrameSplitter, content_error, list_query, watch_query};
 use crate::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use crate::status::Error;
+use crate::web::bytes::frame_bytes;
 use crate::web::error::{from_response, from_thrown};
 use crate::web::options::RawKubernetes;
 use crate::web::runtime::global_function;
@@ -233,7 +234,7 @@ pub(super) async fn read_chunk(reader: &ReadableStreamDefaultReader) -> Option<R
     match JsFuture::from(reader.read()).await {
         Ok(result) => {
             let value = property(&result, "value")?;
-            Some(Ok(Uint8Array::new(&value).to_vec()))
+            Some(frame_bytes(&value))
         }
         Err(thrown) => Some(Err(network_error(&thrown))),
     }
