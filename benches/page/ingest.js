@@ -1,18 +1,35 @@
 // Frames in: from the text of a socket's message to the state that answers reads.
 import { frames, template } from "./frames.js";
-import { Checksum, interleave, timed } from "./measure.js";
-import { feed, LISTED, open, reached } from "./upstream.js";
+import { Checksum, interleave, timed, turn } from "./measure.js";
+import { chunks, feed, LISTED, open, pour, reached } from "./upstream.js";
 
 /** What everybody writes by hand: parse, and keep the newest by name. */
 class ParsingPeer {
   objects = new Map();
-  onmessage = ({ data }) => {
-    const { type, object } = JSON.parse(data);
+  version = "";
+
+  /** Takes a socket's message. */
+  onmessage = ({ data }) => this.take(data);
+
+  take(text) {
+    const { type, object } = JSON.parse(text);
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
     if (type === "DELETED") this.objects.delete(key);
     else this.objects.set(key, object);
+    this.version = object.metadata.resourceVersion;
     this.onobject?.(object);
-  };
+  }
+
+  /** Reads a watch's stream to its end: decodes, cuts at the line ends, and takes each line. */
+  async read(body) {
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      const lines = (rest + next.value).split("\n");
+      rest = lines.pop();
+      for (const line of lines) this.take(line);
+    }
+  }
 }
 
 /** Reads of an event what a table's row would. */
@@ -37,27 +54,31 @@ function stateChecksum(keys, get) {
 }
 
 /**
- * @param {{ rounds: number, count: number, objects: number, read: boolean }} options `count` frames a round, about `objects` pods;
- * `read`: one subscriber reads every object
+ * @param {{ rounds: number, count: number, objects: number, read?: boolean, transport?: "websocket" | "fetch" }} options `count` frames a
+ * round, about `objects` pods; `read`: one subscriber reads every object
  */
-export async function ingest({ rounds, count, objects, read }) {
+export async function ingest({ rounds, count, objects, read = false, transport = "websocket" }) {
   const pod = await template("large");
   const keys = Array.from({ length: objects }, (_, i) => `${pod.metadata.namespace}/${pod.metadata.name}-${i}`);
   const warmUp = LISTED + objects;
   const last = warmUp + count;
-  const texts = () => [frames(pod, objects, LISTED + 1, objects), frames(pod, objects, warmUp + 1, count)];
-  const bytes = frames(pod, objects, LISTED + 1, objects).reduce((sum, frame) => sum + frame.length, 0) / objects;
+  const streams = transport === "fetch";
+  const input = () => {
+    const texts = [frames(pod, objects, LISTED + 1, objects), frames(pod, objects, warmUp + 1, count)];
+    return streams ? texts.map(chunks) : texts;
+  };
 
   const harnesses = {
     async watchcache() {
-      const [first, input] = texts();
-      const { cache, resource, socket } = await open(pod, objects);
+      const [first, rest] = input();
+      const { cache, resource, socket, stream } = await open(pod, objects, { transport });
       const row = reader();
       if (read) void resource.watch({ resourceVersion: String(LISTED) }).forEach((event) => row.take(event.object));
-      await feed(socket, first);
+      const hand = (part) => (streams ? pour(stream, part) : feed(socket, part));
+      await hand(first);
       await reached(resource, warmUp);
       const time = await timed(async () => {
-        await feed(socket, input);
+        await hand(rest);
         await reached(resource, last);
       });
       const checksum = `${stateChecksum(keys, (key) => resource.peek(key))}/${row.sum()}`;
@@ -65,14 +86,21 @@ export async function ingest({ rounds, count, objects, read }) {
       return { ...time, checksum };
     },
     async "JSON.parse"() {
-      const [first, input] = texts();
+      const [first, rest] = input();
       const peer = new ParsingPeer();
       const row = reader();
       if (read) peer.onobject = row.take;
-      await feed(peer, first);
-      const time = await timed(() => feed(peer, input));
+      let stream;
+      if (streams) void peer.read(new ReadableStream({ start: (controller) => void (stream = controller) }));
+      const hand = async (part, version) => {
+        if (!streams) return feed(peer, part);
+        await pour(stream, part);
+        while (peer.version !== String(version)) await turn();
+      };
+      await hand(first, warmUp);
+      const time = await timed(() => hand(rest, last));
       return { ...time, checksum: `${stateChecksum(keys, (key) => peer.objects.get(key))}/${row.sum()}` };
     },
   };
-  return { unit: "frame", bytes, units: count, harnesses: await interleave(rounds, harnesses) };
+  return { unit: "frame", units: count, harnesses: await interleave(rounds, harnesses) };
 }

@@ -114,9 +114,9 @@ impl Resource {
         let mut budget = TimeBudget::new(self.runtime.now(), BUDGET_MAX_MS);
         while let Some(mut message) = incoming.next().await {
             let began = self.runtime.now();
+            let mut now = began;
             let over = loop {
-                let (now, wall) = (self.runtime.now(), self.runtime.wall());
-                let blocked = self.cacher.borrow_mut().apply(message, now, wall);
+                let blocked = self.cacher.borrow_mut().apply(message, now, self.runtime.wall());
                 if blocked {
                     self.serve_blocked(&mut budget).await;
                 }
@@ -124,7 +124,7 @@ impl Resource {
                     break true;
                 }
                 match incoming.try_recv() {
-                    Ok(next) => message = next,
+                    Ok(next) => (message, now) = (next, self.runtime.now()),
                     _ => break false,
                 }
             };

@@ -30,6 +30,10 @@ pub(super) fn frame_bytes(data: &JsValue) -> Result<Vec<u8>, Error> {
     if let Some(text) = data.dyn_ref::<JsString>() {
         return encode(text);
     }
+    // Copied once, straight to where it is needed: `Uint8Array::new` of an array would make another array first.
+    if let Some(bytes) = data.dyn_ref::<Uint8Array>() {
+        return Ok(bytes.to_vec());
+    }
     if let Some(buffer) = data.dyn_ref::<ArrayBuffer>() {
         return Ok(Uint8Array::new(buffer).to_vec());
     }
