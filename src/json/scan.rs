@@ -268,7 +268,16 @@ fn copy_without(document: &[u8], (start, end): Span, removed: &[Span]) -> Box<[u
     if removed.is_empty() {
         return document[start..end].into();
     }
-    let mut kept = Vec::with_capacity(end - start);
+    // As exact as can be: what is allocated too much would be cut off again, and leave a hole behind every object.
+    let mut gone = 0;
+    let mut behind = start;
+    for &(from, to) in removed {
+        if from >= behind {
+            gone += to - from;
+            behind = to;
+        }
+    }
+    let mut kept = Vec::with_capacity(end - start - gone);
     let mut at = start;
     for &(from, to) in removed {
         if from < at {

@@ -11,7 +11,7 @@ use super::{Closed, Reflector};
 use crate::cache::incoming::{Connection, Incoming};
 use crate::json::{ListHead, ListScanner};
 use crate::object::Object;
-use crate::source::ListRequest;
+use crate::source::{ListRequest, buffers};
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 
@@ -123,6 +123,7 @@ impl Reflector {
                 self.scan(&mut scanner, piece, progress)?;
                 self.host.pace().await;
             }
+            buffers::give_back(chunk);
         }
         drop(body);
         let head = scanner.finish().map_err(|error| unreadable(&error))?;

@@ -8,7 +8,7 @@ use super::order::Verdict;
 use super::{Closed, Reflector, RoundEnd};
 use crate::cache::incoming::{Connection, Incoming};
 use crate::runtime::Millis;
-use crate::source::{FrameStream, WatchRequest};
+use crate::source::{FrameStream, WatchRequest, buffers};
 use crate::status::{Error, ErrorCode};
 
 /// A watch that ends sooner than this without anything new is no watch: something is wrong with it.
@@ -117,6 +117,7 @@ impl Reflector {
                 continue;
             }
             let event = frame::read(&frame, &self.fields.borrow());
+            buffers::give_back(frame);
             let message = match event {
                 Ok(Event::Change(kind, object)) => match self.order.change(&object) {
                     Ok(Verdict::Next) => Incoming::Change { kind, object },

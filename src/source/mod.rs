@@ -1,5 +1,6 @@
 //! Where objects come from: one list and one watch stream of any list+watch API.
 
+pub mod buffers;
 pub mod kubernetes;
 
 use futures::future::LocalBoxFuture;

@@ -3,6 +3,7 @@
 use js_sys::{ArrayBuffer, JsString, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 
+use crate::source::buffers;
 use crate::status::Error;
 
 #[wasm_bindgen]
@@ -32,17 +33,25 @@ pub(super) fn frame_bytes(data: &JsValue) -> Result<Vec<u8>, Error> {
     }
     // Copied once, straight to where it is needed: `Uint8Array::new` of an array would make another array first.
     if let Some(bytes) = data.dyn_ref::<Uint8Array>() {
-        return Ok(bytes.to_vec());
+        return Ok(copy(bytes));
     }
     if let Some(buffer) = data.dyn_ref::<ArrayBuffer>() {
-        return Ok(Uint8Array::new(buffer).to_vec());
+        return Ok(copy(&Uint8Array::new(buffer)));
     }
     // Views of another realm fail instanceof; they still have a buffer.
     if data.is_object() && Reflect::has(data, &JsValue::from_str("byteLength")).unwrap_or(false) {
         let (buffer, offset, length) = view_parts(data);
-        return Ok(Uint8Array::new_with_byte_offset_and_length(&buffer, offset, length).to_vec());
+        return Ok(copy(&Uint8Array::new_with_byte_offset_and_length(&buffer, offset, length)));
     }
     Err(Error::protocol("a frame is neither text nor bytes"))
+}
+
+fn copy(array: &Uint8Array) -> Vec<u8> {
+    let length = array.length() as usize;
+    let mut bytes = buffers::take(length);
+    bytes.resize(length, 0);
+    array.copy_to(&mut bytes);
+    bytes
 }
 
 fn view_parts(view: &JsValue) -> (JsValue, u32, u32) {
@@ -60,7 +69,7 @@ fn view_parts(view: &JsValue) -> (JsValue, u32, u32) {
 /// for as little as it can, because every question crosses the boundary.
 fn encode(text: &JsString) -> Result<Vec<u8>, Error> {
     let length = text.length();
-    let mut bytes: Vec<u8> = Vec::with_capacity(length as usize);
+    let mut bytes = buffers::take(length as usize);
     let read = append(&mut bytes, text)?;
     if read == length {
         return Ok(bytes);
