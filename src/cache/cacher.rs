@@ -133,6 +133,10 @@ impl Cacher {
             return; // a relist shows nothing before it is whole
         }
         for object in objects {
+            // A first list that is tried again brings what is shown already: it keeps its identity.
+            if self.store.get(object.key()).is_some_and(|held| held.version() == object.version()) {
+                continue;
+            }
             let previous = self.store.upsert(object.clone());
             self.views.change(previous.as_ref(), Some(object), &self.fields.borrow());
         }

@@ -1,5 +1,6 @@
 //! Lists and gets: from the state where it is new enough, from the upstream where it is not.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use futures::StreamExt;
@@ -10,6 +11,7 @@ use crate::cache::resource::Resource;
 use crate::json::list::{ListHead, ListScanner};
 use crate::object::Object;
 use crate::runtime::Millis;
+use crate::source::page::{check, head_version};
 use crate::source::{ListRequest, Narrow};
 use crate::status::{Error, Status};
 use crate::version::Version;
@@ -138,6 +140,7 @@ impl Resource {
         let mut request = ListRequest { limit, narrow: Some(narrow), ..ListRequest::default() };
         let mut objects = Vec::new();
         let mut first_version = None;
+        let mut tokens = HashSet::new();
         loop {
             let head = self.page(request.clone(), &mut |object| objects.push(object)).await?;
             if first_version.is_none() {
@@ -150,8 +153,8 @@ impl Resource {
                 objects.sort_by(|a, b| a.key().cmp(b.key()));
                 return Ok((self.with_identity(objects), version));
             };
-            if request.continue_token.as_ref() == Some(&token) {
-                return Err(Error::protocol("the list goes in circles: a page continues with the token it was asked by"));
+            if !tokens.insert(token.clone()) {
+                return Err(Error::protocol("the list goes in circles: a page continues with the token of an earlier one"));
             }
             request.continue_token = Some(token);
         }
@@ -170,10 +173,12 @@ impl Resource {
             });
             scanned.map_err(|error| Error::decode(error.to_string()))?;
         }
-        match refused {
-            Some(error) => Err(error),
-            None => scanner.finish().map_err(|error| Error::decode(error.to_string())),
+        if let Some(error) = refused {
+            return Err(error);
         }
+        let head = scanner.finish().map_err(|error| Error::decode(error.to_string()))?;
+        check(&head)?;
+        Ok(head)
     }
 
     fn with_identity(&self, objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
@@ -184,9 +189,4 @@ impl Resource {
         };
         objects.into_iter().map(held).collect()
     }
-}
-
-fn head_version(head: &ListHead) -> Result<Version, Error> {
-    let text = head.version.as_deref().unwrap_or("");
-    Version::parse(text).map_err(|error| Error::protocol(format!("the list has no usable version: {error}")))
 }

@@ -11,6 +11,7 @@ use super::{Closed, Reflector};
 use crate::cache::incoming::{Connection, Incoming};
 use crate::json::{ListHead, ListScanner};
 use crate::object::Object;
+use crate::source::page::{check, head_version};
 use crate::source::{ListRequest, buffers};
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
@@ -196,52 +197,4 @@ fn passing(error: &Error) -> bool {
 
 fn unreadable(error: &crate::json::JsonError) -> Error {
     Error::decode(format!("unable to decode the list: {error}"))
-}
-
-fn head_version(head: &ListHead) -> Result<Version, Error> {
-    let text = head.version.as_deref().unwrap_or("");
-    if text.is_empty() {
-        return Err(Error::protocol("the list has no metadata.resourceVersion"));
-    }
-    Version::parse(text).map_err(|error| Error::protocol(format!("the list has no usable version: {error}")))
-}
-
-/// Whether a page is one. No items at all are an empty list, if only there is a version: Go writes an empty slice as null.
-fn check(head: &ListHead) -> Result<(), Error> {
-    match head.kind.as_deref() {
-        Some("Status") => Err(Error::protocol("the list was answered with a Status and the code of a success")),
-        // A resource of another group may be called so; a list of it has items.
-        Some("Table") if !head.items_seen => Err(Error::protocol("the list was answered with a Table, which holds no whole objects")),
-        // It has a version of its own: taken for an empty list, it would cost everything that is held.
-        Some(kind) if !head.items_seen && !kind.ends_with("List") => {
-            let kind: String = kind.chars().take(40).collect();
-            Err(Error::protocol(format!("the list was answered with a {kind}, which is no list")))
-        }
-        _ => head_version(head).map(drop),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::json::FieldSet;
-
-    fn checked(page: &str) -> Result<(), String> {
-        let mut scanner = ListScanner::new();
-        scanner.push(page.as_bytes(), &FieldSet::new(Vec::new()), &mut |_| {}).unwrap();
-        check(&scanner.finish().unwrap()).map_err(|error| error.message)
-    }
-
-    #[test]
-    fn js_10_only_a_list_may_be_empty() {
-        for items in ["", r#","items":null"#, r#","items":[]"#] {
-            assert_eq!(checked(&format!(r#"{{"kind":"PodList","metadata":{{"resourceVersion":"7"}}{items}}}"#)), Ok(()));
-            assert_eq!(checked(&format!(r#"{{"metadata":{{"resourceVersion":"7"}}{items}}}"#)), Ok(()));
-            assert!(checked(&format!(r#"{{"kind":"PodList","metadata":{{}}{items}}}"#)).is_err());
-        }
-        let pod = r#"{"kind":"Pod","metadata":{"name":"a","resourceVersion":"7"}}"#;
-        assert_eq!(checked(pod), Err("the list was answered with a Pod, which is no list".to_string()));
-        // What a resource is called is its own affair, as long as there are items.
-        assert_eq!(checked(r#"{"kind":"Playlists","metadata":{"resourceVersion":"7"},"items":[]}"#), Ok(()));
-    }
 }

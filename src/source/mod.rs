@@ -2,6 +2,7 @@
 
 pub mod buffers;
 pub mod kubernetes;
+pub mod page;
 
 use futures::future::LocalBoxFuture;
 use futures::stream::LocalBoxStream;

@@ -133,7 +133,7 @@ describe("spoiled pages", () => {
           await ready;
           await live(pods);
           await assertHolds(pods, server);
-          if (firstRow !== undefined) assert.deepEqual(pods.peek(keyOf(0)), firstRow, name);
+          if (firstRow !== undefined) assert.equal(pods.peek(keyOf(0)), firstRow, name);
           assert.deepEqual(blinks, [], name);
         } finally {
           pods.close();
