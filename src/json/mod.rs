@@ -15,6 +15,7 @@ pub mod scan;
 mod bytes;
 mod cursor;
 mod grammar;
+mod intern;
 mod text;
 
 pub use error::{ErrorKind, JsonError};

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::cursor::{Checked, Cursor, is_whitespace, no_object};
 use super::error::JsonError;
 use super::fields::{FieldSet, Node, ROOT, Role};
+use super::intern::intern;
 use super::scalar::Scalar;
 use super::text::unescape;
 
@@ -229,7 +230,7 @@ impl<'f> Walk<'f> {
         let mut labels: Vec<(Rc<str>, Option<Rc<str>>)> = self
             .labels
             .iter()
-            .filter_map(|&(key, value)| Some((string(document, key)?.into(), string(document, value).map(Into::into))))
+            .filter_map(|&(key, value)| Some((intern(&string(document, key)?), string(document, value).map(|text| intern(&text)))))
             .collect();
         // Go writes maps sorted, so there is mostly nothing to do. The sort is stable: of equal names the last one stays.
         if !labels.is_sorted_by(|left, right| left.0 < right.0) {
@@ -242,7 +243,7 @@ impl<'f> Walk<'f> {
         // Removing inside an array moves what is behind, and can change what a filter takes.
         let moved = !self.stripped.is_empty() && self.fields.strips_in_arrays();
         Scanned {
-            namespace: text(Role::Namespace).map(Into::into),
+            namespace: text(Role::Namespace).map(|text| intern(&text)),
             name: text(Role::Name).map(Into::into),
             version: text(Role::Version).map(Into::into),
             uid: text(Role::Uid).map(Into::into),

@@ -1,5 +1,7 @@
 //! Bytes into linear memory. A frame never crosses as `&str` or `String`: the glue would copy it character by character.
 
+use std::cell::Cell;
+
 use js_sys::{ArrayBuffer, JsString, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 
@@ -24,10 +26,24 @@ extern "C" {
 
 thread_local! {
     static ENCODER: TextEncoder = TextEncoder::new();
+    static SIZE_SEEN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Grows linear memory by an eighth at once when it has grown at all. The allocator asks for a page or two each time, and each time costs
+/// as much as reading a frame: with objects that stay, every few frames.
+fn stay_ahead() {
+    const PAGE: usize = 65_536;
+    let size = || core::arch::wasm32::memory_size(0) * PAGE;
+    if size() > SIZE_SEEN.get() {
+        // Taken and given back: from then on it is part of what the allocator hands out.
+        drop(std::hint::black_box(Vec::<u8>::with_capacity((size() / 8).clamp(1 << 20, 16 << 20))));
+        SIZE_SEEN.set(size());
+    }
 }
 
 /// The bytes of a text frame (UTF-8), an ArrayBuffer or a typed array.
 pub(super) fn frame_bytes(data: &JsValue) -> Result<Vec<u8>, Error> {
+    stay_ahead();
     if let Some(text) = data.dyn_ref::<JsString>() {
         return encode(text);
     }
