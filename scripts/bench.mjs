@@ -30,8 +30,9 @@ async function measure(browser, plan) {
     return withPage(browser, server.url, (page) => page.run(scenario, options));
   };
   try {
-    const ingest = await run("ingest", { rounds, count: plan.frames, objects: 20, read: false });
+    const ingest = await run("ingest", { rounds, count: plan.frames, objects: 20 });
     const read = await run("ingest", { rounds, count: plan.frames, objects: 20, read: true });
+    const stream = await run("ingest", { rounds, count: plan.frames, objects: 20, transport: "fetch" });
     const fanout = [];
     for (const [callbacks, count] of Object.entries(plan.fanout)) {
       fanout.push(await run("fanout", { rounds, count, callbacks: Number(callbacks), size: "small" }));
@@ -39,7 +40,7 @@ async function measure(browser, plan) {
     const wholeWay = await run("fanout", { rounds, count: plan.frames / 2, callbacks: 1_000, size: "large" });
     say(`load ${JSON.stringify(plan.load)}`);
     const load = await measureLoad(browser, { ...plan.load, root });
-    return { ingest, read, fanout, wholeWay, load };
+    return { ingest, read, stream, fanout, wholeWay, load };
   } finally {
     await server.close();
   }
