@@ -74,28 +74,22 @@ impl Store {
     /// Replaces everything at once, and returns what differs: `(before, after)` by key order. Objects at the version that is held
     /// stay as they are, so that whoever holds one sees no change. A key that stands twice counts once, the last one wins.
     pub fn replace(&mut self, objects: Vec<Rc<Object>>) -> Vec<Difference> {
-        let mut next: BTreeMap<Key, Rc<Object>> = BTreeMap::new();
-        for object in objects {
-            let kept = self.objects.get(object.key()).filter(|held| held.version() == object.version());
-            let object = kept.cloned().unwrap_or(object);
-            next.insert(object.key().clone(), object);
-        }
+        // Lists come in key order, so the map is built in one go, and walked side by side with what is held.
+        let mut next: BTreeMap<Key, Rc<Object>> = objects.into_iter().map(|object| (object.key().clone(), object)).collect();
+        let mut held = std::mem::take(&mut self.objects).into_iter().peekable();
         let mut differences = Vec::new();
-        for (key, before) in &self.objects {
-            match next.get(key) {
-                None => differences.push(Difference { before: Some(before.clone()), after: None }),
-                Some(after) if !Rc::ptr_eq(before, after) => {
-                    differences.push(Difference { before: Some(before.clone()), after: Some(after.clone()) });
+        for (key, object) in &mut next {
+            while let Some((_, gone)) = held.next_if(|(held, _)| held < key) {
+                differences.push(Difference { before: Some(gone), after: None });
+            }
+            match held.next_if(|(held, _)| held == key) {
+                Some((_, same)) if same.version() == object.version() => *object = same,
+                before => {
+                    differences.push(Difference { before: before.map(|(_, object)| object), after: Some(object.clone()) });
                 }
-                Some(_) => {}
             }
         }
-        for (key, after) in &next {
-            if !self.objects.contains_key(key) {
-                differences.push(Difference { before: None, after: Some(after.clone()) });
-            }
-        }
-        differences.sort_by(|a, b| a.key().cmp(b.key()));
+        differences.extend(held.map(|(_, gone)| Difference { before: Some(gone), after: None }));
         self.bytes = next.values().map(|object| object.size()).sum();
         self.objects = next;
         differences
@@ -109,12 +103,6 @@ pub struct Difference {
     pub before: Option<Rc<Object>>,
     /// What is held now; `None` = it is gone.
     pub after: Option<Rc<Object>>,
-}
-
-impl Difference {
-    fn key(&self) -> &str {
-        self.after.as_ref().or(self.before.as_ref()).map_or("", |object| object.key())
-    }
 }
 
 #[cfg(test)]
