@@ -38,3 +38,14 @@ export async function heapBytes(protocol) {
   await protocol.send("HeapProfiler.collectGarbage");
   return (await protocol.send("Runtime.getHeapUsage")).usedSize;
 }
+
+/** The longest task of the page's main thread, in ms, between the marks "load begins" and "load ends" that `work` leaves. */
+export async function longestTask(browser, work) {
+  await browser.startTracing(undefined, { categories: ["blink.user_timing", "disabled-by-default-devtools.timeline"] });
+  await work();
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
+  const [begin, end] = ["load begins", "load ends"].map((name) => traceEvents.find((event) => event.name === name));
+  const isTask = ({ name, pid, tid, ts, dur }) =>
+    name === "RunTask" && pid === begin.pid && tid === begin.tid && ts + dur > begin.ts && ts < end.ts;
+  return Math.max(...traceEvents.filter(isTask).map(({ dur }) => dur)) / 1000;
+}

@@ -53,7 +53,7 @@ function loadRows(scenario) {
   const held = ours.heap.map((heap, i) => heap + ours.wasm[i]);
   return [
     { ...row("time until loaded", "ms", median(ours.ms), median(theirs.ms)), cpuRatio: median(ours.cpuMs) / median(theirs.cpuMs) },
-    row("longest time without reaction", "ms", median(ours.longest), median(theirs.longest)),
+    row("longest task of the main thread", "ms", median(ours.longest), median(theirs.longest)),
     row("memory held", "MB", median(held) / 1e6, median(theirs.heap) / 1e6),
     row("JavaScript heap alone", "MB", median(ours.heap) / 1e6, median(theirs.heap) / 1e6),
   ];

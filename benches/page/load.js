@@ -1,32 +1,12 @@
 // A large list, page by page, until all of it answers reads.
 import { createWatchCache } from "/dist/index.js";
-import { Checksum, settle, timed, turn } from "./measure.js";
+import { Checksum, settle, timed } from "./measure.js";
 
 const PODS = "/api/v1/pods";
 const PAGE = 500;
 
 /** What is loaded stays reachable here, so that the heap can be measured. */
 globalThis.held = undefined;
-
-/** The longest time in which the page could not react, by messages to itself: exact, at the price of some load. */
-function pings() {
-  let longest = 0;
-  let running = true;
-  const done = (async () => {
-    let before = performance.now();
-    while (running) {
-      await turn();
-      const now = performance.now();
-      longest = Math.max(longest, now - before);
-      before = now;
-    }
-  })();
-  return async () => {
-    running = false;
-    await done;
-    return longest;
-  };
-}
 
 const loaders = {
   async watchcache() {
@@ -53,13 +33,14 @@ const loaders = {
 
 /**
  * Loads once; call it on a fresh page.
- * @param {{ harness: keyof typeof loaders, probe: boolean }} options `probe`: look for the longest gap; otherwise nothing disturbs
+ * @param {{ harness: keyof typeof loaders }} options
  */
-export async function load({ harness, probe }) {
+export async function load({ harness }) {
   await settle();
-  const stop = probe ? pings() : undefined;
+  performance.mark("load begins");
   const time = await timed(loaders[harness]);
-  return { ...time, longest: await stop?.() };
+  performance.mark("load ends");
+  return time;
 }
 
 /** Bytes of WebAssembly memory, and what was loaded, for after the heap was measured. */
