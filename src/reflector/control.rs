@@ -12,6 +12,9 @@ use crate::runtime::{Millis, SharedRuntime};
 /// How long this task may run before the host gets its turn, in milliseconds: half a frame of the screen.
 const SLICE_MS: Millis = 8;
 
+/// How many steps pass between two looks at the clock: each crosses into JavaScript, and a step takes some tens of microseconds.
+const STEPS_A_LOOK: u32 = 8;
+
 /// Controls a running [`super::Reflector`]. Cheap to clone; dropping it changes nothing.
 #[derive(Clone)]
 pub struct ReflectorHandle(pub(super) Rc<Control>);
@@ -102,11 +105,13 @@ pub(super) struct Host {
     pub(super) runtime: SharedRuntime,
     pub(super) control: Rc<Control>,
     slice: Cell<Option<Millis>>,
+    /// Steps since the host had its turn.
+    steps: Cell<u32>,
 }
 
 impl Host {
     pub(super) fn new(runtime: SharedRuntime, control: Rc<Control>) -> Self {
-        Self { runtime, control, slice: Cell::new(None) }
+        Self { runtime, control, slice: Cell::new(None), steps: Cell::new(0) }
     }
 
     pub(super) fn now(&self) -> Millis {
@@ -117,7 +122,6 @@ impl Host {
     pub(super) async fn until<F: Future>(&self, listen: Listen, mut watchdog: Option<&mut Watchdog>, future: F) -> Result<F::Output, Stop> {
         let mut future = pin!(future);
         poll_fn(|cx| {
-            self.begin_slice();
             let control = &self.control;
             if control.closed.get() {
                 return Poll::Ready(Err(Stop::Closed));
@@ -156,21 +160,29 @@ impl Host {
 
     /// Lets the host run when this task has been busy for a slice: data that is always ready must not starve timers and input.
     pub(super) async fn pace(&self) {
+        self.steps.set(self.steps.get() + 1);
+        if !self.steps.get().is_multiple_of(STEPS_A_LOOK) {
+            return;
+        }
         let now = self.now();
-        if self.slice.get().is_some_and(|began| now.saturating_sub(began) >= SLICE_MS) {
-            self.runtime.yield_now().await;
-            self.slice.set(None);
+        match self.slice.get() {
+            None => self.slice.set(Some(now)),
+            Some(began) if now.saturating_sub(began) >= SLICE_MS => {
+                self.runtime.yield_now().await;
+                self.rest();
+            }
+            Some(_) => {}
         }
     }
 
-    fn begin_slice(&self) {
-        if self.slice.get().is_none() {
-            self.slice.set(Some(self.now()));
-        }
+    /// The host has its turn: the next slice begins with the next work.
+    fn rest(&self) {
+        self.steps.set(0);
+        self.slice.set(None);
     }
 
     fn park(&self, cx: &Context<'_>) {
-        self.slice.set(None);
+        self.rest();
         *self.control.waker.borrow_mut() = Some(cx.waker().clone());
     }
 }

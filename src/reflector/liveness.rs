@@ -13,24 +13,28 @@ use crate::runtime::{Millis, Runtime};
 pub(super) struct Watchdog {
     limit: Option<Millis>,
     fed: Millis,
+    /// Fed since the clock was last asked.
+    fresh: bool,
     timer: Option<LocalBoxFuture<'static, ()>>,
 }
 
 impl Watchdog {
     /// Starts now. Without a limit it never expires.
     pub(super) fn new(limit: Option<Millis>, now: Millis) -> Self {
-        Self { limit, fed: now, timer: None }
+        Self { limit, fed: now, fresh: true, timer: None }
     }
 
     pub(super) fn feed(&mut self, now: Millis) {
         self.fed = now;
+        self.fresh = true;
     }
 
     pub(super) fn poll_expired(&mut self, runtime: &dyn Runtime, cx: &mut Context<'_>) -> Poll<()> {
         let Some(limit) = self.limit else { return Poll::Pending };
         loop {
             let deadline = self.fed.saturating_add(limit);
-            let now = runtime.now();
+            // Fed in this very turn, mostly: the clock need not be asked again.
+            let now = if std::mem::take(&mut self.fresh) { self.fed } else { runtime.now() };
             if now >= deadline {
                 return Poll::Ready(());
             }
