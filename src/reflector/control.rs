@@ -117,7 +117,6 @@ impl Host {
     pub(super) async fn until<F: Future>(&self, listen: Listen, mut watchdog: Option<&mut Watchdog>, future: F) -> Result<F::Output, Stop> {
         let mut future = pin!(future);
         poll_fn(|cx| {
-            self.begin_slice();
             let control = &self.control;
             if control.closed.get() {
                 return Poll::Ready(Err(Stop::Closed));
@@ -154,18 +153,17 @@ impl Host {
         .await
     }
 
-    /// Lets the host run when this task has been busy for a slice: data that is always ready must not starve timers and input.
+    /// Lets the host run when this task has been busy for a slice: data that is always ready must not starve timers and input. A slice
+    /// begins when it is first asked for after a wait.
     pub(super) async fn pace(&self) {
         let now = self.now();
-        if self.slice.get().is_some_and(|began| now.saturating_sub(began) >= SLICE_MS) {
-            self.runtime.yield_now().await;
-            self.slice.set(None);
-        }
-    }
-
-    fn begin_slice(&self) {
-        if self.slice.get().is_none() {
-            self.slice.set(Some(self.now()));
+        match self.slice.get() {
+            None => self.slice.set(Some(now)),
+            Some(began) if now.saturating_sub(began) >= SLICE_MS => {
+                self.runtime.yield_now().await;
+                self.slice.set(None);
+            }
+            Some(_) => {}
         }
     }
 
