@@ -75,6 +75,7 @@ await main(async () => {
   const tables = `${ratioTable(results)}\n\n${sizeTable(size)}`;
   const where = `Commit ${about.commit}, ${about.date.slice(0, 10)}: ${on.browser}, ${on.cores} cores of ${on.cpu}, load at start ${on.loadAtStart[0]}.`;
   console.log(`\n${tables}\n\n${where}`);
+  if (quick) console.log("Rounds as short as these prove that it works; their times say nothing.");
 
   const file = join(root, quick ? "artifacts/bench-quick.json" : `benches/results/${name}.json`);
   mkdirSync(dirname(file), { recursive: true });

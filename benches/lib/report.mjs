@@ -18,8 +18,10 @@ function perUnit(scenario, harness) {
 const minus = (a, b) => ({ clock: a.clock - b.clock, cpu: a.cpu - b.cpu });
 
 function timeRow(what, peer, ours, theirs, goal) {
-  const ratio = ours.clock / theirs.clock;
-  return { what, peer, unit: "µs", ours: ours.clock, theirs: theirs.clock, ratio, cpuRatio: ours.cpu && ours.cpu / theirs.cpu, goal };
+  // A difference of two runs that is lost in their noise has no ratio.
+  const ratio = (a, b) => (a > 0 && b > 0 ? a / b : undefined);
+  const times = { ours: ours.clock, theirs: theirs.clock, ratio: ratio(ours.clock, theirs.clock), cpuRatio: ratio(ours.cpu, theirs.cpu) };
+  return { what, peer, unit: "µs", ...times, goal };
 }
 
 function ingestRow(what, scenario, peer, goal) {

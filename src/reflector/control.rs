@@ -158,7 +158,8 @@ impl Host {
         .await
     }
 
-    /// Lets the host run when this task has been busy for a slice: data that is always ready must not starve timers and input.
+    /// Lets the host run when this task has been busy for a slice: data that is always ready must not starve timers and input. A slice
+    /// begins with the first look at the clock after a wait.
     pub(super) async fn pace(&self) {
         self.steps.set(self.steps.get() + 1);
         if !self.steps.get().is_multiple_of(STEPS_A_LOOK) {

@@ -25,10 +25,11 @@ extern "C" {
     #[wasm_bindgen(method, getter)]
     fn port2(this: &MessageChannel) -> MessagePort;
 
-    // Looked up at each call, like everything that a test may replace. It is asked several times a frame and cannot throw, so it goes
-    // without `catch`.
-    #[wasm_bindgen(js_namespace = performance, js_name = now)]
-    fn performance_now() -> f64;
+    type Performance;
+    // Its function is looked up at each call, like everything that a test may replace. It is asked several times a frame and cannot
+    // throw, so it goes without `catch`.
+    #[wasm_bindgen(method)]
+    fn now(this: &Performance) -> f64;
 
     type MessagePort;
     #[wasm_bindgen(method, setter)]
@@ -50,14 +51,15 @@ enum Yield {
 
 /// The host this module runs in.
 pub(super) struct WebRuntime {
-    performance: bool,
+    performance: Option<Performance>,
     turn: Yield,
 }
 
 impl WebRuntime {
     pub(super) fn new() -> Self {
         let global: JsValue = js_sys::global().into();
-        let performance = property(&global, "performance").and_then(|object| cast::<Function>(&object, "now")).is_some();
+        let performance =
+            property(&global, "performance").filter(|object| cast::<Function>(object, "now").is_some()).map(JsCast::unchecked_into);
         Self { performance, turn: choose_yield(&global) }
     }
 }
@@ -78,7 +80,7 @@ fn choose_yield(global: &JsValue) -> Yield {
 
 impl Clock for WebRuntime {
     fn now(&self) -> Millis {
-        let millis = if self.performance { performance_now() } else { js_sys::Date::now() };
+        let millis = self.performance.as_ref().map_or_else(js_sys::Date::now, Performance::now);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let millis = millis as Millis;
         millis
