@@ -180,15 +180,20 @@ for (const [name, order] of Object.entries(ORDERS)) {
         );
         const sign = direction === "ascending" ? 1 : -1;
         const best = [...pods].sort((a, b) => sign * order(a, b));
-        // Rows that are equal in this column may stand in any order: compare what they are sorted by, row by row.
-        await page.waitForFunction(
-          ({ column, text }) => document.querySelector(`.body [role="row"][aria-rowindex="2"] .${column}`)?.textContent?.includes(text),
-          { column: name, text: name === "name" ? best[0].metadata.name : "" },
-        );
-        const shown = (await rows(page)).slice(0, 20).map((row) => byKey.get(`${row.namespace}/${row.name}`));
-        shown.forEach((pod, index) =>
-          assert.equal(order(pod, best[index]), 0, `row ${index} of ${name} ${direction}: ${pod?.metadata.name}`),
-        );
+        // The header turns at once, the rows follow with a frame. Rows that are equal in this column may stand in any order: compare
+        // what they are sorted by, row by row.
+        const wrong = async () => {
+          const shown = (await rows(page)).slice(0, 20).map((row) => byKey.get(`${row.namespace}/${row.name}`));
+          const index = shown.findIndex((pod, at) => pod === undefined || order(pod, best[at]) !== 0);
+          return shown.length === 0
+            ? "no rows"
+            : index < 0
+              ? undefined
+              : `row ${index} of ${name} ${direction}: ${shown[index]?.metadata.name}`;
+        };
+        const deadline = Date.now() + 10_000;
+        while ((await wrong()) !== undefined && Date.now() < deadline) await page.waitForTimeout(20);
+        assert.equal(await wrong(), undefined);
         assert.equal(await page.locator('[aria-sort="ascending"], [aria-sort="descending"]').count(), 1);
       }
     }));
