@@ -221,6 +221,7 @@ impl Cacher {
             options.field_selector.as_deref(),
             &mut self.fields.borrow_mut(),
         );
+        let filter = filter.and_then(|filter| filter.with_shard(options.shard_selector.as_deref()));
         let checked = filter.and_then(|filter| Ok((filter, options.start()?)));
         match checked {
             Ok((filter, start)) => (self.dispatcher.add(Watcher::new(filter)), Ok(start)),

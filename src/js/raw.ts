@@ -71,6 +71,7 @@ export interface RawWatchOptions {
   name?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  shardSelector?: string;
   resourceVersion?: string;
   resourceVersionMatch?: string;
   sendInitialEvents?: boolean;

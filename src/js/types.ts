@@ -355,6 +355,11 @@ export interface WatchOptions {
   labelSelector?: string;
   /** Any scalar path may be named, not only the few a server offers. */
   fieldSelector?: string;
+  /**
+   * One of several readers' share of the objects, by the hash of a field, such as
+   * `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')`; several ranges are joined by `||`.
+   */
+  shardSelector?: string;
   /** Where to start: none or `"0"` with the current state as ADDED events, `n` with what came after `n`. */
   resourceVersion?: string;
   resourceVersionMatch?: "NotOlderThan";

@@ -1,16 +1,18 @@
-//! Label and field selectors with the grammar and the messages of the Kubernetes API.
+//! Label, field and shard selectors with the grammar and the messages of the Kubernetes API.
 //!
-//! Both kinds parse from text, print in one canonical form that parses back to an equal selector, and evaluate without
-//! allocating. A [`Predicate`] is the two together: what a list, a watch or a view asks for.
+//! All kinds parse from text, print in one canonical form that parses back to an equal selector, and evaluate without
+//! allocating. A [`Predicate`] is labels and fields together: what a list, a watch or a view asks for.
 
 mod error;
 pub mod field;
 pub mod label;
 mod parse;
 pub mod predicate;
+pub mod shard;
 mod validate;
 
 pub use error::SelectorError;
 pub use field::FieldSelector;
 pub use label::LabelSelector;
 pub use predicate::{Matcher, Predicate};
+pub use shard::ShardSelector;

@@ -14,6 +14,8 @@ pub struct WatchOptions {
     pub label_selector: Option<String>,
     /// A field selector over any scalar path.
     pub field_selector: Option<String>,
+    /// A shard selector.
+    pub shard_selector: Option<String>,
     /// Where to start: unset or `"0"` from the state held, `n` after that version.
     pub resource_version: Option<String>,
     /// Only `NotOlderThan`, and only together with `send_initial_events`.
