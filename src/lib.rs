@@ -7,6 +7,7 @@
 //! - [`json`] scans documents without decoding them; what is found becomes an [`object`] with a [`key`] and a [`version`].
 //! - [`cache`] keeps the state: store, event window, readiness, and the loop that applies one message at a time.
 //! - [`watch`] takes each change to the watchers it concerns; [`view`] keeps filtered, ordered and counted rows; both select with [`selector`].
+//! - [`metrics`] counts, under the apiserver's names.
 //! - [`runtime`] stands for the host: clocks, timers, tasks. [`status`] is what goes wrong.
 //! - `web` is the binding layer, on `wasm32` only, and the only module that knows JavaScript.
 //!
@@ -16,6 +17,7 @@
 pub mod cache;
 pub mod json;
 pub mod key;
+pub mod metrics;
 pub mod object;
 pub mod reflector;
 pub mod runtime;

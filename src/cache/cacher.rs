@@ -16,6 +16,7 @@ use crate::cache::store::Store;
 use crate::cache::views::{ViewOptions, Views};
 use crate::cache::window::{Entry, Window, WindowBounds};
 use crate::json::fields::FieldSet;
+use crate::metrics::Metrics;
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode, Status};
@@ -78,6 +79,7 @@ pub struct Cacher {
     /// Live views.
     pub views: Views,
     status: ResourceStatus,
+    metrics: Rc<Metrics>,
     signals: u32,
     events: u64,
     lists: u64,
@@ -98,6 +100,7 @@ impl Cacher {
             dispatcher: Dispatcher::default(),
             views: Views::default(),
             status: ResourceStatus::new(),
+            metrics: Rc::default(),
             signals: 0,
             events: 0,
             lists: 0,
@@ -367,6 +370,11 @@ impl Cacher {
     /// The wanted paths.
     pub fn fields(&self) -> &Rc<RefCell<FieldSet>> {
         &self.fields
+    }
+
+    /// What is counted here; whoever counts keeps a clone.
+    pub fn metrics(&self) -> &Rc<Metrics> {
+        &self.metrics
     }
 
     /// The objects.

@@ -1,0 +1,144 @@
+//! The text format of Prometheus, version 0.0.4.
+
+use super::{Labels, Metrics, Now};
+
+/// A family of series: one name, one meaning.
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    /// The name without a suffix.
+    pub name: &'static str,
+    /// `counter`, `gauge` or `histogram`.
+    pub kind: &'static str,
+    /// One sentence.
+    pub help: &'static str,
+}
+
+const fn family(name: &'static str, kind: &'static str, help: &'static str) -> Family {
+    Family { name, kind, help }
+}
+
+/// All families, in the order in which they are told.
+pub const FAMILIES: [Family; 21] = [
+    family("apiserver_init_events_total", "counter", "Events that watchers got before live ones."),
+    family("apiserver_watch_cache_events_received_total", "counter", "Changes received from the upstream."),
+    family("apiserver_watch_cache_events_dispatched_total", "counter", "Changes and bookmarks that were dispatched."),
+    family("apiserver_terminated_watchers_total", "counter", "Watchers ended because they did not keep up."),
+    family("apiserver_watch_cache_resource_version", "gauge", "Version reached, its 15 last digits."),
+    family("watch_cache_capacity", "gauge", "Changes that the event window may hold."),
+    family("watch_cache_capacity_increase_total", "counter", "Times that the event window grew."),
+    family("watch_cache_capacity_decrease_total", "counter", "Times that the event window shrank."),
+    family("apiserver_watch_cache_initializations_total", "counter", "Lists that made the cache ready."),
+    family("apiserver_watch_cache_initialization_errors_total", "counter", "Rounds of list and watch that ended with an error."),
+    family("apiserver_watch_cache_initialization_duration_seconds", "gauge", "Time from the start of the last round to its list."),
+    family("apiserver_watch_cache_read_wait_seconds", "histogram", "Time that reads waited for the cache to become fresh."),
+    family("apiserver_watch_cache_consistent_read_total", "counter", "Consistent reads, by how they were answered."),
+    family("apiserver_storage_consistency_checks_total", "counter", "Comparisons of the cache with its upstream."),
+    family("apiserver_watch_shards_total", "gauge", "Open watches with a shard selector."),
+    family("apiserver_watch_filtered_events_total", "counter", "Events kept from a watcher by its shard selector."),
+    family("apiserver_watch_events_dispatch_duration_seconds", "histogram", "Time of an event's way to a watcher, by stage."),
+    family("apiserver_storage_list_total", "counter", "Lists served from the cache."),
+    family("apiserver_storage_list_fetched_objects_total", "counter", "Objects read to serve lists."),
+    family("apiserver_storage_list_evaluated_objects_total", "counter", "Objects tested to serve lists."),
+    family("apiserver_storage_list_returned_objects_total", "counter", "Objects that lists answered with."),
+];
+
+/// The content type of the text.
+pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The metrics of any number of resources as one text: a family's series must stand together.
+#[derive(Clone, Debug, Default)]
+pub struct Exposition {
+    families: [String; FAMILIES.len()],
+}
+
+impl Exposition {
+    /// Adds the series of one resource. `group` is empty for the core group.
+    pub fn add(&mut self, group: &str, resource: &str, metrics: &Metrics, now: &Now) {
+        metrics.each(now, &mut |family, suffix, labels, value| {
+            let mut all = vec![("group", group), ("resource", resource)];
+            all.extend_from_slice(labels);
+            let lines = &mut self.families[family];
+            lines.push_str(&series_name(FAMILIES[family].name, suffix, &all));
+            lines.push(' ');
+            lines.push_str(&number(value));
+            lines.push('\n');
+        });
+    }
+
+    /// The text. A family without a series is left out.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (Family { name, kind, help }, series) in FAMILIES.iter().zip(&self.families) {
+            if !series.is_empty() {
+                for part in ["# HELP ", name, " ", help, "\n# TYPE ", name, " ", kind, "\n", series] {
+                    text.push_str(part);
+                }
+            }
+        }
+        text
+    }
+}
+
+/// The full name of a series: `name_suffix{label="value"}`.
+pub fn series_name(name: &str, suffix: &str, labels: Labels<'_>) -> String {
+    let mut series = format!("{name}{suffix}");
+    for (index, (label, value)) in labels.iter().enumerate() {
+        series.push(if index == 0 { '{' } else { ',' });
+        series.push_str(label);
+        series.push_str("=\"");
+        for character in value.chars() {
+            match character {
+                '\\' => series.push_str("\\\\"),
+                '"' => series.push_str("\\\""),
+                '\n' => series.push_str("\\n"),
+                other => series.push(other),
+            }
+        }
+        series.push('"');
+    }
+    if !labels.is_empty() {
+        series.push('}');
+    }
+    series
+}
+
+/// A number as Go writes and reads it.
+pub(super) fn number(value: f64) -> String {
+    if value == f64::INFINITY { "+Inf".to_owned() } else { value.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::version::Version;
+
+    #[test]
+    fn a_familys_series_stand_together_under_its_type() {
+        let (pods, odd) = (Metrics::default(), Metrics::default());
+        pods.events_received.add(12);
+        odd.list("a\\b\"c\nd", 1, 1, 1);
+        let mut exposition = Exposition::default();
+        exposition.add("", "pods", &pods, &Now { version: Version::from(77), capacity: 100 });
+        exposition.add("apps", "deployments", &odd, &Now::default());
+        let text = exposition.text();
+        assert!(text.contains(
+            "# TYPE apiserver_watch_cache_events_received_total counter\n\
+             apiserver_watch_cache_events_received_total{group=\"\",resource=\"pods\"} 12\n\
+             apiserver_watch_cache_events_received_total{group=\"apps\",resource=\"deployments\"} 0\n\
+             # HELP "
+        ));
+        assert!(text.contains("apiserver_watch_cache_resource_version{group=\"\",resource=\"pods\"} 77\n"));
+        assert!(text.contains("le=\"+Inf\"} 0\n"));
+        let listed =
+            "apiserver_storage_list_total{group=\"apps\",resource=\"deployments\",storage=\"watchcache\",index=\"a\\\\b\\\"c\\nd\"} 1\n";
+        assert!(text.contains(listed), "{text}");
+        assert!(!text.contains("consistent_read"), "a family without a series is left out");
+        // Each line is a comment or a series with one value.
+        for line in text.lines() {
+            assert!(line.starts_with("# ") || line.rsplit_once("} ").is_some_and(|(_, value)| value.parse::<f64>().is_ok()), "{line}");
+        }
+        for family in FAMILIES {
+            assert!(text.matches(&format!("# TYPE {} ", family.name)).count() <= 1);
+        }
+    }
+}
