@@ -1,6 +1,6 @@
 //! One object at one version: the bytes it arrived as, and the few facts that the cache needs of it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use crate::json::fields::FieldSet;
@@ -28,9 +28,14 @@ pub struct Object {
     labels: Vec<(Rc<str>, Rc<str>)>,
     // Paths may be registered after the object arrived: their slots are filled at the first read.
     fields: RefCell<Vec<Scalar>>,
+    // By computed index. Given once, before the object is stored.
+    index_values: OnceCell<IndexValues>,
     size: usize,
     bytes: Box<[u8]>,
 }
+
+/// The values of one object in each of the computed indexes.
+pub type IndexValues = Box<[Box<[Rc<str>]>]>;
 
 impl Object {
     /// Makes an object of a scanned document. Fails when it has no name, no version, or an unreadable version.
@@ -52,6 +57,7 @@ impl Object {
             size: size(&scanned.bytes, &scanned.labels, &scanned.fields),
             labels: scanned.labels,
             fields: RefCell::new(scanned.fields),
+            index_values: OnceCell::new(),
             bytes: scanned.bytes,
         }))
     }
@@ -77,6 +83,7 @@ impl Object {
             uid: None,
             labels: Vec::new(),
             fields: RefCell::new(Vec::new()),
+            index_values: OnceCell::new(),
             size: size(text.as_bytes(), &[], &[]),
             bytes: text.into_bytes().into_boxed_slice(),
         })
@@ -132,6 +139,21 @@ impl Object {
         values.get(slot).cloned().unwrap_or(Scalar::Missing)
     }
 
+    /// The values in the computed index at this position; none before they were given.
+    pub fn index_values(&self, position: usize) -> &[Rc<str>] {
+        self.index_values.get().and_then(|values| values.get(position)).map_or(&[], |values| values)
+    }
+
+    /// Gives the values in the computed indexes. Only the first call counts: what an index holds under them has to be found again.
+    pub fn set_index_values(&self, values: IndexValues) {
+        let _given_before = self.index_values.set(values);
+    }
+
+    /// Whether the values in the computed indexes were given.
+    pub fn has_index_values(&self) -> bool {
+        self.index_values.get().is_some()
+    }
+
     /// The value at any path, without decoding the object.
     pub fn read(&self, path: &Path) -> Scalar {
         path.read(&self.bytes).unwrap_or(Scalar::Missing)
@@ -157,6 +179,7 @@ impl Object {
             labels: self.labels.clone(),
             // Field values other than the version are the same, but the version may be one of them.
             fields: RefCell::new(Vec::new()),
+            index_values: OnceCell::new(),
             size: size(&bytes, &self.labels, &[]),
             bytes: bytes.into_boxed_slice(),
         }))

@@ -10,6 +10,7 @@ use futures::channel::oneshot;
 
 use crate::cache::freshness::Freshness;
 use crate::cache::incoming::{ChangeKind, Connection, Incoming};
+use crate::cache::index::Indexes;
 use crate::cache::ready::Ready;
 use crate::cache::status::{Phase, ResourceStatus};
 use crate::cache::store::Store;
@@ -69,9 +70,9 @@ pub struct CacherStats {
 /// The state of one resource.
 pub struct Cacher {
     fields: Rc<RefCell<FieldSet>>,
-    store: Store,
-    window: Window,
-    version: Version,
+    pub(super) store: Store,
+    pub(super) window: Window,
+    pub(super) version: Version,
     ready: Ready,
     freshness: Freshness,
     /// Watchers and what is ready for them.
@@ -89,10 +90,10 @@ pub struct Cacher {
 
 impl Cacher {
     /// An empty cacher that is not ready.
-    pub fn new(fields: Rc<RefCell<FieldSet>>, bounds: WindowBounds, now: Millis) -> Self {
+    pub fn new(fields: Rc<RefCell<FieldSet>>, bounds: WindowBounds, indexes: Indexes, now: Millis) -> Self {
         Self {
             fields,
-            store: Store::new(),
+            store: Store::indexed(indexes),
             window: Window::new(bounds),
             version: Version::ZERO,
             ready: Ready::new(now),
@@ -322,7 +323,7 @@ impl Cacher {
         self.status.phase = Phase::Closed;
         self.status.retry_at = None;
         self.signals |= signal::STATUS;
-        self.store = Store::new();
+        self.store.clear();
         self.window.reset(self.version.clone());
         self.views = Views::default();
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {

@@ -3,9 +3,12 @@
 pub mod cacher;
 pub mod freshness;
 pub mod incoming;
+pub mod index;
 pub mod reads;
 pub mod ready;
 pub mod resource;
+pub mod snapshots;
+pub mod state;
 pub mod status;
 pub mod store;
 pub mod views;

@@ -10,6 +10,7 @@ use futures::{FutureExt, StreamExt};
 use crate::cache::cacher::{Cacher, signal};
 use crate::cache::freshness::FRESH_LIMIT_MS;
 use crate::cache::incoming::{INCOMING_CAPACITY, Incoming};
+use crate::cache::index::Indexes;
 use crate::cache::window::WindowBounds;
 use crate::json::fields::FieldSet;
 use crate::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
@@ -74,7 +75,7 @@ impl Resource {
     /// A resource that has not asked for anything yet.
     pub fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, runtime: SharedRuntime) -> Rc<Self> {
         let fields = Rc::new(RefCell::new(fields));
-        let cacher = Cacher::new(fields, config.window, runtime.now());
+        let cacher = Cacher::new(fields, config.window, Indexes::default(), runtime.now());
         Rc::new(Self {
             config,
             runtime,

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::rc::Rc;
 
+use crate::cache::index::{Indexes, NAMESPACE};
 use crate::key::Key;
 use crate::object::Object;
+use crate::status::{Error, ErrorCode};
 
 /// The objects of one resource at the cacher's version. Keys order byte by byte, so the objects of a namespace are one range.
 #[derive(Debug, Default)]
 pub struct Store {
     objects: BTreeMap<Key, Rc<Object>>,
+    indexes: Indexes,
     bytes: usize,
 }
 
@@ -20,11 +23,17 @@ impl Store {
         Self::default()
     }
 
+    /// An empty store with named indexes beside the namespace.
+    pub fn indexed(indexes: Indexes) -> Self {
+        Self { indexes, ..Self::default() }
+    }
+
     /// Puts an object under its key and returns what it replaces.
     pub fn upsert(&mut self, object: Rc<Object>) -> Option<Rc<Object>> {
         self.bytes += object.size();
-        let previous = self.objects.insert(object.key().clone(), object);
+        let previous = self.objects.insert(object.key().clone(), object.clone());
         self.bytes -= previous.as_ref().map_or(0, |previous| previous.size());
+        self.indexes.change(previous.as_ref(), Some(&object));
         previous
     }
 
@@ -32,7 +41,15 @@ impl Store {
     pub fn remove(&mut self, key: &str) -> Option<Rc<Object>> {
         let removed = self.objects.remove(key);
         self.bytes -= removed.as_ref().map_or(0, |removed| removed.size());
+        self.indexes.change(removed.as_ref(), None);
         removed
+    }
+
+    /// Removes everything; the indexes stay, empty.
+    pub fn clear(&mut self) {
+        self.objects.clear();
+        self.indexes.clear();
+        self.bytes = 0;
     }
 
     /// The object under this key.
@@ -45,15 +62,68 @@ impl Store {
         self.objects.values()
     }
 
+    /// The objects whose keys begin with `prefix` and are not before `from`, with their keys, in key order.
+    pub fn range<'s>(&'s self, prefix: &str, from: &str) -> impl Iterator<Item = &'s Rc<Object>> + use<'s> {
+        let start = if from > prefix { from } else { prefix };
+        let prefix: Box<str> = prefix.into();
+        let range = self.objects.range::<str, _>((Bound::Included(start), Bound::Unbounded));
+        range.take_while(move |(key, _)| key.starts_with(&*prefix)).map(|(_, object)| object)
+    }
+
     /// The objects of a namespace in key order; all for the empty namespace.
-    pub fn namespace(&self, namespace: &str) -> Box<dyn Iterator<Item = &Rc<Object>> + '_> {
-        if namespace.is_empty() {
-            return Box::new(self.iter());
+    pub fn namespace(&self, namespace: &str) -> impl Iterator<Item = &Rc<Object>> {
+        let prefix = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
+        self.range(&prefix, "")
+    }
+
+    /// Whether there is an index of this name. One by a path is also known as `f:` and that path, and as `l:` and the label's key when the
+    /// path is that of a label.
+    pub fn has_index(&self, index: &str) -> bool {
+        index == NAMESPACE || index == "f:metadata.namespace" || self.indexes.has(index)
+    }
+
+    /// The objects that have a value in an index, in key order. Fails when there is no such index (see [`Store::has_index`]).
+    pub fn by_index<'s>(&'s self, index: &str, value: &str) -> Result<Box<dyn Iterator<Item = &'s Rc<Object>> + 's>, Error> {
+        if !self.has_index(index) {
+            return Err(unknown(index));
         }
-        // '0' follows '/': the range holds exactly the keys that begin with "namespace/".
-        let (from, to) = (format!("{namespace}/"), format!("{namespace}0"));
-        let range = self.objects.range::<str, _>((Bound::Included(from.as_str()), Bound::Excluded(to.as_str())));
-        Box::new(range.map(|(_, object)| object))
+        if let Some(keys) = self.indexes.keys(index, value) {
+            return Ok(Box::new(keys.filter_map(|key| self.objects.get(key))));
+        }
+        if value.is_empty() {
+            return Ok(Box::new(self.iter().filter(|object| object.namespace().is_empty())));
+        }
+        Ok(Box::new(self.range(&format!("{value}/"), "")))
+    }
+
+    /// The values that some object has in an index, ordered byte by byte. Fails when there is no such index.
+    pub fn index_values(&self, index: &str) -> Result<Vec<Rc<str>>, Error> {
+        if !self.has_index(index) {
+            return Err(unknown(index));
+        }
+        Ok(self.indexes.values(index).unwrap_or_else(|| self.namespaces()))
+    }
+
+    // One step a namespace, however many objects it has.
+    fn namespaces(&self) -> Vec<Rc<str>> {
+        let mut namespaces: Vec<Rc<str>> = Vec::new();
+        let mut objects = self.objects.range::<str, (Bound<&str>, Bound<&str>)>((Bound::Unbounded, Bound::Unbounded));
+        while let Some((_, object)) = objects.next() {
+            let namespace = object.namespace();
+            if namespace.is_empty() {
+                if namespaces.first().is_none_or(|first| !first.is_empty()) {
+                    namespaces.insert(0, "".into());
+                }
+                continue;
+            }
+            namespaces.push(namespace.into());
+            // '0' follows '/': it is the first key behind those that begin with "namespace/".
+            let behind = format!("{namespace}0");
+            objects = self.objects.range::<str, _>((Bound::Included(behind.as_str()), Bound::Unbounded));
+        }
+        // Keys order "a-b/" before "a/", names the other way round.
+        namespaces.sort_unstable();
+        namespaces
     }
 
     /// How many objects there are.
@@ -92,8 +162,15 @@ impl Store {
         differences.extend(held.map(|(_, gone)| Difference { before: Some(gone), after: None }));
         self.bytes = next.values().map(|object| object.size()).sum();
         self.objects = next;
+        for difference in &differences {
+            self.indexes.change(difference.before.as_ref(), difference.after.as_ref());
+        }
         differences
     }
+}
+
+fn unknown(index: &str) -> Error {
+    Error::new(ErrorCode::Invalid, format!("Index with name {index} does not exist"))
 }
 
 /// One object that a replacement changed.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::cache::incoming::ChangeKind;
+use crate::cache::snapshots::Snapshots;
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::status::{Error, Status};
@@ -92,6 +93,7 @@ pub struct Window {
     // Of the last event that left since the list.
     evicted: Option<Version>,
     list_version: Option<Version>,
+    snapshots: Snapshots,
     bytes: usize,
 }
 
@@ -99,7 +101,16 @@ impl Window {
     /// An empty window at its least capacity.
     pub fn new(bounds: WindowBounds) -> Self {
         let capacity = bounds.lower.max(1);
-        Self { bounds, capacity, entries: VecDeque::new(), start: 0, evicted: None, list_version: None, bytes: 0 }
+        Self {
+            bounds,
+            capacity,
+            entries: VecDeque::new(),
+            start: 0,
+            evicted: None,
+            list_version: None,
+            snapshots: Snapshots::default(),
+            bytes: 0,
+        }
     }
 
     /// Appends a change. The oldest gives way when the window is full and may not grow.
@@ -110,8 +121,14 @@ impl Window {
         }
         self.bytes += entry.bytes();
         self.entries.push_back(entry);
+        let mut trim = self.entries.len() >= self.capacity;
         while self.bytes > self.bounds.max_bytes {
             self.evict();
+            trim = true;
+        }
+        // A full window drops the states that a watch could not go on from.
+        if let Some(oldest) = self.entries.front().filter(|_| trim) {
+            self.snapshots.remove_less(oldest.version());
         }
     }
 
@@ -122,6 +139,31 @@ impl Window {
         self.bytes = 0;
         self.evicted = None;
         self.list_version = Some(list_version);
+        self.snapshots.reset();
+    }
+
+    /// The changes to undo for the state at a version: that of the last list or change up to it. `None` when that state is gone.
+    pub fn undo_to<'w>(&'w self, version: &Version) -> Option<impl Iterator<Item = &'w Entry> + use<'w>> {
+        let first = self.entries.partition_point(|entry| entry.version() <= version);
+        let reached = match first.checked_sub(1) {
+            Some(last) => self.entries[last].version(),
+            None if self.evicted.is_none() => self.list_version.as_ref()?,
+            // One change alone held too many bytes: the present is the state after it.
+            None if self.entries.is_empty() => self.evicted.as_ref()?,
+            None => return None,
+        };
+        (reached <= version && self.snapshots.covers(reached)).then(|| self.entries.range(first..))
+    }
+
+    /// The upstream has forgotten what lies before this version: so does the window, as far as past states go.
+    pub fn compact(&mut self, version: &Version) {
+        self.snapshots.remove_less(version);
+    }
+
+    /// Past states are to be trusted, or not: then none is kept (see [`Snapshots::mark_consistent`]).
+    pub fn mark_consistent(&mut self, consistent: bool) {
+        let newest = self.entries.back().map(Entry::version).or(self.evicted.as_ref()).or(self.list_version.as_ref()).cloned();
+        self.snapshots.mark_consistent(consistent, newest.as_ref());
     }
 
     /// The changes after this version. 410 when some of them have left the window already; a version ahead of the newest is fine.

@@ -68,6 +68,11 @@ impl Path {
         grammar::parse(text).map(|segments| Path(segments.into()))
     }
 
+    /// The path through members of these names.
+    pub fn member(names: &[&str]) -> Path {
+        Path(names.iter().map(|name| Segment::Key((*name).into())).collect())
+    }
+
     /// The value at this path, after the whole document was checked.
     pub fn read(&self, document: &[u8]) -> Result<Scalar, JsonError> {
         let mut cursor = Cursor::new(document, 0, 0);

@@ -34,6 +34,14 @@ impl Scalar {
         }
     }
 
+    /// The same text, shared where it is held already.
+    pub fn into_text(self) -> Rc<str> {
+        match self {
+            Scalar::Text(text) | Scalar::Number(text) => text,
+            other => other.text().into(),
+        }
+    }
+
     /// Whether the document has no such value. `null` is a value.
     pub fn is_missing(&self) -> bool {
         matches!(self, Scalar::Missing)

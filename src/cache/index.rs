@@ -1,0 +1,155 @@
+//! Named indexes of a store: which objects have a value, without looking at the others.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::rc::Rc;
+
+use crate::json::fields::FieldSet;
+use crate::json::path::Path;
+use crate::key::Key;
+use crate::object::Object;
+use crate::status::{Error, ErrorCode};
+
+/// The index that every store has: the namespace. The key order is that index already, so nothing is kept for it.
+pub const NAMESPACE: &str = "namespace";
+
+/// What an index goes by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexBy {
+    /// The text at a path, as a field selector reads it: one value an object, empty where there is none.
+    Path(Path),
+    /// Values that came with the object (see [`Object::index_values`]), 0 to n of them: those at this position.
+    Computed(usize),
+}
+
+/// One index as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexSpec {
+    /// Its name.
+    pub name: String,
+    /// What it goes by.
+    pub by: IndexBy,
+}
+
+#[derive(Debug)]
+struct Index {
+    name: String,
+    by: By,
+    // One row for each value of each object, so that the objects of a value stand together and in key order.
+    rows: BTreeSet<(Rc<str>, Key)>,
+}
+
+#[derive(Debug)]
+enum By {
+    Path { path: Path, slot: usize },
+    Computed(usize),
+}
+
+/// The indexes of one store.
+#[derive(Debug, Default)]
+pub struct Indexes {
+    indexes: Vec<Index>,
+    fields: Option<Rc<RefCell<FieldSet>>>,
+}
+
+impl Indexes {
+    /// Empty indexes. Their paths get slots among the fields. Fails when a name is empty, stands twice, or is "namespace".
+    pub fn new(specs: &[IndexSpec], fields: &Rc<RefCell<FieldSet>>) -> Result<Self, Error> {
+        let mut indexes: Vec<Index> = Vec::with_capacity(specs.len());
+        for spec in specs {
+            let name = &spec.name;
+            let mistake = match &**name {
+                "" => Some("an index needs a name".to_owned()),
+                NAMESPACE => Some(format!("the index {NAMESPACE:?} always exists")),
+                _ if indexes.iter().any(|index| index.name == *name) => Some(format!("the index {name:?} stands twice")),
+                _ => None,
+            };
+            if let Some(mistake) = mistake {
+                return Err(Error::new(ErrorCode::Invalid, format!("indexes: {mistake}")));
+            }
+            let by = match &spec.by {
+                IndexBy::Path(path) => By::Path { path: path.clone(), slot: fields.borrow_mut().slot(path) },
+                IndexBy::Computed(position) => By::Computed(*position),
+            };
+            indexes.push(Index { name: name.clone(), by, rows: BTreeSet::new() });
+        }
+        Ok(Self { indexes, fields: Some(fields.clone()) })
+    }
+
+    /// Follows one change of the store. Costs nothing without indexes, and little where no value changed.
+    pub(super) fn change(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>) {
+        let Some(fields) = &self.fields else { return };
+        let fields = fields.borrow();
+        for index in &mut self.indexes {
+            let old = before.map(|object| index.by.values(object, &fields)).unwrap_or_default();
+            let new = after.map(|object| index.by.values(object, &fields)).unwrap_or_default();
+            if old == new {
+                continue;
+            }
+            for value in old {
+                index.rows.remove(&(value, before.map_or_else(|| "".into(), |object| object.key().clone())));
+            }
+            for value in new {
+                index.rows.insert((value, after.map_or_else(|| "".into(), |object| object.key().clone())));
+            }
+        }
+    }
+
+    /// Forgets what stands in the indexes, and keeps their names.
+    pub(super) fn clear(&mut self) {
+        for index in &mut self.indexes {
+            index.rows.clear();
+        }
+    }
+
+    /// The keys of a value, in their order; `None` when there is no such index.
+    pub(super) fn keys<'s>(&'s self, index: &str, value: &str) -> Option<impl Iterator<Item = &'s Key> + use<'s>> {
+        let value: Rc<str> = value.into();
+        let rows = self.get(index)?.rows.range((value.clone(), "".into())..);
+        Some(rows.take_while(move |(held, _)| *held == value).map(|(_, key)| key))
+    }
+
+    /// The values that some object has, in their order; `None` when there is no such index.
+    pub(super) fn values(&self, index: &str) -> Option<Vec<Rc<str>>> {
+        let rows = &self.get(index)?.rows;
+        let mut values: Vec<Rc<str>> = Vec::new();
+        let mut next = rows.first();
+        while let Some((value, _)) = next {
+            values.push(value.clone());
+            // The least text above a value is that value and a zero byte.
+            let above: Rc<str> = format!("{value}\0").into();
+            next = rows.range((Bound::Included((above, "".into())), Bound::Unbounded)).next();
+        }
+        Some(values)
+    }
+
+    /// Whether there is an index of this name, or for a field (`f:` and a path) or a label (`l:` and its key).
+    pub(super) fn has(&self, index: &str) -> bool {
+        self.get(index).is_some()
+    }
+
+    fn get(&self, name: &str) -> Option<&Index> {
+        if let Some(index) = self.indexes.iter().find(|index| index.name == name) {
+            return Some(index);
+        }
+        if self.indexes.is_empty() {
+            return None;
+        }
+        let path = match name.split_at_checked(2)? {
+            ("f:", path) => Path::parse(path).ok()?,
+            ("l:", label) => Path::member(&["metadata", "labels", label]),
+            _ => return None,
+        };
+        self.indexes.iter().find(|index| matches!(&index.by, By::Path { path: held, .. } if *held == path))
+    }
+}
+
+impl By {
+    fn values(&self, object: &Object, fields: &FieldSet) -> Vec<Rc<str>> {
+        match self {
+            Self::Path { slot, .. } => vec![object.field(*slot, fields).into_text()],
+            Self::Computed(position) => object.index_values(*position).to_vec(),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Which past states may be read.
+//!
+//! The apiserver records a clone of its tree at every change. Here a past state is made of the present one by undoing the changes since,
+//! so what is kept is only where reading has to stop.
+
+use crate::version::Version;
+
+/// The states that are gone, of those that a list or a change left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshots {
+    // States at versions up to this one are gone.
+    gone: Option<Version>,
+    enabled: bool,
+}
+
+impl Default for Snapshots {
+    fn default() -> Self {
+        Self { gone: None, enabled: true }
+    }
+}
+
+impl Snapshots {
+    /// Whether the state that was reached at exactly this version may be read.
+    pub fn covers(&self, version: &Version) -> bool {
+        self.enabled && self.gone.as_ref().is_none_or(|gone| version > gone)
+    }
+
+    /// Drops the states below a version.
+    pub fn remove_less(&mut self, version: &Version) {
+        if let Some(below) = version.predecessor() {
+            self.remove_to(below);
+        }
+    }
+
+    /// Drops the states up to a version.
+    fn remove_to(&mut self, version: Version) {
+        if self.gone.as_ref().is_none_or(|gone| *gone < version) {
+            self.gone = Some(version);
+        }
+    }
+
+    /// What was read turned out to be what the upstream holds, or not to be. States that are in doubt are dropped, and none is kept from
+    /// then on; once it is right again, those are kept that come after `now`, the version of the last change.
+    pub fn mark_consistent(&mut self, consistent: bool, now: Option<&Version>) {
+        if self.enabled == consistent {
+            return;
+        }
+        self.enabled = consistent;
+        if let Some(now) = now.filter(|_| consistent) {
+            self.remove_to(now.clone());
+        }
+    }
+
+    /// A list replaced everything: its state is the only one.
+    pub fn reset(&mut self) {
+        self.gone = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn covered(snapshots: &Snapshots) -> Vec<u64> {
+        [10, 20, 30, 40].into_iter().filter(|version| snapshots.covers(&Version::from(*version))).collect()
+    }
+
+    #[test]
+    fn states_below_a_version_go_and_never_come_back() {
+        let mut snapshots = Snapshots::default();
+        assert_eq!(covered(&snapshots), [10, 20, 30, 40]);
+        snapshots.remove_less(&Version::from(30));
+        assert_eq!(covered(&snapshots), [30, 40]);
+        snapshots.remove_less(&Version::from(20));
+        assert_eq!(covered(&snapshots), [30, 40]);
+        snapshots.remove_less(&Version::ZERO);
+        assert_eq!(covered(&snapshots), [30, 40]);
+        snapshots.reset();
+        assert_eq!(covered(&snapshots), [10, 20, 30, 40]);
+    }
+
+    #[test]
+    fn what_is_in_doubt_is_gone_and_only_what_follows_the_all_clear_is_kept() {
+        let mut snapshots = Snapshots::default();
+        snapshots.mark_consistent(false, Some(&Version::from(20)));
+        assert_eq!(covered(&snapshots), [0; 0]);
+        snapshots.mark_consistent(true, Some(&Version::from(30)));
+        assert_eq!(covered(&snapshots), [40]);
+        snapshots.mark_consistent(true, Some(&Version::from(40)));
+        assert_eq!(covered(&snapshots), [40], "said again, it changes nothing");
+    }
+}

@@ -1,0 +1,197 @@
+//! The objects of a resource at one version: the present one, or one that the window still reaches back to.
+//!
+//! A past state is the present one with the changes since undone: each entry of the window holds what it replaced.
+
+use std::rc::Rc;
+
+use crate::cache::cacher::Cacher;
+use crate::cache::store::Store;
+use crate::cache::window::Entry;
+use crate::object::Object;
+use crate::status::{Error, Status};
+use crate::version::Version;
+
+/// What stood under a key instead of what the store holds now; `None` = nothing.
+type Undone<'a> = (&'a str, Option<&'a Rc<Object>>);
+
+/// The objects of a resource at one version. Costs nothing for the present; for the past what the number of changes since costs to sort.
+pub struct State<'a> {
+    version: Version,
+    store: &'a Store,
+    // By key.
+    undone: Vec<Undone<'a>>,
+}
+
+impl<'a> State<'a> {
+    /// What the store holds, said to be at this version.
+    pub(super) fn present(store: &'a Store, version: Version) -> Self {
+        Self { version, store, undone: Vec::new() }
+    }
+
+    /// What it held before these changes, which are all since then, the oldest first.
+    pub(super) fn past(store: &'a Store, version: Version, since: impl Iterator<Item = &'a Entry>) -> Self {
+        let mut undone: Vec<Undone<'a>> = since.map(|entry| (&**entry.object.key(), entry.previous.as_ref())).collect();
+        // Of several changes to one key the first one knows what stood there, and stable sorting leaves it in front.
+        undone.sort_by_key(|(key, _)| *key);
+        undone.dedup_by_key(|(key, _)| *key);
+        Self { version, store, undone }
+    }
+
+    /// The version at which these are all the objects.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// The object under a key, `namespace/name` or `name`.
+    pub fn get(&self, key: &str) -> Option<&'a Rc<Object>> {
+        match self.undone.binary_search_by_key(&key, |(key, _)| key) {
+            Ok(at) => self.undone[at].1,
+            Err(_) => self.store.get(key),
+        }
+    }
+
+    /// The objects whose keys begin with `prefix` (`""`, or `namespace/`) and are not before `from` (`""` = the beginning), in key order.
+    pub fn range<'s>(&'s self, prefix: &str, from: &str) -> impl Iterator<Item = &'a Rc<Object>> + use<'s, 'a> {
+        let start = if from > prefix { from } else { prefix };
+        let first = self.undone.partition_point(|(key, _)| *key < start);
+        let count = self.undone[first..].partition_point(|(key, _)| key.starts_with(prefix));
+        let mut undone = self.undone[first..first + count].iter().peekable();
+        let mut held = self.store.range(prefix, from).peekable();
+        std::iter::from_fn(move || {
+            loop {
+                let next = held.peek().map(|object| &**object.key());
+                match undone.next_if(|(key, _)| next.is_none_or(|next| *key <= next)) {
+                    None => return held.next(),
+                    Some((key, before)) => {
+                        held.next_if(|object| &**object.key() == *key);
+                        if before.is_some() {
+                            return *before;
+                        }
+                    }
+                }
+            }
+        })
+    }
+}
+
+/// What is read of the objects.
+impl Cacher {
+    /// The objects as they are, at the cacher's version.
+    pub fn state(&self) -> State<'_> {
+        State::present(&self.store, self.version.clone())
+    }
+
+    /// The objects as they were at a version: those of the last list or change up to it. 410 Expired when the window does not reach back to
+    /// it; 504 when the cacher has not come so far, which is to be waited for before.
+    pub fn state_at(&self, version: &Version) -> Result<State<'_>, Error> {
+        if *version > self.version {
+            return Err(Status::too_large(version, &self.version).into());
+        }
+        match self.window.undo_to(version) {
+            Some(since) => Ok(State::past(&self.store, version.clone(), since)),
+            None => Err(Status::new(410, "Expired", format!("too old resource version: {version}")).into()),
+        }
+    }
+
+    /// Whether the objects as they were at a version can be read.
+    pub fn has_state_at(&self, version: &Version) -> bool {
+        *version <= self.version && self.window.undo_to(version).is_some()
+    }
+
+    /// The upstream has forgotten what lies before this version: past states before it are no longer served.
+    pub fn compact(&mut self, version: &Version) {
+        self.window.compact(version);
+    }
+
+    /// What is held proved to be what the upstream holds, or not: then no past state is served until it does.
+    pub fn mark_consistent(&mut self, consistent: bool) {
+        self.window.mark_consistent(consistent);
+    }
+
+    /// The objects that have a value in an index, in key order (see [`Store::by_index`]).
+    pub fn by_index<'s>(&'s self, index: &str, value: &str) -> Result<impl Iterator<Item = &'s Rc<Object>> + use<'s>, Error> {
+        self.store.by_index(index, value)
+    }
+
+    /// The values of an index (see [`Store::index_values`]).
+    pub fn index_values(&self, index: &str) -> Result<Vec<Rc<str>>, Error> {
+        self.store.index_values(index)
+    }
+
+    /// Whether there is such an index (see [`Store::has_index`]).
+    pub fn has_index(&self, index: &str) -> bool {
+        self.store.has_index(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::incoming::ChangeKind;
+    use crate::cache::window::{Window, WindowBounds};
+    use crate::testing::object;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    const KEYS: [&str; 9] = ["a/x", "a/y", "a-b/x", "a0/x", "b/x", "b/y", "b/z", "n", "z"];
+    const PREFIXES: [&str; 6] = ["", "a/", "b/", "a-b/", "zz/", "n"];
+
+    type Rows = BTreeMap<String, u64>;
+
+    fn rows<'a>(objects: impl Iterator<Item = &'a Rc<Object>>) -> Vec<(String, u64)> {
+        objects.map(|object| (object.key().to_string(), object.version().as_u64().unwrap())).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn law_01_replay_every_covered_version_reads_as_it_stood(
+            list in prop::collection::vec(0..KEYS.len(), 0..6),
+            writes in prop::collection::vec((0..KEYS.len(), any::<bool>(), 1..3u64), 0..40),
+        ) {
+            let mut store = Store::new();
+            let mut window = Window::new(WindowBounds { lower: 12, upper: 12, ..WindowBounds::default() });
+            let mut version = 10;
+            store.replace(list.iter().map(|key| object(KEYS[*key], 10)).collect());
+            window.reset(Version::from(version));
+            let mut stood: Vec<(u64, Rows)> = vec![(version, list.iter().map(|key| (KEYS[*key].to_owned(), 10)).collect())];
+            for (key, delete, step) in writes {
+                version += step;
+                let object = object(KEYS[key], version);
+                let mut now = stood.last().unwrap().1.clone();
+                let (kind, previous) = if delete {
+                    now.remove(KEYS[key]);
+                    (ChangeKind::Deleted, store.remove(KEYS[key]))
+                } else {
+                    now.insert(KEYS[key].to_owned(), version);
+                    (ChangeKind::Modified, store.upsert(object.clone()))
+                };
+                window.push(Entry { kind, object, previous, at: 0 });
+                stood.push((version, now));
+            }
+            let writes = stood.len() - 1;
+            for asked in 0..=version {
+                // A window that is full drops what lies before its oldest change, the list with it.
+                let covered = stood.iter().enumerate().rfind(|(_, (at, _))| *at <= asked);
+                let covered = covered.filter(|(index, _)| writes < 12 || *index > writes - 12);
+                let asked = Version::from(asked);
+                let undo = window.undo_to(&asked);
+                prop_assert_eq!(undo.is_some(), covered.is_some(), "at {}", asked);
+                let (Some(undo), Some((_, (_, expected)))) = (undo, covered) else { continue };
+                let state = State::past(&store, asked, undo);
+                for prefix in PREFIXES {
+                    for from in KEYS.iter().chain(&["", "a/x\0", "zzz"]) {
+                        let expected: Vec<(String, u64)> = expected.iter()
+                            .filter(|(key, _)| key.starts_with(prefix) && key.as_str() >= *from)
+                            .map(|(key, version)| (key.clone(), *version))
+                            .collect();
+                        prop_assert_eq!(rows(state.range(prefix, from)), expected);
+                    }
+                }
+                for key in KEYS {
+                    let found = state.get(key).map(|object| object.version().as_u64().unwrap());
+                    prop_assert_eq!(found, expected.get(key).copied());
+                }
+            }
+        }
+    }
+}
