@@ -13,10 +13,12 @@ mod upstream;
 mod bookmarks;
 mod dispatch;
 mod filtering;
+mod intervals;
 mod life;
 mod reads;
 mod ready;
 mod start;
+mod store;
 mod window;
 
 use serde_json::json;
