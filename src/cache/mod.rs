@@ -13,3 +13,4 @@ pub mod status;
 pub mod store;
 pub mod views;
 pub mod window;
+pub mod writes;

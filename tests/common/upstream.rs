@@ -1,6 +1,9 @@
 //! An upstream in memory, as the API server is one: every write has its own version, lists are consistent and paged, watches
 //! replay the history, and old versions expire. On request it misbehaves in every way that networks, proxies and replicas do.
 
+#[path = "upstream_writes.rs"]
+pub mod writes;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
@@ -12,8 +15,9 @@ use futures::future::LocalBoxFuture;
 use futures::stream::{self, Stream, StreamExt};
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::runtime::{Clock, Millis, Spawn, Timer};
-use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
+use watchcache::source::{FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use watchcache::status::{Error, Status};
+use writes::{Asked, Writes};
 
 /// The state at a version: key → (version, document).
 pub type State = BTreeMap<String, (u64, Rc<str>)>;
@@ -123,6 +127,8 @@ pub struct Upstream {
     pub latency: Cell<Millis>,
     /// Bookmarks on open watches, so many milliseconds apart; 0: none.
     pub bookmark_every: Cell<Millis>,
+    /// What came beside lists and watches.
+    pub writes: Writes,
 }
 
 impl Upstream {
@@ -146,6 +152,7 @@ impl Upstream {
             chunk: Cell::new(64),
             latency: Cell::new(0),
             bookmark_every: Cell::new(60_000),
+            writes: Writes::default(),
         })
     }
 
@@ -532,6 +539,19 @@ impl Source for Shared {
                 WatchFault::None => upstream.open(&request, connection),
             }
         })
+    }
+
+    fn gets(&self) -> bool {
+        !self.0.writes.only_lists.get()
+    }
+
+    fn get(&self, object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        self.ask(Asked::Get(object.clone()), move |upstream| upstream.answer_get(&object))
+    }
+
+    fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        let asked = Asked::Write(request.clone());
+        self.ask(asked, move |upstream| upstream.answer_write(&request))
     }
 }
 

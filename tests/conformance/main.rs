@@ -20,6 +20,7 @@ mod ready;
 mod start;
 mod store;
 mod window;
+mod writes;
 
 use serde_json::json;
 use watchcache::status::{Error, ErrorCode};

@@ -10,6 +10,7 @@ use watchcache::cache::status::{Phase, ResourceStatus};
 use watchcache::cache::views::ViewOptions;
 use watchcache::cache::window::WindowBounds;
 use watchcache::json::FieldSet;
+use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::Millis;
@@ -28,11 +29,13 @@ pub struct Setup {
     pub seed: u64,
     pub window: WindowBounds,
     pub page_size: u32,
+    /// Paths that are not kept.
+    pub strip: Vec<&'static str>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { seed: 1, window: WindowBounds::default(), page_size: 500 }
+        Self { seed: 1, window: WindowBounds::default(), page_size: 500, strip: Vec::new() }
     }
 }
 
@@ -69,7 +72,8 @@ impl Rig {
             window: setup.window,
             reflector: ReflectorConfig { page_size: setup.page_size, seed: setup.seed, ..ReflectorConfig::default() },
         };
-        let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), FieldSet::new(Vec::new()), time.clone());
+        let strip = setup.strip.iter().map(|path| Path::parse(path).unwrap()).collect();
+        let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), FieldSet::new(strip), time.clone());
         let client = Rc::new(Client::default());
         let (listener, listened) = (client.clone(), Rc::downgrade(&resource));
         resource.on_flush(move |flush| {
