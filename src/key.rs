@@ -14,7 +14,7 @@ pub fn key(namespace: &str, name: &str) -> Result<Key, Error> {
         return Ok(name.into());
     }
     check_segment("metadata.namespace", namespace)?;
-    Ok(format!("{namespace}/{name}").into())
+    Ok([namespace, "/", name].concat().into())
 }
 
 /// Splits a key into namespace (empty for cluster-scoped) and name.

@@ -106,8 +106,7 @@ impl Resource {
         *self.reflector.borrow_mut() = Some(handle);
         self.cacher.borrow_mut().begin();
         self.plan_flush();
-        self.runtime.spawn(reflector.run().boxed_local());
-        self.runtime.spawn(self.clone().run(receiver).boxed_local());
+        self.runtime.spawn_together([reflector.run().boxed_local(), self.clone().run(receiver).boxed_local()]);
     }
 
     /// Applies what arrives, a slice at a time: a flush at the end of each slice, then the host's turn.

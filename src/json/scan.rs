@@ -76,6 +76,9 @@ type Span = (usize, usize);
 
 const MISSING: Span = (0, 0);
 
+/// Room for as many labels is made at once.
+const USUAL_LABELS: usize = 16;
+
 /// A walk through a document and the tree of wanted paths, side by side.
 pub(super) struct Walk<'f> {
     fields: &'f FieldSet,
@@ -154,6 +157,9 @@ impl<'f> Walk<'f> {
                 }
             }
             if labels {
+                if self.labels.capacity() == 0 {
+                    self.labels.reserve(USUAL_LABELS);
+                }
                 self.labels.push(((key_start, key_start + key.len() + 2), (value_start, cursor.at)));
             }
             more = cursor.next_member()?;
@@ -227,11 +233,12 @@ impl<'f> Walk<'f> {
     pub(super) fn finish(self, document: &[u8], start: usize, end: usize) -> Scanned {
         let texts = self.texts;
         let text = |role: Role| string(document, texts[role as usize]).filter(|text| !text.is_empty());
-        let mut labels: Vec<(Rc<str>, Option<Rc<str>>)> = self
-            .labels
-            .iter()
-            .filter_map(|&(key, value)| Some((intern(&string(document, key)?), string(document, value).map(|text| intern(&text)))))
-            .collect();
+        let mut labels: Vec<(Rc<str>, Option<Rc<str>>)> = Vec::with_capacity(self.labels.len());
+        labels.extend(
+            self.labels
+                .iter()
+                .filter_map(|&(key, value)| Some((intern(&string(document, key)?), string(document, value).map(|text| intern(&text))))),
+        );
         // Go writes maps sorted, so there is mostly nothing to do. The sort is stable: of equal names the last one stays.
         if !labels.is_sorted_by(|left, right| left.0 < right.0) {
             labels.reverse();
@@ -274,11 +281,12 @@ fn copy_without(document: &[u8], (start, end): Span, removed: &[Span]) -> Box<[u
     let mut behind = start;
     for &(from, to) in removed {
         if from >= behind {
-            gone += to - from;
+            // Its comma goes as well; where it was alone there is none, and one byte too much is asked for again below.
+            gone += to - from + 1;
             behind = to;
         }
     }
-    let mut kept = Vec::with_capacity(end - start - gone);
+    let mut kept = Vec::with_capacity((end - start).saturating_sub(gone));
     let mut at = start;
     for &(from, to) in removed {
         if from < at {

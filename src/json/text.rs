@@ -6,7 +6,8 @@ use std::borrow::Cow;
 /// not have been, what is broken becomes U+FFFD.
 pub(crate) fn unescape(inner: &[u8]) -> Cow<'_, str> {
     match memchr::memchr(b'\\', inner) {
-        None => String::from_utf8_lossy(inner),
+        // Whole words at a time where the text is ASCII, which the lossy reading is not.
+        None => std::str::from_utf8(inner).map_or_else(|_| String::from_utf8_lossy(inner), Cow::Borrowed),
         Some(first) => Cow::Owned(unescape_from(inner, first)),
     }
 }

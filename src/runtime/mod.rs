@@ -1,6 +1,7 @@
 //! What the core needs from the host: clocks, timers and tasks. Virtual time implements them for native tests, the binding
 //! layer for the browser.
 
+pub mod together;
 pub mod virtual_time;
 
 use std::rc::Rc;
@@ -30,6 +31,10 @@ pub trait Timer {
 pub trait Spawn {
     /// Runs the task to its end, or until the host goes away.
     fn spawn(&self, task: LocalBoxFuture<'static, ()>);
+    /// Runs two tasks that feed each other. A host where each wake costs a turn runs them as one ([`together::Together`]).
+    fn spawn_together(&self, tasks: [LocalBoxFuture<'static, ()>; 2]) {
+        tasks.into_iter().for_each(|task| self.spawn(task));
+    }
 }
 
 /// All three, shared by everything of one cache.

@@ -12,6 +12,7 @@ use js_sys::{Function, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
+use crate::runtime::together::Together;
 use crate::runtime::{Clock, Millis, Spawn, Timer};
 use crate::web::values::{cast, property};
 
@@ -157,6 +158,10 @@ impl Turns {
 impl Spawn for WebRuntime {
     fn spawn(&self, task: LocalBoxFuture<'static, ()>) {
         spawn_local(task);
+    }
+
+    fn spawn_together(&self, tasks: [LocalBoxFuture<'static, ()>; 2]) {
+        spawn_local(Together::new(tasks));
     }
 }
 
