@@ -7,6 +7,7 @@ use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scalar::Scalar;
 use crate::json::scan::{Scanned, read_fields};
+use crate::json::{Labels, no_labels};
 use crate::key::{Key, key};
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
@@ -25,7 +26,7 @@ pub struct Object {
     namespace_len: usize,
     version: Version,
     uid: Option<Box<str>>,
-    labels: Vec<(Rc<str>, Rc<str>)>,
+    labels: Labels,
     // Paths may be registered after the object arrived: their slots are filled at the first read.
     fields: RefCell<Vec<Scalar>>,
     // By computed index. Given once, before the object is stored.
@@ -54,7 +55,7 @@ impl Object {
             key,
             version,
             uid: scanned.uid,
-            size: size(&scanned.bytes, &scanned.labels, &scanned.fields),
+            size: size(&scanned.bytes, &scanned.fields),
             labels: scanned.labels,
             fields: RefCell::new(scanned.fields),
             index_values: OnceCell::new(),
@@ -81,10 +82,10 @@ impl Object {
             namespace_len: 0,
             version,
             uid: None,
-            labels: Vec::new(),
+            labels: no_labels(),
             fields: RefCell::new(Vec::new()),
             index_values: OnceCell::new(),
-            size: size(text.as_bytes(), &[], &[]),
+            size: size(text.as_bytes(), &[]),
             bytes: text.into_bytes().into_boxed_slice(),
         })
     }
@@ -180,7 +181,7 @@ impl Object {
             // Field values other than the version are the same, but the version may be one of them.
             fields: RefCell::new(Vec::new()),
             index_values: OnceCell::new(),
-            size: size(&bytes, &self.labels, &[]),
+            size: size(&bytes, &[]),
             bytes: bytes.into_boxed_slice(),
         }))
     }
@@ -198,8 +199,8 @@ impl std::fmt::Debug for Object {
     }
 }
 
-fn size(bytes: &[u8], labels: &[(Rc<str>, Rc<str>)], fields: &[Scalar]) -> usize {
-    size_of::<Object>() + bytes.len() + size_of_val(labels) + size_of_val(fields)
+fn size(bytes: &[u8], fields: &[Scalar]) -> usize {
+    size_of::<Object>() + bytes.len() + size_of_val(fields)
 }
 
 fn next_id() -> ObjectId {

@@ -424,7 +424,7 @@ fn a_stripped_value_is_missing_but_the_key_is_known() {
     }});
     let scanned = scan_object(document.to_string().as_bytes(), &fields).unwrap();
     assert_eq!(scanned.fields, [Scalar::Missing]);
-    assert_eq!(scanned.labels, [("app".into(), "x".into())]);
+    assert_eq!(scanned.labels, [("app".into(), "x".into())].into());
     assert!(scanned.initial_events_end);
     assert_eq!(&*scanned.bytes, br#"{"metadata":{"name":"a"}}"#);
 }

@@ -43,8 +43,8 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// The roles whose value is a string.
-    pub(super) const TEXTS: usize = 5;
+    /// How many there are.
+    pub(super) const COUNT: usize = 6;
 }
 
 /// The annotation by which the bookmark behind the initial events of a watch is known.
@@ -154,7 +154,7 @@ impl Node {
     /// Whether there is anything to do inside the value.
     #[inline]
     pub(super) fn is_leaf(&self) -> bool {
-        self.keys.is_empty() && self.indexes.is_empty() && self.filters.is_empty() && self.role != Some(Role::Labels)
+        self.keys.is_empty() && self.indexes.is_empty() && self.filters.is_empty()
     }
 
     /// The position among the children, and the node, of a member whose name is written so.

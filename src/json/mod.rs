@@ -16,11 +16,14 @@ mod bytes;
 mod cursor;
 mod grammar;
 mod intern;
+mod labels;
 mod text;
 
 pub use error::{ErrorKind, JsonError};
 pub use fields::FieldSet;
 pub use frame::{Frame, FrameType, scan_frame};
+pub use labels::Labels;
+pub(crate) use labels::no_labels;
 pub use list::{ListHead, ListScanner};
 pub use path::{Path, PathError};
 pub use scalar::Scalar;

@@ -8,6 +8,7 @@ use super::cursor::{Checked, Cursor, is_whitespace, no_object};
 use super::error::JsonError;
 use super::fields::{FieldSet, Node, ROOT, Role};
 use super::intern::intern;
+use super::labels::{Labels, labels};
 use super::scalar::Scalar;
 use super::text::unescape;
 
@@ -27,7 +28,7 @@ pub struct Scanned {
     /// `metadata.uid`.
     pub uid: Option<Box<str>>,
     /// `metadata.labels`, sorted by name. A label whose value is no string is left out.
-    pub labels: Vec<(Rc<str>, Rc<str>)>,
+    pub labels: Labels,
     /// Whether the annotation `k8s.io/initial-events-end` is `"true"`, as on the bookmark behind the initial events.
     pub initial_events_end: bool,
     /// The wanted fields, by slot.
@@ -76,9 +77,6 @@ type Span = (usize, usize);
 
 const MISSING: Span = (0, 0);
 
-/// Room for as many labels is made at once.
-const USUAL_LABELS: usize = 16;
-
 /// A walk through a document and the tree of wanted paths, side by side.
 pub(super) struct Walk<'f> {
     fields: &'f FieldSet,
@@ -87,8 +85,7 @@ pub(super) struct Walk<'f> {
     /// moved up.
     strips: bool,
     slots: Vec<Span>,
-    texts: [Span; Role::TEXTS],
-    labels: Vec<(Span, Span)>,
+    roles: [Span; Role::COUNT],
     /// By position.
     stripped: Vec<Span>,
 }
@@ -100,8 +97,7 @@ impl<'f> Walk<'f> {
             nodes: fields.nodes(),
             strips: true,
             slots: vec![MISSING; fields.len()],
-            texts: [MISSING; Role::TEXTS],
-            labels: Vec::new(),
+            roles: [MISSING; Role::COUNT],
             stripped: Vec::new(),
         }
     }
@@ -127,22 +123,18 @@ impl<'f> Walk<'f> {
         if let Some(slot) = node.slot {
             self.slots[slot] = span;
         }
-        if let Some(role) = node.role
-            && let Some(text) = self.texts.get_mut(role as usize)
-        {
-            *text = span;
+        if let Some(role) = node.role {
+            self.roles[role as usize] = span;
         }
         Ok(())
     }
 
     fn object(&mut self, cursor: &mut Cursor<'_>, node: &'f Node) -> Checked {
-        let labels = node.role == Some(Role::Labels);
         let mut seen = 0u64;
         let mut more = cursor.open_object()?;
         while more {
             let key_start = cursor.at;
             let key = cursor.read_key()?;
-            let value_start = cursor.at;
             match node.member(key) {
                 None => cursor.skip_value()?,
                 Some((position, child)) => {
@@ -155,12 +147,6 @@ impl<'f> Walk<'f> {
                     self.value(cursor, child)?;
                     self.strip(child, (key_start, cursor.at));
                 }
-            }
-            if labels {
-                if self.labels.capacity() == 0 {
-                    self.labels.reserve(USUAL_LABELS);
-                }
-                self.labels.push(((key_start, key_start + key.len() + 2), (value_start, cursor.at)));
             }
             more = cursor.next_member()?;
         }
@@ -216,8 +202,7 @@ impl<'f> Walk<'f> {
             self.slots[slot] = MISSING;
         }
         match node.role {
-            Some(Role::Labels) if roles => self.labels.clear(),
-            Some(role) if roles => self.texts[role as usize] = MISSING,
+            Some(role) if roles => self.roles[role as usize] = MISSING,
             _ => {}
         }
         for child in node.children() {
@@ -231,21 +216,9 @@ impl<'f> Walk<'f> {
 
     /// The values behind the noted positions, and the object's bytes.
     pub(super) fn finish(self, document: &[u8], start: usize, end: usize) -> Scanned {
-        let texts = self.texts;
-        let text = |role: Role| string(document, texts[role as usize]).filter(|text| !text.is_empty());
-        let mut labels: Vec<(Rc<str>, Option<Rc<str>>)> = Vec::with_capacity(self.labels.len());
-        labels.extend(
-            self.labels
-                .iter()
-                .filter_map(|&(key, value)| Some((intern(&string(document, key)?), string(document, value).map(|text| intern(&text))))),
-        );
-        // Go writes maps sorted, so there is mostly nothing to do. The sort is stable: of equal names the last one stays.
-        if !labels.is_sorted_by(|left, right| left.0 < right.0) {
-            labels.reverse();
-            labels.sort_by(|left, right| left.0.cmp(&right.0));
-            labels.dedup_by(|left, right| left.0 == right.0);
-        }
-        let labels = labels.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
+        let roles = self.roles;
+        let text = |role: Role| string(document, roles[role as usize]).filter(|text| !text.is_empty());
+        let (from, to) = roles[Role::Labels as usize];
         let bytes = copy_without(document, (start, end), &self.stripped);
         // Removing inside an array moves what is behind, and can change what a filter takes.
         let moved = !self.stripped.is_empty() && self.fields.strips_in_arrays();
@@ -254,7 +227,7 @@ impl<'f> Walk<'f> {
             name: text(Role::Name).map(Into::into),
             version: text(Role::Version).map(Into::into),
             uid: text(Role::Uid).map(Into::into),
-            labels,
+            labels: labels(&document[from..to]),
             initial_events_end: text(Role::InitialEventsEnd).is_some_and(|text| text == "true"),
             fields: if moved { read_slots(&bytes, self.fields) } else { self.scalars(document) },
             bytes,

@@ -1,0 +1,128 @@
+//! `metadata.labels`: what the objects of a workload have in common, held once for all of them.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use rustc_hash::FxBuildHasher;
+
+use super::cursor::{Checked, Cursor};
+use super::intern::intern;
+use super::scan::string;
+
+/// Names and values, sorted by name.
+pub type Labels = Rc<[(Rc<str>, Rc<str>)]>;
+
+/// So many sets are remembered; then those that nobody else holds are forgotten.
+const KEPT: usize = 2_048;
+/// A set written longer than this is not remembered.
+const LONGEST: usize = 2_048;
+
+thread_local! {
+    static KNOWN: RefCell<HashMap<Box<[u8]>, Labels, FxBuildHasher>> = const { RefCell::new(HashMap::with_hasher(FxBuildHasher)) };
+    static NONE: Labels = Rc::new([]);
+}
+
+/// No labels.
+pub(crate) fn no_labels() -> Labels {
+    NONE.with(Rc::clone)
+}
+
+/// The labels of a value that was checked before. Of equal names the last one counts; a label whose value is no string is left out, and
+/// so is everything where the value is no object.
+pub(super) fn labels(raw: &[u8]) -> Labels {
+    if raw.first() != Some(&b'{') {
+        return no_labels();
+    }
+    if raw.len() > LONGEST {
+        return read(raw);
+    }
+    KNOWN.with_borrow_mut(|known| {
+        // A change mostly leaves the labels as they were written, and pods of one workload write the same.
+        if let Some(labels) = known.get(raw) {
+            return labels.clone();
+        }
+        if known.len() >= KEPT {
+            known.retain(|_, labels| Rc::strong_count(labels) > 1);
+            if known.len() > KEPT / 2 {
+                // Most are in use, and sweeping for each new one would cost more than it saves: begin anew.
+                known.clear();
+            }
+        }
+        let labels = read(raw);
+        known.insert(raw.into(), labels.clone());
+        labels
+    })
+}
+
+fn read(raw: &[u8]) -> Labels {
+    let mut labels: Vec<(Rc<str>, Option<Rc<str>>)> = Vec::new();
+    if each(raw, &mut labels).is_err() {
+        return no_labels();
+    }
+    // Go writes maps sorted, so there is mostly nothing to do. The sort is stable: of equal names the last one stays.
+    if !labels.is_sorted_by(|left, right| left.0 < right.0) {
+        labels.reverse();
+        labels.sort_by(|left, right| left.0.cmp(&right.0));
+        labels.dedup_by(|left, right| left.0 == right.0);
+    }
+    labels.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+fn each(raw: &[u8], labels: &mut Vec<(Rc<str>, Option<Rc<str>>)>) -> Checked {
+    let mut cursor = Cursor::new(raw, 0, 0);
+    let mut more = cursor.open_object()?;
+    while more {
+        let start = cursor.at;
+        let key = cursor.read_key()?;
+        let value = cursor.at;
+        cursor.skip_value()?;
+        if let Some(name) = string(raw, (start, start + key.len() + 2)) {
+            labels.push((intern(&name), string(raw, (value, cursor.at)).map(|text| intern(&text))));
+        }
+        more = cursor.next_member()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(raw: &str) -> Vec<(String, String)> {
+        labels(raw.as_bytes()).iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
+    }
+
+    fn pair(key: &str, value: &str) -> (String, String) {
+        (key.into(), value.into())
+    }
+
+    #[test]
+    fn equal_sets_are_one() {
+        let [first, again] = [(); 2].map(|()| labels(br#"{"app":"shared"}"#));
+        assert!(Rc::ptr_eq(&first, &again));
+        assert!(!Rc::ptr_eq(&first, &labels(br#"{"app":"other"}"#)));
+    }
+
+    #[test]
+    fn they_are_sorted_the_last_of_equal_names_counts_and_what_is_no_string_is_left_out() {
+        assert_eq!(pairs(r#"{"b":"1","a":"2","b":"3"}"#), [pair("a", "2"), pair("b", "3")]);
+        assert_eq!(pairs(r#"{"a":"1","a":5}"#), []);
+        assert_eq!(pairs(r#"{ "a\u0062" : "x\ny" , "n" : {"m":"1"} }"#), [pair("ab", "x\ny")]);
+        assert_eq!(pairs("{}"), []);
+        assert_eq!(pairs("null"), []);
+        assert_eq!(pairs(r#"["a"]"#), []);
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded_whether_it_is_in_use_or_not() {
+        let held: Vec<_> = (0..2 * KEPT).map(|number| labels(format!(r#"{{"held":"{number}"}}"#).as_bytes())).collect();
+        for number in 0..2 * KEPT {
+            assert_eq!(pairs(&format!(r#"{{"passing":"{number}"}}"#)), [pair("passing", &number.to_string())]);
+        }
+        assert!(KNOWN.with_borrow(HashMap::len) <= KEPT);
+        assert_eq!(&*held[7][0].1, "7");
+        let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(LONGEST));
+        assert!(!Rc::ptr_eq(&labels(long.as_bytes()), &labels(long.as_bytes())));
+    }
+}
