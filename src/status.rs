@@ -113,15 +113,26 @@ pub struct Details {
     /// The object's kind or resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The object's uid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub uid: Option<String>,
     /// Why, in parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
     /// Seconds to wait before trying again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
+}
+
+/// `metadata` of a [`Status`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// With 410 to a further page: the token that goes on from there at the newest version instead.
+    #[serde(rename = "continue", default, skip_serializing_if = "Option::is_none")]
+    pub continue_token: Option<String>,
+}
+
+impl Metadata {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The API's answer to a request that failed: `metav1.Status`.
@@ -139,6 +150,9 @@ pub struct Status {
     /// More about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
+    /// About the list that was asked for.
+    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
 }
 
 const TOO_LARGE: &str = "Too large resource version";
@@ -146,7 +160,7 @@ const TOO_LARGE: &str = "Too large resource version";
 impl Status {
     /// A failure with this code, reason and message.
     pub fn new(code: u16, reason: &str, message: impl Into<String>) -> Self {
-        Self { code, reason: reason.into(), message: message.into(), details: None }
+        Self { code, reason: reason.into(), message: message.into(), details: None, metadata: Metadata::default() }
     }
 
     /// 410 Expired for a watch: `too old resource version: asked (oldest)`.
@@ -208,12 +222,15 @@ impl Status {
         struct Document<'a> {
             kind: &'a str,
             api_version: &'a str,
-            metadata: serde_json::Map<String, serde_json::Value>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            metadata: Option<Metadata>,
             status: &'a str,
             #[serde(flatten)]
             rest: &'a Status,
         }
-        let document = Document { kind: "Status", api_version: "v1", metadata: serde_json::Map::new(), status: "Failure", rest: self };
+        // What stands in the Status itself must not stand twice.
+        let metadata = self.metadata.is_empty().then(Metadata::default);
+        let document = Document { kind: "Status", api_version: "v1", metadata, status: "Failure", rest: self };
         serde_json::to_string(&document).unwrap_or_default()
     }
 
@@ -331,6 +348,10 @@ mod tests {
             r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":410,"reason":"Expired","message":"too old resource version: 1 (2)"}"#
         );
         assert_eq!(Status::parse(text.as_bytes()), Some(status));
+        let mut continued = Status::new(410, "Expired", "");
+        continued.metadata.continue_token = Some("abc".into());
+        assert_eq!(continued.to_json().matches("metadata").count(), 1);
+        assert_eq!(Status::parse(continued.to_json().as_bytes()), Some(continued));
         assert_eq!(Status::parse(br#"{"kind":"Pod","metadata":{}}"#), None);
         assert_eq!(Status::parse(b"<html>"), None);
     }

@@ -2,9 +2,11 @@
 
 pub mod cacher;
 pub mod freshness;
+pub mod get;
 pub mod incoming;
 pub mod index;
-pub mod reads;
+pub mod list;
+pub mod progress;
 pub mod ready;
 pub mod resource;
 pub mod snapshots;
@@ -13,4 +15,3 @@ pub mod status;
 pub mod store;
 pub mod views;
 pub mod window;
-pub mod writes;

@@ -8,7 +8,7 @@ use futures::future::select;
 use futures::{FutureExt, StreamExt};
 
 use crate::cache::cacher::{Cacher, signal};
-use crate::cache::freshness::FRESH_LIMIT_MS;
+use crate::cache::freshness::{FRESH_LIMIT_MS, Reads};
 use crate::cache::incoming::{INCOMING_CAPACITY, Incoming};
 use crate::cache::index::Indexes;
 use crate::cache::window::WindowBounds;
@@ -52,7 +52,7 @@ pub struct ResourceConfig {
     pub reflector: ReflectorConfig,
 }
 
-pub use crate::cache::reads::ListOptions;
+pub use crate::cache::list::options::ListOptions;
 
 type FlushHook = Rc<dyn Fn(Flush)>;
 
@@ -62,6 +62,7 @@ pub struct Resource {
     pub(super) runtime: SharedRuntime,
     pub(super) source: Rc<dyn Source>,
     pub(super) cacher: RefCell<Cacher>,
+    pub(super) reads: Reads,
     reflector: RefCell<Option<ReflectorHandle>>,
     hook: RefCell<Option<FlushHook>>,
     flush_planned: Cell<bool>,
@@ -78,6 +79,7 @@ impl Resource {
         let cacher = Cacher::new(fields, config.window, Indexes::default(), runtime.now());
         Rc::new(Self {
             config,
+            reads: Reads::new(source.clone(), runtime.clone()),
             runtime,
             source,
             cacher: RefCell::new(cacher),
@@ -343,6 +345,7 @@ impl Resource {
         if let Some(reflector) = self.reflector.borrow_mut().take() {
             reflector.close();
         }
+        self.reads.progress.stop();
         let now = self.runtime.now();
         self.with(|cacher| cacher.close(now));
     }

@@ -18,7 +18,7 @@ const BEARER: &str = "base64url.bearer.authorization.k8s.io.";
 const BINARY: &str = "base64.binary.k8s.io";
 
 /// What stays as it is in one segment of a path (RFC 3986, unreserved).
-pub(super) const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A resource of the API, all namespaces of it or one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -55,6 +55,32 @@ impl ResourcePath {
         push(&self.resource);
         path
     }
+}
+
+/// The namespace that a collection's path names.
+pub fn namespace_of(path: &str) -> Option<&str> {
+    let mut segments = path.rsplit('/');
+    let (_resource, namespace, word) = (segments.next()?, segments.next()?, segments.next()?);
+    // `/api/v1/namespaces` is a resource, `/apis/namespaces/v1/x` a group.
+    (word == "namespaces" && !namespace.is_empty() && segments.clone().count() >= 3).then_some(namespace)
+}
+
+/// The path of a list, and what is left to its query: one namespace has a path of its own. A collection of one namespace has no path for
+/// another one, and holds nothing of it, which its query then says.
+pub fn list_in(path: &str, mut request: ListRequest) -> (String, ListRequest) {
+    let Some(narrow) = &mut request.narrow else { return (path.to_string(), request) };
+    let Some(namespace) = narrow.namespace.take() else { return (path.to_string(), request) };
+    let path = match (namespace_of(path), path.rsplit_once('/')) {
+        (None, Some((base, resource))) => format!("{base}/namespaces/{}/{resource}", utf8_percent_encode(&namespace, SEGMENT)),
+        (own, _) => {
+            if own.is_some_and(|own| own != namespace) {
+                let term = format!("metadata.namespace={}", escape(&namespace));
+                narrow.fields = Some(narrow.fields.take().map_or(term.clone(), |fields| format!("{fields},{term}")));
+            }
+            path.to_string()
+        }
+    };
+    (path, request)
 }
 
 /// Which objects of the resource: the selectors, evaluated by the server.
@@ -98,7 +124,7 @@ fn narrowed(selection: &Selection, narrow: Option<&Narrow>) -> Selection {
     let term = |field: &str, value: &Option<String>| value.as_ref().map(|value| format!("{field}={}", escape(value)));
     Selection {
         labels: join([selection.labels.clone(), narrow.labels.clone(), None]),
-        fields: join([selection.fields.clone(), term("metadata.namespace", &narrow.namespace), term("metadata.name", &narrow.name)]),
+        fields: join([selection.fields.clone(), narrow.fields.clone(), term("metadata.name", &narrow.name)]),
     }
 }
 
@@ -281,11 +307,46 @@ mod tests {
     #[test]
     fn a_part_of_a_resource_is_asked_for_by_both_selections_at_once() {
         let selection = Selection { labels: Some("app=web".into()), fields: None };
-        let narrow = Narrow { labels: Some("tier in (a)".into()), namespace: Some("ns".into()), name: Some("x".into()) };
+        let narrow = Narrow {
+            labels: Some("tier in (a)".into()),
+            fields: Some("spec.nodeName=n1".into()),
+            namespace: Some("ns".into()),
+            name: Some("x".into()),
+        };
         let both = narrowed(&selection, Some(&narrow));
         assert_eq!(both.labels.as_deref(), Some("app=web,tier in (a)"));
-        assert_eq!(both.fields.as_deref(), Some("metadata.namespace=ns,metadata.name=x"));
+        assert_eq!(both.fields.as_deref(), Some("spec.nodeName=n1,metadata.name=x"));
         assert_eq!(narrowed(&selection, None), selection);
+    }
+
+    #[test]
+    fn a_namespace_has_its_path_in_the_collection() {
+        for (path, namespace) in [
+            ("/api/v1/pods", None),
+            ("/api/v1/namespaces", None),
+            ("/apis/apps/v1/deployments", None),
+            ("/apis/namespaces/v1/things", None),
+            ("/api/v1/namespaces/web/pods", Some("web")),
+            ("/apis/apps/v1/namespaces/web/deployments", Some("web")),
+        ] {
+            assert_eq!(namespace_of(path), namespace, "{path}");
+        }
+        let list = |path: &str, namespace: &str, fields: Option<&str>| {
+            let narrow = Narrow { namespace: Some(namespace.into()), fields: fields.map(Into::into), ..Narrow::default() };
+            let (path, request) = list_in(path, ListRequest { narrow: Some(narrow), ..ListRequest::default() });
+            (path, request.narrow.unwrap().fields.unwrap_or_default())
+        };
+        let expect = |path: &str, fields: &str| (path.to_string(), fields.to_string());
+        assert_eq!(list("/api/v1/pods", "web", Some("a=b")), expect("/api/v1/namespaces/web/pods", "a=b"));
+        assert_eq!(list("/apis/apps/v1/deployments", "../x", None), expect("/apis/apps/v1/namespaces/..%2Fx/deployments", ""));
+        assert_eq!(list("/api/v1/namespaces/web/pods", "web", None), expect("/api/v1/namespaces/web/pods", ""));
+        let other = "metadata.namespace=other";
+        assert_eq!(list("/api/v1/namespaces/web/pods", "other", None), expect("/api/v1/namespaces/web/pods", other));
+        assert_eq!(
+            list("/api/v1/namespaces/web/pods", "other", Some("a=b")),
+            expect("/api/v1/namespaces/web/pods", &format!("a=b,{other}"))
+        );
+        assert_eq!(list_in("/api/v1/pods", ListRequest::default()), ("/api/v1/pods".to_string(), ListRequest::default()));
     }
 
     #[test]

@@ -3,14 +3,12 @@
 pub mod buffers;
 pub mod kubernetes;
 pub mod page;
-pub mod write;
 
 use futures::future::LocalBoxFuture;
 use futures::stream::LocalBoxStream;
 
-use crate::status::{Error, ErrorCode};
-
-pub use write::{DeleteOptions, ObjectName, Preconditions, WriteRequest};
+use crate::status::Error;
+use crate::version::Version;
 
 /// What a list asks for; unset fields are left out of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,15 +25,24 @@ pub struct ListRequest {
     pub narrow: Option<Narrow>,
 }
 
-/// A part of a resource that every Kubernetes server can select.
+/// A part of a resource, as a list of the API selects it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Narrow {
     /// A label selector.
     pub labels: Option<String>,
+    /// A field selector. Servers know few fields, and answer 400 for others.
+    pub fields: Option<String>,
     /// One namespace.
     pub namespace: Option<String>,
     /// One name.
     pub name: Option<String>,
+}
+
+/// What of a Kubernetes API a source lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collection {
+    /// The one namespace that its path names; `None`: all of them, or a resource without namespaces.
+    pub namespace: Option<String>,
 }
 
 /// What a watch asks for.
@@ -62,17 +69,21 @@ pub trait Source {
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>>;
     /// Opens the watch. Resolves once it is open; an upstream that cannot be reached is [`crate::status::ErrorCode::Network`].
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>>;
-    /// Whether there is a request for one object. Without it, objects are looked for in lists.
-    fn gets(&self) -> bool {
-        false
+
+    /// The collection of a Kubernetes API that this is: its lists are narrowed as asked, and its continue tokens are those of the
+    /// apiserver, which the cache reads and writes as well. `None`: tokens are known to the source alone, and what it narrows is its affair.
+    fn collection(&self) -> Option<Collection> {
+        None
     }
-    /// Asks for one object as it stands now: its document.
-    fn get(&self, _object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
-        Box::pin(async { Err(Error::new(ErrorCode::Invalid, "this source gives no single objects")) })
+
+    /// Asks for the upstream's current version; `None` where that cannot be asked. Nothing is sent before the future is polled.
+    fn current_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
+        None
     }
-    /// Writes. Resolves with the answer's document: the object as it was written; for a deletion also a Status, or nothing. An object
-    /// that has changed meanwhile is a [`ErrorCode::Conflict`], one that is not there [`ErrorCode::NotFound`].
-    fn write(&self, _request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
-        Box::pin(async { Err(Error::new(ErrorCode::Invalid, "this source takes no writes")) })
+
+    /// Asks the upstream to send a bookmark on its open watches now; `None` where that cannot be asked, as over the Kubernetes API.
+    /// Nothing is sent before the future is polled. With [`Source::current_version`] it makes consistent reads from the cache possible.
+    fn request_progress(&self) -> Option<LocalBoxFuture<'static, Result<(), Error>>> {
+        None
     }
 }

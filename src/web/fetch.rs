@@ -11,8 +11,8 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, AbortSignal, ReadableStreamDefaultReader, Response};
 
-use crate::source::kubernetes::{FrameSplitter, content_error, list_query, watch_query};
-use crate::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
+use crate::source::kubernetes::{FrameSplitter, content_error, list_in, list_query, namespace_of, watch_query};
+use crate::source::{Collection, FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use crate::status::Error;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::{from_response, from_thrown};
@@ -71,8 +71,8 @@ impl KubernetesSource {
         })
     }
 
-    fn url(&self, query: &str) -> String {
-        format!("{}{}?{query}", self.0.server, self.0.path)
+    fn url(&self, path: &str, query: &str) -> String {
+        format!("{}{path}?{query}", self.0.server)
     }
 
     /// Sends a GET and gives the answer's body, once its head says that it is what was asked for.
@@ -113,7 +113,7 @@ impl KubernetesSource {
     /// Why a WebSocket could not be opened. Browsers do not tell; the same address by fetch does.
     async fn probe(&self, credentials: &Credentials) -> Error {
         let request = ListRequest { limit: Some(1), ..ListRequest::default() };
-        let url = self.url(&list_query(&request, &self.0.selection, &credentials.query));
+        let url = self.url(&self.0.path, &list_query(&request, &self.0.selection, &credentials.query));
         match self.get(&url, credentials).await {
             Ok(_) => Error::network("the watch's WebSocket could not be opened, although the server answers lists"),
             Err(error) => error,
@@ -126,17 +126,22 @@ impl Source for KubernetesSource {
         let source = self.clone();
         async move {
             let credentials = source.credentials().await?;
-            let url = source.url(&list_query(&request, &source.0.selection, &credentials.query));
+            let (path, request) = list_in(&source.0.path, request);
+            let url = source.url(&path, &list_query(&request, &source.0.selection, &credentials.query));
             Ok(source.get(&url, &credentials).await?.chunks())
         }
         .boxed_local()
+    }
+
+    fn collection(&self) -> Option<Collection> {
+        Some(Collection { namespace: namespace_of(&self.0.path).map(Into::into) })
     }
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
         let source = self.clone();
         async move {
             let credentials = source.credentials().await?;
-            let url = source.url(&watch_query(&request, &source.0.selection, &credentials.query));
+            let url = source.url(&source.0.path, &watch_query(&request, &source.0.selection, &credentials.query));
             if source.0.streams {
                 return Ok(frames(source.get(&url, &credentials).await?.chunks()));
             }

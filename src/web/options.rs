@@ -4,7 +4,7 @@ use js_sys::Function;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsValue;
 
-use crate::cache::reads::ListOptions;
+use crate::cache::list::options::ListOptions;
 use crate::cache::resource::ResourceConfig;
 use crate::cache::status::ResourceStatus;
 use crate::cache::views::ViewOptions;
@@ -140,7 +140,12 @@ pub(super) struct RawListOptions {
     namespace: Option<String>,
     label_selector: Option<String>,
     field_selector: Option<String>,
+    shard_selector: Option<String>,
     pub(super) resource_version: Option<String>,
+    resource_version_match: Option<String>,
+    limit: Option<f64>,
+    #[serde(rename = "continue")]
+    continue_token: Option<String>,
     wait: Option<bool>,
 }
 
@@ -150,7 +155,11 @@ impl From<RawListOptions> for ListOptions {
             namespace: raw.namespace,
             label_selector: raw.label_selector,
             field_selector: raw.field_selector,
+            shard_selector: raw.shard_selector,
             resource_version: raw.resource_version,
+            resource_version_match: raw.resource_version_match,
+            limit: raw.limit.map_or(0, |limit| limit as i64),
+            continue_token: raw.continue_token,
             wait: raw.wait.unwrap_or(true),
         }
     }

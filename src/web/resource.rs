@@ -352,8 +352,18 @@ impl RawResource {
         Ok(future_to_promise(async move {
             let listed = this.0.resource.clone().list(options.into()).await.map_err(|error| to_js(&error))?;
             let answer = js_sys::Object::new();
-            js_sys::Reflect::set(&answer, &"ids".into(), &this.pin_all(&listed.0))?;
-            js_sys::Reflect::set(&answer, &"resourceVersion".into(), &listed.1.to_string().into())?;
+            let set = |name: &str, value: &JsValue| js_sys::Reflect::set(&answer, &name.into(), value);
+            set("ids", &this.pin_all(&listed.objects))?;
+            set("resourceVersion", &listed.version.to_string().into())?;
+            if let Some(token) = &listed.continue_token {
+                set("continue", &token.into())?;
+            }
+            if let Some(count) = listed.remaining {
+                set("remainingItemCount", &(count as f64).into())?;
+            }
+            if let Some(shard) = &listed.shard {
+                set("shardSelector", &shard.into())?;
+            }
             Ok(answer.into())
         }))
     }

@@ -1,23 +1,24 @@
 //! An upstream in memory, as the API server is one: every write has its own version, lists are consistent and paged, watches
 //! replay the history, and old versions expire. On request it misbehaves in every way that networks, proxies and replicas do.
 
-#[path = "upstream_writes.rs"]
-pub mod writes;
-
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use futures::FutureExt;
 use futures::channel::mpsc;
 use futures::future::LocalBoxFuture;
 use futures::stream::{self, Stream, StreamExt};
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::runtime::{Clock, Millis, Spawn, Timer};
-use watchcache::source::{FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
+use watchcache::source::{Collection, FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use watchcache::status::{Error, Status};
-use writes::{Asked, Writes};
+use watchcache::version::Version;
+
+#[path = "storage.rs"]
+mod storage;
 
 /// The state at a version: key → (version, document).
 pub type State = BTreeMap<String, (u64, Rc<str>)>;
@@ -127,8 +128,10 @@ pub struct Upstream {
     pub latency: Cell<Millis>,
     /// Bookmarks on open watches, so many milliseconds apart; 0: none.
     pub bookmark_every: Cell<Millis>,
-    /// What came beside lists and watches.
-    pub writes: Writes,
+    /// Whether it tells its version and its progress on request, as etcd does and the Kubernetes API does not.
+    pub tells_progress: Cell<bool>,
+    /// When it was asked for its version, and for progress.
+    pub asked: RefCell<(Vec<Millis>, Vec<Millis>)>,
 }
 
 impl Upstream {
@@ -152,7 +155,8 @@ impl Upstream {
             chunk: Cell::new(64),
             latency: Cell::new(0),
             bookmark_every: Cell::new(60_000),
-            writes: Writes::default(),
+            tells_progress: Cell::new(false),
+            asked: RefCell::default(),
         })
     }
 
@@ -355,28 +359,6 @@ impl Upstream {
         self.time.sleep(wait)
     }
 
-    /// The page at this token, or the Status that refuses it.
-    fn page(&self, request: &ListRequest) -> Result<String, Error> {
-        let (version, from) = match &request.continue_token {
-            None => (self.version().saturating_sub(self.behind.get()), 0),
-            Some(token) => {
-                let (version, from) = token.split_once('-').expect("a token of mine");
-                (version.parse().expect("a version"), from.parse().expect("an offset"))
-            }
-        };
-        if request.continue_token.is_some() && version < self.compacted.get() {
-            return Err(Status::new(410, "Expired", "The provided continue parameter is too old").into());
-        }
-        let state: Vec<Rc<str>> = self.state_at(version).into_values().map(|(_, document)| document).collect();
-        let to = request.limit.map_or(state.len(), |limit| (from + limit as usize).min(state.len()));
-        let rest = state.len() - to;
-        let more = if rest == 0 { String::new() } else { format!(",\"continue\":\"{version}-{to}\",\"remainingItemCount\":{rest}") };
-        Ok(format!(
-            "{{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{{\"resourceVersion\":\"{version}\"{more}}},\"items\":[{}]}}",
-            state[from..to].join(",")
-        ))
-    }
-
     fn cut(&self, body: &[u8]) -> VecDeque<Result<Vec<u8>, Error>> {
         let mut chunks = VecDeque::new();
         let mut rest = body;
@@ -525,6 +507,34 @@ impl Source for Shared {
         })
     }
 
+    fn collection(&self) -> Option<Collection> {
+        Some(Collection::default())
+    }
+
+    fn current_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
+        let upstream = self.0.clone();
+        self.0.tells_progress.get().then(|| {
+            async move {
+                upstream.asked.borrow_mut().0.push(upstream.time.now());
+                upstream.wait().await;
+                Ok(Version::from(upstream.version()))
+            }
+            .boxed_local()
+        })
+    }
+
+    fn request_progress(&self) -> Option<LocalBoxFuture<'static, Result<(), Error>>> {
+        let upstream = self.0.clone();
+        self.0.tells_progress.get().then(|| {
+            async move {
+                upstream.asked.borrow_mut().1.push(upstream.time.now());
+                upstream.bookmark();
+                Ok(())
+            }
+            .boxed_local()
+        })
+    }
+
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
         let upstream = self.0.clone();
         upstream.requests.borrow_mut().push(Request::Watch(upstream.time.now(), request.clone()));
@@ -539,19 +549,6 @@ impl Source for Shared {
                 WatchFault::None => upstream.open(&request, connection),
             }
         })
-    }
-
-    fn gets(&self) -> bool {
-        !self.0.writes.only_lists.get()
-    }
-
-    fn get(&self, object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
-        self.ask(Asked::Get(object.clone()), move |upstream| upstream.answer_get(&object))
-    }
-
-    fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
-        let asked = Asked::Write(request.clone());
-        self.ask(asked, move |upstream| upstream.answer_write(&request))
     }
 }
 

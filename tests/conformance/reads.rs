@@ -1,6 +1,6 @@
 //! Lists and gets, and how long they wait for a version.
 
-use watchcache::cache::reads::ListOptions;
+use watchcache::cache::list::options::ListOptions;
 use watchcache::runtime::{Clock, Spawn, Timer};
 use watchcache::status::ErrorCode;
 
@@ -190,7 +190,7 @@ fn frs_09_before_the_first_list_a_read_waits_for_it() {
         upstream.put("a", "foo");
         upstream.latency.set(400);
     });
-    let impatient = rig.list(ListOptions { wait: false, ..list("", None) }).unwrap_err();
+    let impatient = rig.list(ListOptions { wait: false, ..list("", Some("0")) }).unwrap_err();
     assert_eq!(said(&impatient), (ErrorCode::TooManyRequests, 429, "TooManyRequests", "storage is (re)initializing"));
     rig.resource.start();
     assert_eq!(rig.list(list("", Some("101"))), Ok((vec!["a/foo@101".into()], 101)));

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use watchcache::cache::reads::ListOptions;
+use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::status::Phase;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::watch::event::EndReason;

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
 use proptest::prelude::*;
-use watchcache::cache::reads::ListOptions;
+use watchcache::cache::list::List;
+use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::resource::Resource;
 use watchcache::runtime::Spawn;
 use watchcache::watch::event::EndReason;
@@ -59,7 +60,7 @@ fn install(world: &Rc<World>, acts: Vec<Act>) {
                 let (list, upstream) = (resource.clone().list(options), world.rig.upstream.clone());
                 world.rig.time.spawn(Box::pin(async move {
                     // It fails when the upstream does; what it gives is true.
-                    if let Ok((objects, version)) = list.await {
+                    if let Ok(List { objects, version, .. }) = list.await {
                         let truth = upstream.state_at(version.as_u64().unwrap());
                         assert!(objects.iter().map(|object| object.key().to_string()).eq(truth.into_keys()), "a list at {version:?}");
                     }

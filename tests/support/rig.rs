@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
 
-use watchcache::cache::reads::ListOptions;
+use watchcache::cache::list::List;
+use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::resource::{Resource, ResourceConfig};
 use watchcache::cache::status::{Phase, ResourceStatus};
 use watchcache::cache::views::ViewOptions;
 use watchcache::cache::window::WindowBounds;
 use watchcache::json::FieldSet;
-use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::Millis;
@@ -29,13 +29,11 @@ pub struct Setup {
     pub seed: u64,
     pub window: WindowBounds,
     pub page_size: u32,
-    /// Paths that are not kept.
-    pub strip: Vec<&'static str>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { seed: 1, window: WindowBounds::default(), page_size: 500, strip: Vec::new() }
+        Self { seed: 1, window: WindowBounds::default(), page_size: 500 }
     }
 }
 
@@ -72,8 +70,7 @@ impl Rig {
             window: setup.window,
             reflector: ReflectorConfig { page_size: setup.page_size, seed: setup.seed, ..ReflectorConfig::default() },
         };
-        let strip = setup.strip.iter().map(|path| Path::parse(path).unwrap()).collect();
-        let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), FieldSet::new(strip), time.clone());
+        let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), FieldSet::new(Vec::new()), time.clone());
         let client = Rc::new(Client::default());
         let (listener, listened) = (client.clone(), Rc::downgrade(&resource));
         resource.on_flush(move |flush| {
@@ -162,8 +159,13 @@ impl Rig {
 
     /// Keys with versions in the order of the list, and the list's version.
     pub fn list(&self, options: ListOptions) -> Result<(Vec<String>, u64), Error> {
-        let (objects, version) = self.wait(self.resource.clone().list(options))?;
-        Ok((objects.iter().map(text).collect(), version.as_u64().unwrap()))
+        let list = self.pages(options)?;
+        Ok((list.objects.iter().map(text).collect(), list.version.as_u64().unwrap()))
+    }
+
+    /// The same, with all that an answer says.
+    pub fn pages(&self, options: ListOptions) -> Result<List, Error> {
+        self.wait(self.resource.clone().list(options))
     }
 
     pub fn get(&self, key: &str, resource_version: Option<&str>) -> Result<String, Error> {

@@ -1,0 +1,150 @@
+//! Who answers a list: this cache, or the upstream.
+
+use crate::cache::list::options::Want;
+use crate::version::Version;
+
+/// Who answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// The cache, from what it holds or will hold within the time a read waits.
+    Cache,
+    /// The upstream.
+    Upstream,
+}
+
+/// What the cache can do.
+#[derive(Clone, Copy, Debug)]
+pub struct Ability<'a> {
+    /// Whether past states can be read.
+    pub snapshots: bool,
+    /// Whether it can make sure of being as new as the upstream: that takes asking for its version and for progress.
+    pub consistent: bool,
+    /// How far it is.
+    pub version: &'a Version,
+}
+
+/// Who answers, as the apiserver's delegator decides. A list is `recursive` unless it is about one key. `held` tells whether the state
+/// at a version can be read; it is asked for versions that were reached.
+pub fn route(want: &Want, recursive: bool, ability: Ability<'_>, held: impl FnOnce(&Version) -> bool) -> Route {
+    let cache = match want {
+        Want::NotOlderThan(_) => true,
+        Want::Newest => ability.consistent,
+        Want::NewestContinued => recursive && ability.snapshots && ability.consistent,
+        Want::Exact(_) if !recursive || !ability.snapshots => false,
+        // One that is to come is waited for, as a consistent read is.
+        Want::Exact(version) if version > ability.version => ability.consistent,
+        Want::Exact(version) => held(version),
+    };
+    if cache { Route::Cache } else { Route::Upstream }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::list::options::ListOptions;
+    use crate::cache::list::token::Token;
+
+    /// The cache is at 100; the state at 80 is the oldest there can be.
+    struct Case {
+        snapshots: bool,
+        consistent: bool,
+        held: bool,
+        recursive: bool,
+    }
+
+    const BASE: Case = Case { snapshots: false, consistent: false, held: false, recursive: true };
+
+    impl Case {
+        fn route(&self, options: &ListOptions) -> Route {
+            let version = Version::from(100);
+            let ability = Ability { snapshots: self.snapshots, consistent: self.consistent, version: &version };
+            route(&options.read("", self.recursive).unwrap().want, self.recursive, ability, |version| {
+                assert!(*version <= Version::from(100));
+                self.held
+            })
+        }
+    }
+
+    fn options(version: &str, kind: &str, limit: i64) -> ListOptions {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_string());
+        ListOptions { resource_version: some(version), resource_version_match: some(kind), limit, ..ListOptions::default() }
+    }
+
+    fn continued(version: i64, limit: i64) -> ListOptions {
+        use base64::Engine;
+        let json = format!(r#"{{"v":"meta.k8s.io/v1","rv":{version},"start":"a\u0000"}}"#);
+        let token = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(json);
+        assert!(Token::decode(&token, "").is_ok());
+        ListOptions { continue_token: Some(token), limit, ..ListOptions::default() }
+    }
+
+    #[test]
+    fn dlg_01_without_snapshots_and_progress() {
+        for (version, kind, limit, expected) in [
+            ("", "", 0, Route::Upstream),
+            ("", "", 100, Route::Upstream),
+            ("0", "", 0, Route::Cache),
+            ("0", "", 100, Route::Cache),
+            ("0", "NotOlderThan", 0, Route::Cache),
+            ("0", "NotOlderThan", 100, Route::Cache),
+            ("80", "", 0, Route::Cache),
+            ("80", "", 100, Route::Upstream),
+            ("80", "Exact", 0, Route::Upstream),
+            ("80", "Exact", 100, Route::Upstream),
+            ("80", "NotOlderThan", 0, Route::Cache),
+            ("80", "NotOlderThan", 100, Route::Cache),
+            ("120", "NotOlderThan", 0, Route::Cache),
+        ] {
+            assert_eq!(BASE.route(&options(version, kind, limit)), expected, "{version:?} {kind:?} {limit}");
+        }
+        for version in [-1, 80, 100, 120] {
+            for limit in [0, 100] {
+                assert_eq!(BASE.route(&continued(version, limit)), Route::Upstream, "{version} {limit}");
+            }
+        }
+    }
+
+    #[test]
+    fn dlg_02_with_progress_a_consistent_read_is_the_caches() {
+        for recursive in [true, false] {
+            let case = Case { consistent: true, recursive, ..BASE };
+            assert_eq!(case.route(&options("", "", 0)), Route::Cache);
+            assert_eq!(case.route(&options("", "", 100)), Route::Cache);
+        }
+        let without = Case { consistent: false, ..BASE };
+        assert_eq!(without.route(&options("", "", 0)), Route::Upstream);
+    }
+
+    #[test]
+    fn dlg_04_the_past_is_the_caches_where_it_holds_it() {
+        for (held, expected) in [(true, Route::Cache), (false, Route::Upstream)] {
+            let case = Case { snapshots: true, held, ..BASE };
+            assert_eq!(case.route(&options("80", "Exact", 0)), expected);
+            assert_eq!(case.route(&options("80", "", 100)), expected);
+            assert_eq!(case.route(&continued(80, 100)), expected);
+        }
+    }
+
+    #[test]
+    fn dlg_05_the_newest_and_the_future_take_progress() {
+        for (consistent, expected) in [(true, Route::Cache), (false, Route::Upstream)] {
+            let case = Case { snapshots: true, consistent, held: true, ..BASE };
+            assert_eq!(case.route(&continued(-1, 100)), expected);
+            assert_eq!(case.route(&options("120", "Exact", 0)), expected);
+            assert_eq!(case.route(&options("120", "", 100)), expected);
+            assert_eq!(case.route(&continued(120, 100)), expected);
+        }
+    }
+
+    #[test]
+    fn dlg_06_one_key_at_one_version_is_the_upstreams_in_every_mode() {
+        for bits in 0..8 {
+            let case = Case { snapshots: bits & 1 > 0, consistent: bits & 2 > 0, held: bits & 4 > 0, recursive: false };
+            for version in ["80", "100", "120"] {
+                assert_eq!(case.route(&options(version, "Exact", 0)), Route::Upstream);
+                assert_eq!(case.route(&options(version, "", 100)), Route::Upstream);
+                assert_eq!(case.route(&options(version, "", 0)), Route::Cache);
+            }
+        }
+    }
+}

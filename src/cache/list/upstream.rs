@@ -1,0 +1,163 @@
+//! Lists that the upstream answers: the request as it was given, and the answer as it came.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use futures::StreamExt;
+
+use crate::cache::list::options::Want;
+use crate::cache::list::read::shard_text;
+use crate::cache::list::{List, Request};
+use crate::cache::resource::Resource;
+use crate::json::list::{ListHead, ListScanner};
+use crate::object::Object;
+use crate::selector::FieldSelector;
+use crate::source::page::{check, head_version};
+use crate::source::{ListRequest, Narrow};
+use crate::status::Error;
+
+impl Resource {
+    /// Asks the upstream what was asked here. Its version, token and count come through, and so do its errors.
+    ///
+    /// Every selector is applied here as well: what the upstream does not narrow (a field it does not know, a shard, another API than that of
+    /// Kubernetes) counts towards the limit there and is dropped here, so that a page may hold fewer objects than its limit, even none, and
+    /// its token still leads to all the others.
+    pub(super) async fn list_upstream(&self, request: &Request) -> Result<List, Error> {
+        let fields = request.filter.predicate().field.clone();
+        let unknown = unknown_fields(&fields);
+        if unknown.is_empty() || self.reads.refused_fields.borrow().contains(&unknown) {
+            return self.list_narrowed(request, always_known(&fields)).await;
+        }
+        let answer = self.list_narrowed(request, request.options.field_selector.clone()).await;
+        let refused = matches!(&answer, Err(error) if error.status.as_ref().is_some_and(|status| status.code == 400));
+        if !refused {
+            return answer;
+        }
+        // Servers know few fields. If that is what it is about, the list without them is answered.
+        let wider = self.list_narrowed(request, always_known(&fields)).await;
+        if wider.is_err() {
+            return answer;
+        }
+        self.reads.refused_fields.borrow_mut().insert(unknown);
+        wider
+    }
+
+    async fn list_narrowed(&self, request: &Request, fields: Option<String>) -> Result<List, Error> {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let options = &request.options;
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let narrow = Narrow { labels: given(&options.label_selector), fields, namespace: some(&request.namespace), name: None };
+        let asked = ListRequest {
+            resource_version: given(&options.resource_version),
+            resource_version_match: given(&options.resource_version_match),
+            limit: u32::try_from(options.limit).ok().filter(|limit| *limit > 0),
+            continue_token: options.token().map(ToString::to_string),
+            narrow: Some(narrow),
+        };
+        let mut objects = Vec::new();
+        let head = if self.is_paged(request) {
+            self.pages(asked, &mut objects).await?
+        } else {
+            self.page(asked, &mut |object| objects.push(object)).await?
+        };
+        let version = head_version(&head)?;
+        let cached_fields = self.cacher.borrow().fields().clone();
+        objects.retain(|object: &Rc<Object>| request.filter.passes(object, &cached_fields.borrow()));
+        objects.sort_by(|a, b| a.key().cmp(b.key()));
+        // A source of another API may count what it did not narrow.
+        let counts = request.is_unselective() && (self.source.collection().is_some() || request.namespace.is_empty());
+        Ok(List {
+            objects: self.with_identity(objects),
+            version,
+            continue_token: head.continue_token,
+            remaining: head.remaining.filter(|_| counts),
+            shard: shard_text(&request.filter),
+        })
+    }
+
+    /// Whether the answer may be fetched page by page: it is all of something, and a limit would not change what version it is of.
+    fn is_paged(&self, request: &Request) -> bool {
+        let pinned = request.options.resource_version_match.as_deref() == Some("Exact");
+        let newest = request.checked.as_ref().is_some_and(|checked| checked.want == Want::Newest);
+        let whole = request.options.limit <= 0 && request.options.token().is_none() && request.is_recursive();
+        whole && (pinned || newest) && self.config.reflector.page_size > 0
+    }
+
+    /// All pages of a list, as the upstream is asked for them by a reflector.
+    async fn pages(&self, whole: ListRequest, objects: &mut Vec<Rc<Object>>) -> Result<ListHead, Error> {
+        let mut request = ListRequest { limit: Some(self.config.reflector.page_size), ..whole.clone() };
+        let mut first: Option<ListHead> = None;
+        let mut tokens = HashSet::new();
+        loop {
+            let page = self.page(request.clone(), &mut |object| objects.push(object)).await;
+            let mut head = match page {
+                Ok(head) => head,
+                // The pages took longer than the server keeps their version: all of it in one, then.
+                Err(error) if first.is_some() && error.status.as_ref().is_some_and(|status| status.is_expired()) => {
+                    objects.clear();
+                    return self.page(whole, &mut |object| objects.push(object)).await;
+                }
+                Err(error) => return Err(error),
+            };
+            let token = head.continue_token.take();
+            let first = first.get_or_insert(head);
+            let Some(token) = token else {
+                return Ok(ListHead { remaining: None, ..first.clone() });
+            };
+            if !tokens.insert(token.clone()) {
+                return Err(Error::protocol("the list goes in circles: a page continues with the token of an earlier one"));
+            }
+            // The token stands for the version.
+            (request.resource_version, request.resource_version_match) = (None, None);
+            request.continue_token = Some(token);
+        }
+    }
+
+    /// One page.
+    pub(in crate::cache) async fn page(&self, request: ListRequest, each: &mut dyn FnMut(Rc<Object>)) -> Result<ListHead, Error> {
+        let mut page = self.source.list(request).await?;
+        let mut scanner = ListScanner::new();
+        let mut refused = None;
+        while let Some(chunk) = page.next().await {
+            let chunk = chunk?;
+            let fields = self.cacher.borrow().fields().clone();
+            let scanned = scanner.push(&chunk, &fields.borrow(), &mut |item| match Object::new(item) {
+                Ok(object) => each(object),
+                Err(error) => refused = refused.take().or(Some(error)),
+            });
+            scanned.map_err(|error| Error::decode(error.to_string()))?;
+        }
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        let head = scanner.finish().map_err(|error| Error::decode(error.to_string()))?;
+        check(&head)?;
+        Ok(head)
+    }
+
+    /// What is held at the same version keeps its identity.
+    pub(in crate::cache) fn with_identity(&self, objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
+        let cacher = self.cacher.borrow();
+        let held = |object: Rc<Object>| match cacher.store().get(object.key()) {
+            Some(held) if held.version() == object.version() => held.clone(),
+            _ => object,
+        };
+        objects.into_iter().map(held).collect()
+    }
+}
+
+fn is_known(path: &str) -> bool {
+    matches!(path, "metadata.name" | "metadata.namespace")
+}
+
+/// The fields of a selector that not every resource can be selected by, as one text.
+fn unknown_fields(fields: &FieldSelector) -> String {
+    let paths: Vec<&str> = fields.terms().iter().map(|term| term.path.as_str()).filter(|path| !is_known(path)).collect();
+    paths.join(",")
+}
+
+/// The terms by which every resource can be selected.
+fn always_known(fields: &FieldSelector) -> Option<String> {
+    let terms: Vec<String> = fields.terms().iter().filter(|term| is_known(&term.path)).map(ToString::to_string).collect();
+    (!terms.is_empty()).then(|| terms.join(","))
+}
