@@ -20,17 +20,11 @@ use crate::json::fields::FieldSet;
 use crate::metrics::Metrics;
 use crate::object::Object;
 use crate::runtime::Millis;
-use crate::status::{Error, ErrorCode, Status};
+use crate::status::{Error, ErrorCode};
 use crate::version::Version;
-use crate::watch::convert::Conversion;
 use crate::watch::dispatcher::{Dispatcher, DispatcherStats};
-use crate::watch::event::{EndReason, EventKind, WatchEvent};
+use crate::watch::event::EndReason;
 use crate::watch::filter::Filter;
-use crate::watch::options::{Start, WatchOptions};
-use crate::watch::watcher::{BookmarkState, Watcher};
-
-/// The most a watcher may hold back by default where no index narrows what it hears, as in the apiserver.
-const MOST_BUFFERED: usize = 100;
 
 /// Things a flush tells once, as bits.
 pub mod signal {
@@ -116,7 +110,7 @@ impl Cacher {
             return false; // what was under way when it was closed
         }
         match message {
-            Incoming::RoundStarted => self.dispatcher.end_all(EndReason::Relist, &self.version),
+            Incoming::RoundStarted => self.dispatcher.end_round(&self.version),
             Incoming::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
             Incoming::Replace { objects, version } => self.replace(objects, version, now),
             Incoming::Change { kind, object } => return self.change(kind, object, now, wall),
@@ -147,9 +141,11 @@ impl Cacher {
     }
 
     fn replace(&mut self, objects: Vec<Rc<Object>>, version: Version, now: Millis) {
-        for difference in self.store.replace(objects) {
+        let differences = self.store.replace(objects);
+        for difference in &differences {
             self.views.change(difference.before.as_ref(), difference.after.as_ref(), &self.fields.borrow());
         }
+        self.dispatcher.relisted(&differences, &self.version, &version, &self.fields.borrow());
         self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
         self.lists += 1;
         self.status.listed = None;
@@ -214,95 +210,6 @@ impl Cacher {
     fn advance(&mut self, version: Version) {
         self.freshness.reached(&version);
         self.version = version;
-    }
-
-    /// Parses and registers a watcher that has not started. The error is the refusal.
-    pub fn register(&mut self, options: &WatchOptions) -> (u32, Result<Start, Error>) {
-        let filter = Filter::new(
-            options.namespace.as_deref(),
-            options.name.as_deref(),
-            options.label_selector.as_deref(),
-            options.field_selector.as_deref(),
-            &mut self.fields.borrow_mut(),
-        );
-        let filter = filter.and_then(|filter| filter.with_shard(options.shard_selector.as_deref()));
-        let checked = filter.and_then(|filter| Ok((filter, options.start()?)));
-        match checked {
-            Ok((filter, start)) => (self.dispatcher.add(Watcher::new(filter)), Ok(start)),
-            Err(error) => (self.dispatcher.add(Watcher::new(Filter::default())), Err(error)),
-        }
-    }
-
-    /// Ends a watcher that could not start with a direct error.
-    pub fn refuse(&mut self, id: u32, error: Error) {
-        if let Some(watcher) = self.dispatcher.get_mut(id) {
-            watcher.refusal = Some(error);
-        }
-        self.dispatcher.end(id, EndReason::Error, &Version::ZERO);
-    }
-
-    /// Ends a watcher with an ERROR event.
-    pub fn fail(&mut self, id: u32, error: &Error) {
-        let status = error.status.as_deref().cloned().unwrap_or_else(|| Status::internal(error.message.clone()));
-        self.dispatcher.fail(id, &status, &self.version);
-    }
-
-    /// Captures the initial events of a watcher and begins to dispatch to it, in one step.
-    ///
-    /// Where it starts, as the apiserver's cacher does: from the state when the version is unset or `"0"` or when initial events are
-    /// asked for; after `n` from the window; with `sendInitialEvents=false` after `required` (unset) or now (`"0"`). `required` is the
-    /// version the caller made sure of.
-    pub fn start_watch(&mut self, id: u32, options: &WatchOptions, start: &Start, required: &Version, now: Millis) {
-        let from_history = match (start, options.send_initial_events) {
-            (Start::After(version), None | Some(false)) => Some(version.clone()),
-            (Start::Unset, Some(false)) => Some(required.clone()),
-            _ => None,
-        };
-        let silent = *start == Start::Any && options.send_initial_events == Some(false);
-        let Some(filter) = self.dispatcher.get(id).map(|watcher| watcher.filter.clone()) else { return };
-        let captured = match &from_history {
-            Some(version) => self.history_events(&filter, version),
-            None if silent => Ok(Vec::new()),
-            None => Ok(self.state_events(&filter)),
-        };
-        let mut events = match captured {
-            Ok(events) => events,
-            Err(error) => return self.fail(id, &error),
-        };
-        let interval = from_history.unwrap_or_else(|| self.version.clone());
-        let newest = events.last().map(|event| event.version.clone()).unwrap_or_default();
-        let gate = interval.max(required.clone()).max(newest);
-        let ends_initial = options.send_initial_events == Some(true) && options.allow_watch_bookmarks;
-        if ends_initial {
-            events.push(WatchEvent::bookmark(self.version.clone(), true));
-        }
-        let capacity = options.buffer_size.unwrap_or_else(|| self.window.suggested_buffer(MOST_BUFFERED)).max(1);
-        if let Some(watcher) = self.dispatcher.get_mut(id) {
-            watcher.backlog = events.into();
-            watcher.gate = gate;
-            watcher.capacity = capacity;
-            watcher.bookmarks = options.allow_watch_bookmarks;
-            watcher.bookmark_state = BookmarkState::Sent;
-            watcher.deadline = options.timeout_seconds.map(|seconds| now + Millis::from(seconds) * 1000);
-        }
-        self.dispatcher.start(id, now);
-    }
-
-    fn state_events(&self, filter: &Filter) -> Vec<WatchEvent> {
-        let at = |object: &Rc<Object>| WatchEvent { kind: EventKind::Added, object: object.clone(), version: self.version.clone() };
-        self.select(filter).map(|object| at(&object)).collect()
-    }
-
-    fn history_events(&self, filter: &Filter, since: &Version) -> Result<Vec<WatchEvent>, Error> {
-        let fields = self.fields.borrow();
-        let entries = self.window.since(since)?;
-        Ok(entries
-            .filter_map(|entry| {
-                let conversion = Conversion::new(entry);
-                let kind = conversion.kind(|object| filter.passes(object, &fields))?;
-                Some(conversion.event(kind))
-            })
-            .collect())
     }
 
     /// The objects that pass a filter, in key order.

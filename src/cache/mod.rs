@@ -14,4 +14,5 @@ pub mod state;
 pub mod status;
 pub mod store;
 pub mod views;
+mod watches;
 pub mod window;

@@ -8,7 +8,7 @@ use futures::future::select;
 use futures::{FutureExt, StreamExt};
 
 use crate::cache::cacher::{Cacher, signal};
-use crate::cache::freshness::{FRESH_LIMIT_MS, Reads};
+use crate::cache::freshness::Reads;
 use crate::cache::incoming::{INCOMING_CAPACITY, Incoming};
 use crate::cache::index::Indexes;
 use crate::cache::window::WindowBounds;
@@ -17,11 +17,9 @@ use crate::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::Source;
 use crate::status::Error;
-use crate::version::Version;
 use crate::watch::bookmark::TICK_MS;
 use crate::watch::budget::TimeBudget;
 use crate::watch::event::EndReason;
-use crate::watch::options::{Start, WatchOptions};
 use crate::watch::outbox::Outbox;
 use crate::watch::watcher::Demand;
 
@@ -169,6 +167,9 @@ impl Resource {
         }
         let (flush, more) = {
             let mut cacher = self.cacher.borrow_mut();
+            if cacher.dispatcher.take_overflowed() {
+                cacher.signal(signal::OVERFLOW);
+            }
             let (outbox, more) = cacher.dispatcher.take_outbox();
             (Flush { outbox, views: cacher.views.take_changed(), signals: cacher.take_signals() }, more)
         };
@@ -214,81 +215,6 @@ impl Resource {
             self.plan_flush();
         }
         result
-    }
-
-    /// Opens a watch. The initial events are captured now where that is possible, else as soon as the cacher is ready and fresh enough.
-    pub fn watch(self: &Rc<Self>, options: WatchOptions, wait: bool) -> u32 {
-        let (id, start) = self.with(|cacher| cacher.register(&options));
-        let start = match start {
-            Ok(start) => start,
-            Err(error) => {
-                self.with(|cacher| cacher.refuse(id, error));
-                return id;
-            }
-        };
-        let now = self.runtime.now();
-        let ready = self.cacher.borrow_mut().ready().check(now);
-        match ready {
-            Ok(()) if self.required_now(&options, &start).is_some() => {
-                let required = self.required_now(&options, &start).unwrap_or_default();
-                self.with(|cacher| cacher.start_watch(id, &options, &start, &required, now));
-                self.keep_ticking();
-            }
-            Err(error) if !wait || self.cacher.borrow_mut().ready().is_stopped() => {
-                self.with(|cacher| cacher.refuse(id, error));
-            }
-            _ => {
-                let this = self.clone();
-                let serial = self.cacher.borrow().dispatcher.get(id).map_or(0, |watcher| watcher.serial);
-                self.runtime.spawn(async move { this.watch_later(id, serial, options, start).await }.boxed_local());
-            }
-        }
-        id
-    }
-
-    /// The version a watch must start at, when it need not be asked for nor waited for.
-    fn required_now(&self, options: &WatchOptions, start: &Start) -> Option<Version> {
-        match (start, options.send_initial_events) {
-            (Start::Unset, Some(_)) => None,
-            (Start::After(version), Some(true)) if *version > *self.cacher.borrow().version() => None,
-            (Start::After(version), _) => Some(version.clone()),
-            (Start::Unset | Start::Any, _) => Some(Version::ZERO),
-        }
-    }
-
-    async fn watch_later(self: Rc<Self>, id: u32, serial: u64, options: WatchOptions, start: Start) {
-        if self.until_ready(true).await.is_err() {
-            return; // closed, and with it every stream
-        }
-        let generation = self.cacher.borrow_mut().ready().generation();
-        let required = self.required_version(&options, &start).await;
-        let now = self.runtime.now();
-        self.with(|cacher| {
-            if !cacher.dispatcher.awaits_start(id, serial) {
-                return; // stopped while it waited
-            }
-            match required {
-                Err(error) => cacher.fail(id, &error),
-                Ok(required) if cacher.ready().is_ready() && cacher.ready().generation() == generation => {
-                    cacher.start_watch(id, &options, &start, &required, now);
-                }
-                // What it waited for belongs to a state that is gone: an empty stream, to be opened again.
-                Ok(_) => cacher.dispatcher.end(id, EndReason::Relist, &Version::ZERO),
-            }
-        });
-        self.keep_ticking();
-    }
-
-    async fn required_version(self: &Rc<Self>, options: &WatchOptions, start: &Start) -> Result<Version, Error> {
-        let required = match (start, options.send_initial_events) {
-            (Start::Unset, Some(_)) => self.current_version().await?,
-            (Start::After(version), _) => version.clone(),
-            _ => Version::ZERO,
-        };
-        if options.send_initial_events == Some(true) {
-            self.until_fresh(&required, FRESH_LIMIT_MS).await?;
-        }
-        Ok(required)
     }
 
     /// Completes when the first list is applied.
@@ -356,7 +282,7 @@ impl Resource {
     }
 
     /// Looks after bookmarks and deadlines while a watcher needs it.
-    fn keep_ticking(self: &Rc<Self>) {
+    pub(super) fn keep_ticking(self: &Rc<Self>) {
         if self.ticking.replace(true) {
             return;
         }

@@ -6,6 +6,7 @@ use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::object::Object;
 
+use super::field::FieldOp;
 use super::{FieldSelector, LabelSelector, SelectorError};
 
 /// A label selector and a field selector; an object must pass both.
@@ -99,6 +100,14 @@ impl Matcher {
     /// The predicate.
     pub fn predicate(&self) -> &Predicate {
         &self.predicate
+    }
+
+    /// The fields, by slot, of which the predicate demands a value: by `=` and `==`. Names and namespaces are none of them.
+    pub fn demands(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.predicate.field.terms().iter().zip(&*self.sources).filter_map(|(term, source)| match source {
+            Source::Slot(slot) if term.op == FieldOp::Eq => Some((*slot, term.value.as_str())),
+            _ => None,
+        })
     }
 
     /// Whether an object passes. `fields` is the set that the matcher was made with.

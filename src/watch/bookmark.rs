@@ -1,8 +1,9 @@
 //! When watchers that asked for bookmarks receive one.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::runtime::Millis;
+use crate::watch::watcher::BookmarkState;
 
 /// A bookmark at least this often, as in the apiserver.
 pub const BOOKMARK_PERIOD_MS: Millis = 60_000;
@@ -11,39 +12,46 @@ pub const BEFORE_DEADLINE_MS: Millis = 2_000;
 /// The least time between two looks at the schedule; the most is a quarter more.
 pub const TICK_MS: Millis = 1_000;
 
-/// Watchers by the time of their next bookmark.
+/// A watcher as the schedule knows it: its id, and the serial number that tells it from others with that id.
+pub type Planned = (u32, u64);
+
+/// Watchers by the second of their next bookmark. Who has ended stays until its second has come, and is then nobody.
 #[derive(Debug, Default)]
 pub struct BookmarkSchedule {
-    due: BTreeSet<(Millis, u32)>,
+    buckets: BTreeMap<u64, Vec<Planned>>,
+    // What lies before it was handed out.
+    current: u64,
 }
 
 impl BookmarkSchedule {
-    /// Plans the next bookmark of a watcher; none when its deadline is too close.
-    pub fn plan(&mut self, watcher: u32, now: Millis, deadline: Option<Millis>) {
-        if let Some(at) = next_bookmark(now, deadline) {
-            self.due.insert((at, watcher));
+    /// Plans a bookmark; one that is late already comes with the next look.
+    pub fn plan(&mut self, watcher: Planned, at: Millis) {
+        self.buckets.entry((at / 1000).max(self.current)).or_default().push(watcher);
+    }
+
+    /// The watchers whose second has come; each must be planned again.
+    pub fn take_due(&mut self, now: Millis) -> Vec<Planned> {
+        let second = now / 1000;
+        if second < self.current {
+            return Vec::new();
         }
-    }
-
-    /// The watchers whose time has come; each must be planned again.
-    pub fn take_due(&mut self, now: Millis) -> Vec<u32> {
-        let later = self.due.split_off(&(now + 1, 0));
-        std::mem::replace(&mut self.due, later).into_iter().map(|(_, watcher)| watcher).collect()
-    }
-
-    /// Forgets a watcher.
-    pub fn remove(&mut self, watcher: u32) {
-        self.due.retain(|(_, planned)| *planned != watcher);
+        let later = self.buckets.split_off(&(second + 1));
+        self.current = second + 1;
+        std::mem::replace(&mut self.buckets, later).into_values().flatten().collect()
     }
 
     /// Whether nothing is planned.
     pub fn is_empty(&self) -> bool {
-        self.due.is_empty()
+        self.buckets.is_empty()
     }
 }
 
-/// In a minute, or two seconds before the deadline, whichever is first; never when that has passed.
-pub fn next_bookmark(now: Millis, deadline: Option<Millis>) -> Option<Millis> {
+/// When the next bookmark is due: at once while the end of the initial events is owed, else in a minute, or two seconds before the
+/// deadline, whichever is first; never when that has passed.
+pub fn next_bookmark(now: Millis, state: &BookmarkState, deadline: Option<Millis>) -> Option<Millis> {
+    if matches!(state, BookmarkState::Waiting(_)) {
+        return Some(now);
+    }
     let regular = now + BOOKMARK_PERIOD_MS;
     let Some(deadline) = deadline else { return Some(regular) };
     let last = deadline.checked_sub(BEFORE_DEADLINE_MS)?;
@@ -54,33 +62,60 @@ pub fn next_bookmark(now: Millis, deadline: Option<Millis>) -> Option<Millis> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::version::Version;
+
+    fn plan(schedule: &mut BookmarkSchedule, id: u32, now: Millis, state: &BookmarkState, deadline: Millis) {
+        if let Some(at) = next_bookmark(now, state, Some(deadline)) {
+            schedule.plan((id, u64::from(id)), at);
+        }
+    }
+
+    fn due(schedule: &mut BookmarkSchedule, now: Millis) -> Vec<u32> {
+        schedule.take_due(now).into_iter().map(|(id, _)| id).collect()
+    }
 
     #[test]
-    fn bkm_01_watchers_come_due_in_the_order_of_their_times_and_once() {
+    fn bkm_01_watchers_come_due_by_the_second_and_once() {
         let mut schedule = BookmarkSchedule::default();
-        schedule.plan(1, 0, Some(12_000));
-        schedule.plan(2, 0, Some(22_000));
-        schedule.plan(3, 0, Some(22_000));
-        assert!(schedule.take_due(0).is_empty());
-        assert_eq!(schedule.take_due(10_000), [1]);
-        assert!(schedule.take_due(10_000).is_empty());
-        assert_eq!(schedule.take_due(22_000), [2, 3]);
+        for (id, deadline) in [(1, 10_000), (2, 20_000), (3, 20_000)] {
+            plan(&mut schedule, id, 0, &BookmarkState::Sent, deadline);
+        }
+        assert_eq!(schedule.buckets.len(), 2);
+        assert!(due(&mut schedule, 0).is_empty());
+        assert_eq!(due(&mut schedule, 10_000), [1]);
+        assert!(due(&mut schedule, 10_000).is_empty());
+        assert_eq!(due(&mut schedule, 22_000), [2, 3]);
         assert!(schedule.is_empty());
     }
 
     #[test]
-    fn the_last_bookmark_is_two_seconds_before_the_deadline_and_none_follows() {
-        assert_eq!(next_bookmark(0, None), Some(60_000));
-        assert_eq!(next_bookmark(0, Some(120_000)), Some(60_000));
-        assert_eq!(next_bookmark(90_000, Some(120_000)), Some(118_000));
-        assert_eq!(next_bookmark(118_001, Some(120_000)), None);
+    fn bkm_02_who_is_owed_the_end_of_its_initial_events_is_due_at_every_look() {
+        let mut schedule = BookmarkSchedule::default();
+        let waiting = BookmarkState::Waiting(Version::from(10));
+        for now in [0, 1_000, 30_000] {
+            plan(&mut schedule, 1, now, &waiting, 120_000);
+            assert_eq!(due(&mut schedule, now), [1], "at {now}");
+        }
+        plan(&mut schedule, 1, 30_000, &BookmarkState::Received, 120_000);
+        assert!(due(&mut schedule, 60_000).is_empty());
+        assert_eq!(due(&mut schedule, 90_000), [1]);
     }
 
     #[test]
-    fn a_forgotten_watcher_is_never_due() {
+    fn the_last_bookmark_is_two_seconds_before_the_deadline_and_none_follows() {
+        let next = |now, deadline| next_bookmark(now, &BookmarkState::Sent, deadline);
+        assert_eq!(next(0, None), Some(60_000));
+        assert_eq!(next(0, Some(120_000)), Some(60_000));
+        assert_eq!(next(90_000, Some(120_000)), Some(118_000));
+        assert_eq!(next(118_001, Some(120_000)), None);
+    }
+
+    #[test]
+    fn what_is_planned_for_the_past_comes_with_the_next_look() {
         let mut schedule = BookmarkSchedule::default();
-        schedule.plan(1, 0, None);
-        schedule.remove(1);
-        assert!(schedule.take_due(1_000_000).is_empty());
+        assert!(schedule.take_due(50_000).is_empty());
+        schedule.plan((1, 1), 20_000);
+        assert!(due(&mut schedule, 50_999).is_empty());
+        assert_eq!(due(&mut schedule, 51_000), [1]);
     }
 }

@@ -1,17 +1,22 @@
 //! From one change to the watchers it concerns.
 
+use std::collections::BTreeSet;
+
 use slab::Slab;
 
+use crate::cache::store::Difference;
 use crate::cache::window::Entry;
 use crate::json::fields::FieldSet;
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::status::Status;
 use crate::version::Version;
-use crate::watch::bookmark::BookmarkSchedule;
+use crate::watch::bookmark::{BookmarkSchedule, next_bookmark};
 use crate::watch::convert::Conversion;
 use crate::watch::event::{EndReason, EventKind, WatchEvent};
+use crate::watch::filter::Filter;
 use crate::watch::outbox::Outbox;
+use crate::watch::overflow::{OnOverflow, Overflow};
 use crate::watch::registry::Registry;
 use crate::watch::watcher::{BookmarkState, Demand, Watcher};
 
@@ -24,6 +29,7 @@ pub struct Dispatcher {
     watchers: Slab<Watcher>,
     registry: Registry,
     bookmarks: BookmarkSchedule,
+    deadlines: BTreeSet<(Millis, u32)>,
     outbox: Outbox,
     // Events that found no room; nothing else is dispatched until each has gone in or its watcher has ended.
     blocked: Vec<(u32, WatchEvent)>,
@@ -33,9 +39,19 @@ pub struct Dispatcher {
     // Ids that may be used again only after the flush under way.
     retired: Vec<u32>,
     serials: u64,
+    // Those that the event under way may concern; kept for its room.
+    candidates: Vec<u32>,
+    // Whether a watcher without room skips changes from now on: told with the next flush.
+    overflowed: bool,
+    dispatched: u64,
+    visited: u64,
+    filtered: u64,
     terminated: u64,
     delivered: u64,
 }
+
+/// Where an event stands in the outbox, by kind, once somebody takes it at once.
+type Indices = [Option<u32>; 3];
 
 /// Watchers with something to pump at the next flush.
 #[derive(Debug, Default)]
@@ -62,6 +78,12 @@ pub struct DispatcherStats {
     pub terminated: u64,
     /// Deliveries, counted once a subscriber.
     pub delivered: u64,
+    /// How many watchers events have looked at, all in all.
+    pub visited: u64,
+    /// Watchers with a shard selector that have not ended.
+    pub shards: usize,
+    /// Events that a shard selector kept from a watcher.
+    pub filtered: u64,
 }
 
 impl Dispatcher {
@@ -87,65 +109,151 @@ impl Dispatcher {
         if self.retired.contains(&id) { None } else { self.watchers.get_mut(id as usize) }
     }
 
+    /// Has a field route events: watchers that demand a value of it hear of that value alone.
+    pub fn set_trigger(&mut self, slot: usize) {
+        self.registry.set_trigger(slot);
+    }
+
+    /// Whether a field routes events, and whether it would route them to a watcher of this filter.
+    pub fn triggers(&self, filter: &Filter) -> (bool, bool) {
+        (self.registry.has_trigger(), self.registry.triggers(filter))
+    }
+
     /// Begins to dispatch to a watcher whose initial events are in its backlog. One step with the capture of these events.
     pub fn start(&mut self, id: u32, now: Millis) {
         let Some(watcher) = self.watchers.get_mut(id as usize) else { return };
         watcher.started = true;
         if watcher.ended.is_none() {
-            self.registry.insert(watcher.filter.scope_namespace(), watcher.filter.scope_name(), id);
-            if watcher.bookmarks {
-                self.bookmarks.plan(id, now, watcher.deadline);
+            watcher.route = self.registry.insert(&watcher.filter, id);
+            if let Some(deadline) = watcher.deadline {
+                self.deadlines.insert((deadline, id));
             }
+            plan_bookmark(&mut self.bookmarks, id, watcher, now);
         }
         self.pending.push(id);
     }
 
     /// Hands one change to every watcher it concerns. Returns whether some of them have no room for it.
     pub fn dispatch(&mut self, entry: &Entry, fields: &FieldSet) -> bool {
+        self.dispatched += 1;
         let conversion = Conversion::new(entry);
-        let plain = conversion.plain_kind();
-        let mut indices = [None::<u32>; 3];
-        let groups = self.registry.candidates(entry.object.namespace(), entry.object.name());
-        for (number, group) in groups.enumerate() {
-            // The first group are those everywhere.
-            if number == 0
-                && !self.pending.straight.is_empty()
-                && let Some(kind) = plain
-            {
-                let index = *indices[kind as usize].get_or_insert_with(|| self.outbox.event(conversion.event(kind)));
-                self.outbox.deliver_all(&self.pending.straight, index);
-                self.delivered += group.len() as u64;
+        let mut indices = Indices::default();
+        if let Some(kind) = conversion.plain_kind() {
+            self.dispatch_to_all(entry, &conversion, kind, &mut indices);
+        }
+        let mut candidates = std::mem::take(&mut self.candidates);
+        self.registry.candidates(&entry.object, entry.previous.as_deref(), fields, &mut candidates);
+        for id in candidates.drain(..) {
+            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.visit != self.dispatched) else { continue };
+            watcher.visit = self.dispatched;
+            self.visited += 1;
+            let Some(kind) = conversion.kind(|object: &Object| watcher.filter.passes(object, fields)) else {
+                self.filtered += u64::from(!watcher.filter.in_shard(&entry.object));
                 continue;
+            };
+            self.offer(id, entry, &conversion, kind, &mut indices);
+        }
+        self.candidates = candidates;
+        !self.blocked.is_empty()
+    }
+
+    /// To the watchers of everything.
+    fn dispatch_to_all(&mut self, entry: &Entry, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) {
+        let count = self.registry.everything().len();
+        self.visited += count as u64;
+        if !self.pending.straight.is_empty() {
+            let index = self.index(conversion, kind, indices);
+            self.outbox.deliver_all(&self.pending.straight, index);
+            self.delivered += count as u64;
+            return;
+        }
+        let begin = self.outbox.pairs.len();
+        let mut straight = 0;
+        for place in 0..count {
+            let id = self.registry.everything()[place];
+            straight += usize::from(self.offer(id, entry, conversion, kind, indices));
+        }
+        if straight == count {
+            self.pending.straight = self.outbox.pairs_for_first(begin);
+        }
+    }
+
+    /// Hands a change of this kind to a watcher that it concerns. Whether it went straight to a subscriber that takes everything.
+    fn offer(&mut self, id: u32, entry: &Entry, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> bool {
+        let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| *entry.version() > watcher.gate) else { return false };
+        if watcher.is_direct() {
+            let everything = watcher.demand == Demand::All;
+            if watcher.took_first() {
+                self.served.push(id);
             }
-            let begin = self.outbox.pairs.len();
-            let mut straight = 0;
-            for &id in group {
-                let Some(watcher) = self.watchers.get_mut(id as usize) else { continue };
-                let kind =
-                    if watcher.everything { plain } else { conversion.kind(|object: &Object| watcher.filter.passes(object, fields)) };
-                let Some(kind) = kind else { continue };
-                if *entry.version() <= watcher.gate {
-                    continue;
-                }
-                if watcher.is_direct() {
-                    let index = *indices[kind as usize].get_or_insert_with(|| self.outbox.event(conversion.event(kind)));
-                    self.outbox.deliver(id, index);
-                    if watcher.took_first() {
-                        self.served.push(id);
-                    }
-                    straight += usize::from(watcher.everything && watcher.demand == Demand::All);
-                    self.delivered += 1;
-                } else if watcher.has_room() {
-                    watcher.queue.push_back(conversion.event(kind));
-                } else {
-                    self.blocked.push((id, conversion.event(kind)));
-                }
-            }
-            if number == 0 && straight == group.len() {
-                self.pending.straight = self.outbox.pairs_for_first(begin);
+            let index = self.index(conversion, kind, indices);
+            self.outbox.deliver(id, index);
+            self.delivered += 1;
+            return everything;
+        }
+        if watcher.has_room() {
+            watcher.queue.push_back(conversion.event(kind));
+        } else if watcher.on_overflow == OnOverflow::Terminate {
+            self.blocked.push((id, conversion.event(kind)));
+        } else {
+            let behind = || Box::new(Overflow::new(entry.version().predecessor().unwrap_or_default()));
+            self.overflowed |= watcher.overflow.is_none();
+            let before = entry.previous.as_ref().filter(|_| kind != EventKind::Added);
+            let after = (kind != EventKind::Deleted).then_some(&entry.object);
+            watcher.overflow.get_or_insert_with(behind).merge(entry.object.key(), before, after, entry.version());
+        }
+        false
+    }
+
+    fn index(&mut self, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> u32 {
+        *indices[kind as usize].get_or_insert_with(|| self.outbox.event(conversion.event(kind)))
+    }
+
+    /// Ends the streams that a relist ends. Those that outlive it hear of nothing until [`Dispatcher::relisted`]; they must be where the
+    /// cacher is, for what they are to hear then is the difference from there.
+    pub fn end_round(&mut self, reached: &Version) {
+        self.registry.clear();
+        for id in self.ids() {
+            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none() && watcher.started) else {
+                continue;
+            };
+            if watcher.on_overflow == OnOverflow::Resync && watcher.gate <= *reached {
+                watcher.route = self.registry.insert(&watcher.filter, id);
+            } else {
+                self.end(id, EndReason::Relist, reached);
             }
         }
-        !self.blocked.is_empty()
+    }
+
+    /// A list at `version` replaced the state, which was at `reached`: those who outlive that are told so, and hear of the differences.
+    pub fn relisted(&mut self, differences: &[Difference], reached: &Version, version: &Version, fields: &FieldSet) {
+        for id in self.ids() {
+            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none() && watcher.started) else {
+                continue;
+            };
+            watcher.overflow.get_or_insert_with(|| Box::new(Overflow::new(reached.clone())));
+            self.pending.push(id);
+        }
+        let mut candidates = Vec::new();
+        for Difference { before, after } in differences {
+            let Some(object) = after.as_ref().or(before.as_ref()) else { continue };
+            candidates.extend_from_slice(self.registry.everything());
+            self.registry.candidates(object, before.as_deref(), fields, &mut candidates);
+            for id in candidates.drain(..) {
+                let Some(watcher) = self.watchers.get_mut(id as usize) else { continue };
+                let passes = |object: &&std::rc::Rc<Object>| watcher.filter.passes(object, fields);
+                let (before, after) = (before.as_ref().filter(passes), after.as_ref().filter(passes));
+                let at = after.map_or(version, |object| object.version());
+                if let Some(overflow) = &mut watcher.overflow {
+                    overflow.merge(object.key(), before, after, at);
+                }
+            }
+        }
+    }
+
+    /// Whether a watcher has begun to skip changes since the last call.
+    pub fn take_overflowed(&mut self) -> bool {
+        std::mem::take(&mut self.overflowed)
     }
 
     /// Tries again to place what found no room. Returns whether something is still waiting.
@@ -184,9 +292,10 @@ impl Dispatcher {
             Some(before) => watcher.end(reason, reached.min(&before)),
             None => watcher.end(reason, reached),
         }
-        let (namespace, name) = (watcher.filter.scope_namespace().to_owned(), watcher.filter.scope_name().to_owned());
-        self.registry.remove(&namespace, &name, id);
-        self.bookmarks.remove(id);
+        self.registry.remove(&std::mem::take(&mut watcher.route), id);
+        if let Some(deadline) = watcher.deadline {
+            self.deadlines.remove(&(deadline, id));
+        }
         self.pending.push(id);
     }
 
@@ -197,14 +306,11 @@ impl Dispatcher {
         self.end(id, EndReason::Error, reached);
     }
 
-    /// Ends all streams that run.
+    /// Ends all streams, begun or not.
     pub fn end_all(&mut self, reason: EndReason, reached: &Version) {
         self.registry.clear();
         for id in self.ids() {
-            let running = self.get(id).is_some_and(|watcher| watcher.ended.is_none() && watcher.started);
-            if running || reason == EndReason::Closed {
-                self.end(id, reason, reached);
-            }
+            self.end(id, reason, reached);
         }
     }
 
@@ -222,35 +328,32 @@ impl Dispatcher {
             return;
         }
         self.end(id, EndReason::Stopped, &Version::ZERO);
-        self.outbox.retract(id);
         self.retired.push(id);
     }
 
     /// Sends bookmarks that are due and ends streams whose time is over. Returns whether somebody needs another tick.
     pub fn tick(&mut self, now: Millis, processed: &Version) -> bool {
         let mut bookmark: Option<WatchEvent> = None;
-        for id in self.bookmarks.take_due(now) {
-            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none()) else { continue };
+        for (id, serial) in self.bookmarks.take_due(now) {
+            let known = |watcher: &&mut Watcher| watcher.serial == serial && watcher.ended.is_none();
+            let Some(watcher) = self.watchers.get_mut(id as usize).filter(known) else { continue };
             // A bookmark must not overtake an event that waits for room.
             let behind = self.blocked.iter().any(|(blocked, _)| *blocked == id);
-            let wanted = *processed > watcher.gate || (*processed == watcher.gate && watcher.bookmark_state != BookmarkState::Sent);
-            if wanted && !behind && (watcher.is_direct() || watcher.has_room()) {
+            if watcher.wants_bookmark(processed) && !behind && watcher.has_room() {
                 let event = bookmark.get_or_insert_with(|| WatchEvent::bookmark(processed.clone(), false)).clone();
                 watcher.queue.push_back(event);
+                if matches!(watcher.bookmark_state, BookmarkState::Waiting(_)) {
+                    watcher.bookmark_state = BookmarkState::Received;
+                }
                 self.pending.push(id);
             }
-            self.bookmarks.plan(id, now, watcher.deadline);
+            plan_bookmark(&mut self.bookmarks, id, watcher, now);
         }
-        let mut again = !self.bookmarks.is_empty();
-        for id in self.ids() {
-            let Some(watcher) = self.get(id) else { continue };
-            match watcher.deadline {
-                Some(deadline) if watcher.ended.is_none() && deadline <= now => self.end(id, EndReason::Timeout, processed),
-                Some(_) if watcher.ended.is_none() => again = true,
-                _ => {}
-            }
+        while let Some((_, id)) = self.deadlines.first().copied().filter(|(deadline, _)| *deadline <= now) {
+            self.deadlines.pop_first();
+            self.end(id, EndReason::Timeout, processed);
         }
-        again
+        !self.bookmarks.is_empty() || !self.deadlines.is_empty()
     }
 
     /// Moves what waits for willing subscribers into the outbox. Returns whether there is more than one flush can hold.
@@ -309,12 +412,25 @@ impl Dispatcher {
 
     /// Numbers for `stats`.
     pub fn stats(&self) -> DispatcherStats {
-        let watchers = self.watchers.iter().filter(|(_, watcher)| watcher.ended.is_none()).count();
-        DispatcherStats { watchers, terminated: self.terminated, delivered: self.delivered }
+        let open = || self.watchers.iter().filter(|(_, watcher)| watcher.ended.is_none());
+        DispatcherStats {
+            watchers: open().count(),
+            terminated: self.terminated,
+            delivered: self.delivered,
+            visited: self.visited,
+            shards: open().filter(|(_, watcher)| watcher.filter.shard().is_some()).count(),
+            filtered: self.filtered,
+        }
     }
 
     fn ids(&self) -> Vec<u32> {
         self.watchers.iter().filter_map(|(id, _)| u32::try_from(id).ok()).collect()
+    }
+}
+
+fn plan_bookmark(schedule: &mut BookmarkSchedule, id: u32, watcher: &Watcher, now: Millis) {
+    if let Some(at) = next_bookmark(now, &watcher.bookmark_state, watcher.deadline).filter(|_| watcher.bookmarks) {
+        schedule.plan((id, watcher.serial), at);
     }
 }
 
@@ -376,5 +492,77 @@ mod tests {
         assert_eq!(change(&mut dispatcher, &[3]), [(a, 3)]);
         dispatcher.demand(b, Demand::Batch(0));
         assert_eq!(change(&mut dispatcher, &[4]), [(a, 4), (b, 3), (b, 4)]);
+    }
+
+    fn filter(fields: &mut FieldSet, labels: &str, selector: &str) -> Filter {
+        Filter::new(None, None, Some(labels), Some(selector), fields).unwrap()
+    }
+
+    /// 100,000 watchers of every kind that can be looked up, 10 of whom the change concerns, and 3 who cannot be looked up.
+    #[test]
+    fn law_08_bounded_an_event_visits_those_it_may_concern_however_many_there_are() {
+        let mut fields = FieldSet::new(Vec::new());
+        let mut dispatcher = Dispatcher::default();
+        let mut open = |filter: Filter| {
+            let id = dispatcher.add(Watcher::new(filter));
+            dispatcher.start(id, 0);
+            dispatcher.demand(id, Demand::All);
+            id
+        };
+        for number in 0..24_997 {
+            open(filter(&mut fields, &format!("app=app{number}"), ""));
+            open(filter(&mut fields, "", &format!("spec.nodeName=node{number}")));
+            open(filter(&mut fields, &format!("app in (app{number}, other{number})"), ""));
+            open(filter(&mut fields, "", &format!("metadata.namespace=ns{number},metadata.name=pod")));
+        }
+        let asked: Vec<u32> = ["app!=app7", "app", "!x"].map(|labels| open(filter(&mut fields, labels, ""))).into();
+        let matching: Vec<u32> = (0..2).map(|_| open(filter(&mut fields, "app=app7", ""))).collect();
+        let everything: Vec<u32> = (0..4).map(|_| open(Filter::default())).collect();
+        dispatcher.take_outbox();
+
+        let spec = serde_json::json!({"nodeName": "node7"});
+        let object = crate::testing::with_spec("ns7/pod", 5, &[("app", "app7")], &spec);
+        let entry = Entry { kind: ChangeKind::Added, object, previous: None, at: 0 };
+        dispatcher.dispatch(&entry, &fields);
+        assert_eq!(dispatcher.stats().visited, 10 + 3);
+        let (outbox, _) = dispatcher.take_outbox();
+        let mut heard: Vec<u32> = outbox.pairs.chunks_exact(2).map(|pair| pair[0]).collect();
+        heard.sort_unstable();
+        let mut expected = vec![4 * 7, 4 * 7 + 1, 4 * 7 + 2, 4 * 7 + 3];
+        expected.extend(asked[1..].iter().chain(&matching).chain(&everything));
+        assert_eq!(heard, expected);
+        assert_eq!(dispatcher.stats().watchers, 100_000 - 3);
+    }
+
+    #[test]
+    fn a_watcher_that_is_filed_under_several_values_hears_of_a_change_once() {
+        let mut fields = FieldSet::new(Vec::new());
+        let mut dispatcher = Dispatcher::default();
+        let id = dispatcher.add(Watcher::new(filter(&mut fields, "app in (a, b)", "")));
+        dispatcher.start(id, 0);
+        dispatcher.demand(id, Demand::All);
+        let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
+        let entry = Entry { kind: ChangeKind::Modified, object: pod(2, "b"), previous: Some(pod(1, "a")), at: 0 };
+        dispatcher.dispatch(&entry, &fields);
+        assert_eq!(dispatcher.take_outbox().0.pairs, [id, 0]);
+        assert_eq!(dispatcher.stats().visited, 1);
+    }
+
+    #[test]
+    fn shards_are_counted_while_they_are_open_and_so_is_what_they_keep_away() {
+        let fields = FieldSet::new(Vec::new());
+        let mut dispatcher = Dispatcher::default();
+        // The hash of uid-x begins with 0x8 or above.
+        let lower = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
+        let object = named("x", 1);
+        let out = !Filter::default().with_shard(Some(lower)).unwrap().passes(&object, &fields);
+        let id = dispatcher.add(Watcher::new(Filter::default().with_shard(Some(lower)).unwrap()));
+        dispatcher.start(id, 0);
+        dispatcher.dispatch(&Entry { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
+        assert_eq!((dispatcher.stats().shards, dispatcher.stats().filtered), (1, u64::from(out)));
+        for _ in 0..2 {
+            dispatcher.end(id, EndReason::Stopped, &Version::ZERO);
+            assert_eq!(dispatcher.stats().shards, 0);
+        }
     }
 }

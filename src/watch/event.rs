@@ -21,6 +21,9 @@ pub enum EventKind {
     Error = 4,
     /// The bookmark after the initial events.
     InitialEventsEnd = 5,
+    /// A bookmark that says: everything up to this version was delivered, changes were skipped after it, and what follows is the
+    /// difference.
+    Resync = 6,
 }
 
 /// One event, shared by all watchers that receive it in this form.
@@ -38,6 +41,11 @@ impl WatchEvent {
     /// An event at its object's version.
     pub fn of(kind: EventKind, object: Rc<Object>) -> Self {
         Self { version: object.version().clone(), kind, object }
+    }
+
+    /// The bookmark before a difference.
+    pub fn resync(version: Version) -> Self {
+        Self { kind: EventKind::Resync, object: Object::bookmark(&version, false), version }
     }
 
     /// A bookmark.

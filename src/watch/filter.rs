@@ -46,6 +46,11 @@ impl Filter {
         self.shard.as_ref()
     }
 
+    /// The fields, by slot, of which it demands a value.
+    pub fn demands(&self) -> impl Iterator<Item = (u32, &str)> {
+        self.matcher.demands().filter_map(|(slot, value)| Some((u32::try_from(slot).ok()?, value)))
+    }
+
     /// What labels and fields must meet.
     pub fn predicate(&self) -> &Predicate {
         self.matcher.predicate()

@@ -8,5 +8,6 @@ pub mod event;
 pub mod filter;
 pub mod options;
 pub mod outbox;
+pub mod overflow;
 pub mod registry;
 pub mod watcher;

@@ -2,6 +2,7 @@
 
 use crate::status::{Cause, Details, Error, Status};
 use crate::version::Version;
+use crate::watch::overflow::OnOverflow;
 
 /// The options of a watch, as the API names them. Unset is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct WatchOptions {
     pub resource_version: Option<String>,
     /// Only `NotOlderThan`, and only together with `send_initial_events`.
     pub resource_version_match: Option<String>,
+    /// A token of a list, which no watch takes.
+    pub continue_token: Option<String>,
     /// Whether the state comes first, as ADDED events.
     pub send_initial_events: Option<bool>,
     /// Whether bookmarks are wanted.
@@ -28,6 +31,8 @@ pub struct WatchOptions {
     pub timeout_seconds: Option<u32>,
     /// Events the watcher may hold back before it counts as too slow; none = the cacher's suggestion.
     pub buffer_size: Option<usize>,
+    /// What happens when it would have to hold back more.
+    pub on_overflow: OnOverflow,
 }
 
 /// Where a watch starts.
@@ -42,20 +47,25 @@ pub enum Start {
 }
 
 impl WatchOptions {
-    /// Checks the combination as the API's validation does, and reads the version. 422 for a forbidden combination.
+    /// Checks the combination as the API's validation does, and reads the version. 422 for a forbidden combination, with every mistake.
     pub fn start(&self) -> Result<Start, Error> {
-        if let Some(kind) = &self.resource_version_match {
-            if self.send_initial_events.is_none() {
-                return Err(forbidden(
-                    "resourceVersionMatch",
-                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
-                ));
-            }
-            if kind != "NotOlderThan" {
-                return Err(invalid("resourceVersionMatch", &format!("Unsupported value: {kind:?}: supported values: \"NotOlderThan\"")));
-            }
-        } else if self.send_initial_events.is_some() {
-            return Err(forbidden("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+        let mut causes = Vec::new();
+        let mut forbid = |message: &str| causes.push(cause("FieldValueForbidden", format!("Forbidden: {message}")));
+        let kind = self.resource_version_match.as_deref().filter(|kind| !kind.is_empty());
+        if self.send_initial_events.is_some() && kind != Some(NOT_OLDER_THAN) {
+            forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+        }
+        if kind.is_some() && self.send_initial_events.is_none() {
+            forbid("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+        }
+        if let Some(kind) = kind.filter(|kind| *kind != NOT_OLDER_THAN) {
+            causes.push(cause("FieldValueNotSupported", format!("Unsupported value: {kind:?}: supported values: {NOT_OLDER_THAN:?}")));
+        }
+        if kind.is_some() && self.continue_token.as_deref().is_some_and(|token| !token.is_empty()) {
+            causes.push(cause("FieldValueForbidden", "Forbidden: resourceVersionMatch is forbidden when continue is provided".into()));
+        }
+        if !causes.is_empty() {
+            return Err(invalid(causes));
         }
         match self.resource_version.as_deref() {
             None | Some("") => Ok(Start::Unset),
@@ -67,18 +77,20 @@ impl WatchOptions {
     }
 }
 
-fn forbidden(field: &str, message: &str) -> Error {
-    invalid(field, &format!("Forbidden: {message}"))
+const NOT_OLDER_THAN: &str = "NotOlderThan";
+
+/// All of them are about the one field that says how the version is meant.
+fn cause(reason: &str, message: String) -> Cause {
+    Cause { reason: reason.into(), message, field: "resourceVersionMatch".into() }
 }
 
-fn invalid(field: &str, message: &str) -> Error {
-    let mut status = Status::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {field}: {message}"));
-    status.details = Some(Details {
-        group: Some("meta.k8s.io".into()),
-        kind: Some("ListOptions".into()),
-        causes: vec![Cause { reason: "FieldValueForbidden".into(), message: message.into(), field: field.into() }],
-        ..Details::default()
-    });
+/// 422 as the API server words it: one mistake as it is, several in brackets.
+fn invalid(causes: Vec<Cause>) -> Error {
+    let mistakes: Vec<String> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+    let mistakes = if mistakes.len() == 1 { mistakes.concat() } else { format!("[{}]", mistakes.join(", ")) };
+    let mut status = Status::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {mistakes}"));
+    let details = Details { group: Some("meta.k8s.io".into()), kind: Some("ListOptions".into()), causes, ..Details::default() };
+    status.details = Some(details);
     status.into()
 }
 
@@ -93,13 +105,44 @@ mod tests {
 
     #[test]
     fn opt_08_initial_events_and_match_need_each_other() {
-        assert!(options(None, None).start().is_ok());
-        assert!(options(Some(true), Some("NotOlderThan")).start().is_ok());
-        assert!(options(Some(false), Some("NotOlderThan")).start().is_ok());
-        for wrong in [options(None, Some("NotOlderThan")), options(Some(true), None), options(Some(true), Some("Exact"))] {
-            let error = wrong.start().unwrap_err();
-            assert_eq!((error.code, error.status.unwrap().code), (ErrorCode::Invalid, 422));
+        const WITHOUT_EVENTS: &str =
+            "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+        const WITHOUT_MATCH: &str =
+            "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+        const EXACT: &str = "resourceVersionMatch: Unsupported value: \"Exact\": supported values: \"NotOlderThan\"";
+        const CONTINUE: &str = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided";
+        let refused = |options: WatchOptions| {
+            let error = options.start().unwrap_err();
+            let status = error.status.unwrap();
+            assert_eq!((error.code, status.code, status.reason.as_str()), (ErrorCode::Invalid, 422, "Invalid"));
+            let details = status.details.unwrap();
+            assert_eq!((details.group.as_deref(), details.kind.as_deref()), (Some("meta.k8s.io"), Some("ListOptions")));
+            let causes = details.causes.iter().map(|cause| (cause.reason.clone(), format!("{}: {}", cause.field, cause.message)));
+            (status.message, causes.collect::<Vec<_>>())
+        };
+        let (forbidden, unsupported) = ("FieldValueForbidden".to_string(), "FieldValueNotSupported".to_string());
+        for send in [None, Some(true), Some(false)] {
+            for bookmarks in [false, true] {
+                let fine = WatchOptions { allow_watch_bookmarks: bookmarks, ..options(send, send.map(|_| "NotOlderThan")) };
+                assert!(fine.start().is_ok(), "{fine:?}");
+            }
         }
+        let one = |text: &str| format!("ListOptions.meta.k8s.io \"\" is invalid: {text}");
+        assert_eq!(
+            refused(options(None, Some("NotOlderThan"))),
+            (one(WITHOUT_EVENTS), vec![(forbidden.clone(), WITHOUT_EVENTS.to_string())])
+        );
+        for send in [true, false] {
+            for kind in [None, Some("")] {
+                assert_eq!(refused(options(Some(send), kind)), (one(WITHOUT_MATCH), vec![(forbidden.clone(), WITHOUT_MATCH.to_string())]));
+            }
+        }
+        assert_eq!(
+            refused(options(Some(true), Some("Exact"))),
+            (one(&format!("[{WITHOUT_MATCH}, {EXACT}]")), vec![(forbidden.clone(), WITHOUT_MATCH.into()), (unsupported, EXACT.into())])
+        );
+        let continued = WatchOptions { continue_token: Some("t".into()), ..options(Some(true), Some("NotOlderThan")) };
+        assert_eq!(refused(continued), (one(CONTINUE), vec![(forbidden, CONTINUE.to_string())]));
     }
 
     #[test]

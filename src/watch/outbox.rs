@@ -66,12 +66,4 @@ impl Outbox {
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty() && self.ended.is_empty()
     }
-
-    /// Takes back what was not delivered yet to a watcher that is gone.
-    pub fn retract(&mut self, watcher: u32) {
-        if self.pairs.chunks_exact(2).any(|pair| pair[0] == watcher) {
-            self.pairs = self.pairs.chunks_exact(2).filter(|pair| pair[0] != watcher).flatten().copied().collect();
-        }
-        self.ended.retain(|(ended, _)| *ended != watcher);
-    }
 }

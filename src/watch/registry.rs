@@ -1,90 +1,389 @@
-//! Watchers by scope, so that an event visits only those it may concern.
+//! Watchers by what they can match at all, so that an event visits only those it may concern.
+//!
+//! A watcher of everything, or one whose selectors demand nothing that could be looked up (`app!=web`), hears of every event. Any other
+//! is filed in buckets: by the name it is limited to, else under the values of one label or field that it demands, else by its namespace,
+//! and each of these within its namespace where it has one. An event looks up the values of its object, and those that the object
+//! had before: whoever it leaves must hear of that.
+//!
+//! Buckets are known by a hash alone. Two that share one cost a needless visit and nothing else, for a visit asks the watcher's filter.
 
-use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
 
-/// Watcher ids by the namespace and the name they are limited to; `""` stands for no limit.
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::json::fields::FieldSet;
+use crate::object::Object;
+use crate::selector::label::Operator;
+use crate::watch::filter::Filter;
+
+/// A label that may have one of several values is looked up by each of them, up to so many.
+const MOST_VALUES: usize = 8;
+
+type Bucket = u64;
+
+/// Where a watcher is filed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Route {
+    /// Nowhere: it hears of nothing.
+    #[default]
+    None,
+    /// It hears of everything, without being asked.
+    Everything,
+    /// It is asked about everything.
+    Everywhere,
+    /// In one bucket.
+    One(Place),
+    /// In several buckets of one kind.
+    Several(Box<[Place]>),
+}
+
+/// A bucket, and of which kind it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    kind: Kind,
+    scoped: bool,
+    bucket: Bucket,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Namespace,
+    Name,
+    Label,
+    Field(u32),
+}
+
+/// How many watchers look themselves up in one way: in any namespace, and in one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Users([usize; 2]);
+
+impl Users {
+    fn any(self) -> bool {
+        self.0 != [0, 0]
+    }
+}
+
+/// Most buckets hold one watcher.
+#[derive(Debug)]
+enum Ids {
+    One(u32),
+    Many(Vec<u32>),
+}
+
+impl Ids {
+    fn as_slice(&self) -> &[u32] {
+        match self {
+            Self::One(id) => std::slice::from_ref(id),
+            Self::Many(ids) => ids,
+        }
+    }
+}
+
+/// All watchers that hear of changes.
 #[derive(Debug, Default)]
 pub struct Registry {
+    trigger: Option<u32>,
+    everything: Vec<u32>,
     everywhere: Vec<u32>,
-    scoped: FxHashMap<Box<str>, FxHashMap<Box<str>, Vec<u32>>>,
+    buckets: FxHashMap<Bucket, Ids>,
+    namespaces: Users,
+    names: Users,
+    labels: Users,
+    // By slot; most resources are watched by few fields.
+    fields: Vec<(u32, Users)>,
 }
 
 impl Registry {
-    /// Registers a watcher.
-    pub fn insert(&mut self, namespace: &str, name: &str, watcher: u32) {
-        if namespace.is_empty() && name.is_empty() {
-            self.everywhere.push(watcher);
-            return;
-        }
-        self.scoped.entry(namespace.into()).or_default().entry(name.into()).or_default().push(watcher);
+    /// Has watchers that demand a value of this field filed under it, whatever else they demand: the field that routes events.
+    pub fn set_trigger(&mut self, slot: usize) {
+        self.trigger = u32::try_from(slot).ok();
     }
 
-    /// Removes a watcher; nothing happens when it is not registered.
-    pub fn remove(&mut self, namespace: &str, name: &str, watcher: u32) {
-        if namespace.is_empty() && name.is_empty() {
-            self.everywhere.retain(|id| *id != watcher);
-            return;
+    /// Whether the watcher of this filter would be filed under the trigger; none of them without one.
+    pub fn triggers(&self, filter: &Filter) -> bool {
+        self.trigger.is_some_and(|trigger| filter.demands().any(|(slot, _)| slot == trigger))
+    }
+
+    /// Whether there is a field that routes events.
+    pub fn has_trigger(&self) -> bool {
+        self.trigger.is_some()
+    }
+
+    /// Files a watcher, and says where.
+    pub fn insert(&mut self, filter: &Filter, watcher: u32) -> Route {
+        let route = self.route(filter);
+        match &route {
+            Route::None => {}
+            Route::Everything => self.everything.push(watcher),
+            Route::Everywhere => self.everywhere.push(watcher),
+            Route::One(place) => self.put(*place, watcher),
+            Route::Several(places) => places.iter().for_each(|place| self.put(*place, watcher)),
         }
-        let Some(names) = self.scoped.get_mut(namespace) else { return };
-        if let Some(ids) = names.get_mut(name) {
-            ids.retain(|id| *id != watcher);
-            if ids.is_empty() {
-                names.remove(name);
-            }
-        }
-        if names.is_empty() {
-            self.scoped.remove(namespace);
+        route
+    }
+
+    /// Takes a watcher out; nothing happens when it is not there.
+    pub fn remove(&mut self, route: &Route, watcher: u32) {
+        match route {
+            Route::None => {}
+            Route::Everything => _ = drop_from(&mut self.everything, watcher),
+            Route::Everywhere => _ = drop_from(&mut self.everywhere, watcher),
+            Route::One(place) => self.take(*place, watcher),
+            Route::Several(places) => places.iter().for_each(|place| self.take(*place, watcher)),
         }
     }
 
-    /// Forgets all.
+    /// Forgets all watchers.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self { trigger: self.trigger, ..Self::default() };
     }
 
-    /// The watchers that an object of this namespace and name may concern, group by group.
-    pub fn candidates(&self, namespace: &str, name: &str) -> impl Iterator<Item = &[u32]> {
-        let group = |namespace: &str, name: &str| -> &[u32] {
-            if self.scoped.is_empty() {
-                return &[];
-            }
-            self.scoped.get(namespace).and_then(|names| names.get(name)).map_or(&[], Vec::as_slice)
-        };
-        let in_namespace = if namespace.is_empty() { [&[][..], &[]] } else { [group(namespace, ""), group(namespace, name)] };
-        [self.everywhere.as_slice(), group("", name)].into_iter().chain(in_namespace)
+    /// The watchers of everything.
+    pub fn everything(&self) -> &[u32] {
+        &self.everything
     }
+
+    /// Adds the other watchers that a change may concern. One that is filed in several buckets may come more than once.
+    pub fn candidates(&self, object: &Object, previous: Option<&Object>, fields: &FieldSet, found: &mut Vec<u32>) {
+        found.extend_from_slice(&self.everywhere);
+        if self.buckets.is_empty() {
+            return;
+        }
+        let namespace = object.namespace();
+        if self.namespaces.any() && !namespace.is_empty() {
+            self.find(Kind::Namespace, namespace, "", "", found);
+        }
+        self.look(self.names, Kind::Name, namespace, "", object.name(), found);
+        if self.labels.any() {
+            for (key, value) in object.labels() {
+                self.look(self.labels, Kind::Label, namespace, key, value, found);
+            }
+            let before = previous.map_or(&[][..], Object::labels);
+            for (key, value) in before.iter().filter(|label| !object.labels().contains(label)) {
+                self.look(self.labels, Kind::Label, namespace, key, value, found);
+            }
+        }
+        for (slot, users) in &self.fields {
+            let value = object.field(*slot as usize, fields);
+            self.look(*users, Kind::Field(*slot), namespace, "", value.text(), found);
+            let Some(before) = previous.map(|previous| previous.field(*slot as usize, fields)) else { continue };
+            if before.text() != value.text() {
+                self.look(*users, Kind::Field(*slot), namespace, "", before.text(), found);
+            }
+        }
+    }
+
+    fn look(&self, users: Users, kind: Kind, namespace: &str, key: &str, value: &str, found: &mut Vec<u32>) {
+        if users.0[0] > 0 {
+            self.find(kind, "", key, value, found);
+        }
+        if users.0[1] > 0 && !namespace.is_empty() {
+            self.find(kind, namespace, key, value, found);
+        }
+    }
+
+    fn find(&self, kind: Kind, namespace: &str, key: &str, value: &str, found: &mut Vec<u32>) {
+        if let Some(ids) = self.buckets.get(&bucket(kind, namespace, key, value)) {
+            found.extend_from_slice(ids.as_slice());
+        }
+    }
+
+    /// Where it is best filed: by what tells it from most others.
+    fn route(&self, filter: &Filter) -> Route {
+        if filter.is_everything() {
+            return Route::Everything;
+        }
+        let (namespace, name) = (filter.scope_namespace(), filter.scope_name());
+        let place = |kind, namespace: &str, key: &str, value: &str| Place {
+            kind,
+            scoped: !namespace.is_empty(),
+            bucket: bucket(kind, namespace, key, value),
+        };
+        if let Some((slot, value)) = filter.demands().find(|(slot, _)| Some(*slot) == self.trigger) {
+            return Route::One(place(Kind::Field(slot), "", "", value));
+        }
+        if !name.is_empty() {
+            return Route::One(place(Kind::Name, namespace, "", name));
+        }
+        let by_field = filter.demands().map(|(slot, value)| vec![place(Kind::Field(slot), namespace, "", value)]);
+        let by_label = filter.predicate().label.requirements().iter().filter_map(|requirement| {
+            let demands = matches!(requirement.operator(), Operator::Equals | Operator::DoubleEquals | Operator::In);
+            let values = requirement.values();
+            let few = demands && !values.is_empty() && values.len() <= MOST_VALUES;
+            few.then(|| values.iter().map(|value| place(Kind::Label, namespace, requirement.key(), value)).collect::<Vec<_>>())
+        });
+        // The fewer there are in it, the fewer events a bucket gets and the fewer watchers each of them visits, as far as one can know.
+        let crowd = |places: &[Place]| places.iter().map(|place| self.crowd(place.bucket)).sum::<usize>() + places.len();
+        match by_field.chain(by_label).min_by_key(|places| crowd(places)) {
+            Some(places) if places.len() == 1 => Route::One(places[0]),
+            Some(places) => Route::Several(places.into()),
+            None if !namespace.is_empty() => Route::One(place(Kind::Namespace, namespace, "", "")),
+            None => Route::Everywhere,
+        }
+    }
+
+    fn crowd(&self, bucket: Bucket) -> usize {
+        self.buckets.get(&bucket).map_or(0, |ids| ids.as_slice().len())
+    }
+
+    fn put(&mut self, place: Place, watcher: u32) {
+        self.users(place.kind).0[usize::from(place.scoped)] += 1;
+        self.buckets
+            .entry(place.bucket)
+            .and_modify(|ids| match ids {
+                Ids::One(first) => *ids = Ids::Many(vec![*first, watcher]),
+                Ids::Many(ids) => ids.push(watcher),
+            })
+            .or_insert(Ids::One(watcher));
+    }
+
+    fn take(&mut self, place: Place, watcher: u32) {
+        let Some(ids) = self.buckets.get_mut(&place.bucket) else { return };
+        let (gone, empty) = match ids {
+            Ids::One(id) => (*id == watcher, *id == watcher),
+            Ids::Many(ids) => (drop_from(ids, watcher), ids.is_empty()),
+        };
+        if empty {
+            self.buckets.remove(&place.bucket);
+        }
+        if gone {
+            self.users(place.kind).0[usize::from(place.scoped)] -= 1;
+        }
+        self.fields.retain(|(_, users)| users.any());
+    }
+
+    fn users(&mut self, kind: Kind) -> &mut Users {
+        match kind {
+            Kind::Namespace => &mut self.namespaces,
+            Kind::Name => &mut self.names,
+            Kind::Label => &mut self.labels,
+            Kind::Field(slot) => {
+                let known = self.fields.iter().position(|(known, _)| *known == slot);
+                let index = known.unwrap_or_else(|| {
+                    self.fields.push((slot, Users::default()));
+                    self.fields.len() - 1
+                });
+                &mut self.fields[index].1
+            }
+        }
+    }
+}
+
+/// Whether it was there. The others keep their order: the first to come is the first to hear.
+fn drop_from(ids: &mut Vec<u32>, watcher: u32) -> bool {
+    let index = ids.iter().rposition(|id| *id == watcher);
+    index.map(|index| ids.remove(index)).is_some()
+}
+
+fn bucket(kind: Kind, namespace: &str, key: &str, value: &str) -> Bucket {
+    let mut hasher = FxHasher::default();
+    (kind, namespace, key, value).hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::with_spec;
+    use std::rc::Rc;
 
-    fn visited(registry: &Registry, namespace: &str, name: &str) -> Vec<u32> {
-        let mut ids: Vec<u32> = registry.candidates(namespace, name).flatten().copied().collect();
-        ids.sort_unstable();
-        ids
+    /// Files one watcher a line (namespace, name, labels, fields), with ids in this order.
+    struct Filed {
+        registry: Registry,
+        fields: FieldSet,
+        routes: Vec<Route>,
+    }
+
+    fn filed(lines: &[(&str, &str, &str, &str)]) -> Filed {
+        let mut filed = Filed { registry: Registry::default(), fields: FieldSet::new(Vec::new()), routes: Vec::new() };
+        lines.iter().for_each(|line| filed.add(line));
+        filed
+    }
+
+    impl Filed {
+        fn add(&mut self, (namespace, name, labels, fields): &(&str, &str, &str, &str)) {
+            let filter = Filter::new(Some(namespace), Some(name), Some(labels), Some(fields), &mut self.fields).unwrap();
+            let id = u32::try_from(self.routes.len()).unwrap();
+            self.routes.push(self.registry.insert(&filter, id));
+        }
+
+        fn visited(&self, object: &Rc<Object>, previous: Option<&Rc<Object>>) -> Vec<u32> {
+            let mut found = self.registry.everything().to_vec();
+            self.registry.candidates(object, previous.map(|previous| &**previous), &self.fields, &mut found);
+            found.sort_unstable();
+            found
+        }
+    }
+
+    fn pod(key: &str, labels: &[(&str, &str)], node: &str) -> Rc<Object> {
+        with_spec(key, 1, labels, &serde_json::json!({"nodeName": node}))
     }
 
     #[test]
     fn an_event_visits_the_four_scopes_it_belongs_to() {
-        let mut registry = Registry::default();
-        for (id, (namespace, name)) in [("", ""), ("a", ""), ("", "x"), ("a", "x"), ("b", ""), ("a", "y")].iter().enumerate() {
-            registry.insert(namespace, name, id as u32);
+        let scopes = [("", ""), ("a", ""), ("", "x"), ("a", "x"), ("b", ""), ("a", "y")].map(|(namespace, name)| (namespace, name, "", ""));
+        let filed = filed(&scopes);
+        assert_eq!(filed.visited(&pod("a/x", &[], ""), None), [0, 1, 2, 3]);
+        assert_eq!(filed.visited(&pod("b/x", &[], ""), None), [0, 2, 4]);
+        assert_eq!(filed.visited(&pod("x", &[], ""), None), [0, 2]);
+    }
+
+    #[test]
+    fn an_event_visits_those_who_demand_a_value_that_its_object_has_or_had() {
+        let filed = filed(&[
+            ("", "", "app=web", ""),
+            ("", "", "app in (web, db)", ""),
+            ("a", "", "app=web", ""),
+            ("", "", "", "spec.nodeName=n1"),
+            ("b", "", "", "spec.nodeName=n1"),
+            ("", "", "app!=web", ""),
+            ("", "", "app", ""),
+            ("", "", "", "spec.nodeName="),
+        ]);
+        let (web, db) = (pod("a/x", &[("app", "web")], "n1"), pod("a/x", &[("app", "db")], "n2"));
+        assert_eq!(filed.visited(&web, None), [0, 1, 2, 3, 5, 6]);
+        assert_eq!(filed.visited(&db, None), [1, 5, 6]);
+        assert_eq!(filed.visited(&db, Some(&web)), [0, 1, 1, 2, 3, 5, 6], "what it leaves hears of it too");
+        assert_eq!(filed.visited(&web, Some(&web)), [0, 1, 2, 3, 5, 6], "what stays is looked up once");
+        assert_eq!(filed.visited(&pod("b/x", &[], ""), None), [5, 6, 7]);
+        assert_eq!(filed.visited(&pod("b/x", &[], ""), Some(&pod("b/x", &[], "n1"))), [3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn who_demands_several_things_is_filed_under_the_one_with_the_fewest_others() {
+        let mut filed = filed(&[]);
+        for number in 0..100 {
+            filed.add(&("", "", &format!("app=web,hash=h{number}"), ""));
         }
-        assert_eq!(visited(&registry, "a", "x"), [0, 1, 2, 3]);
-        assert_eq!(visited(&registry, "b", "x"), [0, 2, 4]);
-        assert_eq!(visited(&registry, "", "x"), [0, 2]);
+        let visited = filed.visited(&pod("a/x", &[("app", "web"), ("hash", "h70")], ""), None);
+        assert!(visited.contains(&70) && visited.len() <= 2, "{visited:?}");
+    }
+
+    #[test]
+    fn a_name_tells_more_than_a_label_and_the_trigger_comes_before_all() {
+        let mut filed = filed(&[("a", "x", "app=web", "spec.nodeName=n1")]);
+        assert_eq!(filed.visited(&pod("a/x", &[], ""), None), [0]);
+        let slot = filed.fields.slot(&crate::json::path::Path::parse("spec.nodeName").unwrap());
+        filed.registry.set_trigger(slot);
+        filed.add(&("a", "y", "app=web", "spec.nodeName=n1"));
+        filed.add(&("a", "y", "", "spec.nodeName!=n1"));
+        assert_eq!(filed.visited(&pod("a/y", &[], ""), None), [2]);
+        assert_eq!(filed.visited(&pod("b/z", &[], "n1"), None), [1], "the trigger's values know no namespace");
     }
 
     #[test]
     fn fil_13_removing_twice_is_harmless_and_leaves_nothing_behind() {
-        let mut registry = Registry::default();
-        registry.insert("a", "x", 1);
-        registry.insert("", "", 2);
+        let lines = [("a", "x", "", ""), ("", "", "", ""), ("", "", "app!=web", ""), ("", "", "app in (a, b)", ""), ("b", "", "", "")];
+        let mut filed = filed(&lines);
+        filed.add(&("", "", "", "spec.nodeName=n1"));
+        filed.add(&("", "", "", "spec.nodeName=n1"));
         for _ in 0..2 {
-            registry.remove("a", "x", 1);
-            registry.remove("", "", 2);
+            for (id, route) in filed.routes.iter().enumerate() {
+                filed.registry.remove(route, u32::try_from(id).unwrap());
+            }
         }
-        assert!(registry.scoped.is_empty() && registry.everywhere.is_empty());
+        let Registry { everything, everywhere, buckets, namespaces, names, labels, fields, .. } = &filed.registry;
+        assert!(everything.is_empty() && everywhere.is_empty() && buckets.is_empty() && fields.is_empty());
+        assert!(![namespaces, names, labels].into_iter().any(|users| users.any()));
     }
 }

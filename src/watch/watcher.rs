@@ -7,6 +7,8 @@ use crate::status::Error;
 use crate::version::Version;
 use crate::watch::event::{EndReason, EventKind, WatchEvent};
 use crate::watch::filter::Filter;
+use crate::watch::overflow::{OnOverflow, Overflow};
+use crate::watch::registry::Route;
 
 /// Whether the subscriber takes events at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,16 +21,18 @@ pub enum Demand {
     All,
 }
 
-/// Whether a bookmark that ends the initial events is still owed.
+/// Whether the bookmark that ends the initial events was delivered. Until then no bookmark before its version is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BookmarkState {
     /// Owed, at this version or later.
     Waiting(Version),
+    /// A bookmark that is late enough waits in the queue.
+    Received,
     /// Delivered, or never owed.
     Sent,
 }
 
-/// A watcher. It is gap-free: what it delivers is a prefix of what matched since its start.
+/// A watcher. It is gap-free: what it delivers is a prefix of what matched since its start, except where it asked for less.
 #[derive(Debug)]
 pub struct Watcher {
     /// Which objects it is about.
@@ -41,12 +45,20 @@ pub struct Watcher {
     pub started: bool,
     /// Events up to this version are part of the initial events, or before the start. Fixed after the start.
     pub gate: Version,
-    /// Initial events; they do not count against the capacity.
+    /// Where it is filed while it runs.
+    pub route: Route,
+    /// The last event that visited it.
+    pub visit: u64,
+    /// Initial events, and differences; they do not count against the capacity.
     pub backlog: VecDeque<WatchEvent>,
     /// Live events that the subscriber has not taken.
     pub queue: VecDeque<WatchEvent>,
     /// How many live events may wait.
     pub capacity: usize,
+    /// What becomes of more than that.
+    pub on_overflow: OnOverflow,
+    /// More than that, waiting behind the queue.
+    pub overflow: Option<Box<Overflow>>,
     /// What the subscriber takes now.
     pub demand: Demand,
     /// Whether bookmarks are wanted.
@@ -60,7 +72,7 @@ pub struct Watcher {
     /// Whether that was told.
     pub end_told: bool,
     /// Why the watch was refused.
-    pub refusal: Option<Error>,
+    pub refusal: Option<Box<Error>>,
     /// All that matched up to here was delivered; known when the stream has ended, unless it never began or its initial events
     /// were cut short.
     pub resume_from: Option<Version>,
@@ -74,10 +86,14 @@ impl Watcher {
             filter,
             serial: 0,
             started: false,
+            route: Route::None,
+            visit: 0,
             gate: Version::ZERO,
             backlog: VecDeque::new(),
             queue: VecDeque::new(),
             capacity: 0,
+            on_overflow: OnOverflow::Terminate,
+            overflow: None,
             demand: Demand::None,
             bookmarks: false,
             bookmark_state: BookmarkState::Sent,
@@ -92,12 +108,14 @@ impl Watcher {
     /// Whether an event may go straight to the subscriber: nothing waits before it, and the subscriber takes it.
     #[inline]
     pub fn is_direct(&self) -> bool {
-        if !self.queue.is_empty() || !self.backlog.is_empty() {
-            return false;
-        }
+        self.is_drained() && self.wants_more()
+    }
+
+    #[inline]
+    fn wants_more(&self) -> bool {
         match self.demand {
             Demand::None => false,
-            Demand::Batch(taken) => taken < self.capacity,
+            Demand::Batch(taken) => taken < self.capacity.max(1),
             Demand::All => true,
         }
     }
@@ -111,29 +129,53 @@ impl Watcher {
     }
 
     /// Whether another live event may wait. Always for who takes everything: what waits then waits for the next flush alone, and
-    /// that is not the subscriber's fault.
+    /// that is not the subscriber's fault. Never while others wait behind the queue.
     pub fn has_room(&self) -> bool {
-        self.demand == Demand::All || self.queue.len() < self.capacity
+        self.overflow.is_none() && (self.demand == Demand::All || self.queue.len() < self.capacity)
     }
 
     /// Takes the next event for the subscriber, if it wants one.
     pub fn next_wanted(&mut self) -> Option<WatchEvent> {
-        match &mut self.demand {
-            Demand::None => return None,
-            Demand::Batch(taken) if *taken >= self.capacity.max(1) => return None,
-            Demand::Batch(taken) => {
-                let event = self.backlog.pop_front().or_else(|| self.queue.pop_front())?;
-                *taken += 1;
-                return Some(event);
-            }
-            Demand::All => {}
+        if !self.wants_more() {
+            return None;
         }
-        self.backlog.pop_front().or_else(|| self.queue.pop_front())
+        loop {
+            let Some(event) = self.backlog.pop_front().or_else(|| self.queue.pop_front()) else {
+                self.catch_up()?;
+                continue;
+            };
+            match event.kind {
+                EventKind::InitialEventsEnd => self.bookmark_state = BookmarkState::Sent,
+                // It was to end the initial events, and another has.
+                EventKind::Bookmark if event.version <= self.gate => continue,
+                _ => {}
+            }
+            if let Demand::Batch(taken) = &mut self.demand {
+                *taken += 1;
+            }
+            return Some(event);
+        }
+    }
+
+    /// Turns what waited behind the queue into events.
+    fn catch_up(&mut self) -> Option<()> {
+        let overflow = *self.overflow.take()?;
+        let told = (self.on_overflow == OnOverflow::Resync).then(|| WatchEvent::resync(overflow.since.clone()));
+        self.backlog = told.into_iter().chain(overflow.into_events()).collect();
+        Some(())
+    }
+
+    /// Whether a bookmark of this version says something new to the subscriber.
+    pub fn wants_bookmark(&self, version: &Version) -> bool {
+        match &self.bookmark_state {
+            BookmarkState::Waiting(after) => version >= after && version >= &self.gate,
+            BookmarkState::Received | BookmarkState::Sent => *version > self.gate,
+        }
     }
 
     /// Whether nothing waits for the subscriber.
     pub fn is_drained(&self) -> bool {
-        self.backlog.is_empty() && self.queue.is_empty()
+        self.backlog.is_empty() && self.queue.is_empty() && self.overflow.is_none()
     }
 
     /// Ends the stream. What waits is still delivered, except when the subscriber itself stopped it. The first reason counts.
@@ -145,7 +187,9 @@ impl Watcher {
             return;
         }
         self.ended = Some(reason);
-        self.resume_from = self.started.then(|| reached.clone());
+        // What waits behind the queue is not delivered any more.
+        let reached = self.overflow.take().map_or_else(|| reached.clone(), |overflow| overflow.since);
+        self.resume_from = self.started.then_some(reached);
         if reason == EndReason::Stopped {
             self.discard();
         }
@@ -176,6 +220,11 @@ mod tests {
         watcher.end(EndReason::Stopped, &Version::from(9));
         assert!(watcher.is_drained());
         watcher.resume_from
+    }
+
+    #[test]
+    fn an_idle_watcher_costs_little() {
+        assert!(size_of::<Watcher>() <= 400, "{} bytes", size_of::<Watcher>());
     }
 
     #[test]

@@ -10,10 +10,8 @@ fn with_bookmarks(version: u64) -> WatchOptions {
     WatchOptions { allow_watch_bookmarks: true, ..after(version) }
 }
 
-/// In the apiserver a stream that still owes the end of its initial events is due at every tick. Here that end comes with the
-/// initial events themselves, so what is left is the period of a minute, and the last one before the deadline.
 #[test]
-fn bkm_02_once_a_minute_and_shortly_before_the_deadline() {
+fn bookmarks_come_once_a_minute_and_shortly_before_the_deadline() {
     let rig = Rig::new(Setup::default(), |_| {});
     let watch = rig.watch(WatchOptions { timeout_seconds: Some(120), ..with_bookmarks(100) });
     rig.upstream.put("a", "x");
@@ -73,7 +71,7 @@ fn bkm_06_a_bookmark_stands_between_what_it_covers_and_what_comes_later() {
 }
 
 #[test]
-fn bkm_07_who_did_not_ask_gets_none() {
+fn who_did_not_ask_gets_none() {
     let rig = Rig::new(Setup::default(), |_| {});
     let watch = rig.watch(after(100));
     rig.upstream.put("a", "x");
@@ -108,30 +106,37 @@ fn bkm_08_an_idle_stream_that_is_where_it_began_gets_none() {
     assert_eq!(rig.heard(ahead), ["BOOKMARK @115"]);
 }
 
-#[test]
-fn bkm_09_and_10_only_the_end_of_the_initial_events_is_annotated_and_nothing_else_is_said() {
+/// The documents of all bookmarks of a watch that begins with the state: its end, and a later one.
+fn documents() -> Vec<serde_json::Value> {
     let rig = Rig::new(Setup::default(), |_| {});
     let watch = rig.watch(initial(None, true, true));
     rig.run(0);
     rig.upstream.put("a", "x");
     rig.run(65_000);
-    let documents: Vec<serde_json::Value> = rig.client.streams.borrow()[watch]
-        .events
-        .iter()
-        .filter(|event| !event.is_change())
-        .map(|event| serde_json::from_str(&event.document).unwrap())
-        .collect();
-    assert_eq!(
-        documents,
-        [
-            serde_json::json!({"metadata": {"resourceVersion": "100", "annotations": {"k8s.io/initial-events-end": "true"}}}),
-            serde_json::json!({"metadata": {"resourceVersion": "101"}}),
-        ]
-    );
+    let events = rig.client.streams.borrow()[watch].events.clone();
+    events.iter().filter(|event| !event.is_change()).map(|event| serde_json::from_str(&event.document).unwrap()).collect()
 }
 
 #[test]
-fn bkm_11_a_relist_moves_bookmarks_on_without_an_event() {
+fn bkm_09_only_the_end_of_the_initial_events_is_annotated() {
+    let annotation = |document: &serde_json::Value| document["metadata"]["annotations"]["k8s.io/initial-events-end"].clone();
+    let documents = documents();
+    assert!(documents.len() >= 2);
+    assert_eq!(annotation(&documents[0]), "true");
+    assert!(documents[1..].iter().all(|document| annotation(document).is_null()));
+}
+
+#[test]
+fn bkm_10_a_bookmark_says_nothing_but_a_version() {
+    let documents = documents();
+    assert!(documents.len() >= 2);
+    for document in &documents[1..] {
+        assert_eq!(*document, serde_json::json!({"metadata": {"resourceVersion": "101"}}));
+    }
+}
+
+#[test]
+fn a_relist_moves_bookmarks_on_without_an_event() {
     let rig = Rig::new(Setup::default(), |_| {});
     rig.lose_history(|upstream| upstream.pass(9));
     let list = rig.version();

@@ -83,7 +83,7 @@ fn dsp_04_blocked_watchers_share_one_deadline() {
 }
 
 #[test]
-fn dsp_05_who_makes_room_in_time_goes_on() {
+fn who_makes_room_in_time_goes_on() {
     let rig = Rig::new(Setup::default(), |_| {});
     rig.run(10_000);
     let slow = silent(&rig, 1);
@@ -101,7 +101,7 @@ fn dsp_05_who_makes_room_in_time_goes_on() {
 }
 
 #[test]
-fn dsp_06_the_time_for_slow_watchers_runs_out_and_comes_back() {
+fn the_time_for_slow_watchers_runs_out_and_comes_back() {
     let rig = Rig::new(Setup::default(), |_| {});
     let terminated = || rig.resource.with(|cacher| cacher.stats().dispatcher.terminated);
     // At the start there is none, and whoever blocks ends at once.
@@ -121,7 +121,7 @@ fn dsp_06_the_time_for_slow_watchers_runs_out_and_comes_back() {
 
 /// The number of an ended watcher is used again: what was meant for the old one is not for the new one.
 #[test]
-fn dsp_07_an_event_that_found_no_room_is_not_delivered_to_who_gets_the_number() {
+fn an_event_that_found_no_room_is_not_delivered_to_who_gets_the_number() {
     let rig = Rig::new(Setup::default(), |_| {});
     rig.run(10_000);
     let slow = silent(&rig, 1);
@@ -139,7 +139,7 @@ fn dsp_07_an_event_that_found_no_room_is_not_delivered_to_who_gets_the_number() 
 
 /// Who takes everything waits for the next flush alone, however much there is to hand out first.
 #[test]
-fn dsp_08_who_takes_everything_is_never_too_slow() {
+fn who_takes_everything_is_never_too_slow() {
     let rig = Rig::new(Setup::default(), |upstream| {
         for number in 0..2000 {
             upstream.put("a", &format!("pod{number:04}"));
@@ -155,7 +155,7 @@ fn dsp_08_who_takes_everything_is_never_too_slow() {
 
 /// Bookmarks come by a timer of their own, which may fire in the very moment in which a reader has made room for an event that waits.
 #[test]
-fn dsp_09_a_bookmark_does_not_overtake_an_event_that_waits_for_room() {
+fn a_bookmark_does_not_overtake_an_event_that_waits_for_room() {
     let rig = Rig::new(Setup::default(), |_| {});
     for millis in 60_000..62_500 {
         let (timer, upstream) = (rig.time.sleep(millis), rig.upstream.clone());

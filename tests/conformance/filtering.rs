@@ -1,5 +1,7 @@
 //! Which watcher hears of which change: selectors, namespaces and names.
 
+use watchcache::object::Object;
+use watchcache::selector::shard::hash;
 use watchcache::watch::options::WatchOptions;
 
 use crate::support::rig::{Rig, Setup};
@@ -92,7 +94,7 @@ fn fil_05_cluster_scoped_objects_with_a_name() {
 }
 
 #[test]
-fn fil_06_and_07_namespaces_of_the_request_and_of_the_selector() {
+fn fil_06_namespaces_of_the_request_and_of_the_selector() {
     let watches = [
         ("", "", ""),
         ("ns1", "", ""),
@@ -154,4 +156,48 @@ fn fil_10_name_and_namespace_with_and_without_a_node() {
             ("ns1", "foo", None, &["DELETED", "DELETED", ""]),
         ],
     );
+}
+
+/// The core resource `namespaces` has no namespaces itself: a request for the one of a name names it twice.
+#[test]
+fn fil_12_the_namespace_of_a_namespace_is_its_name() {
+    let rig = Rig::new(Setup { resource: "namespaces", ..Setup::default() }, |_| {});
+    let request = |namespace: &str, name: &str| WatchOptions { namespace: Some(namespace.into()), name: Some(name.into()), ..after(100) };
+    let (own, other) = (rig.watch(request("foo", "foo")), rig.watch(request("foo", "bar")));
+    on_node(&rig.upstream, "", "foo", "");
+    on_node(&rig.upstream, "", "bar", "");
+    assert_eq!((rig.heard(own), rig.heard(other)), (vec!["ADDED foo@101".to_string()], vec![]));
+    // For any other resource a namespace is a namespace.
+    let rig = Rig::new(Setup::default(), |_| {});
+    let own = rig.watch(request("foo", "foo"));
+    on_node(&rig.upstream, "", "foo", "");
+    assert_eq!(rig.heard(own), [""; 0]);
+}
+
+#[test]
+fn shards_share_out_the_state_and_every_change() {
+    for field in ["uid", "namespace"] {
+        let rig = Rig::new(Setup::default(), |upstream| {
+            (0..20).for_each(|number| _ = upstream.put(&format!("ns{}", number % 5), &format!("pod{number}")));
+        });
+        // Names that differ in their last letters have hashes close to each other: the border is amid them.
+        let value = |object: &Object| hash(if field == "uid" { object.uid().unwrap_or("") } else { object.namespace() });
+        let mut hashes: Vec<u64> = rig.resource.with(|cacher| cacher.store().iter().map(|object| value(object)).collect());
+        hashes.sort_unstable();
+        let border = format!("0x{:016x}", hashes[10]);
+        let halves = [("0x0000000000000000", border.as_str()), (&border, "0x10000000000000000")];
+        let selector = |(start, end)| format!("shardRange(object.metadata.{field}, '{start}', '{end}')");
+        let streams = halves.map(|half| rig.watch(WatchOptions { shard_selector: Some(selector(half)), ..WatchOptions::default() }));
+        (0..20).for_each(|number| _ = rig.upstream.put(&format!("ns{}", number % 5), &format!("pod{number}")));
+        let heard = streams.map(|stream| rig.heard(stream));
+        assert!(heard.iter().all(|half| !half.is_empty()), "{heard:?}");
+        let modified = |half: &[String]| half.iter().filter(|text| text.starts_with("MODIFIED")).count();
+        assert_eq!((heard[0].len() + heard[1].len(), modified(&heard[0]) + modified(&heard[1])), (40, 20));
+        assert!(heard.iter().all(|half| modified(half) * 2 == half.len()), "an object stays in its half: {heard:?}");
+        assert_eq!(rig.resource.with(|cacher| cacher.stats().dispatcher.shards), 2);
+    }
+    let rig = Rig::new(Setup::default(), |_| {});
+    let wrong = rig.watch(WatchOptions { shard_selector: Some("shardRange(object.metadata.uid)".into()), ..WatchOptions::default() });
+    let message = "invalid shard selector: shardRange() requires exactly 3 arguments, got 1";
+    assert_eq!(crate::said(&rig.refusal(wrong).unwrap()), (watchcache::status::ErrorCode::Invalid, 400, "BadRequest", message));
 }

@@ -14,6 +14,7 @@ mod bookmarks;
 mod dispatch;
 mod filtering;
 mod life;
+mod overflow;
 mod reads;
 mod ready;
 mod start;

@@ -33,66 +33,85 @@ fn wat_02_a_watch_from_the_future_hears_only_what_is_beyond_it() {
     assert_eq!(rig.heard(future), ["MODIFIED a/pod@1011"]);
 }
 
-#[test]
-fn wat_05_to_22_state_history_and_end_of_the_initial_events() {
-    // number; bookmarks, initial events, version; is the state first? its end told? the history first?
-    type Case = (u32, bool, Option<bool>, &'static str, bool, bool, bool);
-    const CASES: [Case; 18] = [
-        (5, true, Some(true), "", true, true, false),
-        (6, true, Some(false), "", false, false, false),
-        (7, false, Some(false), "", false, false, false),
-        (8, false, Some(true), "", true, false, false),
-        (9, true, Some(true), "0", true, true, false),
-        (10, true, Some(false), "0", false, false, false),
-        (11, false, Some(false), "0", false, false, false),
-        (12, false, Some(true), "0", true, false, false),
-        (13, true, Some(true), "first", true, true, false),
-        (14, true, Some(false), "first", false, false, true),
-        (15, false, Some(false), "first", false, false, true),
-        (16, false, Some(true), "first", true, false, false),
-        (17, true, Some(true), "current", true, true, false),
-        (18, true, Some(false), "current", false, false, false),
-        (19, false, Some(false), "current", false, false, false),
-        (20, false, Some(true), "current", true, false, false),
-        (21, false, None, "0", true, false, false),
-        (22, false, None, "", true, false, false),
-    ];
-    for (case, bookmarks, send, version, state, end, history) in CASES {
-        let rig = Rig::new(Setup::seeded(u64::from(case)), |_| {});
-        for name in ["pod-3", "pod-2", "pod-1"] {
-            rig.upstream.put("a", name);
-        }
-        rig.run(0);
-        let options = WatchOptions {
-            resource_version: match version {
-                "" => None,
-                "first" => Some("100".into()),
-                "current" => Some("103".into()),
-                version => Some(version.into()),
-            },
-            resource_version_match: send.map(|_| "NotOlderThan".into()),
-            send_initial_events: send,
-            allow_watch_bookmarks: bookmarks,
-            ..WatchOptions::default()
-        };
-        let watch = rig.watch(options);
-        let mut expected: Vec<&str> = Vec::new();
-        if state {
-            expected.extend(["ADDED a/pod-1@103", "ADDED a/pod-2@103", "ADDED a/pod-3@103"]);
-        }
-        if history {
-            expected.extend(["ADDED a/pod-3@101", "ADDED a/pod-2@102", "ADDED a/pod-1@103"]);
-        }
-        if end {
-            expected.push("INITIAL-EVENTS-END @103");
-        }
-        assert_eq!(rig.heard(watch), expected, "wat_{case}");
-        rig.upstream.put("a", "pod-4");
-        rig.upstream.put("a", "pod-5");
-        rig.run(30_000);
-        assert_eq!(rig.heard(watch), ["ADDED a/pod-4@104", "ADDED a/pod-5@105"], "wat_{case}");
-        assert_eq!(rig.ended(watch), None);
+/// Which version a watch asks for, after three pods were written to an upstream that began at 100.
+enum At {
+    Unset,
+    Zero,
+    First,
+    Current,
+}
+
+/// What comes before live events.
+#[derive(Clone, Copy)]
+enum Before {
+    State,
+    History,
+    End,
+}
+
+/// Three pods, then the watch, then two more.
+fn begins(bookmarks: bool, send: Option<bool>, at: &At, before: &[Before]) {
+    let rig = Rig::new(Setup::default(), |_| {});
+    for name in ["pod-3", "pod-2", "pod-1"] {
+        rig.upstream.put("a", name);
     }
+    rig.run(0);
+    let watch = rig.watch(WatchOptions {
+        resource_version: match at {
+            At::Unset => None,
+            At::Zero => Some("0".into()),
+            At::First => Some("100".into()),
+            At::Current => Some("103".into()),
+        },
+        resource_version_match: send.map(|_| "NotOlderThan".into()),
+        send_initial_events: send,
+        allow_watch_bookmarks: bookmarks,
+        ..WatchOptions::default()
+    });
+    let expected = before.iter().flat_map(|before| match before {
+        Before::State => &["ADDED a/pod-1@103", "ADDED a/pod-2@103", "ADDED a/pod-3@103"][..],
+        Before::History => &["ADDED a/pod-3@101", "ADDED a/pod-2@102", "ADDED a/pod-1@103"],
+        Before::End => &["INITIAL-EVENTS-END @103"],
+    });
+    assert_eq!(rig.heard(watch), expected.copied().collect::<Vec<_>>());
+    rig.upstream.put("a", "pod-4");
+    rig.upstream.put("a", "pod-5");
+    rig.run(30_000);
+    let mut heard = rig.heard(watch);
+    heard.retain(|text| !(bookmarks && text == "BOOKMARK @105"));
+    assert_eq!(heard, ["ADDED a/pod-4@104", "ADDED a/pod-5@105"]);
+    assert_eq!(rig.ended(watch), None);
+}
+
+/// Bookmarks allowed, initial events, version => what comes first.
+macro_rules! begins {
+    ($($name:ident: $bookmarks:literal, $send:expr, $at:ident => [$($before:ident),*];)*) => {$(
+        #[test]
+        fn $name() {
+            begins($bookmarks, $send, &At::$at, &[$(Before::$before),*]);
+        }
+    )*};
+}
+
+begins! {
+    wat_05_from_the_newest_state_with_its_end: true, Some(true), Unset => [State, End];
+    wat_06_from_now_with_bookmarks: true, Some(false), Unset => [];
+    wat_07_from_now: false, Some(false), Unset => [];
+    wat_08_from_the_newest_state: false, Some(true), Unset => [State];
+    wat_09_from_any_state_with_its_end: true, Some(true), Zero => [State, End];
+    wat_10_from_what_is_held_with_bookmarks: true, Some(false), Zero => [];
+    wat_11_from_what_is_held: false, Some(false), Zero => [];
+    wat_12_from_any_state: false, Some(true), Zero => [State];
+    wat_13_from_a_state_not_older_with_its_end: true, Some(true), First => [State, End];
+    wat_14_from_history_with_bookmarks: true, Some(false), First => [History];
+    wat_15_from_history: false, Some(false), First => [History];
+    wat_16_from_a_state_not_older: false, Some(true), First => [State];
+    wat_17_from_the_current_state_with_its_end: true, Some(true), Current => [State, End];
+    wat_18_from_the_current_version_with_bookmarks: true, Some(false), Current => [];
+    wat_19_from_the_current_version: false, Some(false), Current => [];
+    wat_20_from_the_current_state: false, Some(true), Current => [State];
+    wat_21_as_ever_from_any_state: false, None, Zero => [State];
+    wat_22_as_ever_without_a_version: false, None, Unset => [State];
 }
 
 #[test]
@@ -279,6 +298,18 @@ fn wat_36_a_fast_watcher_beside_a_slow_one_never_goes_back_in_time() {
     rig.demand(slow, Demand::All);
     assert_eq!(rig.heard(slow), expected[..10]);
     assert_eq!((rig.ended(slow), rig.resume_from(slow)), (Some(EndReason::Overflow), Some(1009)));
+}
+
+/// The apiserver can be told to know nothing of initial events, and then ignores the option. There is no such switch here: who asks for
+/// them gets them, and who says nothing gets what watches have always given.
+#[test]
+fn wat_37_initial_events_are_not_ignored_and_without_the_option_a_watch_begins_as_ever() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+    });
+    let (asked, silent) = (rig.watch(initial(Some("101"), true, true)), rig.watch(after(101)));
+    assert_eq!(rig.heard(asked), ["ADDED a/x@101", "INITIAL-EVENTS-END @101"]);
+    assert_eq!(rig.heard(silent), [""; 0]);
 }
 
 #[test]

@@ -47,6 +47,7 @@ impl fmt::Debug for Heard {
             EventKind::Deleted => write!(f, "DELETED {}@{}", self.key, self.version),
             EventKind::Bookmark => write!(f, "BOOKMARK @{}", self.version),
             EventKind::InitialEventsEnd => write!(f, "INITIAL-EVENTS-END @{}", self.version),
+            EventKind::Resync => write!(f, "RESYNC @{}", self.version),
             EventKind::Error => {
                 let status = Status::parse(self.document.as_bytes()).unwrap();
                 write!(f, "ERROR {} {}: {}", status.code, status.reason, status.message)
@@ -66,6 +67,7 @@ pub struct Stream {
     pub refusal: Option<Error>,
     /// Its subscriber went away without a word.
     pub vanished: bool,
+    resynced: bool,
     read: usize,
 }
 
@@ -76,10 +78,14 @@ impl Stream {
             assert!(last.kind != EventKind::Error, "{event:?} came after {last:?}");
             // Initial events are all at the version of the state that they are; a bookmark may repeat the version before it.
             let state = event.kind == EventKind::Added && last.kind == EventKind::Added && event.own <= event.version;
-            let repeats = state || matches!(event.kind, EventKind::Bookmark | EventKind::InitialEventsEnd);
+            // So are the deletions that a relist brings: nobody knows their own.
+            let relist = self.resynced && event.kind == EventKind::Deleted && last.kind == EventKind::Deleted;
+            let marker = matches!(event.kind, EventKind::Bookmark | EventKind::InitialEventsEnd | EventKind::Resync);
+            let repeats = state || relist || marker;
             let grows = event.version > last.version || repeats && event.version == last.version;
             assert!(grows || event.kind == EventKind::Error, "{event:?} came after {last:?}");
         }
+        self.resynced |= event.kind == EventKind::Resync;
         self.events.push(event);
     }
 
@@ -127,7 +133,7 @@ impl Client {
             let Some(stream) = self.stream_of(*id) else { continue };
             let (resume_from, refusal) = resource.with(|cacher| {
                 let watcher = cacher.dispatcher.get(*id).expect("it is known until it is forgotten");
-                (watcher.resume_from.clone(), watcher.refusal.clone())
+                (watcher.resume_from.clone(), watcher.refusal.as_deref().cloned())
             });
             {
                 let stream = &mut self.streams.borrow_mut()[stream];

@@ -29,11 +29,12 @@ pub struct Setup {
     pub seed: u64,
     pub window: WindowBounds,
     pub page_size: u32,
+    pub resource: &'static str,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { seed: 1, window: WindowBounds::default(), page_size: 500 }
+        Self { seed: 1, window: WindowBounds::default(), page_size: 500, resource: "pods" }
     }
 }
 
@@ -66,7 +67,7 @@ impl Rig {
         let upstream = Upstream::new(time.clone(), setup.seed);
         prepare(&upstream);
         let config = ResourceConfig {
-            name: "pods".into(),
+            name: setup.resource.into(),
             window: setup.window,
             reflector: ReflectorConfig { page_size: setup.page_size, seed: setup.seed, ..ReflectorConfig::default() },
         };

@@ -1,0 +1,241 @@
+//! How watches begin: what they ask for, where they start, and what they wait for.
+
+use std::rc::Rc;
+
+use futures::FutureExt;
+
+use crate::cache::cacher::Cacher;
+use crate::cache::freshness::FRESH_LIMIT_MS;
+use crate::cache::resource::Resource;
+use crate::object::Object;
+use crate::runtime::Millis;
+use crate::status::{Error, Status};
+use crate::version::Version;
+use crate::watch::convert::Conversion;
+use crate::watch::event::{EndReason, EventKind, WatchEvent};
+use crate::watch::filter::Filter;
+use crate::watch::options::{Start, WatchOptions};
+use crate::watch::watcher::{BookmarkState, Watcher};
+
+/// The most a watcher may hold back by default, as in the apiserver: where no field routes events to watchers, where one does, and for
+/// those that it routes them to.
+const MOST_BUFFERED: [usize; 3] = [100, 1000, 10];
+
+impl Cacher {
+    /// Parses and registers a watcher that has not started. The error is the refusal.
+    pub fn register(&mut self, options: &WatchOptions) -> (u32, Result<Start, Error>) {
+        let filter = Filter::new(
+            options.namespace.as_deref(),
+            options.name.as_deref(),
+            options.label_selector.as_deref(),
+            options.field_selector.as_deref(),
+            &mut self.fields().borrow_mut(),
+        );
+        let filter = filter.and_then(|filter| filter.with_shard(options.shard_selector.as_deref()));
+        let checked = filter.and_then(|filter| Ok((filter, options.start()?)));
+        match checked {
+            Ok((filter, start)) => (self.dispatcher.add(Watcher::new(filter)), Ok(start)),
+            Err(error) => (self.dispatcher.add(Watcher::new(Filter::default())), Err(error)),
+        }
+    }
+
+    /// Ends a watcher that could not start with a direct error.
+    pub fn refuse(&mut self, id: u32, error: Error) {
+        if let Some(watcher) = self.dispatcher.get_mut(id) {
+            watcher.refusal = Some(Box::new(error));
+        }
+        self.dispatcher.end(id, EndReason::Error, &Version::ZERO);
+    }
+
+    /// Ends a watcher with an ERROR event.
+    pub fn fail(&mut self, id: u32, error: &Error) {
+        let status = error.status.as_deref().cloned().unwrap_or_else(|| Status::internal(error.message.clone()));
+        let reached = self.version().clone();
+        self.dispatcher.fail(id, &status, &reached);
+    }
+
+    /// Captures the initial events of a watcher and begins to dispatch to it, in one step.
+    ///
+    /// Where it starts, as the apiserver's cacher does: from the state when the version is unset or `"0"` or when initial events are
+    /// asked for; after `n` from the window; with `sendInitialEvents=false` after `required` (unset) or now (`"0"`). `required` is the
+    /// version the caller made sure of.
+    pub fn start_watch(&mut self, id: u32, options: &WatchOptions, start: &Start, required: &Version, now: Millis) {
+        let from_history = match (start, options.send_initial_events) {
+            (Start::After(version), None | Some(false)) => Some(version.clone()),
+            (Start::Unset, Some(false)) => Some(required.clone()),
+            _ => None,
+        };
+        let silent = *start == Start::Any && options.send_initial_events == Some(false);
+        let Some(filter) = self.dispatcher.get(id).map(|watcher| watcher.filter.clone()) else { return };
+        let captured = match &from_history {
+            Some(version) => self.history_events(&filter, version),
+            None if silent => Ok(Vec::new()),
+            None => Ok(self.state_events(&filter)),
+        };
+        let mut events = match captured {
+            Ok(events) => events,
+            Err(error) => return self.fail(id, &error),
+        };
+        let interval = from_history.unwrap_or_else(|| self.version().clone());
+        let newest = events.last().map(|event| event.version.clone()).unwrap_or_default();
+        let gate = interval.max(required.clone()).max(newest);
+        let state = match bookmark_after(options, start, required, self.version()) {
+            Some(after) => {
+                events.push(WatchEvent::bookmark(self.version().clone(), true));
+                BookmarkState::Waiting(after)
+            }
+            None => BookmarkState::Sent,
+        };
+        let most = MOST_BUFFERED[match self.dispatcher.triggers(&filter) {
+            (false, _) => 0,
+            (true, false) => 1,
+            (true, true) => 2,
+        }];
+        let capacity = options.buffer_size.unwrap_or_else(|| self.window().suggested_buffer(most)).max(1);
+        if let Some(watcher) = self.dispatcher.get_mut(id) {
+            watcher.backlog = events.into();
+            watcher.gate = gate;
+            watcher.capacity = capacity;
+            watcher.on_overflow = options.on_overflow;
+            watcher.bookmarks = options.allow_watch_bookmarks;
+            watcher.bookmark_state = state;
+            watcher.deadline = options.timeout_seconds.map(|seconds| now + Millis::from(seconds) * 1000);
+        }
+        self.dispatcher.start(id, now);
+    }
+
+    fn state_events(&self, filter: &Filter) -> Vec<WatchEvent> {
+        let at = |object: &Rc<Object>| WatchEvent { kind: EventKind::Added, object: object.clone(), version: self.version().clone() };
+        self.select(filter).map(|object| at(&object)).collect()
+    }
+
+    fn history_events(&self, filter: &Filter, since: &Version) -> Result<Vec<WatchEvent>, Error> {
+        let fields = self.fields().borrow();
+        let entries = self.window().since(since)?;
+        Ok(entries
+            .filter_map(|entry| {
+                let conversion = Conversion::new(entry);
+                let kind = conversion.kind(|object| filter.passes(object, &fields))?;
+                Some(conversion.event(kind))
+            })
+            .collect())
+    }
+}
+
+/// The version that the bookmark at the end of the initial events must have reached; none where no such bookmark is owed.
+fn bookmark_after(options: &WatchOptions, start: &Start, required: &Version, current: &Version) -> Option<Version> {
+    let owed = options.send_initial_events == Some(true) && options.allow_watch_bookmarks;
+    owed.then(|| match start {
+        Start::Unset => required.clone(),
+        Start::Any => current.clone(),
+        Start::After(version) => version.clone(),
+    })
+}
+
+impl Resource {
+    /// Opens a watch. The initial events are captured now where that is possible, else as soon as the cacher is ready and fresh enough.
+    pub fn watch(self: &Rc<Self>, mut options: WatchOptions, wait: bool) -> u32 {
+        // A request for one namespace names it twice, but namespaces are in none.
+        if self.config.name == "namespaces" && options.namespace == options.name {
+            options.namespace = None;
+        }
+        let (id, start) = self.with(|cacher| cacher.register(&options));
+        let start = match start {
+            Ok(start) => start,
+            Err(error) => {
+                self.with(|cacher| cacher.refuse(id, error));
+                return id;
+            }
+        };
+        let now = self.runtime.now();
+        let ready = self.cacher.borrow_mut().ready().check(now);
+        match ready {
+            Ok(()) if self.required_now(&options, &start).is_some() => {
+                let required = self.required_now(&options, &start).unwrap_or_default();
+                self.with(|cacher| cacher.start_watch(id, &options, &start, &required, now));
+                self.keep_ticking();
+            }
+            Err(error) if !wait || self.cacher.borrow_mut().ready().is_stopped() => {
+                self.with(|cacher| cacher.refuse(id, error));
+            }
+            _ => {
+                let this = self.clone();
+                let serial = self.cacher.borrow().dispatcher.get(id).map_or(0, |watcher| watcher.serial);
+                self.runtime.spawn(async move { this.watch_later(id, serial, options, start).await }.boxed_local());
+            }
+        }
+        id
+    }
+
+    /// The version a watch must start at, when it need not be asked for nor waited for.
+    fn required_now(&self, options: &WatchOptions, start: &Start) -> Option<Version> {
+        match (start, options.send_initial_events) {
+            (Start::Unset, Some(_)) => None,
+            (Start::After(version), Some(true)) if *version > *self.cacher.borrow().version() => None,
+            (Start::After(version), _) => Some(version.clone()),
+            (Start::Unset | Start::Any, _) => Some(Version::ZERO),
+        }
+    }
+
+    async fn watch_later(self: Rc<Self>, id: u32, serial: u64, options: WatchOptions, start: Start) {
+        if self.until_ready(true).await.is_err() {
+            return; // closed, and with it every stream
+        }
+        let generation = self.cacher.borrow_mut().ready().generation();
+        let required = self.required_version(&options, &start).await;
+        let now = self.runtime.now();
+        self.with(|cacher| {
+            if !cacher.dispatcher.awaits_start(id, serial) {
+                return; // stopped while it waited
+            }
+            match required {
+                Err(error) => cacher.fail(id, &error),
+                Ok(required) if cacher.ready().is_ready() && cacher.ready().generation() == generation => {
+                    cacher.start_watch(id, &options, &start, &required, now);
+                }
+                // What it waited for belongs to a state that is gone: an empty stream, to be opened again.
+                Ok(_) => cacher.dispatcher.end(id, EndReason::Relist, &Version::ZERO),
+            }
+        });
+        self.keep_ticking();
+    }
+
+    async fn required_version(self: &Rc<Self>, options: &WatchOptions, start: &Start) -> Result<Version, Error> {
+        let required = match (start, options.send_initial_events) {
+            (Start::Unset, Some(_)) => self.current_version().await?,
+            (Start::After(version), _) => version.clone(),
+            _ => Version::ZERO,
+        };
+        if options.send_initial_events == Some(true) {
+            self.until_fresh(&required, FRESH_LIMIT_MS).await?;
+        }
+        Ok(required)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wat_04_the_end_of_the_initial_events_may_not_be_before_the_version_asked_for() {
+        let after = |text: Option<&str>, send: Option<bool>, bookmarks: bool| {
+            let options = WatchOptions {
+                resource_version: text.map(Into::into),
+                resource_version_match: send.map(|_| "NotOlderThan".into()),
+                send_initial_events: send,
+                allow_watch_bookmarks: bookmarks,
+                ..WatchOptions::default()
+            };
+            bookmark_after(&options, &options.start().unwrap(), &Version::from(100), &Version::from(99)).and_then(|after| after.as_u64())
+        };
+        assert_eq!(after(None, Some(true), true), Some(100), "what the upstream has reached");
+        assert_eq!(after(Some("0"), Some(true), true), Some(99), "what is held");
+        assert_eq!(after(Some("95"), Some(true), true), Some(95), "what was asked for");
+        for version in [None, Some("0"), Some("95")] {
+            for (send, bookmarks) in [(Some(true), false), (Some(false), true), (Some(false), false), (None, true), (None, false)] {
+                assert_eq!(after(version, send, bookmarks), None, "{version:?} {send:?} {bookmarks}");
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What becomes of changes that a watcher has no room for, where it asked for more than its end.
+//!
+//! They merge by key: of each object no more is kept than what the subscriber was last told of it, and what is so now. That needs no
+//! history, however long the subscriber sleeps, and is bounded by the number of objects. When it has taken what waits, it gets one event
+//! for each object that differs, in the order of their versions: nobody sees a version go back.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::key::Key;
+use crate::object::Object;
+use crate::version::Version;
+use crate::watch::event::{EventKind, WatchEvent};
+
+/// What happens to a watcher whose queue is full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnOverflow {
+    /// It gets what is left of the time for slow watchers, and then ends: the apiserver's rule.
+    #[default]
+    Terminate,
+    /// It is told that changes are skipped, and hears of the difference. It outlives a relist in the same way.
+    Resync,
+    /// Changes of one object merge, without a word.
+    Coalesce,
+}
+
+impl OnOverflow {
+    /// Reads the option's text.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "terminate" => Some(Self::Terminate),
+            "resync" => Some(Self::Resync),
+            "coalesce" => Some(Self::Coalesce),
+            _ => None,
+        }
+    }
+}
+
+/// Changes that wait, merged by key.
+#[derive(Debug)]
+pub struct Overflow {
+    /// All that matched up to here was delivered, or waits before this.
+    pub since: Version,
+    merged: FxHashMap<Key, Merged>,
+}
+
+#[derive(Debug)]
+struct Merged {
+    // What the subscriber was told last; `None`: it knows of no such object.
+    before: Option<Rc<Object>>,
+    after: Option<Rc<Object>>,
+    version: Version,
+}
+
+impl Overflow {
+    /// Nothing yet, behind this version.
+    pub fn new(since: Version) -> Self {
+        Self { since, merged: FxHashMap::default() }
+    }
+
+    /// Adds a change of an object, as the watcher sees it: `before` and `after` only where they pass its filter.
+    pub fn merge(&mut self, key: &Key, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>, version: &Version) {
+        if let Some(merged) = self.merged.get_mut(key) {
+            merged.after = after.cloned();
+            merged.version = version.clone();
+            if merged.before.is_none() && after.is_none() {
+                self.merged.remove(key); // came and went unseen
+            }
+        } else if before.is_some() || after.is_some() {
+            let merged = Merged { before: before.cloned(), after: after.cloned(), version: version.clone() };
+            self.merged.insert(key.clone(), merged);
+        }
+    }
+
+    /// One event for each object that is not as the subscriber was told, by version; those of one version by key.
+    pub fn into_events(self) -> Vec<WatchEvent> {
+        let mut merged: Vec<(Key, Merged)> = self.merged.into_iter().collect();
+        merged.sort_unstable_by(|(a, one), (b, other)| one.version.cmp(&other.version).then_with(|| a.cmp(b)));
+        merged.into_iter().filter_map(|(_, merged)| merged.event()).collect()
+    }
+}
+
+impl Merged {
+    fn event(self) -> Option<WatchEvent> {
+        let Self { before, after, version } = self;
+        match (before, after) {
+            (None, Some(object)) => Some(WatchEvent { kind: EventKind::Added, object, version }),
+            (Some(before), Some(object)) if before.version() == object.version() => None,
+            (Some(_), Some(object)) => Some(WatchEvent { kind: EventKind::Modified, object, version }),
+            (Some(before), None) => {
+                let object = before.restamped(&version).unwrap_or(before);
+                Some(WatchEvent { kind: EventKind::Deleted, object, version })
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::named;
+
+    /// Merges changes of one object: each the version after it, 0 for none.
+    fn merged(before: u64, changes: &[u64]) -> Vec<String> {
+        let mut overflow = Overflow::new(Version::ZERO);
+        let object = |version: u64| (version > 0).then(|| named("x", version));
+        let mut held = object(before);
+        for (index, &change) in changes.iter().enumerate() {
+            let next = object(change);
+            overflow.merge(&"x".into(), held.as_ref(), next.as_ref(), &Version::from(10 + index as u64));
+            held = next;
+        }
+        overflow.into_events().iter().map(|event| format!("{:?} {:?}@{}", event.kind, event.object, event.version)).collect()
+    }
+
+    #[test]
+    fn changes_of_one_object_make_one_event_or_none() {
+        assert_eq!(merged(0, &[10, 11]), ["Added x@11@11"], "ADDED and MODIFIED");
+        assert_eq!(merged(0, &[10, 0]), [""; 0], "ADDED and DELETED");
+        assert_eq!(merged(0, &[10, 0, 12]), ["Added x@12@12"]);
+        assert_eq!(merged(5, &[10, 11]), ["Modified x@11@11"], "MODIFIED twice");
+        assert_eq!(merged(5, &[10, 0]), ["Deleted x@11@11"], "MODIFIED and DELETED");
+        assert_eq!(merged(5, &[0, 11]), ["Modified x@11@11"], "DELETED and ADDED");
+        assert_eq!(merged(5, &[0, 11, 0]), ["Deleted x@12@12"]);
+        assert_eq!(merged(5, &[0]), ["Deleted x@10@10"]);
+        assert_eq!(merged(5, &[10, 5]), [""; 0], "as it was");
+    }
+
+    #[test]
+    fn events_come_in_the_order_of_their_versions() {
+        let mut overflow = Overflow::new(Version::from(4));
+        for (key, version) in [("b", 5), ("a", 6), ("c", 7), ("b", 8)] {
+            overflow.merge(&key.into(), None, Some(&named(key, version)), &Version::from(version));
+        }
+        let events = overflow.into_events();
+        assert_eq!(events.iter().map(|event| format!("{:?}", event.object)).collect::<Vec<_>>(), ["a@6", "c@7", "b@8"]);
+    }
+
+    #[test]
+    fn the_option_has_three_words() {
+        assert_eq!(OnOverflow::parse("terminate"), Some(OnOverflow::Terminate));
+        assert_eq!(OnOverflow::parse("resync"), Some(OnOverflow::Resync));
+        assert_eq!(OnOverflow::parse("coalesce"), Some(OnOverflow::Coalesce));
+        assert_eq!(OnOverflow::parse("Resync"), None);
+    }
+}
