@@ -16,3 +16,4 @@ pub mod store;
 pub mod views;
 mod watches;
 pub mod window;
+pub mod writes;

@@ -268,19 +268,32 @@ mod tests {
         }
     }
 
-    #[test]
-    fn win_02_to_04_a_full_window_serves_what_it_holds_and_refuses_what_it_lost() {
+    /// Holds the changes at 3 to `newest`, five of them at most, and no list.
+    fn up_to(newest: u64) -> Window {
         let mut window = fixed(5);
-        window.push(entry(3, 0));
-        assert_eq!(refused(&window, "1").code, ErrorCode::Expired);
-        assert_eq!(versions(&window, "2"), ["3"]);
-        window.push(entry(4, 1));
-        window.push(entry(5, 2));
-        assert_eq!(refused(&window, "1").code, ErrorCode::Expired);
-        assert_eq!(versions(&window, "3"), ["4", "5"]);
-        for version in 6..=9 {
+        for version in 3..=newest {
             window.push(entry(version, version));
         }
+        window
+    }
+
+    #[test]
+    fn win_02_without_a_list_the_first_change_is_the_oldest() {
+        let window = up_to(3);
+        assert_eq!(refused(&window, "1").code, ErrorCode::Expired);
+        assert_eq!(versions(&window, "2"), ["3"]);
+    }
+
+    #[test]
+    fn win_03_what_follows_is_served_from_where_it_is_asked_for() {
+        let window = up_to(5);
+        assert_eq!(refused(&window, "1").code, ErrorCode::Expired);
+        assert_eq!(versions(&window, "3"), ["4", "5"]);
+    }
+
+    #[test]
+    fn win_04_a_full_window_serves_what_it_holds_and_refuses_what_it_lost() {
+        let window = up_to(9);
         assert_eq!(refused(&window, "3").message, "too old resource version: 3 (4)");
         assert_eq!(versions(&window, "4"), ["5", "6", "7", "8", "9"]);
     }
@@ -308,36 +321,52 @@ mod tests {
         assert_eq!(refused(&fixed(5), "5").message, "watch cache isn't correctly initialized");
     }
 
-    #[test]
-    fn win_10_to_29_capacity_follows_the_age_of_what_is_held() {
-        // capacity, lower, upper, milliseconds between events, capacity afterwards, how many gave way
-        let cases = [
-            (5, 2, 10, FD / 6, 10, 0),
-            (5, 2, 10, FD / 4, 5, 0),
-            (5, 2, 10, FD + 1000, 2, 3),
-            (5, 3, 10, FD + 1000, 3, 2),
-            (5, 2, 8, FD / 6, 8, 0),
-            (8, 4, 16, FD / 9, 16, 0),
-            (8, 4, 16, FD / 8, 8, 0),
-            (8, 4, 16, FD / 2 + 1000, 4, 4),
-            (8, 7, 16, FD / 2 + 1000, 7, 1),
-            (8, 4, 10, FD / 9, 10, 0),
-        ];
-        for start in [0, 3] {
-            for (index, (capacity, lower, upper, step, expected, gone)) in cases.into_iter().enumerate() {
-                let mut window = Window::new(WindowBounds { fresh_ms: FD, lower, upper, max_bytes: DEFAULT_MAX_BYTES });
-                window.capacity = capacity;
-                window.start = start;
-                for event in 0..capacity as u64 {
-                    window.entries.push_back(entry(event + 1, event * step));
-                }
-                window.resize(capacity as u64 * step);
-                assert_eq!(window.capacity, expected, "case {index}");
-                assert_eq!(window.start, start + gone, "case {index}");
-                assert_eq!(window.entries.back().unwrap().version().to_string(), capacity.to_string());
-                assert_eq!(window.len() as u64, capacity as u64 - gone);
-            }
+    /// `capacity` events, `step` apart, the first at position `start`, then one more: the capacity afterwards, and the first position.
+    fn resized(capacity: usize, start: u64, (lower, upper): (usize, usize), step: Millis) -> (usize, u64) {
+        let mut window = Window::new(WindowBounds { fresh_ms: FD, lower, upper, max_bytes: DEFAULT_MAX_BYTES });
+        window.capacity = capacity;
+        window.start = start;
+        for event in 0..capacity as u64 {
+            window.entries.push_back(entry(event + 1, event * step));
         }
+        window.resize(capacity as u64 * step);
+        // Whatever gave way was the oldest, and the rest is there in order.
+        let held: Vec<String> = window.entries.iter().map(|entry| entry.version().to_string()).collect();
+        let kept: Vec<String> = (window.start - start + 1..=capacity as u64).map(|version| version.to_string()).collect();
+        assert_eq!(held, kept);
+        (window.capacity, window.start)
+    }
+
+    macro_rules! capacity_follows_the_age_of_what_is_held {
+        ($($name:ident: $capacity:literal at $start:literal, $bounds:expr, $step:expr => $expected:expr;)*) => {$(
+            #[test]
+            fn $name() {
+                assert_eq!(resized($capacity, $start, $bounds, $step), $expected);
+            }
+        )*};
+    }
+
+    capacity_follows_the_age_of_what_is_held! {
+        win_10_all_fresh_doubles: 5 at 0, (2, 10), FD / 6 => (10, 0);
+        win_11_the_oldest_stale_stays: 5 at 0, (2, 10), FD / 4 => (5, 0);
+        win_12_the_newest_quarter_stale_halves: 5 at 0, (2, 10), FD + 1000 => (2, 3);
+        win_13_not_below_the_lower_bound: 5 at 0, (3, 10), FD + 1000 => (3, 2);
+        win_14_not_above_the_upper_bound: 5 at 0, (2, 8), FD / 6 => (8, 0);
+        win_15_all_fresh_doubles_further_on: 5 at 3, (2, 10), FD / 6 => (10, 3);
+        win_16_the_oldest_stale_stays_further_on: 5 at 3, (2, 10), FD / 4 => (5, 3);
+        win_17_the_newest_quarter_stale_halves_further_on: 5 at 3, (2, 10), FD + 1000 => (2, 6);
+        win_18_not_below_the_lower_bound_further_on: 5 at 3, (3, 10), FD + 1000 => (3, 5);
+        win_19_not_above_the_upper_bound_further_on: 5 at 3, (2, 8), FD / 6 => (8, 3);
+        win_20_an_even_capacity_doubles: 8 at 0, (4, 16), FD / 9 => (16, 0);
+        win_21_exactly_as_old_as_fresh_may_be_stays: 8 at 0, (4, 16), FD / 8 => (8, 0);
+        win_22_two_of_eight_stale_halve: 8 at 0, (4, 16), FD / 2 + 1000 => (4, 4);
+        win_23_half_of_it_is_below_the_lower_bound: 8 at 0, (7, 16), FD / 2 + 1000 => (7, 1);
+        win_24_double_of_it_is_above_the_upper_bound: 8 at 0, (4, 10), FD / 9 => (10, 0);
+        win_25_an_even_capacity_doubles_further_on: 8 at 3, (4, 16), FD / 9 => (16, 3);
+        win_26_exactly_as_old_as_fresh_may_be_stays_further_on: 8 at 3, (4, 16), FD / 8 => (8, 3);
+        win_27_two_of_eight_stale_halve_further_on: 8 at 3, (4, 16), FD / 2 + 1000 => (4, 7);
+        win_28_half_of_it_is_below_the_lower_bound_further_on: 8 at 3, (7, 16), FD / 2 + 1000 => (7, 4);
+        win_29_double_of_it_is_above_the_upper_bound_further_on: 8 at 3, (4, 10), FD / 9 => (10, 3);
     }
 
     #[test]

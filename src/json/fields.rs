@@ -11,6 +11,7 @@ pub struct FieldSet {
     paths: Vec<Path>,
     nodes: Vec<Node>,
     strips_in_arrays: bool,
+    strip: Vec<Path>,
 }
 
 /// The tree's root in `FieldSet::nodes`.
@@ -70,12 +71,13 @@ impl FieldSet {
             fields.nodes[node].strip = true;
             fields.strips_in_arrays |= path.segments().iter().any(|segment| !matches!(segment, Segment::Key(_)));
         }
+        fields.strip = strip;
         fields
     }
 
     /// A set that reads its slots alone.
     pub(super) fn bare() -> Self {
-        FieldSet { paths: Vec::new(), nodes: vec![Node::default()], strips_in_arrays: false }
+        FieldSet { paths: Vec::new(), nodes: vec![Node::default()], strips_in_arrays: false, strip: Vec::new() }
     }
 
     /// The slot of a path; a new path gets the next one.
@@ -88,6 +90,11 @@ impl FieldSet {
         self.nodes[node].slot = Some(slot);
         self.paths.push(path.clone());
         slot
+    }
+
+    /// The paths that are removed from what is kept.
+    pub fn strip(&self) -> &[Path] {
+        &self.strip
     }
 
     /// The number of slots.

@@ -18,7 +18,7 @@ const BEARER: &str = "base64url.bearer.authorization.k8s.io.";
 const BINARY: &str = "base64.binary.k8s.io";
 
 /// What stays as it is in one segment of a path (RFC 3986, unreserved).
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+pub(super) const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A resource of the API, all namespaces of it or one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

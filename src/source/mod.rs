@@ -3,12 +3,15 @@
 pub mod buffers;
 pub mod kubernetes;
 pub mod page;
+pub mod write;
 
 use futures::future::LocalBoxFuture;
 use futures::stream::LocalBoxStream;
 
-use crate::status::Error;
+use crate::status::{Error, ErrorCode};
 use crate::version::Version;
+
+pub use write::{DeleteOptions, ObjectName, Preconditions, WriteRequest};
 
 /// What a list asks for; unset fields are left out of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,6 +72,19 @@ pub trait Source {
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>>;
     /// Opens the watch. Resolves once it is open; an upstream that cannot be reached is [`crate::status::ErrorCode::Network`].
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>>;
+    /// Whether there is a request for one object. Without it, objects are looked for in lists.
+    fn gets(&self) -> bool {
+        false
+    }
+    /// Asks for one object as it stands now: its document.
+    fn get(&self, _object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        Box::pin(async { Err(Error::new(ErrorCode::Invalid, "this source gives no single objects")) })
+    }
+    /// Writes. Resolves with the answer's document: the object as it was written; for a deletion also a Status, or nothing. An object
+    /// that has changed meanwhile is a [`ErrorCode::Conflict`], one that is not there [`ErrorCode::NotFound`].
+    fn write(&self, _request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        Box::pin(async { Err(Error::new(ErrorCode::Invalid, "this source takes no writes")) })
+    }
 
     /// The collection of a Kubernetes API that this is: its lists are narrowed as asked, and its continue tokens are those of the
     /// apiserver, which the cache reads and writes as well. `None`: tokens are known to the source alone, and what it narrows is its affair.

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn win_33_the_store_decides_between_added_and_modified_and_an_unknown_delete_is_invisible() {
+    fn the_store_decides_between_added_and_modified_and_an_unknown_delete_is_invisible() {
         use ChangeKind::{Added, Deleted, Modified};
         assert_eq!(convert(Added, Some("web"), Some("web")).unwrap().0, EventKind::Modified);
         assert_eq!(convert(Modified, Some("web"), None).unwrap().0, EventKind::Added);

@@ -1,6 +1,11 @@
 //! An upstream in memory, as the API server is one: every write has its own version, lists are consistent and paged, watches
 //! replay the history, and old versions expire. On request it misbehaves in every way that networks, proxies and replicas do.
 
+#[path = "storage.rs"]
+mod storage;
+#[path = "upstream_writes.rs"]
+pub mod writes;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
@@ -13,12 +18,10 @@ use futures::future::LocalBoxFuture;
 use futures::stream::{self, Stream, StreamExt};
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::runtime::{Clock, Millis, Spawn, Timer};
-use watchcache::source::{Collection, FrameStream, ListRequest, PageStream, Source, WatchRequest};
+use watchcache::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use watchcache::status::{Error, Status};
 use watchcache::version::Version;
-
-#[path = "storage.rs"]
-mod storage;
+use writes::{Asked, Writes};
 
 /// The state at a version: key → (version, document).
 pub type State = BTreeMap<String, (u64, Rc<str>)>;
@@ -128,6 +131,8 @@ pub struct Upstream {
     pub latency: Cell<Millis>,
     /// Bookmarks on open watches, so many milliseconds apart; 0: none.
     pub bookmark_every: Cell<Millis>,
+    /// What came beside lists and watches.
+    pub writes: Writes,
     /// Whether it tells its version and its progress on request, as etcd does and the Kubernetes API does not.
     pub tells_progress: Cell<bool>,
     /// When it was asked for its version, and for progress.
@@ -155,6 +160,7 @@ impl Upstream {
             chunk: Cell::new(64),
             latency: Cell::new(0),
             bookmark_every: Cell::new(60_000),
+            writes: Writes::default(),
             tells_progress: Cell::new(false),
             asked: RefCell::default(),
         })
@@ -549,6 +555,19 @@ impl Source for Shared {
                 WatchFault::None => upstream.open(&request, connection),
             }
         })
+    }
+
+    fn gets(&self) -> bool {
+        !self.0.writes.only_lists.get()
+    }
+
+    fn get(&self, object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        self.ask(Asked::Get(object.clone()), move |upstream| upstream.answer_get(&object))
+    }
+
+    fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        let asked = Asked::Write(request.clone());
+        self.ask(asked, move |upstream| upstream.answer_write(&request))
     }
 }
 

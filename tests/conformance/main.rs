@@ -13,12 +13,15 @@ mod upstream;
 mod bookmarks;
 mod dispatch;
 mod filtering;
+mod intervals;
 mod life;
 mod overflow;
 mod reads;
 mod ready;
 mod start;
+mod store;
 mod window;
+mod writes;
 
 use serde_json::json;
 use watchcache::status::{Error, ErrorCode};

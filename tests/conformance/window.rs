@@ -1,7 +1,6 @@
 //! The event window and the store behind it.
 
 use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
 
 use crate::after;
 use crate::support::model::assert_store;
@@ -51,20 +50,49 @@ fn win_05_a_delete_in_the_window_is_the_object_at_the_version_of_its_deletion() 
     assert_eq!(event.document, last);
 }
 
-#[test]
-fn win_06_and_08_after_a_list_its_version_is_the_oldest_start() {
+/// Holds a/x@101 and a/y@102, and then a list.
+fn relisted() -> (Rig, u64) {
     let rig = Rig::new(Setup::window(5), |upstream| {
         upstream.put("a", "x");
     });
     rig.upstream.put("a", "y");
     rig.lose_history(|upstream| upstream.pass(7));
     let list = rig.version();
+    (rig, list)
+}
+
+#[test]
+fn win_06_after_a_list_its_version_is_the_oldest_start() {
+    let (rig, list) = relisted();
     let (old, at) = (rig.watch(after(list - 1)), rig.watch(after(list)));
-    assert_eq!(rig.heard(old), [format!("ERROR 410 Expired: too old resource version: {} ({list})", list - 1)]);
     assert_eq!(rig.ended(old), Some(EndReason::Error));
     assert_eq!(rig.heard(at), [""; 0]);
     let written = rig.upstream.put("a", "z");
     assert_eq!(rig.heard(at), [format!("ADDED a/z@{written}")]);
+}
+
+#[test]
+fn win_08_who_is_refused_is_told_the_oldest_start() {
+    let (rig, list) = relisted();
+    let old = rig.watch(after(list - 1));
+    assert_eq!(rig.heard(old), [format!("ERROR 410 Expired: too old resource version: {} ({list})", list - 1)]);
+}
+
+#[test]
+fn win_33_the_store_decides_what_a_watcher_sees_and_an_unknown_delete_moves_the_version_alone() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+    });
+    let watch = rig.watch(after(101));
+    let send = |kind: &str, name: &str, version: u64| {
+        let object = format!(r#"{{"metadata":{{"namespace":"a","name":"{name}","resourceVersion":"{version}"}}}}"#);
+        rig.upstream.send_raw(&format!(r#"{{"type":"{kind}","object":{object}}}"#));
+        rig.heard(watch)
+    };
+    assert_eq!(send("ADDED", "x", 102), ["MODIFIED a/x@102"]);
+    assert_eq!(send("MODIFIED", "y", 103), ["ADDED a/y@103"]);
+    assert_eq!(send("DELETED", "z", 104), [""; 0]);
+    assert_eq!((rig.version(), rig.resource.with(|cacher| cacher.window().len())), (104, 3));
 }
 
 #[test]
@@ -98,83 +126,4 @@ fn win_32_a_relist_leaves_no_gap_inside_any_stream() {
             other => panic!("{other:?}: {:?}", heard.events),
         }
     }
-}
-
-#[test]
-fn int_02_history_comes_in_order_and_whole_whatever_its_length() {
-    for count in [0, 5, 100, 105, 1200] {
-        let rig = Rig::new(Setup::default(), |_| {});
-        let expected: Vec<String> =
-            (0..count).map(|number| format!("ADDED a/pod{number}@{}", rig.upstream.put("a", &format!("pod{number}")))).collect();
-        rig.run(0);
-        let history = rig.watch(after(100));
-        assert_eq!(rig.heard(history), expected);
-        rig.upstream.put("a", "more");
-        assert_eq!(rig.heard(history), [format!("ADDED a/more@{}", 101 + count)]);
-    }
-}
-
-#[test]
-fn int_04_and_05_the_state_comes_in_key_order_at_the_state_s_version() {
-    let rig = Rig::new(Setup::default(), |upstream| {
-        for number in (0..50).rev() {
-            upstream.put(&format!("ns{}", number % 2), &format!("pod{number:02}"));
-        }
-    });
-    let state = rig.watch(WatchOptions::default());
-    rig.run(0);
-    let heard = rig.client.streams.borrow()[state].events.clone();
-    let mut keys: Vec<&String> = heard.iter().map(|event| &event.key).collect();
-    assert_eq!((keys.len(), keys.is_sorted()), (50, true));
-    keys.dedup();
-    assert_eq!(keys.len(), 50);
-    for event in &heard {
-        let (own, document) = &rig.upstream.state()[&event.key];
-        assert_eq!((event.version, event.own, &*event.document), (150, *own, &**document));
-    }
-    assert_eq!(rig.heard(state).len(), 50);
-    assert_eq!(rig.heard(state), [""; 0]);
-}
-
-#[test]
-fn sto_01_one_key_through_its_life() {
-    let rig = Rig::new(Setup::default(), |_| {});
-    let peek = || rig.run(0).resource.with(|cacher| cacher.store().get("a/foo").map(|object| format!("{object:?}")));
-    let all = || keys(&rig);
-    assert_eq!((peek(), all().len()), (None, 0));
-    for _ in 0..3 {
-        let version = rig.upstream.put("a", "foo");
-        assert_eq!((peek(), all()), (Some(format!("a/foo@{version}")), vec![format!("a/foo@{version}")]));
-    }
-    rig.upstream.delete("a", "foo");
-    assert_eq!((peek(), all().len()), (None, 0));
-    rig.upstream.pass(1);
-    rig.upstream.bookmark();
-    assert_eq!((peek(), rig.run(0).version()), (None, 105));
-    assert_eq!(rig.resource.with(|cacher| cacher.store().bytes()), 0);
-}
-
-#[test]
-fn sto_02_and_04_the_index_by_namespace_follows_and_is_no_plain_prefix() {
-    let rig = Rig::new(Setup::default(), |upstream| {
-        for (namespace, name) in [("foo", "a"), ("foo", "b"), ("foo2", "a"), ("foo-3", "a"), ("bar", "a")] {
-            upstream.put(namespace, name);
-        }
-    });
-    let of = |namespace: &str| -> Vec<String> {
-        rig.run(0).resource.with(|cacher| cacher.store().namespace(namespace).map(|object| format!("{object:?}")).collect())
-    };
-    assert_eq!(of("foo"), ["foo/a@101", "foo/b@102"]);
-    assert_eq!(of("foo2"), ["foo2/a@103"]);
-    assert_eq!(of("fo"), [""; 0]);
-    rig.upstream.put("foo", "b");
-    rig.upstream.delete("foo", "a");
-    assert_eq!(of("foo"), ["foo/b@106"]);
-    rig.lose_history(|upstream| {
-        upstream.delete("foo", "b");
-        upstream.put("baz", "a");
-    });
-    assert_eq!(of("foo"), [""; 0]);
-    assert_eq!(of("baz"), ["baz/a@109"]);
-    assert_eq!(of("").len(), 4);
 }

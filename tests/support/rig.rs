@@ -11,6 +11,7 @@ use watchcache::cache::status::{Phase, ResourceStatus};
 use watchcache::cache::views::ViewOptions;
 use watchcache::cache::window::WindowBounds;
 use watchcache::json::FieldSet;
+use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::Millis;
@@ -30,11 +31,13 @@ pub struct Setup {
     pub window: WindowBounds,
     pub page_size: u32,
     pub resource: &'static str,
+    /// Paths that are not kept.
+    pub strip: Vec<&'static str>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { seed: 1, window: WindowBounds::default(), page_size: 500, resource: "pods" }
+        Self { seed: 1, window: WindowBounds::default(), page_size: 500, resource: "pods", strip: Vec::new() }
     }
 }
 
@@ -71,7 +74,8 @@ impl Rig {
             window: setup.window,
             reflector: ReflectorConfig { page_size: setup.page_size, seed: setup.seed, ..ReflectorConfig::default() },
         };
-        let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), FieldSet::new(Vec::new()), time.clone());
+        let strip = setup.strip.iter().map(|path| Path::parse(path).unwrap()).collect();
+        let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), FieldSet::new(strip), time.clone());
         let client = Rc::new(Client::default());
         let (listener, listened) = (client.clone(), Rc::downgrade(&resource));
         resource.on_flush(move |flush| {

@@ -1,0 +1,195 @@
+//! The half of the upstream that takes writes, as an API server does: an update names the version that it replaces, a deletion may name
+//! what must hold.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use futures::future::LocalBoxFuture;
+use serde_json::Value;
+use watchcache::source::{ObjectName, WriteRequest};
+use watchcache::status::{Details, Error, Status};
+
+use super::{Shared, Upstream, Write, key};
+
+/// A request for one object, or a write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    Get(ObjectName),
+    Write(WriteRequest),
+}
+
+/// What the next of these requests meets.
+#[derive(Clone, Debug)]
+pub enum WriteFault {
+    /// Nothing: the request is answered as it should be.
+    None,
+    Refuse(Error),
+    /// No answer, ever; nothing is written.
+    Hang,
+    /// It is written, and the answer is lost.
+    Lost,
+    /// It is written, and this is the answer.
+    Answer(&'static str),
+}
+
+/// How it takes writes.
+#[derive(Default)]
+pub struct Writes {
+    pub asked: RefCell<Vec<Asked>>,
+    pub faults: RefCell<VecDeque<WriteFault>>,
+    /// It gives no single objects, only lists.
+    pub only_lists: Cell<bool>,
+    /// A deletion is answered with the object rather than with a Status.
+    pub gives_deleted: Cell<bool>,
+    /// Deletions only mark their objects, which end later.
+    pub graceful: Cell<bool>,
+}
+
+impl Writes {
+    pub fn fail(&self, fault: WriteFault) {
+        self.faults.borrow_mut().push_back(fault);
+    }
+
+    fn next_fault(&self) -> WriteFault {
+        self.faults.borrow_mut().pop_front().unwrap_or(WriteFault::None)
+    }
+
+    /// What was asked for, as text, and forgotten.
+    pub fn taken(&self) -> Vec<String> {
+        let text = |asked: Asked| match asked {
+            Asked::Get(object) => format!("GET {}", key(&object.namespace, &object.name)),
+            Asked::Write(WriteRequest::Create { document, .. }) => {
+                let document: Value = serde_json::from_slice(&document).unwrap();
+                format!("POST {}", document["metadata"]["name"].as_str().unwrap_or("?"))
+            }
+            Asked::Write(WriteRequest::Update { object, document }) => {
+                let document: Value = serde_json::from_slice(&document).unwrap();
+                format!("PUT {}@{}", key(&object.namespace, &object.name), document["metadata"]["resourceVersion"].as_str().unwrap())
+            }
+            Asked::Write(WriteRequest::Delete { object, .. }) => format!("DELETE {}", key(&object.namespace, &object.name)),
+        };
+        self.asked.take().into_iter().map(text).collect()
+    }
+}
+
+fn conflict(name: &str, why: &str) -> Error {
+    Status::new(409, "Conflict", format!("Operation cannot be fulfilled on pods {name:?}: {why}")).into()
+}
+
+impl Upstream {
+    /// The object as it stands.
+    pub fn object(&self, key: &str) -> Option<Value> {
+        self.current.borrow().get(key).map(|(_, document)| serde_json::from_str(document).unwrap())
+    }
+
+    /// The document of an object, for who asks for it.
+    pub fn answer_get(&self, object: &ObjectName) -> Result<Vec<u8>, Error> {
+        let found = self.object(&key(&object.namespace, &object.name));
+        found.map(|found| found.to_string().into_bytes()).ok_or_else(|| Status::not_found("pods", &object.name).into())
+    }
+
+    /// Does a write, and gives its answer.
+    pub fn answer_write(&self, request: &WriteRequest) -> Result<Vec<u8>, Error> {
+        match request {
+            WriteRequest::Create { namespace, document } => self.create_object(namespace, document),
+            WriteRequest::Update { object, document } => self.update_object(object, document),
+            WriteRequest::Delete { object, options } => {
+                let found = self.object(&key(&object.namespace, &object.name)).ok_or_else(|| Status::not_found("pods", &object.name))?;
+                let given = &options.preconditions;
+                let checks = [("UID", &given.uid, "uid"), ("ResourceVersion", &given.resource_version, "resourceVersion")];
+                for (what, wanted, field) in checks {
+                    let real = found["metadata"][field].as_str().unwrap();
+                    if let Some(wanted) = wanted.as_deref().filter(|wanted| *wanted != real) {
+                        let why = format!("the {what} in the precondition ({wanted}) does not match the {what} in record ({real})");
+                        return Err(conflict(&object.name, &why));
+                    }
+                }
+                Ok(self.delete_object(object, found))
+            }
+        }
+    }
+
+    fn create_object(&self, namespace: &str, document: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut object: Value = serde_json::from_slice(document).unwrap();
+        if object["metadata"]["name"].is_null() {
+            let prefix = object["metadata"]["generateName"].as_str().unwrap();
+            object["metadata"]["name"] = format!("{prefix}{}", self.version()).into();
+        }
+        let name = object["metadata"]["name"].as_str().unwrap().to_string();
+        if self.holds(&key(namespace, &name)) {
+            return Err(Status::new(409, "AlreadyExists", format!("pods {name:?} already exists")).into());
+        }
+        object["metadata"]["uid"] = format!("{name}-{}", self.version()).into();
+        Ok(self.store("ADDED", &key(namespace, &name), object))
+    }
+
+    fn update_object(&self, target: &ObjectName, document: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut object: Value = serde_json::from_slice(document).unwrap();
+        let key = key(&target.namespace, &target.name);
+        let found = self.object(&key).ok_or_else(|| Status::not_found("pods", &target.name))?;
+        assert!(object["metadata"]["resourceVersion"].is_string(), "an update without a version would overwrite what nobody has seen");
+        if object["metadata"]["resourceVersion"] != found["metadata"]["resourceVersion"] {
+            let why = "the object has been modified; please apply your changes to the latest version and try again";
+            return Err(conflict(&target.name, why));
+        }
+        if object["metadata"].get("uid").is_some_and(|uid| *uid != found["metadata"]["uid"]) {
+            return Err(conflict(&target.name, "Precondition failed: UID in precondition"));
+        }
+        // Clients that do not know it cannot lose it.
+        if object["metadata"].get("managedFields").is_none() && found["metadata"].get("managedFields").is_some() {
+            object["metadata"]["managedFields"] = found["metadata"]["managedFields"].clone();
+        }
+        if object == found {
+            return Ok(found.to_string().into_bytes());
+        }
+        Ok(self.store("MODIFIED", &key, object))
+    }
+
+    fn delete_object(&self, target: &ObjectName, mut found: Value) -> Vec<u8> {
+        let key = key(&target.namespace, &target.name);
+        if self.writes.graceful.get() {
+            found["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
+            return self.store("MODIFIED", &key, found);
+        }
+        let uid = found["metadata"]["uid"].as_str().unwrap().to_string();
+        let last = self.store("DELETED", &key, found);
+        if self.writes.gives_deleted.get() {
+            return last;
+        }
+        // As a success is told: no code, no reason, no version.
+        let details = Details { name: Some(target.name.clone()), kind: Some("pods".into()), uid: Some(uid), ..Details::default() };
+        Status { details: Some(details), ..Status::default() }.to_json().into_bytes()
+    }
+
+    fn store(&self, kind: &'static str, key: &str, mut object: Value) -> Vec<u8> {
+        let version = self.version() + 1;
+        object["metadata"]["resourceVersion"] = version.to_string().into();
+        let document: Rc<str> = object.to_string().into();
+        self.write(Write { version, kind, key: key.into(), document: document.clone() });
+        document.as_bytes().to_vec()
+    }
+}
+
+impl Shared {
+    /// Answers one request, with its fault.
+    pub fn ask(
+        &self,
+        asked: Asked,
+        answer: impl FnOnce(&Upstream) -> Result<Vec<u8>, Error> + 'static,
+    ) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        let upstream = self.0.clone();
+        upstream.writes.asked.borrow_mut().push(asked);
+        let fault = upstream.writes.next_fault();
+        Box::pin(async move {
+            upstream.wait().await;
+            match fault {
+                WriteFault::None => answer(&upstream),
+                WriteFault::Refuse(error) => Err(error),
+                WriteFault::Hang => std::future::pending().await,
+                WriteFault::Lost => answer(&upstream).and(Err(Error::network("connection reset by peer"))),
+                WriteFault::Answer(text) => answer(&upstream).map(|_| text.as_bytes().to_vec()),
+            }
+        })
+    }
+}
