@@ -6,6 +6,8 @@ use futures::FutureExt;
 
 use crate::cache::cacher::Cacher;
 use crate::cache::freshness::FRESH_LIMIT_MS;
+use crate::cache::list::NEAR_MS;
+use crate::cache::list::options::ListOptions;
 use crate::cache::resource::Resource;
 use crate::object::Object;
 use crate::runtime::Millis;
@@ -57,9 +59,9 @@ impl Cacher {
     /// Captures the initial events of a watcher and begins to dispatch to it, in one step.
     ///
     /// Where it starts, as the apiserver's cacher does: from the state when the version is unset or `"0"` or when initial events are
-    /// asked for; after `n` from the window; with `sendInitialEvents=false` after `required` (unset) or now (`"0"`). `required` is the
-    /// version the caller made sure of.
-    pub fn start_watch(&mut self, id: u32, options: &WatchOptions, start: &Start, required: &Version, now: Millis) {
+    /// asked for; after `n` from the window; with `sendInitialEvents=false` after the basis (unset) or now (`"0"`).
+    pub fn start_watch(&mut self, id: u32, options: &WatchOptions, start: &Start, basis: &Basis, now: Millis) {
+        let required = &basis.version;
         let from_history = match (start, options.send_initial_events) {
             (Start::After(version), None | Some(false)) => Some(version.clone()),
             (Start::Unset, Some(false)) => Some(required.clone()),
@@ -67,21 +69,28 @@ impl Cacher {
         };
         let silent = *start == Start::Any && options.send_initial_events == Some(false);
         let Some(filter) = self.dispatcher.get(id).map(|watcher| watcher.filter.clone()) else { return };
-        let captured = match &from_history {
-            Some(version) => self.history_events(&filter, version),
-            None if silent => Ok(Vec::new()),
-            None => Ok(self.state_events(&filter)),
+        // What the upstream listed counts only while it is newer than what is held.
+        let listed = basis.listed.as_ref().filter(|_| required > self.version());
+        let state = if listed.is_some() { required.clone() } else { self.version().clone() };
+        let captured = match (&from_history, listed) {
+            (Some(version), _) => self.history_events(&filter, version),
+            (None, _) if silent => Ok(Vec::new()),
+            (None, Some(objects)) => {
+                let fields = self.fields().borrow();
+                Ok(state_events(objects.iter().filter(|object| filter.passes(object, &fields)).cloned(), &state))
+            }
+            (None, None) => Ok(state_events(self.select(&filter), &state)),
         };
         let mut events = match captured {
             Ok(events) => events,
             Err(error) => return self.fail(id, &error),
         };
-        let interval = from_history.unwrap_or_else(|| self.version().clone());
+        let interval = from_history.unwrap_or_else(|| state.clone());
         let newest = events.last().map(|event| event.version.clone()).unwrap_or_default();
         let gate = interval.max(required.clone()).max(newest);
-        let state = match bookmark_after(options, start, required, self.version()) {
+        let bookmark_state = match bookmark_after(options, start, required, self.version()) {
             Some(after) => {
-                events.push(WatchEvent::bookmark(self.version().clone(), true));
+                events.push(WatchEvent::bookmark(state, true));
                 BookmarkState::Waiting(after)
             }
             None => BookmarkState::Sent,
@@ -98,15 +107,10 @@ impl Cacher {
             watcher.capacity = capacity;
             watcher.on_overflow = options.on_overflow;
             watcher.bookmarks = options.allow_watch_bookmarks;
-            watcher.bookmark_state = state;
+            watcher.bookmark_state = bookmark_state;
             watcher.deadline = options.timeout_seconds.map(|seconds| now + Millis::from(seconds) * 1000);
         }
         self.dispatcher.start(id, now);
-    }
-
-    fn state_events(&self, filter: &Filter) -> Vec<WatchEvent> {
-        let at = |object: &Rc<Object>| WatchEvent { kind: EventKind::Added, object: object.clone(), version: self.version().clone() };
-        self.select(filter).map(|object| at(&object)).collect()
     }
 
     fn history_events(&self, filter: &Filter, since: &Version) -> Result<Vec<WatchEvent>, Error> {
@@ -120,6 +124,26 @@ impl Cacher {
             })
             .collect())
     }
+}
+
+/// What a watch may begin with, made sure of before.
+#[derive(Debug, Default)]
+pub struct Basis {
+    /// The version that it must not be older than.
+    pub version: Version,
+    /// The objects that the upstream listed at that version, where what is held is not known to be as new.
+    pub listed: Option<Vec<Rc<Object>>>,
+}
+
+impl From<Version> for Basis {
+    fn from(version: Version) -> Self {
+        Self { version, listed: None }
+    }
+}
+
+/// Objects as the initial events of a watch that begins with the state at a version.
+fn state_events(objects: impl Iterator<Item = Rc<Object>>, version: &Version) -> Vec<WatchEvent> {
+    objects.map(|object| WatchEvent { kind: EventKind::Added, object, version: version.clone() }).collect()
 }
 
 /// The version that the bookmark at the end of the initial events must have reached; none where no such bookmark is owed.
@@ -152,7 +176,7 @@ impl Resource {
         match ready {
             Ok(()) if self.required_now(&options, &start).is_some() => {
                 let required = self.required_now(&options, &start).unwrap_or_default();
-                self.with(|cacher| cacher.start_watch(id, &options, &start, &required, now));
+                self.with(|cacher| cacher.start_watch(id, &options, &start, &required.into(), now));
                 self.keep_ticking();
             }
             Err(error) if !wait || self.cacher.borrow_mut().ready().is_stopped() => {
@@ -182,16 +206,16 @@ impl Resource {
             return; // closed, and with it every stream
         }
         let generation = self.cacher.borrow_mut().ready().generation();
-        let required = self.required_version(&options, &start).await;
+        let basis = self.basis(&options, &start).await;
         let now = self.runtime.now();
         self.with(|cacher| {
             if !cacher.dispatcher.awaits_start(id, serial) {
                 return; // stopped while it waited
             }
-            match required {
+            match basis {
                 Err(error) => cacher.fail(id, &error),
-                Ok(required) if cacher.ready().is_ready() && cacher.ready().generation() == generation => {
-                    cacher.start_watch(id, &options, &start, &required, now);
+                Ok(basis) if cacher.ready().is_ready() && cacher.ready().generation() == generation => {
+                    cacher.start_watch(id, &options, &start, &basis, now);
                 }
                 // What it waited for belongs to a state that is gone: an empty stream, to be opened again.
                 Ok(_) => cacher.dispatcher.end(id, EndReason::Relist, &Version::ZERO),
@@ -200,16 +224,42 @@ impl Resource {
         self.keep_ticking();
     }
 
-    async fn required_version(self: &Rc<Self>, options: &WatchOptions, start: &Start) -> Result<Version, Error> {
-        let required = match (start, options.send_initial_events) {
-            (Start::Unset, Some(_)) => self.current_version().await?,
-            (Start::After(version), _) => version.clone(),
-            _ => Version::ZERO,
-        };
-        if options.send_initial_events == Some(true) {
-            self.until_fresh(&required, FRESH_LIMIT_MS).await?;
+    async fn basis(self: &Rc<Self>, options: &WatchOptions, start: &Start) -> Result<Basis, Error> {
+        let state = options.send_initial_events == Some(true);
+        match start {
+            Start::Unset if state => self.newest_basis(options).await,
+            Start::Unset => Ok(self.current_version().await?.into()),
+            Start::Any => Ok(Basis::default()),
+            Start::After(version) => {
+                if state {
+                    self.until_fresh(version, FRESH_LIMIT_MS).await?;
+                }
+                Ok(version.clone().into())
+            }
         }
-        Ok(required)
+    }
+
+    /// As new as the upstream is now. One that tells its progress on request is waited for. One that cannot, as over the Kubernetes API, may
+    /// be ahead of a quiet resource for a minute, by writes to others, and there is no telling: then its own list is what the watch
+    /// begins with, and only what comes after that list's version follows.
+    async fn newest_basis(self: &Rc<Self>, options: &WatchOptions) -> Result<Basis, Error> {
+        let current = self.current_version().await?;
+        if !self.reads.progress.is_supported() && self.until_fresh(&current, NEAR_MS).await.is_err() {
+            let one = options.name.as_deref().map(|name| format!("metadata.name={name}"));
+            let fields: Vec<String> = options.field_selector.iter().cloned().chain(one).filter(|text| !text.is_empty()).collect();
+            let whole = ListOptions {
+                namespace: options.namespace.clone(),
+                label_selector: options.label_selector.clone(),
+                field_selector: Some(fields.join(",")),
+                shard_selector: options.shard_selector.clone(),
+                ..ListOptions::default()
+            };
+            if let Ok(list) = self.list_upstream(&self.request(whole)?).await {
+                return Ok(Basis { version: list.version, listed: Some(list.objects) });
+            }
+        }
+        self.until_fresh(&current, FRESH_LIMIT_MS).await?;
+        Ok(current.into())
     }
 }
 

@@ -73,10 +73,13 @@ impl Overflow {
         }
     }
 
-    /// One event for each object that is not as the subscriber was told, by version; those of one version by key.
+    /// One event for each object that is not as the subscriber was told, by version. Of one version are the deletions that a relist
+    /// brings: they come last, by key.
     pub fn into_events(self) -> Vec<WatchEvent> {
         let mut merged: Vec<(Key, Merged)> = self.merged.into_iter().collect();
-        merged.sort_unstable_by(|(a, one), (b, other)| one.version.cmp(&other.version).then_with(|| a.cmp(b)));
+        merged.sort_unstable_by(|(a, one), (b, other)| {
+            (&one.version, one.after.is_none(), a).cmp(&(&other.version, other.after.is_none(), b))
+        });
         merged.into_iter().filter_map(|(_, merged)| merged.event()).collect()
     }
 }

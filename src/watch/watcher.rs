@@ -189,7 +189,8 @@ impl Watcher {
         self.ended = Some(reason);
         // What waits behind the queue is not delivered any more.
         let reached = self.overflow.take().map_or_else(|| reached.clone(), |overflow| overflow.since);
-        self.resume_from = self.started.then_some(reached);
+        // One that began ahead of the cacher has missed nothing before its beginning.
+        self.resume_from = self.started.then(|| reached.max(self.gate.clone()));
         if reason == EndReason::Stopped {
             self.discard();
         }

@@ -145,36 +145,75 @@ fn wat_26_an_empty_state_ends_its_initial_events_at_once() {
     assert_eq!(document["metadata"]["resourceVersion"], "100");
 }
 
-/// The REST API has no progress requests, so the cacher asks the upstream for its version by the smallest list there is, and
-/// waits for the watch to get there.
+/// Both kinds of upstream: one that tells its progress when asked, as etcd does, and one that does not, as the Kubernetes API.
 #[test]
 fn wat_28_initial_events_wait_for_the_version_for_three_seconds() {
-    let rig = Rig::new(Setup::default(), |_| {});
+    for tells_progress in [false, true] {
+        let rig = Rig::new(Setup::default(), |upstream| upstream.tells_progress.set(tells_progress));
+        rig.upstream.freeze_streams();
+        rig.upstream.pass(5);
+        let unset = tells_progress.then(|| initial(None, true, true));
+        for options in [initial(Some("105"), true, true)].into_iter().chain(unset) {
+            let watch = rig.watch(options);
+            rig.run(2_999);
+            assert_eq!(rig.ended(watch), None);
+            rig.run(1);
+            assert_eq!(rig.heard(watch), ["ERROR 504 Timeout: Timeout: Too large resource version: 105, current: 100"]);
+            assert_eq!((rig.ended(watch), rig.resume_from(watch)), (Some(EndReason::Error), None));
+            let status = Status::parse(rig.client.streams.borrow()[watch].events[0].document.as_bytes()).unwrap();
+            assert!(status.is_too_large());
+            assert_eq!(status.details.as_ref().unwrap().retry_after_seconds, Some(1));
+            let cause = &status.details.unwrap().causes[0];
+            assert_eq!((cause.reason.as_str(), cause.message.as_str()), ("ResourceVersionTooLarge", "Too large resource version"));
+        }
+        assert_eq!(rig.upstream.asked.borrow().1.is_empty(), !tells_progress, "progress is asked for while somebody waits");
+
+        let rig = Rig::new(Setup::default(), |upstream| upstream.tells_progress.set(tells_progress));
+        let patient = rig.watch(initial(Some("105"), true, false));
+        rig.run(1000);
+        before(&rig.upstream, 105);
+        rig.upstream.put("a", "pod1");
+        assert_eq!(rig.heard(patient), ["ADDED a/pod1@105"]);
+    }
+}
+
+/// The version of a cluster is that of its last write, to whatever resource. Where nobody says that a quiet one is up to date, its list does.
+#[test]
+fn initial_events_of_a_quiet_resource_in_a_busy_cluster_are_the_upstreams_own_list() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+        upstream.put("a", "y");
+        upstream.put("b", "x");
+    });
+    rig.run(2000);
     rig.upstream.freeze_streams();
+    rig.upstream.delete("a", "y");
     rig.upstream.pass(5);
-    for options in [initial(Some("105"), true, true), initial(None, true, true)] {
-        let before = rig.upstream.requests.borrow().len();
-        let asks = options.resource_version.is_none();
-        let watch = rig.watch(options);
-        rig.run(2_999);
-        assert_eq!(rig.ended(watch), None);
-        rig.run(1);
-        assert_eq!(rig.heard(watch), ["ERROR 504 Timeout: Timeout: Too large resource version: 105, current: 100"]);
-        assert_eq!((rig.ended(watch), rig.resume_from(watch)), (Some(EndReason::Error), None));
-        let status = Status::parse(rig.client.streams.borrow()[watch].events[0].document.as_bytes()).unwrap();
-        assert!(status.is_too_large());
-        assert_eq!(status.details.as_ref().unwrap().retry_after_seconds, Some(1));
-        let cause = &status.details.unwrap().causes[0];
-        assert_eq!((cause.reason.as_str(), cause.message.as_str()), ("ResourceVersionTooLarge", "Too large resource version"));
-        assert_eq!(rig.upstream.requests.borrow().len() - before, usize::from(asks), "only an unset version is asked for");
+    let named = WatchOptions { namespace: Some("a".into()), name: Some("x".into()), ..initial(None, true, true) };
+    let streams = [initial(None, true, true), named].map(|options| rig.watch(options));
+    rig.run(249);
+    assert_eq!(rig.heard(streams[0]), [""; 0], "a stream that is busy is waited for");
+    rig.run(1);
+    assert_eq!(rig.heard(streams[0]), ["ADDED a/x@109", "ADDED b/x@109", "INITIAL-EVENTS-END @109"]);
+    assert_eq!(rig.heard(streams[1]), ["ADDED a/x@109", "INITIAL-EVENTS-END @109"]);
+    assert_eq!(rig.version(), 103, "what is held waits for the stream");
+    rig.upstream.drop_streams();
+    rig.upstream.put("a", "x");
+    rig.run(2000);
+    for stream in streams {
+        assert_eq!(rig.heard(stream), ["MODIFIED a/x@110", "BOOKMARK @110"], "the deletion was before the list");
     }
 
-    let rig = Rig::new(Setup::default(), |_| {});
-    let patient = rig.watch(initial(Some("105"), true, false));
-    rig.run(1000);
-    before(&rig.upstream, 105);
-    rig.upstream.put("a", "pod1");
-    assert_eq!(rig.heard(patient), ["ADDED a/pod1@105"]);
+    // Neither tells the upstream, nor does it list: then it is as with any version that does not come.
+    rig.upstream.freeze_streams();
+    rig.upstream.pass(5);
+    rig.upstream
+        .list_faults
+        .borrow_mut()
+        .extend([crate::upstream::ListFault::None, crate::upstream::ListFault::Refuse(Error::network("connection refused"))]);
+    let late = rig.watch(initial(None, true, true));
+    rig.run(4000);
+    assert_eq!(rig.heard(late), ["ERROR 504 Timeout: Timeout: Too large resource version: 115, current: 110"]);
 }
 
 #[test]

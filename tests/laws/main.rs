@@ -19,6 +19,7 @@ mod reentrancy;
 mod replay;
 mod resume;
 mod rows;
+mod skip;
 mod split;
 mod steps;
 mod world;

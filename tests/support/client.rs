@@ -79,7 +79,7 @@ impl Stream {
             // Initial events are all at the version of the state that they are; a bookmark may repeat the version before it.
             let state = event.kind == EventKind::Added && last.kind == EventKind::Added && event.own <= event.version;
             // So are the deletions that a relist brings: nobody knows their own.
-            let relist = self.resynced && event.kind == EventKind::Deleted && last.kind == EventKind::Deleted;
+            let relist = self.resynced && event.kind == EventKind::Deleted && last.is_change();
             let marker = matches!(event.kind, EventKind::Bookmark | EventKind::InitialEventsEnd | EventKind::Resync);
             let repeats = state || relist || marker;
             let grows = event.version > last.version || repeats && event.version == last.version;

@@ -26,7 +26,7 @@ use crate::watch::filter::Filter;
 
 /// How long a read that nobody can hasten waits for the stream before it asks the upstream for the objects themselves. The stream of a busy
 /// resource is there within that; a quiet one hears of the upstream's version with the next bookmark only.
-const NEAR_MS: Millis = 250;
+pub(super) const NEAR_MS: Millis = 250;
 
 /// The answer to a list.
 #[derive(Clone, Debug, Default)]

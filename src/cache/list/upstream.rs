@@ -22,7 +22,7 @@ impl Resource {
     /// Every selector is applied here as well: what the upstream does not narrow (a field it does not know, a shard, another API than that of
     /// Kubernetes) counts towards the limit there and is dropped here, so that a page may hold fewer objects than its limit, even none, and
     /// its token still leads to all the others.
-    pub(super) async fn list_upstream(&self, request: &Request) -> Result<List, Error> {
+    pub(in crate::cache) async fn list_upstream(&self, request: &Request) -> Result<List, Error> {
         let fields = request.filter.predicate().field.clone();
         let unknown = unknown_fields(&fields);
         if unknown.is_empty() || self.reads.refused_fields.borrow().contains(&unknown) {
