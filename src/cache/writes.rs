@@ -27,10 +27,12 @@ use crate::version::Version;
 const PATIENCE_MS: Millis = 60_000;
 /// How often a request that is told to come back later does so, as in client-go.
 const RETRIES: u32 = 10;
+/// How long it waits where it is not told: a page of another origin cannot read the header, which says a second as a rule.
+const UNNAMED_WAIT_MS: Millis = 1_000;
 /// The wait before the third try of an update that meets a conflict each time; it doubles from there.
 const CONFLICT_WAIT_MS: Millis = 10;
 /// The longest of these waits.
-const CONFLICT_WAIT_MOST_MS: Millis = 1_000;
+const CONFLICT_WAIT_MOST_MS: Millis = 250;
 /// How long a deletion that left no version waits for the stream: what it deleted was not held, and most likely never will be.
 const UNSEEN_WAIT_MS: Millis = 250;
 
@@ -230,10 +232,10 @@ impl Resource {
                 Either::Left((Err(error), _)) => error,
                 Either::Right(_) => return Err(Error::new(ErrorCode::Timeout, format!("no answer came within {PATIENCE_MS} ms"))),
             };
-            match (error.code, error.retry_after_seconds) {
-                (ErrorCode::Unauthorized, _) if !asked_again => asked_again = true,
-                (ErrorCode::TooManyRequests, Some(seconds)) => {
-                    let wait = Millis::from(seconds) * 1000;
+            match error.code {
+                ErrorCode::Unauthorized if !asked_again => asked_again = true,
+                ErrorCode::TooManyRequests => {
+                    let wait = error.retry_after_seconds.map_or(UNNAMED_WAIT_MS, |seconds| Millis::from(seconds) * 1000);
                     if retries == RETRIES || self.runtime.now() + wait > deadline {
                         return Err(error);
                     }

@@ -1,6 +1,6 @@
 import type { Delivery } from "./delivery.js";
 import { closedError, reporter, WatchCacheError } from "./errors.js";
-import type { RawModule, RawOptions, RawResource } from "./raw.js";
+import type { RawModule, RawOptions, RawResource, RawSource } from "./raw.js";
 import { type ResourceHost, ResourceImpl } from "./resource.js";
 import { baseUrl, readOptions, type Settings } from "./settings.js";
 import { readSpec, type Target } from "./spec.js";
@@ -147,7 +147,11 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
   if (target.source !== undefined) {
     const { source } = target;
     // Called as methods of the user's object, whatever the core calls them on.
-    const bound = { list: source.list.bind(source), watch: source.watch.bind(source) };
+    const bound: RawSource = { list: source.list.bind(source), watch: source.watch.bind(source) };
+    for (const method of ["get", "create", "update", "delete"] as const) {
+      const given = source[method];
+      if (given !== undefined) bound[method] = given.bind(source);
+    }
     return module.openSource(options, bound, delivery);
   }
   const { path, labelSelector, fieldSelector } = target;

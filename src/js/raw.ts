@@ -56,6 +56,10 @@ export interface RawKubernetes {
 export interface RawSource {
   list: Function;
   watch: Function;
+  get?: Function;
+  create?: Function;
+  update?: Function;
+  delete?: Function;
 }
 
 export interface RawOptions {
@@ -86,6 +90,11 @@ export interface RawListOptions {
   fieldSelector?: string;
   resourceVersion?: string;
   wait?: boolean;
+}
+export interface RawDeleteOptions {
+  preconditions?: { uid?: string; resourceVersion?: string };
+  gracePeriodSeconds?: number;
+  propagationPolicy?: string;
 }
 export interface RawViewSpec {
   namespaces?: string[];
@@ -127,6 +136,12 @@ export interface RawResource {
 
   list(options: RawListOptions): Promise<{ ids: Float64Array; resourceVersion: string }>;
   get(key: string, options: { resourceVersion?: string }): Promise<number>;
+
+  // Writes end, and their request with them, when `over` resolves; it has to in the end.
+  create(document: string, over: Promise<void>): Promise<number>;
+  /** `change` gets an id that is readable until it returns, and gives JSON, or undefined to leave the object alone; what it throws is rejected with as it is. */
+  update(key: string, change: (id: number) => string | undefined, over: Promise<void>): Promise<number>;
+  delete(key: string, options: RawDeleteOptions, over: Promise<void>): Promise<void>;
 
   view(spec: RawViewSpec): number;
   viewRows(view: number): Float64Array; // ids of the window's rows, pinned

@@ -5,6 +5,7 @@ import type { RawModule, RawResource } from "./raw.js";
 import { sameStatus, toStatus } from "./status.js";
 import type { Ticker } from "./ticker.js";
 import type {
+  DeleteOptions,
   GetOptions,
   List,
   ListOptions,
@@ -15,10 +16,12 @@ import type {
   View,
   Watcher,
   WatchOptions,
+  WriteOptions,
 } from "./types.js";
 import { Usage } from "./use.js";
 import { ViewImpl } from "./view.js";
 import { WatcherImpl } from "./watcher.js";
+import { changer, givenBy, toDocument } from "./write.js";
 
 /** What a resource needs of its cache. */
 export interface ResourceHost {
@@ -111,11 +114,7 @@ export class ResourceImpl<T> extends EventTarget {
   }
 
   async get(key: string, { signal, ...options }: GetOptions = {}): Promise<T> {
-    const answer = await this.#ask(
-      (raw) => raw.get(key, options),
-      signal,
-      (id, objects) => objects.giveBack(id),
-    );
+    const answer = await this.#ask((raw) => raw.get(key, options), signal, discard);
     return answer.objects.take(answer.value) as T;
   }
 
@@ -174,6 +173,23 @@ export class ResourceImpl<T> extends EventTarget {
       throw view.error;
     }
     return view;
+  }
+
+  // --------------------------------------------------------------------------------------- writing
+
+  async create(object: T, { signal }: WriteOptions = {}): Promise<T> {
+    const document = toDocument(object, this.name);
+    const answer = await this.#ask((raw, over) => raw.create(document, over()), signal, discard);
+    return answer.objects.take(answer.value) as T;
+  }
+
+  async update(key: string, change: (current: T) => T | undefined, { signal }: WriteOptions = {}): Promise<T> {
+    const answer = await this.#ask((raw, over) => raw.update(key, changer(raw, change, this.name), over()), signal, discard);
+    return answer.objects.take(answer.value) as T;
+  }
+
+  async delete(key: string, { signal, ...options }: DeleteOptions = {}): Promise<void> {
+    await this.#ask((raw, over) => raw.delete(key, options, over()), signal);
   }
 
   // ------------------------------------------------------------------------------------ the stream
@@ -407,10 +423,11 @@ export class ResourceImpl<T> extends EventTarget {
   /**
    * A question to the core, which counts as a use until it is answered.
    *
+   * @param question gets what makes a promise that resolves when nobody waits for the answer any more
    * @param discard what to do with an answer that nobody waits for any more
    */
   #ask<V>(
-    question: (raw: RawResource) => Promise<V>,
+    question: (raw: RawResource, over: () => Promise<void>) => Promise<V>,
     signal?: AbortSignal,
     discard?: (value: V, objects: ObjectTable) => void,
   ): Promise<{ value: V; objects: ObjectTable }> {
@@ -419,8 +436,11 @@ export class ResourceImpl<T> extends EventTarget {
     return new Promise((resolve, reject) => {
       let open = true;
       let release = () => {};
+      let end = () => {};
+      const over = () => new Promise<void>((resolve) => (end = resolve));
       const settle = () => {
         open = false;
+        end();
         this.#pending.delete(fail);
         signal?.removeEventListener("abort", abort);
         release();
@@ -440,14 +460,14 @@ export class ResourceImpl<T> extends EventTarget {
         while (this.#session === undefined && this.#loading !== undefined) await this.#loading;
         const session = open ? this.#use() : undefined;
         if (session === undefined) return fail(this.#error ?? closedError(this.name));
-        const value = await question(session.raw);
+        const value = await question(session.raw, over);
         if (!open) return discard?.(value, session.objects);
         settle();
         resolve({ value, objects: session.objects });
       };
       ask().catch((error: unknown) => {
         this.#host.checkPoison();
-        fail(toError(error, this.name));
+        fail(givenBy(error, () => toError(error, this.name)));
       });
     });
   }
@@ -482,6 +502,11 @@ export class ResourceImpl<T> extends EventTarget {
   #dispatch(name: keyof ResourceEventMap): void {
     this.dispatchEvent(new CustomEvent<ResourceStatus>(name, { detail: this.status }));
   }
+}
+
+/** An object that came too late for who asked. What was given up has none. */
+function discard(id: number | undefined, objects: ObjectTable): void {
+  if (id !== undefined) objects.giveBack(id);
 }
 
 function sameIds(a: Float64Array, b: Float64Array): boolean {

@@ -39,6 +39,7 @@ export interface Status {
     name?: string;
     group?: string;
     kind?: string;
+    uid?: string;
     causes?: { reason?: string; message?: string; field?: string }[];
     /** Seconds to wait before the next try. */
     retryAfterSeconds?: number;
@@ -147,6 +148,27 @@ export interface Source {
     },
     signal: AbortSignal,
   ): AsyncIterable<string | Uint8Array>;
+
+  /** One object as it stands now. Reject as for `list`, with code 404 where there is none. Without it, updates look for the object in lists. */
+  get?(request: { namespace?: string; name: string }, signal: AbortSignal): Promise<SourceAnswer>;
+  /** Adds the object that `body` holds as JSON; answers with the object as it is kept. Reject with code 409 where its name is taken. */
+  create?(request: { namespace?: string; body: string }, signal: AbortSignal): Promise<SourceAnswer>;
+  /**
+   * Replaces the object, if it still has the `metadata.resourceVersion` that stands in `body`; answers with the object as it is kept.
+   * Reject with code 409 where it has another one, and the change is made anew from what `get` gives. Where `metadata.managedFields` is
+   * missing from `body`, keep what you have.
+   */
+  update?(request: { namespace?: string; name: string; body: string }, signal: AbortSignal): Promise<SourceAnswer>;
+  /**
+   * Deletes the object. `body` holds `DeleteOptions` as JSON; reject with code 409 where its `preconditions` do not hold. Answers with
+   * the object under the version of its deletion, with a Status, or with nothing.
+   */
+  delete?(request: { namespace?: string; name: string; body: string }, signal: AbortSignal): Promise<SourceAnswer | void>;
+}
+
+/** What a source answers: JSON as text, as bytes, or as a stream of bytes. */
+export interface SourceAnswer {
+  body: string | Uint8Array | ReadableStream<Uint8Array>;
 }
 
 /** The events of a cache, and what they carry. */
@@ -294,6 +316,43 @@ export interface Resource<T> extends EventTarget {
    */
   view(spec?: ViewSpec<T>): View<T>;
 
+  /**
+   * Adds an object upstream. Resolves with the object as the server keeps it, once the stream has brought it: `peek` then shows it. Should
+   * the stream not come that far within three seconds, it resolves all the same, because the write has happened.
+   *
+   * @param object with `metadata.name` or `metadata.generateName`, and with `metadata.namespace` where the resource spans namespaces.
+   * @throws {WatchCacheError} what the server says, such as `conflict` for a name that is taken, `invalid` with its causes in
+   *   `status.details`, `forbidden`; `network` and `timeout` when no answer came: whether it was created is not known then, and it is not
+   *   tried again. After 429 it is, as long as the server asks for, up to ten times within a minute.
+   * @throws {DOMException} `AbortError`. The write may have happened.
+   */
+  create(object: T, options?: WriteOptions): Promise<T>;
+  /**
+   * Changes an object upstream, as the apiserver's `GuaranteedUpdate` does. Resolves as `create` does.
+   *
+   * `change` is called with a copy that it may change and return, first of the object that is held. When the object has changed upstream
+   * meanwhile, it is called again with the newest, so it has no lasting effects of its own. Whatever `metadata.resourceVersion` it
+   * returns, the write replaces the version it was called with. What it throws rejects the call, unless it was thrown over an object
+   * that turns out to be old.
+   *
+   * Where `strip` drops more than `metadata.managedFields`, what is held is no whole object, and the newest is read first.
+   *
+   * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
+   * @param change returns the whole object, or undefined to leave it alone. A copy that was changed and not returned is an error.
+   * @throws {WatchCacheError} as `create`; `not-found`; `conflict` when somebody else was quicker each time for a minute.
+   * @throws {DOMException} `AbortError`. The write may have happened.
+   */
+  update(key: string, change: (current: T) => T | undefined, options?: WriteOptions): Promise<T>;
+  /**
+   * Deletes an object upstream. Resolves once the stream has told of it, within three seconds as for `create`: `peek` no longer shows it
+   * then, or shows it with a `deletionTimestamp` where it ends gracefully or waits for finalizers.
+   *
+   * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
+   * @throws {WatchCacheError} as `create`; `not-found`; `conflict` when a precondition does not hold.
+   * @throws {DOMException} `AbortError`. The deletion may have happened.
+   */
+  delete(key: string, options?: DeleteOptions): Promise<void>;
+
   /** Lists the upstream anew; resolves when the differences are applied. */
   refresh(): Promise<void>;
   /** Closes the upstream stream and keeps what is held. */
@@ -347,6 +406,22 @@ export type ResourceStatus = Readonly<{
   /** The last error, until the stream is well again. */
   error?: WatchCacheError;
 }>;
+
+/** Options of `create` and `update`. */
+export interface WriteOptions {
+  /** Aborting it gives up the request and all further tries. */
+  signal?: AbortSignal;
+}
+
+/** Options of `delete`. */
+export interface DeleteOptions extends WriteOptions {
+  /** What must hold of the object; the server checks it. */
+  preconditions?: { uid?: string; resourceVersion?: string };
+  /** Seconds that the object may take to end. Default: its kind's own, 30 for pods. */
+  gracePeriodSeconds?: number;
+  /** What happens to what it owns. Default: its kind's own, mostly `"Background"`. */
+  propagationPolicy?: "Orphan" | "Background" | "Foreground";
+}
 
 /** Options of `watch`: those of a Kubernetes watch request, and how it is handled here. */
 export interface WatchOptions {

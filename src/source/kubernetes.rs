@@ -114,6 +114,13 @@ pub fn watch_query(request: &WatchRequest, selection: &Selection, extra: &[(Stri
     query.finish(extra)
 }
 
+/// The query of a request about one object, without the question mark. Selectors belong to collections.
+pub fn object_query(extra: &[(String, String)]) -> String {
+    let mut query = Query::new(&Selection::default());
+    query.set("pretty", Some("false"));
+    query.finish(extra)
+}
+
 /// Both selections at once.
 fn narrowed(selection: &Selection, narrow: Option<&Narrow>) -> Selection {
     let Some(narrow) = narrow else { return selection.clone() };

@@ -1,8 +1,24 @@
 //! What an answer must be to count as a page of a list.
 
+use futures::StreamExt;
+
+use super::PageStream;
+use super::kubernetes::MAX_FRAME_BYTES;
 use crate::json::ListHead;
 use crate::status::Error;
 use crate::version::Version;
+
+/// A body that is one document, whole; protocol error beyond the longest frame.
+pub async fn read_all(mut body: PageStream) -> Result<Vec<u8>, Error> {
+    let mut document = Vec::new();
+    while let Some(chunk) = body.next().await {
+        document.extend_from_slice(&chunk?);
+        if document.len() > MAX_FRAME_BYTES {
+            return Err(Error::protocol(format!("an object is longer than {MAX_FRAME_BYTES} bytes")));
+        }
+    }
+    Ok(document)
+}
 
 /// The version of a page; protocol error when it has none that can be used.
 pub fn head_version(head: &ListHead) -> Result<Version, Error> {

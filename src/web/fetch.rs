@@ -6,13 +6,15 @@ use std::rc::Rc;
 use futures::future::LocalBoxFuture;
 use futures::stream::{self, LocalBoxStream};
 use futures::{FutureExt, StreamExt};
-use js_sys::{Array, Function, Object, Promise, Reflect};
+use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, AbortSignal, ReadableStreamDefaultReader, Response};
 
-use crate::source::kubernetes::{FrameSplitter, content_error, list_in, list_query, namespace_of, watch_query};
-use crate::source::{Collection, FrameStream, ListRequest, PageStream, Source, WatchRequest};
+use crate::source::kubernetes::{FrameSplitter, content_error, list_in, list_query, namespace_of, object_query, watch_query};
+use crate::source::page::read_all;
+use crate::source::write::object_path;
+use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use crate::status::Error;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::{from_response, from_thrown};
@@ -75,18 +77,32 @@ impl KubernetesSource {
         format!("{}{path}?{query}", self.0.server)
     }
 
-    /// Sends a GET and gives the answer's body, once its head says that it is what was asked for.
-    async fn get(&self, url: &str, credentials: &Credentials) -> Result<Body, Error> {
+    /// Asks for one object, or writes; gives the answer's document.
+    async fn one(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
+        let credentials = self.credentials().await?;
+        let url = self.url(path, &object_query(&credentials.query));
+        read_all(self.send(method, &url, &credentials, body).await?.chunks()).await
+    }
+
+    async fn fetch(&self, url: &str, credentials: &Credentials) -> Result<Body, Error> {
+        self.send("GET", url, credentials, None).await
+    }
+
+    /// Sends a request and gives the answer's body, once its head says that it is what was asked for.
+    async fn send(&self, method: &str, url: &str, credentials: &Credentials, body: Option<Vec<u8>>) -> Result<Body, Error> {
         let abort = Abort::new()?;
         let init = Object::new();
         let set = |name: &str, value: &JsValue| {
             // Setting a property of a fresh object cannot fail.
             let _set = Reflect::set(&init, &JsValue::from_str(name), value);
         };
-        set("method", &"GET".into());
+        set("method", &method.into());
         set("credentials", &self.0.credentials.as_str().into());
         set("cache", &"no-store".into());
-        set("headers", &headers(credentials)?);
+        set("headers", &headers(credentials, body.is_some())?);
+        if let Some(body) = body {
+            set("body", &Uint8Array::from(body.as_slice()));
+        }
         set("signal", &abort.signal());
         let answer = self.0.fetch.call2(&JsValue::UNDEFINED, &url.into(), &init).map_err(|thrown| from_thrown(&thrown))?;
         let response =
@@ -114,7 +130,7 @@ impl KubernetesSource {
     async fn probe(&self, credentials: &Credentials) -> Error {
         let request = ListRequest { limit: Some(1), ..ListRequest::default() };
         let url = self.url(&self.0.path, &list_query(&request, &self.0.selection, &credentials.query));
-        match self.get(&url, credentials).await {
+        match self.fetch(&url, credentials).await {
             Ok(_) => Error::network("the watch's WebSocket could not be opened, although the server answers lists"),
             Err(error) => error,
         }
@@ -128,7 +144,7 @@ impl Source for KubernetesSource {
             let credentials = source.credentials().await?;
             let (path, request) = list_in(&source.0.path, request);
             let url = source.url(&path, &list_query(&request, &source.0.selection, &credentials.query));
-            Ok(source.get(&url, &credentials).await?.chunks())
+            Ok(source.fetch(&url, &credentials).await?.chunks())
         }
         .boxed_local()
     }
@@ -143,7 +159,7 @@ impl Source for KubernetesSource {
             let credentials = source.credentials().await?;
             let url = source.url(&source.0.path, &watch_query(&request, &source.0.selection, &credentials.query));
             if source.0.streams {
-                return Ok(frames(source.get(&url, &credentials).await?.chunks()));
+                return Ok(frames(source.fetch(&url, &credentials).await?.chunks()));
             }
             let constructor = source.0.websocket.clone().or_else(|| global_function("WebSocket"));
             let Some(constructor) = constructor else {
@@ -160,10 +176,28 @@ impl Source for KubernetesSource {
         }
         .boxed_local()
     }
+
+    fn gets(&self) -> bool {
+        true
+    }
+
+    fn get(&self, object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        let source = self.clone();
+        async move { source.one("GET", &object_path(&source.0.path, &object)?, None).await }.boxed_local()
+    }
+
+    fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        let source = self.clone();
+        async move {
+            let (method, path) = (request.method(), request.path(&source.0.path)?);
+            source.one(method, &path, Some(request.into_body())).await
+        }
+        .boxed_local()
+    }
 }
 
-/// The request's headers: the user's, the token, and what we accept.
-fn headers(credentials: &Credentials) -> Result<JsValue, Error> {
+/// The request's headers: the user's, the token, what we accept and what we send.
+fn headers(credentials: &Credentials, has_body: bool) -> Result<JsValue, Error> {
     let failed = |_| Error::new(crate::status::ErrorCode::Invalid, "auth: the headers cannot be read");
     let headers = match &credentials.headers {
         Some(given) => {
@@ -174,6 +208,9 @@ fn headers(credentials: &Credentials) -> Result<JsValue, Error> {
     };
     if !headers.has("accept").unwrap_or(false) {
         headers.set("accept", "application/json").map_err(failed)?;
+    }
+    if has_body {
+        headers.set("content-type", "application/json").map_err(failed)?;
     }
     if let Some(token) = &credentials.token {
         headers.set("authorization", &format!("Bearer {token}")).map_err(failed)?;

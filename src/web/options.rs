@@ -12,6 +12,7 @@ use crate::cache::window::WindowBounds;
 use crate::reflector::{ReflectorConfig, Retry};
 use crate::runtime::Millis;
 use crate::source::kubernetes::Selection;
+use crate::source::{DeleteOptions, Preconditions};
 use crate::watch::options::WatchOptions;
 use crate::web::error::{invalid_option, to_js};
 use crate::web::values::{cast, from_value, text};
@@ -94,6 +95,33 @@ impl RawKubernetes {
             fetch: cast(value, "fetch").ok_or_else(|| missing("fetch"))?,
             websocket: cast(value, "WebSocket"),
         })
+    }
+}
+
+/// Options of a deletion.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct RawDeleteOptions {
+    preconditions: Option<RawPreconditions>,
+    grace_period_seconds: Option<u32>,
+    propagation_policy: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct RawPreconditions {
+    uid: Option<String>,
+    resource_version: Option<String>,
+}
+
+impl From<RawDeleteOptions> for DeleteOptions {
+    fn from(raw: RawDeleteOptions) -> Self {
+        let preconditions = raw.preconditions.unwrap_or_default();
+        Self {
+            preconditions: Preconditions { uid: preconditions.uid, resource_version: preconditions.resource_version },
+            grace_period_seconds: raw.grace_period_seconds,
+            propagation_policy: raw.propagation_policy,
+        }
     }
 }
 

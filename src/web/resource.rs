@@ -4,12 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
-use js_sys::{Float64Array, JSON, Promise, Uint8Array, Uint32Array};
+use futures::future::{Either, select};
+use js_sys::{Float64Array, Function, JSON, Promise, Uint8Array, Uint32Array};
 use rustc_hash::FxHashMap;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::future_to_promise;
+use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
 use crate::cache::resource::{Flush, Resource, ResourceConfig};
+use crate::cache::writes::Failure;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scalar::Scalar;
@@ -17,8 +19,9 @@ use crate::object::{Object, ObjectId};
 use crate::source::Source;
 use crate::status::{Error, ErrorCode};
 use crate::watch::watcher::Demand;
+use crate::web::bytes::frame_bytes;
 use crate::web::error::{invalid_option, to_js};
-use crate::web::options::{RawListOptions, RawStats, RawStatus, RawWatchOptions};
+use crate::web::options::{RawDeleteOptions, RawListOptions, RawStats, RawStatus, RawWatchOptions};
 use crate::web::panic::check;
 use crate::web::runtime::{WebRuntime, global_function};
 use crate::web::values::{from_value, to_value};
@@ -379,6 +382,51 @@ impl RawResource {
         }))
     }
 
+    /// Adds an object, given as JSON text. Given up when `over` resolves.
+    pub fn create(&self, document: &JsValue, over: Promise) -> Result<Promise, JsValue> {
+        check()?;
+        let document = frame_bytes(document).map_err(|error| to_js(&error))?;
+        let this = Self(self.0.clone());
+        Ok(until(over, async move {
+            let created = this.0.resource.clone().create(document).await;
+            created.map(|object| this.0.pins.pin(&object).into()).map_err(|error| to_js(&error))
+        }))
+    }
+
+    /// Changes an object. `change` is called with an id that holds until it returns, and gives JSON text, or undefined to leave it alone;
+    /// what it throws is what the promise rejects with. Given up when `over` resolves.
+    pub fn update(&self, key: String, change: Function, over: Promise) -> Result<Promise, JsValue> {
+        check()?;
+        let this = Self(self.0.clone());
+        Ok(until(over, async move {
+            let call = |object: &Rc<Object>| {
+                let id = this.0.pins.pin(object);
+                let given = change.call1(&JsValue::UNDEFINED, &id.into());
+                this.0.pins.release(id);
+                match given? {
+                    none if none.is_undefined() => Ok(None),
+                    text => frame_bytes(&text).map(Some).map_err(|error| to_js(&error)),
+                }
+            };
+            match this.0.resource.clone().update(key, call).await {
+                Ok(object) => Ok(this.0.pins.pin(&object).into()),
+                Err(Failure::Refused(error)) => Err(to_js(&error)),
+                Err(Failure::Thrown(thrown)) => Err(thrown),
+            }
+        }))
+    }
+
+    /// Deletes an object. Given up when `over` resolves.
+    pub fn delete(&self, key: String, options: JsValue, over: Promise) -> Result<Promise, JsValue> {
+        check()?;
+        let options: RawDeleteOptions = from_value("delete options", options)?;
+        let resource = self.0.resource.clone();
+        Ok(until(
+            over,
+            async move { resource.delete(key, options.into()).await.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error)) },
+        ))
+    }
+
     /// Resolves when the first list is applied.
     pub fn synced(&self) -> Promise {
         let resource = self.0.resource.clone();
@@ -405,6 +453,16 @@ impl RawResource {
     pub fn close(&self) {
         self.0.resource.close();
     }
+}
+
+/// Work that is dropped, its request with it, when `over` resolves: nobody waits for it any more.
+fn until(over: Promise, work: impl Future<Output = Result<JsValue, JsValue>> + 'static) -> Promise {
+    future_to_promise(async move {
+        match select(Box::pin(work), JsFuture::from(over)).await {
+            Either::Left((answer, _)) => answer,
+            Either::Right(_) => Ok(JsValue::UNDEFINED),
+        }
+    })
 }
 
 /// `JSON.parse` of stored bytes. They were checked to be UTF-8 and JSON when they arrived.

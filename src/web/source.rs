@@ -10,13 +10,14 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::AbortSignal;
 
 use crate::runtime::Timer;
-use crate::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
-use crate::status::Error;
+use crate::source::page::read_all;
+use crate::source::{FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
+use crate::status::{Error, ErrorCode};
 use crate::web::bytes::frame_bytes;
 use crate::web::error::from_thrown;
 use crate::web::fetch::{Abort, read_chunk, reader};
 use crate::web::runtime::WebRuntime;
-use crate::web::values::property;
+use crate::web::values::{cast, property};
 
 #[wasm_bindgen]
 extern "C" {
@@ -54,7 +55,7 @@ impl Source for ObjectSource {
             let answer = source.list(&request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
             let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
             let body = property(&answer, "body").ok_or_else(|| Error::protocol("the source's list gave no body"))?;
-            page(body, abort)
+            stream_of(body, abort)
         }
         .boxed_local()
     }
@@ -92,10 +93,62 @@ impl Source for ObjectSource {
         }
         .boxed_local()
     }
+
+    fn gets(&self) -> bool {
+        cast::<Function>(&self.source, "get").is_some()
+    }
+
+    fn get(&self, object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        let request = bag(&[("namespace", filled(object.namespace)), ("name", Some(object.name.into()))]);
+        ask(self.source.clone(), "get", request).boxed_local()
+    }
+
+    fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        let (method, request) = match request {
+            WriteRequest::Create { namespace, document } => {
+                ("create", bag(&[("namespace", filled(namespace)), ("body", Some(text_of(&document)))]))
+            }
+            WriteRequest::Update { object, document } => (
+                "update",
+                bag(&[("namespace", filled(object.namespace)), ("name", Some(object.name.into())), ("body", Some(text_of(&document)))]),
+            ),
+            WriteRequest::Delete { object, options } => (
+                "delete",
+                bag(&[
+                    ("namespace", filled(object.namespace)),
+                    ("name", Some(object.name.into())),
+                    ("body", Some(text_of(&options.document()))),
+                ]),
+            ),
+        };
+        ask(self.source.clone(), method, request).boxed_local()
+    }
 }
 
-/// The body of a page: text, bytes, or a stream of bytes.
-fn page(body: JsValue, abort: Abort) -> Result<PageStream, Error> {
+/// Calls a method that the source may lack, and reads the document that it answers with; empty when it answers with none.
+async fn ask(source: Rc<JsSource>, method: &str, request: JsValue) -> Result<Vec<u8>, Error> {
+    let Some(function) = cast::<Function>(&source, method) else {
+        return Err(Error::new(ErrorCode::Invalid, format!("the source has no method {method}")));
+    };
+    let abort = Abort::new()?;
+    let answer = function.call2(&source, &request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
+    let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
+    match property(&answer, "body") {
+        Some(body) => read_all(stream_of(body, abort)?).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+fn text_of(document: &[u8]) -> JsValue {
+    JsValue::from_str(&String::from_utf8_lossy(document))
+}
+
+fn filled(text: String) -> Option<JsValue> {
+    (!text.is_empty()).then(|| text.into())
+}
+
+/// A body: text, bytes, or a stream of bytes.
+fn stream_of(body: JsValue, abort: Abort) -> Result<PageStream, Error> {
     if body.as_string().is_none() && property(&body, "getReader").is_some() {
         let reader = reader(&body)?;
         let chunks = stream::unfold((reader, abort), |(reader, abort)| async move {

@@ -199,8 +199,8 @@ fn an_update_that_meets_a_conflict_each_time_ends_within_a_minute() {
     }));
     let (tries, took) = (asked(&rig).len() / 2, rig.time.now() - began);
     assert_eq!(error.code, ErrorCode::Conflict);
-    assert!((60_000..61_000).contains(&took), "{took} ms");
-    assert!((60..150).contains(&tries), "{tries} tries, each at most a second after the last");
+    assert!((60_000..60_250).contains(&took), "{took} ms");
+    assert!((240..600).contains(&tries), "{tries} tries, each at most a quarter of a second after the last");
 }
 
 #[test]
@@ -420,10 +420,17 @@ fn nobody_comes_back_for_ever() {
     let began = rig.time.now();
     fail(&rig, throttled(61));
     assert_eq!(create(&rig, &new_pod()).unwrap_err().retry_after_seconds, Some(61));
-    // And where the server names no time, it is not for us to choose one.
-    fail(&rig, WriteFault::Refuse(Status::new(429, "TooManyRequests", "no").into()));
-    assert_eq!(create(&rig, &new_pod()).unwrap_err().code, ErrorCode::TooManyRequests);
-    assert_eq!((rig.time.now() - began, asked(&rig).len()), (0, 2));
+    assert_eq!((rig.time.now() - began, asked(&rig).len()), (0, 1));
+}
+
+#[test]
+fn who_is_not_told_when_to_come_back_comes_after_a_second() {
+    // As a page sees it whose origin may not read the header.
+    let rig = rig();
+    fail(&rig, WriteFault::Refuse(Status::new(429, "TooManyRequests", "HTTP 429: Too many requests").into()));
+    let began = rig.time.now();
+    create(&rig, &new_pod()).unwrap();
+    assert_eq!((rig.time.now() - began, asked(&rig).len()), (1000, 2));
 }
 
 #[test]

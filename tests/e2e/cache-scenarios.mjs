@@ -4,6 +4,7 @@
  * @module
  */
 import { historyScenarios } from "./cache/history.mjs";
+import { ownWriteScenarios } from "./cache/own-writes.mjs";
 import { refusalScenarios } from "./cache/refusals.mjs";
 import { startScenarios } from "./cache/start.mjs";
 import { writeScenarios } from "./cache/writes.mjs";
@@ -16,6 +17,7 @@ import { writeScenarios } from "./cache/writes.mjs";
 export function cacheScenarios(getTarget, has) {
   startScenarios(getTarget);
   writeScenarios(getTarget);
+  ownWriteScenarios(getTarget);
   historyScenarios(getTarget);
   refusalScenarios(getTarget, has);
 }

@@ -2,6 +2,7 @@
 import { createWatchCache, init, initSync, WatchCacheError } from "watchcache";
 import type {
   CacheStats,
+  DeleteOptions,
   KubeObject,
   List,
   Resource,
@@ -92,6 +93,21 @@ export const source: Source = {
   },
 };
 cache.resource({ source, id: "things" });
+export const writable: Source = {
+  ...source,
+  async get({ namespace, name }) {
+    return { body: `${namespace}/${name}` };
+  },
+  async create({ body }, signal) {
+    signal.throwIfAborted();
+    return { body };
+  },
+  async update({ name, body }) {
+    same<typeof name, string>();
+    return { body: new TextEncoder().encode(body) };
+  },
+  async delete() {},
+};
 // @ts-expect-error: a source without an id
 cache.resource({ source });
 
@@ -133,12 +149,20 @@ export async function read(signal: AbortSignal): Promise<void> {
   pods.indexValues("namespace");
   // @ts-expect-error: not there yet
   pods.informer();
-  // @ts-expect-error: not there yet
-  await pods.create({});
-  // @ts-expect-error: not there yet
-  await pods.update("a/b", (current: Pod) => current);
-  // @ts-expect-error: not there yet
-  await pods.delete("a/b");
+  const created = await pods.create({ metadata: { name: "b", namespace: "a" } }, { signal });
+  same<typeof created, Pod>();
+  const updated = await pods.update("a/b", (current) => ({ ...current, spec: { nodeName: "n" } }), { signal });
+  same<typeof updated, Pod>();
+  await pods.update("a/b", (current) => (current.spec ? undefined : current));
+  // @ts-expect-error: a change is made at once
+  await pods.update("a/b", async (current) => current);
+  // @ts-expect-error: that is no pod
+  await pods.create({ spec: { nodeName: 5 } });
+  const deletion: DeleteOptions = { preconditions: { uid: "u", resourceVersion: "5" }, gracePeriodSeconds: 0, propagationPolicy: "Orphan" };
+  same<Awaited<ReturnType<typeof pods.delete>>, void>();
+  await pods.delete("a/b", { ...deletion, signal });
+  // @ts-expect-error: no such policy
+  await pods.delete("a/b", { propagationPolicy: "background" });
   await pods.refresh();
   pods.pause();
   pods.resume();

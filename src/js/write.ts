@@ -1,0 +1,54 @@
+import { WatchCacheError } from "./errors.js";
+import type { RawResource } from "./raw.js";
+
+/** What the user's own function threw, on its way through the core. */
+class Thrown {
+  readonly value: unknown;
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
+/** What the user's function threw, as it was; else what `other` makes of it. */
+export function givenBy(thrown: unknown, other: () => unknown): unknown {
+  return thrown instanceof Thrown ? thrown.value : other();
+}
+
+/**
+ * The user's function in terms of the core: an id in, JSON out. Each call gets a copy of its own, which it may change: what readers share
+ * stays as it is.
+ */
+export function changer<T>(raw: RawResource, change: (current: T) => T | undefined, resource: string): (id: number) => string | undefined {
+  return (id) => {
+    const current = raw.parse(id) as T;
+    try {
+      const changed = change(current);
+      if (changed !== undefined) return toDocument(changed, resource);
+      // Changed in place and not given back: to leave the object alone then would drop the change without a word.
+      if (toDocument(current, resource) !== toDocument(raw.parse(id), resource)) {
+        throw new WatchCacheError("invalid", "the function changed its copy and returned undefined: return the changed object", { resource });
+      }
+      return undefined;
+    } catch (error) {
+      throw new Thrown(error);
+    }
+  };
+}
+
+/**
+ * An object as JSON.
+ *
+ * @throws {WatchCacheError} `invalid` for what is no object or has no JSON.
+ */
+export function toDocument(object: unknown, resource: string): string {
+  const isPromise = typeof (object as { then?: unknown } | null | undefined)?.then === "function";
+  if (typeof object !== "object" || object === null || Array.isArray(object) || isPromise) {
+    const what = isPromise ? "a promise" : object === null ? "null" : Array.isArray(object) ? "an array" : typeof object;
+    throw new WatchCacheError("invalid", `an object is written, not ${what}`, { resource });
+  }
+  try {
+    return JSON.stringify(object);
+  } catch (error) {
+    throw new WatchCacheError("invalid", `the object has no JSON: ${(error as Error).message}`, { resource, cause: error });
+  }
+}
