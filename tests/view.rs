@@ -1,26 +1,16 @@
 //! Live views, rule by rule. `view_model.rs` holds them against a model.
 
+mod view_support;
+
 use std::rc::Rc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use watchcache::json::fields::FieldSet;
-use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::selector::FieldSelector;
-use watchcache::testing::document;
 use watchcache::view::{OrderAs, OrderBy, View, ViewSpec, Window};
 
-fn object(json: &Value, fields: &FieldSet) -> Rc<Object> {
-    document(&json.to_string(), fields)
-}
-
-fn slot(fields: &mut FieldSet, path: &str) -> usize {
-    fields.slot(&Path::parse(path).unwrap())
-}
-
-fn keys(view: &View) -> Vec<String> {
-    view.rows().iter().map(|row| row.key().to_string()).collect()
-}
+use view_support::{keys, object, slot};
 
 fn view_with_predicate(fields: &mut FieldSet) -> View {
     View::new(ViewSpec { predicate: true, ..ViewSpec::default() }, fields).unwrap()

@@ -1,28 +1,18 @@
 //! Live views against the same picture made from scratch, after random changes.
 
+mod view_support;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use watchcache::json::fields::FieldSet;
-use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::selector::{FieldSelector, LabelSelector};
-use watchcache::testing::document;
 use watchcache::view::{OrderAs, OrderBy, View, ViewSpec, Window};
 
-fn object(json: &Value, fields: &FieldSet) -> Rc<Object> {
-    document(&json.to_string(), fields)
-}
-
-fn slot(fields: &mut FieldSet, path: &str) -> usize {
-    fields.slot(&Path::parse(path).unwrap())
-}
-
-fn keys(view: &View) -> Vec<String> {
-    view.rows().iter().map(|row| row.key().to_string()).collect()
-}
+use view_support::{keys, object, slot};
 
 /// What is interesting about an object here.
 #[derive(Debug, Clone, PartialEq)]

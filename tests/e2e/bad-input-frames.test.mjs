@@ -79,14 +79,23 @@ const STRANGE = /** @type {const} */ ({
   ],
 });
 
+/**
+ * A server of so many pods, and a cache that watches it.
+ * @param {import("node:test").TestContext} t @param {(typeof TRANSPORTS)[number]} transport @param {number} count
+ */
+async function listening(t, transport, count) {
+  const server = await RawServer.start(podsOf(count));
+  t.after(() => server.stop());
+  const pods = open(t, server.url, { transport });
+  await pods.synced();
+  await live(pods);
+  return { server, pods };
+}
+
 for (const transport of TRANSPORTS) {
   describe(`strange frames over ${transport}`, () => {
     test("are told with a code and harm nothing; a list cures each", async (t) => {
-      const server = await RawServer.start(podsOf(12));
-      t.after(() => server.stop());
-      const pods = open(t, server.url, { transport });
-      await pods.synced();
-      await live(pods);
+      const { server, pods } = await listening(t, transport, 12);
       const { upstream } = server;
       const witness = new Witness(pods, [keyOf(11)]);
       for (const [name, [bytes, code, words]] of Object.entries(STRANGE)) {
@@ -113,11 +122,7 @@ for (const transport of TRANSPORTS) {
     });
 
     test("invalid UTF-8 enters nowhere", async (t) => {
-      const server = await RawServer.start(podsOf(6));
-      t.after(() => server.stop());
-      const pods = open(t, server.url, { transport });
-      await pods.synced();
-      await live(pods);
+      const { server, pods } = await listening(t, transport, 6);
       const witness = new Witness(pods);
       await witness.suffers(() => server.say(NO_UTF8, { binary: true }), { code: "decode", words: /invalid UTF-8 at byte 94/ });
       await live(pods);
@@ -133,11 +138,7 @@ for (const transport of TRANSPORTS) {
     });
 
     test("a server that greets every watch with rubbish is left alone for longer and longer, and forgiven", async (t) => {
-      const server = await RawServer.start(podsOf(6));
-      t.after(() => server.stop());
-      const pods = open(t, server.url, { transport });
-      await pods.synced();
-      await live(pods);
+      const { server, pods } = await listening(t, transport, 6);
       const witness = new Witness(pods);
       await hasSaidSomething(pods, () => server.upstream.put(pod("default/first")));
       server.greeting = "rubbish";
@@ -156,11 +157,7 @@ for (const transport of TRANSPORTS) {
     });
 
     test("an empty frame says nothing, and a frame said twice is taken once", async (t) => {
-      const server = await RawServer.start(podsOf(6));
-      t.after(() => server.stop());
-      const pods = open(t, server.url, { transport });
-      await pods.synced();
-      await live(pods);
+      const { server, pods } = await listening(t, transport, 6);
       const { upstream } = server;
       const witness = new Witness(pods, [keyOf(2)]);
       const seen = witness.watch();

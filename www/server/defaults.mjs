@@ -3,11 +3,8 @@
 /** Resources whose objects count the versions of their spec. */
 const GENERATIONS = new Set(["pods", "deployments", "replicasets"]);
 
-const POD_SPEC = {
-  restartPolicy: "Always",
-  terminationGracePeriodSeconds: 30,
-  dnsPolicy: "ClusterFirst",
-  securityContext: {},
+/** How every pod is scheduled. */
+export const SCHEDULING = {
   schedulerName: "default-scheduler",
   tolerations: [
     { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
@@ -16,6 +13,14 @@ const POD_SPEC = {
   priority: 0,
   enableServiceLinks: true,
   preemptionPolicy: "PreemptLowerPriority",
+};
+
+const POD_SPEC = {
+  restartPolicy: "Always",
+  terminationGracePeriodSeconds: 30,
+  dnsPolicy: "ClusterFirst",
+  securityContext: {},
+  ...SCHEDULING,
 };
 
 /**

@@ -1,4 +1,5 @@
 // Pods: how one is born, and what happens to it until it is gone.
+import { SCHEDULING } from "../defaults.mjs";
 import { timestamp } from "../time.mjs";
 import { managedBy } from "../managed-fields.mjs";
 import { REGISTRY } from "./names.mjs";
@@ -168,14 +169,7 @@ export function newPod(workload, random, now) {
     serviceAccountName: workload.app,
     serviceAccount: workload.app,
     securityContext: { runAsNonRoot: true, fsGroup: 65532 },
-    schedulerName: "default-scheduler",
-    tolerations: [
-      { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
-      { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 },
-    ],
-    priority: 0,
-    enableServiceLinks: true,
-    preemptionPolicy: "PreemptLowerPriority",
+    ...SCHEDULING,
   };
   const {
     serviceAccount: _serviceAccount,

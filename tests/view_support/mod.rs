@@ -1,0 +1,26 @@
+//! What the tests of live views share.
+
+// Each test binary uses its own part of it.
+#![allow(dead_code, unreachable_pub, missing_docs)]
+
+use std::rc::Rc;
+
+use serde_json::Value;
+use watchcache::json::fields::FieldSet;
+use watchcache::json::path::Path;
+use watchcache::object::Object;
+use watchcache::testing::document;
+use watchcache::view::View;
+
+pub fn object(json: &Value, fields: &FieldSet) -> Rc<Object> {
+    document(&json.to_string(), fields)
+}
+
+pub fn slot(fields: &mut FieldSet, path: &str) -> usize {
+    fields.slot(&Path::parse(path).unwrap())
+}
+
+/// The keys of the rows, in their order.
+pub fn keys(view: &View) -> Vec<String> {
+    view.rows().iter().map(|row| row.key().to_string()).collect()
+}
