@@ -71,6 +71,21 @@ export class WatchCacheError extends Error {
     if (details.retryAfterSeconds !== undefined) this.retryAfterSeconds = details.retryAfterSeconds;
     if (details.resource !== undefined) this.resource = details.resource;
   }
+
+  /** Where a selector of this call stops making sense; undefined for every other error. */
+  get mistake(): SelectorMistake | undefined {
+    const cause = this.status?.details?.causes?.[0];
+    const offset = /^position (\d+)$/.exec(cause?.message ?? "")?.[1];
+    return cause?.field === undefined || offset === undefined ? undefined : { option: cause.field, offset: Number(offset) };
+  }
+}
+
+/** The place of a mistake in a selector. */
+export interface SelectorMistake {
+  /** The option that the selector was given by, such as `labelSelector`. */
+  readonly option: string;
+  /** In bytes of UTF-8 from the start of the text: its index there, if all before it is ASCII. The text's length when something is missing at its end. */
+  readonly offset: number;
 }
 
 /**

@@ -443,3 +443,21 @@ test("a cache that is closed while its WebSocket connects leaves no error behind
     server.closeAllConnections();
   }
 });
+
+test("an error of a selector knows the option and the place, others know none", async () => {
+  const { resource } = open(new Upstream(many(1)));
+  for (const [options, mistake] of [
+    [{ labelSelector: "tier in production" }, { option: "labelSelector", offset: 8 }],
+    [{ labelSelector: "a=b,c in (d" }, { option: "labelSelector", offset: 11 }],
+    [{ fieldSelector: "metadata.name" }, { option: "fieldSelector", offset: 0 }],
+    [{ labelSelector: "ä=é,x in y" }, { option: "labelSelector", offset: 0 }],
+  ]) {
+    await assert.rejects(resource.list(options), (error) => {
+      assert.deepEqual(error.mistake, mistake, error.message);
+      assert.ok(!Object.keys(error).includes("mistake"), "it is read, not stored");
+      return true;
+    });
+  }
+  await assert.rejects(resource.get("ns-0/none", { resourceVersion: "0" }), (error) => error.mistake === undefined);
+  assert.equal(new WatchCacheError("internal", "x").mistake, undefined);
+});

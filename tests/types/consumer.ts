@@ -7,6 +7,7 @@ import type {
   List,
   Resource,
   ResourceStatus,
+  SelectorMistake,
   Source,
   Status,
   View,
@@ -210,8 +211,7 @@ export async function watch(signal: AbortSignal): Promise<void> {
   await watcher[Symbol.asyncDispose]();
   // @ts-expect-error: not there yet
   pods.watch({ onOverflow: "resync" });
-  // @ts-expect-error: not there yet
-  pods.watch({ shardSelector: "x" });
+  pods.watch({ shardSelector: "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')" });
   // @ts-expect-error: a watch starts at a version or later, never exactly
   pods.watch({ resourceVersionMatch: "Exact" });
 }
@@ -274,6 +274,7 @@ export function tell(error: unknown): string {
     | "closed"
     | "internal" = error.code;
   same<typeof error.status, Status | undefined>();
+  same<typeof error.mistake, SelectorMistake | undefined>();
   same<typeof error.retryable, boolean>();
   same<typeof error.retryAfterSeconds, number | undefined>();
   same<typeof error.resource, string | undefined>();

@@ -8,13 +8,17 @@ export interface Mistake {
 }
 
 /**
- * The API's messages name what they stumbled over, in quotes: "found 'x', expected: …", "can't understand 'x'", `Invalid value: "x"`.
- * An empty name means the end of the text.
+ * The error knows where; its message names what stands there, in quotes: "found 'x', expected: …", "can't understand 'x'",
+ * `Invalid value: "x"`. An empty name means that something is missing.
  */
 export function mistake(text: string, error: WatchCacheError): Mistake {
+  const at = error.mistake === undefined ? text.length : indexOfByte(text, error.mistake.offset);
   const named = /(?:found|understand) '([^']*)'|Invalid value: "([^"]*)"/.exec(error.message);
   const wrong = named?.[1] ?? named?.[2] ?? "";
-  const at = wrong === "" ? -1 : text.lastIndexOf(wrong);
-  if (at < 0) return { before: text, wrong: "▲", after: "" };
+  if (wrong === "" || !text.startsWith(wrong, at)) return { before: text.slice(0, at), wrong: "▲", after: text.slice(at) };
   return { before: text.slice(0, at), wrong, after: text.slice(at + wrong.length) };
+}
+
+function indexOfByte(text: string, offset: number): number {
+  return new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, offset)).length;
 }
