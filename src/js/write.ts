@@ -26,7 +26,9 @@ export function changer<T>(raw: RawResource, change: (current: T) => T | undefin
       if (changed !== undefined) return toDocument(changed, resource);
       // Changed in place and not given back: to leave the object alone then would drop the change without a word.
       if (toDocument(current, resource) !== toDocument(raw.parse(id), resource)) {
-        throw new WatchCacheError("invalid", "the function changed its copy and returned undefined: return the changed object", { resource });
+        throw new WatchCacheError("invalid", "the function changed its copy and returned undefined: return the changed object", {
+          resource,
+        });
       }
       return undefined;
     } catch (error) {

@@ -3,7 +3,7 @@
 use percent_encoding::utf8_percent_encode;
 use serde::Serialize;
 
-use super::kubernetes::SEGMENT;
+use super::kubernetes::{SEGMENT, namespace_of};
 use crate::status::{Error, Status};
 
 /// Which object.
@@ -124,27 +124,19 @@ pub fn object_path(collection: &str, object: &ObjectName) -> Result<String, Erro
 
 /// The collection of all namespaces is read under `/api/v1/pods` and written under `/api/v1/namespaces/x/pods`.
 fn path(collection: &str, namespace: &str, name: Option<&str>) -> Result<String, Error> {
-    let segments: Vec<&str> = collection.split('/').skip(1).collect();
-    let version = if segments.first() == Some(&"api") { 2 } else { 3 };
-    let mut path = String::new();
-    let mut push = |segment: &str| {
-        path.push('/');
-        path.extend(utf8_percent_encode(segment, SEGMENT));
-    };
-    match segments.get(version..) {
-        Some(["namespaces", bound, _]) if !namespace.is_empty() && *bound != namespace => {
+    let encoded = |segment: &str| utf8_percent_encode(segment, SEGMENT).to_string();
+    let mut path = match (namespace_of(collection), collection.rsplit_once('/')) {
+        (Some(bound), _) if !namespace.is_empty() && bound != namespace => {
             let message = "the namespace of the provided object does not match the namespace sent on the request";
             return Err(Status::bad_request(message).into());
         }
-        Some([resource]) if !namespace.is_empty() => {
-            segments[..version].iter().for_each(|segment| push(segment));
-            push("namespaces");
-            push(namespace);
-            push(resource);
-        }
-        _ => segments.iter().for_each(|segment| push(segment)),
+        (None, Some((base, resource))) if !namespace.is_empty() => format!("{base}/namespaces/{}/{resource}", encoded(namespace)),
+        _ => collection.to_string(),
+    };
+    if let Some(name) = name {
+        path.push('/');
+        path.push_str(&encoded(name));
     }
-    name.into_iter().for_each(push);
     Ok(path)
 }
 
