@@ -84,7 +84,11 @@ fn play(rig: &Rig, step: &Step) {
 }
 
 fn rig(seed: u64, page_size: u32, chunk: usize) -> Rig {
-    let rig = Rig::with(seed, ReflectorConfig { page_size, ..ReflectorConfig::default() }, 0, |upstream| {
+    rig_of(seed, ReflectorConfig { page_size, ..ReflectorConfig::default() }, chunk)
+}
+
+fn rig_of(seed: u64, config: ReflectorConfig, chunk: usize) -> Rig {
+    let rig = Rig::with(seed, config, 0, |upstream| {
         upstream.chunk.set(chunk);
         for number in 0..25 {
             upstream.put_sized("start", &format!("pod{number:02}"), number);
@@ -103,9 +107,10 @@ fn without_pages(said: Vec<(Millis, Said)>) -> Vec<(Millis, Said)> {
 }
 
 /// Days of random trouble; the replay checks every message against the model while they pass.
-fn chaos(seed: u64, steps: usize, write: bool, page_size: u32) -> Rig {
+fn chaos(seed: u64, steps: usize, write: bool, page_size: u32, watch_list: bool) -> Rig {
     let slow = if seed.is_multiple_of(3) { seed % 40 } else { 0 };
-    let rig = Rig::with(seed, ReflectorConfig { page_size, ..ReflectorConfig::default() }, slow, |upstream: &Upstream| {
+    let config = ReflectorConfig { page_size, watch_list, ..ReflectorConfig::default() };
+    let rig = Rig::with(seed, config, slow, |upstream: &Upstream| {
         upstream.latency.set(seed % 1500);
         for number in 0..12 {
             upstream.put(&format!("ns{}", number % 3), &format!("pod{number}"));
@@ -145,16 +150,16 @@ proptest! {
 
     /// Nothing goes backwards, twice or missing, whatever happens: the replay fails on the first message that breaks it.
     #[test]
-    fn law_02_order_holds_through_all_trouble(seed in any::<u64>(), page_size in 1u32..8) {
-        let rig = chaos(seed, 120, true, page_size);
+    fn law_02_order_holds_through_all_trouble(seed in any::<u64>(), page_size in 1u32..8, watch_list in any::<bool>()) {
+        let rig = chaos(seed, 120, true, page_size, watch_list);
         rig.assert_whole();
         prop_assert!(rig.lists() > 1 || rig.watches() > 1, "there was trouble");
     }
 
     /// No fault of the connection takes a row away.
     #[test]
-    fn law_07_rows_stay_through_all_trouble(seed in any::<u64>(), page_size in 0u32..8) {
-        let rig = chaos(seed, 80, false, page_size);
+    fn law_07_rows_stay_through_all_trouble(seed in any::<u64>(), page_size in 0u32..8, watch_list in any::<bool>()) {
+        let rig = chaos(seed, 80, false, page_size, watch_list);
         rig.assert_whole();
         let replay = rig.replay.borrow();
         prop_assert_eq!(rows_lost(&replay), 0);
@@ -204,14 +209,34 @@ proptest! {
         prop_assert_eq!(&without_pages(run(0, 64)), &whole);
         prop_assert_eq!(&without_pages(run(1, 64)), &whole);
     }
+
+    /// Nor how the state comes: a watch that begins with it says what a list and a watch say.
+    #[test]
+    fn law_04_split_of_list_and_watch_cannot_be_observed(seed in any::<u64>(), script in prop::collection::vec(rough(), 1..40)) {
+        let run = |watch_list| {
+            let rig = rig_of(seed, ReflectorConfig { watch_list, ..ReflectorConfig::default() }, 64);
+            for step in &script {
+                play(&rig, step);
+            }
+            rig.run(15 * MINUTE);
+            rig.assert_whole();
+            let said = without_pages(said(&rig)).into_iter().map(|(_, said)| said);
+            // When a watch ends at its timeout is drawn anew for each, and with it what it is told of an end.
+            let news = said.filter(|said| matches!(said, Said::Change(..))).collect::<Vec<_>>();
+            (news, rig.replay.borrow().rows.clone(), rig.lists())
+        };
+        let (by_list, by_watch) = (run(false), run(true));
+        prop_assert_eq!(by_watch.2, 0, "no list was needed");
+        prop_assert_eq!((&by_watch.0, &by_watch.1), (&by_list.0, &by_list.1));
+    }
 }
 
 /// The scripts reach what they are meant to reach.
 #[test]
 fn the_trouble_is_real() {
     let mut seen = [0; 7];
-    for seed in 0..150 {
-        let rig = chaos(seed, 120, true, 5);
+    for seed in 0..60 {
+        let rig = chaos(seed, 120, true, 5, false);
         rig.assert_whole();
         let replay = rig.replay.borrow();
         for (_, said) in &replay.said {
@@ -228,7 +253,5 @@ fn the_trouble_is_real() {
             seen[index] += 1;
         }
     }
-    // Needing credentials is told only when they are refused twice in a row, which is rarer than the rest.
-    let least = [10, 10, 10, 2, 10, 10, 10];
-    assert!(seen.iter().zip(least).all(|(count, least)| *count > least), "{seen:?}");
+    assert!(seen.iter().all(|count| *count > 10), "{seen:?}");
 }

@@ -4,8 +4,10 @@ mod common;
 
 use common::replay::{Rig, Said};
 use common::scenario::{MINUTE, SECOND, config, fill, list_requests, pages, status, waits};
-use common::upstream::ListFault;
+use common::upstream::{ListFault, WatchFault};
 use watchcache::cache::incoming::Connection;
+use watchcache::reflector::ReflectorConfig;
+use watchcache::source::ListRequest;
 use watchcache::status::{ErrorCode, Status};
 
 #[test]
@@ -182,6 +184,93 @@ fn js_10_no_items_are_an_empty_list_only_with_a_version() {
         assert_eq!((replay.replaces(), replay.errors().len()), if taken { (1, 0) } else { (0, 1) }, "{body}");
         assert!(replay.errors().iter().all(|error| error.code == ErrorCode::Protocol));
     }
+}
+
+/// A cacher's lister leaves the version out of every list, whatever the reflector holds: the list is the newest state there is.
+#[test]
+fn ref_01_no_list_names_a_version() {
+    let rig = Rig::with(51, config(), 0, |upstream| fill(upstream, 3));
+    rig.run(2 * SECOND);
+    rig.handle.refresh();
+    rig.run(10).assert_whole();
+    let unset = ListRequest { limit: Some(500), ..ListRequest::default() };
+    assert_eq!(list_requests(&rig), [unset.clone(), unset]);
+}
+
+/// client-go lists at its last version first, and without one when that has expired. Without one it is from the start.
+#[test]
+fn ref_02_after_an_expired_version_the_list_comes_at_once_and_names_none() {
+    let rig = Rig::with(52, config(), 0, |upstream| fill(upstream, 3));
+    rig.run(2 * SECOND);
+    rig.upstream.send_error(&Status::too_old("103", "200"));
+    rig.run(0).assert_whole();
+    let requests = list_requests(&rig);
+    assert_eq!((requests.len(), &requests[1].resource_version, &requests[1].resource_version_match), (2, &None, &None));
+}
+
+#[test]
+fn lwt_01_pages_of_two_over_three() {
+    let rig = Rig::with(53, pages(2), 0, |upstream| {
+        for name in ["bar", "baz", "foo"] {
+            upstream.put("", name);
+        }
+    });
+    rig.run(10).assert_whole();
+    let requests = list_requests(&rig);
+    let token = requests[1].continue_token.clone();
+    assert!(token.is_some());
+    let page = |continue_token| ListRequest { limit: Some(2), continue_token, ..ListRequest::default() };
+    assert_eq!(requests, [page(None), page(token)]);
+    let replay = rig.replay.borrow();
+    let told: Vec<&Said> = replay.said.iter().map(|(_, said)| said).filter(|said| matches!(said, Said::Page { .. })).collect();
+    let keys = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            &Said::Page { keys: keys(&["bar", "baz"]), loaded: 2, remaining: Some(1) },
+            &Said::Page { keys: keys(&["foo"]), loaded: 3, remaining: None }
+        ]
+    );
+}
+
+/// An etcd that was restored from a backup: its versions are lower than those held. That cannot be told from a replica that is behind, so
+/// somebody has to say it.
+#[test]
+fn law_02_order_a_server_that_was_reset_is_taken_for_what_it_is_when_somebody_says_so() {
+    for watch_list in [false, true] {
+        let rig = Rig::with(54, ReflectorConfig { watch_list, ..config() }, 0, |upstream| fill(upstream, 6));
+        rig.run(2 * SECOND);
+        rig.upstream.delete("ns", "pod0005");
+        rig.run(10);
+        rig.upstream.behind.set(4); // for good
+        rig.upstream.drop_streams();
+        rig.run(5 * MINUTE);
+        rig.handle.refresh();
+        rig.run(MINUTE);
+        assert_eq!((rig.replay.borrow().replaces(), rig.replay.borrow().version), (1, Some(107)));
+        // One that fails keeps what was said for the next.
+        rig.upstream.list_faults.borrow_mut().push_back(ListFault::Refuse(status(500, "InternalError")));
+        if watch_list {
+            rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(status(500, "InternalError")));
+        }
+        rig.reset();
+        rig.run(2 * MINUTE);
+        let replay = rig.replay.borrow();
+        assert_eq!((replay.replaces(), replay.version, replay.rows.len()), (2, Some(103), 3));
+        assert_eq!(replay.last_connection(), Some(&Connection::Live));
+    }
+}
+
+/// Nobody said so: however often the same list comes, it is not applied.
+#[test]
+fn law_02_order_unless_told_it_never_goes_back() {
+    let rig = Rig::with(55, config(), 0, |upstream| fill(upstream, 6));
+    rig.run(2 * SECOND);
+    rig.upstream.behind.set(4);
+    rig.upstream.send_error(&Status::too_old("1", "2"));
+    rig.run(10 * MINUTE);
+    assert!(rig.lists() > 5, "{}", rig.lists());
+    assert_eq!((rig.replay.borrow().replaces(), rig.replay.borrow().version), (1, Some(106)));
 }
 
 #[test]

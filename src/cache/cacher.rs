@@ -75,6 +75,7 @@ pub struct Cacher {
     pub views: Views,
     status: ResourceStatus,
     metrics: Rc<Metrics>,
+    round_began: Millis,
     signals: u32,
     events: u64,
     lists: u64,
@@ -96,6 +97,7 @@ impl Cacher {
             views: Views::default(),
             status: ResourceStatus::new(),
             metrics: Rc::default(),
+            round_began: now,
             signals: 0,
             events: 0,
             lists: 0,
@@ -110,12 +112,19 @@ impl Cacher {
             return false; // what was under way when it was closed
         }
         match message {
-            Incoming::RoundStarted => self.dispatcher.end_round(&self.version),
+            Incoming::RoundStarted => {
+                self.round_began = now;
+                self.dispatcher.end_round(&self.version);
+            }
             Incoming::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
             Incoming::Replace { objects, version } => self.replace(objects, version, now),
             Incoming::Change { kind, object } => return self.change(kind, object, now, wall),
             Incoming::Bookmark(version) => self.bookmark(version, wall),
             Incoming::RoundEnded(error) => {
+                // An expired version is how long sleeps end, and no error.
+                if error.as_ref().is_some_and(|error| error.code != ErrorCode::Expired) {
+                    self.metrics.initialization_errors.inc();
+                }
                 self.ready.set_error(error.as_ref(), now);
             }
             Incoming::Connection(connection) => self.connection(connection),
@@ -141,6 +150,10 @@ impl Cacher {
     }
 
     fn replace(&mut self, objects: Vec<Rc<Object>>, version: Version, now: Millis) {
+        if version < self.version {
+            // The server was reset: a stream whose versions grow cannot follow it.
+            self.dispatcher.end_all(EndReason::Relist, &self.version);
+        }
         let differences = self.store.replace(objects);
         for difference in &differences {
             self.views.change(difference.before.as_ref(), difference.after.as_ref(), &self.fields.borrow());
@@ -148,6 +161,9 @@ impl Cacher {
         self.dispatcher.relisted(&differences, &self.version, &version, &self.fields.borrow());
         self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
         self.lists += 1;
+        self.metrics.initializations.inc();
+        #[allow(clippy::cast_precision_loss)]
+        self.metrics.initialization_duration.set(now.saturating_sub(self.round_began) as f64 / 1000.0);
         self.status.listed = None;
         self.window.reset(version.clone());
         self.advance(version);
@@ -174,6 +190,7 @@ impl Cacher {
         let after = (kind != ChangeKind::Deleted).then_some(&object);
         self.views.change(previous.as_ref(), after, &self.fields.borrow());
         self.events += 1;
+        self.metrics.events_received.inc();
         self.status.last_event_at = Some(wall);
         self.advance(object.version().clone());
         let entry = Entry { kind, object, previous, at: now };

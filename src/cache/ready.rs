@@ -139,21 +139,30 @@ mod tests {
         assert_eq!(ready.generation(), 0);
     }
 
-    #[test]
-    fn rdy_02_and_03_only_a_change_to_ready_counts_a_generation() {
+    fn ready_after_errors() -> Ready {
         let mut ready = Ready::new(0);
-        let error = Error::network("etcd is down");
         for _ in 0..3 {
-            ready.set_error(Some(&error), 0);
+            ready.set_error(Some(&Error::network("etcd is down")), 0);
         }
+        for _ in 0..3 {
+            ready.set_ready(0);
+        }
+        ready
+    }
+
+    #[test]
+    fn rdy_02_only_a_change_to_ready_counts_a_generation() {
+        let ready = ready_after_errors();
+        assert_eq!((ready.check(0).is_ok(), ready.generation()), (true, 1));
+    }
+
+    #[test]
+    fn rdy_03_after_an_error_the_next_list_begins_another_generation() {
+        let mut ready = ready_after_errors();
+        ready.set_error(Some(&Error::network("etcd is down")), 0);
+        assert_eq!((ready.check(0).is_ok(), ready.generation()), (false, 1));
         ready.set_ready(0);
-        assert!(ready.check(0).is_ok());
-        ready.set_ready(0);
-        ready.set_ready(0);
-        assert_eq!(ready.generation(), 1);
-        ready.set_error(Some(&error), 0);
-        ready.set_ready(0);
-        assert_eq!(ready.generation(), 2);
+        assert_eq!((ready.check(0).is_ok(), ready.generation()), (true, 2));
     }
 
     #[test]
@@ -177,6 +186,7 @@ mod tests {
         assert!(ready.is_stopped(), "nothing revives a stopped cacher");
     }
 
+    /// Whoever cancels drops the wait: in one thread there is nobody left to be told, and nothing may be kept for it.
     #[test]
     fn rdy_06_a_waiter_that_went_away_is_not_kept() {
         let mut ready = Ready::new(0);

@@ -225,10 +225,19 @@ impl Resource {
 
     /// Lists anew; completes when that list is applied.
     pub async fn refresh(self: Rc<Self>) -> Result<(), Error> {
+        self.list_anew(ReflectorHandle::refresh).await
+    }
+
+    /// The same, and takes the list whatever its version: the server was reset to lower ones.
+    pub async fn reset(self: Rc<Self>) -> Result<(), Error> {
+        self.list_anew(ReflectorHandle::reset).await
+    }
+
+    async fn list_anew(self: Rc<Self>, ask: fn(&ReflectorHandle)) -> Result<(), Error> {
         self.start();
         let waiter = self.cacher.borrow_mut().wait_listed();
         if let Some(reflector) = &*self.reflector.borrow() {
-            reflector.refresh();
+            ask(reflector);
         }
         waiter.await.unwrap_or_else(|_| Err(Error::closed()))
     }

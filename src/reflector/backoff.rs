@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn rf_21_and_ref_12_waits_double_up_to_their_cap() {
+    fn ref_12_and_rf_21_waits_double_up_to_their_cap() {
         let retry = Retry { initial_ms: 1, factor: 2.0, cap_ms: 50, jitter: 1.0, reset_after_ms: 120_000 };
         for seed in 0..200 {
             let few = total(retry.clone(), 5, seed);

@@ -41,6 +41,12 @@ impl ReflectorHandle {
         self.0.wake();
     }
 
+    /// Lists anew, as [`Self::refresh`], and takes the list whatever its version: for who knows that the server was reset to lower ones.
+    pub fn reset(&self) {
+        self.0.reset.set(true);
+        self.refresh();
+    }
+
     /// Ends the reflector for good: the connection is given up, and its channel ends.
     pub fn close(&self) {
         self.0.closed.set(true);
@@ -53,6 +59,8 @@ impl ReflectorHandle {
 pub(super) struct Control {
     pub(super) paused: Cell<bool>,
     pub(super) refresh: Cell<bool>,
+    /// The next list is taken whatever its version.
+    pub(super) reset: Cell<bool>,
     pub(super) woken: Cell<bool>,
     pub(super) closed: Cell<bool>,
     waker: RefCell<Option<Waker>>,

@@ -12,7 +12,11 @@ use crate::version::Version;
 #[derive(Debug)]
 pub(super) enum Event {
     Change(ChangeKind, Rc<Object>),
-    Bookmark(Version),
+    Bookmark {
+        version: Version,
+        /// It is the one behind the initial events.
+        initial_events_end: bool,
+    },
     /// The server ends the watch, and says why.
     Failed(Error),
 }
@@ -23,7 +27,7 @@ pub(super) fn read(frame: &[u8], fields: &FieldSet) -> Result<Event, Error> {
         Ok(Frame::Event { kind: FrameType::Bookmark, object }) => {
             let text = object.version.as_deref().unwrap_or("");
             let version = Version::parse(text).map_err(|error| Error::protocol(format!("a bookmark without a usable version: {error}")))?;
-            Ok(Event::Bookmark(version))
+            Ok(Event::Bookmark { version, initial_events_end: object.initial_events_end })
         }
         Ok(Frame::Event { kind, object }) => {
             let kind = match kind {
@@ -34,6 +38,9 @@ pub(super) fn read(frame: &[u8], fields: &FieldSet) -> Result<Event, Error> {
                     return Err(Error::new(ErrorCode::Internal, "a watch frame of another type was read as a change"));
                 }
             };
+            if object.name.is_none() && is_table(&object.bytes) {
+                return Err(Error::protocol("the watch sent a Table, which holds no whole object"));
+            }
             Ok(Event::Change(kind, Object::new(object)?))
         }
         Ok(Frame::Error { status }) => Ok(Event::Failed(match Status::parse(&status) {
@@ -46,6 +53,17 @@ pub(super) fn read(frame: &[u8], fields: &FieldSet) -> Result<Event, Error> {
         }
         Err(error) => Err(Error::decode(format!("unable to decode an event from the watch stream: {error}"))),
     }
+}
+
+/// Whether a document without a name is what a server sends to those who ask for rows. client-go passes over such events, and with them
+/// over the change that they stand for.
+fn is_table(document: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Head<'a> {
+        #[serde(default, borrow)]
+        kind: std::borrow::Cow<'a, str>,
+    }
+    serde_json::from_slice::<Head<'_>>(document).is_ok_and(|head| head.kind == "Table")
 }
 
 #[cfg(test)]
@@ -62,7 +80,13 @@ mod tests {
         let Ok(Event::Change(ChangeKind::Deleted, object)) = change else { panic!("{change:?}") };
         assert_eq!((&**object.key(), object.version()), ("n/a", &Version::from(9)));
         let bookmark = event("{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"12\"}}}\n");
-        assert!(matches!(bookmark, Ok(Event::Bookmark(version)) if version == Version::from(12)));
+        assert!(matches!(bookmark, Ok(Event::Bookmark { version, initial_events_end: false }) if version == Version::from(12)));
+        let end = |value| {
+            let metadata = format!(r#"{{"resourceVersion":"12","annotations":{{"k8s.io/initial-events-end":"{value}"}}}}"#);
+            event(&format!(r#"{{"type":"BOOKMARK","object":{{"metadata":{metadata}}}}}"#))
+        };
+        assert!(matches!(end("true"), Ok(Event::Bookmark { initial_events_end: true, .. })));
+        assert!(matches!(end("false"), Ok(Event::Bookmark { initial_events_end: false, .. })));
         let failed = event(&format!(r#"{{"type":"ERROR","object":{}}}"#, Status::too_old("1", "2").to_json()));
         assert!(matches!(failed, Ok(Event::Failed(error)) if error.code == ErrorCode::Expired));
         let odd = event(r#"{"type":"ERROR","object":{"kind":"Pod"}}"#);
@@ -78,6 +102,7 @@ mod tests {
             (r#"{"type":"MERGED","object":{"metadata":{"resourceVersion":"77"}}}"#, ErrorCode::Protocol, "unknown type \"MERGED\""),
             (r#"{"type":"ADDED","object":{"metadata":{"name":"a"}}}"#, ErrorCode::Protocol, "no metadata.resourceVersion"),
             (r#"{"type":"ADDED","object":{"metadata":{"resourceVersion":"5"}}}"#, ErrorCode::Protocol, "metadata.name"),
+            (r#"{"type":"ADDED","object":{"kind":"Table","metadata":{"resourceVersion":"5"},"rows":[]}}"#, ErrorCode::Protocol, "a Table"),
             (r#"{"type":"BOOKMARK","object":{"metadata":{}}}"#, ErrorCode::Protocol, "bookmark"),
             (r#"{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVersion":"x1"}}}"#, ErrorCode::Protocol, "x1"),
         ] {

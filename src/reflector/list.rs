@@ -17,7 +17,7 @@ use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 
 /// Objects a message: few enough to be shown within a frame of the screen, and the same however the bytes were cut.
-const BATCH: usize = 100;
+pub(super) const BATCH: usize = 100;
 
 /// Bytes that are read before the host may take its turn.
 const PIECE: usize = 64 << 10;
@@ -168,7 +168,7 @@ impl Reflector {
         self.send(Incoming::Page { objects, loaded, remaining }).await
     }
 
-    fn stopped(&self, stop: Stop, what: &str) -> Halt {
+    pub(super) fn stopped(&self, stop: Stop, what: &str) -> Halt {
         match stop {
             Stop::Closed => Halt::Closed,
             Stop::Asked => Halt::Asked,

@@ -6,7 +6,8 @@
 //! - A *round* is a list and the watches that follow it. Dropped connections are resumed from the last version inside the
 //!   round; only what a watch cannot cure (a version that is no longer kept, a broken answer, a refusal) ends the round with
 //!   [`Incoming::RoundEnded`], and a new list shows what was missed.
-//! - Versions only grow, across connections and replicas. A list that is older than what is held is not applied.
+//! - Versions only grow, across connections and replicas. A list that is older than what is held is not applied, unless somebody knows
+//!   that the server was reset, and says so ([`ReflectorHandle::reset`]).
 //! - There is never more than one connection, and none while it waits, is paused, or is closed.
 //! - Every interruption is told, with its error and the time of the next try.
 
@@ -17,6 +18,7 @@ mod list;
 mod liveness;
 mod order;
 mod watch;
+mod watch_list;
 
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
@@ -30,8 +32,10 @@ pub use self::control::ReflectorHandle;
 
 use self::backoff::{Backoff, RetryWindow};
 use self::control::{Closed, Control, Host, Listen, Stop};
+use self::list::List;
 use self::liveness::Watchdog;
 use self::order::Order;
+use self::watch::OpenWatch;
 use crate::cache::incoming::{Connection, Incoming};
 use crate::json::FieldSet;
 use crate::runtime::{Millis, SharedRuntime};
@@ -46,6 +50,10 @@ const INTERNAL_ERROR_WINDOW_MS: Millis = 30_000;
 pub struct ReflectorConfig {
     /// Objects a page of the list; 0 asks for everything at once.
     pub page_size: u32,
+    /// Whether the state comes over the watch itself (`sendInitialEvents`) instead of by a list, which serves as the way back where a
+    /// server has none of it. It spares a server that answers from its own cache; a list shows its pages earlier. Not over a streamed
+    /// fetch: servers compress such a watch in pieces of which browsers read only the first.
+    pub watch_list: bool,
     /// A list or watch without any byte for so many milliseconds is taken for dead; 0 waits for ever.
     ///
     /// Servers send bookmarks about once a minute, so that a healthy watch is never silent for much longer.
@@ -60,7 +68,14 @@ pub struct ReflectorConfig {
 
 impl Default for ReflectorConfig {
     fn default() -> Self {
-        Self { page_size: 500, idle_timeout_ms: 90_000, retry: Retry::default(), watch_timeout_seconds: 300..=600, seed: 0 }
+        Self {
+            page_size: 500,
+            watch_list: false,
+            idle_timeout_ms: 90_000,
+            retry: Retry::default(),
+            watch_timeout_seconds: 300..=600,
+            seed: 0,
+        }
     }
 }
 
@@ -152,19 +167,32 @@ impl Reflector {
     }
 
     async fn round(&mut self) -> Result<RoundEnd, Closed> {
-        let list = match self.list().await {
-            Ok(list) => list,
+        let (list, stream) = match self.state().await {
+            Ok(state) => state,
             Err(list::Halt::Closed) => return Err(Closed),
             Err(list::Halt::Asked) => return Ok(RoundEnd::asked()),
             Err(list::Halt::Failed(error)) => return Ok(RoundEnd::failed(error)),
         };
+        if self.host.control.reset.replace(false) {
+            self.order.forget();
+        }
         if let Err(error) = self.order.replace(&list.version) {
             return Ok(RoundEnd::failed(error));
         }
         self.host.control.refresh.set(false);
         self.listed = true;
         self.send(Incoming::Replace { objects: list.objects, version: list.version }).await?;
-        self.watch().await
+        self.watch(stream).await
+    }
+
+    /// The state, and the watch that goes on from it where it came over one.
+    async fn state(&mut self) -> Result<(List, Option<OpenWatch>), list::Halt> {
+        if self.config.watch_list
+            && let Some((list, stream)) = self.watch_list().await?
+        {
+            return Ok((list, Some(stream)));
+        }
+        Ok((self.list().await?, None))
     }
 
     /// Waits before the next try, and says so. Ends early when somebody asks for anything.

@@ -39,11 +39,16 @@ impl Order {
         {
             return Err(Error::protocol(format!(
                 "the server answered with version {version}, which is older than version {last} seen before: \
-                 a replica that is behind, or a server that was reset (then open the resource anew)"
+                 a replica that is behind, or a server that was reset (then refresh with reset)"
             )));
         }
         self.last = Some(version.clone());
         Ok(())
+    }
+
+    /// What is held counts no more: the next list begins anew, wherever it stands.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
     }
 
     /// A change arrived. Fails, and takes nothing, when it goes backwards.

@@ -10,12 +10,19 @@ use crate::cache::incoming::{Connection, Incoming};
 use crate::runtime::Millis;
 use crate::source::{FrameStream, WatchRequest, buffers};
 use crate::status::{Error, ErrorCode};
+use crate::version::Version;
 
 /// A watch that ends sooner than this without anything new is no watch: something is wrong with it.
-const SHORT_MS: Millis = 1000;
+pub(super) const SHORT_MS: Millis = 1000;
 
 /// The least time between an internal error and the next watch.
 const INTERNAL_ERROR_PAUSE_MS: Millis = 100;
+
+/// A watch that stands.
+pub(super) struct OpenWatch {
+    pub(super) stream: FrameStream,
+    pub(super) opened: Millis,
+}
 
 /// How an open watch ended.
 enum End {
@@ -38,28 +45,35 @@ enum Next {
 }
 
 impl Reflector {
-    /// Watches from the last version until a new list is needed.
-    pub(super) async fn watch(&mut self) -> Result<RoundEnd, Closed> {
+    /// Watches from the last version until a new list is needed. Begins with the watch that the state came over, if it came so.
+    pub(super) async fn watch(&mut self, mut standing: Option<OpenWatch>) -> Result<RoundEnd, Closed> {
         let mut first = true;
         loop {
-            let paused = self.unpaused().await?;
-            if self.host.control.refresh.get() {
-                return Ok(RoundEnd::asked());
-            }
-            if !first || paused {
-                self.send(Incoming::Connection(Connection::Reconnecting)).await?;
-            }
-            first = false;
-            let mut watchdog = self.watchdog();
-            let request = self.watch_request();
-            let opening = self.source.watch(request);
-            let next = match self.host.until(Listen::WATCHING, Some(&mut watchdog), opening).await {
-                Ok(Ok(stream)) => self.opened(stream).await?,
-                Ok(Err(error)) => self.after_refusal(error),
-                Err(Stop::Closed) => return Err(Closed),
-                Err(Stop::Asked) => Next::Again,
-                Err(Stop::Deadline) => Next::After(None, self.silence("the watch has not opened")),
+            let next = if let Some(open) = standing.take() {
+                self.opened(open, None).await?
+            } else {
+                let paused = self.unpaused().await?;
+                if self.host.control.refresh.get() {
+                    return Ok(RoundEnd::asked());
+                }
+                if !first || paused {
+                    self.send(Incoming::Connection(Connection::Reconnecting)).await?;
+                }
+                let mut watchdog = self.watchdog();
+                let request = self.watch_request();
+                let opening = self.source.watch(request);
+                match self.host.until(Listen::WATCHING, Some(&mut watchdog), opening).await {
+                    Ok(Ok(stream)) => {
+                        let from = self.order.last().cloned();
+                        self.opened(OpenWatch { stream, opened: self.host.now() }, from).await?
+                    }
+                    Ok(Err(error)) => self.after_refusal(error),
+                    Err(Stop::Closed) => return Err(Closed),
+                    Err(Stop::Asked) => Next::Again,
+                    Err(Stop::Deadline) => Next::After(None, self.silence("the watch has not opened")),
+                }
             };
+            first = false;
             match next {
                 Next::Again => {}
                 Next::After(None, error) => self.hold(error).await?,
@@ -70,17 +84,21 @@ impl Reflector {
     }
 
     fn watch_request(&mut self) -> WatchRequest {
-        let (low, high) = self.config.watch_timeout_seconds.clone().into_inner();
         WatchRequest {
             resource_version: self.order.last().cloned().unwrap_or_default().to_string(),
             allow_watch_bookmarks: true,
-            timeout_seconds: self.random.u32(low..=high.max(low)),
+            timeout_seconds: self.watch_timeout(),
+            ..WatchRequest::default()
         }
     }
 
-    async fn opened(&mut self, stream: FrameStream) -> Result<Next, Closed> {
-        let opened = self.host.now();
-        let from = self.order.last().cloned();
+    pub(super) fn watch_timeout(&mut self) -> u32 {
+        let (low, high) = self.config.watch_timeout_seconds.clone().into_inner();
+        self.random.u32(low..=high.max(low))
+    }
+
+    /// `from` is the version before anything came; a watch that brought the state has none.
+    async fn opened(&mut self, OpenWatch { stream, opened }: OpenWatch, from: Option<Version>) -> Result<Next, Closed> {
         self.backoff.healthy(opened);
         self.send(Incoming::Connection(Connection::Live)).await?;
         let end = self.follow(stream).await?;
@@ -124,8 +142,8 @@ impl Reflector {
                     Ok(Verdict::Repeated) => continue,
                     Err(error) => return Ok(End::Broken(error)),
                 },
-                Ok(Event::Bookmark(version)) if self.order.bookmark(&version) => Incoming::Bookmark(version),
-                Ok(Event::Bookmark(_)) => continue,
+                Ok(Event::Bookmark { version, .. }) if self.order.bookmark(&version) => Incoming::Bookmark(version),
+                Ok(Event::Bookmark { .. }) => continue,
                 Ok(Event::Failed(error)) => return Ok(End::Refused(error)),
                 Err(error) => return Ok(End::Broken(error)),
             };
@@ -167,7 +185,7 @@ impl Reflector {
 }
 
 /// Whether the connection is to blame and not what was asked for.
-fn lost(error: &Error) -> bool {
+pub(super) fn lost(error: &Error) -> bool {
     match error.code {
         ErrorCode::Network | ErrorCode::Overflow | ErrorCode::Closed => true,
         ErrorCode::Timeout => error.status.as_ref().is_none_or(|status| !status.is_too_large()),

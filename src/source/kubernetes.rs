@@ -108,7 +108,9 @@ pub fn list_query(request: &ListRequest, selection: &Selection, extra: &[(String
 pub fn watch_query(request: &WatchRequest, selection: &Selection, extra: &[(String, String)]) -> String {
     let mut query = Query::new(selection);
     query.set("watch", Some("1"));
-    query.set("resourceVersion", Some(&request.resource_version));
+    query.set("resourceVersion", Some(request.resource_version.as_str()).filter(|version| !version.is_empty()));
+    query.set("resourceVersionMatch", request.resource_version_match.as_deref());
+    query.set("sendInitialEvents", request.send_initial_events.map(|send| if send { "true" } else { "false" }));
     query.set("allowWatchBookmarks", request.allow_watch_bookmarks.then_some("true"));
     query.set("timeoutSeconds", Some(&request.timeout_seconds.to_string()));
     query.finish(extra)
@@ -385,7 +387,12 @@ mod tests {
 
     #[test]
     fn ref_13_a_watch_names_version_bookmarks_and_timeout() {
-        let request = WatchRequest { resource_version: "314159".into(), allow_watch_bookmarks: true, timeout_seconds: 412 };
+        let request = WatchRequest {
+            resource_version: "314159".into(),
+            allow_watch_bookmarks: true,
+            timeout_seconds: 412,
+            ..WatchRequest::default()
+        };
         assert_eq!(
             watch_query(&request, &Selection::default(), &[("cluster".into(), "a b".into())]),
             "watch=1&resourceVersion=314159&allowWatchBookmarks=true&timeoutSeconds=412&cluster=a+b"

@@ -51,8 +51,12 @@ pub struct Collection {
 /// What a watch asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WatchRequest {
-    /// `resourceVersion` to start after.
+    /// `resourceVersion` to start after; empty leaves it unset.
     pub resource_version: String,
+    /// `resourceVersionMatch`: `NotOlderThan` where initial events are asked for.
+    pub resource_version_match: Option<String>,
+    /// `sendInitialEvents`: the state comes first, as ADDED events, and a bookmark with an annotation of its own ends it.
+    pub send_initial_events: Option<bool>,
     /// `allowWatchBookmarks`.
     pub allow_watch_bookmarks: bool,
     /// `timeoutSeconds`, after which the server ends the stream.

@@ -66,7 +66,9 @@ impl Source for ObjectSource {
         async move {
             let abort = Abort::new()?;
             let request = bag(&[
-                ("resourceVersion", Some(request.resource_version.into())),
+                ("resourceVersion", Some(request.resource_version).filter(|version| !version.is_empty()).map(JsValue::from)),
+                ("resourceVersionMatch", request.resource_version_match.map(JsValue::from)),
+                ("sendInitialEvents", request.send_initial_events.map(JsValue::from)),
                 ("allowWatchBookmarks", Some(request.allow_watch_bookmarks.into())),
                 ("timeoutSeconds", Some(request.timeout_seconds.into())),
             ]);

@@ -36,6 +36,8 @@ pub struct Replay {
     pub said: Vec<(Millis, Said)>,
     in_round: bool,
     replaced: bool,
+    /// Somebody said that the server was reset, and no list has come since.
+    reset: bool,
     pub ended: bool,
 }
 
@@ -60,7 +62,8 @@ impl Replay {
                 assert!(self.in_round && !self.replaced, "a round has one list");
                 self.replaced = true;
                 let version = version.as_u64().unwrap();
-                assert!(self.version.is_none_or(|held| held <= version), "a list never goes backwards");
+                let reset = std::mem::take(&mut self.reset);
+                assert!(reset || self.version.is_none_or(|held| held <= version), "a list never goes backwards");
                 self.version = Some(version);
                 self.rows = objects.iter().map(|object| row(object)).collect();
                 assert_eq!(self.rows.len(), objects.len(), "a list holds each object once");
@@ -194,6 +197,12 @@ impl Rig {
         self
     }
 
+    /// Says that the server was reset.
+    pub fn reset(&self) {
+        self.replay.borrow_mut().reset = true;
+        self.handle.reset();
+    }
+
     pub fn now(&self) -> Millis {
         self.time.now()
     }
@@ -206,14 +215,14 @@ impl Rig {
         self.upstream.requests.borrow().len() - self.lists()
     }
 
-    /// The versions that were asked for, by watches in order.
+    /// The versions that were asked for, by watches in order; 0 where none was.
     pub fn watched_from(&self) -> Vec<u64> {
         self.upstream
             .requests
             .borrow()
             .iter()
             .filter_map(|request| match request {
-                Request::Watch(_, watch) => Some(watch.resource_version.parse().unwrap()),
+                Request::Watch(_, watch) => Some(watch.resource_version.parse().unwrap_or(0)),
                 Request::List(..) => None,
             })
             .collect()

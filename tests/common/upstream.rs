@@ -94,6 +94,10 @@ pub enum WatchFault {
     Hang,
     /// Opens, and is closed at once.
     Close,
+    /// Opens, sends so many frames, and is closed.
+    Cut(usize),
+    /// Sends these frames and stays open.
+    Say(Vec<String>),
 }
 
 struct Open {
@@ -408,12 +412,24 @@ impl Upstream {
     }
 
     fn open(self: &Rc<Self>, request: &WatchRequest, connection: Connection) -> Result<FrameStream, Error> {
-        let from: u64 =
-            request.resource_version.parse().map_err(|_| Error::from(Status::new(500, "", "resourceVersion: Invalid value")))?;
-        if from < self.compacted.get() {
+        let initial = request.send_initial_events == Some(true);
+        let asked = if request.resource_version.is_empty() { "0" } else { &request.resource_version };
+        let from: u64 = asked.parse().map_err(|_| Error::from(Status::new(500, "", "resourceVersion: Invalid value")))?;
+        let reached = self.version().saturating_sub(self.behind.get());
+        if initial && from > reached {
+            return Err(Status::too_large(from, reached).into());
+        }
+        if from < self.compacted.get() && !initial {
             return Err(Status::too_old(from, self.compacted.get()).into());
         }
         let (sender, receiver) = mpsc::unbounded();
+        let from = if initial { reached } else { from };
+        if initial {
+            for (_, document) in self.state_at(reached).into_values() {
+                let _ = sender.unbounded_send(Ok(format!("{{\"type\":\"ADDED\",\"object\":{document}}}\n").into_bytes()));
+            }
+            let _ = sender.unbounded_send(Ok(initial_events_end(reached)));
+        }
         let id = self.next_stream.get();
         self.next_stream.set(id + 1);
         let reached = (self.behind.get() > 0).then(|| self.version().saturating_sub(self.behind.get()));
@@ -472,16 +488,31 @@ impl Upstream {
             12 => self.send_raw("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"stray\",\"resourceVersion\":\"1\"}}}"),
             13 => self.send_error(&Status::internal("etcdserver: leader changed")),
             14 => self.send_error(&Status::too_old(1, 2)),
+            // Credentials that are refused twice have run out; those refused once were only old.
+            15 if at.is_multiple_of(3) => {
+                let refusal = || WatchFault::Refuse(Status::new(401, "Unauthorized", "Unauthorized").into());
+                self.watch_faults.borrow_mut().extend((0..1 + at % 2).map(|_| refusal()));
+            }
             15 => self.watch_faults.borrow_mut().push_back(WatchFault::Refuse(Status::too_many_requests("slow down", seconds).into())),
             16 => self.watch_faults.borrow_mut().push_back(WatchFault::Refuse(Error::network("connection refused"))),
-            17 => self.watch_faults.borrow_mut().push_back(if at.is_multiple_of(2) { WatchFault::Close } else { WatchFault::Hang }),
-            18 => self.list_faults.borrow_mut().push_back(if at.is_multiple_of(2) { ListFault::Cut(at) } else { ListFault::Stall(at) }),
-            _ => self.list_faults.borrow_mut().push_back(match seconds {
-                1 => ListFault::Refuse(Status::new(503, "ServiceUnavailable", "").into()),
-                2 => ListFault::Body(b"<html>Bad Gateway</html>".to_vec()),
-                3 => ListFault::Hang,
-                _ => ListFault::Refuse(Status::new(401, "Unauthorized", "Unauthorized").into()),
+            17 => self.watch_faults.borrow_mut().push_back(match at % 3 {
+                0 => WatchFault::Close,
+                1 => WatchFault::Hang,
+                _ => WatchFault::Cut(seconds as usize),
             }),
+            18 => self.list_faults.borrow_mut().push_back(if at.is_multiple_of(2) { ListFault::Cut(at) } else { ListFault::Stall(at) }),
+            _ => {
+                let mut faults = self.list_faults.borrow_mut();
+                match seconds {
+                    1 => faults.push_back(ListFault::Refuse(Status::new(503, "ServiceUnavailable", "").into())),
+                    2 => faults.push_back(ListFault::Body(b"<html>Bad Gateway</html>".to_vec())),
+                    3 => faults.push_back(ListFault::Hang),
+                    _ => {
+                        let refusal = || ListFault::Refuse(Status::new(401, "Unauthorized", "Unauthorized").into());
+                        faults.extend((0..1 + at % 3).map(|_| refusal()));
+                    }
+                }
+            }
         }
     }
 
@@ -552,6 +583,11 @@ impl Source for Shared {
                 WatchFault::Refuse(error) => Err(error),
                 WatchFault::Hang => std::future::pending().await,
                 WatchFault::Close => Ok(Held { stream: stream::empty().boxed_local(), _connection: connection }.boxed_local()),
+                WatchFault::Cut(frames) => Ok(upstream.open(&request, connection)?.take(frames).boxed_local()),
+                WatchFault::Say(frames) => {
+                    let said = stream::iter(frames.into_iter().map(|frame| Ok(frame.into_bytes())));
+                    Ok(Held { stream: said.chain(stream::pending()).boxed_local(), _connection: connection }.boxed_local())
+                }
                 WatchFault::None => upstream.open(&request, connection),
             }
         })
@@ -601,6 +637,14 @@ fn after(log: &[Write], version: u64) -> usize {
 
 fn key(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.into() } else { format!("{namespace}/{name}") }
+}
+
+fn initial_events_end(version: u64) -> Vec<u8> {
+    format!(
+        "{{\"type\":\"BOOKMARK\",\"object\":{{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{{\"resourceVersion\":\"{version}\",\
+         \"annotations\":{{\"k8s.io/initial-events-end\":\"true\"}}}}}}}}\n"
+    )
+    .into_bytes()
 }
 
 fn bookmark_frame(version: u64) -> Vec<u8> {

@@ -18,6 +18,7 @@ mod life;
 mod overflow;
 mod reads;
 mod ready;
+mod reflector;
 mod start;
 mod store;
 mod window;

@@ -33,11 +33,13 @@ pub struct Setup {
     pub resource: &'static str,
     /// Paths that are not kept.
     pub strip: Vec<&'static str>,
+    /// Whether the state comes over the watch.
+    pub watch_list: bool,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { seed: 1, window: WindowBounds::default(), page_size: 500, resource: "pods", strip: Vec::new() }
+        Self { seed: 1, window: WindowBounds::default(), page_size: 500, watch_list: false, resource: "pods", strip: Vec::new() }
     }
 }
 
@@ -72,7 +74,12 @@ impl Rig {
         let config = ResourceConfig {
             name: setup.resource.into(),
             window: setup.window,
-            reflector: ReflectorConfig { page_size: setup.page_size, seed: setup.seed, ..ReflectorConfig::default() },
+            reflector: ReflectorConfig {
+                page_size: setup.page_size,
+                watch_list: setup.watch_list,
+                seed: setup.seed,
+                ..ReflectorConfig::default()
+            },
         };
         let strip = setup.strip.iter().map(|path| Path::parse(path).unwrap()).collect();
         let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), FieldSet::new(strip), time.clone());

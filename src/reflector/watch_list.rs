@@ -1,0 +1,150 @@
+//! The state over a watch: its initial events are the list, and the same stream goes on.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::rc::Rc;
+
+use futures::StreamExt;
+
+use super::Reflector;
+use super::control::{Listen, Stop};
+use super::frame::{self, Event};
+use super::list::{BATCH, Halt, List};
+use super::watch::{OpenWatch, SHORT_MS, lost};
+use crate::cache::incoming::{ChangeKind, Connection, Incoming};
+use crate::key::Key;
+use crate::object::Object;
+use crate::runtime::Millis;
+use crate::source::{WatchRequest, buffers};
+use crate::status::{Error, ErrorCode};
+
+/// How one attempt ended.
+enum Attempt {
+    /// The bookmark behind the initial events came.
+    Whole(List, OpenWatch),
+    /// The stream was closed before it.
+    Cut { short: bool },
+    /// It was refused, at its start or in the stream.
+    Refused(Error),
+}
+
+impl Reflector {
+    /// Asks for the state over a watch. `None`: not to be had so, a list is the way.
+    ///
+    /// What 429 says is waited for, an expired version or one ahead of the server is left out of the next request, and a stream that
+    /// ended early is followed by another from scratch, as client-go does. Any other trouble leads to a list in the same round, which
+    /// says what is wrong if it still is. That is so for a connection that fails too, where client-go tries again: a browser cannot tell
+    /// a refused WebSocket from a server that does not know such watches.
+    pub(super) async fn watch_list(&mut self) -> Result<Option<(List, OpenWatch)>, Halt> {
+        self.host.control.refresh.set(false);
+        let mut unset = self.host.control.reset.get();
+        let mut cut = false;
+        loop {
+            self.send(Incoming::Connection(Connection::Listing { again: self.listed })).await?;
+            match self.attempt(unset).await? {
+                Attempt::Whole(list, open) => return Ok(Some((list, open))),
+                Attempt::Cut { short: true } => return Ok(None),
+                Attempt::Cut { short: false } => {
+                    // Once at once; a server that does it again is left alone for longer and longer.
+                    if mem::replace(&mut cut, true) {
+                        self.hold(Error::network("the watch was closed before its initial events were complete")).await?;
+                    }
+                }
+                Attempt::Refused(error) if outdated(&error) && !unset => unset = true,
+                Attempt::Refused(error) if error.code == ErrorCode::TooManyRequests => self.hold(error).await?,
+                Attempt::Refused(_) => return Ok(None),
+            }
+        }
+    }
+
+    async fn attempt(&mut self, unset: bool) -> Result<Attempt, Halt> {
+        let request = WatchRequest {
+            resource_version: self.order.last().filter(|_| !unset).map(ToString::to_string).unwrap_or_default(),
+            resource_version_match: Some("NotOlderThan".into()),
+            send_initial_events: Some(true),
+            allow_watch_bookmarks: true,
+            timeout_seconds: self.watch_timeout(),
+        };
+        let mut watchdog = self.watchdog();
+        let mut stream = match self.host.until(Listen::LISTING, Some(&mut watchdog), self.source.watch(request)).await {
+            Ok(Ok(stream)) => stream,
+            Ok(Err(error)) => return Ok(Attempt::Refused(error)),
+            Err(stop) => return self.given_up(stop, "the watch has not opened"),
+        };
+        let opened = self.host.now();
+        let mut state = InitialState::default();
+        loop {
+            watchdog.feed(self.host.now());
+            let frame = match self.host.until(Listen::LISTING, Some(&mut watchdog), stream.next()).await {
+                Ok(Some(Ok(frame))) => frame,
+                Ok(None) => return Ok(self.cut(&state, opened)),
+                Ok(Some(Err(error))) if lost(&error) => return Ok(self.cut(&state, opened)),
+                Ok(Some(Err(error))) => return Ok(Attempt::Refused(error)),
+                Err(stop) => return self.given_up(stop, "the watch has stood still"),
+            };
+            if frame.is_empty() {
+                continue;
+            }
+            let event = frame::read(&frame, &self.fields.borrow());
+            buffers::give_back(frame);
+            match event {
+                Ok(Event::Change(kind, object)) => {
+                    if let Some(objects) = state.change(kind, object) {
+                        self.send(Incoming::Page { objects, loaded: state.objects.len(), remaining: None }).await?;
+                    }
+                }
+                Ok(Event::Bookmark { version, initial_events_end: true }) => {
+                    let objects: Vec<_> = state.objects.into_values().collect();
+                    if !state.fresh.is_empty() {
+                        self.send(Incoming::Page { objects: state.fresh, loaded: objects.len(), remaining: None }).await?;
+                    }
+                    return Ok(Attempt::Whole(List { objects, version }, OpenWatch { stream, opened }));
+                }
+                // It says how far the server has got, not that the state is whole.
+                Ok(Event::Bookmark { .. }) => {}
+                Ok(Event::Failed(error)) | Err(error) => return Ok(Attempt::Refused(error)),
+            }
+            self.host.pace().await;
+        }
+    }
+
+    fn cut(&self, state: &InitialState, opened: Millis) -> Attempt {
+        Attempt::Cut { short: state.events == 0 && self.host.now().saturating_sub(opened) < SHORT_MS }
+    }
+
+    fn given_up(&self, stop: Stop, what: &str) -> Result<Attempt, Halt> {
+        match self.stopped(stop, what) {
+            Halt::Failed(error) => Ok(Attempt::Refused(error)),
+            halt => Err(halt),
+        }
+    }
+}
+
+/// What an attempt has brought. Nothing of it outlives the attempt but what a first list shows early.
+#[derive(Default)]
+struct InitialState {
+    objects: BTreeMap<Key, Rc<Object>>,
+    /// Those that were not shown yet.
+    fresh: Vec<Rc<Object>>,
+    events: u64,
+}
+
+impl InitialState {
+    /// Takes an event; the objects to show, when there are enough of them.
+    fn change(&mut self, kind: ChangeKind, object: Rc<Object>) -> Option<Vec<Rc<Object>>> {
+        self.events += 1;
+        if kind == ChangeKind::Deleted {
+            self.fresh.retain(|shown| shown.key() != object.key());
+            self.objects.remove(object.key());
+            return None;
+        }
+        self.objects.insert(object.key().clone(), object.clone());
+        self.fresh.push(object);
+        (self.fresh.len() >= BATCH).then(|| mem::take(&mut self.fresh))
+    }
+}
+
+/// The version asked for is none that the server can serve.
+fn outdated(error: &Error) -> bool {
+    error.code == ErrorCode::Expired || error.status.as_ref().is_some_and(|status| status.is_too_large())
+}
