@@ -17,8 +17,10 @@ export async function format({ check }) {
     (path) => FORMATTED.test(path) && !path.includes("/tests/data/"),
   );
   const rust = await run("cargo", ["fmt", ...(check ? ["--check"] : [])], options);
+  // A package of its own, as cargo-fuzz wants it.
+  const fuzz = await run("cargo", ["fmt", "--manifest-path", "fuzz/Cargo.toml", ...(check ? ["--check"] : [])], options);
   const rest = await run("prettier", [check ? "--check" : "--write", "--log-level", check ? "log" : "warn", ...files], options);
-  return { code: rust.code || rest.code };
+  return { code: rust.code || fuzz.code || rest.code };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

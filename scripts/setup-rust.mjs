@@ -44,7 +44,7 @@ async function setupTarget(env) {
   );
 }
 
-async function setupTool(name, program, env) {
+export async function setupTool(name, program, env) {
   const wanted = versions[name];
   const have = answer(join(toolCache(env), "bin", program), ["--version"], env)?.split(/\s+/)[1];
   if (have === wanted) return;

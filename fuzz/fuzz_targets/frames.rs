@@ -1,0 +1,28 @@
+//! Watch frames: taken exactly when serde_json takes them and they have the shape of one, and what is kept is what arrived.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
+use watchcache::json::{FieldSet, Frame, Path, scan_frame};
+use watchcache::object::Object;
+
+fuzz_target!(|document: &[u8]| {
+    let mut fields = FieldSet::new(vec![Path::parse("metadata.managedFields").expect("a path")]);
+    fields.slot(&Path::parse("status.conditions[?(@.type=='Ready')].status").expect("a path"));
+    let scanned = scan_frame(document, &fields);
+    let parsed = serde_json::from_slice::<Value>(document).ok();
+    let whole = parsed.as_ref().filter(|value| value["type"].is_string() && value["object"].is_object());
+    assert_eq!(scanned.is_ok(), whole.is_some(), "{scanned:?}");
+    let (Ok(Frame::Event { object, .. } | Frame::Unknown { object, .. }), Some(whole)) = (scanned, whole) else { return };
+    let mut expected = whole["object"].clone();
+    if let Some(metadata) = expected["metadata"].as_object_mut() {
+        metadata.remove("managedFields");
+    }
+    if expected["metadata"].is_null() && whole["object"].get("metadata").is_none() {
+        expected.as_object_mut().expect("an object").remove("metadata");
+    }
+    assert_eq!(serde_json::from_slice::<Value>(&object.bytes).expect("what is kept is JSON"), expected);
+    if let Ok(object) = Object::new(object) {
+        assert_eq!(Some(object.name()), whole["object"]["metadata"]["name"].as_str());
+    }
+});
