@@ -9,6 +9,7 @@ use crate::cache::freshness::FRESH_LIMIT_MS;
 use crate::cache::list::NEAR_MS;
 use crate::cache::list::options::ListOptions;
 use crate::cache::resource::Resource;
+use crate::json::path::Path;
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::status::{Error, Status};
@@ -24,6 +25,12 @@ use crate::watch::watcher::{BookmarkState, Watcher};
 const MOST_BUFFERED: [usize; 3] = [100, 1000, 10];
 
 impl Cacher {
+    /// Has this field route events to watchers: whoever demands a value of it hears of changes with that value alone.
+    pub fn set_trigger(&mut self, path: &Path) {
+        let slot = self.fields().borrow_mut().slot(path);
+        self.dispatcher.set_trigger(slot);
+    }
+
     /// Parses and registers a watcher that has not started. The error is the refusal.
     pub fn register(&mut self, options: &WatchOptions) -> (u32, Result<Start, Error>) {
         let filter = Filter::new(

@@ -143,6 +143,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
     pageSize: settings.pageSize,
     idleTimeout: settings.idleTimeout,
     retry: settings.retry,
+    ...(settings.trigger === undefined ? {} : { trigger: settings.trigger }),
   };
   if (target.source !== undefined) {
     const { source } = target;

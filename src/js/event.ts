@@ -2,8 +2,9 @@ import { toError } from "./errors.js";
 import type { ObjectTable } from "./objects.js";
 import type { Path, WatchEvent } from "./types.js";
 
-const TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "BOOKMARK"] as const;
+const TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "BOOKMARK", "BOOKMARK"] as const;
 const INITIAL_EVENTS_END = 5;
+const RESYNC = 6;
 
 /** An event as its subscribers see it. One is made for each event of a flush, whatever the number of its subscribers. */
 export class StoredEvent<T> implements WatchEvent<T> {
@@ -46,6 +47,10 @@ export class StoredEvent<T> implements WatchEvent<T> {
 
   get initialEventsEnd(): true | undefined {
     return this.#kind === INITIAL_EVENTS_END ? true : undefined;
+  }
+
+  get resync(): true | undefined {
+    return this.#kind === RESYNC ? true : undefined;
   }
 
   /** For `JSON.stringify`, which does not see getters of a prototype. */

@@ -68,6 +68,7 @@ export interface RawOptions {
   pageSize: number;
   idleTimeout: number;
   retry: { initialMs: number; factor: number; capMs: number; jitter: number; resetAfterMs: number };
+  trigger?: string;
 }
 
 export interface RawWatchOptions {
@@ -82,6 +83,7 @@ export interface RawWatchOptions {
   allowWatchBookmarks?: boolean;
   timeoutSeconds?: number;
   bufferSize?: number;
+  onOverflow?: string;
   wait?: boolean;
 }
 export interface RawListOptions {

@@ -14,6 +14,7 @@ export interface Settings {
   readonly linger: number;
   readonly idleTimeout: number;
   readonly retry: RetryOptions;
+  readonly trigger: string | undefined;
   readonly flush: "frame" | "microtask";
   readonly debug: boolean;
   readonly logger: Logger;
@@ -37,6 +38,7 @@ export function readOptions(options: WatchCacheOptions): Settings {
     linger: number("linger", options.linger ?? 5_000, 0),
     idleTimeout: number("idleTimeout", options.idleTimeout ?? 90_000, 1),
     retry,
+    trigger: options.trigger,
     flush: oneOf("flush", options.flush ?? "frame", ["frame", "microtask"]),
     debug: options.debug ?? false,
     logger: options.logger ?? console,

@@ -90,6 +90,11 @@ export interface WatchCacheOptions {
   credentials?: RequestCredentials;
   /** Paths dropped from each object before it is stored. Default `["metadata.managedFields"]`; `[]` keeps everything. */
   strip?: readonly Path[];
+  /**
+   * The one field that routes events to watchers, such as `spec.nodeName`: a watch that demands a value of it hears of changes with that
+   * value alone, whatever else it demands. Without it a watch is found by whichever label or field it demands that the fewest others share.
+   */
+  trigger?: Path;
   /** Objects a list page. Default 500. */
   pageSize?: number;
   /** How long a stream outlives its last user, in milliseconds. Default 5,000. */
@@ -241,6 +246,8 @@ export interface ResourceStats {
   readonly views: number;
   /** Events delivered so far, counted once for each watch that got them. */
   readonly delivered: number;
+  /** Watches that events have looked at so far; one that cannot match is not looked at. */
+  readonly visited: number;
   /** Watches that were too slow for their buffer so far. */
   readonly terminated: number;
   /** Times that the core called JavaScript so far. */
@@ -259,9 +266,9 @@ export interface ResourceEventMap {
   status: CustomEvent<ResourceStatus>;
   /** The first complete list has arrived. */
   sync: CustomEvent<ResourceStatus>;
-  /** The upstream was listed again; watchers have ended with reason `relist`. */
+  /** The upstream was listed again; watchers have ended with reason `relist`, or hear of the difference where they asked for that. */
   relist: CustomEvent<ResourceStatus>;
-  /** A watcher was too slow for its buffer and was ended with reason `overflow`. */
+  /** A watcher was too slow for its buffer: it was ended with reason `overflow`, or skips changes as its `onOverflow` says. */
   overflow: CustomEvent<ResourceStatus>;
   /** Something failed; `detail.error` says what. The resource goes on by itself wherever it can. */
   error: CustomEvent<ResourceStatus>;
@@ -447,8 +454,17 @@ export interface WatchOptions {
   allowWatchBookmarks?: boolean;
   /** Ends the watch after this many seconds. */
   timeoutSeconds?: number;
-  /** Events that may wait for this watcher before it counts as too slow. Default: as the apiserver chooses, 10 to 1,000. */
+  /** Events that may wait for this watcher before it counts as too slow. Default: as the apiserver chooses, a second's worth, 10 to 1,000. */
   bufferSize?: number;
+  /**
+   * What happens to a watch that has more than `bufferSize` events waiting:
+   * - `terminate`: it has a moment to catch up, then ends with reason `overflow`, as in the apiserver. The default.
+   * - `resync`: changes are skipped. Once the buffer is read there comes a BOOKMARK with `resync`, and after it the difference: one event
+   *   for each object that is not as this watch told it last, by version. Such a watch outlives a relist in the same way; an object that
+   *   vanished meanwhile is DELETED at the list's version.
+   * - `coalesce`: changes of one object merge into one event, without a word. What was ADDED and is gone again never shows.
+   */
+  onOverflow?: "terminate" | "resync" | "coalesce";
   /** Before the cache is ready: wait for it (default), or fail at once with `too-many-requests`. */
   wait?: boolean;
   /** Aborting it is the same as `stop()`. */
@@ -466,14 +482,18 @@ export interface WatchEnd {
    * - `closed`: the resource or the cache was closed
    */
   readonly reason: "stopped" | "error" | "relist" | "overflow" | "timeout" | "closed";
-  /** A new watch from this version goes on where this one ended. Absent where there is no such version, as amid the initial events. */
+  /**
+   * A new watch from this version goes on where this one ended. Absent where there is no such version, as amid the initial events or a
+   * difference.
+   */
   readonly lastResourceVersion?: string;
 }
 
 /**
  * A running watch: an async iterable of single events, or of whole flushes by `batches()`, or a callback by `forEach`.
  *
- * A watch that is not read holds its events back until its buffer is full, then ends with reason `overflow`.
+ * A watch that is not read holds its events back until its buffer is full, then ends with reason `overflow`, or does what its
+ * `onOverflow` says.
  */
 export interface Watcher<T> extends AsyncIterableIterator<WatchEvent<T>> {
   next(): Promise<IteratorResult<WatchEvent<T>, undefined>>;
@@ -518,6 +538,11 @@ export interface WatchEvent<T> {
   get(path: Path): unknown;
   /** True on the bookmark that ends the initial events. */
   readonly initialEventsEnd?: true | undefined;
+  /**
+   * True on the bookmark at which a watch with `onOverflow: "resync"` skips changes: everything up to its version was delivered, and what
+   * follows is the difference.
+   */
+  readonly resync?: true | undefined;
 }
 
 /** Options of `list`. */

@@ -348,7 +348,9 @@ export class WatcherImpl<T> implements Recipient {
    * initial events: those come in the order of keys, so nothing follows from the version of one.
    */
   #lastSeen({ delivery, id }: Attachment): { lastResourceVersion?: string } {
-    if (!this.#live) return {};
+    // Amid merged changes a version says nothing about other objects, either.
+    const { onOverflow = "terminate" } = this.#options;
+    if (!this.#live || onOverflow !== "terminate") return {};
     const last = this.#queued ? this.#last : delivery.handling(id);
     if (last !== undefined) return version(() => last.resourceVersion);
     return this.#last === undefined && this.#queued ? version(() => this.#options.resourceVersion) : {};

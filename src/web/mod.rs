@@ -51,7 +51,13 @@ pub fn open_source(options: JsValue, source: source::JsSource, hooks: Hooks) -> 
 fn open(options: RawOptions, source: Rc<dyn Source>, hooks: Hooks) -> Result<RawResource, JsValue> {
     let strip: Result<Vec<Path>, _> = options.strip.iter().map(|text| Path::parse(text)).collect();
     let strip = strip.map_err(|error| to_js(&invalid_option("strip", &error.to_string())))?;
-    Ok(RawResource::new(options.config(), source, FieldSet::new(strip), hooks))
+    let trigger = options.trigger.as_deref().map(Path::parse).transpose();
+    let trigger = trigger.map_err(|error| to_js(&invalid_option("trigger", &error.to_string())))?;
+    let opened = RawResource::new(options.config(), source, FieldSet::new(strip), hooks);
+    if let Some(path) = trigger {
+        opened.resource().with(|cacher| cacher.set_trigger(&path));
+    }
+    Ok(opened)
 }
 
 /// The message of the panic that stopped this instance, or undefined.

@@ -14,6 +14,7 @@ use crate::runtime::Millis;
 use crate::source::kubernetes::Selection;
 use crate::source::{DeleteOptions, Preconditions};
 use crate::watch::options::WatchOptions;
+use crate::watch::overflow::OnOverflow;
 use crate::web::error::{invalid_option, to_js};
 use crate::web::values::{cast, from_value, text};
 
@@ -26,6 +27,7 @@ pub(super) struct RawOptions {
     page_size: u32,
     idle_timeout: f64,
     retry: RawRetry,
+    pub(super) trigger: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -140,24 +142,33 @@ pub(super) struct RawWatchOptions {
     allow_watch_bookmarks: Option<bool>,
     timeout_seconds: Option<u32>,
     buffer_size: Option<u32>,
+    on_overflow: Option<String>,
     pub(super) wait: Option<bool>,
 }
 
-impl From<RawWatchOptions> for WatchOptions {
-    fn from(raw: RawWatchOptions) -> Self {
-        Self {
-            namespace: raw.namespace,
-            name: raw.name,
-            label_selector: raw.label_selector,
-            field_selector: raw.field_selector,
-            shard_selector: raw.shard_selector,
-            resource_version: raw.resource_version,
-            resource_version_match: raw.resource_version_match,
-            send_initial_events: raw.send_initial_events,
-            allow_watch_bookmarks: raw.allow_watch_bookmarks.unwrap_or(false),
-            timeout_seconds: raw.timeout_seconds.filter(|seconds| *seconds > 0),
-            buffer_size: raw.buffer_size.map(|size| size as usize),
-        }
+impl RawWatchOptions {
+    /// Fails with `invalid` for a word that `onOverflow` does not know.
+    pub(super) fn options(self) -> Result<WatchOptions, JsValue> {
+        let on_overflow = match self.on_overflow.as_deref() {
+            None => OnOverflow::default(),
+            Some(text) => OnOverflow::parse(text)
+                .ok_or_else(|| to_js(&invalid_option("onOverflow", &format!("is one of terminate, resync, coalesce, not {text:?}"))))?,
+        };
+        Ok(WatchOptions {
+            namespace: self.namespace,
+            name: self.name,
+            label_selector: self.label_selector,
+            field_selector: self.field_selector,
+            shard_selector: self.shard_selector,
+            resource_version: self.resource_version,
+            resource_version_match: self.resource_version_match,
+            continue_token: None,
+            send_initial_events: self.send_initial_events,
+            allow_watch_bookmarks: self.allow_watch_bookmarks.unwrap_or(false),
+            timeout_seconds: self.timeout_seconds.filter(|seconds| *seconds > 0),
+            buffer_size: self.buffer_size.map(|size| size as usize),
+            on_overflow,
+        })
     }
 }
 
@@ -292,6 +303,7 @@ pub(super) struct RawStats {
     pub(super) watchers: f64,
     pub(super) views: f64,
     pub(super) delivered: f64,
+    pub(super) visited: f64,
     pub(super) terminated: f64,
     pub(super) flushes: f64,
     pub(super) pinned: f64,

@@ -216,6 +216,7 @@ impl RawResource {
             watchers: stats.dispatcher.watchers as f64,
             views: stats.views as f64,
             delivered: stats.dispatcher.delivered as f64,
+            visited: stats.dispatcher.visited as f64,
             terminated: stats.dispatcher.terminated as f64,
             flushes: self.0.flushes.get() as f64,
             pinned: self.0.pins.0.borrow().len() as f64,
@@ -303,7 +304,7 @@ impl RawResource {
         check()?;
         let options: RawWatchOptions = from_value("watch options", options)?;
         let wait = options.wait.unwrap_or(true);
-        Ok(self.0.resource.watch(options.into(), wait))
+        Ok(self.0.resource.watch(options.options()?, wait))
     }
 
     /// What the subscriber takes from now on: 0 nothing, 1 one batch, 2 everything.

@@ -67,7 +67,6 @@ createWatchCache({ mode: "worker" });
 createWatchCache({ persist: true });
 // @ts-expect-error: not there yet
 createWatchCache({ indexes: {} });
-// @ts-expect-error: not there yet
 createWatchCache({ trigger: "spec.nodeName" });
 // @ts-expect-error: not there yet
 createWatchCache({ history: { minMs: 1 } });
@@ -209,9 +208,11 @@ export async function watch(signal: AbortSignal): Promise<void> {
   same<typeof lastResourceVersion, string | undefined>();
   watcher.stop();
   await watcher[Symbol.asyncDispose]();
-  // @ts-expect-error: not there yet
-  pods.watch({ onOverflow: "resync" });
   pods.watch({ shardSelector: "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')" });
+  for (const onOverflow of ["terminate", "resync", "coalesce"] as const) pods.watch({ onOverflow });
+  // @ts-expect-error: there are three ways
+  pods.watch({ onOverflow: "drop" });
+  for await (const { resync } of pods.watch()) same<typeof resync, true | undefined>();
   // @ts-expect-error: a watch starts at a version or later, never exactly
   pods.watch({ resourceVersionMatch: "Exact" });
 }

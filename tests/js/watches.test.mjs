@@ -1,0 +1,193 @@
+// Watches of the built package in Node, over a Source object: what becomes of slow ones, shards, and who hears of what.
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+
+import { createWatchCache } from "watchcache";
+
+import { pod, Upstream } from "./lib/upstream.mjs";
+
+const caches = [];
+afterEach(() => Promise.all(caches.splice(0).map((cache) => cache.close())));
+
+async function live(upstream, options = {}) {
+  const logger = { debug() {}, info() {}, warn() {}, error() {} };
+  const cache = createWatchCache({ flush: "microtask", logger, retry: { initialMs: 1, capMs: 5 }, ...options });
+  caches.push(cache);
+  const resource = cache.resource({ source: upstream, id: "pods" });
+  await resource.synced();
+  await until(() => resource.status.phase === "live");
+  return { cache, resource };
+}
+
+/** Waits until it holds, without a limit of its own: the runner has one. */
+async function until(condition) {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+const summary = ({ type, key, resourceVersion, resync }) => [type, key, resync && "resync", resourceVersion].filter(Boolean).join(" ");
+
+/** Reads so many events. */
+async function read(watcher, count) {
+  const seen = [];
+  while (seen.length < count) {
+    const { value, done } = await watcher.next();
+    if (done) break;
+    seen.push(summary(value));
+  }
+  return seen;
+}
+
+/** Changes of which a buffer of two holds the first two. */
+async function change(upstream, resource) {
+  for (const key of ["a/x", "a/x", "a/y", "a/z", "a/y"]) upstream.put(pod(key));
+  upstream.remove("a/z");
+  upstream.remove("a/d");
+  upstream.put(pod("a/x"));
+  await until(() => resource.status.resourceVersion === String(upstream.version));
+}
+
+test("a slow watch that resyncs is told where the gap is, and hears the difference", async () => {
+  const upstream = new Upstream([pod("a/d")]);
+  const { resource, cache } = await live(upstream);
+  let overflows = 0;
+  resource.addEventListener("overflow", () => overflows++);
+  const watcher = resource.watch({ resourceVersion: "101", bufferSize: 2, onOverflow: "resync" });
+  await change(upstream, resource);
+  assert.deepEqual(await read(watcher, 6), [
+    "ADDED a/x 102",
+    "MODIFIED a/x 103",
+    "BOOKMARK resync 103",
+    "ADDED a/y 106",
+    "DELETED a/d 108",
+    "MODIFIED a/x 109",
+  ]);
+  upstream.put(pod("a/y"));
+  assert.deepEqual(await read(watcher, 1), ["MODIFIED a/y 110"], "and from then on everything again");
+  assert.equal(overflows, 1);
+  assert.equal(cache.stats().resources[0].terminated, 0);
+});
+
+test("a slow watch that coalesces hears of each object once", async () => {
+  const upstream = new Upstream([pod("a/d")]);
+  const { resource } = await live(upstream);
+  const watcher = resource.watch({ resourceVersion: "101", bufferSize: 2, onOverflow: "coalesce" });
+  await change(upstream, resource);
+  const expected = ["ADDED a/x 102", "MODIFIED a/x 103", "ADDED a/y 106", "DELETED a/d 108", "MODIFIED a/x 109"];
+  assert.deepEqual(await read(watcher, 5), expected);
+});
+
+test("a relist ends watches, but not those that resync: they hear the difference", async () => {
+  const upstream = new Upstream([pod("a/x"), pod("a/y"), pod("a/z")]);
+  const { resource } = await live(upstream);
+  const seen = [];
+  const kept = resource.watch({ resourceVersion: "103", onOverflow: "resync" });
+  const done = kept.forEach((event) => void seen.push(summary(event)));
+  const plain = resource.watch({ resourceVersion: "103" });
+  const relisted = new Promise((resolve) => resource.addEventListener("relist", resolve, { once: true }));
+  const rest = read(plain, 1);
+  upstream.drop();
+  upstream.put(pod("a/y", { phase: "Failed" }));
+  upstream.remove("a/z");
+  upstream.put(pod("a/n"));
+  upstream.version += 10;
+  upstream.forget();
+  await relisted;
+  assert.deepEqual(await rest, []);
+  assert.deepEqual(await plain.ended, { reason: "relist", lastResourceVersion: "103" });
+  await until(() => seen.length === 4);
+  assert.deepEqual(seen, ["BOOKMARK resync 103", "MODIFIED a/y 104", "ADDED a/n 106", "DELETED a/z 116"]);
+  await until(() => resource.status.phase === "live");
+  upstream.put(pod("a/n"));
+  await until(() => seen.length === 5);
+  assert.equal(seen[4], "MODIFIED a/n 117");
+  kept.stop();
+  await done;
+  assert.deepEqual(await kept.ended, { reason: "stopped", lastResourceVersion: "117" });
+});
+
+test("stopped amid a difference, a watch knows no version to go on from", async () => {
+  const upstream = new Upstream([pod("a/d")]);
+  const { resource } = await live(upstream);
+  const watcher = resource.watch({ resourceVersion: "101", bufferSize: 2, onOverflow: "resync" });
+  await change(upstream, resource);
+  assert.equal((await read(watcher, 4)).at(-1), "ADDED a/y 106");
+  watcher.stop();
+  assert.deepEqual(await watcher.ended, { reason: "stopped" });
+});
+
+test("shards share out the objects by the hash of their uid", async () => {
+  const keys = Array.from({ length: 20 }, (_, number) => `ns-${number % 4}/${"abcdefghij"[number % 10]}${number}`);
+  const upstream = new Upstream(keys.map((key) => pod(key)));
+  const { resource } = await live(upstream);
+  const shards = ["0x0000000000000000", "0x5555555555555555", "0xaaaaaaaaaaaaaaaa", "0x10000000000000000"];
+  const seen = [];
+  for (let number = 0; number < 3; number++) {
+    const shardSelector = `shardRange(object.metadata.uid, '${shards[number]}', '${shards[number + 1]}')`;
+    const watcher = resource.watch({
+      shardSelector,
+      sendInitialEvents: true,
+      resourceVersionMatch: "NotOlderThan",
+      allowWatchBookmarks: true,
+      resourceVersion: "1",
+    });
+    for await (const event of watcher) {
+      if (event.initialEventsEnd) break;
+      seen.push(event.key);
+    }
+  }
+  assert.deepEqual(seen.sort(), keys.sort());
+  const message = /^invalid shard selector: hexStart must have '0x' prefix, got "1"$/;
+  const wrong = resource.watch({ shardSelector: "shardRange(object.metadata.uid, '1', '2')" });
+  await assert.rejects(wrong.next(), ({ code, message: text }) => code === "invalid" && message.test(text));
+});
+
+test("a change looks at those alone whom it may concern, by any field, and by the trigger first", async () => {
+  for (const trigger of [undefined, "spec.nodeName"]) {
+    const upstream = new Upstream([pod("a/x")]);
+    const { resource, cache } = await live(upstream, trigger === undefined ? {} : { trigger });
+    const heard = [];
+    for (let number = 0; number < 200; number++) {
+      const watcher = resource.watch({ resourceVersion: "101", namespace: "a", fieldSelector: `spec.nodeName=node-${number}` });
+      void watcher.forEach(({ key }) => void heard.push([number, key]));
+    }
+    const visited = () => cache.stats().resources[0].visited;
+    const before = visited();
+    upstream.put(pod("a/y", { node: "node-7" }));
+    await until(() => heard.length === 1);
+    assert.deepEqual(heard, [[7, "a/y"]]);
+    assert.equal(visited() - before, 1);
+    // Whom it leaves and whom it comes to.
+    upstream.put(pod("a/y", { node: "node-8" }));
+    await until(() => heard.length === 3);
+    assert.equal(visited() - before, 3);
+  }
+});
+
+test("options that cannot be read are said to be so", async () => {
+  const { resource } = await live(new Upstream());
+  await assert.rejects(resource.watch({ onOverflow: "drop" }).next(), {
+    code: "invalid",
+    message: 'onOverflow: is one of terminate, resync, coalesce, not "drop"',
+  });
+  const both = { sendInitialEvents: true, resourceVersionMatch: "Exact" };
+  await assert.rejects(resource.watch(both).next(), ({ code, status }) => {
+    assert.deepEqual([code, status.code, status.details.causes.length], ["invalid", 422, 2]);
+    assert.match(status.message, /^ListOptions\.meta\.k8s\.io "" is invalid: \[resourceVersionMatch: Forbidden: .*, .*\]$/);
+    return true;
+  });
+  const cache = createWatchCache({ trigger: "spec..nodeName" });
+  caches.push(cache);
+  await assert.rejects(cache.resource({ source: new Upstream(), id: "pods" }).synced(), ({ code, message }) => {
+    return code === "invalid" && message.startsWith("trigger");
+  });
+});
+
+test("a watch ends at its time, and says from where another goes on", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource } = await live(upstream);
+  const watcher = resource.watch({ resourceVersion: "101", timeoutSeconds: 1 });
+  const all = read(watcher, 2);
+  upstream.put(pod("a/y"));
+  assert.deepEqual(await watcher.ended, { reason: "timeout", lastResourceVersion: "102" });
+  assert.deepEqual(await all, ["ADDED a/y 102"]);
+});
