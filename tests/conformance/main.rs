@@ -11,10 +11,12 @@ mod support;
 mod upstream;
 
 mod bookmarks;
+mod delegation;
 mod dispatch;
 mod filtering;
 mod intervals;
 mod life;
+mod lists;
 mod overflow;
 mod reads;
 mod ready;

@@ -4,19 +4,13 @@ use watchcache::cache::list::options::ListOptions;
 use watchcache::runtime::{Clock, Spawn, Timer};
 use watchcache::status::ErrorCode;
 
+use crate::lists::{HUGE, dataset};
 use crate::support::rig::{Rig, Setup};
 use crate::upstream::{ListFault, Upstream};
-use crate::{before, on_node, said};
-
-const HUGE: &str = "9223372036854775807";
+use crate::{before, said};
 
 fn list(namespace: &str, version: Option<&str>) -> ListOptions {
-    ListOptions {
-        namespace: (!namespace.is_empty()).then(|| namespace.into()),
-        resource_version: version.map(Into::into),
-        wait: true,
-        ..ListOptions::default()
-    }
+    ListOptions { resource_version: version.map(Into::into), ..crate::lists::list(namespace) }
 }
 
 /// Does this to the upstream after so many milliseconds.
@@ -26,24 +20,6 @@ fn later(rig: &Rig, millis: u64, what: impl FnOnce(&Upstream) + 'static) {
         timer.await;
         what(&upstream);
     }));
-}
-
-/// Objects at versions 102 to 109, of which one was changed and one deleted; 110 is known.
-fn dataset() -> Rig {
-    let rig = Rig::new(Setup::default(), |upstream| upstream.pass(1));
-    let upstream = &rig.upstream;
-    for (namespace, name) in
-        [("first", "bar"), ("second", "bar"), ("second", "foo"), ("third", "barfoo"), ("third", "foo"), ("second", "baz")]
-    {
-        upstream.put(namespace, name);
-    }
-    on_node(upstream, "first", "bar", "fakeNode");
-    upstream.delete("second", "baz");
-    upstream.pass(1);
-    upstream.bookmark();
-    rig.run(0);
-    assert_eq!(rig.version(), 110);
-    rig
 }
 
 #[test]
@@ -61,89 +37,26 @@ fn get_01_a_get_is_not_older_than_asked() {
     let message = format!("Timeout: Too large resource version: {HUGE}, current: {other}");
     assert_eq!(said(&error), (ErrorCode::Timeout, 504, "Timeout", message.as_str()));
     assert_eq!(error.retry_after_seconds, Some(1));
-    assert_eq!(rig.get("a/foo", Some("x")).unwrap_err().code, ErrorCode::Invalid);
+    let unreadable = rig.get("a/foo", Some("x")).unwrap_err();
+    let (code, status, reason, message) = said(&unreadable);
+    assert_eq!((code, status, reason), (ErrorCode::Invalid, 500, ""));
+    assert!(message.starts_with("resourceVersion: Invalid value: \"x\""), "{message}");
 }
 
 #[test]
 fn get_02_a_missing_key_is_404() {
-    let rig = dataset();
-    for version in [None, Some("0")] {
-        let error = rig.get("second/baz", version).unwrap_err();
-        assert_eq!(said(&error), (ErrorCode::NotFound, 404, "NotFound", "pods \"baz\" not found"));
+    for progress in [false, true] {
+        let rig = dataset(progress);
+        for version in [None, Some("0")] {
+            let error = rig.get("second/baz", version).unwrap_err();
+            assert_eq!(said(&error), (ErrorCode::NotFound, 404, "NotFound", "pods \"baz\" not found"));
+            // Whoever would rather have nothing than an error:
+            assert!(rig.wait(rig.resource.find("second/baz", version)).unwrap().is_none());
+        }
+        let nameless = rig.get("second/", None).unwrap_err();
+        assert_eq!(said(&nameless), (ErrorCode::Invalid, 400, "BadRequest", "resource name may not be empty"));
+        assert_eq!(rig.get("second/..", None).unwrap_err().message, "invalid key: \"/second/..\"");
     }
-}
-
-#[test]
-fn lst_01_versions_that_are_none_are_refused_and_the_future_is_waited_for() {
-    let rig = dataset();
-    for version in ["abc", "-1"] {
-        let error = rig.list(list("", Some(version))).unwrap_err();
-        let (code, status, reason, message) = said(&error);
-        assert_eq!((code, status, reason), (ErrorCode::Invalid, 400, "BadRequest"));
-        assert!(message.starts_with("invalid resource version: "), "{message}");
-    }
-    let error = rig.list(list("", Some(HUGE))).unwrap_err();
-    assert_eq!(said(&error).3, format!("Timeout: Too large resource version: {HUGE}, current: 110"));
-    let broken = ListOptions { label_selector: Some("a b".into()), ..list("", None) };
-    assert_eq!(rig.list(broken).unwrap_err().code, ErrorCode::Invalid);
-}
-
-/// A list at an unset version is consistent: the upstream is asked for its version, and the list comes from the cache at that one.
-#[test]
-fn lst_02_a_namespace_at_any_of_the_versions() {
-    let rig = dataset();
-    for version in [None, Some(""), Some("0"), Some("101"), Some("109")] {
-        assert_eq!(rig.list(list("first", version)), Ok((vec!["first/bar@108".into()], 110)), "{version:?}");
-    }
-}
-
-#[test]
-fn lst_05_and_06_nothing_is_an_empty_list_with_a_version() {
-    let rig = dataset();
-    for version in [None, Some("0")] {
-        assert_eq!(rig.list(list("empty", version)), Ok((vec![], 110)));
-        let not_bar = ListOptions { field_selector: Some("metadata.name!=bar".into()), ..list("first", version) };
-        assert_eq!(rig.list(not_bar), Ok((vec![], 110)));
-    }
-}
-
-#[test]
-fn lst_12_to_16_key_order_and_selectors() {
-    let rig = dataset();
-    let fields = |selector: &str| rig.list(ListOptions { field_selector: Some(selector.into()), ..list("", Some("109")) }).unwrap().0;
-    assert_eq!(rig.list(list("second", None)).unwrap().0, ["second/bar@103", "second/foo@104"]);
-    assert_eq!(fields("metadata.name=barfoo"), ["third/barfoo@105"]);
-    assert_eq!(fields("metadata.name=bar"), ["first/bar@108", "second/bar@103"]);
-    assert_eq!(fields("spec.nodeName=fakeNode"), ["first/bar@108"]);
-    assert_eq!(fields("metadata.name=baz"), [""; 0]);
-    assert_eq!(rig.list(list("", None)).unwrap().0.len(), 5);
-}
-
-#[test]
-fn lst_30_an_unset_version_sees_the_newest_write_and_zero_does_not_ask() {
-    let rig = Rig::new(Setup::default(), |_| {});
-    let asked = || rig.upstream.requests.borrow().len();
-    let before = asked();
-    // Written, and not heard of yet: the list waits until it is.
-    rig.upstream.put("a", "x");
-    assert_eq!(rig.list(list("", None)), Ok((vec!["a/x@101".into()], 101)));
-    assert_eq!(asked(), before + 1);
-    assert_eq!(rig.list(list("", Some("0"))), Ok((vec!["a/x@101".into()], 101)));
-    assert_eq!(asked(), before + 1);
-}
-
-#[test]
-fn dlg_08_a_consistent_read_that_the_watch_does_not_reach_is_answered_by_the_upstream() {
-    let rig = Rig::new(Setup::default(), |upstream| {
-        upstream.put("a", "x");
-    });
-    rig.upstream.freeze_streams();
-    rig.upstream.put("a", "y");
-    let before = rig.upstream.requests.borrow().len();
-    assert_eq!(rig.list(list("", None)), Ok((vec!["a/x@101".into(), "a/y@102".into()], 102)));
-    assert_eq!(rig.upstream.requests.borrow().len(), before + 2, "its version, and then the objects");
-    // What the cache itself holds comes by its watch alone.
-    assert_eq!(rig.list(list("", Some("0"))), Ok((vec!["a/x@101".into()], 101)));
 }
 
 #[test]

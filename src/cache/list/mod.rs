@@ -16,10 +16,12 @@ use crate::cache::list::delegate::{Ability, Route, route};
 use crate::cache::list::options::{Checked, ListOptions, Want};
 use crate::cache::list::token::Token;
 use crate::cache::resource::Resource;
+use crate::json::fields::FieldSet;
 use crate::key::prepare;
 use crate::metrics::Fallback;
 use crate::object::Object;
 use crate::runtime::Millis;
+use crate::source::Collection;
 use crate::status::{Error, Status};
 use crate::version::Version;
 use crate::watch::filter::Filter;
@@ -56,9 +58,30 @@ pub(super) struct Request {
     key: Option<String>,
     /// `None`: it goes on with a token that only the source can read.
     checked: Option<Checked>,
+    /// Whether the source has tokens of its own, among which ours must be known.
+    private: bool,
 }
 
 impl Request {
+    /// Reads the options of a list of the collection, whose paths begin with `root`.
+    fn new(options: ListOptions, collection: Option<&Collection>, root: &str, fields: &mut FieldSet) -> Result<Self, Error> {
+        let own = collection.and_then(|collection| collection.namespace.clone());
+        let namespace = options.namespace.clone().filter(|text| !text.is_empty()).or(own).unwrap_or_default();
+        let (labels, terms) = (options.label_selector.as_deref(), options.field_selector.as_deref());
+        let filter = Filter::new(Some(&namespace), None, labels, terms, fields)?.with_shard(options.shard_selector.as_deref())?;
+        options.validate()?;
+        let path = prepare(root, &format!("{root}{namespace}"), true)?;
+        let prefix = path[root.len()..].to_string();
+        // A request about one name in one namespace is about one key; pages of it there are none.
+        let name = filter.predicate().single_name().filter(|_| !namespace.is_empty() && options.token().is_none());
+        let key = name.map(|name| prepare(root, &format!("{root}{prefix}{name}"), false)).transpose()?;
+        let key = key.map(|key| key[root.len()..].to_string());
+        let foreign = collection.is_none() && options.token().is_some_and(|token| Token::decode(token, "").is_err());
+        let checked = if foreign { None } else { Some(options.read(&prefix, key.is_none())?) };
+        let private = collection.is_none();
+        Ok(Self { options, filter, namespace, prefix, key, checked, private })
+    }
+
     /// Whether it may be about more than one key.
     fn is_recursive(&self) -> bool {
         self.key.is_none()
@@ -87,6 +110,12 @@ impl Resource {
             return self.list_newest(&request).await;
         }
         if self.route(&request)? == Route::Upstream {
+            if request.private && request.options.token().is_some_and(Token::is_private) {
+                // The source does not know our tokens.
+                return Err(
+                    Status::new(410, "Expired", "The provided continue parameter is too old to display a consistent list result.").into()
+                );
+            }
             return self.list_upstream(&request).await;
         }
         let ready = self.cacher.borrow_mut().ready().check(self.runtime.now());
@@ -111,30 +140,10 @@ impl Resource {
     }
 
     /// Reads the options.
-    pub(super) fn request(&self, options: ListOptions) -> Result<Request, Error> {
+    fn request(&self, options: ListOptions) -> Result<Request, Error> {
         let fields = self.cacher.borrow().fields().clone();
-        let collection = self.source.collection();
-        let own = collection.as_ref().and_then(|collection| collection.namespace.clone());
-        let namespace = options.namespace.clone().filter(|text| !text.is_empty()).or(own).unwrap_or_default();
-        let filter = Filter::new(
-            Some(&namespace),
-            None,
-            options.label_selector.as_deref(),
-            options.field_selector.as_deref(),
-            &mut fields.borrow_mut(),
-        )?
-        .with_shard(options.shard_selector.as_deref())?;
-        options.validate()?;
-        let root = self.root();
-        let path = prepare(&root, &format!("{root}{namespace}"), true)?;
-        let prefix = path[root.len()..].to_string();
-        // A request about one name in one namespace is about one key; pages of it there are none.
-        let name = filter.predicate().single_name().filter(|_| !namespace.is_empty() && options.token().is_none());
-        let key = name.map(|name| prepare(&root, &format!("{root}{prefix}{name}"), false)).transpose()?;
-        let key = key.map(|key| key[root.len()..].to_string());
-        let foreign = collection.is_none() && options.token().is_some_and(|token| Token::decode(token, "").is_err());
-        let checked = if foreign { None } else { Some(options.read(&prefix, key.is_none())?) };
-        Ok(Request { options, filter, namespace, prefix, key, checked })
+        let request = Request::new(options, self.source.collection().as_ref(), &self.root(), &mut fields.borrow_mut());
+        request
     }
 
     /// What all paths of this resource begin with. Its name is any text; one that is no path stands for itself in no message.

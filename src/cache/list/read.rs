@@ -59,7 +59,8 @@ fn read(cacher: &Cacher, request: &Request) -> Result<List, Error> {
         (None, None) => (take(candidates(&state, request, from), request, limit, &fields), ""),
     };
     let last = taken.objects.last().filter(|_| taken.more);
-    let continue_token = last.map(|last| Token::encode(last.key(), &request.prefix, &version)).transpose()?;
+    let encode = if request.private { Token::encode_private } else { Token::encode };
+    let continue_token = last.map(|last| encode(last.key(), &request.prefix, &version)).transpose()?;
     let rest = taken.fetched - taken.objects.len();
     // Of objects that a selector may drop nobody knows how many will come.
     let remaining = (taken.more && request.is_unselective()).then_some(rest as u64);
@@ -112,4 +113,152 @@ fn index_for(cacher: &Cacher, request: &Request, pinned: bool) -> Option<IndexMa
 /// The shard of a request as it stands in the answer.
 pub(super) fn shard_text(filter: &Filter) -> Option<String> {
     filter.shard().map(ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::cache::incoming::Incoming;
+    use crate::cache::index::{IndexBy, IndexSpec, Indexes};
+    use crate::cache::list::options::ListOptions;
+    use crate::cache::window::WindowBounds;
+    use crate::json::path::Path;
+    use crate::metrics::Now;
+    use crate::metrics::text::FAMILIES;
+    use crate::source::Collection;
+    use crate::testing::with_spec;
+    use crate::version::Version;
+
+    /// A cacher at version 100 with these objects and with indexes over these paths.
+    fn cacher(objects: Vec<Rc<Object>>, paths: &[&str]) -> Cacher {
+        let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
+        let spec = |path: &&str| IndexSpec { name: (*path).into(), by: IndexBy::Path(Path::parse(path).unwrap()) };
+        let indexes = Indexes::new(&paths.iter().map(spec).collect::<Vec<_>>(), &fields).unwrap();
+        let mut cacher = Cacher::new(fields, WindowBounds::default(), indexes, 0);
+        cacher.apply(Incoming::Replace { objects, version: Version::from(100) }, 0, 0);
+        cacher
+    }
+
+    fn pod(key: &str, label: &str, node: &str) -> Rc<Object> {
+        with_spec(key, 5, &[("label", label)], &serde_json::json!({"nodeName": node}))
+    }
+
+    fn three() -> Vec<Rc<Object>> {
+        vec![pod("ns/bar", "value1", "node1"), pod("ns/baz", "value2", "node2"), pod("ns/foo", "value1", "node2")]
+    }
+
+    fn ask(cacher: &Cacher, namespace: &str, labels: &str, fields: &str) -> Request {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_string());
+        let options = ListOptions {
+            namespace: some(namespace),
+            label_selector: some(labels),
+            field_selector: some(fields),
+            resource_version: Some("0".into()),
+            ..ListOptions::default()
+        };
+        Request::new(options, Some(&Collection::default()), "/pods/", &mut cacher.fields().borrow_mut()).unwrap()
+    }
+
+    /// The index that was used, how many candidates it left, and the names that were found.
+    fn found(cacher: &Cacher, request: &Request) -> (String, usize, String) {
+        let index = if request.is_recursive() { index_for(cacher, request, false) } else { None };
+        let before = fetched(cacher, index.as_ref().map_or("", |index| &index.index));
+        let list = read(cacher, request).unwrap();
+        let names: Vec<&str> = list.objects.iter().map(|object| object.name()).collect();
+        let (name, value) = index.map(|index| (index.index, index.value)).unwrap_or_default();
+        let used = if name.is_empty() { String::new() } else { format!("{name}={value}") };
+        (used, fetched(cacher, &name) - before, names.join(" "))
+    }
+
+    fn counted(cacher: &Cacher, family: &str, index: Option<&str>) -> usize {
+        let mut sum = 0.0;
+        cacher.metrics().each(&Now::default(), &mut |at, suffix, labels, value| {
+            let same = index.is_none_or(|index| labels.contains(&("index", index)));
+            if FAMILIES[at].name == family && suffix.is_empty() && same {
+                sum += value;
+            }
+        });
+        sum as usize
+    }
+
+    fn fetched(cacher: &Cacher, index: &str) -> usize {
+        counted(cacher, "apiserver_storage_list_fetched_objects_total", Some(index))
+    }
+
+    #[test]
+    fn frs_02_an_index_is_a_prefilter_and_the_rest_is_tested() {
+        let cacher = cacher(three(), &["metadata.labels.label"]);
+        let request = ask(&cacher, "", "label=value1", "spec.nodeName=node2");
+        assert_eq!(found(&cacher, &request), ("l:label=value1".into(), 2, "foo".into()));
+    }
+
+    #[test]
+    fn frs_04_a_label_without_an_index_takes_them_all() {
+        let cacher = cacher(three(), &["metadata.labels.label"]);
+        let request = ask(&cacher, "", "not-exist=whatever", "");
+        assert_eq!(found(&cacher, &request), (String::new(), 3, String::new()));
+    }
+
+    #[test]
+    fn dlg_13_an_index_is_used_for_fields_that_are_pinned_and_for_those_alone() {
+        let cacher = cacher(three(), &["spec.nodeName"]);
+        let by = |namespace: &str, fields: &str| found(&cacher, &ask(&cacher, namespace, "", fields));
+        for namespace in ["", "ns"] {
+            assert_eq!(by(namespace, "spec.nodeName=node2"), ("f:spec.nodeName=node2".into(), 2, "baz foo".into()));
+            assert_eq!(by(namespace, "spec.nodeName!=node2").0, "");
+        }
+        assert_eq!(by("", "spec.nodeName=node2,metadata.name=foo"), ("f:spec.nodeName=node2".into(), 2, "foo".into()));
+        assert_eq!(by("ns", ""), (String::new(), 3, "bar baz foo".into()));
+        assert_eq!(by("other", "spec.nodeName=node2"), ("f:spec.nodeName=node2".into(), 0, String::new()));
+        assert_eq!(by("", "metadata.name=foo"), (String::new(), 3, "foo".into()));
+        // About one key there is nothing to narrow.
+        assert_eq!(by("ns", "metadata.name=foo,spec.nodeName=node2"), (String::new(), 1, "foo".into()));
+    }
+
+    #[test]
+    fn lst_33_what_a_list_by_index_counts() {
+        let cacher = cacher(vec![with_spec("ns/pod-1", 100, &[], &serde_json::json!({"nodeName": "n"}))], &["spec.nodeName"]);
+        let list = read(&cacher, &ask(&cacher, "", "", "spec.nodeName=n")).unwrap();
+        assert_eq!(format!("{:?}", list.objects), "[ns/pod-1@100]");
+        assert_eq!(fetched(&cacher, "f:spec.nodeName"), 1);
+        assert_eq!(counted(&cacher, "apiserver_storage_list_returned_objects_total", None), 1);
+        assert_eq!(counted(&cacher, "apiserver_storage_list_evaluated_objects_total", None), 0);
+    }
+
+    /// A shard selector always counts as a selector here: there is no gate that turns it off.
+    #[test]
+    fn con_04_what_remains_is_told_where_no_selector_may_drop_it() {
+        let objects = ["pod-1", "pod-2", "pod-3", "pod-4", "pod-5"].map(|name| pod(&format!("test/{name}"), "x", "n"));
+        let cacher = cacher(objects.into(), &[]);
+        let paged = |labels: Option<&str>, shard: Option<&str>| {
+            let options = ListOptions {
+                namespace: Some("test".into()),
+                label_selector: labels.map(Into::into),
+                shard_selector: shard.map(Into::into),
+                limit: 2,
+                ..ListOptions::default()
+            };
+            let request = Request::new(options, Some(&Collection::default()), "/pods/", &mut cacher.fields().borrow_mut()).unwrap();
+            read(&cacher, &request).unwrap()
+        };
+        let everything = paged(None, None);
+        assert_eq!(everything.remaining, Some(3));
+        let token = Token::decode(&everything.continue_token.unwrap(), "test/").unwrap();
+        assert_eq!(token, Token { version: Some(Version::from(100)), start: "test/pod-2\0".into() });
+        let labelled = paged(Some("label=x"), None);
+        assert_eq!((labelled.remaining, labelled.continue_token.is_some()), (None, true));
+        let whole = "shardRange(object.metadata.uid,'0x0000000000000000','0x10000000000000000')";
+        let sharded = paged(None, Some(whole));
+        assert_eq!((sharded.remaining, sharded.objects.len(), sharded.continue_token.is_some()), (None, 2, true));
+        assert_eq!(sharded.shard.as_deref(), Some("shardRange(object.metadata.uid, '0x0000000000000000', '0x10000000000000000')"));
+    }
+
+    #[test]
+    fn lst_a_state_without_a_version_is_an_error() {
+        let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
+        let cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), 0);
+        assert_eq!(read(&cacher, &ask(&cacher, "", "", "")).unwrap_err().message, "illegal resource version from storage: 0");
+    }
 }

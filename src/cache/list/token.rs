@@ -70,13 +70,28 @@ impl Token {
 
     /// The token that goes on behind a key. Fails when the key does not lie below the prefix.
     pub fn encode(key: &str, prefix: &str, version: &Version) -> Result<String, Error> {
+        Self::write(key, prefix, version, "")
+    }
+
+    /// The same, marked as ours, for a source with tokens of its own.
+    pub fn encode_private(key: &str, prefix: &str, version: &Version) -> Result<String, Error> {
+        Self::write(key, prefix, version, ",\"private\":true")
+    }
+
+    /// Whether a token was marked as ours.
+    pub fn is_private(text: &str) -> bool {
+        let bytes = URL_SAFE_NO_PAD.decode(text).unwrap_or_default();
+        serde_json::from_slice(&bytes).is_ok_and(|document: Value| document.get("private") == Some(&Value::Bool(true)))
+    }
+
+    fn write(key: &str, prefix: &str, version: &Version, mark: &str) -> Result<String, Error> {
         let relative = key
             .strip_prefix(prefix)
             .filter(|relative| !relative.is_empty())
             .ok_or_else(|| Error::from(Status::internal("unable to encode next field: the key and key prefix do not match".to_string())))?;
         let start = serde_json::to_string(&format!("{relative}\0")).map_err(|error| Status::internal(error.to_string()))?;
         let quote = if version.as_u64().is_some_and(|number| i64::try_from(number).is_ok()) { "" } else { "\"" };
-        Ok(URL_SAFE_NO_PAD.encode(format!("{{\"v\":\"{FORM}\",\"rv\":{quote}{version}{quote},\"start\":{start}}}")))
+        Ok(URL_SAFE_NO_PAD.encode(format!("{{\"v\":\"{FORM}\",\"rv\":{quote}{version}{quote},\"start\":{start}{mark}}}")))
     }
 }
 
@@ -126,6 +141,14 @@ mod tests {
         assert_eq!(text, "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTAsInN0YXJ0IjoiYmFyXHUwMDAwIn0");
         assert_eq!(Token::decode(&text, "ns/").unwrap(), Token { version: Some(Version::from(10)), start: "ns/bar\0".into() });
         assert!(Token::encode("other/bar", "ns/", &Version::from(10)).is_err());
+    }
+
+    #[test]
+    fn a_token_that_is_marked_is_read_like_any() {
+        let (plain, marked) =
+            (Token::encode("a/b", "a/", &Version::from(7)).unwrap(), Token::encode_private("a/b", "a/", &Version::from(7)).unwrap());
+        assert_eq!(Token::decode(&marked, "a/").unwrap(), Token::decode(&plain, "a/").unwrap());
+        assert_eq!([Token::is_private(&plain), Token::is_private(&marked), Token::is_private("500")], [false, true, false]);
     }
 
     #[test]
