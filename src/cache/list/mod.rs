@@ -140,7 +140,7 @@ impl Resource {
     }
 
     /// Reads the options.
-    fn request(&self, options: ListOptions) -> Result<Request, Error> {
+    pub(in crate::cache) fn request(&self, options: ListOptions) -> Result<Request, Error> {
         let fields = self.cacher.borrow().fields().clone();
         let request = Request::new(options, self.source.collection().as_ref(), &self.root(), &mut fields.borrow_mut());
         request
