@@ -142,8 +142,8 @@ impl Resource {
     /// Reads the options.
     pub(in crate::cache) fn request(&self, options: ListOptions) -> Result<Request, Error> {
         let fields = self.cacher.borrow().fields().clone();
-        let request = Request::new(options, self.source.collection().as_ref(), &self.root(), &mut fields.borrow_mut());
-        request
+        let mut fields = fields.borrow_mut();
+        Request::new(options, self.source.collection().as_ref(), &self.root(), &mut fields)
     }
 
     /// What all paths of this resource begin with. Its name is any text; one that is no path stands for itself in no message.
