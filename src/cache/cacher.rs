@@ -55,6 +55,10 @@ pub struct CacherStats {
     pub history: usize,
     /// Changes the window may hold at the moment.
     pub history_capacity: usize,
+    /// Bytes held by the window alone: what its changes replaced.
+    pub history_bytes: usize,
+    /// How often that capacity grew, and how often it shrank.
+    pub history_resizes: (u64, u64),
     /// About the watchers.
     pub dispatcher: DispatcherStats,
     /// Views that are open.
@@ -165,7 +169,7 @@ impl Cacher {
         #[allow(clippy::cast_precision_loss)]
         self.metrics.initialization_duration.set(now.saturating_sub(self.round_began) as f64 / 1000.0);
         self.status.listed = None;
-        self.window.reset(version.clone());
+        self.window.reset(version.clone(), now);
         self.advance(version);
         self.ready.set_ready(now);
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
@@ -248,7 +252,7 @@ impl Cacher {
         self.status.retry_at = None;
         self.signals |= signal::STATUS;
         self.store.clear();
-        self.window.reset(self.version.clone());
+        self.window.reset(self.version.clone(), now);
         self.views = Views::default();
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
             let _gone = waiter.send(Err(Error::closed()));
@@ -345,6 +349,27 @@ impl Cacher {
         }
     }
 
+    /// There is no memory to go on with: streams end with an ERROR, and until a next list it is not ready. What is held stays.
+    pub fn starve(&mut self, error: &Error, now: Millis) {
+        self.status.phase = Phase::Failed;
+        self.status.retry_at = None;
+        self.status.listed = None;
+        self.record_error(error.clone());
+        self.ready.set_error(Some(error), now);
+        for id in self.dispatcher.ids() {
+            self.fail(id, error);
+        }
+        for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
+            let _gone = waiter.send(Err(error.clone()));
+        }
+    }
+
+    /// Notes an error in the status, and has it told.
+    pub fn record_error(&mut self, error: Error) {
+        self.status.error = Some(error);
+        self.signals |= signal::STATUS | signal::ERROR;
+    }
+
     /// Adds a signal to the next flush.
     pub fn signal(&mut self, bits: u32) {
         self.signals |= bits;
@@ -369,6 +394,8 @@ impl Cacher {
             lists: self.lists,
             history: self.window.len(),
             history_capacity: self.window.capacity(),
+            history_bytes: self.window.bytes(),
+            history_resizes: self.window.resizes(),
             dispatcher: self.dispatcher.stats(),
             views: self.views.len(),
         }

@@ -1,11 +1,13 @@
 //! The cacher: store, event window, readiness, and the loop that keeps them.
 
 pub mod cacher;
+pub mod checker;
 pub mod freshness;
 pub mod get;
 pub mod incoming;
 pub mod index;
 pub mod list;
+pub mod memory;
 pub mod progress;
 pub mod ready;
 pub mod resource;

@@ -8,11 +8,15 @@ use futures::future::select;
 use futures::{FutureExt, StreamExt};
 
 use crate::cache::cacher::{Cacher, signal};
+use crate::cache::checker;
 use crate::cache::freshness::Reads;
-use crate::cache::incoming::{INCOMING_CAPACITY, Incoming};
-use crate::cache::index::Indexes;
+use crate::cache::incoming::{ChangeKind, INCOMING_CAPACITY, Incoming};
+use crate::cache::index::{IndexSpec, Indexes};
+use crate::cache::memory::Share;
+use crate::cache::status::Phase;
 use crate::cache::window::WindowBounds;
 use crate::json::fields::FieldSet;
+use crate::object::{IndexValues, Object};
 use crate::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::Source;
@@ -46,6 +50,10 @@ pub struct ResourceConfig {
     pub name: String,
     /// The bounds of the event window.
     pub window: WindowBounds,
+    /// Indexes beside "namespace".
+    pub indexes: Vec<IndexSpec>,
+    /// Whether what is held is compared with the upstream every few minutes. That lists everything, page by page.
+    pub check_consistency: bool,
     /// How the reflector behaves.
     pub reflector: ReflectorConfig,
 }
@@ -53,6 +61,7 @@ pub struct ResourceConfig {
 pub use crate::cache::list::options::ListOptions;
 
 type FlushHook = Rc<dyn Fn(Flush)>;
+type IndexHook = Rc<dyn Fn(&Rc<Object>) -> IndexValues>;
 
 /// A resource. Its methods never call the flush hook before they return.
 pub struct Resource {
@@ -63,6 +72,10 @@ pub struct Resource {
     pub(super) reads: Reads,
     reflector: RefCell<Option<ReflectorHandle>>,
     hook: RefCell<Option<FlushHook>>,
+    index_hook: RefCell<Option<IndexHook>>,
+    pub(super) share: RefCell<Option<Share>>,
+    idle: Cell<bool>,
+    starved: Cell<bool>,
     flush_planned: Cell<bool>,
     flushing: Cell<bool>,
     ticking: Cell<bool>,
@@ -71,11 +84,13 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// A resource that has not asked for anything yet.
-    pub fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, runtime: SharedRuntime) -> Rc<Self> {
+    /// A resource that has not asked for anything yet. Fails with code `invalid` when its configuration makes no sense.
+    pub fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, runtime: SharedRuntime) -> Result<Rc<Self>, Error> {
+        config.window.check()?;
         let fields = Rc::new(RefCell::new(fields));
-        let cacher = Cacher::new(fields, config.window, Indexes::default(), runtime.now());
-        Rc::new(Self {
+        let indexes = Indexes::new(&config.indexes, &fields)?;
+        let cacher = Cacher::new(fields, config.window, indexes, runtime.now());
+        Ok(Rc::new(Self {
             config,
             reads: Reads::new(source.clone(), runtime.clone()),
             runtime,
@@ -83,16 +98,42 @@ impl Resource {
             cacher: RefCell::new(cacher),
             reflector: RefCell::new(None),
             hook: RefCell::new(None),
+            index_hook: RefCell::new(None),
+            share: RefCell::new(None),
+            idle: Cell::new(false),
+            starved: Cell::new(false),
             flush_planned: Cell::new(false),
             flushing: Cell::new(false),
             ticking: Cell::new(false),
             room: RefCell::new(None),
-        })
+        }))
     }
 
     /// Sets who hears of changes. Called with nothing borrowed.
     pub fn on_flush(&self, hook: impl Fn(Flush) + 'static) {
         *self.hook.borrow_mut() = Some(Rc::new(hook));
+    }
+
+    /// Sets who computes the values of an object in the computed indexes. Called with nothing borrowed, once for each object that
+    /// arrives, before it is stored.
+    pub fn on_index(&self, hook: impl Fn(&Rc<Object>) -> IndexValues + 'static) {
+        *self.index_hook.borrow_mut() = Some(Rc::new(hook));
+    }
+
+    fn compute_index_values(&self, message: &Incoming) {
+        let Some(hook) = self.index_hook.borrow().clone() else { return };
+        let arrived = match message {
+            Incoming::Page { objects, .. } | Incoming::Replace { objects, .. } => objects.as_slice(),
+            Incoming::Change { kind: ChangeKind::Added | ChangeKind::Modified, object } => std::slice::from_ref(object),
+            _ => return,
+        };
+        for object in arrived {
+            // What is held at the same version already is not stored anew.
+            let held = |held: &Rc<Object>| held.version() == object.version() && held.has_index_values();
+            if !object.has_index_values() && !self.cacher.borrow().store().get(object.key()).is_some_and(held) {
+                object.set_index_values(hook(object));
+            }
+        }
     }
 
     /// Opens the list and the watch. Nothing happens when they are open.
@@ -107,6 +148,14 @@ impl Resource {
         self.cacher.borrow_mut().begin();
         self.plan_flush();
         self.runtime.spawn_together([reflector.run().boxed_local(), self.clone().run(receiver).boxed_local()]);
+        if self.config.check_consistency {
+            self.runtime.spawn(checker::run(Rc::downgrade(self)).boxed_local());
+        }
+    }
+
+    /// Whether the user holds it.
+    pub(super) fn is_paused(&self) -> bool {
+        self.cacher.borrow().status().phase == Phase::Paused
     }
 
     /// Applies what arrives, a slice at a time: a flush at the end of each slice, then the host's turn.
@@ -116,7 +165,12 @@ impl Resource {
             let began = self.runtime.now();
             let mut now = began;
             let over = loop {
+                self.compute_index_values(&message);
+                if let Err(error) = self.make_room(&message) {
+                    return self.starve(&error);
+                }
                 let blocked = self.cacher.borrow_mut().apply(message, now, self.runtime.wall());
+                self.settle_memory();
                 if blocked {
                     self.serve_blocked(&mut budget).await;
                 }
@@ -268,8 +322,33 @@ impl Resource {
         }
     }
 
-    /// Goes on after a pause, or tries at once instead of waiting for the next try.
-    pub fn resume(&self) {
+    /// Drops the stream because nobody uses the resource: what is held stays until memory is short.
+    pub fn go_idle(&self) {
+        self.idle.set(true);
+        self.pause();
+    }
+
+    /// Whether nobody uses it.
+    pub fn is_idle(&self) -> bool {
+        self.idle.get()
+    }
+
+    /// There is no memory to go on with.
+    fn starve(self: &Rc<Self>, error: &Error) {
+        if let Some(reflector) = self.reflector.borrow_mut().take() {
+            reflector.close();
+        }
+        self.starved.set(true);
+        let now = self.runtime.now();
+        self.with(|cacher| cacher.starve(error, now));
+    }
+
+    /// Goes on after a pause, or tries at once instead of waiting for the next try. Also where memory had run out.
+    pub fn resume(self: &Rc<Self>) {
+        self.idle.set(false);
+        if self.starved.replace(false) {
+            return self.start();
+        }
         if let Some(reflector) = &*self.reflector.borrow() {
             reflector.resume();
         }
@@ -283,6 +362,12 @@ impl Resource {
         self.reads.progress.stop();
         let now = self.runtime.now();
         self.with(|cacher| cacher.close(now));
+        self.settle_memory();
+    }
+
+    /// The time on the monotonic clock that everything here goes by.
+    pub fn now(&self) -> Millis {
+        self.runtime.now()
     }
 
     /// How the resource was set up.

@@ -152,7 +152,7 @@ mod tests {
             let mut window = Window::new(WindowBounds { lower: 12, upper: 12, ..WindowBounds::default() });
             let mut version = 10;
             store.replace(list.iter().map(|key| object(KEYS[*key], 10)).collect());
-            window.reset(Version::from(version));
+            window.reset(Version::from(version), 0);
             let mut stood: Vec<(u64, Rows)> = vec![(version, list.iter().map(|key| (KEYS[*key].to_owned(), 10)).collect())];
             for (key, delete, step) in writes {
                 version += step;

@@ -7,7 +7,7 @@ use crate::cache::incoming::ChangeKind;
 use crate::cache::snapshots::Snapshots;
 use crate::object::Object;
 use crate::runtime::Millis;
-use crate::status::{Error, Status};
+use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
 /// One change with what it replaced.
@@ -64,6 +64,22 @@ impl WindowBounds {
     pub fn for_freshness(fresh_ms: Millis) -> Self {
         Self { fresh_ms, lower: LOWER, upper: upper_bound(fresh_ms), max_bytes: DEFAULT_MAX_BYTES }
     }
+
+    /// Whether a window can have these bounds. Fails with code `invalid`, naming the option.
+    pub fn check(&self) -> Result<(), Error> {
+        let Self { fresh_ms, lower, upper, .. } = *self;
+        let mistake = if fresh_ms < DEFAULT_FRESH_MS {
+            // Who resumes from a bookmark has to find its version in the window.
+            format!("minMs is at least {DEFAULT_FRESH_MS}, the period of bookmarks and a quarter of it, not {fresh_ms}")
+        } else if lower == 0 {
+            "minEvents is at least 1".to_owned()
+        } else if upper < lower {
+            format!("maxEvents, {upper}, is below minEvents, {lower}")
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(ErrorCode::Invalid, format!("history.{mistake}")))
+    }
 }
 
 impl Default for WindowBounds {
@@ -93,8 +109,12 @@ pub struct Window {
     // Of the last event that left since the list.
     evicted: Option<Version>,
     list_version: Option<Version>,
+    // When the last of them arrived, or the list.
+    since: Option<Millis>,
     snapshots: Snapshots,
     bytes: usize,
+    increases: u64,
+    decreases: u64,
 }
 
 impl Window {
@@ -108,8 +128,11 @@ impl Window {
             start: 0,
             evicted: None,
             list_version: None,
+            since: None,
             snapshots: Snapshots::default(),
             bytes: 0,
+            increases: 0,
+            decreases: 0,
         }
     }
 
@@ -121,24 +144,37 @@ impl Window {
         }
         self.bytes += entry.bytes();
         self.entries.push_back(entry);
-        let mut trim = self.entries.len() >= self.capacity;
-        while self.bytes > self.bounds.max_bytes {
-            self.evict();
-            trim = true;
+        if self.bytes > self.bounds.max_bytes {
+            self.release(self.bytes - self.bounds.max_bytes);
+        } else if self.entries.len() >= self.capacity {
+            self.trim();
         }
-        // A full window drops the states that a watch could not go on from.
-        if let Some(oldest) = self.entries.front().filter(|_| trim) {
+    }
+
+    /// Gives up the oldest changes until at least so many bytes are free.
+    pub fn release(&mut self, bytes: usize) {
+        let keep = self.bytes.saturating_sub(bytes);
+        while self.bytes > keep {
+            self.evict();
+        }
+        self.trim();
+    }
+
+    /// A full window drops the states that a watch could not go on from.
+    fn trim(&mut self) {
+        if let Some(oldest) = self.entries.front() {
             self.snapshots.remove_less(oldest.version());
         }
     }
 
     /// Forgets everything: a list at this version replaced the state.
-    pub fn reset(&mut self, list_version: Version) {
+    pub fn reset(&mut self, list_version: Version, now: Millis) {
         self.start += self.entries.len() as u64;
         self.entries.clear();
         self.bytes = 0;
         self.evicted = None;
         self.list_version = Some(list_version);
+        self.since = Some(now);
         self.snapshots.reset();
     }
 
@@ -198,6 +234,17 @@ impl Window {
         self.capacity
     }
 
+    /// How often the capacity grew, and how often it shrank.
+    pub fn resizes(&self) -> (u64, u64) {
+        (self.increases, self.decreases)
+    }
+
+    /// For how long the window has had every change: how far back in time it reaches. `None` before the first list and change.
+    pub fn reach(&self, now: Millis) -> Option<Millis> {
+        let since = self.since.or_else(|| self.entries.front().map(|oldest| oldest.at))?;
+        Some(now.saturating_sub(since))
+    }
+
     /// The events a watcher should be able to hold back: one second's worth of a full window, between 10 and `most`.
     pub fn suggested_buffer(&self, most: usize) -> usize {
         let per_second = (self.capacity as u64 * 1000).div_ceil(self.bounds.fresh_ms.max(1));
@@ -221,6 +268,7 @@ impl Window {
         let age = |index: usize| now.saturating_sub(self.entries[index].at);
         let newest_quarter = self.entries.len() - (self.capacity / 4).max(1).min(self.entries.len());
         let quarter = if self.capacity < 4 { 0 } else { newest_quarter };
+        let before = self.capacity;
         if age(0) < self.bounds.fresh_ms {
             self.capacity = (self.capacity * 2).min(self.bounds.upper).max(self.capacity.min(self.bounds.upper));
         } else if age(quarter) > self.bounds.fresh_ms {
@@ -230,12 +278,15 @@ impl Window {
             }
             self.entries.shrink_to(self.capacity);
         }
+        self.increases += u64::from(self.capacity > before);
+        self.decreases += u64::from(self.capacity < before);
     }
 
     fn evict(&mut self) {
         if let Some(entry) = self.entries.pop_front() {
             self.bytes -= entry.bytes();
             self.start += 1;
+            self.since = Some(entry.at);
             self.evicted = Some(entry.version().clone());
         }
     }
@@ -244,7 +295,6 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::ErrorCode;
     use crate::testing::named;
 
     const FD: Millis = DEFAULT_FRESH_MS;
@@ -301,7 +351,7 @@ mod tests {
     #[test]
     fn win_06_after_a_list_its_version_is_the_oldest_start() {
         let mut window = fixed(5);
-        window.reset(Version::parse("9").unwrap());
+        window.reset(Version::parse("9").unwrap(), 0);
         assert_eq!(refused(&window, "8").code, ErrorCode::Expired);
         assert_eq!(versions(&window, "9"), Vec::<String>::new());
         window.push(entry(12, 0));
@@ -312,7 +362,7 @@ mod tests {
     #[test]
     fn win_08_the_message_names_the_oldest_start() {
         let mut window = fixed(5);
-        window.reset(Version::parse("10").unwrap());
+        window.reset(Version::parse("10").unwrap(), 0);
         assert_eq!(refused(&window, "9").message, "too old resource version: 9 (10)");
     }
 
@@ -387,7 +437,7 @@ mod tests {
         assert_eq!(window.bytes(), old.size() + new.size() + last.size());
         window.push(entry(4, 2));
         assert_eq!(window.bytes(), new.size() + last.size());
-        window.reset(Version::from(9));
+        window.reset(Version::from(9), 0);
         assert_eq!(window.bytes(), 0);
     }
 
@@ -396,7 +446,7 @@ mod tests {
         let size = named("pod", 1).size();
         let bounds = WindowBounds { max_bytes: 10 * size + size / 2, ..WindowBounds::default() };
         let mut window = Window::new(bounds);
-        window.reset(Version::from(1));
+        window.reset(Version::from(1), 0);
         for version in 2..=60 {
             let change =
                 Entry { kind: ChangeKind::Modified, object: named("pod", version), previous: Some(named("pod", version - 1)), at: 0 };
@@ -413,11 +463,49 @@ mod tests {
     fn law_08_bounded_a_change_too_large_for_the_window_leaves_it_empty_and_at_its_version() {
         let bounds = WindowBounds { max_bytes: 1, ..WindowBounds::default() };
         let mut window = Window::new(bounds);
-        window.reset(Version::from(1));
+        window.reset(Version::from(1), 0);
         window.push(Entry { kind: ChangeKind::Modified, object: named("pod", 7), previous: Some(named("pod", 6)), at: 0 });
         assert_eq!((window.len(), window.oldest()), (0, Some(Version::from(7))));
         assert_eq!(refused(&window, "6").message, "too old resource version: 6 (7)");
         assert_eq!(versions(&window, "7"), [""; 0]);
+    }
+
+    #[test]
+    fn the_reach_is_the_time_since_the_last_change_that_is_lost() {
+        let mut window = fixed(2);
+        assert_eq!(window.reach(0), None);
+        window.reset(Version::from(1), 1_000);
+        assert_eq!(window.reach(5_000), Some(4_000));
+        for (version, at) in [(2, 2_000), (3, 3_000)] {
+            window.push(entry(version, at));
+        }
+        assert_eq!(window.reach(5_000), Some(4_000), "nothing is lost since the list");
+        window.push(entry(4, 4_000));
+        assert_eq!((window.oldest(), window.reach(5_000)), (Some(Version::from(2)), Some(3_000)));
+    }
+
+    #[test]
+    fn growing_and_shrinking_is_counted() {
+        let mut window = Window::new(WindowBounds { lower: 2, upper: 4, ..WindowBounds::default() });
+        for version in 1..=6 {
+            window.push(entry(version, 0));
+        }
+        assert_eq!((window.capacity(), window.resizes()), (4, (1, 0)), "at its bound it stays");
+        window.push(entry(7, 2 * FD));
+        assert_eq!((window.capacity(), window.resizes()), (2, (1, 1)));
+    }
+
+    #[test]
+    fn bounds_that_make_no_window_are_refused_by_name() {
+        let refused = |bounds: WindowBounds| bounds.check().unwrap_err().message;
+        let default = WindowBounds::default();
+        assert_eq!(default.check(), Ok(()));
+        assert_eq!(
+            refused(WindowBounds { fresh_ms: FD - 1, ..default }),
+            "history.minMs is at least 75000, the period of bookmarks and a quarter of it, not 74999"
+        );
+        assert_eq!(refused(WindowBounds { lower: 0, ..default }), "history.minEvents is at least 1");
+        assert_eq!(refused(WindowBounds { lower: 9, upper: 8, ..default }), "history.maxEvents, 8, is below minEvents, 9");
     }
 
     #[test]

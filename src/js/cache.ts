@@ -1,11 +1,21 @@
 import type { Delivery } from "./delivery.js";
 import { closedError, reporter, WatchCacheError } from "./errors.js";
-import type { RawModule, RawOptions, RawResource, RawSource } from "./raw.js";
+import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "./raw.js";
 import { type ResourceHost, ResourceImpl } from "./resource.js";
 import { baseUrl, readOptions, type Settings } from "./settings.js";
 import { readSpec, type Target } from "./spec.js";
 import { Ticker } from "./ticker.js";
-import type { CacheStats, KubeObject, Resource, ResourceSpec, ResourceStats, SourceSpec, WatchCache, WatchCacheOptions } from "./types.js";
+import type {
+  CacheStats,
+  IndexFunction,
+  KubeObject,
+  Resource,
+  ResourceSpec,
+  ResourceStats,
+  SourceSpec,
+  WatchCache,
+  WatchCacheOptions,
+} from "./types.js";
 import { disposable } from "./watcher.js";
 
 /** Where the WebAssembly comes from. */
@@ -27,12 +37,14 @@ class CacheImpl extends EventTarget implements ResourceHost {
   readonly linger: number;
   readonly debug: boolean;
   readonly report: (error: unknown) => void;
+  readonly indexers: readonly IndexFunction[];
   readonly #settings: Settings;
   readonly #runtime: Runtime;
   readonly #signal: AbortSignal | undefined;
   readonly #resources = new Map<string, ResourceImpl<any>>();
   /** Those that are open in the core. */
   readonly #open = new Set<ResourceImpl<any>>();
+  #memory: RawMemory | undefined;
   #closed = false;
   #stopListening: (() => void) | undefined;
 
@@ -43,6 +55,7 @@ class CacheImpl extends EventTarget implements ResourceHost {
     this.linger = this.#settings.linger;
     this.debug = this.#settings.debug;
     this.report = reporter(this.#settings.logger);
+    this.indexers = this.#settings.indexes.flatMap(({ values }) => (values === undefined ? [] : [values]));
     this.ticker = new Ticker(this.#settings.flush, this.report);
     this.#signal = options.signal;
     if (options.signal?.aborted) this.#closed = true;
@@ -54,7 +67,9 @@ class CacheImpl extends EventTarget implements ResourceHost {
     const target = readSpec(spec);
     let resource = this.#resources.get(target.key);
     if (resource === undefined) {
-      resource = new ResourceImpl(this, target.name, (module, delivery) => open(module, this.#settings, target, delivery));
+      resource = new ResourceImpl(this, target.name, (module, delivery) =>
+        open(module, this.#settings, target, delivery, (this.#memory ??= new module.RawMemory(this.#settings.maxBytes))),
+      );
       this.#resources.set(target.key, resource);
     }
     return resource as unknown as Resource<T>;
@@ -136,7 +151,7 @@ disposable(CacheImpl.prototype, async function (this: CacheImpl) {
   await this.close();
 });
 
-function open(module: RawModule, settings: Settings, target: Target, delivery: Delivery): RawResource {
+function open(module: RawModule, settings: Settings, target: Target, delivery: Delivery, memory: RawMemory): RawResource {
   const options: RawOptions = {
     name: target.name,
     strip: [...settings.strip],
@@ -144,6 +159,9 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
     idleTimeout: settings.idleTimeout,
     retry: settings.retry,
     ...(settings.trigger === undefined ? {} : { trigger: settings.trigger }),
+    history: settings.history,
+    indexes: settings.indexes.map(({ name, path }) => (path === undefined ? { name } : { name, path })),
+    checkConsistency: settings.checkConsistency,
   };
   if (target.source !== undefined) {
     const { source } = target;
@@ -153,7 +171,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
       const given = source[method];
       if (given !== undefined) bound[method] = given.bind(source);
     }
-    return module.openSource(options, bound, delivery);
+    return module.openSource(options, bound, delivery, memory);
   }
   const { path, labelSelector, fieldSelector } = target;
   const webSocket: unknown = settings.WebSocket ?? (globalThis as { WebSocket?: unknown }).WebSocket;
@@ -175,6 +193,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
       ...(typeof webSocket === "function" ? { WebSocket: patient(webSocket as SocketConstructor) } : {}),
     },
     delivery,
+    memory,
   );
 }
 

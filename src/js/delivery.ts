@@ -17,6 +17,8 @@ export interface Recipient {
 export interface DeliveryTarget {
   viewsChanged(views: Uint32Array): void;
   signalled(signals: number): void;
+  /** The values of an object in each index that a function makes. */
+  valuesFor(object: unknown): string[][];
   report(error: unknown): void;
 }
 
@@ -93,6 +95,12 @@ export class Delivery implements Hooks {
   /** Called by the core, possibly without a `this`, and never while it runs. Never throws. */
   readonly flush = (...flush: Parameters<Hooks["flush"]>): void => {
     if (!this.#closed) this.#deliver(...flush);
+  };
+
+  /** Called by the core before it stores an object. Never throws. */
+  readonly indexValues = (id: number): string[][] => {
+    const objects = this.#objects?.();
+    return objects === undefined ? [] : this.#target.valuesFor(objects.take(id));
   };
 
   #deliver(packed: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number): void {

@@ -17,6 +17,8 @@ export interface Hooks {
    * @param signals bits: 1 status changed, 2 synced for the first time, 4 relist happened, 8 a watcher overflowed, 16 an error was recorded
    */
   flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number): void;
+  /** The values of an object, whose id is pinned once, in each index without a path, in the order of these. Called before it is stored. */
+  indexValues(id: number): string[][];
 }
 
 export interface RawError {
@@ -69,6 +71,10 @@ export interface RawOptions {
   idleTimeout: number;
   retry: { initialMs: number; factor: number; capMs: number; jitter: number; resetAfterMs: number };
   trigger?: string;
+  history: { minMs: number; minEvents: number; maxEvents?: number; maxBytes: number };
+  /** Without a path: by `Hooks.indexValues`. */
+  indexes: { name: string; path?: string }[];
+  checkConsistency: boolean;
 }
 
 export interface RawWatchOptions {
@@ -124,6 +130,7 @@ export interface RawResource {
 
   peek(key: string): number; // 0 = absent
   byIndex(index: string, value: string): Float64Array;
+  indexValues(index: string): string[];
   size(): number;
 
   /** Registers a watcher; events come by flush once it is wanted. Refusals arrive as an ended watcher whose `refusal` tells why. */
@@ -159,13 +166,20 @@ export interface RawResource {
   synced(): Promise<void>; // rejects with a RawError for forbidden, not-found, unauthorized, closed
   refresh(): Promise<void>; // a relist now; resolves when it is applied
   pause(): void;
+  /** As `pause`, for want of users: when memory is short the core closes such a resource, and its phase is then closed. */
+  goIdle(): void;
   resume(): void;
   close(): void;
 }
 
+/** Bytes that several resources may hold together; nothing to call. */
+export type RawMemory = object;
+
 export interface RawModule {
-  openKubernetes(options: RawOptions, transport: RawKubernetes, hooks: Hooks): RawResource;
-  openSource(options: RawOptions, source: RawSource, hooks: Hooks): RawResource;
+  openKubernetes(options: RawOptions, transport: RawKubernetes, hooks: Hooks, memory: RawMemory): RawResource;
+  openSource(options: RawOptions, source: RawSource, hooks: Hooks, memory: RawMemory): RawResource;
+  /** The bound of one cache, shared by its resources. */
+  RawMemory: new (maxBytes: number) => RawMemory;
   /** The message of the panic that stopped this instance, or undefined. After one, every call throws an `internal` error. */
   poisoned(): string | undefined;
   /**

@@ -7,6 +7,7 @@ import type { Ticker } from "./ticker.js";
 import type {
   DeleteOptions,
   GetOptions,
+  IndexFunction,
   List,
   ListOptions,
   ResourceEventMap,
@@ -29,6 +30,8 @@ export interface ResourceHost {
   readonly linger: number;
   readonly debug: boolean;
   report(error: unknown): void;
+  /** The functions that make index values. */
+  readonly indexers: readonly IndexFunction[];
   /** The WebAssembly, when it is there. */
   loaded(): RawModule | undefined;
   load(): Promise<unknown>;
@@ -66,6 +69,7 @@ export class ResourceImpl<T> extends EventTarget {
   /** Rejects what waits for an answer of the core. */
   readonly #pending = new Set<(error: WatchCacheError) => void>();
   readonly #arrays = new Map<string, { ids: Float64Array; objects: WeakRef<readonly T[]> }>();
+  readonly #values = new Map<string, readonly string[]>();
   #session: Session | undefined;
   #loading: Promise<void> | undefined;
   #error: WatchCacheError | undefined;
@@ -138,6 +142,16 @@ export class ResourceImpl<T> extends EventTarget {
       const array: readonly T[] = Array.from(ids, (id) => objects.take(id) as T);
       this.#arrays.set(name, { ids, objects: new WeakRef(array) });
       return array;
+    });
+  }
+
+  indexValues(index: string): readonly string[] {
+    return this.#look<readonly string[]>([], ({ raw }) => {
+      const values = raw.indexValues(index);
+      const known = this.#values.get(index);
+      if (known !== undefined && known.length === values.length && known.every((value, i) => value === values[i])) return known;
+      this.#values.set(index, values);
+      return values;
     });
   }
 
@@ -272,8 +286,25 @@ export class ResourceImpl<T> extends EventTarget {
       overflow: Signal.overflow,
       error: Signal.error,
     });
+    // Closed by the core alone: it made room for others. The next use opens it anew.
+    if ((signals & Signal.status) !== 0 && !this.#closed && this.#session?.raw.status().phase === "closed") this.#drop();
     if ((signals & Signal.synced) !== 0) for (const view of this.#views) view.changed();
     for (const [name, bit] of names) if ((signals & bit) !== 0) this.#dispatch(name as keyof ResourceEventMap);
+  }
+
+  valuesFor(object: unknown): string[][] {
+    return this.#host.indexers.map((indexer) => {
+      try {
+        const values: unknown = indexer(object);
+        if (Array.isArray(values) && values.every((value) => typeof value === "string")) return [...new Set<string>(values)];
+        this.report(
+          new WatchCacheError("invalid", "an index function returned something else than an array of strings", { resource: this.name }),
+        );
+      } catch (error) {
+        this.report(error);
+      }
+      return [];
+    });
   }
 
   // --------------------------------------------------------------------------- called by the cache
@@ -373,7 +404,7 @@ export class ResourceImpl<T> extends EventTarget {
     const session = this.#session;
     if (session === undefined || !session.started || session.idle || this.#paused) return;
     session.idle = true;
-    this.#call(() => session.raw.pause());
+    this.#call(() => session.raw.goIdle());
     this.#announce("status");
   }
 
@@ -382,6 +413,7 @@ export class ResourceImpl<T> extends EventTarget {
     if (session === undefined) return;
     this.#session = undefined;
     this.#arrays.clear();
+    this.#values.clear();
     session.delivery.close();
     for (const view of this.#views) view.detach();
     try {

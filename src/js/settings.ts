@@ -1,5 +1,5 @@
 import { type Logger, WatchCacheError } from "./errors.js";
-import type { RetryOptions, WatchCacheOptions } from "./types.js";
+import type { HistoryOptions, IndexFunction, Path, RetryOptions, WatchCacheOptions } from "./types.js";
 
 /** The options, read: every default filled in. */
 export interface Settings {
@@ -15,10 +15,20 @@ export interface Settings {
   readonly idleTimeout: number;
   readonly retry: RetryOptions;
   readonly trigger: string | undefined;
+  readonly history: { readonly minMs: number; readonly minEvents: number; readonly maxEvents?: number; readonly maxBytes: number };
+  readonly indexes: readonly Index[];
+  /** The bound of all that the resources hold together. */
+  readonly maxBytes: number;
   readonly flush: "frame" | "microtask";
   readonly debug: boolean;
+  readonly checkConsistency: boolean;
   readonly logger: Logger;
 }
+
+/** One index: by a path, or by a function. */
+export type Index = { readonly name: string } & (
+  { readonly path: Path; readonly values?: undefined } | { readonly path?: undefined; readonly values: IndexFunction }
+);
 
 const RETRY: RetryOptions = { initialMs: 800, factor: 2, capMs: 30_000, jitter: 1, resetAfterMs: 120_000 };
 
@@ -39,10 +49,37 @@ export function readOptions(options: WatchCacheOptions): Settings {
     idleTimeout: number("idleTimeout", options.idleTimeout ?? 90_000, 1),
     retry,
     trigger: options.trigger,
+    history: readHistory(options.history),
+    indexes: readIndexes(options.indexes),
+    maxBytes: number("memory.maxBytes", options.memory?.maxBytes ?? 512 * 1024 * 1024, 0),
     flush: oneOf("flush", options.flush ?? "frame", ["frame", "microtask"]),
     debug: options.debug ?? false,
+    checkConsistency: options.checkConsistency ?? options.debug ?? false,
     logger: options.logger ?? console,
   };
+}
+
+function readHistory({
+  minMs = 75_000,
+  minEvents = 100,
+  maxEvents,
+  maxBytes = 64 * 1024 * 1024,
+}: HistoryOptions = {}): Settings["history"] {
+  number("history.minMs", minMs, 75_000);
+  whole("history.minEvents", minEvents, 1);
+  number("history.maxBytes", maxBytes, 0);
+  if (maxEvents === undefined) return { minMs, minEvents, maxBytes };
+  return { minMs, minEvents, maxEvents: whole("history.maxEvents", maxEvents, minEvents), maxBytes };
+}
+
+function readIndexes(indexes: WatchCacheOptions["indexes"] = {}): readonly Index[] {
+  return Object.entries(indexes).map(([name, by]) => {
+    if (name === "" || name === "namespace")
+      throw invalid("indexes", name === "" ? "have names" : `lists "namespace", which always exists`);
+    if (typeof by === "function") return { name, values: by };
+    if (typeof by !== "string") throw invalid(`indexes.${name}`, `is a path or a function, not ${typeof by}`);
+    return { name, path: by };
+  });
 }
 
 /**

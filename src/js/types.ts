@@ -74,6 +74,21 @@ export interface RetryOptions {
   resetAfterMs: number;
 }
 
+/** The event window: the recent changes, so that a watch may start in the past and a list may be of it. */
+export interface HistoryOptions {
+  /** The window grows rather than lose changes younger than this, in milliseconds. Default, and least, 75,000: the period of bookmarks and a quarter of it. */
+  minMs?: number;
+  /** The least number of changes it can hold. Default 100. */
+  minEvents?: number;
+  /** The greatest number of changes it can hold. Default 102,400, doubled until it stands for `minMs`. */
+  maxEvents?: number;
+  /** The most bytes that changes may hold beyond the objects' own; the oldest give way first, however young. Default 64 MiB. */
+  maxBytes?: number;
+}
+
+/** Gives the values of an object in an index: none, one or several. Called once for each object that arrives. It decodes the object, so a path is cheaper. */
+export type IndexFunction = (object: any) => readonly string[];
+
 /** Options of `createWatchCache`. All may be left out. */
 export interface WatchCacheOptions {
   /** Base of every path, such as `https://host/clusters/x`. Default: the page's origin. */
@@ -95,6 +110,18 @@ export interface WatchCacheOptions {
    * value alone, whatever else it demands. Without it a watch is found by whichever label or field it demands that the fewest others share.
    */
   trigger?: Path;
+  /**
+   * Named indexes for `byIndex`. By a path, each object has one value: the text there, empty where there is none. By a function, any number;
+   * one that throws or returns something else leaves the object without values, and is reported. The index `"namespace"` always exists.
+   */
+  indexes?: Readonly<Record<string, Path | IndexFunction>>;
+  history?: HistoryOptions;
+  /**
+   * The most bytes that all resources of this cache may hold, their windows included. Default 512 MiB. Above it, resources that nobody uses
+   * go first, then history; then the resource that grows stops in phase `failed` with code `out-of-memory` and keeps what it holds. Its
+   * `resume()` tries again.
+   */
+  memory?: { maxBytes?: number };
   /** Objects a list page. Default 500. */
   pageSize?: number;
   /** How long a stream outlives its last user, in milliseconds. Default 5,000. */
@@ -104,8 +131,13 @@ export interface WatchCacheOptions {
   retry?: Partial<RetryOptions>;
   /** When a view's subscribers hear of changes: with the next animation frame (a timer while the page is hidden), or in the next microtask. Default `"frame"`. */
   flush?: "frame" | "microtask";
-  /** Freezes decoded objects deeply, so that code which changes a shared object fails at once. Default false. */
+  /** Freezes decoded objects deeply, so that code which changes a shared object fails at once, and checks consistency. Default false. */
   debug?: boolean;
+  /**
+   * Compares every resource with its upstream, each 5 to 7.5 minutes, as the apiserver does with etcd. That lists everything, page by page. A
+   * difference is told by the event `error`, and lists of past versions then go to the upstream. Default: the value of `debug`.
+   */
+  checkConsistency?: boolean;
   /** Where messages go. Default: the console. */
   logger?: Pick<Console, "debug" | "info" | "warn" | "error">;
   /** Aborting it closes the cache. */
@@ -240,6 +272,14 @@ export interface ResourceStats {
   readonly historyCapacity: number;
   /** The oldest version that a watch can start from. */
   readonly historyFrom?: string;
+  /** For how long, in milliseconds, the window has lost nothing: how far back in time it reaches. */
+  readonly historyMs?: number;
+  /** Bytes that the window holds beyond the objects' own. */
+  readonly historyBytes: number;
+  /** How often the window grew so far. */
+  readonly historyIncreases: number;
+  /** How often the window shrank so far. */
+  readonly historyDecreases: number;
   /** Watches that are open. */
   readonly watchers: number;
   /** Views that are open. */
@@ -311,8 +351,15 @@ export interface Resource<T> extends EventTarget {
 
   /** The object held under `"namespace/name"` or `"name"`, at once. */
   peek(key: string): T | undefined;
-  /** The objects with this value of an index, in the order of their keys. The index `"namespace"` always exists. The same array until one of them changes. */
+  /**
+   * The objects with this value of an index, in the order of their keys. The index `"namespace"` always exists, others are declared by the
+   * option `indexes`. The same array until one of them changes.
+   *
+   * @throws {WatchCacheError} `invalid` for an index that was not declared.
+   */
   byIndex(index: string, value: string): readonly T[];
+  /** The values that some object has in this index, in their order byte by byte. The same array until they change. @throws {WatchCacheError} `invalid` for an index that was not declared. */
+  indexValues(index: string): readonly string[];
   /** Objects held. */
   readonly size: number;
 

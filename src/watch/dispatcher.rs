@@ -423,7 +423,7 @@ impl Dispatcher {
         }
     }
 
-    fn ids(&self) -> Vec<u32> {
+    pub(crate) fn ids(&self) -> Vec<u32> {
         self.watchers.iter().filter_map(|(id, _)| u32::try_from(id).ok()).collect()
     }
 }

@@ -19,6 +19,7 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
+use crate::cache::memory::Memory;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::source::Source;
@@ -34,26 +35,41 @@ pub fn start() {
 
 /// Opens a resource of a Kubernetes API. Nothing is requested before `start`.
 #[wasm_bindgen(js_name = openKubernetes, skip_typescript)]
-pub fn open_kubernetes(options: JsValue, transport: JsValue, hooks: Hooks) -> Result<RawResource, JsValue> {
+pub fn open_kubernetes(options: JsValue, transport: JsValue, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
     panic::check()?;
     let options = RawOptions::read(options)?;
     let transport = RawKubernetes::read(&transport)?;
-    open(options, Rc::new(fetch::KubernetesSource::new(transport)), hooks)
+    open(options, Rc::new(fetch::KubernetesSource::new(transport)), hooks, memory)
 }
 
 /// Opens a resource of a `Source` object.
 #[wasm_bindgen(js_name = openSource, skip_typescript)]
-pub fn open_source(options: JsValue, source: source::JsSource, hooks: Hooks) -> Result<RawResource, JsValue> {
+pub fn open_source(options: JsValue, source: source::JsSource, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
     panic::check()?;
-    open(RawOptions::read(options)?, Rc::new(source::ObjectSource::new(source)), hooks)
+    open(RawOptions::read(options)?, Rc::new(source::ObjectSource::new(source)), hooks, memory)
 }
 
-fn open(options: RawOptions, source: Rc<dyn Source>, hooks: Hooks) -> Result<RawResource, JsValue> {
+/// The bytes that the resources of one cache may hold together.
+#[wasm_bindgen(skip_typescript)]
+pub struct RawMemory(Rc<Memory>);
+
+#[wasm_bindgen]
+impl RawMemory {
+    /// So many bytes for all who are opened with it.
+    #[wasm_bindgen(constructor)]
+    pub fn new(max_bytes: f64) -> Self {
+        Self(Memory::new(options::bytes(max_bytes)))
+    }
+}
+
+fn open(options: RawOptions, source: Rc<dyn Source>, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
     let strip: Result<Vec<Path>, _> = options.strip.iter().map(|text| Path::parse(text)).collect();
     let strip = strip.map_err(|error| to_js(&invalid_option("strip", &error.to_string())))?;
     let trigger = options.trigger.as_deref().map(Path::parse).transpose();
     let trigger = trigger.map_err(|error| to_js(&invalid_option("trigger", &error.to_string())))?;
-    let opened = RawResource::new(options.config(), source, FieldSet::new(strip), hooks);
+    let config = options.config().map_err(|error| to_js(&error))?;
+    let opened = RawResource::new(config, source, FieldSet::new(strip), hooks).map_err(|error| to_js(&error))?;
+    opened.resource().share_memory(&memory.0);
     if let Some(path) = trigger {
         opened.resource().with(|cacher| cacher.set_trigger(&path));
     }

@@ -4,15 +4,18 @@ use js_sys::Function;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsValue;
 
+use crate::cache::index::{IndexBy, IndexSpec};
 use crate::cache::list::options::ListOptions;
 use crate::cache::resource::ResourceConfig;
 use crate::cache::status::ResourceStatus;
 use crate::cache::views::ViewOptions;
 use crate::cache::window::WindowBounds;
+use crate::json::path::Path;
 use crate::reflector::{ReflectorConfig, Retry};
 use crate::runtime::Millis;
 use crate::source::kubernetes::Selection;
 use crate::source::{DeleteOptions, Preconditions};
+use crate::status::Error;
 use crate::watch::options::WatchOptions;
 use crate::watch::overflow::OnOverflow;
 use crate::web::error::{invalid_option, to_js};
@@ -28,6 +31,25 @@ pub(super) struct RawOptions {
     idle_timeout: f64,
     retry: RawRetry,
     pub(super) trigger: Option<String>,
+    history: RawHistory,
+    indexes: Vec<RawIndex>,
+    check_consistency: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawHistory {
+    min_ms: f64,
+    min_events: u32,
+    max_events: Option<u32>,
+    max_bytes: f64,
+}
+
+/// An index by a path, or without one by the facade's function for it: the values of those come in the order of these.
+#[derive(Debug, Deserialize)]
+struct RawIndex {
+    name: String,
+    path: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -45,10 +67,12 @@ impl RawOptions {
         from_value("options", value)
     }
 
-    pub(super) fn config(&self) -> ResourceConfig {
-        ResourceConfig {
+    pub(super) fn config(&self) -> Result<ResourceConfig, Error> {
+        Ok(ResourceConfig {
             name: self.name.clone(),
-            window: WindowBounds::default(),
+            window: self.history.bounds(),
+            indexes: indexes(&self.indexes)?,
+            check_consistency: self.check_consistency,
             reflector: ReflectorConfig {
                 page_size: self.page_size,
                 idle_timeout_ms: millis(self.idle_timeout),
@@ -63,8 +87,42 @@ impl RawOptions {
                 seed: (js_sys::Math::random() * 9_007_199_254_740_991.0) as u64,
                 ..ReflectorConfig::default()
             },
+        })
+    }
+}
+
+impl RawHistory {
+    fn bounds(&self) -> WindowBounds {
+        let default = WindowBounds::for_freshness(millis(self.min_ms));
+        WindowBounds {
+            lower: self.min_events as usize,
+            // As many as the time asks for, and never fewer than the least.
+            upper: self.max_events.map_or(default.upper.max(self.min_events as usize), |most| most as usize),
+            max_bytes: bytes(self.max_bytes),
+            ..default
         }
     }
+}
+
+fn indexes(raw: &[RawIndex]) -> Result<Vec<IndexSpec>, Error> {
+    let mut computed = 0..;
+    let index = |index: &RawIndex| {
+        let by = match &index.path {
+            None => IndexBy::Computed(computed.next().unwrap_or_default()),
+            Some(path) => {
+                let path = Path::parse(path).map_err(|error| invalid_option(&format!("indexes.{}", index.name), &error.to_string()))?;
+                IndexBy::Path(path)
+            }
+        };
+        Ok(IndexSpec { name: index.name.clone(), by })
+    };
+    raw.iter().map(index).collect()
+}
+
+/// A number of bytes; more than there can be is no bound.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(super) fn bytes(value: f64) -> usize {
+    value.max(0.0) as usize
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
@@ -300,6 +358,11 @@ pub(super) struct RawStats {
     pub(super) history_capacity: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) history_from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) history_ms: Option<f64>,
+    pub(super) history_bytes: f64,
+    pub(super) history_increases: f64,
+    pub(super) history_decreases: f64,
     pub(super) watchers: f64,
     pub(super) views: f64,
     pub(super) delivered: f64,

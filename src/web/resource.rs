@@ -5,17 +5,18 @@ use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use futures::future::{Either, select};
-use js_sys::{Float64Array, Function, JSON, Promise, Uint8Array, Uint32Array};
+use js_sys::{Array, Float64Array, Function, JSON, Promise, Uint8Array, Uint32Array};
 use rustc_hash::FxHashMap;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
+use crate::cache::index::IndexBy;
 use crate::cache::resource::{Flush, Resource, ResourceConfig};
 use crate::cache::writes::Failure;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scalar::Scalar;
-use crate::object::{Object, ObjectId};
+use crate::object::{IndexValues, Object, ObjectId};
 use crate::source::Source;
 use crate::status::{Error, ErrorCode};
 use crate::watch::watcher::Demand;
@@ -39,6 +40,8 @@ extern "C" {
         views: &Uint32Array,
         signals: u32,
     ) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, catch, js_name = indexValues)]
+    fn index_values(this: &Hooks, id: f64) -> Result<Array, JsValue>;
 }
 
 /// Objects that JavaScript may still read, and how often each was handed out.
@@ -142,6 +145,21 @@ impl Inner {
     }
 }
 
+impl Inner {
+    /// The values of an object in the computed indexes, by the facade's functions.
+    fn index_values(&self, object: &Rc<Object>) -> IndexValues {
+        let values = match self.hooks.index_values(self.pins.pin(object)) {
+            Ok(values) => values,
+            Err(thrown) => {
+                report(&thrown);
+                return IndexValues::default();
+            }
+        };
+        let texts = |values: JsValue| Array::from(&values).iter().filter_map(|value| value.as_string()).map(Into::into).collect();
+        values.iter().map(texts).collect()
+    }
+}
+
 /// What escapes the facade is told to the host as an uncaught error; it stops nothing here.
 fn report(thrown: &JsValue) {
     if let Some(function) = global_function("reportError") {
@@ -158,8 +176,9 @@ fn report(thrown: &JsValue) {
 pub struct RawResource(Rc<Inner>);
 
 impl RawResource {
-    pub(super) fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, hooks: Hooks) -> Self {
-        let resource = Resource::new(config, source, fields, Rc::new(WebRuntime::new()));
+    pub(super) fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, hooks: Hooks) -> Result<Self, Error> {
+        let computed = config.indexes.iter().any(|index| matches!(index.by, IndexBy::Computed(_)));
+        let resource = Resource::new(config, source, fields, Rc::new(WebRuntime::new()))?;
         let inner = Rc::new(Inner { resource, hooks, pins: Pins::default(), scratch: RefCell::new(Scratch::new()), flushes: Cell::new(0) });
         let weak = Rc::downgrade(&inner);
         inner.resource.on_flush(move |flush| {
@@ -167,7 +186,11 @@ impl RawResource {
                 inner.deliver(&flush);
             }
         });
-        Self(inner)
+        if computed {
+            let weak = Rc::downgrade(&inner);
+            inner.resource.on_index(move |object| weak.upgrade().map(|inner| inner.index_values(object)).unwrap_or_default());
+        }
+        Ok(Self(inner))
     }
 
     pub(super) fn resource(&self) -> &Rc<Resource> {
@@ -204,7 +227,8 @@ impl RawResource {
     /// Numbers.
     pub fn stats(&self) -> Result<JsValue, JsValue> {
         check()?;
-        let (stats, oldest) = self.0.resource.with(|cacher| (cacher.stats(), cacher.window().oldest()));
+        let now = self.0.resource.now();
+        let (stats, oldest, reach) = self.0.resource.with(|cacher| (cacher.stats(), cacher.window().oldest(), cacher.window().reach(now)));
         to_value(&RawStats {
             objects: stats.objects as f64,
             bytes: stats.bytes as f64,
@@ -213,6 +237,10 @@ impl RawResource {
             history: stats.history as f64,
             history_capacity: stats.history_capacity as f64,
             history_from: oldest.map(|version| version.to_string()),
+            history_ms: reach.map(|millis| millis as f64),
+            history_bytes: stats.history_bytes as f64,
+            history_increases: stats.history_resizes.0 as f64,
+            history_decreases: stats.history_resizes.1 as f64,
             watchers: stats.dispatcher.watchers as f64,
             views: stats.views as f64,
             delivered: stats.dispatcher.delivered as f64,
@@ -283,14 +311,17 @@ impl RawResource {
     #[wasm_bindgen(js_name = byIndex)]
     pub fn by_index(&self, index: &str, value: &str) -> Result<Float64Array, JsValue> {
         check()?;
-        if index != "namespace" {
-            return Err(to_js(&invalid_option("index", &format!("{index:?} does not exist; there is \"namespace\""))));
-        }
-        if value.is_empty() {
-            return Ok(Float64Array::new_with_length(0));
-        }
-        let objects: Vec<_> = self.0.resource.with(|cacher| cacher.store().namespace(value).cloned().collect());
+        let objects = self.0.resource.with(|cacher| cacher.by_index(index, value).map(|objects| objects.cloned().collect::<Vec<_>>()));
+        let objects = objects.map_err(|error| to_js(&error))?;
         Ok(self.pin_all(&objects))
+    }
+
+    /// The values of an index, in their order.
+    #[wasm_bindgen(js_name = indexValues)]
+    pub fn index_values(&self, index: &str) -> Result<Array, JsValue> {
+        check()?;
+        let values = self.0.resource.with(|cacher| cacher.index_values(index)).map_err(|error| to_js(&error))?;
+        Ok(values.iter().map(|value| JsValue::from_str(value)).collect())
     }
 
     /// How many objects are held.
@@ -443,6 +474,12 @@ impl RawResource {
     /// Drops the stream, keeps what is held.
     pub fn pause(&self) {
         self.0.resource.pause();
+    }
+
+    /// Nobody uses it: drops the stream, and keeps what is held while there is memory for it. `resume` ends that.
+    #[wasm_bindgen(js_name = goIdle)]
+    pub fn go_idle(&self) {
+        self.0.resource.go_idle();
     }
 
     /// Goes on, or tries at once.

@@ -11,12 +11,14 @@ mod support;
 mod upstream;
 
 mod bookmarks;
+mod checker;
 mod delegation;
 mod dispatch;
 mod filtering;
 mod intervals;
 mod life;
 mod lists;
+mod memory;
 mod overflow;
 mod reads;
 mod ready;

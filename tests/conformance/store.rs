@@ -271,3 +271,97 @@ fn what_the_cacher_has_not_reached_is_no_past() {
     past.put(100);
     assert_eq!(past.at(101), Err("Timeout: Too large resource version: 101, current: 100".into()));
 }
+
+/// A resource with the computed index "apps", whose values are what stands before each '-' in the name; and which objects were computed.
+fn computed(prepare: impl FnOnce(&crate::upstream::Upstream)) -> (Rig, Rc<RefCell<Vec<String>>>) {
+    let indexes = vec![IndexSpec { name: "apps".into(), by: IndexBy::Computed(0) }];
+    let rig = Rig::idle(Setup { indexes, ..Setup::default() }, prepare);
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let (resource, noted) = (Rc::downgrade(&rig.resource), seen.clone());
+    rig.resource.on_index(move |object| {
+        // What a user's function does with the resource harms nobody: nothing is borrowed.
+        let resource = resource.upgrade().unwrap();
+        resource.with(|cacher| cacher.stats());
+        let unread = resource.watch(watchcache::watch::options::WatchOptions::default(), false);
+        resource.stop(unread);
+        resource.with(|cacher| cacher.dispatcher.forget(unread));
+        noted.borrow_mut().push(format!("{object:?}"));
+        let mut parts: Vec<Rc<str>> = object.name().split('-').map(Into::into).collect();
+        parts.pop();
+        Box::new([parts.into()])
+    });
+    rig.resource.start();
+    rig.run(0);
+    (rig, seen)
+}
+
+#[test]
+fn law_09_values_are_computed_with_nothing_borrowed_and_once_for_each_object() {
+    let (rig, seen) = computed(|upstream| {
+        for name in ["web-db-1", "web-2", "3"] {
+            upstream.put("a", name);
+        }
+    });
+    let of = |value: &str| -> Vec<String> { rig.run(0).resource.with(|cacher| texts(cacher.by_index("apps", value).unwrap())) };
+    let values = || -> Vec<String> {
+        rig.run(0).resource.with(|cacher| cacher.index_values("apps").unwrap().iter().map(ToString::to_string).collect())
+    };
+    assert_eq!(
+        (values(), of("web"), of("db")),
+        (vec!["db".into(), "web".into()], vec!["a/web-2@102".into(), "a/web-db-1@101".into()], vec!["a/web-db-1@101".into()])
+    );
+    assert_eq!(of("3"), [""; 0], "an object may have no value");
+    let version = rig.upstream.put("a", "web-2");
+    assert_eq!(of("web"), [format!("a/web-2@{version}"), "a/web-db-1@101".into()]);
+    rig.upstream.delete("a", "web-db-1");
+    assert_eq!((values(), of("db")), (vec!["web".into()], vec![]));
+    rig.lose_history(|upstream| {
+        upstream.put("b", "db-1");
+    });
+    assert_eq!(of("db").len(), 1);
+    let seen = seen.borrow();
+    assert_eq!(seen[..], ["a/3@103", "a/web-2@102", "a/web-db-1@101", "a/web-2@104", "b/db-1@106"], "a relist computes what is new");
+}
+
+#[test]
+fn law_09_a_function_that_closes_the_resource_stops_it_there() {
+    let indexes = vec![IndexSpec { name: "apps".into(), by: IndexBy::Computed(0) }];
+    let rig = Rig::idle(Setup { indexes, ..Setup::default() }, |upstream| {
+        upstream.put("a", "x");
+        upstream.put("a", "y");
+    });
+    let resource = Rc::downgrade(&rig.resource);
+    rig.resource.on_index(move |_| {
+        resource.upgrade().unwrap().close();
+        Box::new([])
+    });
+    rig.resource.start();
+    rig.run(0);
+    assert_eq!(rig.status().phase, watchcache::cache::status::Phase::Closed);
+    assert_eq!(rig.rows().len(), 0);
+}
+
+#[test]
+fn a_configuration_that_makes_no_sense_is_refused() {
+    let path = || IndexBy::Path(Path::parse("spec.nodeName").unwrap());
+    let refused = |names: &[&str], fresh_ms: u64| {
+        let fields = FieldSet::new(Vec::new());
+        let config = watchcache::cache::resource::ResourceConfig {
+            name: "pods".into(),
+            window: WindowBounds { fresh_ms, ..WindowBounds::default() },
+            indexes: names.iter().map(|name| IndexSpec { name: (*name).into(), by: path() }).collect(),
+            check_consistency: false,
+            reflector: watchcache::reflector::ReflectorConfig::default(),
+        };
+        let time = watchcache::runtime::virtual_time::VirtualTime::new(1);
+        let upstream = crate::upstream::Upstream::new(time.clone(), 1);
+        let source = Rc::new(crate::upstream::Shared(upstream));
+        let error = watchcache::cache::resource::Resource::new(config, source, fields, time).err().unwrap();
+        assert_eq!(error.code, ErrorCode::Invalid);
+        error.message
+    };
+    assert!(refused(&[], 74_999).starts_with("history.minMs is at least 75000"));
+    assert_eq!(refused(&["namespace"], 75_000), "indexes: the index \"namespace\" always exists");
+    assert_eq!(refused(&["node", "node"], 75_000), "indexes: the index \"node\" stands twice");
+    assert_eq!(refused(&[""], 75_000), "indexes: an index needs a name");
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
 
+use watchcache::cache::index::IndexSpec;
 use watchcache::cache::list::List;
 use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::resource::{Resource, ResourceConfig};
@@ -35,11 +36,22 @@ pub struct Setup {
     pub strip: Vec<&'static str>,
     /// Whether the state comes over the watch.
     pub watch_list: bool,
+    pub indexes: Vec<IndexSpec>,
+    pub check_consistency: bool,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { seed: 1, window: WindowBounds::default(), page_size: 500, watch_list: false, resource: "pods", strip: Vec::new() }
+        Self {
+            seed: 1,
+            window: WindowBounds::default(),
+            page_size: 500,
+            watch_list: false,
+            resource: "pods",
+            strip: Vec::new(),
+            indexes: Vec::new(),
+            check_consistency: false,
+        }
     }
 }
 
@@ -80,9 +92,11 @@ impl Rig {
                 seed: setup.seed,
                 ..ReflectorConfig::default()
             },
+            indexes: setup.indexes,
+            check_consistency: setup.check_consistency,
         };
         let strip = setup.strip.iter().map(|path| Path::parse(path).unwrap()).collect();
-        let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), FieldSet::new(strip), time.clone());
+        let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), FieldSet::new(strip), time.clone()).unwrap();
         let client = Rc::new(Client::default());
         let (listener, listened) = (client.clone(), Rc::downgrade(&resource));
         resource.on_flush(move |flush| {

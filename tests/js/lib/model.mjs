@@ -16,6 +16,8 @@ export class ModelModule {
   #message;
   #onPanic;
 
+  RawMemory = class {};
+
   openKubernetes(options, transport, hooks) {
     return this.#open(options, hooks, { transport });
   }
@@ -367,6 +369,10 @@ class ModelResource {
   pause() {
     this.#check("pause");
     this.set({ phase: "paused", stale: true });
+  }
+
+  goIdle() {
+    this.pause();
   }
 
   resume() {

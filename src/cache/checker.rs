@@ -1,0 +1,224 @@
+//! Whether what is held is what the upstream holds: now and then both are listed at one version and compared.
+//!
+//! As the apiserver's consistency checker: a digest over namespace, name and version of every object. Where it differs, past states are in
+//! doubt and no longer served from here until a check succeeds.
+
+use std::collections::HashSet;
+use std::rc::{Rc, Weak};
+
+use crate::cache::resource::Resource;
+use crate::key::{Key, split};
+use crate::metrics::CheckResult;
+use crate::object::Object;
+use crate::runtime::Millis;
+use crate::source::ListRequest;
+use crate::source::page::head_version;
+use crate::status::{Error, ErrorCode};
+use crate::version::Version;
+
+/// The least time between two checks; the first one comes after it, too. Up to half of it is added at random.
+pub const PERIOD_MS: Millis = 5 * 60_000;
+
+/// One object, as far as it is compared.
+pub type Item = (Key, Version);
+
+/// Where the two lists part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The position of the first item that differs, in key order.
+    pub index: usize,
+    /// What the cache holds there; `None`: it ends before.
+    pub cache: Option<Item>,
+    /// What the upstream holds there; `None`: it ends before.
+    pub upstream: Option<Item>,
+}
+
+/// How a check ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Both hold the same; the digest.
+    Success(u64),
+    /// They differ.
+    Failure(Difference),
+    /// It could not be made: not ready, no answer, or an answer at another version.
+    Error(Error),
+}
+
+impl Outcome {
+    fn result(&self) -> CheckResult {
+        match self {
+            Self::Success(_) => CheckResult::Success,
+            Self::Failure(_) => CheckResult::Failure,
+            Self::Error(_) => CheckResult::Error,
+        }
+    }
+}
+
+/// The digest of a list: FNV-1, 64 bits, over namespace `/` name `/` version of each item, with nothing between items.
+pub fn digest<'a>(items: impl IntoIterator<Item = &'a Item>) -> u64 {
+    let mut hash = Fnv1(0xcbf2_9ce4_8422_2325);
+    for (key, version) in items {
+        let (namespace, name) = split(key);
+        for part in [namespace, "/", name, "/"] {
+            hash.write(part.as_bytes());
+        }
+        hash.write(version.to_string().as_bytes());
+    }
+    hash.0
+}
+
+struct Fnv1(u64);
+
+impl Fnv1 {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.wrapping_mul(0x0000_0100_0000_01b3) ^ u64::from(*byte);
+        }
+    }
+}
+
+/// Compares two lists in key order.
+pub fn compare(cache: &[Item], upstream: &[Item]) -> Result<u64, Difference> {
+    let ours = digest(cache);
+    if ours == digest(upstream) {
+        return Ok(ours);
+    }
+    let longest = cache.len().max(upstream.len());
+    let index = (0..longest).find(|index| cache.get(*index) != upstream.get(*index)).unwrap_or(longest);
+    Err(Difference { index, cache: cache.get(index).cloned(), upstream: upstream.get(index).cloned() })
+}
+
+fn item(object: &Rc<Object>) -> Item {
+    (object.key().clone(), object.version().clone())
+}
+
+impl Resource {
+    /// Checks now, and counts how it ended. A difference marks past states as in doubt and is told as an error; equality clears that.
+    pub async fn check_consistency(self: Rc<Self>) -> Outcome {
+        let outcome = match self.compare_with_upstream().await {
+            Ok(Ok(digest)) => Outcome::Success(digest),
+            Ok(Err(difference)) => Outcome::Failure(difference),
+            Err(error) => Outcome::Error(error),
+        };
+        self.with(|cacher| {
+            cacher.metrics().consistency_check(outcome.result());
+            match &outcome {
+                Outcome::Success(_) => cacher.mark_consistent(true),
+                Outcome::Failure(difference) => {
+                    cacher.mark_consistent(false);
+                    cacher.record_error(inconsistent(difference));
+                }
+                Outcome::Error(_) => {}
+            }
+        });
+        outcome
+    }
+
+    async fn compare_with_upstream(&self) -> Result<Result<u64, Difference>, Error> {
+        let now = self.runtime.now();
+        self.cacher.borrow_mut().ready().check(now)?;
+        // Both at one version, so what is held is noted down before the first await.
+        let (version, held) = {
+            let cacher = self.cacher.borrow();
+            (cacher.version().clone(), cacher.store().iter().map(item).collect::<Vec<_>>())
+        };
+        let (listed, mut upstream) = self.items_at(&version).await?;
+        if listed != version {
+            return Err(Error::protocol(format!("the upstream listed version {listed} when it was asked for exactly {version}")));
+        }
+        upstream.sort_unstable(); // etcd lists in this order; other sources need not
+        Ok(compare(&held, &upstream))
+    }
+
+    async fn items_at(&self, version: &Version) -> Result<(Version, Vec<Item>), Error> {
+        let limit = Some(self.config.reflector.page_size).filter(|size| *size > 0);
+        let mut request = ListRequest {
+            resource_version: Some(version.to_string()),
+            resource_version_match: Some("Exact".into()),
+            limit,
+            ..ListRequest::default()
+        };
+        let (mut items, mut first, mut tokens) = (Vec::new(), None, HashSet::new());
+        loop {
+            let head = self.page(request, &mut |object| items.push(item(&object))).await?;
+            if first.is_none() {
+                first = Some(head_version(&head)?);
+            }
+            let Some(token) = head.continue_token else { return Ok((first.unwrap_or_default(), items)) };
+            if !tokens.insert(token.clone()) {
+                return Err(Error::protocol("the list goes in circles: a page continues with the token of an earlier one"));
+            }
+            // The token stands for the version.
+            request = ListRequest { limit, continue_token: Some(token), ..ListRequest::default() };
+        }
+    }
+}
+
+/// Checks again and again, for as long as the resource is there and open. While it is paused nobody is asked.
+pub(super) async fn run(resource: Weak<Resource>) {
+    loop {
+        let Some(this) = resource.upgrade() else { return };
+        let runtime = this.runtime.clone();
+        drop(this);
+        runtime.sleep(PERIOD_MS + fastrand::u64(0..PERIOD_MS / 2)).await;
+        let Some(this) = resource.upgrade() else { return };
+        if this.cacher.borrow_mut().ready().is_stopped() {
+            return;
+        }
+        if !this.is_paused() {
+            this.check_consistency().await;
+        }
+    }
+}
+
+fn inconsistent(difference: &Difference) -> Error {
+    let say = |item: &Option<Item>| item.as_ref().map_or_else(|| "nothing".to_owned(), |(key, version)| format!("{key}@{version}"));
+    let Difference { index, cache, upstream } = difference;
+    let message = format!("the cache differs from its upstream: item {index} is {} here and {} there", say(cache), say(upstream));
+    Error::new(ErrorCode::Internal, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(texts: &[&str]) -> Vec<Item> {
+        let item = |text: &&str| {
+            let (key, version) = text.rsplit_once('/').unwrap();
+            (key.into(), Version::parse(version).unwrap())
+        };
+        texts.iter().map(item).collect()
+    }
+
+    #[test]
+    fn chk_01_the_digest_is_fnv_1_over_namespace_name_and_version() {
+        for (list, expected) in [
+            (&[][..], "cbf29ce484222325"),
+            (&["default/pod/2"], "86bf3a5e80d1c5cb"),
+            (&["default/pod/3"], "86bf3a5e80d1c5ca"),
+            (&["default/pod/4"], "86bf3a5e80d1c5cd"),
+            (&["kube-system/pod/2"], "4ae4e750bd825b17"),
+            (&["kube-public/pod/2"], "f940a60af965b03"),
+            (&["default/pod2/2"], "c9120494e4c1897d"),
+            (&["default/pod3/2"], "c9156494e4c46274"),
+            (&["Default/pod/2"], "1859bac707c2cb2b"),
+            (&["Default/pod/2", "Default/pod/3"], "11d147fc800df0e0"),
+        ] {
+            assert_eq!(format!("{:x}", digest(&items(list))), expected, "{list:?}");
+        }
+    }
+
+    #[test]
+    fn chk_02_the_first_difference_is_told_with_both_sides() {
+        let differs = |cache: &[&str], upstream: &[&str]| {
+            let Difference { index, cache, upstream } = compare(&items(cache), &items(upstream)).unwrap_err();
+            let say = |item: Option<Item>| item.map(|(key, version)| format!("{key}/{version}"));
+            (index, say(cache), say(upstream))
+        };
+        let (old, new, more) = ("default/pod/2", "default/pod/3", "default/pod2/4");
+        assert_eq!(differs(&[old], &[new]), (0, Some(old.into()), Some(new.into())));
+        assert_eq!(differs(&[old], &[old, more]), (1, None, Some(more.into())));
+        assert_eq!(differs(&[old, more], &[old]), (1, Some(more.into()), None));
+        assert!(compare(&items(&[old, more]), &items(&[old, more])).is_ok());
+    }
+}

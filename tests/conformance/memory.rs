@@ -1,0 +1,127 @@
+//! What happens when the bound that resources share is reached.
+
+use std::rc::Rc;
+
+use watchcache::cache::memory::Memory;
+use watchcache::cache::status::Phase;
+use watchcache::status::ErrorCode;
+use watchcache::watch::options::WatchOptions;
+
+use crate::after;
+use crate::support::rig::{Rig, Setup};
+use crate::upstream::Upstream;
+
+const SIZE: usize = 1_000;
+
+fn fill(upstream: &Upstream, count: usize) {
+    for number in 0..count {
+        upstream.put_sized("a", &format!("pod{number}"), SIZE);
+    }
+}
+
+/// A resource that holds so many objects, with a bound shared with others.
+fn member(memory: &Rc<Memory>, count: usize) -> Rig {
+    let rig = Rig::idle(Setup::default(), |upstream| fill(upstream, count));
+    rig.resource.share_memory(memory);
+    rig.resource.start();
+    rig.run(0);
+    rig
+}
+
+/// Bytes of so many of these objects.
+fn bytes(count: usize) -> usize {
+    let rig = Rig::new(Setup::default(), |upstream| fill(upstream, count));
+    rig.resource.with(|cacher| cacher.stats().bytes)
+}
+
+#[test]
+fn what_all_hold_is_counted_and_given_back() {
+    let memory = Memory::new(bytes(100));
+    let (one, other) = (member(&memory, 10), member(&memory, 20));
+    let held = |rig: &Rig| rig.resource.with(|cacher| cacher.stats().bytes);
+    assert_eq!(memory.held(), held(&one) + held(&other));
+    one.upstream.put_sized("a", "pod0", SIZE);
+    one.upstream.delete("a", "pod1");
+    one.run(0);
+    assert_eq!(memory.held(), held(&one) + held(&other));
+    one.resource.close();
+    assert_eq!(memory.held(), held(&other));
+    other.resource.close();
+    assert_eq!(memory.held(), 0);
+}
+
+#[test]
+fn a_resource_that_nobody_uses_goes_first() {
+    let memory = Memory::new(bytes(30));
+    let (idle, used) = (member(&memory, 10), member(&memory, 10));
+    idle.resource.go_idle();
+    let new = member(&memory, 15);
+    assert_eq!((new.status().phase, new.rows().len()), (Phase::Live, 15));
+    assert_eq!((idle.status().phase, idle.rows().len()), (Phase::Closed, 0));
+    assert_eq!((used.status().phase, used.rows().len()), (Phase::Live, 10));
+    assert!(memory.held() <= bytes(30));
+}
+
+#[test]
+fn a_resource_in_use_again_does_not_go() {
+    let memory = Memory::new(bytes(20));
+    let used = member(&memory, 10);
+    used.resource.go_idle();
+    used.resource.resume();
+    used.run(0);
+    let new = member(&memory, 15);
+    assert_eq!((used.status().phase, new.status().phase), (Phase::Live, Phase::Failed));
+}
+
+#[test]
+fn history_gives_way_before_objects() {
+    let memory = Memory::new(bytes(12));
+    let rig = member(&memory, 10);
+    for _ in 0..50 {
+        rig.upstream.put_sized("a", "pod0", SIZE);
+        rig.run(0);
+        assert!(memory.held() <= bytes(12));
+    }
+    assert_eq!((rig.status().phase, rig.version()), (Phase::Live, 160));
+    let gone = rig.watch(after(110));
+    assert!(rig.heard(gone)[0].starts_with("ERROR 410 Expired"), "and says so");
+}
+
+#[test]
+fn law_08_bounded_a_resource_without_room_fails_and_keeps_what_it_held() {
+    let memory = Memory::new(bytes(12));
+    let rig = member(&memory, 10);
+    let watch = rig.watch(WatchOptions::default());
+    rig.run(0);
+    let before = rig.rows();
+    for name in ["x", "y", "z"] {
+        rig.upstream.put_sized("a", name, SIZE);
+    }
+    rig.run(0);
+    let status = rig.status();
+    let error = status.error.clone().unwrap();
+    assert_eq!((status.phase, error.code, status.stale), (Phase::Failed, ErrorCode::OutOfMemory, true));
+    assert!(error.message.ends_with(&format!("of {} bytes (memory.maxBytes)", bytes(12))), "{}", error.message);
+    assert!(memory.held() <= bytes(12));
+    let rows = rig.rows();
+    assert!(before.iter().all(|(key, row)| rows.get(key) == Some(row)), "what was held before is there");
+    let heard = rig.heard(watch);
+    assert!(heard.last().unwrap().starts_with("ERROR 500 InternalError: the cache holds"), "{heard:?}");
+    rig.run(600_000);
+    assert_eq!(rig.upstream.connections(), 0, "it does not try by itself");
+}
+
+#[test]
+fn a_first_list_without_room_fails_and_resume_tries_again_when_there_is() {
+    let memory = Memory::new(bytes(30));
+    let other = member(&memory, 25);
+    let rig = member(&memory, 10);
+    assert_eq!((rig.status().phase, rig.status().error.unwrap().code), (Phase::Failed, ErrorCode::OutOfMemory));
+    let error = rig.wait(rig.resource.clone().synced()).unwrap_err();
+    assert_eq!(error.code, ErrorCode::OutOfMemory);
+    other.resource.close();
+    rig.resource.resume();
+    rig.run(0);
+    assert_eq!((rig.status().phase, rig.rows().len()), (Phase::Live, 10));
+    assert!(rig.wait(rig.resource.clone().synced()).is_ok());
+}
