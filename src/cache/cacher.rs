@@ -90,6 +90,7 @@ pub struct Cacher {
 impl Cacher {
     /// An empty cacher that is not ready.
     pub fn new(fields: Rc<RefCell<FieldSet>>, bounds: WindowBounds, indexes: Indexes, now: Millis) -> Self {
+        let metrics: Rc<Metrics> = Rc::default();
         Self {
             fields,
             store: Store::indexed(indexes),
@@ -97,10 +98,10 @@ impl Cacher {
             version: Version::ZERO,
             ready: Ready::new(now),
             freshness: Freshness::default(),
-            dispatcher: Dispatcher::default(),
+            dispatcher: Dispatcher::counting(metrics.clone()),
+            metrics,
             views: Views::default(),
             status: ResourceStatus::new(),
-            metrics: Rc::default(),
             round_began: now,
             signals: 0,
             events: 0,
@@ -205,6 +206,7 @@ impl Cacher {
 
     fn bookmark(&mut self, version: Version, wall: Millis) {
         self.status.last_event_at = Some(wall);
+        self.metrics.events_dispatched.inc();
         if version > self.version {
             self.advance(version);
         }

@@ -95,6 +95,7 @@ impl Cacher {
         let interval = from_history.unwrap_or_else(|| state.clone());
         let newest = events.last().map(|event| event.version.clone()).unwrap_or_default();
         let gate = interval.max(required.clone()).max(newest);
+        self.metrics().init_events.add(events.len() as u64);
         let bookmark_state = match bookmark_after(options, start, required, self.version()) {
             Some(after) => {
                 events.push(WatchEvent::bookmark(state, true));

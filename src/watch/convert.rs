@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn fil_01_the_selectors_edges_are_added_and_deleted() {
+    fn the_selectors_edges_are_added_and_deleted() {
         use ChangeKind::{Added, Deleted, Modified};
         assert_eq!(convert(Added, Some("web"), None).unwrap().0, EventKind::Added);
         assert_eq!(convert(Modified, Some("web"), Some("web")).unwrap().0, EventKind::Modified);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn wat_32_leaving_the_selector_carries_the_previous_content_at_the_new_version() {
+    fn leaving_the_selector_carries_the_previous_content_at_the_new_version() {
         let (_, text) = convert(ChangeKind::Modified, Some("db"), Some("web")).unwrap();
         assert!(text.contains(r#""app":"web""#) && text.contains(r#""resourceVersion":"9""#), "{text}");
     }

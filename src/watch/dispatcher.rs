@@ -1,12 +1,14 @@
 //! From one change to the watchers it concerns.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use slab::Slab;
 
 use crate::cache::store::Difference;
 use crate::cache::window::Entry;
 use crate::json::fields::FieldSet;
+use crate::metrics::Metrics;
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::status::Status;
@@ -38,6 +40,7 @@ pub struct Dispatcher {
     served: Vec<u32>,
     // Ids that may be used again only after the flush under way.
     retired: Vec<u32>,
+    metrics: Rc<Metrics>,
     serials: u64,
     // Those that the event under way may concern; kept for its room.
     candidates: Vec<u32>,
@@ -45,7 +48,6 @@ pub struct Dispatcher {
     overflowed: bool,
     dispatched: u64,
     visited: u64,
-    filtered: u64,
     terminated: u64,
     delivered: u64,
 }
@@ -80,13 +82,14 @@ pub struct DispatcherStats {
     pub delivered: u64,
     /// How many watchers events have looked at, all in all.
     pub visited: u64,
-    /// Watchers with a shard selector that have not ended.
-    pub shards: usize,
-    /// Events that a shard selector kept from a watcher.
-    pub filtered: u64,
 }
 
 impl Dispatcher {
+    /// One that counts there what the apiserver counts.
+    pub fn counting(metrics: Rc<Metrics>) -> Self {
+        Self { metrics, ..Self::default() }
+    }
+
     /// Adds a watcher that has not started and returns its id.
     pub fn add(&mut self, mut watcher: Watcher) -> u32 {
         self.serials += 1;
@@ -125,6 +128,9 @@ impl Dispatcher {
         watcher.started = true;
         if watcher.ended.is_none() {
             watcher.route = self.registry.insert(&watcher.filter, id);
+            if watcher.filter.shard().is_some() {
+                self.metrics.watch_shards.inc();
+            }
             if let Some(deadline) = watcher.deadline {
                 self.deadlines.insert((deadline, id));
             }
@@ -136,6 +142,7 @@ impl Dispatcher {
     /// Hands one change to every watcher it concerns. Returns whether some of them have no room for it.
     pub fn dispatch(&mut self, entry: &Entry, fields: &FieldSet) -> bool {
         self.dispatched += 1;
+        self.metrics.events_dispatched.inc();
         let conversion = Conversion::new(entry);
         let mut indices = Indices::default();
         if let Some(kind) = conversion.plain_kind() {
@@ -148,7 +155,7 @@ impl Dispatcher {
             watcher.visit = self.dispatched;
             self.visited += 1;
             let Some(kind) = conversion.kind(|object: &Object| watcher.filter.passes(object, fields)) else {
-                self.filtered += u64::from(!watcher.filter.in_shard(&entry.object));
+                self.metrics.filtered_events.add(u64::from(!watcher.filter.in_shard(&entry.object)));
                 continue;
             };
             self.offer(id, entry, &conversion, kind, &mut indices);
@@ -241,7 +248,7 @@ impl Dispatcher {
             self.registry.candidates(object, before.as_deref(), fields, &mut candidates);
             for id in candidates.drain(..) {
                 let Some(watcher) = self.watchers.get_mut(id as usize) else { continue };
-                let passes = |object: &&std::rc::Rc<Object>| watcher.filter.passes(object, fields);
+                let passes = |object: &&Rc<Object>| watcher.filter.passes(object, fields);
                 let (before, after) = (before.as_ref().filter(passes), after.as_ref().filter(passes));
                 let at = after.map_or(version, |object| object.version());
                 if let Some(overflow) = &mut watcher.overflow {
@@ -277,6 +284,7 @@ impl Dispatcher {
         let count = blocked.len();
         for (id, event) in blocked {
             self.terminated += 1;
+            self.metrics.terminated_watchers.inc();
             let reached = event.version.predecessor().unwrap_or_default();
             self.end(id, EndReason::Overflow, &reached);
         }
@@ -286,6 +294,9 @@ impl Dispatcher {
     /// Ends one stream. Idempotent.
     pub fn end(&mut self, id: u32, reason: EndReason, reached: &Version) {
         let Some(watcher) = self.watchers.get_mut(id as usize) else { return };
+        if watcher.started && watcher.ended.is_none() && watcher.filter.shard().is_some() {
+            self.metrics.watch_shards.dec();
+        }
         // An event that waits for room is not delivered any more: whoever goes on from this stream needs it first.
         let missed = self.blocked.iter().position(|(blocked, _)| *blocked == id).map(|index| self.blocked.swap_remove(index).1);
         match missed.and_then(|event| event.version.predecessor()) {
@@ -412,15 +423,8 @@ impl Dispatcher {
 
     /// Numbers for `stats`.
     pub fn stats(&self) -> DispatcherStats {
-        let open = || self.watchers.iter().filter(|(_, watcher)| watcher.ended.is_none());
-        DispatcherStats {
-            watchers: open().count(),
-            terminated: self.terminated,
-            delivered: self.delivered,
-            visited: self.visited,
-            shards: open().filter(|(_, watcher)| watcher.filter.shard().is_some()).count(),
-            filtered: self.filtered,
-        }
+        let watchers = self.watchers.iter().filter(|(_, watcher)| watcher.ended.is_none()).count();
+        DispatcherStats { watchers, terminated: self.terminated, delivered: self.delivered, visited: self.visited }
     }
 
     pub(crate) fn ids(&self) -> Vec<u32> {
@@ -559,10 +563,37 @@ mod tests {
         let id = dispatcher.add(Watcher::new(Filter::default().with_shard(Some(lower)).unwrap()));
         dispatcher.start(id, 0);
         dispatcher.dispatch(&Entry { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
-        assert_eq!((dispatcher.stats().shards, dispatcher.stats().filtered), (1, u64::from(out)));
+        let metrics = dispatcher.metrics.clone();
+        assert_eq!((metrics.watch_shards.get(), metrics.filtered_events.get()), (1.0, u64::from(out)));
         for _ in 0..2 {
             dispatcher.end(id, EndReason::Stopped, &Version::ZERO);
-            assert_eq!(dispatcher.stats().shards, 0);
+            assert_eq!(metrics.watch_shards.get(), 0.0);
         }
+    }
+
+    /// In the apiserver each encoder runs once an object, and a deletion's version is written into a copy. Here the object itself is shared:
+    /// it crosses once however many hear of it, and a deletion is restamped once for all.
+    #[test]
+    fn cwl_13_an_event_is_made_once_for_all_who_hear_of_it() {
+        let mut fields = FieldSet::new(Vec::new());
+        let mut dispatcher = Dispatcher::default();
+        for labels in ["", "", "app=web", "app in (web, db)", "app!=db"] {
+            let id = dispatcher.add(Watcher::new(filter(&mut fields, labels, "")));
+            dispatcher.start(id, 0);
+            dispatcher.demand(id, Demand::All);
+        }
+        let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
+        let mut hear = |kind, object: &Rc<Object>, previous: &Rc<Object>| {
+            dispatcher.dispatch(&Entry { kind, object: object.clone(), previous: Some(previous.clone()), at: 0 }, &fields);
+            let (outbox, _) = dispatcher.take_outbox();
+            assert_eq!(outbox.pairs.len(), 2 * 5);
+            outbox.events
+        };
+        let (old, new, last) = (pod(1, "web"), pod(2, "web"), pod(3, "web"));
+        let modified = hear(ChangeKind::Modified, &new, &old);
+        assert!(modified.len() == 1 && Rc::ptr_eq(&modified[0].object, &new), "the very object, and no copy");
+        let deleted = hear(ChangeKind::Deleted, &last, &new);
+        assert_eq!((deleted.len(), deleted[0].object.version().as_u64()), (1, Some(3)));
+        assert!(!Rc::ptr_eq(&deleted[0].object, &new) && new.version().as_u64() == Some(2), "what is held is not written to");
     }
 }

@@ -112,7 +112,7 @@ mod tests {
     use crate::testing::with_spec;
 
     #[test]
-    fn fil_06_the_request_and_the_selector_both_limit_the_namespace() {
+    fn the_request_and_the_selector_both_limit_the_namespace() {
         let mut fields = FieldSet::new(Vec::new());
         let mut filter = |namespace, selector| Filter::new(namespace, None, None, selector, &mut fields).unwrap();
         assert_eq!(filter(Some("a"), None).scope_namespace(), "a");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn fil_05_name_and_field_must_both_hold() {
+    fn name_and_field_must_both_hold() {
         let mut fields = FieldSet::new(Vec::new());
         let filter = Filter::new(None, Some("x"), None, Some("spec.nodeName=n1"), &mut fields).unwrap();
         let on = |key: &str, node: &str| with_spec(key, 1, &[], &serde_json::json!({"nodeName": node}));

@@ -175,3 +175,45 @@ fn a_bookmark_does_not_overtake_an_event_that_waits_for_room() {
     assert!(changes.eq(101..101 + 7500), "the order itself is checked at each event");
     assert_eq!(rig.ended(reader), None);
 }
+
+/// A second's worth of a full window, within bounds: few for those whom the trigger finds, for they hear little; many for the others.
+#[test]
+fn the_room_of_a_watcher_goes_by_the_window_and_the_trigger() {
+    let bounds = watchcache::cache::window::WindowBounds { lower: 102_400, upper: 102_400, ..Setup::default().window };
+    let rig = Rig::new(Setup { window: bounds, ..Setup::default() }, |_| {});
+    let room = |selector: Option<&str>| {
+        let stream = rig.watch_as(WatchOptions { field_selector: selector.map(Into::into), ..after(100) }, true, Demand::None);
+        let id = rig.client.open(stream).unwrap();
+        rig.resource.with(|cacher| cacher.dispatcher.get(id).unwrap().capacity)
+    };
+    assert_eq!((room(None), room(Some("spec.nodeName=n1"))), (100, 100));
+    let path = watchcache::json::path::Path::parse("spec.nodeName").unwrap();
+    rig.resource.with(|cacher| cacher.set_trigger(&path));
+    assert_eq!((room(None), room(Some("spec.nodeName=n1")), room(Some("spec.nodeName!=n1"))), (1000, 10, 1000));
+    let small = Rig::new(Setup::default(), |_| {});
+    let stream = small.watch_as(after(100), true, Demand::None);
+    let id = small.client.open(stream).unwrap();
+    assert_eq!(small.resource.with(|cacher| cacher.dispatcher.get(id).unwrap().capacity), 10);
+}
+
+/// What the apiserver counts, and under which conditions.
+#[test]
+fn dispatching_is_counted() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    rig.upstream.put("a", "old");
+    rig.run(0);
+    let _state = rig.watch(WatchOptions::default());
+    silent(&rig, 1);
+    put(&rig, 3);
+    rig.run(200);
+    let count = |of: fn(&watchcache::metrics::Metrics) -> u64| rig.resource.with(|cacher| of(cacher.metrics()));
+    // One of the state, and one of the history that the silent one began with.
+    assert_eq!(count(|metrics| metrics.init_events.get()), 2);
+    assert_eq!(count(|metrics| metrics.terminated_watchers.get()), 1);
+    let before = count(|metrics| metrics.events_dispatched.get());
+    assert!(before >= 3);
+    rig.upstream.pass(1);
+    rig.upstream.bookmark();
+    rig.run(0);
+    assert_eq!(count(|metrics| metrics.events_dispatched.get()), before + 1, "bookmarks count");
+}

@@ -194,7 +194,7 @@ fn shards_share_out_the_state_and_every_change() {
         let modified = |half: &[String]| half.iter().filter(|text| text.starts_with("MODIFIED")).count();
         assert_eq!((heard[0].len() + heard[1].len(), modified(&heard[0]) + modified(&heard[1])), (40, 20));
         assert!(heard.iter().all(|half| modified(half) * 2 == half.len()), "an object stays in its half: {heard:?}");
-        assert_eq!(rig.resource.with(|cacher| cacher.stats().dispatcher.shards), 2);
+        assert_eq!(rig.resource.with(|cacher| cacher.metrics().watch_shards.get()), 2.0);
     }
     let rig = Rig::new(Setup::default(), |_| {});
     let wrong = rig.watch(WatchOptions { shard_selector: Some("shardRange(object.metadata.uid)".into()), ..WatchOptions::default() });

@@ -217,7 +217,7 @@ fn initial_events_of_a_quiet_resource_in_a_busy_cluster_are_the_upstreams_own_li
 }
 
 #[test]
-fn wat_28_an_upstream_that_does_not_say_its_version_is_an_error_in_the_stream() {
+fn an_upstream_that_does_not_say_its_version_is_an_error_in_the_stream() {
     let rig = Rig::new(Setup::default(), |_| {});
     for (error, text) in [
         (Error::network("connection refused"), "ERROR 500 InternalError: connection refused"),
