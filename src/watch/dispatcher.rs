@@ -313,7 +313,9 @@ impl Dispatcher {
     /// Ends one stream with an ERROR event that carries this Status.
     pub fn fail(&mut self, id: u32, status: &Status, reached: &Version) {
         let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none()) else { return };
-        watcher.backlog.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO });
+        // Behind everything that waits to be delivered.
+        let last = if watcher.queue.is_empty() { &mut watcher.backlog } else { &mut watcher.queue };
+        last.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO });
         self.end(id, EndReason::Error, reached);
     }
 

@@ -6,6 +6,7 @@ use watchcache::cache::memory::Memory;
 use watchcache::cache::status::Phase;
 use watchcache::status::ErrorCode;
 use watchcache::watch::options::WatchOptions;
+use watchcache::watch::watcher::Demand;
 
 use crate::after;
 use crate::support::rig::{Rig, Setup};
@@ -109,6 +110,21 @@ fn law_08_bounded_a_resource_without_room_fails_and_keeps_what_it_held() {
     assert!(heard.last().unwrap().starts_with("ERROR 500 InternalError: the cache holds"), "{heard:?}");
     rig.run(600_000);
     assert_eq!(rig.upstream.connections(), 0, "it does not try by itself");
+}
+
+#[test]
+fn what_a_stream_still_holds_comes_before_the_error() {
+    let memory = Memory::new(bytes(13));
+    let rig = member(&memory, 10);
+    let unread = rig.watch_as(after(110), true, Demand::None);
+    let versions: Vec<u64> = ["w", "x", "y", "z"].map(|name| rig.upstream.put_sized("a", name, SIZE)).into();
+    rig.run(0);
+    assert_eq!(rig.status().phase, Phase::Failed);
+    rig.demand(unread, Demand::All);
+    let heard = rig.heard(unread);
+    assert_eq!(heard[0], format!("ADDED a/w@{}", versions[0]));
+    let errors = heard.iter().filter(|event| event.starts_with("ERROR")).count();
+    assert!(errors == 1 && heard.last().unwrap().starts_with("ERROR"), "{heard:?}");
 }
 
 #[test]
