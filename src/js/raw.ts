@@ -96,7 +96,11 @@ export interface RawListOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  shardSelector?: string;
   resourceVersion?: string;
+  resourceVersionMatch?: string;
+  limit?: number;
+  continue?: string;
   wait?: boolean;
 }
 export interface RawDeleteOptions {
@@ -143,7 +147,7 @@ export interface RawResource {
   lastVersion(watcher: number): string | undefined;
   forget(watcher: number): void;
 
-  list(options: RawListOptions): Promise<{ ids: Float64Array; resourceVersion: string }>;
+  list(options: RawListOptions): Promise<{ ids: Float64Array; resourceVersion: string; continue?: string; remainingItemCount?: number }>;
   get(key: string, options: { resourceVersion?: string }): Promise<number>;
 
   // Writes end, and their request with them, when `over` resolves; it has to in the end.

@@ -113,8 +113,14 @@ export class ResourceImpl<T> extends EventTarget {
       signal,
       ({ ids }, objects) => ids.forEach((id) => objects.giveBack(id)),
     );
-    const { ids, resourceVersion } = answer.value;
-    return { items: Array.from(ids, (id) => answer.objects.take(id) as T), resourceVersion };
+    const { ids, resourceVersion, continue: token, remainingItemCount } = answer.value;
+    return {
+      items: Array.from(ids, (id) => answer.objects.take(id) as T),
+      resourceVersion,
+      // Absent, not undefined, where there is nothing to tell.
+      ...(token !== undefined && { continue: token }),
+      ...(remainingItemCount !== undefined && { remainingItemCount }),
+    };
   }
 
   async get(key: string, { signal, ...options }: GetOptions = {}): Promise<T> {

@@ -335,8 +335,8 @@ export interface Resource<T> extends EventTarget {
   /**
    * Lists from the cache, as a list request to the API server does.
    *
-   * @throws {WatchCacheError} `invalid` for a selector or version that cannot be read, `timeout` for a version that does not arrive,
-   *   `too-many-requests` with `wait: false` before the cache is ready, `closed`.
+   * @throws {WatchCacheError} `invalid` for a selector, version or token that cannot be read, `timeout` for a version that does not arrive,
+   *   `expired` for one that is gone here and upstream, `too-many-requests` with `wait: false` before the cache is ready, `closed`.
    * @throws {DOMException} `AbortError`.
    */
   list(options?: ListOptions): Promise<List<T>>;
@@ -597,11 +597,19 @@ export interface ListOptions {
   namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
+  /** Only a shard of the objects, such as `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')`. */
+  shardSelector?: string;
   /**
-   * None: as new as the upstream is now, which is asked for it. `"0"`: what is held, at once. `n`: not older than `n`. What is not there
-   * yet is waited for, for up to 3 seconds.
+   * None: as new as the upstream is now, which is asked for it. `"0"`: what is held, at once. `n`: not older than `n`, or as it was at `n`
+   * where a `limit` is given. What is not there yet is waited for, for up to 3 seconds.
    */
   resourceVersion?: string;
+  /** How `resourceVersion` is meant: as it was then, or not older. `Exact` is read from the event window, and from the upstream where that begins later. */
+  resourceVersionMatch?: "Exact" | "NotOlderThan";
+  /** The most objects of a page; 0, the default, and less: all. Not heeded at version `"0"`, as API servers do. */
+  limit?: number;
+  /** Goes on where a page has ended: its `continue`, with the same selectors. A token of the API server does as well. */
+  continue?: string;
   /** Before the cache is ready: wait for it (default), or fail at once with `too-many-requests`. */
   wait?: boolean;
   signal?: AbortSignal;
@@ -611,6 +619,10 @@ export interface ListOptions {
 export interface List<T> {
   readonly items: readonly T[];
   readonly resourceVersion: string;
+  /** Where there may be more: what the next page goes on from. All pages are of the version of the first one. */
+  readonly continue?: string;
+  /** How many objects follow, where that is known: without selectors. */
+  readonly remainingItemCount?: number;
 }
 
 /** Options of `get`. */

@@ -99,7 +99,9 @@ impl FieldSelector {
     /// The error for a term whose field is no path.
     pub(super) fn unsupported(&self, index: usize, error: &PathError) -> SelectorError {
         let path = &self.terms[index].path;
-        SelectorError::new(format!("field label not supported: {path}: {}", error.message), self.places[index] + error.position)
+        // A server knows no such label either, and says no more than that; here any path is one, so the reason is worth telling.
+        let reason = if path.is_empty() { String::new() } else { format!(": {}", error.message) };
+        SelectorError::new(format!("field label not supported: {path}{reason}"), self.places[index] + error.position)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a watch asks for, and which combinations the API allows.
 
-use crate::status::{Cause, Details, Error, Status};
+use crate::status::{Cause, Details, Error, ErrorCode, Status};
 use crate::version::Version;
 use crate::watch::overflow::OnOverflow;
 
@@ -70,11 +70,17 @@ impl WatchOptions {
         match self.resource_version.as_deref() {
             None | Some("") => Ok(Start::Unset),
             Some(text) => {
-                let version = Version::parse(text).map_err(|error| Status::bad_request(error.to_string()))?;
+                let version = Version::parse(text).map_err(|error| unreadable(error.to_string()))?;
                 Ok(if version.is_zero() { Start::Any } else { Start::After(version) })
             }
         }
     }
+}
+
+/// The apiserver answers a watch from such a version with 500 and no reason. Trying again would not help, so the code here says what is
+/// wrong.
+fn unreadable(message: String) -> Error {
+    Error { code: ErrorCode::Invalid, ..Status::new(500, "", message).into() }
 }
 
 const NOT_OLDER_THAN: &str = "NotOlderThan";
@@ -97,7 +103,6 @@ fn invalid(causes: Vec<Cause>) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::ErrorCode;
 
     fn options(initial: Option<bool>, kind: Option<&str>) -> WatchOptions {
         WatchOptions { send_initial_events: initial, resource_version_match: kind.map(str::to_string), ..WatchOptions::default() }
@@ -152,7 +157,8 @@ mod tests {
         assert_eq!(at("0").unwrap(), Start::Any);
         assert_eq!(at("10").unwrap(), Start::After(Version::from(10)));
         for text in ["a", " ", "-1", "1.5"] {
-            assert_eq!(at(text).unwrap_err().code, ErrorCode::Invalid, "{text:?}");
+            let error = at(text).unwrap_err();
+            assert_eq!((error.code, error.status.unwrap().code), (ErrorCode::Invalid, 500), "{text:?}");
         }
     }
 }

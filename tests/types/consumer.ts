@@ -130,14 +130,12 @@ export async function read(signal: AbortSignal): Promise<void> {
     signal,
   });
   same<typeof list.items, readonly Pod[]>();
-  // @ts-expect-error: not there yet
-  await pods.list({ limit: 5 });
-  // @ts-expect-error: not there yet
-  await pods.list({ continue: "x" });
-  // @ts-expect-error: not there yet
+  await pods.list({ limit: 5, continue: list.continue!, shardSelector: "x" });
   await pods.list({ resourceVersion: "5", resourceVersionMatch: "Exact" });
-  // @ts-expect-error: not there yet
-  void list.continue;
+  // @ts-expect-error: no such match
+  await pods.list({ resourceVersion: "5", resourceVersionMatch: "Newest" });
+  same<typeof list.continue, string | undefined>();
+  same<typeof list.remainingItemCount, number | undefined>();
   const pod: Pod = await pods.get("a/b", { resourceVersion: "5", signal });
   same<typeof pod.spec, { nodeName?: string } | undefined>();
   const peeked = pods.peek("a/b");

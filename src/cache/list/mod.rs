@@ -63,8 +63,14 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Reads the options of a list of the collection, whose paths begin with `root`.
-    fn new(options: ListOptions, collection: Option<&Collection>, root: &str, fields: &mut FieldSet) -> Result<Self, Error> {
+    /// Reads the options of a list of the collection, whose paths begin with `root`. `clustered`: its objects are in no namespace.
+    fn new(
+        options: ListOptions,
+        collection: Option<&Collection>,
+        clustered: bool,
+        root: &str,
+        fields: &mut FieldSet,
+    ) -> Result<Self, Error> {
         let own = collection.and_then(|collection| collection.namespace.clone());
         let namespace = options.namespace.clone().filter(|text| !text.is_empty()).or(own).unwrap_or_default();
         let (labels, terms) = (options.label_selector.as_deref(), options.field_selector.as_deref());
@@ -72,8 +78,9 @@ impl Request {
         options.validate()?;
         let path = prepare(root, &format!("{root}{namespace}"), true)?;
         let prefix = path[root.len()..].to_string();
-        // A request about one name in one namespace is about one key; pages of it there are none.
-        let name = filter.predicate().single_name().filter(|_| !namespace.is_empty() && options.token().is_none());
+        // A request about one name in one namespace, or where there are none, is about one key; pages of it there are none.
+        let single = (clustered || !namespace.is_empty()) && options.token().is_none();
+        let name = filter.predicate().single_name().filter(|_| single);
         let key = name.map(|name| prepare(root, &format!("{root}{prefix}{name}"), false)).transpose()?;
         let key = key.map(|key| key[root.len()..].to_string());
         let foreign = collection.is_none() && options.token().is_some_and(|token| Token::decode(token, "").is_err());
@@ -143,7 +150,9 @@ impl Resource {
     pub(in crate::cache) fn request(&self, options: ListOptions) -> Result<Request, Error> {
         let fields = self.cacher.borrow().fields().clone();
         let mut fields = fields.borrow_mut();
-        Request::new(options, self.source.collection().as_ref(), &self.root(), &mut fields)
+        // Nothing says it but the objects themselves.
+        let clustered = self.cacher.borrow().store().iter().next().is_some_and(|object| object.namespace().is_empty());
+        Request::new(options, self.source.collection().as_ref(), clustered, &self.root(), &mut fields)
     }
 
     /// What all paths of this resource begin with. Its name is any text; one that is no path stands for itself in no message.

@@ -12,6 +12,7 @@ use crate::json::fields::FieldSet;
 use crate::object::Object;
 use crate::selector::predicate::IndexMatch;
 use crate::status::{Error, Status};
+use crate::version::Version;
 use crate::watch::filter::Filter;
 
 /// What was taken of the candidates.
@@ -59,14 +60,20 @@ fn read(cacher: &Cacher, request: &Request) -> Result<List, Error> {
         (None, None) => (take(candidates(&state, request, from), request, limit, &fields), ""),
     };
     let last = taken.objects.last().filter(|_| taken.more);
-    let encode = if request.private { Token::encode_private } else { Token::encode };
-    let continue_token = last.map(|last| encode(last.key(), &request.prefix, &version)).transpose()?;
+    let continue_token = last.map(|last| next_page(last.key(), request, &version)).transpose()?;
     let rest = taken.fetched - taken.objects.len();
     // Of objects that a selector may drop nobody knows how many will come.
     let remaining = (taken.more && request.is_unselective()).then_some(rest as u64);
     // Nothing is decoded to be matched here: fields were read when the object arrived.
     cacher.metrics().list(by, taken.fetched, 0, taken.objects.len());
     Ok(List { objects: taken.objects, version, continue_token, remaining, shard: shard_text(&request.filter) })
+}
+
+/// The token that goes on behind a key. A server's prefixes end before the slash, so what it writes begins with one; it reads both.
+fn next_page(key: &str, request: &Request, version: &Version) -> Result<String, Error> {
+    let encode = if request.private { Token::encode_private } else { Token::encode };
+    let prefix = format!("/{}", request.prefix);
+    encode(&format!("/{key}"), prefix.trim_end_matches('/'), version)
 }
 
 /// The objects in question, from the place where the page begins.
@@ -129,7 +136,6 @@ mod tests {
     use crate::metrics::text::FAMILIES;
     use crate::source::Collection;
     use crate::testing::with_spec;
-    use crate::version::Version;
 
     /// A cacher at version 100 with these objects and with indexes over these paths.
     fn cacher(objects: Vec<Rc<Object>>, paths: &[&str]) -> Cacher {
@@ -158,7 +164,7 @@ mod tests {
             resource_version: Some("0".into()),
             ..ListOptions::default()
         };
-        Request::new(options, Some(&Collection::default()), "/pods/", &mut cacher.fields().borrow_mut()).unwrap()
+        Request::new(options, Some(&Collection::default()), false, "/pods/", &mut cacher.fields().borrow_mut()).unwrap()
     }
 
     /// The index that was used, how many candidates it left, and the names that were found.
@@ -240,7 +246,7 @@ mod tests {
                 limit: 2,
                 ..ListOptions::default()
             };
-            let request = Request::new(options, Some(&Collection::default()), "/pods/", &mut cacher.fields().borrow_mut()).unwrap();
+            let request = Request::new(options, Some(&Collection::default()), false, "/pods/", &mut cacher.fields().borrow_mut()).unwrap();
             read(&cacher, &request).unwrap()
         };
         let everything = paged(None, None);
@@ -260,5 +266,20 @@ mod tests {
         let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
         let cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), 0);
         assert_eq!(read(&cacher, &ask(&cacher, "", "", "")).unwrap_err().message, "illegal resource version from storage: 0");
+    }
+
+    #[test]
+    fn a_token_is_the_one_that_a_server_gives_out() {
+        use base64::Engine;
+        // As kube-apiserver 1.36 wrote them for a list of one namespace, of all, and of a resource that is in none.
+        let cacher = cacher(three(), &[]);
+        for (namespace, key, start) in [("ns", "ns/x1", "/x1"), ("", "ns/x1", "/ns/x1"), ("", "node-1", "/node-1")] {
+            let request = ask(&cacher, namespace, "", "");
+            let text = next_page(key, &request, &Version::from(202)).unwrap();
+            let written = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(&text).unwrap();
+            let expected = serde_json::json!({"v": "meta.k8s.io/v1", "rv": 202, "start": format!("{start}\0")});
+            assert_eq!(serde_json::from_slice::<serde_json::Value>(&written).unwrap(), expected);
+            assert_eq!(Token::decode(&text, &request.prefix).unwrap().start, format!("{key}\0"));
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! relative to the prefix of the request (that of the namespace, where the request names one): the last key and a NUL, so that the next
 //! key is meant whatever it is. `rv` is the version all pages are read at; a negative one means the newest.
 
+use base64::DecodeError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
@@ -31,7 +32,7 @@ impl Token {
     }
 
     fn read(text: &str, prefix: &str) -> Result<Self, String> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|error| format!(": {error}"))?;
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|error| not_base64(text, &error))?;
         let document: Value = serde_json::from_slice(&bytes).map_err(|error| format!(": {error}"))?;
         let Value::Object(document) = document else { return Err(": the token is no JSON object".into()) };
         let text = |name: &str| match document.get(name) {
@@ -93,6 +94,17 @@ impl Token {
         let quote = if version.as_u64().is_some_and(|number| i64::try_from(number).is_ok()) { "" } else { "\"" };
         Ok(URL_SAFE_NO_PAD.encode(format!("{{\"v\":\"{FORM}\",\"rv\":{quote}{version}{quote},\"start\":{start}{mark}}}")))
     }
+}
+
+/// Where a text is no base64, in the apiserver's words.
+fn not_base64(text: &str, error: &DecodeError) -> String {
+    let at = match error {
+        DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _) => *at,
+        // One character behind whole groups of four says nothing.
+        DecodeError::InvalidLength(length) => length - 1,
+        DecodeError::InvalidPadding => text.find('=').unwrap_or(text.len()),
+    };
+    format!(": illegal base64 data at input byte {at}")
 }
 
 /// Whether a cleaner of paths would leave "/" and this as it is: tokens are given by clients, and must not lead out of the prefix.
@@ -171,6 +183,14 @@ mod tests {
         for start in ["..", "../x", "a/../b", "a/..", "./a", "a/.", "a//b", "//", "a/"] {
             let message = refused(&format!(r#"{{"v":"meta.k8s.io/v1","rv":1,"start":"{start}"}}"#));
             assert_eq!(message, format!("invalid continue token: continue key is not valid: {start}"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_base64_is_told_by_its_place() {
+        for (text, at) in [("??", 0), ("e30=", 3), ("a", 0), ("abcde", 4), ("ab d", 2), ("abcdefg/", 7)] {
+            let expected = format!("invalid continue token: continue key is not valid: illegal base64 data at input byte {at}");
+            assert_eq!(Token::decode(text, "").unwrap_err().message, expected, "{text:?}");
         }
     }
 
