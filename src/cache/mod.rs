@@ -16,6 +16,6 @@ pub mod state;
 pub mod status;
 pub mod store;
 pub mod views;
-mod watches;
+pub mod watches;
 pub mod window;
 pub mod writes;
