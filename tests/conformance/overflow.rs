@@ -192,7 +192,7 @@ fn who_outlives_a_relist_still_ends_with_the_cache() {
 
 /// A thousand watchers from the first list on, through an ERROR without a Status and the relist that follows.
 #[test]
-fn win_32_a_relist_leaves_no_gap_inside_a_stream() {
+fn an_error_without_a_status_and_the_relist_after_it_leave_no_gap_inside_a_stream() {
     let rig = Rig::new(Setup::default(), |upstream| before(upstream, 102));
     assert_eq!(rig.version(), 101);
     rig.run(2000);
