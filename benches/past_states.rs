@@ -93,7 +93,7 @@ mod native {
         }
 
         fn change(&mut self, object: &Rc<Object>) {
-            self.0.apply(Incoming::Change { kind: ChangeKind::Modified, object: object.clone() }, 0, 0);
+            self.0.apply(Incoming::Change { kind: ChangeKind::Modified, object: object.clone(), at: 0 }, 0, 0);
         }
 
         fn get(&self, version: u64, key: &str) -> u64 {

@@ -17,7 +17,7 @@ use crate::cache::store::Store;
 use crate::cache::views::{ViewOptions, Views};
 use crate::cache::window::{Entry, Window, WindowBounds};
 use crate::json::fields::FieldSet;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Now, Stage};
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
@@ -80,6 +80,8 @@ pub struct Cacher {
     status: ResourceStatus,
     metrics: Rc<Metrics>,
     round_began: Millis,
+    /// Of changes that were dispatched and not flushed: when they were read, when they were applied, to how many watchers they go.
+    on_their_way: Vec<(Millis, Millis, u64)>,
     signals: u32,
     events: u64,
     lists: u64,
@@ -103,6 +105,7 @@ impl Cacher {
             views: Views::default(),
             status: ResourceStatus::new(),
             round_began: now,
+            on_their_way: Vec::new(),
             signals: 0,
             events: 0,
             lists: 0,
@@ -123,7 +126,10 @@ impl Cacher {
             }
             Incoming::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
             Incoming::Replace { objects, version } => self.replace(objects, version, now),
-            Incoming::Change { kind, object } => return self.change(kind, object, now, wall),
+            Incoming::Change { kind, object, at } => {
+                self.metrics.dispatched(Stage::StorageToCache, now.saturating_sub(at), 1);
+                return self.change(kind, object, at, now, wall);
+            }
             Incoming::Bookmark(version) => self.bookmark(version, wall),
             Incoming::RoundEnded(error) => {
                 // An expired version is how long sleeps end, and no error.
@@ -178,7 +184,7 @@ impl Cacher {
         }
     }
 
-    fn change(&mut self, kind: ChangeKind, object: Rc<Object>, now: Millis, wall: Millis) -> bool {
+    fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Millis, now: Millis, wall: Millis) -> bool {
         if *object.version() <= self.version {
             // The reflector refuses what goes backwards; were it to slip through, nobody may see it.
             self.signals |= signal::ERROR;
@@ -199,9 +205,28 @@ impl Cacher {
         self.status.last_event_at = Some(wall);
         self.advance(object.version().clone());
         let entry = Entry { kind, object, previous, at: now };
+        let delivered = self.dispatcher.delivered();
         let blocked = self.dispatcher.dispatch(&entry, &self.fields.borrow());
+        let deliveries = self.dispatcher.delivered() - delivered;
+        if deliveries > 0 {
+            self.on_their_way.push((at, now, deliveries));
+        }
+        let capacity = self.window.capacity();
         self.window.push(entry);
+        self.metrics.capacity_changed(capacity, self.window.capacity());
         blocked
+    }
+
+    /// What was dispatched is handed to the subscribers by a flush at this moment.
+    pub fn flushed(&mut self, clock: &dyn Fn() -> Millis) {
+        if self.on_their_way.is_empty() {
+            return; // a look at the clock crosses into JavaScript
+        }
+        let now = clock();
+        for (at, applied, deliveries) in self.on_their_way.drain(..) {
+            self.metrics.dispatched(Stage::CacheToWatcher, now.saturating_sub(applied), deliveries);
+            self.metrics.dispatched(Stage::Total, now.saturating_sub(at), deliveries);
+        }
     }
 
     fn bookmark(&mut self, version: Version, wall: Millis) {
@@ -306,6 +331,11 @@ impl Cacher {
     /// What is counted here; whoever counts keeps a clone.
     pub fn metrics(&self) -> &Rc<Metrics> {
         &self.metrics
+    }
+
+    /// What the metrics read of this moment.
+    pub fn metrics_now(&self) -> Now {
+        Now { version: self.version.clone(), capacity: self.window.capacity() }
     }
 
     /// The objects.

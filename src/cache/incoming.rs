@@ -48,6 +48,8 @@ pub enum Incoming {
         kind: ChangeKind,
         /// The object after it (for DELETED: its last state, with the version of the deletion).
         object: Rc<Object>,
+        /// When its frame was read, on the monotonic clock.
+        at: Millis,
     },
     /// The upstream has reached this version without a change.
     Bookmark(Version),

@@ -80,7 +80,7 @@ fn growth(message: &Incoming, store: &Store, first_list: bool) -> usize {
     match message {
         Incoming::Page { objects, .. } if first_list => objects.iter().filter(new).map(|object| object.size()).sum(),
         Incoming::Replace { objects, .. } => objects.iter().map(|object| object.size()).sum::<usize>().saturating_sub(store.bytes()),
-        Incoming::Change { kind: ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted, object } => object.size(),
+        Incoming::Change { kind: ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted, object, .. } => object.size(),
         _ => 0,
     }
 }

@@ -124,7 +124,7 @@ impl Resource {
         let Some(hook) = self.index_hook.borrow().clone() else { return };
         let arrived = match message {
             Incoming::Page { objects, .. } | Incoming::Replace { objects, .. } => objects.as_slice(),
-            Incoming::Change { kind: ChangeKind::Added | ChangeKind::Modified, object } => std::slice::from_ref(object),
+            Incoming::Change { kind: ChangeKind::Added | ChangeKind::Modified, object, .. } => std::slice::from_ref(object),
             _ => return,
         };
         for object in arrived {
@@ -225,6 +225,7 @@ impl Resource {
                 cacher.signal(signal::OVERFLOW);
             }
             let (outbox, more) = cacher.dispatcher.take_outbox();
+            cacher.flushed(&|| self.runtime.now());
             (Flush { outbox, views: cacher.views.take_changed(), signals: cacher.take_signals() }, more)
         };
         let anything = !flush.outbox.is_empty() || !flush.views.is_empty() || flush.signals != 0;

@@ -67,9 +67,9 @@ class CacheImpl extends EventTarget implements ResourceHost {
     const target = readSpec(spec);
     let resource = this.#resources.get(target.key);
     if (resource === undefined) {
-      resource = new ResourceImpl(this, target.name, (module, delivery) =>
-        open(module, this.#settings, target, delivery, (this.#memory ??= new module.RawMemory(this.#settings.maxBytes))),
-      );
+      const start = (module: RawModule, delivery: Delivery) =>
+        open(module, this.#settings, target, delivery, (this.#memory ??= new module.RawMemory(this.#settings.maxBytes)));
+      resource = new ResourceImpl(this, target.name, start, target.labels);
       this.#resources.set(target.key, resource);
     }
     return resource as unknown as Resource<T>;
@@ -84,6 +84,25 @@ class CacheImpl extends EventTarget implements ResourceHost {
     }
     if (module === undefined) return { memoryBytes: 0, resources };
     return { version: module.buildInfo().version, memoryBytes: module.memoryBytes(), resources };
+  }
+
+  metrics(): string {
+    const page = this.loaded()?.openMetrics();
+    if (page === undefined) return "";
+    try {
+      const seen = new Map<string, number>();
+      for (const resource of this.#open) {
+        const { group, scope } = resource.labels;
+        const key = JSON.stringify([group, resource.name, scope]);
+        const count = (seen.get(key) ?? 0) + 1;
+        seen.set(key, count);
+        // Two sources may have one id; two series of one name may not be.
+        resource.writeMetrics(page, count === 1 ? scope : `${scope}#${count}`);
+      }
+      return page.text();
+    } finally {
+      page.free();
+    }
   }
 
   async close(): Promise<void> {
@@ -156,6 +175,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
     name: target.name,
     strip: [...settings.strip],
     pageSize: settings.pageSize,
+    watchList: settings.watchList,
     idleTimeout: settings.idleTimeout,
     retry: settings.retry,
     ...(settings.trigger === undefined ? {} : { trigger: settings.trigger }),

@@ -56,8 +56,17 @@ export function onPanic(listener: (message: string) => void): () => void {
 
 function adopt(): void {
   if (module !== undefined) return;
-  const { openKubernetes, openSource, RawMemory, poisoned, memoryBytes, buildInfo } = core;
-  module = { openKubernetes, openSource, RawMemory, poisoned, onPanic: core.onPanic, memoryBytes, buildInfo };
+  const { openKubernetes, openSource, openMetrics, RawMemory, poisoned, memoryBytes, buildInfo } = core;
+  module = {
+    openKubernetes,
+    openSource,
+    openMetrics,
+    RawMemory,
+    poisoned,
+    onPanic: core.onPanic,
+    memoryBytes,
+    buildInfo,
+  };
   core.onPanic((message) => {
     // The core is in the middle of its panic: nobody may call it before that is over.
     queueMicrotask(() => {

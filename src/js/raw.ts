@@ -68,6 +68,7 @@ export interface RawOptions {
   name: string; // for messages: "pods"
   strip: string[];
   pageSize: number;
+  watchList: boolean;
   idleTimeout: number;
   retry: { initialMs: number; factor: number; capMs: number; jitter: number; resetAfterMs: number };
   trigger?: string;
@@ -124,6 +125,8 @@ export interface RawResource {
   start(): void;
   status(): RawStatus;
   stats(): unknown;
+  /** Writes its metrics on a page of `openMetrics`. An empty scope: all of the resource. */
+  metrics(page: RawMetrics, group: string, resource: string, scope: string): void;
 
   parse(id: number): unknown; // JSON.parse of the stored bytes: a new value at each call, the facade caches
   raw(id: number): Uint8Array; // a copy
@@ -168,7 +171,7 @@ export interface RawResource {
   viewClose(view: number): void;
 
   synced(): Promise<void>; // rejects with a RawError for forbidden, not-found, unauthorized, closed
-  refresh(): Promise<void>; // a relist now; resolves when it is applied
+  refresh(reset: boolean): Promise<void>; // a relist now; resolves when it is applied. With reset also one that is older than what is held
   pause(): void;
   /** As `pause`, for want of users: when memory is short the core closes such a resource, and its phase is then closed. */
   goIdle(): void;
@@ -179,7 +182,14 @@ export interface RawResource {
 /** Bytes that several resources may hold together; nothing to call. */
 export type RawMemory = object;
 
+/** Metrics of any number of resources. */
+export interface RawMetrics {
+  text(): string;
+  free(): void;
+}
+
 export interface RawModule {
+  openMetrics(): RawMetrics;
   openKubernetes(options: RawOptions, transport: RawKubernetes, hooks: Hooks, memory: RawMemory): RawResource;
   openSource(options: RawOptions, source: RawSource, hooks: Hooks, memory: RawMemory): RawResource;
   /** The bound of one cache, shared by its resources. */

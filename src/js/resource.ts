@@ -1,7 +1,7 @@
 import { Delivery, Signal } from "./delivery.js";
 import { abortError, closedError, toError, WatchCacheError } from "./errors.js";
 import { ObjectTable } from "./objects.js";
-import type { RawModule, RawResource } from "./raw.js";
+import type { RawMetrics, RawModule, RawResource } from "./raw.js";
 import { sameStatus, toStatus } from "./status.js";
 import type { Ticker } from "./ticker.js";
 import type {
@@ -59,8 +59,16 @@ interface Session {
  * A resource as users hold it. The core's half, a session, comes with the first use and goes after the last; watchers and views that were
  * made before it are registered when it comes.
  */
+/** What tells the metrics of resources apart, beside their names. */
+export interface MetricLabels {
+  readonly group: string;
+  /** Empty for all of the resource. */
+  readonly scope: string;
+}
+
 export class ResourceImpl<T> extends EventTarget {
   readonly name: string;
+  readonly labels: MetricLabels;
   readonly #host: ResourceHost;
   readonly #open: Open;
   readonly #usage: Usage;
@@ -79,9 +87,10 @@ export class ResourceImpl<T> extends EventTarget {
   #status: ResourceStatus | undefined;
   #announcing = false;
 
-  constructor(host: ResourceHost, name: string, open: Open) {
+  constructor(host: ResourceHost, name: string, open: Open, labels: MetricLabels = { group: "", scope: "" }) {
     super();
     this.name = name;
+    this.labels = labels;
     this.#host = host;
     this.#open = open;
     this.#usage = new Usage(
@@ -214,8 +223,8 @@ export class ResourceImpl<T> extends EventTarget {
 
   // ------------------------------------------------------------------------------------ the stream
 
-  async refresh(): Promise<void> {
-    await this.#ask((raw) => raw.refresh());
+  async refresh({ reset = false }: { reset?: boolean } = {}): Promise<void> {
+    await this.#ask((raw) => raw.refresh(reset));
   }
 
   pause(): void {
@@ -337,6 +346,12 @@ export class ResourceImpl<T> extends EventTarget {
     if (session === undefined) return undefined;
     const core = this.#call(() => session.raw.stats()) as Omit<ResourceStats, "name" | "phase" | "decoded">;
     return { ...core, name: this.name, phase: this.status.phase, decoded: session.objects.decodes };
+  }
+
+  /** Writes its metrics on a page, if it is open. */
+  writeMetrics(page: RawMetrics, scope: string): void {
+    const session = this.#session;
+    if (session !== undefined) this.#call(() => session.raw.metrics(page, this.labels.group, this.name, scope));
   }
 
   // ---------------------------------------------------------------------------------- the session

@@ -11,6 +11,7 @@ export interface Settings {
   readonly credentials: RequestCredentials;
   readonly strip: readonly string[];
   readonly pageSize: number;
+  readonly watchList: boolean;
   readonly linger: number;
   readonly idleTimeout: number;
   readonly retry: RetryOptions;
@@ -45,6 +46,7 @@ export function readOptions(options: WatchCacheOptions): Settings {
     credentials: oneOf("credentials", options.credentials ?? "same-origin", ["omit", "same-origin", "include"]),
     strip: options.strip ?? ["metadata.managedFields"],
     pageSize: whole("pageSize", options.pageSize ?? 500, 1),
+    watchList: overSocket("watchList", options.watchList ?? false, options.transport),
     linger: number("linger", options.linger ?? 5_000, 0),
     idleTimeout: number("idleTimeout", options.idleTimeout ?? 90_000, 1),
     retry,
@@ -102,6 +104,14 @@ export function baseUrl(server: string | URL | undefined): string {
   if (url.username !== "" || url.password !== "") throw invalid("server", "holds credentials: give them by auth");
   if (url.search !== "" || url.hash !== "") throw invalid("server", "is the base of paths, so it has no query and no fragment");
   return (url.origin + url.pathname).replace(/\/+$/, "");
+}
+
+/** Servers compress such a watch in pieces, of which a browser's fetch reads the first and throws the rest away. */
+function overSocket(name: string, value: boolean, transport: WatchCacheOptions["transport"]): boolean {
+  if (typeof value !== "boolean") throw invalid(name, `is true or false, not ${String(value)}`);
+  if (value && transport === "fetch")
+    throw invalid(name, 'needs the transport "websocket": browsers lose events of such a watch over fetch');
+  return value;
 }
 
 function number(name: string, value: unknown, least: number): number {

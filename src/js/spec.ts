@@ -1,8 +1,9 @@
 import { WatchCacheError } from "./errors.js";
+import type { MetricLabels } from "./resource.js";
 import type { ResourceSpec, Source, SourceSpec } from "./types.js";
 
 /** A resource spec, read: what it is called, what it is identified by, and where it is. */
-export type Target = { readonly key: string; readonly name: string } & (
+export type Target = { readonly key: string; readonly name: string; readonly labels: MetricLabels } & (
   | { readonly path: string; readonly labelSelector?: string; readonly fieldSelector?: string; readonly source?: undefined }
   | { readonly source: Source }
 );
@@ -52,6 +53,7 @@ function kubernetes(spec: ResourceSpec): Target {
   return {
     key: JSON.stringify([path, labelSelector ?? "", fieldSelector ?? ""]),
     name: spec.resource,
+    labels: { group, scope: scopeOf(spec.namespace, labelSelector, fieldSelector) },
     path,
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
@@ -63,7 +65,13 @@ function custom({ source, id }: SourceSpec): Target {
   if (typeof id !== "string" || id === "") throw invalid("a source needs an id: the name that messages call it by");
   let number = sourceNumbers.get(source);
   if (number === undefined) sourceNumbers.set(source, (number = ++sources));
-  return { key: JSON.stringify(["source", number, id]), name: id, source };
+  return { key: JSON.stringify(["source", number, id]), name: id, labels: { group: "", scope: "" }, source };
+}
+
+/** What narrows a resource, as it would stand in a request. */
+function scopeOf(namespace = "", labelSelector = "", fieldSelector = ""): string {
+  const query = [labelSelector && `labelSelector=${labelSelector}`, fieldSelector && `fieldSelector=${fieldSelector}`].filter(Boolean);
+  return (namespace && `namespaces/${namespace}`) + (query.length > 0 ? `?${query.join("&")}` : "");
 }
 
 /** Space around a selector and an empty one say nothing, so they make no other stream. */

@@ -124,6 +124,11 @@ export interface WatchCacheOptions {
   memory?: { maxBytes?: number };
   /** Objects a list page. Default 500. */
   pageSize?: number;
+  /**
+   * Reads the first state over the watch (`sendInitialEvents`) instead of by a paged list, and lists where that fails. It spares a server that
+   * answers from its own cache; a list shows its pages earlier. Not with the transport `"fetch"`. Default false.
+   */
+  watchList?: boolean;
   /** How long a stream outlives its last user, in milliseconds. Default 5,000. */
   linger?: number;
   /** A watch that brings no frame for this long, in milliseconds, is taken for dead and opened again. Default 90,000. */
@@ -225,6 +230,12 @@ export interface WatchCache extends EventTarget {
   resource<T extends KubeObject = KubeObject>(spec: string | ResourceSpec | SourceSpec): Resource<T>;
   /** Counters of now. */
   stats(): CacheStats;
+  /**
+   * The metrics of all open resources under the apiserver's names, as Prometheus text (version 0.0.4). Labels are `group` and `resource`, and
+   * `scope` where a namespace or a selector narrows the resource. A custom source's id stands for the resource. Empty before the
+   * WebAssembly is there.
+   */
+  metrics(): string;
   /** Closes every resource: watchers end with reason `closed`, pending calls reject with code `closed`. Safe to call again. */
   close(): Promise<void>;
   /** The same as `close()`, for `await using`, where the engine has the symbol. */
@@ -294,6 +305,8 @@ export interface ResourceStats {
   readonly flushes: number;
   /** Object versions that JavaScript still refers to. */
   readonly pinned: number;
+  /** The metrics under the apiserver's names, such as `apiserver_watch_cache_events_received_total`, without the buckets of histograms. */
+  readonly metrics: Readonly<Record<string, number>>;
   /** Objects decoded so far: at most one for each version of an object that somebody read. */
   readonly decoded: number;
 }
@@ -407,8 +420,11 @@ export interface Resource<T> extends EventTarget {
    */
   delete(key: string, options?: DeleteOptions): Promise<void>;
 
-  /** Lists the upstream anew; resolves when the differences are applied. */
-  refresh(): Promise<void>;
+  /**
+   * Lists the upstream anew; resolves when the differences are applied. A list that is older than what is held is not applied, because it may
+   * come from a replica that is behind, unless `reset` says that the server itself was reset, such as from a backup.
+   */
+  refresh(options?: { reset?: boolean }): Promise<void>;
   /** Closes the upstream stream and keeps what is held. */
   pause(): void;
   /** Opens the stream again, from where it was. While it waits for its next try to connect: tries at once. */

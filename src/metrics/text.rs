@@ -52,10 +52,14 @@ pub struct Exposition {
 }
 
 impl Exposition {
-    /// Adds the series of one resource. `group` is empty for the core group.
-    pub fn add(&mut self, group: &str, resource: &str, metrics: &Metrics, now: &Now) {
+    /// Adds the series of one resource. `group` is empty for the core group; `scope` tells resources of the same name apart, and is empty
+    /// where all of one is held: the apiserver has no narrower caches.
+    pub fn add(&mut self, group: &str, resource: &str, scope: &str, metrics: &Metrics, now: &Now) {
         metrics.each(now, &mut |family, suffix, labels, value| {
             let mut all = vec![("group", group), ("resource", resource)];
+            if !scope.is_empty() {
+                all.push(("scope", scope));
+            }
             all.extend_from_slice(labels);
             let lines = &mut self.families[family];
             lines.push_str(&series_name(FAMILIES[family].name, suffix, &all));
@@ -118,13 +122,15 @@ mod tests {
         pods.events_received.add(12);
         odd.list("a\\b\"c\nd", 1, 1, 1);
         let mut exposition = Exposition::default();
-        exposition.add("", "pods", &pods, &Now { version: Version::from(77), capacity: 100 });
-        exposition.add("apps", "deployments", &odd, &Now::default());
+        exposition.add("", "pods", "", &pods, &Now { version: Version::from(77), capacity: 100 });
+        exposition.add("apps", "deployments", "", &odd, &Now::default());
+        exposition.add("", "pods", "namespaces/web", &pods, &Now::default());
         let text = exposition.text();
         assert!(text.contains(
             "# TYPE apiserver_watch_cache_events_received_total counter\n\
              apiserver_watch_cache_events_received_total{group=\"\",resource=\"pods\"} 12\n\
              apiserver_watch_cache_events_received_total{group=\"apps\",resource=\"deployments\"} 0\n\
+             apiserver_watch_cache_events_received_total{group=\"\",resource=\"pods\",scope=\"namespaces/web\"} 12\n\
              # HELP "
         ));
         assert!(text.contains("apiserver_watch_cache_resource_version{group=\"\",resource=\"pods\"} 77\n"));

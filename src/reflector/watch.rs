@@ -138,7 +138,7 @@ impl Reflector {
             buffers::give_back(frame);
             let message = match event {
                 Ok(Event::Change(kind, object)) => match self.order.change(&object) {
-                    Ok(Verdict::Next) => Incoming::Change { kind, object },
+                    Ok(Verdict::Next) => Incoming::Change { kind, object, at: self.host.now() },
                     Ok(Verdict::Repeated) => continue,
                     Err(error) => return Ok(End::Broken(error)),
                 },

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{ListRequest, Narrow, WatchRequest};
+use super::{ListRequest, Narrow, WatchRequest, http_date};
 use crate::selector::field::escape;
 use crate::status::{Error, ErrorCode, Status};
 
@@ -182,12 +182,26 @@ pub fn subprotocols(token: Option<&str>) -> Vec<String> {
     }
 }
 
-/// What a refusal means. `retry_after` and `content_type` are the headers' values, `body` whatever of the answer was read.
+/// The `Retry-After` of an answer, in seconds: a number of them, or a date (RFC 9110, 10.2.3), counted from the answer's own `Date` or, where
+/// that is missing or cannot be read, from `now_ms` of the wall clock. What has passed already, or is no such header, is none.
+pub fn retry_after(header: Option<&str>, date: Option<&str>, now_ms: u64) -> Option<u32> {
+    let header = header?.trim();
+    let seconds = match header.parse::<u32>() {
+        Ok(seconds) => seconds,
+        Err(_) => {
+            let now = date.and_then(http_date::parse).unwrap_or_else(|| i64::try_from(now_ms / 1000).unwrap_or(i64::MAX));
+            u32::try_from(http_date::parse(header)?.saturating_sub(now)).ok()?
+        }
+    };
+    (seconds > 0).then_some(seconds)
+}
+
+/// What a refusal means. `retry_after` is what [`retry_after`] made of the header, `content_type` a header's value, `body` whatever of the
+/// answer was read.
 ///
 /// The apiserver answers with a Status, but what stands before it (flow control, proxies, login pages) with text or HTML.
 /// Those are known by the HTTP code; their text is quoted only when it is plain and short.
-pub fn error_from_response(http_code: u16, retry_after: Option<&str>, content_type: Option<&str>, body: &[u8]) -> Error {
-    let header = retry_after.and_then(|value| value.trim().parse::<u32>().ok()).filter(|seconds| *seconds > 0);
+pub fn error_from_response(http_code: u16, retry_after: Option<u32>, content_type: Option<&str>, body: &[u8]) -> Error {
     let mut error = match Status::parse(body) {
         Some(mut status) => {
             if status.code == 0 {
@@ -204,7 +218,7 @@ pub fn error_from_response(http_code: u16, retry_after: Option<&str>, content_ty
             Error::from(Status::new(http_code, reason(http_code), message))
         }
     };
-    error.retry_after_seconds = error.retry_after_seconds.max(header);
+    error.retry_after_seconds = error.retry_after_seconds.max(retry_after);
     error
 }
 
@@ -400,11 +414,54 @@ mod tests {
     }
 
     #[test]
+    fn retry_after_is_a_number_of_seconds_or_a_date() {
+        const NOW_MS: u64 = 784_111_777_900;
+        let read = |header, date| retry_after(Some(header), date, NOW_MS);
+        assert_eq!(read("7", None), Some(7));
+        assert_eq!(read(" 120 ", None), Some(120));
+        assert_eq!(read("Sun, 06 Nov 1994 08:50:37 GMT", None), Some(60));
+        // The server's clock is its own: an hour ahead of this one.
+        assert_eq!(read("Sun, 06 Nov 1994 09:50:37 GMT", Some("Sun, 06 Nov 1994 09:50:07 GMT")), Some(30));
+        assert_eq!(read("Sun, 06 Nov 1994 08:50:37 GMT", Some("yesterday")), Some(60));
+        for header in ["0", "-1", "1.5", "soon", "", "Sun, 06 Nov 1994 08:49:37 GMT", "99999999999"] {
+            assert_eq!(read(header, None), None, "{header}");
+        }
+        assert_eq!(retry_after(None, None, NOW_MS), None);
+    }
+
+    /// Over a WebSocket nothing but whole objects can come, over fetch nothing else is asked for; and what begins with the state is asked of a
+    /// WebSocket only, because fetch may get it compressed in pieces of which it reads one.
+    #[test]
+    fn wir_09_only_who_is_told_to_asks_for_the_state() {
+        let plain = watch_query(&WatchRequest { resource_version: "7".into(), ..WatchRequest::default() }, &Selection::default(), &[]);
+        assert!(!plain.contains("sendInitialEvents") && !plain.contains("resourceVersionMatch"), "{plain}");
+        let request = WatchRequest {
+            resource_version_match: Some("NotOlderThan".into()),
+            send_initial_events: Some(true),
+            allow_watch_bookmarks: true,
+            timeout_seconds: 300,
+            ..WatchRequest::default()
+        };
+        assert_eq!(
+            watch_query(&request, &Selection::default(), &[]),
+            "watch=1&resourceVersionMatch=NotOlderThan&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=300"
+        );
+    }
+
+    #[test]
     fn wir_10_the_token_travels_as_a_subprotocol() {
         assert_eq!(subprotocols(Some("token")), ["base64url.bearer.authorization.k8s.io.dG9rZW4", "base64.binary.k8s.io"]);
         assert_eq!(subprotocols(Some("a?>~")), ["base64url.bearer.authorization.k8s.io.YT8-fg", "base64.binary.k8s.io"]);
+        // What is no ASCII, too, and never padded: servers refuse that.
+        assert_eq!(subprotocols(Some("ü"))[0], "base64url.bearer.authorization.k8s.io.w7w");
+    }
+
+    /// Servers take an empty token for anonymous, and refuse one that is offered alone.
+    #[test]
+    fn wir_12_without_a_token_nothing_is_offered_and_with_one_never_it_alone() {
         assert!(subprotocols(Some("")).is_empty());
         assert!(subprotocols(None).is_empty());
+        assert_eq!(subprotocols(Some("t")).len(), 2);
     }
 
     #[test]
@@ -418,7 +475,7 @@ mod tests {
     #[test]
     fn a_status_answer_is_kept_and_the_header_wins_when_it_asks_for_more() {
         let body = Status::too_many_requests("storage is (re)initializing", 2).to_json();
-        let error = error_from_response(429, Some("7"), Some("application/json"), body.as_bytes());
+        let error = error_from_response(429, Some(7), Some("application/json"), body.as_bytes());
         assert_eq!((error.code, error.retry_after_seconds), (ErrorCode::TooManyRequests, Some(7)));
         assert_eq!(error.message, "storage is (re)initializing");
         let error = error_from_response(410, None, Some("application/json"), Status::too_old("1", "2").to_json().as_bytes());
@@ -427,10 +484,10 @@ mod tests {
 
     #[test]
     fn flow_control_answers_in_plain_text() {
-        let error = error_from_response(429, Some("1"), Some("text/plain; charset=utf-8"), b"Too many requests, please try again later.\n");
+        let error = error_from_response(429, Some(1), Some("text/plain; charset=utf-8"), b"Too many requests, please try again later.\n");
         assert_eq!((error.code, error.retry_after_seconds), (ErrorCode::TooManyRequests, Some(1)));
         assert_eq!(error.message, "HTTP 429: Too many requests, please try again later.");
-        let error = error_from_response(503, Some("Wed, 21 Oct 2026 07:28:00 GMT"), None, b"");
+        let error = error_from_response(503, None, None, b"");
         assert_eq!((error.code, error.retry_after_seconds), (ErrorCode::Unavailable, None));
     }
 

@@ -8,7 +8,7 @@ mod count;
 mod live;
 pub mod order;
 mod quantity;
-mod time;
+pub(crate) mod time;
 
 pub use live::{Changes, View};
 pub use order::{OrderAs, OrderBy};

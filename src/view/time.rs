@@ -1,7 +1,7 @@
 //! RFC 3339 times, as Kubernetes writes them: `2026-01-31T23:59:59Z`, `2026-01-31T23:59:59.000001+01:00`.
 
 /// Seconds since 1970 and billionths of a second, or none if the text is no time. Digits finer than that do not count.
-pub(super) fn parse(text: &str) -> Option<(i64, u32)> {
+pub(crate) fn parse(text: &str) -> Option<(i64, u32)> {
     let bytes = text.as_bytes();
     if bytes.len() < 20
         || bytes[4] != b'-'

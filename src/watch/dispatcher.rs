@@ -291,6 +291,11 @@ impl Dispatcher {
         count
     }
 
+    /// Deliveries so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
     /// Ends one stream. Idempotent.
     pub fn end(&mut self, id: u32, reason: EndReason, reached: &Version) {
         let Some(watcher) = self.watchers.get_mut(id as usize) else { return };

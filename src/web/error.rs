@@ -3,7 +3,6 @@
 use js_sys::Reflect;
 use wasm_bindgen::prelude::*;
 
-use crate::source::kubernetes::error_from_response;
 use crate::status::{Details, Error, ErrorCode, Status};
 use crate::web::values::{property, text, to_value};
 
@@ -47,9 +46,4 @@ pub(super) fn from_thrown(thrown: &JsValue) -> Error {
         status.details = Some(Details { retry_after_seconds: Some(seconds.ceil() as u32), ..Details::default() });
     }
     status.into()
-}
-
-/// The answer to a request that failed, of which only code, headers and body are known.
-pub(super) fn from_response(code: u16, retry_after: Option<&str>, content_type: Option<&str>, body: &[u8]) -> Error {
-    error_from_response(code, retry_after, content_type, body)
 }

@@ -11,13 +11,15 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, AbortSignal, ReadableStreamDefaultReader, Response};
 
-use crate::source::kubernetes::{FrameSplitter, content_error, list_in, list_query, namespace_of, object_query, watch_query};
+use crate::source::kubernetes::{
+    FrameSplitter, content_error, error_from_response, list_in, list_query, namespace_of, object_query, retry_after, watch_query,
+};
 use crate::source::page::read_all;
 use crate::source::write::object_path;
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use crate::status::Error;
 use crate::web::bytes::frame_bytes;
-use crate::web::error::{from_response, from_thrown};
+use crate::web::error::from_thrown;
 use crate::web::options::RawKubernetes;
 use crate::web::runtime::global_function;
 use crate::web::values::{cast, property, text};
@@ -117,8 +119,10 @@ impl KubernetesSource {
         let body = Body::new(&response, abort)?;
         if !response.ok() {
             let bytes = body.read_up_to(REFUSAL_BYTES).await;
-            let retry_after = header("retry-after");
-            return Err(from_response(response.status(), retry_after.as_deref(), content_type.as_deref(), &bytes));
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let now = js_sys::Date::now() as u64;
+            let wait = retry_after(header("retry-after").as_deref(), header("date").as_deref(), now);
+            return Err(error_from_response(response.status(), wait, content_type.as_deref(), &bytes));
         }
         match content_error(response.status(), content_type.as_deref()) {
             Some(error) => Err(error),

@@ -6,6 +6,7 @@
 mod bytes;
 mod error;
 mod fetch;
+pub mod metrics;
 mod options;
 mod panic;
 pub mod resource;

@@ -1,5 +1,7 @@
 //! Option bags as JavaScript gives them, and results as it reads them.
 
+use std::collections::BTreeMap;
+
 use js_sys::Function;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsValue;
@@ -28,6 +30,7 @@ pub(super) struct RawOptions {
     pub(super) name: String,
     pub(super) strip: Vec<String>,
     page_size: u32,
+    watch_list: bool,
     idle_timeout: f64,
     retry: RawRetry,
     pub(super) trigger: Option<String>,
@@ -75,6 +78,7 @@ impl RawOptions {
             check_consistency: self.check_consistency,
             reflector: ReflectorConfig {
                 page_size: self.page_size,
+                watch_list: self.watch_list,
                 idle_timeout_ms: millis(self.idle_timeout),
                 retry: Retry {
                     initial_ms: millis(self.retry.initial_ms),
@@ -370,6 +374,7 @@ pub(super) struct RawStats {
     pub(super) terminated: f64,
     pub(super) flushes: f64,
     pub(super) pinned: f64,
+    pub(super) metrics: BTreeMap<String, f64>,
 }
 
 /// How this build was made.

@@ -22,6 +22,7 @@ use crate::status::{Error, ErrorCode};
 use crate::watch::watcher::Demand;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::{invalid_option, to_js};
+use crate::web::metrics::{self, RawMetrics};
 use crate::web::options::{RawDeleteOptions, RawListOptions, RawStats, RawStatus, RawWatchOptions};
 use crate::web::panic::check;
 use crate::web::runtime::{WebRuntime, global_function};
@@ -248,7 +249,15 @@ impl RawResource {
             terminated: stats.dispatcher.terminated as f64,
             flushes: self.0.flushes.get() as f64,
             pinned: self.0.pins.0.borrow().len() as f64,
+            metrics: self.0.resource.with(|cacher| metrics::numbers(cacher)),
         })
+    }
+
+    /// Writes its metrics on a page.
+    pub fn metrics(&self, page: &RawMetrics, group: &str, resource: &str, scope: &str) -> Result<(), JsValue> {
+        check()?;
+        self.0.resource.with(|cacher| metrics::write(page, cacher, group, resource, scope));
+        Ok(())
     }
 
     /// Decodes an object.
@@ -465,10 +474,13 @@ impl RawResource {
         future_to_promise(async move { resource.synced().await.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error)) })
     }
 
-    /// Lists anew; resolves when that is applied.
-    pub fn refresh(&self) -> Promise {
+    /// Lists anew; resolves when that is applied. With `reset` whatever the list's version.
+    pub fn refresh(&self, reset: bool) -> Promise {
         let resource = self.0.resource.clone();
-        future_to_promise(async move { resource.refresh().await.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error)) })
+        future_to_promise(async move {
+            let listed = if reset { resource.reset().await } else { resource.refresh().await };
+            listed.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error))
+        })
     }
 
     /// Drops the stream, keeps what is held.

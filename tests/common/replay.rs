@@ -70,7 +70,7 @@ impl Replay {
                 self.check(upstream);
                 Said::Replace { version, keys: keys(&objects) }
             }
-            Incoming::Change { kind, object } => {
+            Incoming::Change { kind, object, .. } => {
                 assert!(self.in_round && self.replaced, "changes follow a list");
                 let version = object.version().as_u64().unwrap();
                 assert!(self.version < Some(version), "versions grow");

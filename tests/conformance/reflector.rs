@@ -2,7 +2,6 @@
 
 use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::status::Phase;
-use watchcache::metrics::Now;
 use watchcache::metrics::text::{FAMILIES, series_name};
 use watchcache::source::WatchRequest;
 use watchcache::status::{Error, ErrorCode, Status};
@@ -33,8 +32,7 @@ fn refusal(rig: &Rig) -> Error {
 fn metric(rig: &Rig, name: &str) -> f64 {
     let mut found = None;
     rig.resource.with(|cacher| {
-        let now = Now { version: cacher.version().clone(), capacity: cacher.window().capacity() };
-        cacher.metrics().each(&now, &mut |family, suffix, labels, value| {
+        cacher.metrics().each(&cacher.metrics_now(), &mut |family, suffix, labels, value| {
             if series_name(FAMILIES[family].name, suffix, labels) == name {
                 found = Some(value);
             }
@@ -162,12 +160,14 @@ fn ref_02_rounds_are_counted() {
     rig.upstream.put("a", "y");
     rig.upstream.put("a", "z");
     rig.run(0);
+    rig.upstream.pass(1);
     rig.upstream.bookmark();
     rig.run(0);
     assert_eq!(metric(&rig, "apiserver_watch_cache_initializations_total"), 1.0);
     assert_eq!(metric(&rig, "apiserver_watch_cache_initialization_errors_total"), 1.0);
     assert_eq!(metric(&rig, "apiserver_watch_cache_events_received_total"), 2.0);
-    assert_eq!(metric(&rig, "apiserver_watch_cache_resource_version"), 103.0);
+    assert_eq!(metric(&rig, "apiserver_watch_cache_events_dispatched_total"), 3.0, "the bookmark, too");
+    assert_eq!(metric(&rig, "apiserver_watch_cache_resource_version"), 104.0);
     rig.upstream.latency.set(500);
     rig.upstream.send_error(&Status::too_old("1", "2"));
     rig.run(2000);
@@ -197,4 +197,33 @@ fn ref_01_a_reset_server_is_read_anew() {
     let late = rig.watch(after(101));
     rig.upstream.catch_up();
     assert_eq!(rig.heard(late), ["ADDED a/y@102"]);
+}
+
+/// Changes and what watchers get of them, and how long that takes.
+#[test]
+fn ref_05_changes_and_deliveries_are_counted() {
+    let rig = Rig::new(Setup::window(2), one_pod);
+    rig.run(10_000); // time that slow watchers may cost
+    let state = rig.watch(after(0));
+    let slow = rig.watch_as(WatchOptions { buffer_size: Some(1), ..after(101) }, true, Demand::None);
+    let lower = "shardRange(object.metadata.uid, '0x0000000000000000', '0x0000000000000001')";
+    let shard = rig.watch(WatchOptions { shard_selector: Some(lower.into()), ..after(101) });
+    assert_eq!(rig.heard(state).len(), 1);
+    assert_eq!(metric(&rig, "apiserver_init_events_total"), 1.0);
+    assert_eq!(metric(&rig, "apiserver_watch_shards_total"), 1.0);
+    for name in ["b", "c", "d"] {
+        rig.upstream.put("a", name);
+    }
+    rig.run(1000);
+    rig.demand(slow, Demand::All); // its end follows what it holds
+    assert_eq!(rig.heard(slow).len(), 1);
+    assert_eq!((rig.heard(state).len(), rig.ended(slow), rig.heard(shard)), (3, Some(EndReason::Overflow), vec![]));
+    assert_eq!(metric(&rig, "apiserver_watch_cache_events_received_total"), 3.0);
+    assert_eq!(metric(&rig, "apiserver_terminated_watchers_total"), 1.0);
+    assert_eq!(metric(&rig, "apiserver_watch_filtered_events_total"), 3.0);
+    let dispatched = |stage: &str| metric(&rig, &format!("apiserver_watch_events_dispatch_duration_seconds_count{{stage=\"{stage}\"}}"));
+    assert_eq!((dispatched("storage_to_cache"), dispatched("cache_to_watcher"), dispatched("total")), (3.0, 3.0, 3.0));
+    // All of it in less than the tenth of a second that a slow watcher may cost.
+    let bucket = "apiserver_watch_events_dispatch_duration_seconds_bucket{stage=\"total\",le=\"0.1\"}";
+    assert_eq!(metric(&rig, bucket), 3.0);
 }

@@ -161,7 +161,7 @@ impl Past {
     }
 
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>) {
-        self.0.apply(Incoming::Change { kind, object }, 0, 0);
+        self.0.apply(Incoming::Change { kind, object, at: 0 }, 0, 0);
     }
 
     fn put(&mut self, version: u64) {

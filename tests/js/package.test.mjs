@@ -55,6 +55,76 @@ test("from the first use to the first rows: nothing is asked for before, everyth
   assert.equal(resources[0].decoded, 3, "the one that was peeked at, and the two of ns-1");
 });
 
+test("ref_14 the state comes over the watch where that is chosen, and by a list where the source cannot", async () => {
+  for (const withoutWatchList of [false, true]) {
+    const upstream = new Upstream(many(7));
+    upstream.withoutWatchList = withoutWatchList;
+    const { resource } = open(upstream, { watchList: true });
+    await resource.synced();
+    upstream.put(pod("ns-0/later"));
+    await until(() => resource.size === 8);
+    assert.equal(upstream.lists.length, withoutWatchList ? 1 : 0);
+    const { timeoutSeconds, ...first } = upstream.watches[0];
+    assert.deepEqual(first, { allowWatchBookmarks: true, sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" });
+    assert.ok(timeoutSeconds >= 300);
+    assert.deepEqual(
+      upstream.watches.slice(1).map(({ resourceVersion, sendInitialEvents }) => [resourceVersion, sendInitialEvents]),
+      withoutWatchList ? [["107", undefined]] : [],
+    );
+  }
+});
+
+test("a server that was reset is read anew by who says so", async () => {
+  const upstream = new Upstream(many(3));
+  const { resource } = open(upstream);
+  await resource.synced();
+  upstream.version = 50;
+  upstream.remove("ns-0/p-0000");
+  upstream.forget();
+  const refused = resource.refresh();
+  await until(() => resource.status.error?.code === "protocol");
+  assert.match(resource.status.error.message, /version 51.*version 103.*reset/);
+  assert.equal(resource.size, 3);
+  await resource.refresh({ reset: true });
+  await refused;
+  assert.deepEqual([resource.size, resource.status.resourceVersion], [2, "51"]);
+});
+
+test("metrics under the apiserver's names, as numbers and as Prometheus text", async () => {
+  const upstream = new Upstream(many(3));
+  const { cache, resource } = open(upstream);
+  assert.equal(cache.metrics(), "");
+  await resource.synced();
+  const watcher = resource.watch();
+  const heard = [];
+  const reading = (async () => {
+    for await (const event of watcher) heard.push(event);
+  })();
+  await until(() => heard.length === 3);
+  upstream.put(pod("ns-0/later"));
+  upstream.put(pod("ns-0/later"));
+  await until(() => heard.length === 5);
+  const { metrics } = cache.stats().resources[0];
+  assert.equal(metrics.apiserver_watch_cache_events_received_total, 2);
+  assert.equal(metrics.apiserver_watch_cache_initializations_total, 1);
+  assert.equal(metrics.apiserver_watch_cache_resource_version, 105);
+  assert.equal(metrics.watch_cache_capacity, 100);
+  assert.equal(metrics.apiserver_watch_cache_read_wait_seconds_count, 0);
+  const text = cache.metrics();
+  for (const line of [
+    "# TYPE apiserver_watch_cache_events_received_total counter",
+    'apiserver_watch_cache_events_received_total{group="",resource="pods"} 2',
+    'apiserver_watch_cache_read_wait_seconds_bucket{group="",resource="pods",le="0.005"} 0',
+    'watch_cache_capacity{group="",resource="pods"} 100',
+  ])
+    assert.ok(text.split("\n").includes(line), line);
+  // Each line of the text is one of the format's.
+  const series = /^[a-z_]+(\{[a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*\})? -?[0-9.e+-]+$/;
+  for (const line of text.trimEnd().split("\n")) assert.match(line, line.startsWith("# ") ? /^# (HELP|TYPE) [a-z_]+ ./ : series);
+  watcher.stop();
+  await reading;
+});
+
 test("init is idempotent, and may be called by hand", async () => {
   const [first, second] = [init(), init(new Uint8Array(1))];
   assert.equal(first, second, "once the module is on its way, other bytes are not looked at");

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
+import { openCache } from "../../dist/cache.js";
 import { openModel, settle } from "./lib/open.mjs";
-import { pod, rawError } from "./lib/model.mjs";
+import { ModelModule, pod, rawError } from "./lib/model.mjs";
 
 const calls = (model, name) => model.calls.filter(([call]) => call === name).length;
 
@@ -314,6 +315,49 @@ test("a trap in the middle of a call is found out and told like any panic", asyn
   assert.throws(() => resource.peek("a/x"), { code: "internal" });
   await settle();
   assert.equal(resource.status.phase, "failed");
+});
+
+test("metrics name what each resource holds, and no two alike", async () => {
+  const module = new ModelModule();
+  const cache = openCache({ server: "http://127.0.0.1:1", WebSocket: class {} }, module.runtime());
+  assert.equal(openCache({}, new ModelModule().runtime({ ready: false })).metrics(), "");
+  const source = () => ({ list() {}, watch() {} });
+  const specs = [
+    "pods",
+    "apps/v1/deployments",
+    { version: "v1", resource: "pods", namespace: "web" },
+    { version: "v1", resource: "pods", namespace: "web", labelSelector: "a=b", fieldSelector: "spec.nodeName=n" },
+    { version: "v1", resource: "pods", fieldSelector: "spec.nodeName=n" },
+    { source: source(), id: "mine" },
+    { source: source(), id: "mine" },
+  ];
+  for (const spec of specs) cache.resource(spec).peek("x");
+  assert.deepEqual(
+    cache
+      .metrics()
+      .trim()
+      .split("\n")
+      .map((line) => Object.values(JSON.parse(line)).join(" | ")),
+    [
+      " | pods | ",
+      "apps | deployments | ",
+      " | pods | namespaces/web",
+      " | pods | namespaces/web?labelSelector=a=b&fieldSelector=spec.nodeName=n",
+      " | pods | ?fieldSelector=spec.nodeName=n",
+      " | mine | ",
+      " | mine | #2",
+    ],
+  );
+  await cache.close();
+});
+
+test("refresh says whether the server was reset", async () => {
+  const { model, resource } = await openModel({ objects: [pod("a/x", 1)] });
+  const asked = [];
+  model.refresh = async (...given) => void asked.push(given);
+  await resource.refresh();
+  await resource.refresh({ reset: true });
+  assert.deepEqual(asked, [[false], [true]]);
 });
 
 test("stats count what is open", async () => {

@@ -65,11 +65,14 @@ test("options have the defaults of the contract, and wrong ones are named", () =
     [settings.transport, settings.credentials, settings.pageSize, settings.linger, settings.idleTimeout, settings.flush],
     ["websocket", "same-origin", 500, 5_000, 90_000, "frame"],
   );
+  assert.equal(settings.watchList, false);
   assert.deepEqual(settings.strip, ["metadata.managedFields"]);
   const wrong = [
     { transport: "sse" },
     { pageSize: 0 },
     { pageSize: 1.5 },
+    { watchList: 1 },
+    { watchList: true, transport: "fetch" }, // wir_09: compressed in pieces, of which browsers read one
     { linger: -1 },
     { idleTimeout: "90" },
     { retry: { factor: 0 } },

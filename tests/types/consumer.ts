@@ -50,6 +50,7 @@ const options: WatchCacheOptions = {
   credentials: "include",
   strip: ["metadata.managedFields"],
   pageSize: 500,
+  watchList: true,
   linger: 5_000,
   idleTimeout: 90_000,
   retry: { capMs: 10_000 },
@@ -162,9 +163,12 @@ export async function read(signal: AbortSignal): Promise<void> {
   // @ts-expect-error: no such policy
   await pods.delete("a/b", { propagationPolicy: "background" });
   await pods.refresh();
+  await pods.refresh({ reset: true });
   pods.pause();
   pods.resume();
   pods.close();
+  same<ReturnType<typeof cache.metrics>, string>();
+  same<CacheStats["resources"][number]["metrics"], Readonly<Record<string, number>>>();
   const stats: CacheStats = cache.stats();
   same<(typeof stats.resources)[number]["bytes"], number>();
   await cache.close();

@@ -336,7 +336,94 @@ test("wir_08_a_watch_ends_at_its_timeout_with_a_last_bookmark", async (t) => {
   }
 });
 
-test("wir_06_http_watches_are_chunked_json_lines", async (t) => {
+test("wir_04_a_watch_is_json_however_it_is_asked_for_or_nothing", async (t) => {
+  const { url, api } = await threePods(t);
+  for (const accept of ["application/json", "application/json;stream=watch", "*/*"]) {
+    const client = await openStream(url, "/api/v1/pods?watch=1", { accept });
+    assert.equal(client.response.headers["content-type"], "application/json", accept);
+    assert.deepEqual(await client.nextBrief(3), STATE);
+    client.close();
+  }
+  // Protobuf, which an apiserver would stream, is not spoken here.
+  for (const accept of ["application/XYZ", "application/vnd.kubernetes.protobuf;stream=watch"]) {
+    const refused = await api("/api/v1/pods?watch=1", { headers: { accept } });
+    assert.deepEqual([refused.code, refused.body.reason], [406, "NotAcceptable"], accept);
+  }
+});
+
+test("wir_05_parameters_of_a_watch_and_the_namespace_of_its_path", async (t) => {
+  const { url, createPod, first } = await threePods(t);
+  await createPod("other", "elsewhere", { labels: { name: "foo" } });
+  await createPod("default", "bound", { labels: { name: "foo" }, nodeName: "node-1" });
+  await createPod("default", "unnamed");
+  const version = (await createPod("default", "wanted", { labels: { name: "foo" } })).metadata.resourceVersion;
+  const client = await openStream(
+    url,
+    `/api/v1/namespaces/default/pods?watch=true&resourceVersion=${first}&fieldSelector=spec.nodeName%3D&labelSelector=name%3Dfoo`,
+  );
+  assert.deepEqual(await client.nextBrief(1), ["ADDED default/wanted"]);
+  assert.equal(client.events[0].object.metadata.resourceVersion, version);
+  // What is no field of a pod is not passed over.
+  const { api } = await serverFor(t);
+  const refused = await api(
+    "/api/v1/namespaces/default/pods?watch=1&resourceVersion=314159&fieldSelector=Host%3D&labelSelector=name%3Dfoo",
+  );
+  assert.deepEqual([refused.code, refused.body.message], [400, "field label not supported: Host"]);
+});
+
+test("wir_06_what_fails_in_the_stream_is_told_in_it", async (t) => {
+  const { url, watch, control } = await threePods(t);
+  const pods = [...control.store.tables.values()].find(({ definition }) => definition.resource === "pods");
+  assert.ok(pods);
+  pods.window.after = () => {
+    throw new Error("we got an error");
+  };
+  for (const client of [await openStream(url, "/api/v1/pods?watch=1"), await watch("/api/v1/pods?watch=1")]) {
+    const { type, object } = await client.next();
+    assert.deepEqual(
+      [type, object.kind, object.status, object.code, object.reason, object.message],
+      ["ERROR", "Status", "Failure", 500, "InternalError", "Internal error occurred: we got an error"],
+    );
+    const { code, error } = await client.ended;
+    assert.deepEqual([code ?? 1000, error, client.frames.length], [1000, undefined, 1]);
+  }
+});
+
+// The original compresses watches that begin with the state, a member a flush, when its gate is on; browsers read the first member only.
+test("wir_09_no_watch_is_compressed", async (t) => {
+  const { url, createPod } = await threePods(t);
+  for (const query of ["", "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"]) {
+    const client = await openStream(url, `/api/v1/pods?watch=1${query}`, { "accept-encoding": "gzip" });
+    assert.equal(client.response.headers["content-encoding"], undefined);
+    assert.deepEqual((await client.nextBrief(3)).slice(0, 3), STATE);
+    if (query !== "") assert.deepEqual(await client.nextBrief(1), ["BOOKMARK end"]);
+    client.close();
+  }
+  const after = await openStream(
+    url,
+    "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true",
+    {
+      "accept-encoding": "gzip",
+    },
+  );
+  await after.nextBrief(4);
+  await createPod("default", "later");
+  assert.deepEqual(await after.nextBrief(1), ["ADDED default/later"], "what comes after the state is read, too");
+});
+
+// The original sends one-row tables to who asks for them, column definitions with the first. Whole objects are all that is spoken here:
+// who names them as a way out gets them, who does not is refused, and a Status stays one.
+test("wir_14_no_watch_is_a_table", async (t) => {
+  const { url, api } = await threePods(t);
+  const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  const refused = await api("/api/v1/pods?watch=1", { headers: { accept: table } });
+  assert.deepEqual([refused.code, refused.body.kind, refused.body.reason], [406, "Status", "NotAcceptable"]);
+  const client = await openStream(url, "/api/v1/pods?watch=1", { accept: `${table},application/json` });
+  assert.deepEqual(await client.nextBrief(3), STATE);
+  for (const { object } of client.events) assert.equal(object.kind, "Pod");
+});
+
+test("wir_04_http_watches_are_chunked_json_lines", async (t) => {
   const { createPod, url } = await threePods(t);
   const client = await openStream(
     url,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { bearerToken } from "./auth.mjs";
 import { serverFor } from "./testing.mjs";
 
 const bearer = (/** @type {string | Buffer} */ token) =>
@@ -60,24 +61,54 @@ test("wir_11_none_or_one_subprotocol", async (t) => {
   await assert.rejects(watch(WATCH, { protocols: ["one", "two"] }), { code: 400 });
 });
 
-test("wir_12_wir_13_tokens_that_do_not_open", async (t) => {
-  const { watch, api } = await serverFor(t, { tokens: ["secret-ü"] });
-  for (const protocols of [
-    [],
-    ["dummy"],
-    [bearer(""), "dummy"],
-    [bearer("wrong"), "dummy"],
-    [bearer("secret-ü")],
-    [bearer("secret-ü"), bearer("secret-ü").replace("k8s.io.", "k8s.io.AA"), "dummy"],
-    ["base64url.bearer.authorization.k8s.io.a", "dummy"],
-    [`base64url.bearer.authorization.k8s.io.${Buffer.from([0xff, 0xfe]).toString("base64url")}`, "dummy"],
-  ]) {
+/** What the server makes of offered subprotocols. @param {string[]} protocols */
+const read = (protocols) =>
+  bearerToken(/** @type {any} */ ({ headers: protocols.length > 0 ? { "sec-websocket-protocol": protocols.join(",") } : {} }));
+
+/** Each of them is refused by a server that wants a token. @param {import("node:test").TestContext} t @param {string[][]} offers */
+async function refuses(t, offers) {
+  const { watch } = await serverFor(t, { tokens: ["secret-ü"] });
+  for (const protocols of offers) {
     await assert.rejects(watch(WATCH, { protocols }), (/** @type {any} */ error) => {
       assert.equal(error.code, 401, protocols.join());
       assert.equal(JSON.parse(error.text).reason, "Unauthorized");
       return true;
     });
   }
+}
+
+test("wir_12_offers_without_a_token_and_offers_that_are_wrong", async (t) => {
+  // Nobody in particular, and no error: an anonymous client, where the server takes one.
+  assert.deepEqual(read([]), { token: undefined, remaining: [] });
+  assert.deepEqual(read(["dummy"]), { token: undefined, remaining: ["dummy"] });
+  assert.deepEqual(read([bearer(""), "dummy"]), { token: undefined, remaining: ["dummy"] });
+  const open = await serverFor(t);
+  await open.watch(WATCH, { protocols: [bearer(""), "dummy"] });
+  // Wrong in themselves.
+  assert.throws(() => read([bearer("token")]), { message: "missing additional subprotocol" });
+  assert.throws(() => read([bearer("token"), `${bearer("other")}`, "dummy"]), { message: /^multiple / });
+  for (const encoded of ["dG9rZW4=", "dG9r ZW4", "dG9rZW4+", "a"])
+    assert.throws(
+      () => read([`${bearer("")}${encoded}`, "dummy"]),
+      { message: "invalid base64.bearer.authorization token encoding" },
+      encoded,
+    );
+  assert.throws(() => read([bearer(Buffer.from([0xff, 0xfe])), "dummy"]), { message: "invalid base64.bearer.authorization token" });
+  await refuses(t, [
+    [],
+    ["dummy"],
+    [bearer(""), "dummy"],
+    [bearer("secret-ü")],
+    [bearer("secret-ü"), bearer("secret-ü").replace("k8s.io.", "k8s.io.AA"), "dummy"],
+    ["base64url.bearer.authorization.k8s.io.a", "dummy"],
+    [bearer(Buffer.from([0xff, 0xfe])), "dummy"],
+  ]);
+});
+
+test("wir_13_tokens_that_do_not_open", async (t) => {
+  assert.deepEqual(read([bearer("wrong"), "dummy"]), { token: "wrong", remaining: ["dummy"] });
+  await refuses(t, [[bearer("wrong"), "dummy"]]);
+  const { watch, api } = await serverFor(t, { tokens: ["secret-ü"] });
   await watch(WATCH, { protocols: [bearer("secret-ü"), "dummy"] });
   const refused = await api("/api/v1/pods");
   assert.equal(refused.code, 401);

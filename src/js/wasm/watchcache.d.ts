@@ -10,6 +10,7 @@ export function initSync(options: { module: BufferSource | WebAssembly.Module })
 export const openKubernetes: RawModule["openKubernetes"];
 export const openSource: RawModule["openSource"];
 export const RawMemory: RawModule["RawMemory"];
+export const openMetrics: RawModule["openMetrics"];
 export const poisoned: RawModule["poisoned"];
 export const onPanic: RawModule["onPanic"];
 export const memoryBytes: RawModule["memoryBytes"];

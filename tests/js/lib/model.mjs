@@ -33,6 +33,11 @@ export class ModelModule {
     return resource;
   }
 
+  openMetrics() {
+    const lines = [];
+    return { lines, text: () => lines.join(""), free: () => lines.splice(0) };
+  }
+
   check() {
     if (this.#message !== undefined) throw rawError("internal", this.#message);
   }
@@ -194,7 +199,20 @@ class ModelResource {
   }
 
   stats() {
-    return { objects: this.#store.size, bytes: 0, events: 0, lists: 1, history: 0, historyCapacity: 100, watchers: this.#watchers.size };
+    return {
+      objects: this.#store.size,
+      bytes: 0,
+      events: 0,
+      lists: 1,
+      history: 0,
+      historyCapacity: 100,
+      watchers: this.#watchers.size,
+      metrics: {},
+    };
+  }
+
+  metrics(page, group, resource, scope) {
+    page.lines.push(`${JSON.stringify({ group, resource, scope })}\n`);
   }
 
   parse(id) {

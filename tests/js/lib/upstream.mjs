@@ -17,6 +17,8 @@ export class Upstream {
   pageSize = Infinity;
   lists = [];
   watches = [];
+  /** It knows no watch that begins with the state. */
+  withoutWatchList = false;
   /** Set it to have the next requests refused with it. */
   refusal;
   #objects = new Map();
@@ -87,8 +89,16 @@ export class Upstream {
   async *watch(request, signal) {
     this.watches.push(request);
     if (this.refusal !== undefined) throw this.refusal;
-    if (Number(request.resourceVersion) < this.#oldest) throw { code: 410, reason: "Expired", message: "too old resource version" };
-    const waiting = this.#history.filter(({ version }) => version > Number(request.resourceVersion)).map(({ frame }) => frame);
+    const initial = request.sendInitialEvents === true && !this.withoutWatchList;
+    if (request.sendInitialEvents && !initial) throw { code: 422, reason: "Invalid", message: "sendInitialEvents is forbidden" };
+    const from = initial ? this.version : Number(request.resourceVersion);
+    if (from < this.#oldest) throw { code: 410, reason: "Expired", message: "too old resource version" };
+    const waiting = this.#history.filter(({ version }) => version > from).map(({ frame }) => frame);
+    if (initial) {
+      const metadata = { resourceVersion: String(from), annotations: { "k8s.io/initial-events-end": "true" } };
+      const events = [...this.#objects.values()].map((object) => ({ type: "ADDED", object }));
+      waiting.push(...[...events, { type: "BOOKMARK", object: { kind: "Pod", metadata } }].map((event) => JSON.stringify(event)));
+    }
     let wake;
     let ended = false;
     const stream = {

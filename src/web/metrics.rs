@@ -1,0 +1,44 @@
+//! Metrics of any number of resources on one page.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use wasm_bindgen::prelude::*;
+
+use crate::cache::cacher::Cacher;
+use crate::metrics::text::{Exposition, FAMILIES, series_name};
+
+/// The page: resources write themselves on it, then its text is read.
+#[wasm_bindgen(skip_typescript)]
+#[derive(Default)]
+pub struct RawMetrics(RefCell<Exposition>);
+
+#[wasm_bindgen]
+impl RawMetrics {
+    /// The Prometheus text.
+    pub fn text(&self) -> String {
+        self.0.borrow().text()
+    }
+}
+
+/// An empty page.
+#[wasm_bindgen(js_name = openMetrics, skip_typescript)]
+pub fn open_metrics() -> Result<RawMetrics, JsValue> {
+    crate::web::panic::check()?;
+    Ok(RawMetrics::default())
+}
+
+pub(super) fn write(page: &RawMetrics, cacher: &Cacher, group: &str, resource: &str, scope: &str) {
+    page.0.borrow_mut().add(group, resource, scope, cacher.metrics(), &cacher.metrics_now());
+}
+
+/// The series by name, without the buckets of histograms.
+pub(super) fn numbers(cacher: &Cacher) -> BTreeMap<String, f64> {
+    let mut numbers = BTreeMap::new();
+    cacher.metrics().each(&cacher.metrics_now(), &mut |family, suffix, labels, value| {
+        if suffix != "_bucket" {
+            numbers.insert(series_name(FAMILIES[family].name, suffix, labels), value);
+        }
+    });
+    numbers
+}
