@@ -10,7 +10,11 @@ import { root, runExample } from "./run.mjs";
 const EPILOGUE = "await cache.close();\n";
 
 function examplesOf(text) {
-  const blocks = [...text.matchAll(/^```(\w+)( prelude)?\n(.*?)^```$/gms)].map(([, language, prelude, body]) => ({ language, prelude, body }));
+  const blocks = [...text.matchAll(/^```(\w+)( prelude)?\n(.*?)^```$/gms)].map(([, language, prelude, body]) => ({
+    language,
+    prelude,
+    body,
+  }));
   const prelude = blocks.find((block) => block.prelude)?.body ?? "";
   return blocks.flatMap(({ language, body, ...block }, index) => {
     if (language !== "js" || block.prelude) return [];
@@ -20,7 +24,13 @@ function examplesOf(text) {
 }
 
 /** The text as a pattern in which "…" stands for anything in its line. */
-const pattern = (text) => new RegExp(`^${text.split("…").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`);
+const pattern = (text) =>
+  new RegExp(
+    `^${text
+      .split("…")
+      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+      .join(".*")}$`,
+  );
 
 const guides = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
 
