@@ -187,7 +187,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
     const { source } = target;
     // Called as methods of the user's object, whatever the core calls them on.
     const bound: RawSource = { list: source.list.bind(source), watch: source.watch.bind(source) };
-    for (const method of ["get", "create", "update", "delete"] as const) {
+    for (const method of ["get", "create", "update", "delete", "currentResourceVersion", "requestProgress"] as const) {
       const given = source[method];
       if (given !== undefined) bound[method] = given.bind(source);
     }

@@ -18,6 +18,10 @@ export class ObjectTable {
     // Meanwhile the same id may have been decoded anew.
     if (this.#known.get(id)?.deref() === undefined) this.#known.delete(id);
   });
+  /** Lists that are gone give back what was never read of them. */
+  readonly #lists = new FinalizationRegistry<Float64Array>((ids) => {
+    for (const id of ids) if (id !== 0) this.giveBack(id);
+  });
   #returns: number[] = [];
   /** Objects decoded so far. */
   decodes = 0;
@@ -58,6 +62,31 @@ export class ObjectTable {
     if (isObject(value)) this.hold(value, id);
     else this.giveBack(id);
     return value;
+  }
+
+  /**
+   * The objects of ids that were just handed out, as an array that decodes each one when it is first read. Its pins are taken over.
+   *
+   * Undecoded elements stand as their ids in the array behind it: documents are never numbers.
+   */
+  list(ids: Float64Array): readonly unknown[] {
+    const array: unknown[] = Array.from(ids);
+    this.#lists.register(array, ids);
+    const decode = (at: number) => {
+      const id = ids[at]!;
+      ids[at] = 0; // its pin goes its own way now
+      return (array[at] = this.take(id));
+    };
+    return new Proxy(array, {
+      get: (_, name) => {
+        const value = array[name as unknown as number];
+        return typeof value === "number" && name !== "length" ? decode(Number(name)) : value;
+      },
+      getOwnPropertyDescriptor: (_, name) => {
+        if (typeof array[name as unknown as number] === "number" && name !== "length") decode(Number(name));
+        return Reflect.getOwnPropertyDescriptor(array, name);
+      },
+    });
   }
 
   /** Pins go back in batches: one call for all that came up in this turn. */

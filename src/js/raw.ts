@@ -62,6 +62,8 @@ export interface RawSource {
   create?: Function;
   update?: Function;
   delete?: Function;
+  currentResourceVersion?: Function;
+  requestProgress?: Function;
 }
 
 export interface RawOptions {
@@ -109,6 +111,13 @@ export interface RawDeleteOptions {
   gracePeriodSeconds?: number;
   propagationPolicy?: string;
 }
+export interface RawList {
+  ids: Float64Array; // each pinned once
+  resourceVersion: string;
+  continue?: string;
+  remainingItemCount?: number;
+  shardSelector?: string; // in its canonical form
+}
 export interface RawViewSpec {
   namespaces?: string[];
   labelSelector?: string;
@@ -150,8 +159,9 @@ export interface RawResource {
   lastVersion(watcher: number): string | undefined;
   forget(watcher: number): void;
 
-  list(options: RawListOptions): Promise<{ ids: Float64Array; resourceVersion: string; continue?: string; remainingItemCount?: number }>;
-  get(key: string, options: { resourceVersion?: string }): Promise<number>;
+  // Reads end, and their requests with them, when `over` resolves; it has to in the end.
+  list(options: RawListOptions, over: Promise<void>): Promise<RawList>;
+  get(key: string, options: { resourceVersion?: string }, over: Promise<void>): Promise<number>;
 
   // Writes end, and their request with them, when `over` resolves; it has to in the end.
   create(document: string, over: Promise<void>): Promise<number>;

@@ -118,22 +118,16 @@ export class ResourceImpl<T> extends EventTarget {
 
   async list({ signal, ...options }: ListOptions = {}): Promise<List<T>> {
     const answer = await this.#ask(
-      (raw) => raw.list(options),
+      (raw, over) => raw.list(options, over()),
       signal,
-      ({ ids }, objects) => ids.forEach((id) => objects.giveBack(id)),
+      (list, objects) => list?.ids.forEach((id) => objects.giveBack(id)),
     );
-    const { ids, resourceVersion, continue: token, remainingItemCount } = answer.value;
-    return {
-      items: Array.from(ids, (id) => answer.objects.take(id) as T),
-      resourceVersion,
-      // Absent, not undefined, where there is nothing to tell.
-      ...(token !== undefined && { continue: token }),
-      ...(remainingItemCount !== undefined && { remainingItemCount }),
-    };
+    const { ids, ...rest } = answer.value;
+    return { items: answer.objects.list(ids) as readonly T[], ...rest };
   }
 
   async get(key: string, { signal, ...options }: GetOptions = {}): Promise<T> {
-    const answer = await this.#ask((raw) => raw.get(key, options), signal, discard);
+    const answer = await this.#ask((raw, over) => raw.get(key, options, over()), signal, discard);
     return answer.objects.take(answer.value) as T;
   }
 

@@ -174,9 +174,21 @@ export interface Source {
   /**
    * One page: a Kubernetes-style List document `{ metadata: { resourceVersion, continue?, remainingItemCount? }, items: [...] }`.
    * Reject with `{ code, reason, message, retryAfterSeconds }`, where `code` is an HTTP status, to refuse.
+   *
+   * `namespace`, `name` and the selectors say which part would do. They may be left unheeded: what comes is selected in any case. A
+   * `continue` is one that the source gave with an earlier page.
    */
   list(
-    request: { resourceVersion?: string; resourceVersionMatch?: string; limit?: number; continue?: string },
+    request: {
+      resourceVersion?: string;
+      resourceVersionMatch?: string;
+      limit?: number;
+      continue?: string;
+      namespace?: string;
+      name?: string;
+      labelSelector?: string;
+      fieldSelector?: string;
+    },
     signal: AbortSignal,
   ): Promise<{ body: string | Uint8Array | ReadableStream<Uint8Array> }>;
   /** Each item is one watch frame, `{ type, object }` as JSON. Its end is the end of the stream; reject as for `list`. */
@@ -206,6 +218,17 @@ export interface Source {
    * the object under the version of its deletion, with a Status, or with nothing.
    */
   delete?(request: { namespace?: string; name: string; body: string }, signal: AbortSignal): Promise<SourceAnswer | void>;
+
+  /**
+   * The upstream's current version. Together with `requestProgress` it lets the cache answer consistent reads by itself, as etcd lets the
+   * apiserver's; without, they are read from the upstream.
+   */
+  currentResourceVersion?(signal: AbortSignal): Promise<string>;
+  /**
+   * Asks the upstream to send a BOOKMARK with its current version on the open watch. Called ten times a second while somebody waits for a
+   * version, and never otherwise. It is done when the request is sent; a rejection is followed by the next request.
+   */
+  requestProgress?(signal: AbortSignal): Promise<void>;
 }
 
 /** What a source answers: JSON as text, as bytes, or as a stream of bytes. */
@@ -348,8 +371,8 @@ export interface Resource<T> extends EventTarget {
   /**
    * Lists from the cache, as a list request to the API server does.
    *
-   * @throws {WatchCacheError} `invalid` for a selector, version or token that cannot be read, `timeout` for a version that does not arrive,
-   *   `expired` for one that is gone here and upstream, `too-many-requests` with `wait: false` before the cache is ready, `closed`.
+   * @throws {WatchCacheError} `invalid` for options that cannot be read or contradict each other, `timeout` for a version that does not
+   *   arrive, `expired` for one that is no longer kept, `too-many-requests` with `wait: false` before the cache is ready, `closed`.
    * @throws {DOMException} `AbortError`.
    */
   list(options?: ListOptions): Promise<List<T>>;
@@ -608,43 +631,55 @@ export interface WatchEvent<T> {
   readonly resync?: true | undefined;
 }
 
-/** Options of `list`. */
+/** Options of `list`: those of a Kubernetes list request. */
 export interface ListOptions {
   namespace?: string;
   labelSelector?: string;
+  /** Any scalar path may be named, not only the few a server offers. */
   fieldSelector?: string;
-  /** Only a shard of the objects, such as `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')`. */
+  /** As in `WatchOptions`. */
   shardSelector?: string;
   /**
-   * None: as new as the upstream is now, which is asked for it. `"0"`: what is held, at once. `n`: not older than `n`, or as it was at `n`
-   * where a `limit` is given. What is not there yet is waited for, for up to 3 seconds.
+   * None: as new as the upstream is now, which is asked for it. `"0"`: what is held, at once. `n`: not older than `n`, or with a `limit`
+   * exactly `n`. What is not there yet is waited for, for up to 3 seconds.
    */
   resourceVersion?: string;
-  /** How `resourceVersion` is meant: as it was then, or not older. `Exact` is read from the event window, and from the upstream where that begins later. */
+  /** With a `resourceVersion` other than `"0"`: as it was at exactly that version. From the cache, as far as it reaches back, else from the upstream. */
   resourceVersionMatch?: "Exact" | "NotOlderThan";
-  /** The most objects of a page; 0, the default, and less: all. Not heeded at version `"0"`, as API servers do. */
+  /** Objects a page; the answer's `continue` asks for the next one. Not heeded at `resourceVersion` `"0"`. */
   limit?: number;
-  /** Goes on where a page has ended: its `continue`, with the same selectors. A token of the API server does as well. */
+  /**
+   * What the page before gave. All pages are of one version; when that is no longer kept the error is `expired`, and its
+   * `status.metadata.continue`, where there is one, goes on at the newest version.
+   */
   continue?: string;
   /** Before the cache is ready: wait for it (default), or fail at once with `too-many-requests`. */
   wait?: boolean;
+  /** Ends the wait, and the requests that were sent for it. */
   signal?: AbortSignal;
 }
 
 /** The answer to `list`: objects in the order of their keys, all of one version. */
 export interface List<T> {
+  /**
+   * The objects. Each is decoded when it is first read, and is the same object that events and views give, so a long list costs what is read
+   * of it. It is a `Proxy` of an array: `[...items]` is a plain one, for `postMessage` and `structuredClone`.
+   */
   readonly items: readonly T[];
   readonly resourceVersion: string;
-  /** Where there may be more: what the next page goes on from. All pages are of the version of the first one. */
+  /** Asks for the next page. Absent on the last one. A page may hold fewer objects than `limit`, even none, and yet not be the last. */
   readonly continue?: string;
-  /** How many objects follow, where that is known: without selectors. */
+  /** How many objects the further pages hold; absent where selectors make it unknown. */
   readonly remainingItemCount?: number;
+  /** The shard that was asked for, in its canonical form. */
+  readonly shardSelector?: string;
 }
 
 /** Options of `get`. */
 export interface GetOptions {
-  /** As in `ListOptions`. */
+  /** None: the upstream is asked. `"0"`: what is held. `n`: not older than `n`, which is waited for, for up to 3 seconds. */
   resourceVersion?: string;
+  /** As in `ListOptions`. */
   signal?: AbortSignal;
 }
 

@@ -388,12 +388,12 @@ impl RawResource {
         Ok(())
     }
 
-    /// Lists.
-    pub fn list(&self, options: JsValue) -> Result<Promise, JsValue> {
+    /// Lists. Given up when `over` resolves.
+    pub fn list(&self, options: JsValue, over: Promise) -> Result<Promise, JsValue> {
         check()?;
         let options: RawListOptions = from_value("list options", options)?;
         let this = Self(self.0.clone());
-        Ok(future_to_promise(async move {
+        Ok(until(over, async move {
             let listed = this.0.resource.clone().list(options.into()).await.map_err(|error| to_js(&error))?;
             let answer = js_sys::Object::new();
             let set = |name: &str, value: &JsValue| js_sys::Reflect::set(&answer, &name.into(), value);
@@ -412,12 +412,12 @@ impl RawResource {
         }))
     }
 
-    /// Gets one object.
-    pub fn get(&self, key: String, options: JsValue) -> Result<Promise, JsValue> {
+    /// Gets one object. Given up when `over` resolves.
+    pub fn get(&self, key: String, options: JsValue, over: Promise) -> Result<Promise, JsValue> {
         check()?;
         let options: RawListOptions = from_value("get options", options)?;
         let this = Self(self.0.clone());
-        Ok(future_to_promise(async move {
+        Ok(until(over, async move {
             let got = this.0.resource.clone().get(key, options.resource_version).await;
             got.map(|object| this.0.pins.pin(&object).into()).map_err(|error| to_js(&error))
         }))

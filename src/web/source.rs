@@ -13,6 +13,7 @@ use crate::runtime::Timer;
 use crate::source::page::read_all;
 use crate::source::{FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use crate::status::{Error, ErrorCode};
+use crate::version::Version;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::from_thrown;
 use crate::web::fetch::{Abort, read_chunk, reader};
@@ -25,32 +26,68 @@ extern "C" {
     pub type JsSource;
     #[wasm_bindgen(method, catch)]
     fn list(this: &JsSource, request: &JsValue, signal: &AbortSignal) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(method, catch, js_name = currentResourceVersion)]
+    fn current_version(this: &JsSource, signal: &AbortSignal) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(method, catch, js_name = requestProgress)]
+    fn request_progress(this: &JsSource, signal: &AbortSignal) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(method, catch)]
     fn watch(this: &JsSource, request: &JsValue, signal: &AbortSignal) -> Result<JsValue, JsValue>;
 }
 
 /// A source written in JavaScript.
 pub(super) struct ObjectSource {
+    /// Whether it tells its current version, and whether it can be asked for progress.
+    tells: (bool, bool),
     source: Rc<JsSource>,
     runtime: Rc<WebRuntime>,
 }
 
 impl ObjectSource {
     pub(super) fn new(source: JsSource) -> Self {
-        Self { source: Rc::new(source), runtime: Rc::new(WebRuntime::new()) }
+        let has = |name: &str| property(source.unchecked_ref(), name).is_some_and(|value| value.is_function());
+        let tells = (has("currentResourceVersion"), has("requestProgress"));
+        Self { tells, source: Rc::new(source), runtime: Rc::new(WebRuntime::new()) }
     }
 }
 
 impl Source for ObjectSource {
+    fn current_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
+        let source = self.source.clone();
+        let asked = async move {
+            let abort = Abort::new()?;
+            let answer = source.current_version(&abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
+            let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
+            let text = answer.as_string().ok_or_else(|| Error::protocol("the source's currentResourceVersion gave no text"))?;
+            Version::parse(&text).map_err(|error| Error::protocol(format!("the source's currentResourceVersion: {error}")))
+        };
+        self.tells.0.then(|| asked.boxed_local())
+    }
+
+    fn request_progress(&self) -> Option<LocalBoxFuture<'static, Result<(), Error>>> {
+        let source = self.source.clone();
+        let asked = async move {
+            let abort = Abort::new()?;
+            let answer = source.request_progress(&abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
+            JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
+            Ok(())
+        };
+        self.tells.1.then(|| asked.boxed_local())
+    }
+
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
         let source = self.source.clone();
         async move {
             let abort = Abort::new()?;
+            let narrow = request.narrow.unwrap_or_default();
             let request = bag(&[
                 ("resourceVersion", request.resource_version.map(JsValue::from)),
                 ("resourceVersionMatch", request.resource_version_match.map(JsValue::from)),
                 ("limit", request.limit.map(JsValue::from)),
                 ("continue", request.continue_token.map(JsValue::from)),
+                ("namespace", narrow.namespace.map(JsValue::from)),
+                ("name", narrow.name.map(JsValue::from)),
+                ("labelSelector", narrow.labels.map(JsValue::from)),
+                ("fieldSelector", narrow.fields.map(JsValue::from)),
             ]);
             let answer = source.list(&request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
             let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;

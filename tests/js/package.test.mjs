@@ -324,7 +324,10 @@ test("before the cache is ready: wait, or be told at once", async () => {
   const upstream = new Upstream([pod("a/x")]);
   upstream.refusal = { code: 503, reason: "ServiceUnavailable", message: "not yet", retryAfterSeconds: 1 };
   const { resource } = open(upstream);
-  await assert.rejects(resource.list({ wait: false }), { code: "too-many-requests", retryable: true });
+  await assert.rejects(resource.list({ wait: false, resourceVersion: "0" }), { code: "too-many-requests", retryable: true });
+  // What is to be as new as the upstream is asked of it, and so is an object that nothing is held of yet.
+  await assert.rejects(resource.list({ wait: false }), { code: "unavailable" });
+  await assert.rejects(resource.get("a/x"), { code: "unavailable" });
   await assert.rejects(resource.watch({ wait: false }).next(), { code: "too-many-requests" });
   const waiting = [resource.list({ resourceVersion: "0" }), resource.watch().next(), resource.synced()];
   await until(() => resource.status.error !== undefined);
@@ -478,7 +481,7 @@ test("closing while everything is under way leaves nobody waiting", async () => 
   const upstream = new Upstream(many(2));
   upstream.refusal = { code: 503, reason: "", message: "no" };
   const { resource, cache } = open(upstream);
-  const waiting = [resource.synced(), resource.list(), resource.get("a/x"), resource.refresh()];
+  const waiting = [resource.synced(), resource.list(), resource.list({ resourceVersion: "0" }), resource.refresh()];
   const ended = resource.watch().ended;
   await until(() => upstream.lists.length > 0);
   await cache.close();
