@@ -194,6 +194,18 @@ impl Status {
         Self::new(400, "BadRequest", message)
     }
 
+    /// 422 Invalid for `ListOptions` that the API's validation refuses: one cause a fault of this field, as `(reason, message)`. One fault
+    /// stands in the message as it is, several in brackets.
+    pub fn invalid_options(field: &str, faults: Vec<(&str, String)>) -> Self {
+        let each: Vec<String> = faults.iter().map(|(_, message)| format!("{field}: {message}")).collect();
+        let all = if each.len() == 1 { each.concat() } else { format!("[{}]", each.join(", ")) };
+        let mut status = Self::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {all}"));
+        let causes = faults.into_iter().map(|(reason, message)| Cause { reason: reason.into(), message, field: field.into() }).collect();
+        let (group, kind) = (Some("meta.k8s.io".into()), Some("ListOptions".into()));
+        status.details = Some(Details { group, kind, causes, ..Details::default() });
+        status
+    }
+
     /// 500 InternalError.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(500, "InternalError", message)

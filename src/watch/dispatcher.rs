@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use slab::Slab;
 
-use crate::cache::store::Difference;
 use crate::cache::window::Entry;
 use crate::json::fields::FieldSet;
 use crate::metrics::Metrics;
@@ -28,14 +27,14 @@ const PUMP_LIMIT: usize = 500;
 /// All watchers of a cacher, and what is ready for them.
 #[derive(Debug, Default)]
 pub struct Dispatcher {
-    watchers: Slab<Watcher>,
-    registry: Registry,
+    pub(super) watchers: Slab<Watcher>,
+    pub(super) registry: Registry,
     bookmarks: BookmarkSchedule,
     deadlines: BTreeSet<(Millis, u32)>,
     outbox: Outbox,
     // Events that found no room; nothing else is dispatched until each has gone in or its watcher has ended.
     blocked: Vec<(u32, WatchEvent)>,
-    pending: Pending,
+    pub(super) pending: Pending,
     // Watchers whose batch began since the last flush: it is complete with it.
     served: Vec<u32>,
     // Ids that may be used again only after the flush under way.
@@ -57,7 +56,7 @@ type Indices = [Option<u32>; 3];
 
 /// Watchers with something to pump at the next flush.
 #[derive(Debug, Default)]
-struct Pending {
+pub(super) struct Pending {
     ids: Vec<u32>,
     // The deliveries of an event 0 that went straight to each watcher of everything, until anything happens to one of the watchers, which
     // makes that one pending: the next event goes the same way, so nobody need be asked.
@@ -65,7 +64,7 @@ struct Pending {
 }
 
 impl Pending {
-    fn push(&mut self, id: u32) {
+    pub(super) fn push(&mut self, id: u32) {
         self.straight.clear();
         self.ids.push(id);
     }
@@ -214,48 +213,6 @@ impl Dispatcher {
 
     fn index(&mut self, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> u32 {
         *indices[kind as usize].get_or_insert_with(|| self.outbox.event(conversion.event(kind)))
-    }
-
-    /// Ends the streams that a relist ends. Those that outlive it hear of nothing until [`Dispatcher::relisted`]; they must be where the
-    /// cacher is, for what they are to hear then is the difference from there.
-    pub fn end_round(&mut self, reached: &Version) {
-        self.registry.clear();
-        for id in self.ids() {
-            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none() && watcher.started) else {
-                continue;
-            };
-            if watcher.on_overflow == OnOverflow::Resync && watcher.gate <= *reached {
-                watcher.route = self.registry.insert(&watcher.filter, id);
-            } else {
-                self.end(id, EndReason::Relist, reached);
-            }
-        }
-    }
-
-    /// A list at `version` replaced the state, which was at `reached`: those who outlive that are told so, and hear of the differences.
-    pub fn relisted(&mut self, differences: &[Difference], reached: &Version, version: &Version, fields: &FieldSet) {
-        for id in self.ids() {
-            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none() && watcher.started) else {
-                continue;
-            };
-            watcher.overflow.get_or_insert_with(|| Box::new(Overflow::new(reached.clone())));
-            self.pending.push(id);
-        }
-        let mut candidates = Vec::new();
-        for Difference { before, after } in differences {
-            let Some(object) = after.as_ref().or(before.as_ref()) else { continue };
-            candidates.extend_from_slice(self.registry.everything());
-            self.registry.candidates(object, before.as_deref(), fields, &mut candidates);
-            for id in candidates.drain(..) {
-                let Some(watcher) = self.watchers.get_mut(id as usize) else { continue };
-                let passes = |object: &&Rc<Object>| watcher.filter.passes(object, fields);
-                let (before, after) = (before.as_ref().filter(passes), after.as_ref().filter(passes));
-                let at = after.map_or(version, |object| object.version());
-                if let Some(overflow) = &mut watcher.overflow {
-                    overflow.merge(object.key(), before, after, at);
-                }
-            }
-        }
     }
 
     /// Whether a watcher has begun to skip changes since the last call.

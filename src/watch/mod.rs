@@ -10,4 +10,5 @@ pub mod options;
 pub mod outbox;
 pub mod overflow;
 pub mod registry;
+mod relist;
 pub mod watcher;

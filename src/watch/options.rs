@@ -1,6 +1,6 @@
 //! What a watch asks for, and which combinations the API allows.
 
-use crate::status::{Cause, Details, Error, ErrorCode, Status};
+use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 use crate::watch::overflow::OnOverflow;
 
@@ -49,8 +49,8 @@ pub enum Start {
 impl WatchOptions {
     /// Checks the combination as the API's validation does, and reads the version. 422 for a forbidden combination, with every mistake.
     pub fn start(&self) -> Result<Start, Error> {
-        let mut causes = Vec::new();
-        let mut forbid = |message: &str| causes.push(cause("FieldValueForbidden", format!("Forbidden: {message}")));
+        let mut faults = Vec::new();
+        let mut forbid = |message: &str| faults.push(("FieldValueForbidden", format!("Forbidden: {message}")));
         let kind = self.resource_version_match.as_deref().filter(|kind| !kind.is_empty());
         if self.send_initial_events.is_some() && kind != Some(NOT_OLDER_THAN) {
             forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
@@ -59,13 +59,13 @@ impl WatchOptions {
             forbid("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
         }
         if let Some(kind) = kind.filter(|kind| *kind != NOT_OLDER_THAN) {
-            causes.push(cause("FieldValueNotSupported", format!("Unsupported value: {kind:?}: supported values: {NOT_OLDER_THAN:?}")));
+            faults.push(("FieldValueNotSupported", format!("Unsupported value: {kind:?}: supported values: {NOT_OLDER_THAN:?}")));
         }
         if kind.is_some() && self.continue_token.as_deref().is_some_and(|token| !token.is_empty()) {
-            causes.push(cause("FieldValueForbidden", "Forbidden: resourceVersionMatch is forbidden when continue is provided".into()));
+            faults.push(("FieldValueForbidden", "Forbidden: resourceVersionMatch is forbidden when continue is provided".into()));
         }
-        if !causes.is_empty() {
-            return Err(invalid(causes));
+        if !faults.is_empty() {
+            return Err(Status::invalid_options("resourceVersionMatch", faults).into());
         }
         match self.resource_version.as_deref() {
             None | Some("") => Ok(Start::Unset),
@@ -84,21 +84,6 @@ fn unreadable(message: String) -> Error {
 }
 
 const NOT_OLDER_THAN: &str = "NotOlderThan";
-
-/// All of them are about the one field that says how the version is meant.
-fn cause(reason: &str, message: String) -> Cause {
-    Cause { reason: reason.into(), message, field: "resourceVersionMatch".into() }
-}
-
-/// 422 as the API server words it: one mistake as it is, several in brackets.
-fn invalid(causes: Vec<Cause>) -> Error {
-    let mistakes: Vec<String> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
-    let mistakes = if mistakes.len() == 1 { mistakes.concat() } else { format!("[{}]", mistakes.join(", ")) };
-    let mut status = Status::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {mistakes}"));
-    let details = Details { group: Some("meta.k8s.io".into()), kind: Some("ListOptions".into()), causes, ..Details::default() };
-    status.details = Some(details);
-    status.into()
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! What a list asks for, and which combinations the API allows.
 
 use crate::cache::list::token::Token;
-use crate::status::{Cause, Details, Error, Status};
+use crate::status::{Error, Status};
 use crate::version::Version;
 
 /// The options of a list, as the API names them.
@@ -87,7 +87,7 @@ impl ListOptions {
             let message = format!("Unsupported value: {kind:?}: supported values: \"Exact\", \"NotOlderThan\", \"\"");
             faults.push(("FieldValueNotSupported", message));
         }
-        if faults.is_empty() { Ok(()) } else { Err(invalid("resourceVersionMatch", faults)) }
+        if faults.is_empty() { Ok(()) } else { Err(Status::invalid_options("resourceVersionMatch", faults).into()) }
     }
 
     /// What storage says to the options: the rules behind the validation, which hold without it, too.
@@ -119,21 +119,6 @@ impl ListOptions {
 /// The limit that counts: none at version "0", which servers have always answered from the cache and whole.
 fn compute_limit(limit: i64, version: &str) -> Option<usize> {
     usize::try_from(limit).ok().filter(|limit| *limit > 0 && version != "0")
-}
-
-/// 422 for options that the API's validation refuses, with one cause a fault: `(reason, message)`.
-fn invalid(field: &str, faults: Vec<(&str, String)>) -> Error {
-    let each: Vec<String> = faults.iter().map(|(_, message)| format!("{field}: {message}")).collect();
-    let all = if each.len() == 1 { each.concat() } else { format!("[{}]", each.join(", ")) };
-    let mut status = Status::new(422, "Invalid", format!("ListOptions.meta.k8s.io \"\" is invalid: {all}"));
-    let causes = faults.into_iter().map(|(reason, message)| Cause { reason: reason.into(), message, field: field.into() });
-    status.details = Some(Details {
-        group: Some("meta.k8s.io".into()),
-        kind: Some("ListOptions".into()),
-        causes: causes.collect(),
-        ..Details::default()
-    });
-    status.into()
 }
 
 #[cfg(test)]

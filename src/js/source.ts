@@ -1,0 +1,75 @@
+/// <reference lib="dom" preserve="true" />
+
+/** Anything else that can list and watch. Equal sources with equal ids share one resource. */
+export interface SourceSpec {
+  source: Source;
+  /** What messages call it. */
+  id: string;
+}
+
+/** Any API that can list and then watch from the list's version. */
+export interface Source {
+  /**
+   * One page: a Kubernetes-style List document `{ metadata: { resourceVersion, continue?, remainingItemCount? }, items: [...] }`.
+   * Reject with `{ code, reason, message, retryAfterSeconds }`, where `code` is an HTTP status, to refuse.
+   *
+   * `namespace`, `name` and the selectors say which part would do. They may be left unheeded: what comes is selected in any case. A
+   * `continue` is one that the source gave with an earlier page.
+   */
+  list(
+    request: {
+      resourceVersion?: string;
+      resourceVersionMatch?: string;
+      limit?: number;
+      continue?: string;
+      namespace?: string;
+      name?: string;
+      labelSelector?: string;
+      fieldSelector?: string;
+    },
+    signal: AbortSignal,
+  ): Promise<{ body: string | Uint8Array | ReadableStream<Uint8Array> }>;
+  /** Each item is one watch frame, `{ type, object }` as JSON. Its end is the end of the stream; reject as for `list`. */
+  watch(
+    request: {
+      resourceVersion: string;
+      allowWatchBookmarks: boolean;
+      timeoutSeconds: number;
+      sendInitialEvents?: boolean;
+      resourceVersionMatch?: string;
+    },
+    signal: AbortSignal,
+  ): AsyncIterable<string | Uint8Array>;
+
+  /** One object as it stands now. Reject as for `list`, with code 404 where there is none. Without it, updates look for the object in lists. */
+  get?(request: { namespace?: string; name: string }, signal: AbortSignal): Promise<SourceAnswer>;
+  /** Adds the object that `body` holds as JSON; answers with the object as it is kept. Reject with code 409 where its name is taken. */
+  create?(request: { namespace?: string; body: string }, signal: AbortSignal): Promise<SourceAnswer>;
+  /**
+   * Replaces the object, if it still has the `metadata.resourceVersion` that stands in `body`; answers with the object as it is kept.
+   * Reject with code 409 where it has another one, and the change is made anew from what `get` gives. Where `metadata.managedFields` is
+   * missing from `body`, keep what you have.
+   */
+  update?(request: { namespace?: string; name: string; body: string }, signal: AbortSignal): Promise<SourceAnswer>;
+  /**
+   * Deletes the object. `body` holds `DeleteOptions` as JSON; reject with code 409 where its `preconditions` do not hold. Answers with
+   * the object under the version of its deletion, with a Status, or with nothing.
+   */
+  delete?(request: { namespace?: string; name: string; body: string }, signal: AbortSignal): Promise<SourceAnswer | void>;
+
+  /**
+   * The upstream's current version. Together with `requestProgress` it lets the cache answer consistent reads by itself, as etcd lets the
+   * apiserver's; without, they are read from the upstream.
+   */
+  currentResourceVersion?(signal: AbortSignal): Promise<string>;
+  /**
+   * Asks the upstream to send a BOOKMARK with its current version on the open watch. Called ten times a second while somebody waits for a
+   * version, and never otherwise. It is done when the request is sent; a rejection is followed by the next request.
+   */
+  requestProgress?(signal: AbortSignal): Promise<void>;
+}
+
+/** What a source answers: JSON as text, as bytes, or as a stream of bytes. */
+export interface SourceAnswer {
+  body: string | Uint8Array | ReadableStream<Uint8Array>;
+}

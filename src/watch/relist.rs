@@ -1,0 +1,55 @@
+//! What a relist does to watchers: most end with it, some hear of the difference.
+
+use std::rc::Rc;
+
+use crate::cache::store::Difference;
+use crate::json::fields::FieldSet;
+use crate::object::Object;
+use crate::version::Version;
+use crate::watch::dispatcher::Dispatcher;
+use crate::watch::event::EndReason;
+use crate::watch::overflow::{OnOverflow, Overflow};
+
+impl Dispatcher {
+    /// Ends the streams that a relist ends. Those that outlive it hear of nothing until [`Dispatcher::relisted`]; they must be where the
+    /// cacher is, for what they are to hear then is the difference from there.
+    pub fn end_round(&mut self, reached: &Version) {
+        self.registry.clear();
+        for id in self.ids() {
+            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none() && watcher.started) else {
+                continue;
+            };
+            if watcher.on_overflow == OnOverflow::Resync && watcher.gate <= *reached {
+                watcher.route = self.registry.insert(&watcher.filter, id);
+            } else {
+                self.end(id, EndReason::Relist, reached);
+            }
+        }
+    }
+
+    /// A list at `version` replaced the state, which was at `reached`: those who outlive that are told so, and hear of the differences.
+    pub fn relisted(&mut self, differences: &[Difference], reached: &Version, version: &Version, fields: &FieldSet) {
+        for id in self.ids() {
+            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none() && watcher.started) else {
+                continue;
+            };
+            watcher.overflow.get_or_insert_with(|| Box::new(Overflow::new(reached.clone())));
+            self.pending.push(id);
+        }
+        let mut candidates = Vec::new();
+        for Difference { before, after } in differences {
+            let Some(object) = after.as_ref().or(before.as_ref()) else { continue };
+            candidates.extend_from_slice(self.registry.everything());
+            self.registry.candidates(object, before.as_deref(), fields, &mut candidates);
+            for id in candidates.drain(..) {
+                let Some(watcher) = self.watchers.get_mut(id as usize) else { continue };
+                let passes = |object: &&Rc<Object>| watcher.filter.passes(object, fields);
+                let (before, after) = (before.as_ref().filter(passes), after.as_ref().filter(passes));
+                let at = after.map_or(version, |object| object.version());
+                if let Some(overflow) = &mut watcher.overflow {
+                    overflow.merge(object.key(), before, after, at);
+                }
+            }
+        }
+    }
+}
