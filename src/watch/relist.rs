@@ -44,8 +44,9 @@ impl Dispatcher {
             for id in candidates.drain(..) {
                 let Some(watcher) = self.watchers.get_mut(id as usize) else { continue };
                 let passes = |object: &&Rc<Object>| watcher.filter.passes(object, fields);
+                // One that only left the selection did so at its own version.
+                let at = after.as_ref().map_or(version, |object| object.version());
                 let (before, after) = (before.as_ref().filter(passes), after.as_ref().filter(passes));
-                let at = after.map_or(version, |object| object.version());
                 if let Some(overflow) = &mut watcher.overflow {
                     overflow.merge(object.key(), before, after, at);
                 }

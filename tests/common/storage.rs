@@ -87,6 +87,10 @@ impl Upstream {
         if exact && asked < compacted {
             return Err(Status::new(410, "Expired", "The resourceVersion for the provided list is too old.").into());
         }
+        if !exact && asked > replica {
+            // A replica that is behind waits as the cache does, and gives up.
+            return Err(Status::too_large(asked, replica).into());
+        }
         Ok(Place { version: if exact { asked } else { replica }, from: String::new() })
     }
 }

@@ -262,6 +262,16 @@ impl Upstream {
         self.compacted.set(self.version());
     }
 
+    /// Forgets what lies before this version.
+    pub fn expire_to(&self, version: u64) {
+        self.compacted.set(self.compacted.get().max(version.min(self.version())));
+    }
+
+    /// The oldest version that it still knows.
+    pub fn compacted(&self) -> u64 {
+        self.compacted.get()
+    }
+
     /// All open watches end, as by a reset connection.
     pub fn drop_streams(&self) {
         self.streams.borrow_mut().clear();

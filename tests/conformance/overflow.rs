@@ -7,6 +7,7 @@ use watchcache::watch::overflow::OnOverflow;
 use watchcache::watch::watcher::Demand;
 
 use crate::support::rig::{Rig, Setup};
+use crate::upstream::Upstream;
 use crate::{after, before, on_node};
 
 fn asleep(rig: &Rig, on_overflow: OnOverflow, options: WatchOptions) -> usize {
@@ -178,6 +179,24 @@ fn a_relist_ends_who_did_not_ask_to_outlive_it_and_brings_the_others_the_differe
     let heard = rig.client.streams.borrow()[asleep].events.iter().map(|event| format!("{event:?}")).collect::<Vec<_>>();
     assert_eq!(heard[1..], ["RESYNC @105", "ADDED ns/n@109", "DELETED ns/b@112", "DELETED ns/z@112", "MODIFIED ns/c@113"]);
     assert_eq!(rig.ended(asleep), None);
+}
+
+/// Of an object that is gone nobody knows when it went; one that only left the selection did so at its own version.
+#[test]
+fn a_relist_takes_what_left_a_selection_at_its_own_version() {
+    let on = |upstream: &Upstream, name: &str, node: &str| upstream.put_with("ns", name, &[], &serde_json::json!({"nodeName": node}));
+    let rig = Rig::new(Setup::default(), |upstream| {
+        on(upstream, "gone", "n1");
+        on(upstream, "left", "n1");
+    });
+    let selected = WatchOptions { field_selector: Some("spec.nodeName=n1".into()), on_overflow: OnOverflow::Resync, ..after(102) };
+    let stream = rig.watch(selected);
+    rig.lose_history(|upstream| {
+        on(upstream, "left", "n2");
+        on(upstream, "new", "n1");
+        upstream.delete("ns", "gone");
+    });
+    assert_eq!(rig.heard(stream), ["RESYNC @102", "DELETED ns/left@103", "ADDED ns/new@104", "DELETED ns/gone@106"]);
 }
 
 #[test]

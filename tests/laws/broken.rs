@@ -4,10 +4,8 @@ use proptest::prelude::*;
 use watchcache::cache::status::Phase;
 use watchcache::status::ErrorCode;
 use watchcache::watch::event::EndReason;
-use watchcache::watch::watcher::Demand;
 
-use crate::cases;
-use crate::steps::{Plan, StartAt, time, trace, write};
+use crate::steps::{PLAN, Pick, Plan, Step, pick, time, trace, write};
 use crate::support::model::SELECTIONS;
 use crate::support::rig::Setup;
 use crate::upstream::ListFault;
@@ -17,18 +15,18 @@ use crate::world::World;
 #[derive(Clone, Debug)]
 enum Damage {
     /// It ends too early.
-    Cut(prop::sample::Index),
+    Cut(Pick),
     /// This byte stands in place of another.
-    Byte(prop::sample::Index, u8),
+    Byte(Pick, u8),
     /// Something else altogether.
     Instead(&'static str),
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
     prop_oneof![
-        any::<prop::sample::Index>().prop_map(Damage::Cut),
+        pick().prop_map(Damage::Cut),
         // A control character or a byte that is no UTF-8 is an error wherever it stands.
-        (any::<prop::sample::Index>(), prop_oneof![Just(0x01u8), Just(0xFF), Just(0xC0)]).prop_map(|(at, byte)| Damage::Byte(at, byte)),
+        (pick(), prop_oneof![Just(0x01u8), Just(0xFF), Just(0xC0)]).prop_map(|(at, byte)| Damage::Byte(at, byte)),
         prop::sample::select(vec![
             "<html><body>502 Bad Gateway</body></html>",
             "null",
@@ -55,9 +53,9 @@ impl Damage {
         let mut bytes = whole.to_vec();
         match self {
             // Not to nothing at all, which is no frame.
-            Self::Cut(at) => bytes.truncate(1 + at.index(bytes.len() - 1)),
+            Self::Cut(at) => bytes.truncate(1 + at.of(bytes.len() - 1)),
             Self::Byte(at, byte) => {
-                let at = at.index(bytes.len());
+                let at = at.of(bytes.len());
                 bytes[at] = *byte;
             }
             Self::Instead(text) => bytes = text.as_bytes().to_vec(),
@@ -67,17 +65,15 @@ impl Damage {
 }
 
 fn everything(selection: usize) -> Plan {
-    Plan { selection, start: StartAt::Back(0), initial: None, bookmarks: false, buffer: None, timeout: None, demand: Demand::All }
+    Plan { selection, ..PLAN }
 }
 
-proptest! {
-    #![proptest_config(cases())]
-
-    #[test]
-    fn law_11_whole_a_broken_frame_changes_nothing_and_is_overcome(
-        seed in any::<u64>(),
-        steps in trace(prop_oneof![write(), time()], 15),
-        damages in prop::collection::vec((damage(), trace(write(), 5)), 1..4),
+law! {
+    law_11_whole_a_broken_frame_changes_nothing_and_is_overcome:
+    frame_is_overcome(
+        seed: u64 = any::<u64>(),
+        steps: Vec<Step> = trace(prop_oneof![write(), time()], 15),
+        damages: Vec<(Damage, Vec<Step>)> = prop::collection::vec((damage(), trace(write(), 5)), 1..4),
     ) {
         let world = World::new(Setup::seeded(seed));
         world.play(&steps);
@@ -89,29 +85,31 @@ proptest! {
             let whole = br#"{"type":"ADDED","object":{"metadata":{"name":"new","namespace":"ns0","resourceVersion":"999"}}}"#;
             world.rig.upstream.send_bytes(&damage.of(whole));
             world.rig.run(0);
-            prop_assert_eq!((world.rig.rows(), world.rig.version()), (rows, version));
+            assert_eq!((world.rig.rows(), world.rig.version()), (rows, version));
             let status = world.rig.status();
-            prop_assert!(status.phase != Phase::Live && status.stale, "{:?}", status);
+            assert!(status.phase != Phase::Live && status.stale, "{:?}", status);
             let code = status.error.unwrap().code;
-            prop_assert!(matches!(code, ErrorCode::Decode | ErrorCode::Protocol), "{:?}", code);
+            assert!(matches!(code, ErrorCode::Decode | ErrorCode::Protocol), "{:?}", code);
             world.play(missed);
             world.settle();
-            prop_assert_eq!(world.rig.rows(), world.rig.upstream.state());
-            prop_assert_eq!(world.rig.status().error, None);
+            assert_eq!(world.rig.rows(), world.rig.upstream.state());
+            assert_eq!(world.rig.status().error, None);
             for watched in &watches {
-                prop_assert_eq!(world.rig.ended(watched.stream), Some(EndReason::Relist));
-                prop_assert_eq!(world.changes(watched), []);
-                prop_assert_eq!(world.rig.resume_from(watched.stream), Some(version));
+                assert_eq!(world.rig.ended(watched.stream), Some(EndReason::Relist));
+                assert_eq!(world.changes(watched), []);
+                assert_eq!(world.rig.resume_from(watched.stream), Some(version));
             }
         }
     }
+}
 
-    #[test]
-    fn law_11_whole_a_broken_page_of_a_relist_changes_nothing_and_is_overcome(
-        seed in any::<u64>(),
-        page_size in 0u32..4,
-        faults in prop::collection::vec((damage(), any::<bool>(), 0usize..300), 1..6),
-        missed in trace(write(), 8),
+law! {
+    law_11_whole_a_broken_page_of_a_relist_changes_nothing_and_is_overcome:
+    page_is_overcome(
+        seed: u64 = any::<u64>(),
+        page_size: u32 = 0u32..4,
+        faults: Vec<(Damage, bool, usize)> = prop::collection::vec((damage(), any::<bool>(), 0usize..300), 1..6),
+        missed: Vec<Step> = trace(write(), 8),
     ) {
         let world = World::new(Setup { page_size, ..Setup::seeded(seed) });
         world.view(0);
@@ -125,13 +123,13 @@ proptest! {
         world.rig.lose_history(|_| {});
         let mut waited = 0;
         while !world.rig.upstream.list_faults.borrow().is_empty() && waited < 100 {
-            prop_assert_eq!(&world.rig.rows(), &rows);
+            assert_eq!(&world.rig.rows(), &rows);
             world.rig.run(10_000);
             waited += 1;
         }
-        prop_assert!(waited < 100, "{} of {} lists were asked for", count - world.rig.upstream.list_faults.borrow().len(), count);
+        assert!(waited < 100, "{} of {} lists were asked for", count - world.rig.upstream.list_faults.borrow().len(), count);
         world.play(&missed);
         world.settle();
-        prop_assert_eq!(world.rig.rows(), world.rig.upstream.state());
+        assert_eq!(world.rig.rows(), world.rig.upstream.state());
     }
 }

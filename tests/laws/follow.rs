@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use watchcache::watch::watcher::Demand;
-
-use crate::steps::{Plan, StartAt};
+use crate::steps::{PLAN, Plan, StartAt, Take};
 use crate::support::model::{SELECTIONS, replay};
 use crate::world::{Watched, World, failure};
 
@@ -22,9 +20,8 @@ pub struct Follower {
 }
 
 impl Follower {
-    pub fn new(world: &World, selection: usize, buffer: usize, demand: Demand) -> Self {
-        let plan =
-            Plan { selection, start: StartAt::Zero, initial: None, bookmarks: true, buffer: Some(buffer), timeout: Some(200), demand };
+    pub fn new(world: &World, selection: usize, buffer: usize, take: Take) -> Self {
+        let plan = Plan { selection, start: StartAt::Zero, bookmarks: true, buffer: Some(buffer), timeout: Some(200), take, ..PLAN };
         let current = world.watch(&plan);
         Self { plan, current, anew: true, taken: 0, mirror: BTreeMap::new(), last: 0, resumed: 0, restarted: 0 }
     }
@@ -67,16 +64,16 @@ impl Follower {
         }
     }
 
-    pub fn demand(&self, world: &World, demand: Demand) {
-        world.rig.demand(self.current.stream, demand);
+    pub fn take(&self, world: &World, take: Take) {
+        world.rig.demand(self.current.stream, take.into());
     }
 
     /// Reads all there is; then it must hold what stands upstream.
     pub fn finish(&mut self, world: &World) {
-        self.plan.demand = Demand::All;
+        self.plan.take = Take::Everything;
         for _ in 0..4 {
             self.follow(world);
-            self.demand(world, Demand::All);
+            self.take(world, Take::Everything);
             world.rig.run(10);
         }
         self.follow(world);

@@ -1,6 +1,7 @@
 //! What must hold for the cache whatever happens, as properties over random traces, judged by a naive model.
 //!
-//! A failure prints the shortest trace it was found with and the seed; `PROPTEST_CASES` asks for more than a run's usual number.
+//! A failure prints the smallest trace it was found with, as a test. A run plays 10,000 traces over all laws together; `WATCHCACHE_TRACES`
+//! asks for another number, `WATCHCACHE_SEED` for the traces of an earlier run.
 
 #![allow(unreachable_pub)]
 
@@ -10,11 +11,19 @@ mod support;
 #[path = "../common/upstream.rs"]
 mod upstream;
 
+#[macro_use]
+mod runner;
+
+mod asks;
+mod bounded;
 mod broken;
+mod etcd;
+mod etcd_streams;
 mod follow;
 mod isolation;
 mod loss;
 mod order;
+mod reads;
 mod reentrancy;
 mod replay;
 mod resume;
@@ -23,10 +32,3 @@ mod skip;
 mod split;
 mod steps;
 mod world;
-
-use proptest::test_runner::Config;
-
-/// 256 cases, unless the environment asks for another number.
-fn cases() -> Config {
-    Config { failure_persistence: None, ..Config::default() }
-}

@@ -1,31 +1,27 @@
 //! Law 2, order: versions grow for every subscriber, across reconnects, relists and replicas that are behind.
 
 use proptest::prelude::*;
-use watchcache::watch::watcher::Demand;
 
-use crate::cases;
 use crate::follow::Follower;
-use crate::steps::{Step, fault, selection, time, trace, write};
+use crate::steps::{Step, Take, fault, selection, time, trace, write};
 use crate::support::rig::Setup;
 use crate::world::World;
 
-fn demand() -> impl Strategy<Value = Demand> {
-    prop_oneof![1 => Just(Demand::None), 2 => Just(Demand::Batch(0)), 1 => Just(Demand::All)]
+fn demand() -> impl Strategy<Value = Take> {
+    prop_oneof![1 => Just(Take::Everything), 2 => Just(Take::Batch), 1 => Just(Take::Nothing)]
 }
 
-fn steps() -> impl Strategy<Value = Vec<(Step, Demand)>> {
+fn steps() -> impl Strategy<Value = Vec<(Step, Take)>> {
     let step = prop_oneof![4 => write(), 2 => time(), 2 => fault()];
     prop::collection::vec((step, demand()), 1..60)
 }
 
-proptest! {
-    #![proptest_config(cases())]
-
-    #[test]
-    fn law_02_order_holds_across_reconnects_relists_and_stale_replicas(
-        seed in any::<u64>(),
-        followers in prop::collection::vec((selection(), 1usize..6, demand()), 1..4),
-        steps in steps(),
+law! {
+    law_02_order_holds_across_reconnects_relists_and_stale_replicas:
+    followers_see_order(
+        seed: u64 = any::<u64>(),
+        followers: Vec<(usize, usize, Take)> = prop::collection::vec((selection(), 1usize..6, demand()), 1..4),
+        steps: Vec<(Step, Take)> = steps(),
     ) {
         let world = World::new(Setup::seeded(seed));
         let mut followers: Vec<Follower> =
@@ -35,9 +31,9 @@ proptest! {
             world.step(step);
             for follower in &mut followers {
                 follower.follow(&world);
-                follower.demand(&world, *demand);
+                follower.take(&world, *demand);
             }
-            prop_assert!(world.rig.version() >= version);
+            assert!(world.rig.version() >= version);
             version = world.rig.version();
         }
         world.settle();
@@ -45,19 +41,24 @@ proptest! {
             follower.finish(&world);
         }
     }
+}
 
+law! {
     /// The reflector's own trouble: what `misbehave` does, in its own order, and much of it.
-    #[test]
-    fn law_02_order_holds_while_everything_misbehaves(seed in any::<u64>(), steps in trace(prop_oneof![write(), time()], 60)) {
+    law_02_order_holds_while_everything_misbehaves:
+    a_follower_sees_order(
+        seed: u64 = any::<u64>(),
+        steps: Vec<Step> = trace(prop_oneof![write(), time()], 60),
+    ) {
         let world = World::new(Setup::seeded(seed));
         // No replica is so far behind that it does not know the pods.
         world.rig.upstream.pass(100);
-        let mut follower = Follower::new(&world, 0, 3, Demand::Batch(0));
+        let mut follower = Follower::new(&world, 0, 3, Take::Batch);
         for step in &steps {
             world.step(step);
             world.rig.upstream.misbehave();
             follower.follow(&world);
-            follower.demand(&world, Demand::Batch(0));
+            follower.take(&world, Take::Batch);
         }
         world.settle();
         follower.finish(&world);

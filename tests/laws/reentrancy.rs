@@ -11,7 +11,6 @@ use watchcache::cache::resource::Resource;
 use watchcache::runtime::Spawn;
 use watchcache::watch::event::EndReason;
 
-use crate::cases;
 use crate::steps::{Step, any_step, fault, moody_plan, plan, subscriber, time, trace, view, write};
 use crate::support::rig::Setup;
 use crate::world::World;
@@ -79,14 +78,12 @@ fn install(world: &Rc<World>, acts: Vec<Act>) {
     }));
 }
 
-proptest! {
-    #![proptest_config(cases())]
-
-    #[test]
-    fn law_09_reentrancy_of_callbacks_keeps_order_and_borrows_nothing_twice(
-        seed in any::<u64>(),
-        steps in trace(prop_oneof![6 => write(), 3 => time(), 3 => plan().prop_map(Step::Watch), 1 => fault()], 40),
-        acts in prop::collection::vec(act(), 0..60),
+law! {
+    law_09_reentrancy_of_callbacks_keeps_order_and_borrows_nothing_twice:
+    callbacks_harm_nobody(
+        seed: u64 = any::<u64>(),
+        steps: Vec<Step> = trace(prop_oneof![6 => write(), 3 => time(), 3 => plan().prop_map(Step::Watch), 1 => fault()], 40),
+        acts: Vec<Act> = prop::collection::vec(act(), 0..60),
     ) {
         let world = Rc::new(World::new(Setup::seeded(seed)));
         install(&world, acts);
@@ -96,14 +93,16 @@ proptest! {
         world.settle();
         world.judge_streams();
     }
+}
 
+law! {
     /// Closed in the midst of a flush: every stream ends as closed, and nothing comes after.
-    #[test]
-    fn law_09_reentrancy_a_close_in_a_callback_is_the_last_word(
-        seed in any::<u64>(),
-        steps in trace(any_step(), 40),
-        more in trace(prop_oneof![write(), time()], 20),
-        at in 0usize..20,
+    law_09_reentrancy_a_close_in_a_callback_is_the_last_word:
+    a_close_is_the_last_word(
+        seed: u64 = any::<u64>(),
+        steps: Vec<Step> = trace(any_step(), 40),
+        more: Vec<Step> = trace(prop_oneof![write(), time()], 20),
+        at: usize = 0usize..20,
     ) {
         let world = Rc::new(World::new(Setup::seeded(seed)));
         let calls = Rc::new(RefCell::new(0));
@@ -123,15 +122,15 @@ proptest! {
         world.rig.run(0);
         world.judge_streams();
         for stream in world.rig.client.streams.borrow().iter() {
-            prop_assert!(stream.vanished || stream.ended.is_some());
+            assert!(stream.vanished || stream.ended.is_some());
         }
         let (rows, version, flushes) = (world.rig.rows(), world.rig.version(), world.rig.client.flushes.get());
         world.play(&more);
         world.rig.run(600_000);
-        prop_assert_eq!((world.rig.rows(), world.rig.version(), world.rig.client.flushes.get()), (rows, version, flushes));
-        prop_assert_eq!(world.rig.upstream.connections(), 0);
+        assert_eq!((world.rig.rows(), world.rig.version(), world.rig.client.flushes.get()), (rows, version, flushes));
+        assert_eq!(world.rig.upstream.connections(), 0);
         let late = world.rig.watch(watchcache::watch::options::WatchOptions::default());
-        prop_assert_eq!(world.rig.ended(late), Some(EndReason::Error));
-        prop_assert_eq!(world.rig.refusal(late).unwrap().code, watchcache::status::ErrorCode::Closed);
+        assert_eq!(world.rig.ended(late), Some(EndReason::Error));
+        assert_eq!(world.rig.refusal(late).unwrap().code, watchcache::status::ErrorCode::Closed);
     }
 }

@@ -2,10 +2,8 @@
 
 use proptest::prelude::*;
 use watchcache::cache::window::WindowBounds;
-use watchcache::watch::watcher::Demand;
 
-use crate::cases;
-use crate::steps::{Plan, StartAt, Step, gentle_fault, plan, time, trace, write};
+use crate::steps::{PLAN, Plan, StartAt, Step, gentle_fault, plan, time, trace, write};
 use crate::support::model::SELECTIONS;
 use crate::support::rig::Setup;
 use crate::world::{World, failure};
@@ -21,21 +19,17 @@ fn oldest(world: &World, list: u64, size: usize) -> u64 {
     }
 }
 
-proptest! {
-    #![proptest_config(cases())]
-
-    #[test]
-    fn law_03_resume_equals_having_watched_since_or_says_410(
-        seed in any::<u64>(),
-        size in 1usize..12,
-        watches in prop::collection::vec((trace(prop_oneof![5 => write(), 3 => time(), 1 => gentle_fault()], 12), plan()), 1..10),
+law! {
+    law_03_resume_equals_having_watched_since_or_says_410:
+    resumed_is_watched_since(
+        seed: u64 = any::<u64>(),
+        size: usize = 1usize..12,
+        watches: Vec<(Vec<Step>, Plan)> = prop::collection::vec((trace(prop_oneof![5 => write(), 3 => time(), 1 => gentle_fault()], 12), plan()), 1..10),
     ) {
         let window = WindowBounds { lower: size, upper: size, ..WindowBounds::default() };
         let world = World::new(Setup { window, ..Setup::seeded(seed) });
         let list = world.rig.version();
-        let since_the_start = |selection| Plan {
-            selection, start: StartAt::At(list), initial: None, bookmarks: false, buffer: None, timeout: None, demand: Demand::All,
-        };
+        let since_the_start = |selection| Plan { selection, start: StartAt::At(list), ..PLAN };
         let references: Vec<_> = (0..SELECTIONS.len()).map(|selection| world.watch(&since_the_start(selection))).collect();
         let mut resumed = Vec::new();
         for (steps, plan) in &watches {
@@ -53,28 +47,31 @@ proptest! {
             let failed = failure(&world.rig.client.streams.borrow()[watched.stream]);
             if from < *oldest {
                 let failed = failed.expect("a version that is too old is refused");
-                prop_assert_eq!(failed.message, format!("too old resource version: {from} ({oldest})"));
-                prop_assert_eq!(failed.status.unwrap().code, 410);
+                assert_eq!(failed.message, format!("too old resource version: {from} ({oldest})"));
+                assert_eq!(failed.status.unwrap().code, 410);
             } else {
-                prop_assert_eq!(failed, None);
+                assert_eq!(failed, None);
                 let known = world.changes(&references[watched.selection]).into_iter().filter(|event| event.version > from);
                 let reached = world.rig.resume_from(watched.stream).unwrap_or(u64::MAX);
-                prop_assert_eq!(world.changes(watched), known.filter(|event| event.version <= reached).collect::<Vec<_>>());
+                assert_eq!(world.changes(watched), known.filter(|event| event.version <= reached).collect::<Vec<_>>());
             }
         }
     }
+}
 
+law! {
     /// The traces of this law keep one list: else the comparison would be empty.
-    #[test]
-    fn law_03_resume_through_drops_needs_no_other_list(seed in any::<u64>(), steps in trace(prop_oneof![2 => write(), 1 => Just(Step::Fault(crate::steps::Fault::Drop))], 30)) {
+    law_03_resume_through_drops_needs_no_other_list:
+    drops_need_no_list(
+        seed: u64 = any::<u64>(),
+        steps: Vec<Step> = trace(prop_oneof![2 => write(), 1 => Just(Step::Fault(crate::steps::Fault::Drop))], 30),
+    ) {
         let world = World::new(Setup::seeded(seed));
-        let watched = world.watch(&Plan {
-            selection: 0, start: StartAt::Back(0), initial: None, bookmarks: false, buffer: None, timeout: None, demand: Demand::All,
-        });
+        let watched = world.watch(&PLAN);
         world.play(&steps);
         world.settle();
-        prop_assert_eq!(world.rig.resource.with(|cacher| cacher.stats().lists), 1);
-        prop_assert_eq!(world.rig.ended(watched.stream), None);
+        assert_eq!(world.rig.resource.with(|cacher| cacher.stats().lists), 1);
+        assert_eq!(world.rig.ended(watched.stream), None);
         world.judge_stream(&watched);
     }
 }

@@ -9,7 +9,6 @@ use watchcache::watch::options::WatchOptions;
 use watchcache::watch::overflow::OnOverflow;
 use watchcache::watch::watcher::Demand;
 
-use crate::cases;
 use crate::steps::{Step, fault, selection, time, trace, write};
 use crate::support::model::{SELECTIONS, replay};
 use crate::support::rig::Setup;
@@ -51,31 +50,37 @@ fn truth(world: &World, selection: usize, version: u64) -> BTreeMap<String, Stri
     rows.into_iter().map(|(key, (_, document))| (key, document.to_string())).collect()
 }
 
-proptest! {
-    #![proptest_config(cases())]
-
-    #[test]
-    fn law_07_rows_stay_for_who_resyncs_through_overflow_and_relist(
-        seed in any::<u64>(), selection in selection(), buffer in 1usize..4, steps in steps(),
+law! {
+    law_07_rows_stay_for_who_resyncs_through_overflow_and_relist:
+    who_resyncs_keeps_rows(
+        seed: u64 = any::<u64>(),
+        selection: usize = selection(),
+        buffer: usize = 1usize..4,
+        steps: Vec<(Step, bool)> = steps(),
     ) {
         let (world, stream, rows) = run(seed, OnOverflow::Resync, selection, buffer, &steps);
-        prop_assert_eq!(world.rig.ended(stream), None);
-        prop_assert_eq!(rows, truth(&world, selection, world.rig.version()));
+        assert_eq!(world.rig.ended(stream), None);
+        assert_eq!(rows, truth(&world, selection, world.rig.version()));
     }
+}
 
-    #[test]
-    fn law_01_replay_holds_for_who_coalesces(
-        seed in any::<u64>(), selection in selection(), buffer in 1usize..4, steps in steps(),
+law! {
+    law_01_replay_holds_for_who_coalesces:
+    who_coalesces_hears_a_replay(
+        seed: u64 = any::<u64>(),
+        selection: usize = selection(),
+        buffer: usize = 1usize..4,
+        steps: Vec<(Step, bool)> = steps(),
     ) {
         let (world, stream, rows) = run(seed, OnOverflow::Coalesce, selection, buffer, &steps);
         let reached = match world.rig.ended(stream) {
             None => world.rig.version(),
             Some(reason) => {
-                prop_assert_eq!(reason, EndReason::Relist);
+                assert_eq!(reason, EndReason::Relist);
                 world.rig.resume_from(stream).unwrap()
             }
         };
-        prop_assert_eq!(rows, truth(&world, selection, reached));
+        assert_eq!(rows, truth(&world, selection, reached));
     }
 }
 

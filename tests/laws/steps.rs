@@ -1,13 +1,27 @@
 //! What traces are made of: everything that upstreams, networks and subscribers do, one step at a time.
+//!
+//! Their debug texts are expressions, so that a trace that breaks a law can be kept as a test.
+
+use std::fmt;
 
 use proptest::prelude::*;
-use proptest::sample::Index;
 use watchcache::runtime::Millis;
+use watchcache::watch::overflow::OnOverflow;
 use watchcache::watch::watcher::Demand;
 
 use crate::support::model::SELECTIONS;
 
-/// Where a watch starts.
+/// One of those that there are by then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pick(pub u16);
+
+impl Pick {
+    pub fn of(self, count: usize) -> usize {
+        usize::from(self.0) % count
+    }
+}
+
+/// Where a watch starts, or which version a read names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartAt {
     Unset,
@@ -20,8 +34,26 @@ pub enum StartAt {
     At(u64),
 }
 
+/// What a subscriber takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Take {
+    Everything,
+    Batch,
+    Nothing,
+}
+
+impl From<Take> for Demand {
+    fn from(take: Take) -> Self {
+        match take {
+            Take::Everything => Self::All,
+            Take::Batch => Self::Batch(0),
+            Take::Nothing => Self::None,
+        }
+    }
+}
+
 /// A watch that somebody opens.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq)]
 pub struct Plan {
     pub selection: usize,
     pub start: StartAt,
@@ -29,23 +61,87 @@ pub struct Plan {
     pub bookmarks: bool,
     pub buffer: Option<usize>,
     pub timeout: Option<u32>,
-    pub demand: Demand,
+    pub on_overflow: OnOverflow,
+    pub take: Take,
+}
+
+/// A watch of everything from the version held, whose subscriber takes all that comes.
+pub const PLAN: Plan = Plan {
+    selection: 0,
+    start: StartAt::Back(0),
+    initial: None,
+    bookmarks: false,
+    buffer: None,
+    timeout: None,
+    on_overflow: OnOverflow::Terminate,
+    take: Take::Everything,
+};
+
+/// Only what differs from [`PLAN`].
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plan {{ ")?;
+        let Self { selection, start, initial, bookmarks, buffer, timeout, on_overflow, take } = self;
+        for (differs, text) in [
+            (*selection != PLAN.selection, format!("selection: {selection}")),
+            (*start != PLAN.start, format!("start: {start:?}")),
+            (*initial != PLAN.initial, format!("initial: {initial:?}")),
+            (*bookmarks != PLAN.bookmarks, format!("bookmarks: {bookmarks}")),
+            (*buffer != PLAN.buffer, format!("buffer: {buffer:?}")),
+            (*timeout != PLAN.timeout, format!("timeout: {timeout:?}")),
+            (*on_overflow != PLAN.on_overflow, format!("on_overflow: watchcache::watch::overflow::OnOverflow::{on_overflow:?}")),
+            (*take != PLAN.take, format!("take: Take::{take:?}")),
+        ] {
+            if differs {
+                write!(f, "{text}, ")?;
+            }
+        }
+        write!(f, "..PLAN }}")
+    }
+}
+
+/// How the version of a list is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Match {
+    Unsaid,
+    NotOlderThan,
+    Exact,
+}
+
+/// A list that somebody reads to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ask {
+    pub selection: usize,
+    pub at: StartAt,
+    pub kind: Match,
+    pub limit: u8,
+    /// So long after a page the next one is asked for.
+    pub pause: Millis,
 }
 
 #[derive(Clone, Debug)]
 pub enum Step {
+    /// A write upstream: which pod, on which node, of which app.
     Put(u8, u8, u8),
     Delete(u8),
+    /// The same through the cache.
+    Create(u8, u8, u8),
+    Update(u8, u8, u8),
+    Remove(u8),
     /// The version moves on by writes to other resources.
     Pass(u64),
+    /// The upstream forgets what lies before so many versions ago; and whether the cache hears of it.
+    Compact(u64, bool),
     Run(Millis),
     Fault(Fault),
     Watch(Plan),
-    Demand(Index, Demand),
-    Stop(Index),
-    Vanish(Index),
+    Demand(Pick, Take),
+    Stop(Pick),
+    Vanish(Pick),
     View(usize),
-    CloseView(Index),
+    CloseView(Pick),
+    List(Ask),
+    Get(u8, StartAt),
     Refresh,
     Pause,
     Resume,
@@ -61,6 +157,8 @@ pub enum Fault {
     Repeat(usize),
     Bookmark,
     BrokenFrame,
+    /// The connection ends in the middle of a frame.
+    CutFrame(Pick),
     Stray,
     InternalError,
     Gone,
@@ -70,8 +168,12 @@ pub enum Fault {
     ForeignPage,
 }
 
-fn demand() -> impl Strategy<Value = Demand> {
-    prop_oneof![Just(Demand::None), Just(Demand::Batch(0)), Just(Demand::All)]
+pub fn pick() -> impl Strategy<Value = Pick> {
+    any::<u16>().prop_map(Pick)
+}
+
+pub fn take() -> impl Strategy<Value = Take> {
+    prop_oneof![Just(Take::Everything), Just(Take::Batch), Just(Take::Nothing)]
 }
 
 pub fn selection() -> impl Strategy<Value = usize> {
@@ -86,6 +188,15 @@ pub fn write() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Writes that go through the cache.
+pub fn own_write() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0u8..8, 0u8..3, 0u8..3).prop_map(|(number, node, app)| Step::Update(number, node, app)),
+        1 => (0u8..8, 0u8..3, 0u8..3).prop_map(|(number, node, app)| Step::Create(number, node, app)),
+        1 => (0u8..8).prop_map(Step::Remove),
+    ]
+}
+
 pub fn time() -> impl Strategy<Value = Step> {
     prop_oneof![3 => Just(0), 2 => 1u64..100, 2 => 1000u64..10_000, 1 => 10_000u64..150_000].prop_map(Step::Run)
 }
@@ -93,9 +204,9 @@ pub fn time() -> impl Strategy<Value = Step> {
 /// Watches of every kind, whose subscribers take everything.
 pub fn plan() -> impl Strategy<Value = Plan> {
     let start = prop_oneof![
+        3 => (0u64..12).prop_map(StartAt::Back),
         1 => Just(StartAt::Unset),
         1 => Just(StartAt::Zero),
-        3 => (0u64..12).prop_map(StartAt::Back),
         1 => (1u64..4).prop_map(StartAt::Ahead),
     ];
     let initial = prop_oneof![2 => Just(None), 1 => any::<bool>().prop_map(Some)];
@@ -104,35 +215,79 @@ pub fn plan() -> impl Strategy<Value = Plan> {
         start,
         initial,
         bookmarks,
-        buffer: None,
-        timeout: None,
-        demand: Demand::All,
+        ..PLAN
     })
 }
 
-/// The same, with subscribers of every temper.
+/// The same, with subscribers of every temper, who end when they are too slow.
 pub fn moody_plan() -> impl Strategy<Value = Plan> {
     let timeout = prop::option::weighted(0.2, 1u32..200);
-    (plan(), prop::option::weighted(0.7, 1usize..5), timeout, demand()).prop_map(|(plan, buffer, timeout, demand)| Plan {
+    (plan(), prop::option::weighted(0.7, 1usize..5), timeout, take()).prop_map(|(plan, buffer, timeout, take)| Plan {
         buffer,
         timeout,
-        demand,
+        take,
         ..plan
     })
 }
 
+/// The same, and some would rather skip changes than end.
+pub fn any_plan() -> impl Strategy<Value = Plan> {
+    let policy = prop_oneof![3 => Just(OnOverflow::Terminate), 1 => Just(OnOverflow::Resync), 1 => Just(OnOverflow::Coalesce)];
+    (moody_plan(), policy).prop_map(|(plan, on_overflow)| {
+        // Who skips changes is there to do so.
+        let most = if on_overflow == OnOverflow::Terminate { plan.buffer } else { Some(plan.buffer.unwrap_or(1)) };
+        Plan { on_overflow, buffer: most, ..plan }
+    })
+}
+
 /// What subscribers do.
-pub fn subscriber() -> impl Strategy<Value = Step> {
+pub fn subscriber_with(plan: impl Strategy<Value = Plan> + 'static) -> impl Strategy<Value = Step> {
     prop_oneof![
-        3 => moody_plan().prop_map(Step::Watch),
-        4 => (any::<Index>(), demand()).prop_map(|(stream, demand)| Step::Demand(stream, demand)),
-        1 => any::<Index>().prop_map(Step::Stop),
-        1 => any::<Index>().prop_map(Step::Vanish),
+        3 => plan.prop_map(Step::Watch),
+        4 => (pick(), take()).prop_map(|(stream, take)| Step::Demand(stream, take)),
+        1 => pick().prop_map(Step::Stop),
+        1 => pick().prop_map(Step::Vanish),
     ]
 }
 
+pub fn subscriber() -> impl Strategy<Value = Step> {
+    subscriber_with(any_plan())
+}
+
 pub fn view() -> impl Strategy<Value = Step> {
-    prop_oneof![2 => selection().prop_map(Step::View), 1 => any::<Index>().prop_map(Step::CloseView)]
+    prop_oneof![2 => selection().prop_map(Step::View), 1 => pick().prop_map(Step::CloseView)]
+}
+
+fn version() -> impl Strategy<Value = StartAt> {
+    prop_oneof![
+        2 => Just(StartAt::Unset),
+        2 => Just(StartAt::Zero),
+        5 => (0u64..20).prop_map(StartAt::Back),
+        1 => (1u64..4).prop_map(StartAt::Ahead),
+    ]
+}
+
+/// Lists that the API's validation allows.
+pub fn ask() -> impl Strategy<Value = Ask> {
+    let kind = prop_oneof![1 => Just(Match::Unsaid), 1 => Just(Match::NotOlderThan), 2 => Just(Match::Exact)];
+    let limit = prop_oneof![1 => Just(0u8), 2 => 1u8..4];
+    let pause = prop_oneof![2 => Just(0), 1 => 1u64..50, 1 => 1000u64..5000];
+    (selection(), version(), kind, limit, pause).prop_map(|(selection, at, kind, limit, pause)| {
+        let kind = match (at, kind) {
+            (StartAt::Unset, _) => Match::Unsaid,
+            (StartAt::Zero, Match::Exact) => Match::NotOlderThan,
+            _ => kind,
+        };
+        Ask { selection, at, kind, limit, pause }
+    })
+}
+
+pub fn read() -> impl Strategy<Value = Step> {
+    prop_oneof![3 => ask().prop_map(Step::List), 1 => (0u8..9, version()).prop_map(|(number, at)| Step::Get(number, at))]
+}
+
+pub fn compaction() -> impl Strategy<Value = Step> {
+    (0u64..20, any::<bool>()).prop_map(|(back, told)| Step::Compact(back, told))
 }
 
 /// What a connection suffers without any version getting lost upstream.
@@ -153,6 +308,7 @@ pub fn fault() -> impl Strategy<Value = Step> {
         2 => Just(Fault::LoseHistory),
         1 => (1u64..6).prop_map(Fault::Behind),
         1 => Just(Fault::BrokenFrame),
+        1 => pick().prop_map(Fault::CutFrame),
         1 => Just(Fault::Stray),
         1 => Just(Fault::InternalError),
         1 => Just(Fault::Gone),
@@ -165,7 +321,14 @@ pub fn fault() -> impl Strategy<Value = Step> {
 
 /// Everything, of everybody.
 pub fn any_step() -> impl Strategy<Value = Step> {
-    prop_oneof![6 => write(), 4 => time(), 5 => subscriber(), 1 => view(), 2 => fault()]
+    prop_oneof![
+        12 => write(), 2 => own_write(), 8 => time(), 10 => subscriber(), 2 => view(), 3 => read(), 1 => compaction(), 4 => fault(),
+    ]
+}
+
+/// Writes, and subscribers of every kind to them, without trouble upstream.
+pub fn calm_step() -> impl Strategy<Value = Step> {
+    prop_oneof![12 => write(), 2 => own_write(), 6 => time(), 8 => subscriber(), 2 => read()]
 }
 
 pub fn trace(step: impl Strategy<Value = Step>, most: usize) -> impl Strategy<Value = Vec<Step>> {

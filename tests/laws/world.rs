@@ -1,20 +1,23 @@
 //! A rig that plays traces, and judges at each flush and at the end what was seen.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
-use proptest::sample::Index;
+use watchcache::cache::index::{IndexBy, IndexSpec};
 use watchcache::cache::resource::Resource;
+use watchcache::json::path::Path;
 use watchcache::runtime::Clock;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::watch::event::EndReason;
 use watchcache::watch::options::WatchOptions;
+use watchcache::watch::overflow::OnOverflow;
 use watchcache::watch::watcher::Demand;
 
-use crate::steps::{Fault, Plan, StartAt, Step};
+use crate::asks::{Answers, Asking};
+use crate::steps::{Fault, Pick, Plan, StartAt, Step};
 use crate::support::client::{Client, Heard, Stream};
-use crate::support::model::{SELECTIONS, changes, delete_pod, initial, put_pod};
+use crate::support::model::{SELECTIONS, changes, delete_pod, initial, put_pod, replay};
 use crate::support::rig::{Rig, Rows, Setup, rows_of, view_rows};
 use crate::upstream::{ListFault, Request, Upstream, WatchFault};
 
@@ -39,27 +42,32 @@ struct Watching {
 pub struct World {
     pub rig: Rig,
     watching: Rc<RefCell<Watching>>,
+    pub asking: Asking,
+}
+
+/// The fields that the objects are indexed by.
+pub const INDEXES: [&str; 2] = ["metadata.labels.app", "spec.nodeName"];
+
+fn indexes() -> Vec<IndexSpec> {
+    INDEXES.map(|path| IndexSpec { name: path.into(), by: IndexBy::Path(Path::parse(path).unwrap()) }).into()
 }
 
 impl World {
     /// A live resource with six pods, judged at each flush.
     pub fn new(setup: Setup) -> Self {
-        Self::of(Rig::new(setup, |upstream| {
-            upstream.chunk.set(200);
-            for number in 0..6 {
-                put_pod(upstream, number, number, number / 2);
-            }
-        }))
+        Self::of(Rig::new(Setup { indexes: indexes(), ..setup }, six_pods))
+    }
+
+    /// The same, of an upstream that never fails.
+    pub fn calm(setup: Setup) -> Self {
+        let world = Self::new(setup);
+        world.asking.answers.calm.set(true);
+        world
     }
 
     /// One that has not begun.
     pub fn idle(setup: Setup) -> Self {
-        Self::of(Rig::idle(setup, |upstream| {
-            upstream.chunk.set(200);
-            for number in 0..6 {
-                put_pod(upstream, number, number, number / 2);
-            }
-        }))
+        Self::of(Rig::idle(Setup { indexes: indexes(), ..setup }, six_pods))
     }
 
     fn of(rig: Rig) -> Self {
@@ -69,7 +77,17 @@ impl World {
             learn(resource, &judged, &client.upgrade().unwrap());
             judge(resource, &judged.borrow().views, &upstream);
         }));
-        Self { rig, watching }
+        // One in two has events found by a field before all others.
+        if rig.resource.config().reflector.seed % 2 == 1 {
+            rig.resource.with(|cacher| cacher.set_trigger(&Path::parse("spec.nodeName").unwrap()));
+        }
+        let asking = Asking {
+            resource: rig.resource.clone(),
+            upstream: rig.upstream.clone(),
+            time: rig.time.clone(),
+            answers: Rc::new(Answers::default()),
+        };
+        Self { rig, watching, asking }
     }
 
     pub fn watches(&self) -> Vec<Watched> {
@@ -89,7 +107,19 @@ impl World {
                 put_pod(upstream, *number, *node, *app);
             }
             Step::Delete(number) => delete_pod(upstream, *number),
+            Step::Create(number, node, app) => self.asking.create(*number, *node, *app),
+            Step::Update(number, node, app) => self.asking.update(*number, *node, *app),
+            Step::Remove(number) => self.asking.remove(*number),
             Step::Pass(versions) => upstream.pass(*versions),
+            Step::Compact(back, told) => {
+                let version = upstream.version().saturating_sub(*back);
+                upstream.expire_to(version);
+                if *told {
+                    rig.resource.with(|cacher| cacher.compact(&version.into()));
+                }
+            }
+            Step::List(ask) => self.asking.list(ask),
+            Step::Get(number, at) => self.asking.get(*number, *at),
             Step::Run(millis) => {
                 rig.run(*millis);
             }
@@ -99,19 +129,19 @@ impl World {
                 self.watching.borrow_mut().watches.push(watched);
                 learn(&rig.resource, &self.watching, &rig.client);
             }
-            Step::Demand(stream, demand) => {
-                if let Some(stream) = self.pick(stream) {
-                    rig.demand(stream, *demand);
+            Step::Demand(stream, take) => {
+                if let Some(stream) = self.pick(*stream) {
+                    rig.demand(stream, (*take).into());
                 }
             }
             Step::Stop(stream) => {
-                if let Some(stream) = self.pick(stream) {
+                if let Some(stream) = self.pick(*stream) {
                     rig.stop(stream);
                     self.watching.borrow_mut().stopped.insert(stream);
                 }
             }
             Step::Vanish(stream) => {
-                if let Some(stream) = self.pick(stream) {
+                if let Some(stream) = self.pick(*stream) {
                     rig.client.vanish(&rig.resource, stream);
                 }
             }
@@ -119,7 +149,7 @@ impl World {
             Step::CloseView(view) => {
                 let mut watching = self.watching.borrow_mut();
                 if !watching.views.is_empty() {
-                    let index = view.index(watching.views.len());
+                    let index = view.of(watching.views.len());
                     let (id, _) = watching.views.swap_remove(index);
                     rig.resource.with(|cacher| cacher.views.close(id));
                 }
@@ -138,9 +168,9 @@ impl World {
         }
     }
 
-    fn pick(&self, stream: &Index) -> Option<usize> {
+    fn pick(&self, stream: Pick) -> Option<usize> {
         let watching = self.watching.borrow();
-        (!watching.watches.is_empty()).then(|| stream.get(&watching.watches).stream)
+        (!watching.watches.is_empty()).then(|| watching.watches[stream.of(watching.watches.len())].stream)
     }
 
     pub fn view(&self, selection: usize) {
@@ -159,11 +189,19 @@ impl World {
             }
             Fault::Freeze => upstream.freeze_streams(),
             Fault::LoseHistory => rig.lose_history(|_| {}),
-            Fault::Behind(versions) => upstream.behind.set(*versions),
+            Fault::Behind(versions) => {
+                self.asking.answers.lagged.set(true);
+                upstream.behind.set(*versions);
+            }
             Fault::CatchUp => upstream.catch_up(),
             Fault::Repeat(count) => upstream.repeat(*count),
             Fault::Bookmark => upstream.bookmark(),
             Fault::BrokenFrame => upstream.send_raw("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"broken"),
+            Fault::CutFrame(at) => {
+                let frame = br#"{"type":"MODIFIED","object":{"metadata":{"name":"cut","namespace":"ns0","resourceVersion":"9999"}}}"#;
+                upstream.send_bytes(&frame[..1 + at.of(frame.len() - 1)]);
+                upstream.drop_streams();
+            }
             Fault::Stray => {
                 upstream.send_raw("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"stray\",\"resourceVersion\":\"1\"}}}")
             }
@@ -208,6 +246,7 @@ impl World {
             allow_watch_bookmarks: plan.bookmarks,
             buffer_size: plan.buffer,
             timeout_seconds: plan.timeout,
+            on_overflow: plan.on_overflow,
             ..SELECTIONS[plan.selection].watch()
         };
         let from_state = match plan.initial {
@@ -216,7 +255,7 @@ impl World {
         };
         let id = rig.resource.watch(options.clone(), true);
         let stream = rig.client.listen(id, options);
-        rig.resource.demand(id, plan.demand);
+        rig.resource.demand(id, plan.take.into());
         Watched { stream, selection: plan.selection, from_state, from: from.filter(|_| !from_state) }
     }
 
@@ -227,6 +266,13 @@ impl World {
             self.rig.demand(watched.stream, Demand::All);
         }
         self.rig.run(5000);
+        for _ in 0..100 {
+            if self.asking.answers.open.get() == 0 {
+                return;
+            }
+            self.rig.run(5000);
+        }
+        panic!("{} requests were never answered", self.asking.answers.open.get());
     }
 
     /// What a watch heard of objects.
@@ -256,17 +302,14 @@ impl World {
             assert_eq!(stream.resume_from, None);
             return;
         }
-        let Some(from) = watched.from else {
+        let Some(from) = began(watched, stream) else {
             assert_eq!(heard, [], "nothing comes before the beginning");
             return;
         };
         let upstream = &self.rig.upstream;
-        // Who asked for what is new upstream began at a version that only the upstream knew: not after the first event.
-        let asked_upstream = !watched.from_state && stream.options.resource_version.is_none();
-        let from = match heard.first() {
-            Some(first) if asked_upstream => from.min(first.version - 1),
-            _ => from,
-        };
+        if stream.options.on_overflow != OnOverflow::Terminate {
+            return self.judge_skipping(watched, stream, from);
+        }
         let expected = |to| expected(upstream, watched, from, to);
         // Who stops does not hear the rest, which may have been an error.
         let stopped = self.watching.borrow().stopped.contains(&watched.stream);
@@ -280,6 +323,39 @@ impl World {
             assert_eq!(heard, expected(self.rig.version()), "{watched:?} is open");
         }
     }
+}
+
+impl World {
+    /// Who skips changes hears of what can be applied, and of all of it in the end.
+    fn judge_skipping(&self, watched: &Watched, stream: &Stream, from: u64) {
+        let upstream = &self.rig.upstream;
+        let heard = stream.changes();
+        let selected = |version| selected(upstream, watched.selection, version);
+        let before = if watched.from_state { BTreeMap::new() } else { selected(from) };
+        let after = replay(before, &heard);
+        let reached = match stream.ended {
+            Some(_) => stream.resume_from,
+            None if stream.vanished => None,
+            None => Some(self.rig.version()),
+        };
+        if let Some(reached) = reached {
+            assert_eq!(after, selected(reached.max(from)), "{watched:?} at {reached}, ended by {:?}", stream.ended);
+        }
+    }
+}
+
+/// The version behind which a watch heard of everything, once it had begun. Who asked for what is new upstream began at a version that only
+/// the upstream knew: not after the first event.
+pub fn began(watched: &Watched, stream: &Stream) -> Option<u64> {
+    let asked_upstream = !watched.from_state && stream.options.resource_version.is_none();
+    let first = stream.events.iter().find(|event| event.is_change()).filter(|_| asked_upstream);
+    watched.from.map(|from| first.map_or(from, |first| from.min(first.version - 1)))
+}
+
+/// The documents of a selection as they stood upstream at a version.
+pub fn selected(upstream: &Upstream, selection: usize, version: u64) -> BTreeMap<String, String> {
+    let rows = SELECTIONS[selection].of(&upstream.state_at(version));
+    rows.into_iter().map(|(key, (_, document))| (key, document.to_string())).collect()
 }
 
 /// The failure that ended a stream.
@@ -307,6 +383,13 @@ fn learn(resource: &Rc<Resource>, watching: &RefCell<Watching>, client: &Client)
     }
 }
 
+fn six_pods(upstream: &Upstream) {
+    upstream.chunk.set(200);
+    for number in 0..6 {
+        put_pod(upstream, number, number, number / 2);
+    }
+}
+
 /// What holds at each flush: nothing is held after the close; until then the store is what stood upstream at its version, and each view shows what passes of it.
 fn judge(resource: &Rc<Resource>, views: &[(u32, usize)], upstream: &Upstream) {
     let (rows, version, lists) =
@@ -318,8 +401,28 @@ fn judge(resource: &Rc<Resource>, views: &[(u32, usize)], upstream: &Upstream) {
     if lists > 0 {
         assert_store(&rows, upstream, version);
     }
+    judge_indexes(resource, &rows);
     for (view, selection) in views {
         assert_eq!(view_rows(resource, *view), SELECTIONS[*selection].texts(&rows), "a view at version {version}");
+    }
+}
+
+/// An index holds what a look at every object finds.
+fn judge_indexes(resource: &Rc<Resource>, rows: &Rows) {
+    for index in INDEXES {
+        let mut scanned: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for (key, (_, document)) in rows {
+            let document: serde_json::Value = serde_json::from_str(document).unwrap();
+            let value = index.split('.').fold(&document, |value, name| &value[name]);
+            scanned.entry(value.as_str().unwrap_or("").to_owned()).or_default().push(key);
+        }
+        resource.with(|cacher| {
+            assert!(cacher.index_values(index).unwrap().iter().map(|value| &**value).eq(scanned.keys()), "the values of {index}");
+            for value in ["", "a", "b", "web", "db", "none"] {
+                let found: Vec<&str> = cacher.by_index(index, value).unwrap().map(|object| &**object.key()).collect();
+                assert_eq!(found, scanned.get(value).cloned().unwrap_or_default(), "{index}={value}");
+            }
+        });
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
+use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::views::ViewOptions;
 use watchcache::watch::event::EventKind;
 use watchcache::watch::options::WatchOptions;
@@ -18,6 +19,7 @@ pub struct Row<'a> {
     pub name: &'a str,
     pub app: Option<&'a str>,
     pub node: &'a str,
+    pub uid: &'a str,
 }
 
 /// Some of the objects: as the API says it, and as a plain condition.
@@ -27,13 +29,14 @@ pub struct Selection {
     pub name: Option<&'static str>,
     pub labels: Option<&'static str>,
     pub fields: Option<&'static str>,
+    pub shard: Option<&'static str>,
     pub passes: fn(&Row<'_>) -> bool,
 }
 
-const ALL: Selection = Selection { namespace: None, name: None, labels: None, fields: None, passes: |_| true };
+const ALL: Selection = Selection { namespace: None, name: None, labels: None, fields: None, shard: None, passes: |_| true };
 
 /// Every kind of scope and selector.
-pub const SELECTIONS: [Selection; 14] = [
+pub const SELECTIONS: [Selection; 19] = [
     ALL,
     Selection { namespace: Some("ns1"), passes: |row| row.namespace == "ns1", ..ALL },
     Selection { name: Some("pod3"), passes: |row| row.name == "pod3", ..ALL },
@@ -54,7 +57,32 @@ pub const SELECTIONS: [Selection; 14] = [
         ..ALL
     },
     Selection { namespace: Some("ns0"), fields: Some("metadata.namespace=ns1"), passes: |_| false, ..ALL },
+    Selection {
+        labels: Some("app==db"),
+        fields: Some("spec.nodeName=a,metadata.name!=pod1"),
+        passes: |row| row.app == Some("db") && row.node == "a" && row.name != "pod1",
+        ..ALL
+    },
+    Selection { shard: Some(LOWER_HALF), passes: |row| hash(row.uid) < 1 << 63, ..ALL },
+    Selection { shard: Some(UPPER_HALF), passes: |row| hash(row.uid) >= 1 << 63, ..ALL },
+    Selection { labels: Some("app=web"), shard: Some(LOWER_HALF), passes: |row| row.app == Some("web") && hash(row.uid) < 1 << 63, ..ALL },
+    // Of the three namespaces this is ns1 alone.
+    Selection { shard: Some(ONE_NAMESPACE), passes: |row| hash(row.namespace) == hash("ns1"), ..ALL },
 ];
+
+const LOWER_HALF: &str = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
+const UPPER_HALF: &str = "shardRange(object.metadata.uid, '0x8000000000000000', '0x10000000000000000')";
+const ONE_NAMESPACE: &str = "shardRange(object.metadata.namespace, '0x20fc0b19253e64d5', '0x20fc0b19253e64d6')";
+
+/// FNV-1a over 64 bits, as the API's documentation has it.
+fn hash(text: &str) -> u64 {
+    let mut hash: u64 = 14_695_981_039_346_656_037;
+    for byte in text.bytes() {
+        hash ^= u64::from(byte);
+        hash = hash.wrapping_mul(1_099_511_628_211);
+    }
+    hash
+}
 
 impl Selection {
     pub fn watch(&self) -> WatchOptions {
@@ -63,13 +91,33 @@ impl Selection {
             name: self.name.map(Into::into),
             label_selector: self.labels.map(Into::into),
             field_selector: self.fields.map(Into::into),
+            shard_selector: self.shard.map(Into::into),
             ..WatchOptions::default()
         }
     }
 
-    /// `None` for what views have no word for: a name.
+    /// As a list says it: a name is a field there.
+    pub fn list(&self) -> ListOptions {
+        let name = self.name.map(|name| format!("metadata.name={name}"));
+        let fields: Vec<String> = self.fields.map(Into::into).into_iter().chain(name).collect();
+        ListOptions {
+            namespace: self.namespace.map(Into::into),
+            label_selector: self.labels.map(Into::into),
+            field_selector: (!fields.is_empty()).then(|| fields.join(",")),
+            shard_selector: self.shard.map(Into::into),
+            wait: true,
+            ..ListOptions::default()
+        }
+    }
+
+    /// Whether nothing but a namespace is asked for.
+    pub fn is_unselective(&self) -> bool {
+        (self.name, self.labels, self.fields, self.shard) == (None, None, None, None)
+    }
+
+    /// `None` for what views have no word for: a name, a shard.
     pub fn view(&self) -> Option<ViewOptions> {
-        self.name.is_none().then(|| ViewOptions {
+        (self.name.is_none() && self.shard.is_none()).then(|| ViewOptions {
             namespaces: self.namespace.map(|namespace| vec![namespace.into()]),
             label_selector: self.labels.map(Into::into),
             field_selector: self.fields.map(Into::into),
@@ -84,6 +132,7 @@ impl Selection {
             name: document["metadata"]["name"].as_str().unwrap(),
             app: document["metadata"]["labels"]["app"].as_str(),
             node: document["spec"]["nodeName"].as_str().unwrap_or(""),
+            uid: document["metadata"]["uid"].as_str().unwrap(),
         })
     }
 
@@ -99,21 +148,41 @@ impl Selection {
 
 /// Writes a pod of a small world: eight names in three namespaces, on one of two nodes or none, of one of two apps or none.
 pub fn put_pod(upstream: &Upstream, number: u8, node: u8, app: u8) -> u64 {
-    let node = ["", "a", "b"][usize::from(node % 3)];
-    let labels: &[(&str, &str)] = [&[("app", "web")][..], &[("app", "db")], &[]][usize::from(app % 3)];
-    upstream.put_with(namespace(number), &format!("pod{}", number % 8), labels, &json!({"nodeName": node}))
+    let (namespace, name) = pod(number);
+    upstream.put_with(namespace, &name, labels_of(app), &json!({"nodeName": node_of(node)}))
+}
+
+/// The namespace and the name of one of them.
+pub fn pod(number: u8) -> (&'static str, String) {
+    (["ns0", "ns1", "ns2"][usize::from(number % 8 % 3)], format!("pod{}", number % 8))
+}
+
+fn node_of(node: u8) -> &'static str {
+    ["", "a", "b"][usize::from(node % 3)]
+}
+
+fn labels_of(app: u8) -> &'static [(&'static str, &'static str)] {
+    [&[("app", "web")][..], &[("app", "db")], &[]][usize::from(app % 3)]
+}
+
+/// A document with this node and this app: one that is to be created, or `held` with nothing else changed.
+pub fn pod_document(number: u8, node: u8, app: u8, held: Option<&[u8]>) -> Vec<u8> {
+    let (namespace, name) = pod(number);
+    let mut document = match held {
+        Some(held) => serde_json::from_slice(held).unwrap(),
+        None => json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": name, "namespace": namespace}}),
+    };
+    document["metadata"]["labels"] = labels_of(app).iter().map(|(label, value)| (label.to_string(), Value::from(*value))).collect();
+    document["spec"] = json!({"nodeName": node_of(node)});
+    document.to_string().into_bytes()
 }
 
 /// Deletes it, if it is there.
 pub fn delete_pod(upstream: &Upstream, number: u8) {
-    let name = format!("pod{}", number % 8);
-    if upstream.state().contains_key(&format!("{}/{name}", namespace(number))) {
-        upstream.delete(namespace(number), &name);
+    let (namespace, name) = pod(number);
+    if upstream.state().contains_key(&format!("{namespace}/{name}")) {
+        upstream.delete(namespace, &name);
     }
-}
-
-fn namespace(number: u8) -> &'static str {
-    ["ns0", "ns1", "ns2"][usize::from(number % 8 % 3)]
 }
 
 /// The changes that a watcher of this selection must hear of, of all that were written after `from` and up to `to`.

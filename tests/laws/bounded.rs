@@ -1,0 +1,101 @@
+//! Law 8, bounded: the window holds no more than it may, and an event looks only at those it may concern.
+
+use proptest::prelude::*;
+use watchcache::cache::window::WindowBounds;
+
+use crate::steps::{PLAN, Plan, StartAt, Step, any_step, selection, trace, write};
+use crate::support::model::SELECTIONS;
+use crate::support::rig::Setup;
+use crate::world::World;
+
+law! {
+    law_08_bounded_is_the_window_whatever_comes:
+    the_window_is_bounded(
+        seed: u64 = any::<u64>(),
+        lower: usize = 1usize..8,
+        more: usize = 0usize..24,
+        max_bytes: usize = 200usize..6000,
+        steps: Vec<Step> = trace(any_step(), 50),
+    ) {
+        let window = WindowBounds { lower, upper: lower + more, max_bytes, ..WindowBounds::default() };
+        let world = World::new(Setup { window, ..Setup::seeded(seed) });
+        for step in &steps {
+            world.step(step);
+            world.rig.run(0);
+            let (stats, oldest, version) = world.rig.resource.with(|cacher| {
+                (cacher.stats(), cacher.window().oldest(), cacher.version().clone())
+            });
+            assert!(stats.history_bytes <= max_bytes, "{} bytes of {max_bytes}", stats.history_bytes);
+            assert!(stats.history <= stats.history_capacity && stats.history_capacity <= lower + more, "{stats:?}");
+            // However little it holds, it is known from where on.
+            let oldest = oldest.expect("there was a list");
+            assert!(oldest <= version);
+            world.rig.resource.with(|cacher| {
+                assert!(cacher.window().since(&oldest).is_ok());
+                let older = oldest.predecessor().filter(|older| !older.is_zero());
+                assert!(older.is_none_or(|older| cacher.window().since(&older).is_err()));
+            });
+        }
+        world.settle();
+    }
+}
+
+/// Whether an object may concern a watcher, by what can be looked up of its selection: any one demand that the object meets.
+fn meets_a_demand(selection: usize, key: &str, document: &str) -> bool {
+    let document: serde_json::Value = serde_json::from_str(document).unwrap();
+    let app = document["metadata"]["labels"]["app"].as_str();
+    let node = document["spec"]["nodeName"].as_str().unwrap_or("");
+    let (namespace, name) = key.split_once('/').unwrap();
+    match selection {
+        // Nothing is demanded, or nothing that could be looked up.
+        0 | 5 | 7 | 9 | 15 | 16 | 18 => true,
+        1 => namespace == "ns1",
+        2 => name == "pod3",
+        3 => namespace == "ns2" || name == "pod2",
+        4 | 17 => app == Some("web"),
+        6 => matches!(app, Some("web" | "db")),
+        8 => node == "a",
+        10 => namespace == "ns0",
+        11 => name == "pod4" || node.is_empty(),
+        12 => namespace == "ns0" || app == Some("web") || node == "b",
+        13 => matches!(namespace, "ns0" | "ns1"),
+        14 => app == Some("db") || node == "a",
+        _ => panic!("a selection that this law does not know"),
+    }
+}
+
+law! {
+    law_08_bounded_is_the_work_of_an_event_by_those_it_may_concern:
+    an_event_visits_few(
+        seed: u64 = any::<u64>(),
+        watchers: Vec<usize> = prop::collection::vec(selection(), 1..40),
+        steps: Vec<Step> = trace(write(), 30),
+    ) {
+        let world = World::new(Setup::seeded(seed));
+        for selection in &watchers {
+            world.watch(&Plan { selection: *selection, start: StartAt::Zero, ..PLAN });
+        }
+        world.rig.run(0);
+        for step in &steps {
+            let visited = |world: &World| world.rig.resource.with(|cacher| cacher.stats().dispatcher.visited);
+            let (version, before) = (world.rig.upstream.version(), visited(&world));
+            world.step(step);
+            world.rig.run(0);
+            let visits = visited(&world) - before;
+            let log = world.rig.upstream.log();
+            let Some(write) = log.last().filter(|write| write.version > version) else {
+                assert_eq!(visits, 0, "nothing happened");
+                continue;
+            };
+            let stood = world.rig.upstream.state_at(version);
+            let documents: Vec<&str> = stood.get(&write.key).map(|(_, document)| &**document).into_iter().chain([&*write.document]).collect();
+            let concerned = watchers.iter().filter(|selection| {
+                documents.iter().any(|document| meets_a_demand(**selection, &write.key, document))
+            });
+            let concerned = concerned.count() as u64;
+            assert!(visits <= concerned, "{visits} visits, and {concerned} of {} may match", watchers.len());
+        }
+        // The bound says something only while all selections are among those that it names.
+        assert_eq!(SELECTIONS.len(), 19);
+    }
+}
