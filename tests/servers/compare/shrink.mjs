@@ -48,6 +48,9 @@ export async function shrink(trace, difference, differences, { plays = 80, limit
   const until = last < 0 ? trace.steps : trace.steps.slice(0, last + 1);
   await keeps(until.filter((step) => own(step) && (step.step !== "end" || ends(step))));
 
+  // What does not depend on what was written needs none of it.
+  await keeps(best.steps.filter((step) => step.step !== "write"));
+
   // Then halves, quarters and so on of what is left, down to single steps.
   for (let size = Math.ceil(best.steps.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let at = best.steps.length - size; at > -size; at -= size) {
@@ -63,7 +66,8 @@ export async function shrink(trace, difference, differences, { plays = 80, limit
   for (const field of OPTIONAL) {
     const i = best.steps.findIndex((step) => "id" in step && step.step !== "write" && step.id === difference.step);
     const step = /** @type {any} */ (best.steps[i]);
-    if (!step || step[field] === undefined) continue;
+    // A get names its object; without the namespace it would be about nothing.
+    if (!step || step[field] === undefined || (step.step === "get" && field === "namespace")) continue;
     const { [field]: _, ...simpler } = step;
     await keeps(best.steps.with ? best.steps.with(i, simpler) : best.steps.map((it, j) => (j === i ? simpler : it)));
   }
