@@ -3,12 +3,13 @@
 // harness did the same work is, by a checksum over what its subscribers received.
 //   quick       fewer rounds and a smaller list: whether it all works, not how fast it is; kept in artifacts/
 //   --name=NAME the result's file, benches/results/NAME.json (latest); "latest" also goes into benches/README.md
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { format } from "prettier";
 import { launch, withPage } from "../benches/lib/browser.mjs";
 import { measureLoad } from "../benches/lib/load.mjs";
 import { commit, machine } from "../benches/lib/machine.mjs";
+import { intoReadme } from "../benches/lib/readme.mjs";
 import { disagreements, ratioTable, sizeTable } from "../benches/lib/report.mjs";
 import { measureSize } from "../benches/lib/size.mjs";
 import { startServer } from "../www/server/index.mjs";
@@ -46,15 +47,6 @@ async function measure(browser, plan) {
   }
 }
 
-/** Replaces what stands between the marks in benches/README.md. */
-function intoReadme(text) {
-  const file = join(root, "benches/README.md");
-  const [before, rest] = readFileSync(file, "utf8").split("<!-- latest -->\n");
-  const after = rest?.split("<!-- /latest -->")[1];
-  if (after === undefined) throw new CommandFailed("benches/README.md has lost the marks between which the latest results stand.");
-  writeFileSync(file, `${before}<!-- latest -->\n\n${text}\n\n<!-- /latest -->${after}`);
-}
-
 await main(async () => {
   const quick = process.argv.includes("quick");
   const name = process.argv.find((argument) => argument.startsWith("--name="))?.slice("--name=".length) ?? "latest";
@@ -80,7 +72,7 @@ await main(async () => {
   const file = join(root, quick ? "artifacts/bench-quick.json" : `benches/results/${name}.json`);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, await format(JSON.stringify({ ...about, results, size }), { parser: "json", printWidth: 140 }));
-  if (!quick && name === "latest") intoReadme(`${where}\n\n${tables}`);
+  if (!quick && name === "latest") intoReadme(root, "latest", `${where}\n\n${tables}`);
 
   const { fanout, ...others } = results;
   const wrong = [...Object.entries(others), ...fanout.map((scenario) => [`fanout to ${scenario.callbacks}`, scenario])].flatMap(

@@ -6,7 +6,17 @@ const git = (...args) => execFileSync("git", args, { encoding: "utf8" }).trim();
 
 /** The checkout's commit, "+" behind it when what is measured differs from it. */
 export function commit(root) {
-  const measured = ["src", "Cargo.toml", "Cargo.lock", "benches/lib", "benches/page", "www/server", "scripts"];
+  const measured = [
+    "src",
+    "Cargo.toml",
+    "Cargo.lock",
+    "benches/lib",
+    "benches/page",
+    "benches/native",
+    "benches/go",
+    "www/server",
+    "scripts",
+  ];
   return git("-C", root, "rev-parse", "--short=12", "HEAD") + (git("-C", root, "status", "--porcelain", "--", ...measured) ? "+" : "");
 }
 
@@ -17,7 +27,7 @@ export function machine(browserVersion) {
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     system: `${type()} ${release()}`,
     node: process.version,
-    browser: `Chromium ${browserVersion}`,
+    ...(browserVersion && { browser: `Chromium ${browserVersion}` }),
     loadAtStart: loadavg().map((load) => Math.round(load * 100) / 100),
   };
 }

@@ -73,13 +73,14 @@ export function rows({ ingest, read, stream, fanout, wholeWay, load }) {
   ];
 }
 
-function number(value) {
+/** A number with three digits that say something. */
+export function number(value) {
   if (value === undefined) return "";
   return value >= 1000 ? Math.round(value).toLocaleString("en") : Number(value.toPrecision(3)).toString();
 }
 
 /** A Markdown table, its columns aligned. */
-function table(head, lines) {
+export function table(head, lines) {
   const cells = [head, ...lines];
   const widths = head.map((_, column) => Math.max(...cells.map((line) => line[column].length)));
   const line = (values) =>

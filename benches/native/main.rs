@@ -1,0 +1,51 @@
+//! The cacher as native code: the same work as `benches/go` does with the apiserver's own, and what has no peer there.
+//!
+//! `npm run bench:native` runs both side by side and prints ratios. Alone: `cargo bench --bench native -- --pod tests/data/pod.json
+//! [--only NAME] [--scale 1.0]`. Prints one JSON object a line: `us` and `cpu` are µs an event (or a read) by the clock and of the thread's
+//! processor time; `delivered` is what watchers received, or a checksum over what a read gave.
+
+mod clock;
+mod dispatch;
+mod memory;
+mod pods;
+mod reads;
+
+/// One measurement.
+pub(crate) struct Measured {
+    /// µs a unit by the clock.
+    pub(crate) us: f64,
+    /// µs a unit of processor time.
+    pub(crate) cpu: f64,
+    /// What the watchers received, or what was read: the same in every run and for every peer.
+    pub(crate) delivered: u64,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let value = |name: &str| arguments.iter().position(|it| it == name).and_then(|at| arguments.get(at + 1)).cloned();
+    // `cargo bench` runs where Cargo.toml is.
+    let pod = std::fs::read(value("--pod").unwrap_or_else(|| "tests/data/pod.json".into())).expect("the pod of every event");
+    let only = value("--only");
+    let scale: f64 = value("--scale").map_or(1.0, |text| text.parse().expect("--scale is a number"));
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+
+    for scenario in dispatch::SCENARIOS.iter().filter(|it| wanted(it.name)) {
+        print(scenario.name, &scenario.run(&pod, scaled(scenario.events, scale)));
+    }
+    for (name, measured) in reads::measure(&wanted, scale) {
+        print(name, &measured);
+    }
+    if wanted("memory") {
+        println!("{}", memory::measure(&pod, scaled(10_000, scale)));
+    }
+}
+
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn scaled(count: usize, scale: f64) -> usize {
+    ((count as f64 * scale) as usize).max(50)
+}
+
+fn print(name: &str, measured: &Measured) {
+    let Measured { us, cpu, delivered } = measured;
+    println!("{}", serde_json::json!({ "name": name, "us": us, "cpu": cpu, "delivered": delivered }));
+}
