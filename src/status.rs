@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::version::VersionError;
+
 /// What a caller branches on. The text of [`ErrorCode::as_str`] is part of the public contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorCode {
@@ -326,6 +328,12 @@ impl Error {
     /// An answer that cannot be read.
     pub fn decode(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Decode, message)
+    }
+
+    /// A get or a watch names what is no version: 500 without a reason, as in the apiserver. Trying again would not help, so the code says
+    /// what is wrong. (In a list it is 400.)
+    pub fn no_version(error: &VersionError) -> Self {
+        Self { code: ErrorCode::Invalid, ..Status::new(500, "", error.to_string()).into() }
     }
 
     /// The cache or resource is closed.

@@ -7,7 +7,7 @@ use crate::cache::resource::Resource;
 use crate::key::{prepare, split};
 use crate::object::Object;
 use crate::source::{ListRequest, Narrow};
-use crate::status::{Error, ErrorCode, Status};
+use crate::status::{Error, Status};
 use crate::version::Version;
 
 impl Resource {
@@ -25,7 +25,7 @@ impl Resource {
         }
         prepare("/", &format!("/{key}"), false)?;
         let text = resource_version.filter(|text| !text.is_empty());
-        let version = text.map(|text| Version::parse(text).map_err(|error| unreadable(error.to_string()))).transpose()?;
+        let version = text.map(|text| Version::parse(text).map_err(|error| Error::no_version(&error))).transpose()?;
         let ready = {
             let mut cacher = self.cacher.borrow_mut();
             if cacher.ready().is_stopped() {
@@ -57,9 +57,4 @@ impl Resource {
         }
         Ok(found.map(|object| self.with_identity(vec![object])).and_then(|mut held| held.pop()))
     }
-}
-
-/// The apiserver answers a get with such a version with 500 and no reason. Trying again would not help, so the code here says what is wrong.
-fn unreadable(message: String) -> Error {
-    Error { code: ErrorCode::Invalid, ..Status::new(500, "", message).into() }
 }

@@ -6,7 +6,7 @@
 //! - `metrics.events_received.inc()`, `metrics.init_events.add(n)`: a [`Counter`] only grows; [`Gauge`] goes both ways (`set`, `inc`, `dec`).
 //! - `metrics.read_wait.observe_ms(millis)`: a [`Histogram`] of seconds. Observe a wait only when there was one.
 //! - `metrics.consistent_read(success, Fallback::Skipped)`, `metrics.consistency_check(CheckResult::Success)`.
-//! - `metrics.list("namespace", fetched, evaluated, returned)`: a list that was served here, by the index that narrowed it, or `""`.
+//! - `metrics.list("namespace", fetched, returned)`: a list that was served here, by the index that narrowed it, or `""`.
 //! - `metrics.capacity_changed(from, to)`: the window grew or shrank.
 //!
 //! They are read as numbers by [`Metrics::each`], or together with those of other resources as Prometheus text by [`text::Exposition`].
@@ -135,7 +135,6 @@ pub struct Metrics {
     consistency_checks: [Counter; 3],
     dispatch_duration: [Histogram; 3],
     lists: RefCell<BTreeMap<String, Listed>>,
-    evaluated: Counter,
     returned: Counter,
 }
 
@@ -163,7 +162,6 @@ impl Default for Metrics {
             consistency_checks: Default::default(),
             dispatch_duration: std::array::from_fn(|_| Histogram::new(DISPATCH)),
             lists: RefCell::default(),
-            evaluated: Counter::default(),
             returned: Counter::default(),
         }
     }
@@ -204,9 +202,9 @@ impl Metrics {
         }
     }
 
-    /// A list was served from the cache: by this index (`""` without one) it read `fetched` objects, tested `evaluated` of them and
-    /// answered with `returned`.
-    pub fn list(&self, index: &str, fetched: usize, evaluated: usize, returned: usize) {
+    /// A list was served from the cache: by this index (`""` without one) it read `fetched` objects and answered with
+    /// `returned`.
+    pub fn list(&self, index: &str, fetched: usize, returned: usize) {
         let mut lists = self.lists.borrow_mut();
         // Names are few and short, but a list is no place to allocate.
         if !lists.contains_key(index) {
@@ -216,7 +214,6 @@ impl Metrics {
             listed.requests += 1;
             listed.fetched += fetched as u64;
         }
-        self.evaluated.add(evaluated as u64);
         self.returned.add(returned as u64);
     }
 
@@ -272,7 +269,8 @@ impl Metrics {
         for (index, listed) in lists.iter() {
             visit(18, "", &[storage, ("index", index)], listed.fetched as f64);
         }
-        visit(19, "", &[storage], count(&self.evaluated));
+        // Objects that were decoded to be tested: etcd's are, a cache's never, and the apiserver says 0 for its own.
+        visit(19, "", &[storage], 0.0);
         visit(20, "", &[storage], count(&self.returned));
     }
 }
@@ -318,9 +316,9 @@ mod tests {
         metrics.consistent_read(false, Fallback::Skipped);
         metrics.consistent_read(false, Fallback::Skipped);
         metrics.consistency_check(CheckResult::Failure);
-        metrics.list("", 10, 10, 2);
-        metrics.list("namespace", 5, 5, 5);
-        metrics.list("namespace", 1, 0, 0);
+        metrics.list("", 10, 2);
+        metrics.list("namespace", 5, 5);
+        metrics.list("namespace", 1, 0);
         metrics.read_wait.observe_ms(30);
         metrics.dispatched(Stage::CacheToWatcher, 7, 3);
         let series = read(&metrics, &Now { version: Version::parse("98765432101234567890").unwrap(), capacity: 200 });
@@ -354,7 +352,7 @@ mod tests {
             ("apiserver_storage_list_total{storage=\"watchcache\",index=\"\"}", 1.0),
             ("apiserver_storage_list_total{storage=\"watchcache\",index=\"namespace\"}", 2.0),
             ("apiserver_storage_list_fetched_objects_total{storage=\"watchcache\",index=\"namespace\"}", 6.0),
-            ("apiserver_storage_list_evaluated_objects_total{storage=\"watchcache\"}", 15.0),
+            ("apiserver_storage_list_evaluated_objects_total{storage=\"watchcache\"}", 0.0),
             ("apiserver_storage_list_returned_objects_total{storage=\"watchcache\"}", 7.0),
         ] {
             assert_eq!(series.get(name), Some(&value), "{name}");

@@ -120,7 +120,7 @@ mod tests {
     fn a_familys_series_stand_together_under_its_type() {
         let (pods, odd) = (Metrics::default(), Metrics::default());
         pods.events_received.add(12);
-        odd.list("a\\b\"c\nd", 1, 1, 1);
+        odd.list("a\\b\"c\nd", 1, 1);
         let mut exposition = Exposition::default();
         exposition.add("", "pods", "", &pods, &Now { version: Version::from(77), capacity: 100 });
         exposition.add("apps", "deployments", "", &odd, &Now::default());

@@ -18,7 +18,8 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Parses the selectors and registers the paths they read. 400 with the parser's message and place for a selector with a mistake.
+    /// Parses the selectors and registers the paths they read. 400 with the parser's message and place for a selector with a mistake, and
+    /// for one that excludes the name.
     pub fn new(
         namespace: Option<&str>,
         name: Option<&str>,
@@ -27,6 +28,10 @@ impl Filter {
         fields: &mut FieldSet,
     ) -> Result<Self, Error> {
         let predicate = parse_selectors(label_selector, field_selector)?;
+        let other = |name: &&str| predicate.single_name().is_some_and(|demanded| demanded != *name);
+        if name.filter(|text| !text.is_empty()).filter(other).is_some() {
+            return Err(Status::bad_request("fieldSelector metadata.name doesn't match requested name").into());
+        }
         let matcher = Matcher::new(predicate, fields).map_err(|error| invalid_selector("fieldSelector", &error))?;
         let some = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(Rc::from);
         Ok(Self { namespace: some(namespace), name: some(name), shard: None, matcher })

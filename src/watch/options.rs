@@ -1,6 +1,6 @@
 //! What a watch asks for, and which combinations the API allows.
 
-use crate::status::{Error, ErrorCode, Status};
+use crate::status::{Error, Status};
 use crate::version::Version;
 use crate::watch::overflow::OnOverflow;
 
@@ -70,17 +70,11 @@ impl WatchOptions {
         match self.resource_version.as_deref() {
             None | Some("") => Ok(Start::Unset),
             Some(text) => {
-                let version = Version::parse(text).map_err(|error| unreadable(error.to_string()))?;
+                let version = Version::parse(text).map_err(|error| Error::no_version(&error))?;
                 Ok(if version.is_zero() { Start::Any } else { Start::After(version) })
             }
         }
     }
-}
-
-/// The apiserver answers a watch from such a version with 500 and no reason. Trying again would not help, so the code here says what is
-/// wrong.
-fn unreadable(message: String) -> Error {
-    Error { code: ErrorCode::Invalid, ..Status::new(500, "", message).into() }
 }
 
 const NOT_OLDER_THAN: &str = "NotOlderThan";
@@ -88,6 +82,7 @@ const NOT_OLDER_THAN: &str = "NotOlderThan";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::status::ErrorCode;
 
     fn options(initial: Option<bool>, kind: Option<&str>) -> WatchOptions {
         WatchOptions { send_initial_events: initial, resource_version_match: kind.map(str::to_string), ..WatchOptions::default() }

@@ -14,6 +14,7 @@ mod bookmarks;
 mod checker;
 mod delegation;
 mod dispatch;
+mod failures;
 mod filtering;
 mod intervals;
 mod life;

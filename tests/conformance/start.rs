@@ -1,5 +1,6 @@
 //! Where a watch starts, and what comes first.
 
+use watchcache::runtime::Clock;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::watch::event::EndReason;
 use watchcache::watch::options::WatchOptions;
@@ -349,6 +350,28 @@ fn wat_37_initial_events_are_not_ignored_and_without_the_option_a_watch_begins_a
     let (asked, silent) = (rig.watch(initial(Some("101"), true, true)), rig.watch(after(101)));
     assert_eq!(rig.heard(asked), ["ADDED a/x@101", "INITIAL-EVENTS-END @101"]);
     assert_eq!(rig.heard(silent), [""; 0]);
+}
+
+/// The REST layer of an apiserver reads a watch that names neither a version nor initial events as one with `sendInitialEvents` and
+/// `NotOlderThan`: it then waits for the upstream's newest, and with bookmarks tells the end of the state. That layer is not part of a cache,
+/// and here nothing is filled in: such a watch has what is held, at once, even while the upstream is ahead. Who wants the other says so.
+#[test]
+fn opt_06_a_watch_that_says_nothing_is_taken_as_it_is() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.tells_progress.set(true);
+        upstream.put("a", "x");
+    });
+    rig.upstream.freeze_streams();
+    rig.upstream.pass(1);
+    let said = |version: Option<&str>| WatchOptions { allow_watch_bookmarks: true, resource_version: version.map(Into::into), ..after(0) };
+    let began = rig.time.now();
+    for (version, expected) in [(None, &["ADDED a/x@101"][..]), (Some("0"), &["ADDED a/x@101"]), (Some("101"), &[])] {
+        let watch = rig.watch(said(version));
+        assert_eq!((rig.heard(watch), rig.ended(watch)), (expected.iter().map(ToString::to_string).collect(), None), "{version:?}");
+    }
+    assert_eq!((rig.time.now(), rig.upstream.asked.borrow().0.len()), (began, 0), "nobody is asked, and nothing waited for");
+    let asked = rig.watch(initial(None, true, true));
+    assert_eq!((rig.heard(asked), rig.upstream.asked.borrow().0.len()), (vec![], 1));
 }
 
 #[test]

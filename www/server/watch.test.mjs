@@ -176,7 +176,7 @@ test("wat_31_watches_of_a_bad_version_are_refused_without_a_reason", async (t) =
   await assert.rejects(watch("/api/v1/pods?watch=1&resourceVersion=abc"), { code: 500 });
 });
 
-test("opt_06_opt_08_options_of_a_watch", async (t) => {
+test("opt_08_options_of_a_watch", async (t) => {
   const { api } = await threePods(t);
   const cases = /** @type {[string, string[]][]} */ ([
     [

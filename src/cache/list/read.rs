@@ -64,8 +64,7 @@ fn read(cacher: &Cacher, request: &Request) -> Result<List, Error> {
     let rest = taken.fetched - taken.objects.len();
     // Of objects that a selector may drop nobody knows how many will come.
     let remaining = (taken.more && request.is_unselective()).then_some(rest as u64);
-    // Nothing is decoded to be matched here: fields were read when the object arrived.
-    cacher.metrics().list(by, taken.fetched, 0, taken.objects.len());
+    cacher.metrics().list(by, taken.fetched, taken.objects.len());
     Ok(List { objects: taken.objects, version, continue_token, remaining, shard: shard_text(&request.filter) })
 }
 
