@@ -389,7 +389,8 @@ impl Resource {
                     let now = this.runtime.now();
                     let again = this.with(|cacher| {
                         let processed = cacher.version().clone();
-                        cacher.dispatcher.tick(now, &processed)
+                        // After the close the schedule still names who has ended, and a timer would keep a process of Node alive.
+                        cacher.dispatcher.tick(now, &processed) && !cacher.ready().is_stopped()
                     });
                     if !again {
                         break;

@@ -191,6 +191,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
       const given = source[method];
       if (given !== undefined) bound[method] = given.bind(source);
     }
+    if (source.collection !== undefined) bound.collection = source.collection;
     return module.openSource(options, bound, delivery, memory);
   }
   const { path, labelSelector, fieldSelector } = target;

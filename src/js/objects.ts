@@ -65,11 +65,27 @@ export class ObjectTable {
   }
 
   /**
-   * The objects of ids that were just handed out, as an array that decodes each one when it is first read. Its pins are taken over.
+   * An answer with the objects of ids that were just handed out, as an array that decodes each one when it is first read. Its pins are
+   * taken over.
    *
    * Undecoded elements stand as their ids in the array behind it: documents are never numbers.
    */
-  list(ids: Float64Array): readonly unknown[] {
+  list<R extends object>(ids: Float64Array, rest: R): R & { readonly items: readonly unknown[]; readonly raw: Uint8Array } {
+    // What was decoded is held by the array, and holds its pin.
+    const all = ids.slice();
+    const answer = { items: this.#lazy(ids), ...rest };
+    const raw = () => {
+      try {
+        return this.#raw.rawList(all);
+      } catch (error) {
+        throw toError(error);
+      }
+    };
+    // Not enumerable: nobody who prints or copies a list means to copy its bytes.
+    return Object.defineProperty(answer, "raw", { get: raw }) as R & { items: readonly unknown[]; raw: Uint8Array };
+  }
+
+  #lazy(ids: Float64Array): readonly unknown[] {
     const array: unknown[] = Array.from(ids);
     this.#lists.register(array, ids);
     const decode = (at: number) => {

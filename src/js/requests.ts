@@ -167,6 +167,8 @@ export interface List<T> {
    * of it. It is a `Proxy` of an array: `[...items]` is a plain one, for `postMessage` and `structuredClone`.
    */
   readonly items: readonly T[];
+  /** A copy of the stored JSON of `items`, as one array: what passes a list on, or keeps it, without decoding any of it. */
+  readonly raw: Uint8Array;
   readonly resourceVersion: string;
   /** Asks for the next page. Absent on the last one. A page may hold fewer objects than `limit`, even none, and yet not be the last. */
   readonly continue?: string;

@@ -123,7 +123,7 @@ export class ResourceImpl<T> extends EventTarget {
       (list, objects) => list?.ids.forEach((id) => objects.giveBack(id)),
     );
     const { ids, ...rest } = answer.value;
-    return { items: answer.objects.list(ids) as readonly T[], ...rest };
+    return answer.objects.list(ids, rest) as List<T>;
   }
 
   async get(key: string, { signal, ...options }: GetOptions = {}): Promise<T> {

@@ -4,7 +4,7 @@ use js_sys::Reflect;
 use wasm_bindgen::prelude::*;
 
 use crate::status::{Details, Error, ErrorCode, Status};
-use crate::web::values::{property, text, to_value};
+use crate::web::values::{from_value, property, text, to_value};
 
 /// A JavaScript error with `name`, `code`, `status`, `retryable` and `retryAfterSeconds`. The facade makes a `WatchCacheError` of it.
 pub(super) fn to_js(error: &Error) -> JsValue {
@@ -30,8 +30,12 @@ pub(super) fn invalid_option(what: &str, message: &str) -> Error {
     Error::new(ErrorCode::Invalid, format!("{what}: {message}"))
 }
 
-/// What a transport or a `Source` threw: a refusal `{ code, reason, message, retryAfterSeconds }`, else a failure of the network.
+/// What a transport or a `Source` threw: a refusal `{ code, reason, message, retryAfterSeconds }`, or one with the server's own `status`,
+/// else a failure of the network.
 pub(super) fn from_thrown(thrown: &JsValue) -> Error {
+    if let Some(status) = property(thrown, "status").and_then(whole_status) {
+        return status.into();
+    }
     let message =
         text(thrown, "message").or_else(|| thrown.as_string()).unwrap_or_else(|| "the request failed without a reason".to_string());
     let code = property(thrown, "code").and_then(|code| code.as_f64()).filter(|code| (100.0..1000.0).contains(code));
@@ -46,4 +50,12 @@ pub(super) fn from_thrown(thrown: &JsValue) -> Error {
         status.details = Some(Details { retry_after_seconds: Some(seconds.ceil() as u32), ..Details::default() });
     }
     status.into()
+}
+
+/// A Status of a failure; `None` for what is none, such as the `status` of a fetch's response.
+fn whole_status(status: JsValue) -> Option<Status> {
+    if !status.is_object() {
+        return None;
+    }
+    from_value::<Status>("status", status).ok().filter(|status| status.code >= 400)
 }

@@ -272,6 +272,23 @@ impl RawResource {
         Ok(Uint8Array::from(self.0.pins.get(id)?.bytes()))
     }
 
+    /// A copy of the bytes of these objects, as one JSON array.
+    #[wasm_bindgen(js_name = rawList)]
+    pub fn raw_list(&self, ids: &Float64Array) -> Result<Uint8Array, JsValue> {
+        check()?;
+        let objects = ids.to_vec().into_iter().map(|id| self.0.pins.get(id)).collect::<Result<Vec<_>, _>>()?;
+        let mut bytes = Vec::with_capacity(2 + objects.iter().map(|object| object.bytes().len() + 1).sum::<usize>());
+        bytes.push(b'[');
+        for (at, object) in objects.iter().enumerate() {
+            if at > 0 {
+                bytes.push(b',');
+            }
+            bytes.extend_from_slice(object.bytes());
+        }
+        bytes.push(b']');
+        Ok(Uint8Array::from(bytes.as_slice()))
+    }
+
     /// An object's key.
     pub fn key(&self, id: f64) -> Result<String, JsValue> {
         check()?;

@@ -11,14 +11,14 @@ use web_sys::AbortSignal;
 
 use crate::runtime::Timer;
 use crate::source::page::read_all;
-use crate::source::{FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
+use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::from_thrown;
 use crate::web::fetch::{Abort, read_chunk, reader};
 use crate::web::runtime::WebRuntime;
-use crate::web::values::{cast, property};
+use crate::web::values::{cast, property, text};
 
 #[wasm_bindgen]
 extern "C" {
@@ -38,6 +38,7 @@ extern "C" {
 pub(super) struct ObjectSource {
     /// Whether it tells its current version, and whether it can be asked for progress.
     tells: (bool, bool),
+    collection: Option<Collection>,
     source: Rc<JsSource>,
     runtime: Rc<WebRuntime>,
 }
@@ -46,11 +47,17 @@ impl ObjectSource {
     pub(super) fn new(source: JsSource) -> Self {
         let has = |name: &str| property(source.unchecked_ref(), name).is_some_and(|value| value.is_function());
         let tells = (has("currentResourceVersion"), has("requestProgress"));
-        Self { tells, source: Rc::new(source), runtime: Rc::new(WebRuntime::new()) }
+        let collection = property(source.unchecked_ref(), "collection").filter(JsValue::is_object);
+        let collection = collection.map(|given| Collection { namespace: text(&given, "namespace").filter(|text| !text.is_empty()) });
+        Self { tells, collection, source: Rc::new(source), runtime: Rc::new(WebRuntime::new()) }
     }
 }
 
 impl Source for ObjectSource {
+    fn collection(&self) -> Option<Collection> {
+        self.collection.clone()
+    }
+
     fn current_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
         let source = self.source.clone();
         let asked = async move {

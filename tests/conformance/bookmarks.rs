@@ -28,6 +28,21 @@ fn bookmarks_come_once_a_minute_and_shortly_before_the_deadline() {
 }
 
 #[test]
+fn after_the_close_nothing_waits_for_a_bookmark() {
+    let left = |watches: bool| {
+        let rig = Rig::new(Setup::default(), |_| {});
+        if watches {
+            rig.watch(WatchOptions { timeout_seconds: Some(3600), ..with_bookmarks(100) });
+        }
+        rig.run(5_000);
+        rig.resource.close();
+        rig.run(2_000);
+        rig.time.tasks()
+    };
+    assert_eq!(left(true), left(false));
+}
+
+#[test]
 fn bkm_04_several_bookmarks_and_none_goes_back() {
     let rig = Rig::new(Setup::default(), |_| {});
     let watch = rig.watch(with_bookmarks(100));

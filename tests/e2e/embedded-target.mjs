@@ -15,14 +15,17 @@ const FAULTS = {
   html: ["htmlErrorPage", { on: "all", code: 200 }],
 };
 
-/** @returns {Promise<import("./target.mjs").Target>} */
-export async function embeddedTarget() {
+/**
+ * @param {{ cache?: boolean }} [how] `cache`: it serves from the package's own cache
+ * @returns {Promise<import("./target.mjs").Target>}
+ */
+export async function embeddedTarget({ cache = false } = {}) {
   // Empty and quiet: what happens is what a scenario does.
-  const server = await startServer({ port: 0, pods: 0, rate: 0, tokens: [TOKEN] });
+  const server = await startServer({ port: 0, pods: 0, rate: 0, tokens: [TOKEN], cache });
   let proxy = await Proxy.start({ upstream: server.url });
   const { port, origin } = new URL(proxy.url);
   return {
-    name: "the embedded server",
+    name: cache ? "the embedded server, from its cache" : "the embedded server",
     url: origin,
     side: server.url,
     token: TOKEN,

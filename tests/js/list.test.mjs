@@ -147,3 +147,35 @@ test("a list that is given up asks no longer", async () => {
     assert.equal(asked, so);
   });
 });
+
+test("a list's raw is the stored bytes of its objects, and decodes none", () =>
+  open(five(), async (pods, cache) => {
+    const list = await pods.list({ namespace: "a" });
+    const whole = JSON.parse(new TextDecoder().decode(list.raw));
+    assert.equal(decoded(cache), 0);
+    assert.deepEqual(
+      whole.map(({ metadata }) => metadata.name),
+      ["p1", "p2", "p3"],
+    );
+    assert.deepEqual(whole[1], list.items[1], "what was read is in it all the same");
+    assert.deepEqual(JSON.parse(new TextDecoder().decode(list.raw)), [...list.items]);
+    assert.deepEqual(Object.keys(list), ["items", "resourceVersion"], "a copy of a list copies no bytes");
+    assert.equal(new TextDecoder().decode((await pods.list({ labelSelector: "none" })).raw), "[]");
+  }));
+
+test("a source that is a Kubernetes API shares its tokens with the cache, and tells its refusals whole", async () => {
+  const upstream = five();
+  upstream.collection = {};
+  await open(upstream, async (pods) => {
+    const first = await pods.list({ resourceVersion: "105", limit: 2 });
+    const token = JSON.parse(Buffer.from(first.continue, "base64url").toString());
+    assert.deepEqual(token, { v: "meta.k8s.io/v1", rv: 105, start: "/a/p2\0" });
+    // At a version that is gone it is the upstream's, which says how to go on.
+    const status = { code: 410, reason: "Expired", message: "too old", metadata: { continue: "go-on" } };
+    upstream.refusal = Object.assign(new Error("refused"), { status });
+    const old = Buffer.from(JSON.stringify({ ...token, rv: 7 })).toString("base64url");
+    const error = await pods.list({ limit: 2, continue: old }).then(assert.fail, (reason) => reason);
+    assert.equal(upstream.lists.at(-1).continue, old);
+    assert.deepEqual([error.code, error.message, error.status], ["expired", "too old", status]);
+  });
+});

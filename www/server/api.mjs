@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocketServer } from "ws";
 import { authenticate } from "./auth.mjs";
 import { discoveryDocument, isProbe, isPublic } from "./discovery.mjs";
+import { isCacheable } from "./front.mjs";
+import { FrontWatcher } from "./front-watch.mjs";
 import { encodeJson } from "./json.mjs";
 import { readPage, renderPage } from "./list.mjs";
 import { isInKnownGroup, parseResourcePath } from "./path.mjs";
@@ -42,9 +44,11 @@ export class Api {
    * @param {import("./store.mjs").Store} store
    * @param {import("./faults.mjs").Faults} faults
    * @param {{ tokens: readonly string[], bookmarkMs: number, now: () => number }} settings
+   * @param {import("./front.mjs").Front} [front] the cache that lists and watches are served from, where there is one
    */
-  constructor(store, faults, settings) {
+  constructor(store, faults, settings, front) {
     this.store = store;
+    this.front = front;
     this.faults = faults;
     this.settings = settings;
     this.writer = new Writer(store, settings.now);
@@ -53,8 +57,8 @@ export class Api {
       perMessageDeflate: false,
       handleProtocols: (protocols) => [...protocols].at(-1) ?? false,
     });
-    /** Totals since the start. */
-    this.counts = { requests: 0, lists: 0, watches: 0, frames: 0 };
+    /** Totals since the start. `cached`: lists and watches that the cache has served. */
+    this.counts = { requests: 0, lists: 0, watches: 0, frames: 0, cached: 0 };
   }
 
   /** @param {Request} request @param {Response} response */
@@ -86,8 +90,9 @@ export class Api {
     const trouble = this.faults.answer({ verb: options.watch ? "watch" : "list", resource: path.definition.resource });
     if (trouble) return answer.text(trouble.code, trouble.body, trouble.type, trouble.headers);
     if (options.watch) {
+      const open = await this.#openWatch(path, options);
       answer.stream();
-      this.#watch(new StreamSink(answer.response), path, options);
+      this.#watch(new StreamSink(answer.response), path, options, open);
       return;
     }
     await this.#list(answer, path, options);
@@ -115,24 +120,53 @@ export class Api {
     const { definition, namespace } = path;
     this.counts.lists += 1;
     const table = this.store.table(definition);
-    const page = await readPage(table, options, namespace, this.faults.visible(table));
+    const front = this.#frontFor(definition, options);
+    const page = front
+      ? await front.list(table, namespace, options)
+      : renderPage(await readPage(table, options, namespace, this.faults.visible(table)), definition);
     const slow = this.faults.take("slowPages", { resource: definition.resource });
-    if (slow) await answer.chunks(drip(renderPage(page, definition), slow.pageMs, slow.chunks));
-    else await answer.chunks(renderPage(page, definition));
+    if (slow) await answer.chunks(drip(page, slow.pageMs, slow.chunks));
+    else await answer.chunks(page);
   }
 
-  /** @param {WebSocketSink | StreamSink} sink @param {ResourcePath} path @param {import("./query.mjs").ListOptions} options */
-  #watch(sink, path, options) {
+  /**
+   * The cache, where it can serve this. A replica that is behind is played by the store alone.
+   * @param {import("./resources.mjs").ResourceDefinition} definition @param {import("./query.mjs").ListOptions} options
+   */
+  #frontFor(definition, options) {
+    const front = this.faults.isBehind || !isCacheable(definition, options) ? undefined : this.front;
+    if (front) this.counts.cached += 1;
+    return front;
+  }
+
+  /**
+   * The watch of the cache, where it can serve this.
+   * @param {ResourcePath} path @param {import("./query.mjs").ListOptions} options
+   * @throws {StatusError} while the stream is not open yet, when the cache refuses it
+   */
+  async #openWatch({ definition, namespace, name }, options) {
+    return this.#frontFor(definition, options)?.watch(this.store.table(definition), { namespace, name }, options);
+  }
+
+  /**
+   * @param {WebSocketSink | StreamSink} sink @param {ResourcePath} path @param {import("./query.mjs").ListOptions} options
+   * @param {import("./front.mjs").OpenWatch} [open] of the cache; without one the store serves it
+   */
+  #watch(sink, path, options, open) {
     const { definition, namespace, name } = path;
     const table = this.store.table(definition);
     this.counts.watches += 1;
-    const watcher = new Watcher(table, options, { namespace, name }, sink, {
+    const settings = {
       bookmarkMs: this.settings.bookmarkMs,
       visible: this.faults.visible(table),
       delivered: () => {
         this.counts.frames += 1;
       },
-    });
+    };
+    const scope = { namespace, name };
+    const watcher = open
+      ? new FrontWatcher(table, options, scope, sink, settings, open)
+      : new Watcher(table, options, scope, sink, settings);
     /** @type {import("./faults.mjs").Stream} */
     const stream = {
       transport: sink.kind === "websocket" ? "websocket" : "http",
@@ -180,7 +214,7 @@ export class Api {
    * A WebSocket handshake. What fails before it is a plain HTTP answer, which a browser shows only as a failed connection.
    * @param {Request} request @param {import("node:stream").Duplex} socket @param {Buffer} head
    */
-  upgrade(request, socket, head) {
+  async upgrade(request, socket, head) {
     try {
       this.counts.requests += 1;
       const url = new URL(request.url ?? "/", "http://server");
@@ -194,9 +228,12 @@ export class Api {
       const trouble = this.faults.answer({ verb: "watch", resource: path.definition.resource, upgrade: true });
       if (trouble) return endUpgrade(socket, trouble.code, trouble.type, trouble.body, trouble.headers);
       checkHandshake(request, remaining);
+      const open = await this.#openWatch(path, options);
       request.headers["sec-websocket-protocol"] = remaining[0];
       if (remaining.length === 0) delete request.headers["sec-websocket-protocol"];
-      this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.#watch(new WebSocketSink(webSocket, socket), path, options));
+      this.webSockets.handleUpgrade(request, socket, head, (webSocket) =>
+        this.#watch(new WebSocketSink(webSocket, socket), path, options, open),
+      );
     } catch (error) {
       refuseUpgrade(socket, asStatusError(error));
     }

@@ -14,7 +14,7 @@ import { timestamp } from "./time.mjs";
  * @property {(ms: number) => void} freeze
  * @property {() => void} [unfreeze]
  * @property {(frame: Buffer) => void} [inject] sends bytes as one frame; absent where frames are only passed on
- * @property {import("./watch.mjs").Watcher} [watcher]
+ * @property {import("./watch.mjs").Watcher | import("./front-watch.mjs").FrontWatcher} [watcher]
  */
 
 /**
@@ -243,6 +243,11 @@ export class Faults {
     return fault;
   }
 
+  /** Whether new readers see a state that is behind. */
+  get isBehind() {
+    return this.#current("staleReplica") !== undefined;
+  }
+
   /**
    * What a new reader of a table may see: everything, or, of a replica that is behind, less, for as long as the fault lasts.
    * @param {import("./store.mjs").Table} table
@@ -298,7 +303,7 @@ const TOO_MANY_REQUESTS_TEXT = "Too many requests, please try again later.\n";
 
 /**
  * A frame that a sound server would not send.
- * @param {string} name @param {Record<string, any>} options @param {import("./watch.mjs").Watcher} watcher
+ * @param {string} name @param {Record<string, any>} options @param {NonNullable<Stream["watcher"]>} watcher
  * @returns {Buffer | undefined} undefined when there is no object to make it of
  */
 function strangeFrame(name, options, watcher) {
@@ -322,7 +327,7 @@ function strangeFrame(name, options, watcher) {
   return oldFrame(watcher) ?? sample.frame("MODIFIED");
 }
 
-/** The oldest event of the window that the watcher has seen go by. @param {import("./watch.mjs").Watcher} watcher */
+/** The oldest event of the window that the watcher has seen go by. @param {NonNullable<Stream["watcher"]>} watcher */
 function oldFrame(watcher) {
   const { window } = watcher.table;
   for (let position = window.first; position < Math.min(window.end, watcher.position); position += 1) {

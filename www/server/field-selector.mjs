@@ -10,6 +10,13 @@ export class FieldSelector {
     this.terms = terms;
   }
 
+  /** As it is written, with the names that the fields have now. */
+  toString() {
+    return this.terms
+      .map(({ field, equal, value }) => `${field}${equal ? "=" : "!="}${value.replace(/[\\,=]/g, (character) => `\\${character}`)}`)
+      .join(",");
+  }
+
   get empty() {
     return this.terms.length === 0;
   }

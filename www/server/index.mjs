@@ -6,6 +6,7 @@ import { allowLocalOrigins } from "./cors.mjs";
 import { demoStatus, registerDemo } from "./demo.mjs";
 import { digest } from "./digest.mjs";
 import { Faults } from "./faults.mjs";
+import { Front } from "./front.mjs";
 import { DEFAULTS, parseProxy } from "./options.mjs";
 import { Proxy } from "./proxy.mjs";
 import { servePage } from "./static.mjs";
@@ -46,16 +47,20 @@ const PORTS_TRIED = 50;
 export async function startServer(given = {}) {
   const options = { ...DEFAULTS, ...given };
   const target = given.proxy ? parseProxy(given.proxy) : undefined;
+  if (target && options.cache) throw new TypeError("--cache serves the objects of this server, and with --proxy it has none");
   const store = target ? undefined : new Store({ history: options.history });
   const faults = new Faults(store);
   /** @type {Traffic | undefined} */
   let traffic;
   /** @type {Api | undefined} */
   let api;
+  /** @type {Front | undefined} */
+  let front;
   if (store) {
     const cluster = populate(store, options);
     traffic = new Traffic(store, cluster, options);
-    api = new Api(store, faults, options);
+    if (options.cache) front = await Front.open(store, options);
+    api = new Api(store, faults, options, front);
   }
   const handler = api ?? new Proxy(/** @type {URL} */ (target), faults);
   const parts = { faults, store, traffic, api, proxy: target };
@@ -101,7 +106,7 @@ export async function startServer(given = {}) {
     upgraded.add(socket);
     socket.on("close", () => upgraded.delete(socket));
     socket.on("error", () => {});
-    handler.upgrade(request, socket, head);
+    void handler.upgrade(request, socket, head);
   });
   const port = await listen(app, options);
   traffic?.start();
@@ -121,6 +126,7 @@ export async function startServer(given = {}) {
       traffic?.stop();
       faults.clear();
       for (const stream of [...faults.streams]) stream.watcher?.stop(true);
+      await front?.close();
       const closed = app.close();
       for (const socket of upgraded) socket.destroy();
       await closed;

@@ -73,18 +73,26 @@ function planRead(options) {
     if (token.version < 0) return { start: token.start, limit };
     return { exact: token.version, wait: { number: token.version, text: String(token.version) }, start: token.start, limit };
   }
-  let asked;
-  try {
-    asked = parseVersion(options.resourceVersion);
-  } catch (error) {
-    throw badRequest(`invalid resource version: ${/** @type {Error} */ (error).message}`);
-  }
+  const asked = askedVersion(options);
   if (options.resourceVersion === "") return { limit };
   // Version 0 means "whatever is at hand", and a cache hands out all of it.
   if (asked.number === 0) return { limit: 0 };
   // A limit with a version and no match is exact too: the oldest rule, kept for old clients.
   const exact = options.resourceVersionMatch === "Exact" || (options.resourceVersionMatch === "" && limit > 0);
   return exact ? { exact: asked.number, wait: asked, limit } : { wait: asked, limit };
+}
+
+/**
+ * The version that a list asks for.
+ * @param {ListOptions} options
+ * @throws {import("./status.mjs").StatusError} 400 for what is none
+ */
+export function askedVersion(options) {
+  try {
+    return parseVersion(options.resourceVersion);
+  } catch (error) {
+    throw badRequest(`invalid resource version: ${/** @type {Error} */ (error).message}`);
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import { apiVersion, keyOf } from "./resources.mjs";
 const CLOSING = "}\n";
 
 /** @param {FrameType} type @param {import("./resources.mjs").ResourceDefinition} definition */
-const frameStart = (type, definition) => `{"type":"${type}","object":${objectStart(definition)}`;
+export const frameStart = (type, definition) => `{"type":"${type}","object":${objectStart(definition)}`;
 /** @param {import("./resources.mjs").ResourceDefinition} definition */
 const objectStart = (definition) => `{"kind":"${definition.kind}","apiVersion":"${apiVersion(definition)}",`;
 

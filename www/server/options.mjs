@@ -12,6 +12,7 @@ import { parseArgs } from "node:util";
  * @property {number} [seed] equal seeds make equal clusters and equal traffic
  * @property {number} [history] events kept per resource before a version is too old
  * @property {number} [bookmarkMs] time between the bookmarks of a watch
+ * @property {boolean} [cache] serve lists and watches from the package's own cache, which must be built; else from the store
  * @property {readonly string[]} [tokens] bearer tokens that are let in; none: everybody
  * @property {string} [proxy] URL of an API server to forward to instead
  * @property {string} [root] directory of the built page
@@ -28,6 +29,7 @@ export const DEFAULTS = {
   seed: 1,
   history: 8_000,
   bookmarkMs: 60_000,
+  cache: false,
   tokens: [],
   root: fileURLToPath(new URL("../dist/", import.meta.url)),
   now: Date.now,
@@ -42,6 +44,7 @@ export const USAGE = `Usage: node www/server/main.mjs [options]
   --seed N           equal seeds make equal clusters (${DEFAULTS.seed})
   --history N        events kept per resource before a version is too old (${DEFAULTS.history})
   --bookmark-ms N    time between the bookmarks of a watch (${DEFAULTS.bookmarkMs})
+  --cache            serve lists and watches from the package's own cache before the store
   --token TOKEN      bearer token that is let in; may be given several times; without one everybody is
   --proxy URL        forward the API to this server instead, such as a kubectl proxy at http://127.0.0.1:8001
   --root DIRECTORY   directory of the built page
@@ -70,6 +73,7 @@ export function parseCommandLine(args) {
       token: { type: "string", multiple: true },
       proxy: text,
       root: text,
+      cache: { type: "boolean" },
       help: { type: "boolean" },
     },
   });
@@ -82,7 +86,8 @@ export function parseCommandLine(args) {
       throw new TypeError(`--${name} is a number from 0 to ${maximum}, not "${given}"`);
     options[name === "bookmark-ms" ? "bookmarkMs" : name] = Number(given);
   }
-  for (const name of /** @type {const} */ (["host", "proxy", "root", "help"])) if (values[name] !== undefined) options[name] = values[name];
+  for (const name of /** @type {const} */ (["host", "proxy", "root", "cache", "help"]))
+    if (values[name] !== undefined) options[name] = values[name];
   if (values.token) options.tokens = values.token;
   return options;
 }

@@ -15,6 +15,7 @@ import { parseInteger } from "./version.mjs";
  * @property {number | undefined} timeoutSeconds
  * @property {boolean} allowWatchBookmarks
  * @property {boolean | undefined} sendInitialEvents
+ * @property {string} labelSelector as given
  * @property {import("./label-selector.mjs").LabelSelector} labels
  * @property {import("./field-selector.mjs").FieldSelector} fields
  */
@@ -55,6 +56,7 @@ function decode(query, definition) {
       timeoutSeconds: integer(query, "timeoutSeconds"),
       allowWatchBookmarks: flag(query, "allowWatchBookmarks") ?? false,
       sendInitialEvents: flag(query, "sendInitialEvents"),
+      labelSelector: query.get("labelSelector") ?? "",
       labels: parseLabelSelector(query.get("labelSelector") ?? ""),
       fields: parseFieldSelector(query.get("fieldSelector") ?? "", definition),
     };

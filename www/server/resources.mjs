@@ -14,6 +14,7 @@
  * @property {boolean} returnsDeleted whether DELETE answers the object instead of a Status
  * @property {boolean} namesFieldsItself whether the type has its own list of selectable fields; it decides the text of the error
  * @property {Record<string, (object: any) => string>} fields selectable fields
+ * @property {string[]} computedFields those of them that stand nowhere in an object just so
  * @property {Record<string, string>} fieldAliases old names of fields
  * @property {Record<string, unknown>} empty the parts beside metadata of an object that only has zero values, as bookmarks carry it
  */
@@ -36,6 +37,7 @@ function define(part) {
     returnsDeleted: false,
     namesFieldsItself: true,
     fields: nameAndNamespace,
+    computedFields: [],
     fieldAliases: {},
     empty: {},
     ...part,
@@ -64,6 +66,7 @@ export const RESOURCES = [
       source: (event) => text(event.source?.component || event.reportingComponent),
       type: (event) => text(event.type),
     },
+    computedFields: ["source"],
     empty: {
       involvedObject: {},
       source: {},
@@ -93,6 +96,7 @@ export const RESOURCES = [
     namespaced: false,
     status: true,
     fields: { ...nameOnly, "spec.unschedulable": (node) => flag(node.spec?.unschedulable) },
+    computedFields: ["spec.unschedulable"],
     empty: {
       spec: {},
       status: {
@@ -131,6 +135,7 @@ export const RESOURCES = [
       "status.podIP": (pod) => text(pod.status?.podIPs?.[0]?.ip),
       "status.nominatedNodeName": (pod) => text(pod.status?.nominatedNodeName),
     },
+    computedFields: ["spec.hostNetwork", "status.podIP"],
     fieldAliases: { "spec.host": "spec.nodeName" },
     empty: { spec: { containers: null }, status: {} },
   }),

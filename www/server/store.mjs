@@ -97,6 +97,12 @@ export class Table {
     return held;
   }
 
+  /** Keeps the state at a version, where it is still known, for further pages of a list that somebody else began. @param {number} version */
+  keep(version) {
+    const state = this.at(version);
+    if (state) this.hold(state);
+  }
+
   /** Keeps a state for further pages. @param {import("./snapshot.mjs").State} state */
   hold(state) {
     if (state instanceof Snapshot) this.#hold(new HeldState(state));
@@ -133,6 +139,8 @@ export class Store {
     this.revision = 0;
     /** Reads that wait for a version to come. @type {Set<() => void>} */
     this.waiters = new Set();
+    /** Called when all history was forgotten. @type {Set<() => void>} */
+    this.compactions = new Set();
     /** @type {Map<ResourceDefinition, Table>} */
     this.tables = new Map(RESOURCES.map((definition) => [definition, new Table(this, definition, history)]));
   }
@@ -157,6 +165,7 @@ export class Store {
   compact() {
     this.advance();
     for (const table of this.tables.values()) table.forget();
+    for (const tell of this.compactions) tell();
     this.changed();
   }
 

@@ -2,8 +2,24 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
+import { test } from "node:test";
 import { WebSocket } from "ws";
 import { startServer } from "./index.mjs";
+
+/** Tests whose server serves from the cache. @type {WeakSet<import("node:test").TestContext>} */
+const cached = new WeakSet();
+
+/**
+ * A test of what a server answers, whoever answers it: once with the store, once with the package's cache before the store.
+ * @param {string} name @param {(t: import("node:test").TestContext) => Promise<void>} run
+ */
+export function testBoth(name, run) {
+  test(name, run);
+  test(`${name}, from the cache`, async (t) => {
+    cached.add(t);
+    await run(t);
+  });
+}
 
 /** Nothing here takes that long; a test that waits for what never comes fails by this. */
 const PATIENCE_MS = 10_000;
@@ -13,7 +29,7 @@ const PATIENCE_MS = 10_000;
  * @param {import("./options.mjs").ServerOptions} [options] by default an empty cluster
  */
 export async function serverFor(t, options = {}) {
-  const server = await startServer({ port: 0, pods: 0, rate: 0, ...options });
+  const server = await startServer({ port: 0, pods: 0, rate: 0, cache: cached.has(t), ...options });
   /** @type {WatchClient[]} */
   const watches = [];
   t.after(async () => {
@@ -39,6 +55,8 @@ export async function serverFor(t, options = {}) {
   };
   return {
     ...server,
+    /** Whether it serves from the package's cache. */
+    cached: cached.has(t),
     api,
     /** @param {string} path @param {{ protocols?: string[], origin?: string }} [how] */
     watch: async (path, how) => {

@@ -12,6 +12,7 @@ import { parseVersion } from "./version.mjs";
  * Where frames go: a WebSocket or a chunked response.
  * @typedef {object} Sink
  * @property {boolean} writable false while too much waits unsent, or while frozen
+ * @property {boolean} frozen silent on command
  * @property {(frame: Buffer) => void} send
  * @property {() => void} end a regular end of the stream
  * @property {(() => void) | undefined} onwritable called when `writable` became true
@@ -43,8 +44,41 @@ export function checkWatchOptions(options) {
   }
 }
 
+/** What a watch is about. */
+export class Scope {
+  /**
+   * @param {import("./store.mjs").Table} table
+   * @param {import("./query.mjs").ListOptions} options
+   * @param {{ namespace: string, name?: string }} scope
+   */
+  constructor(table, options, scope) {
+    this.table = table;
+    this.options = options;
+    this.scope = scope;
+  }
+
+  /** @param {number} version */
+  state(version) {
+    const snapshot = this.table.snapshot(version);
+    /** @type {ObjectVersion[]} */
+    const objects = [];
+    for (const object of snapshot.range(this.scope.namespace ? `/${this.scope.namespace}/` : "/"))
+      if (this.matches(object)) objects.push(object);
+    return objects;
+  }
+
+  /** @param {ObjectVersion | null} object */
+  matches(object) {
+    if (!object) return false;
+    const { namespace, name } = this.scope;
+    if (namespace && object.namespace !== namespace) return false;
+    if (name && object.name !== name) return false;
+    return selects(this.options, object);
+  }
+}
+
 /** One open watch. It pulls events from the window as its sink takes them; one that is overtaken by the window ends silently. */
-export class Watcher {
+export class Watcher extends Scope {
   /**
    * @param {import("./store.mjs").Table} table
    * @param {import("./query.mjs").ListOptions} options
@@ -53,9 +87,7 @@ export class Watcher {
    * @param {WatchSettings} settings
    */
   constructor(table, options, scope, sink, settings) {
-    this.table = table;
-    this.options = options;
-    this.scope = scope;
+    super(table, options, scope);
     this.sink = sink;
     this.settings = settings;
     this.stopped = false;
@@ -121,25 +153,6 @@ export class Watcher {
     table.listeners.add(this.changed);
     if (options.allowWatchBookmarks) this.scheduleBookmark();
     this.schedule();
-  }
-
-  /** @param {number} version */
-  state(version) {
-    const snapshot = this.table.snapshot(version);
-    /** @type {ObjectVersion[]} */
-    const objects = [];
-    for (const object of snapshot.range(this.scope.namespace ? `/${this.scope.namespace}/` : "/"))
-      if (this.matches(object)) objects.push(object);
-    return objects;
-  }
-
-  /** @param {ObjectVersion | null} object */
-  matches(object) {
-    if (!object) return false;
-    const { namespace, name } = this.scope;
-    if (namespace && object.namespace !== namespace) return false;
-    if (name && object.name !== name) return false;
-    return selects(this.options, object);
   }
 
   /** Delivers soon: events of one tick go out together. */
@@ -246,7 +259,7 @@ export class Watcher {
 
 /**
  * @param {import("./resources.mjs").ResourceDefinition} definition
- * @param {number} version
+ * @param {number | string} version
  * @param {boolean} endsInitialEvents
  */
 export function bookmarkFrame(definition, version, endsInitialEvents) {

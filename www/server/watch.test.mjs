@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { brief, openStream, serverFor } from "./testing.mjs";
+import { brief, openStream, serverFor, testBoth } from "./testing.mjs";
 
 const LIVE = ["ADDED default/pod-4", "ADDED default/pod-5"];
 const STATE = ["ADDED default/pod-1", "ADDED default/pod-2", "ADDED default/pod-3"];
@@ -42,7 +42,7 @@ for (const [
   ["wat_21", false, undefined, "0", true, false],
   ["wat_22", false, undefined, "unset", true, false],
 ])) {
-  test(`${id}_bookmarks_${bookmarks}_initial_${initial}_version_${version}`, async (t) => {
+  testBoth(`${id}_bookmarks_${bookmarks}_initial_${initial}_version_${version}`, async (t) => {
     const { watch, createPod, first, current } = await threePods(t);
     const query = new URLSearchParams({ watch: "1" });
     if (bookmarks) query.set("allowWatchBookmarks", "true");
@@ -67,7 +67,7 @@ for (const [
   });
 }
 
-test("wat_01_the_edge_of_an_empty_window", async (t) => {
+testBoth("wat_01_the_edge_of_an_empty_window", async (t) => {
   const { watch, control, createPod } = await threePods(t);
   control.fault("expire");
   const version = Number(control.status().resourceVersion);
@@ -95,7 +95,7 @@ test("wat_01_the_edge_of_an_empty_window", async (t) => {
   assert.deepEqual(await ahead.nextBrief(1), ["ADDED default/after"]);
 });
 
-test("win_04_a_full_window_forgets_its_oldest_events", async (t) => {
+testBoth("win_04_a_full_window_forgets_its_oldest_events", async (t) => {
   const { watch, createPod, control } = await serverFor(t, { history: 3 });
   const base = Number(control.status().resourceVersion);
   for (const name of ["a", "b", "c", "d", "e"]) await createPod("default", name);
@@ -105,7 +105,7 @@ test("win_04_a_full_window_forgets_its_oldest_events", async (t) => {
   assert.deepEqual(await kept.nextBrief(3), ["ADDED default/c", "ADDED default/d", "ADDED default/e"]);
 });
 
-test("wat_24_a_single_name_and_the_end_bookmark", async (t) => {
+testBoth("wat_24_a_single_name_and_the_end_bookmark", async (t) => {
   const { watch, current, control } = await threePods(t);
   const client = await watch(
     "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&fieldSelector=metadata.name%3Dpod-1",
@@ -125,7 +125,7 @@ test("wat_24_a_single_name_and_the_end_bookmark", async (t) => {
   assert.ok(Number(bookmark.object.metadata.resourceVersion) >= Number(current));
 });
 
-test("wat_28_initial_events_of_a_version_ahead", async (t) => {
+testBoth("wat_28_initial_events_of_a_version_ahead", async (t) => {
   const { watch, createPod, control } = await threePods(t);
   const version = Number(control.status().resourceVersion);
   const query = `watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=${version + 1}`;
@@ -144,7 +144,7 @@ test("wat_28_initial_events_of_a_version_ahead", async (t) => {
   assert.deepEqual(await inTime.nextBrief(4), [...STATE, "ADDED default/pod-4"]);
 });
 
-test("wat_29_wat_30_a_deletion_carries_its_own_version", async (t) => {
+testBoth("wat_29_wat_30_a_deletion_carries_its_own_version", async (t) => {
   const { watch, api, first, control } = await threePods(t);
   const client = await watch(
     `/api/v1/namespaces/default/pods?watch=1&resourceVersion=${control.status().resourceVersion}&fieldSelector=metadata.name%3Dpod-1`,
@@ -161,7 +161,7 @@ test("wat_29_wat_30_a_deletion_carries_its_own_version", async (t) => {
   assert.equal(deleted.object.metadata.resourceVersion, control.status().resourceVersion);
 });
 
-test("wat_31_watches_of_a_bad_version_are_refused_without_a_reason", async (t) => {
+testBoth("wat_31_watches_of_a_bad_version_are_refused_without_a_reason", async (t) => {
   const { api, watch } = await threePods(t);
   const answer = await api("/api/v1/pods?watch=1&resourceVersion=abc");
   assert.equal(answer.code, 500);
@@ -176,7 +176,7 @@ test("wat_31_watches_of_a_bad_version_are_refused_without_a_reason", async (t) =
   await assert.rejects(watch("/api/v1/pods?watch=1&resourceVersion=abc"), { code: 500 });
 });
 
-test("opt_08_options_of_a_watch", async (t) => {
+testBoth("opt_08_options_of_a_watch", async (t) => {
   const { api } = await threePods(t);
   const cases = /** @type {[string, string[]][]} */ ([
     [
@@ -201,7 +201,7 @@ test("opt_08_options_of_a_watch", async (t) => {
   assert.equal(exact.body.details.causes.length, 2);
 });
 
-test("wat_32_edges_of_a_selector", async (t) => {
+testBoth("wat_32_edges_of_a_selector", async (t) => {
   const { watch, api, createPod, control } = await serverFor(t);
   const client = await watch("/api/v1/namespaces/default/pods?watch=1&resourceVersion=0&labelSelector=app%3Dweb");
   const patch = (/** @type {string} */ name, /** @type {unknown} */ change) =>
@@ -235,7 +235,7 @@ test("wat_32_edges_of_a_selector", async (t) => {
   assert.equal(events[3].object.metadata.annotations.round, "3");
 });
 
-test("fil_01_fil_02_a_field_selector_follows_the_field", async (t) => {
+testBoth("fil_01_fil_02_a_field_selector_follows_the_field", async (t) => {
   const { watch, api, createPod } = await serverFor(t);
   const client = await watch("/api/v1/pods?watch=1&resourceVersion=0&fieldSelector=spec.nodeName%3Dhost");
   const assign = (/** @type {string} */ nodeName, /** @type {string} */ mark) =>
@@ -254,7 +254,7 @@ test("fil_01_fil_02_a_field_selector_follows_the_field", async (t) => {
   assert.deepEqual(await client.nextBrief(4), ["ADDED default/p", "MODIFIED default/p", "DELETED default/p", "ADDED default/p"]);
 });
 
-test("fil_04_fil_05_fil_08_negated_fields_and_names", async (t) => {
+testBoth("fil_04_fil_05_fil_08_negated_fields_and_names", async (t) => {
   const { watch, api, createPod } = await serverFor(t);
   const elsewhere = await watch("/api/v1/pods?watch=1&resourceVersion=0&fieldSelector=spec.nodeName!%3Dbar1");
   const other = await watch("/api/v1/pods?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dother");
@@ -272,7 +272,7 @@ test("fil_04_fil_05_fil_08_negated_fields_and_names", async (t) => {
   assert.deepEqual(await other.nextBrief(1), ["ADDED default/other"]);
 });
 
-test("fil_06_fil_09_scope_and_selector_together", async (t) => {
+testBoth("fil_06_fil_09_scope_and_selector_together", async (t) => {
   const { watch, createPod } = await serverFor(t);
   const both = await watch("/api/v1/pods?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dsame");
   const narrowed = await watch("/api/v1/pods?watch=1&resourceVersion=0&fieldSelector=metadata.namespace%3Dn2");
@@ -287,6 +287,7 @@ test("fil_06_fil_09_scope_and_selector_together", async (t) => {
   assert.deepEqual(never.events, []);
 });
 
+// The cache keeps the original's minute between two bookmarks.
 test("bkm_04_bkm_06_bookmarks_follow_what_was_sent", async (t) => {
   const { watch, createPod, control, first, api } = await (async () => {
     const server = await serverFor(t, { bookmarkMs: 100 });
@@ -316,14 +317,14 @@ test("bkm_04_bkm_06_bookmarks_follow_what_was_sent", async (t) => {
   }
 });
 
-test("bkm_08_no_bookmark_before_there_is_news", async (t) => {
+testBoth("bkm_08_no_bookmark_before_there_is_news", async (t) => {
   const { watch, control } = await serverFor(t, { bookmarkMs: 20 });
   const client = await watch(`/api/v1/pods?watch=1&allowWatchBookmarks=true&resourceVersion=${control.status().resourceVersion}`);
   await sleep(150);
   assert.deepEqual(client.brief(), []);
 });
 
-test("wir_08_a_watch_ends_at_its_timeout_with_a_last_bookmark", async (t) => {
+testBoth("wir_08_a_watch_ends_at_its_timeout_with_a_last_bookmark", async (t) => {
   const { watch, createPod, url } = await serverFor(t);
   const socket = await watch("/api/v1/pods?watch=1&resourceVersion=0&timeoutSeconds=3&allowWatchBookmarks=true");
   const stream = await openStream(url, "/api/v1/pods?watch=1&resourceVersion=0&timeoutSeconds=3&allowWatchBookmarks=true");
@@ -336,7 +337,7 @@ test("wir_08_a_watch_ends_at_its_timeout_with_a_last_bookmark", async (t) => {
   }
 });
 
-test("wir_04_a_watch_is_json_however_it_is_asked_for_or_nothing", async (t) => {
+testBoth("wir_04_a_watch_is_json_however_it_is_asked_for_or_nothing", async (t) => {
   const { url, api } = await threePods(t);
   for (const accept of ["application/json", "application/json;stream=watch", "*/*"]) {
     const client = await openStream(url, "/api/v1/pods?watch=1", { accept });
@@ -351,7 +352,7 @@ test("wir_04_a_watch_is_json_however_it_is_asked_for_or_nothing", async (t) => {
   }
 });
 
-test("wir_05_parameters_of_a_watch_and_the_namespace_of_its_path", async (t) => {
+testBoth("wir_05_parameters_of_a_watch_and_the_namespace_of_its_path", async (t) => {
   const { url, createPod, first } = await threePods(t);
   await createPod("other", "elsewhere", { labels: { name: "foo" } });
   await createPod("default", "bound", { labels: { name: "foo" }, nodeName: "node-1" });
@@ -371,8 +372,10 @@ test("wir_05_parameters_of_a_watch_and_the_namespace_of_its_path", async (t) => 
   assert.deepEqual([refused.code, refused.body.message], [400, "field label not supported: Host"]);
 });
 
+// What goes wrong here is the store's own window, which the cache does not ask.
 test("wir_06_what_fails_in_the_stream_is_told_in_it", async (t) => {
   const { url, watch, control } = await threePods(t);
+  assert.ok(control.store);
   const pods = [...control.store.tables.values()].find(({ definition }) => definition.resource === "pods");
   assert.ok(pods);
   pods.window.after = () => {
@@ -390,7 +393,7 @@ test("wir_06_what_fails_in_the_stream_is_told_in_it", async (t) => {
 });
 
 // The original compresses watches that begin with the state, a member a flush, when its gate is on; browsers read the first member only.
-test("wir_09_no_watch_is_compressed", async (t) => {
+testBoth("wir_09_no_watch_is_compressed", async (t) => {
   const { url, createPod } = await threePods(t);
   for (const query of ["", "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"]) {
     const client = await openStream(url, `/api/v1/pods?watch=1${query}`, { "accept-encoding": "gzip" });
@@ -413,7 +416,7 @@ test("wir_09_no_watch_is_compressed", async (t) => {
 
 // The original sends one-row tables to who asks for them, column definitions with the first. Whole objects are all that is spoken here:
 // who names them as a way out gets them, who does not is refused, and a Status stays one.
-test("wir_14_no_watch_is_a_table", async (t) => {
+testBoth("wir_14_no_watch_is_a_table", async (t) => {
   const { url, api } = await threePods(t);
   const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
   const refused = await api("/api/v1/pods?watch=1", { headers: { accept: table } });
@@ -423,7 +426,7 @@ test("wir_14_no_watch_is_a_table", async (t) => {
   for (const { object } of client.events) assert.equal(object.kind, "Pod");
 });
 
-test("wir_04_http_watches_are_chunked_json_lines", async (t) => {
+testBoth("wir_04_http_watches_are_chunked_json_lines", async (t) => {
   const { createPod, url } = await threePods(t);
   const client = await openStream(
     url,
@@ -439,7 +442,7 @@ test("wir_04_http_watches_are_chunked_json_lines", async (t) => {
   assert.match(client.frames[4], /^\{"type":"ADDED","object":\{"kind":"Pod","apiVersion":"v1","metadata":\{"name":"pod-4",/);
 });
 
-test("wat_36_a_slow_watcher_does_not_hold_up_a_fast_one_and_ends_when_overtaken", async (t) => {
+testBoth("wat_36_a_slow_watcher_does_not_hold_up_a_fast_one_and_ends_when_overtaken", async (t) => {
   const server = await serverFor(t, { pods: 40, history: 50 });
   const version = server.control.status().resourceVersion;
   const slow = await server.watch(`/api/v1/pods?watch=1&resourceVersion=${version}`);
@@ -466,7 +469,7 @@ test("wat_36_a_slow_watcher_does_not_hold_up_a_fast_one_and_ends_when_overtaken"
   );
 });
 
-test("law_02_a_watch_replayed_over_its_list_is_the_store", async (t) => {
+testBoth("law_02_a_watch_replayed_over_its_list_is_the_store", async (t) => {
   const server = await serverFor(t, { pods: 120, history: 5_000 });
   const list = (await server.api("/api/v1/pods?pretty=false")).body;
   /** @type {Map<string, string>} */

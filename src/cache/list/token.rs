@@ -33,12 +33,15 @@ impl Token {
 
     fn read(text: &str, prefix: &str) -> Result<Self, String> {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|error| not_base64(text, &error))?;
-        let document: Value = serde_json::from_slice(&bytes).map_err(|error| format!(": {error}"))?;
-        let Value::Object(document) = document else { return Err(": the token is no JSON object".into()) };
+        let document = match serde_json::from_slice(&bytes).map_err(|error| not_json(&bytes, &error))? {
+            Value::Object(document) => document,
+            Value::Null => serde_json::Map::new(),
+            other => return Err(format!(": json: cannot unmarshal {} into Go value of type storage.continueToken", kind_of(&other))),
+        };
         let text = |name: &str| match document.get(name) {
             None | Some(Value::Null) => Ok(""),
             Some(Value::String(text)) => Ok(text.as_str()),
-            Some(_) => Err(format!(": {name} is no text")),
+            Some(other) => Err(wrong_kind(other, name, "string")),
         };
         let form = text("v")?;
         if form != FORM {
@@ -49,11 +52,11 @@ impl Token {
             Some(Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
                 (Some(negative), _) if negative < 0 => None,
                 (_, Some(number)) => Some(Version::from(number)),
-                _ => return Err(format!(": rv {number} is no version")),
+                _ => return Err(wrong_kind(&Value::Number(number.clone()), "rv", "int64")),
             },
             // Versions that no int64 holds stand as text. No Kubernetes server has such, and none would read it.
-            Some(Value::String(digits)) => Some(Version::parse(digits).map_err(|error| format!(": {error}"))?),
-            Some(_) => return Err(": rv is no number".into()),
+            Some(text @ Value::String(digits)) => Some(Version::parse(digits).map_err(|_| wrong_kind(text, "rv", "int64"))?),
+            Some(other) => return Err(wrong_kind(other, "rv", "int64")),
         };
         if version == Some(Version::ZERO) {
             return Err(format!(": incorrect encoded start resourceVersion (version {FORM})"));
@@ -105,6 +108,38 @@ fn not_base64(text: &str, error: &DecodeError) -> String {
         DecodeError::InvalidPadding => text.find('=').unwrap_or(text.len()),
     };
     format!(": illegal base64 data at input byte {at}")
+}
+
+/// What is no JSON, in the words of Go's decoder.
+fn not_json(bytes: &[u8], error: &serde_json::Error) -> String {
+    // Lines do not end in what was a line of text, but tokens are any bytes.
+    let at = bytes.split(|byte| *byte == b'\n').take(error.line() - 1).map(|line| line.len() + 1).sum::<usize>() + error.column();
+    let wrong = bytes.get(at.wrapping_sub(1)).copied().map(char::from);
+    match wrong.filter(|_| !error.is_eof()) {
+        Some(wrong) => format!(": invalid character {wrong:?} looking for beginning of value"),
+        None => ": unexpected end of JSON input".to_string(),
+    }
+}
+
+/// A member of another kind, in the words of Go's decoder.
+fn wrong_kind(value: &Value, member: &str, wanted: &str) -> String {
+    let found = match value {
+        Value::Number(number) => format!("number {number}"),
+        other => kind_of(other).to_string(),
+    };
+    format!(": json: cannot unmarshal {found} into Go struct field continueToken.{member} of type {wanted}")
+}
+
+/// How Go's decoder calls what it found.
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
 }
 
 /// Whether a cleaner of paths would leave "/" and this as it is: tokens are given by clients, and must not lead out of the prefix.
@@ -191,6 +226,30 @@ mod tests {
         for (text, at) in [("??", 0), ("e30=", 3), ("a", 0), ("abcde", 4), ("ab d", 2), ("abcdefg/", 7)] {
             let expected = format!("invalid continue token: continue key is not valid: illegal base64 data at input byte {at}");
             assert_eq!(Token::decode(text, "").unwrap_err().message, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_token_is_told_in_the_words_of_the_apiserver() {
+        for (json, reason) in [
+            ("a", "invalid character 'a' looking for beginning of value"),
+            ("\n a", "invalid character 'a' looking for beginning of value"),
+            ("", "unexpected end of JSON input"),
+            ("{", "unexpected end of JSON input"),
+            ("[]", "json: cannot unmarshal array into Go value of type storage.continueToken"),
+            ("7", "json: cannot unmarshal number into Go value of type storage.continueToken"),
+            ("null", "server does not recognize this encoded version "),
+            (r#"{"v":{}}"#, "json: cannot unmarshal object into Go struct field continueToken.v of type string"),
+            (
+                r#"{"v":"meta.k8s.io/v1","rv":"x","start":"a"}"#,
+                "json: cannot unmarshal string into Go struct field continueToken.rv of type int64",
+            ),
+            (
+                r#"{"v":"meta.k8s.io/v1","rv":1.5,"start":"a"}"#,
+                "json: cannot unmarshal number 1.5 into Go struct field continueToken.rv of type int64",
+            ),
+        ] {
+            assert_eq!(refused(json), format!("invalid continue token: continue key is not valid: {reason}"), "{json:?}");
         }
     }
 

@@ -1,0 +1,17 @@
+/**
+ * The end-to-end suite against the embedded server while it serves from the package's own cache: what kube-apiserver's clients expect of
+ * its watch cache, asked of this one.
+ */
+import { after, before, describe } from "node:test";
+import { embeddedTarget } from "./embedded-target.mjs";
+import { wireScenarios } from "./wire-scenarios.mjs";
+
+describe("the embedded server, from its cache", () => {
+  /** @type {import("./target.mjs").Target} */
+  let target;
+  before(async () => {
+    target = await embeddedTarget({ cache: true });
+  });
+  after(() => target?.stop());
+  wireScenarios(() => target, { authorization: false });
+});
