@@ -1,25 +1,11 @@
 // Named indexes and the event window, through the built package with a Source object.
 import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
+import { test } from "node:test";
 
 import { createWatchCache } from "watchcache";
 
+import { open, until } from "./lib/package.mjs";
 import { pod, Upstream } from "./lib/upstream.mjs";
-
-const caches = [];
-afterEach(() => Promise.all(caches.splice(0).map((cache) => cache.close())));
-
-function open(upstream, options = {}) {
-  const reported = [];
-  const logger = { debug() {}, info() {}, warn() {}, error: (...words) => reported.push(words.at(-1)) };
-  const cache = createWatchCache({ flush: "microtask", logger, retry: { initialMs: 1, capMs: 5 }, ...options });
-  caches.push(cache);
-  return { cache, resource: cache.resource({ source: upstream, id: "pods" }), reported };
-}
-
-async function until(condition) {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
-}
 
 const names = (objects) => objects.map(({ metadata }) => metadata.name);
 

@@ -1,28 +1,13 @@
 // The built package in Node, with a Source object: the real core behind the facade.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { afterEach, test } from "node:test";
+import { test } from "node:test";
 
 import { createWatchCache, init, WatchCacheError } from "watchcache";
 import { WebSocket } from "ws";
 
+import { open, until } from "./lib/package.mjs";
 import { pod, Upstream } from "./lib/upstream.mjs";
-
-const caches = [];
-afterEach(() => Promise.all(caches.splice(0).map((cache) => cache.close())));
-
-function open(upstream, options = {}) {
-  const reported = [];
-  const logger = { debug() {}, info() {}, warn() {}, error: (...words) => reported.push(words.at(-1)) };
-  const cache = createWatchCache({ flush: "microtask", logger, retry: { initialMs: 1, capMs: 5 }, ...options });
-  caches.push(cache);
-  return { cache, resource: cache.resource({ source: upstream, id: "pods" }), reported };
-}
-
-/** Waits until it holds, without a limit of its own: the runner has one. */
-async function until(condition) {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
-}
 
 const summary = ({ type, key }) => `${type} ${key}`;
 const many = (count, options) => Array.from({ length: count }, (_, i) => pod(`ns-${i % 3}/p-${String(i).padStart(4, "0")}`, options));
