@@ -22,6 +22,7 @@ pub mod object;
 pub mod reflector;
 pub mod runtime;
 pub mod selector;
+mod sort;
 pub mod source;
 pub mod status;
 #[doc(hidden)]

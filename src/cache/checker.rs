@@ -11,6 +11,7 @@ use crate::key::{Key, split};
 use crate::metrics::CheckResult;
 use crate::object::Object;
 use crate::runtime::Millis;
+use crate::sort::sort_by;
 use crate::source::ListRequest;
 use crate::source::page::head_version;
 use crate::status::{Error, ErrorCode};
@@ -126,7 +127,7 @@ impl Resource {
         if listed != version {
             return Err(Error::protocol(format!("the upstream listed version {listed} when it was asked for exactly {version}")));
         }
-        upstream.sort_unstable(); // etcd lists in this order; other sources need not
+        sort_by(&mut upstream, Item::cmp); // etcd lists in this order; other sources need not
         Ok(compare(&held, &upstream))
     }
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use crate::cache::index::{Indexes, NAMESPACE};
 use crate::key::Key;
 use crate::object::Object;
+use crate::sort::sort_by;
 use crate::status::{Error, ErrorCode};
 
 /// The objects of one resource at the cacher's version. Keys order byte by byte, so the objects of a namespace are one range.
@@ -122,7 +123,7 @@ impl Store {
             objects = self.objects.range::<str, _>((Bound::Included(behind.as_str()), Bound::Unbounded));
         }
         // Keys order "a-b/" before "a/", names the other way round.
-        namespaces.sort_unstable();
+        sort_by(&mut namespaces, Ord::cmp);
         namespaces
     }
 

@@ -6,6 +6,8 @@ use std::rc::Rc;
 
 use rustc_hash::FxBuildHasher;
 
+use crate::sort::sort_by;
+
 use super::cursor::{Checked, Cursor};
 use super::intern::intern;
 use super::scan::string;
@@ -63,7 +65,7 @@ fn read(raw: &[u8]) -> Labels {
     // Go writes maps sorted, so there is mostly nothing to do. The sort is stable: of equal names the last one stays.
     if !labels.is_sorted_by(|left, right| left.0 < right.0) {
         labels.reverse();
-        labels.sort_by(|left, right| left.0.cmp(&right.0));
+        sort_by(&mut labels, |left, right| left.0.cmp(&right.0));
         labels.dedup_by(|left, right| left.0 == right.0);
     }
     labels.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()

@@ -9,6 +9,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::json::path::PathError;
+use crate::sort::sort_by;
 
 use super::error::SelectorError;
 
@@ -50,7 +51,7 @@ impl FieldSelector {
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
         let mut parts = split_terms(text);
         // Sorted, so that equal selectors print alike; of several mistakes the first in this order is reported.
-        parts.sort_by_key(|part| part.text);
+        sort_by(&mut parts, |a, b| a.text.cmp(b.text));
         let mut terms = Vec::new();
         for part in parts.iter().filter(|part| !part.text.is_empty()) {
             let Some((path_end, op, value_start)) = part.operator else {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::rc::Rc;
 
+use crate::sort::sort_by;
+
 use super::error::SelectorError;
 use super::parse;
 
@@ -55,7 +57,7 @@ impl LabelSelector {
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
         let mut requirements = parse::requirements(text)?;
         // Sorted by key, so that equal selectors print alike however they were written.
-        requirements.sort_by(|a, b| a.key.cmp(&b.key));
+        sort_by(&mut requirements, |a, b| a.key.cmp(&b.key));
         Ok(LabelSelector { requirements: requirements.into() })
     }
 

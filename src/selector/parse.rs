@@ -6,6 +6,8 @@
 //! ```
 //! Blanks between tokens do not matter. `in` and `notin` are operators only where an operator is due.
 
+use crate::sort::sort_by;
+
 use super::error::SelectorError;
 use super::label::{Operator, Requirement};
 use super::validate;
@@ -168,7 +170,7 @@ impl<'a> Parser<'a> {
             Operator::In | Operator::NotIn => self.values()?,
             _ => vec![self.value()?],
         };
-        values.sort_by_key(|value| value.0);
+        sort_by(&mut values, |a, b| a.0.cmp(b.0));
         values.dedup_by_key(|value| value.0);
         build(key.text, operator, &values)
     }

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::key::Key;
 use crate::object::Object;
+use crate::sort::sort_by;
 use crate::version::Version;
 use crate::watch::event::{EventKind, WatchEvent};
 
@@ -77,7 +78,7 @@ impl Overflow {
     /// brings: they come last, by key.
     pub fn into_events(self) -> Vec<WatchEvent> {
         let mut merged: Vec<(Key, Merged)> = self.merged.into_iter().collect();
-        merged.sort_unstable_by(|(a, one), (b, other)| {
+        sort_by(&mut merged, |(a, one), (b, other)| {
             (&one.version, one.after.is_none(), a).cmp(&(&other.version, other.after.is_none(), b))
         });
         merged.into_iter().filter_map(|(_, merged)| merged.event()).collect()

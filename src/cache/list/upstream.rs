@@ -12,6 +12,7 @@ use crate::cache::resource::Resource;
 use crate::json::list::{ListHead, ListScanner};
 use crate::object::Object;
 use crate::selector::FieldSelector;
+use crate::sort::sort_by;
 use crate::source::page::{check, head_version};
 use crate::source::{ListRequest, Narrow};
 use crate::status::Error;
@@ -63,7 +64,7 @@ impl Resource {
         let version = head_version(&head)?;
         let cached_fields = self.cacher.borrow().fields().clone();
         objects.retain(|object: &Rc<Object>| request.filter.passes(object, &cached_fields.borrow()));
-        objects.sort_by(|a, b| a.key().cmp(b.key()));
+        sort_by(&mut objects, |a, b| a.key().cmp(b.key()));
         // A source of another API may count what it did not narrow.
         let counts = request.is_unselective() && (self.source.collection().is_some() || request.namespace.is_empty());
         Ok(List {
