@@ -1,8 +1,9 @@
 /**
  * The end-to-end suite against the embedded server while it serves from the package's own cache: what kube-apiserver's clients expect of
- * its watch cache, asked of this one.
+ * its watch cache, asked of this one. Caches that watch it are then caches behind a cache.
  */
 import { after, before, describe } from "node:test";
+import { cacheScenarios } from "./cache-scenarios.mjs";
 import { embeddedTarget } from "./embedded-target.mjs";
 import { wireScenarios } from "./wire-scenarios.mjs";
 
@@ -14,4 +15,5 @@ describe("the embedded server, from its cache", () => {
   });
   after(() => target?.stop());
   wireScenarios(() => target, { authorization: false });
+  cacheScenarios(() => target, { authorization: false });
 });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+
 import { setTimeout as sleep } from "node:timers/promises";
-import { brief, namesOf, openStream, serverFor } from "./testing.mjs";
+import { brief, namesOf, openStream, serverFor, testBoth } from "./testing.mjs";
 
 const WATCH = "/api/v1/pods?watch=1&resourceVersion=0";
 
 /** @param {Awaited<ReturnType<typeof serverFor>>} server @param {string} name @param {unknown} [options] */
 const trigger = (server, name, options = {}) => server.api(`/demo/faults/${name}`, { method: "POST", json: options });
 
-test("drop_resets_the_sockets_that_match", async (t) => {
+testBoth("drop_resets_the_sockets_that_match", async (t) => {
   const server = await serverFor(t);
   const pods = await server.watch(WATCH);
   const nodes = await server.watch("/api/v1/nodes?watch=1&resourceVersion=0");
@@ -23,7 +23,7 @@ test("drop_resets_the_sockets_that_match", async (t) => {
   assert.deepEqual(server.control.status().streams, []);
 });
 
-test("drop_in_the_middle_of_a_frame_leaves_a_torn_message", async (t) => {
+testBoth("drop_in_the_middle_of_a_frame_leaves_a_torn_message", async (t) => {
   const server = await serverFor(t);
   const socket = await server.watch(WATCH);
   const stream = await openStream(server.url, WATCH);
@@ -42,7 +42,7 @@ test("drop_in_the_middle_of_a_frame_leaves_a_torn_message", async (t) => {
   assert.deepEqual([socket.frames.length, stream.frames.length], [1, 1], "no torn frame counts as one");
 });
 
-test("freeze_is_silence_in_both_directions_until_it_ends", async (t) => {
+testBoth("freeze_is_silence_in_both_directions_until_it_ends", async (t) => {
   const server = await serverFor(t);
   const socket = await server.watch(WATCH);
   const stream = await openStream(server.url, WATCH);
@@ -61,7 +61,7 @@ test("freeze_is_silence_in_both_directions_until_it_ends", async (t) => {
   assert.deepEqual(await stream.nextBrief(1), ["ADDED default/p"]);
 });
 
-test("freeze_for_good_ends_with_clear", async (t) => {
+testBoth("freeze_for_good_ends_with_clear", async (t) => {
   const server = await serverFor(t);
   const socket = await server.watch(WATCH);
   await trigger(server, "freeze");
@@ -72,7 +72,7 @@ test("freeze_for_good_ends_with_clear", async (t) => {
   assert.deepEqual(await socket.nextBrief(1), ["ADDED default/p"]);
 });
 
-test("expire_makes_every_known_version_too_old", async (t) => {
+testBoth("expire_makes_every_known_version_too_old", async (t) => {
   const server = await serverFor(t);
   await server.createPod("default", "p");
   const { metadata } = (await server.api("/api/v1/pods")).body;
@@ -96,7 +96,7 @@ test("expire_makes_every_known_version_too_old", async (t) => {
   assert.deepEqual(await again.nextBrief(1), ["ADDED default/q"]);
 });
 
-test("status_refuses_for_some_requests_or_some_time", async (t) => {
+testBoth("status_refuses_for_some_requests_or_some_time", async (t) => {
   const server = await serverFor(t);
   await trigger(server, "status", { code: 503, retryAfterSeconds: 2, requests: 2, on: "list" });
   const watch = await server.watch(WATCH);
@@ -124,7 +124,7 @@ test("status_refuses_for_some_requests_or_some_time", async (t) => {
   );
 });
 
-test("refuse_upgrade_hits_only_websockets", async (t) => {
+testBoth("refuse_upgrade_hits_only_websockets", async (t) => {
   const server = await serverFor(t);
   await trigger(server, "refuseUpgrade", { requests: 1, code: 502 });
   assert.equal((await server.api("/api/v1/pods")).code, 200);
@@ -132,7 +132,7 @@ test("refuse_upgrade_hits_only_websockets", async (t) => {
   await server.watch(WATCH);
 });
 
-test("stale_replica_lists_and_watches_from_the_past", async (t) => {
+testBoth("stale_replica_lists_and_watches_from_the_past", async (t) => {
   const server = await serverFor(t);
   for (const name of ["a", "b", "c", "d"]) await server.createPod("default", name);
   const current = Number(server.control.status().resourceVersion);
@@ -155,7 +155,7 @@ test("stale_replica_lists_and_watches_from_the_past", async (t) => {
   assert.equal((await server.api("/api/v1/pods")).body.items.length, 5);
 });
 
-test("slow_pages_drip", async (t) => {
+testBoth("slow_pages_drip", async (t) => {
   const server = await serverFor(t, { pods: 10 });
   await trigger(server, "slowPages", { pageMs: 300, chunks: 5, requests: 1 });
   const started = performance.now();
@@ -172,7 +172,7 @@ test("slow_pages_drip", async (t) => {
   assert.equal(JSON.parse(text).items.length, 10);
 });
 
-test("strange_frames_arrive_as_they_are_and_the_stream_goes_on", async (t) => {
+testBoth("strange_frames_arrive_as_they_are_and_the_stream_goes_on", async (t) => {
   const server = await serverFor(t);
   const pod = await server.createPod("default", "p");
   const nudge = (/** @type {string} */ mark) =>
@@ -206,7 +206,7 @@ test("strange_frames_arrive_as_they_are_and_the_stream_goes_on", async (t) => {
   for (const client of [socket, stream]) assert.equal((await client.next()).object.metadata.annotations.mark, "2");
 });
 
-test("bad_utf8_in_a_frame", async (t) => {
+testBoth("bad_utf8_in_a_frame", async (t) => {
   const server = await serverFor(t);
   const socket = await server.watch(WATCH);
   await trigger(server, "badFrame", { how: "utf8" });
@@ -216,7 +216,7 @@ test("bad_utf8_in_a_frame", async (t) => {
   assert.ok(code === 1007 || code === 1006);
 });
 
-test("html_error_page_instead_of_json", async (t) => {
+testBoth("html_error_page_instead_of_json", async (t) => {
   const server = await serverFor(t);
   for (const code of [200, 502]) {
     await trigger(server, "htmlErrorPage", { code, requests: 1 });
@@ -229,7 +229,7 @@ test("html_error_page_instead_of_json", async (t) => {
   }
 });
 
-test("a_big_object_comes_and_goes", async (t) => {
+testBoth("a_big_object_comes_and_goes", async (t) => {
   const server = await serverFor(t);
   const socket = await server.watch(WATCH);
   await trigger(server, "bigObject", { bytes: 10 * 1024 * 1024 });
@@ -242,7 +242,7 @@ test("a_big_object_comes_and_goes", async (t) => {
   assert.equal(server.control.digest("pods").count, 0);
 });
 
-test("clear_ends_what_lasts_and_status_tells_what_is_on", async (t) => {
+testBoth("clear_ends_what_lasts_and_status_tells_what_is_on", async (t) => {
   const server = await serverFor(t);
   await trigger(server, "status", { ms: 60_000 });
   await trigger(server, "slowPages", { requests: 3 });
@@ -255,7 +255,7 @@ test("clear_ends_what_lasts_and_status_tells_what_is_on", async (t) => {
   assert.equal((await server.api("/api/v1/pods")).code, 200);
 });
 
-test("bad_commands_are_refused", async (t) => {
+testBoth("bad_commands_are_refused", async (t) => {
   const server = await serverFor(t);
   for (const [name, options, code, message] of /** @type {[string, unknown, number, RegExp][]} */ ([
     ["nothing", {}, 404, /^no fault is called "nothing"; there are drop, /],

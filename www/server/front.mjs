@@ -12,6 +12,15 @@ import { StoreSource } from "./store-source.mjs";
 /** A watch ends on its own after this time at least; the exact time is spread so that clients do not return all at once. */
 const MIN_TIMEOUT_SECONDS = 1_800;
 
+/**
+ * The cache of one table.
+ * @typedef {object} Entry
+ * @property {import("watchcache").Resource<any>} resource
+ * @property {Promise<void>} ready
+ * @property {number} watches that are open
+ * @property {boolean} isRetired another one stands in its place
+ */
+
 /** The cache of a server. */
 export class Front {
   /**
@@ -22,7 +31,7 @@ export class Front {
   static async open(store, options) {
     const { createWatchCache } = await import("watchcache");
     const front = new Front(store, options, createWatchCache);
-    await Promise.all([...store.tables.values()].map((table) => front.#resource(table).synced()));
+    await Promise.all([...store.tables.values()].map((table) => front.#opened(table)));
     return front;
   }
 
@@ -40,46 +49,59 @@ export class Front {
       linger: Infinity,
       flush: "microtask",
     });
-    /** @type {Map<Table, { resource: import("watchcache").Resource<any>, ready: Promise<void>, isReady: boolean }>} */
+    /** @type {Map<Table, Entry>} */
     this.open = new Map();
     this.forget = () => this.#forget();
     store.compactions.add(this.forget);
   }
 
-  /** @param {Table} table */
+  /** @param {Table} table @returns {Entry} */
   #entry(table) {
     const known = this.open.get(table);
     if (known) return known;
     const resource = this.cache.resource({ source: new StoreSource(table), id: table.definition.resource });
-    const entry = { resource, ready: resource.synced(), isReady: false };
-    entry.ready.then(
-      () => {
-        entry.isReady = true;
-      },
-      () => {}, // Told to whoever waits for it.
-    );
+    const ready = resource.synced();
+    ready.catch(() => {}); // Told to whoever waits for it.
+    const entry = { resource, ready, watches: 0, isRetired: false };
     this.open.set(table, entry);
     return entry;
   }
 
-  /** @param {Table} table */
-  #resource(table) {
-    return this.#entry(table).resource;
-  }
-
-  /** What was is gone, as after a restart: watches end, and the state is read anew. */
+  /** What was is gone, as after a restart: the state is read anew. Watches that are open stay with what they know. */
   #forget() {
     const entries = [...this.open];
     this.open.clear();
-    for (const [, { resource }] of entries) resource.close();
-    for (const [table] of entries) this.#entry(table);
+    for (const [table, entry] of entries) {
+      entry.isRetired = true;
+      if (entry.watches === 0) entry.resource.close();
+      this.#entry(table);
+    }
   }
 
   /** The resource, once it has its first state. From then on it says itself when it is not ready. @param {Table} table */
   async #opened(table) {
-    const { resource, ready } = this.#entry(table);
-    await refusing(() => ready);
-    return resource;
+    for (;;) {
+      const entry = this.#entry(table);
+      try {
+        await entry.ready;
+      } catch (error) {
+        if (!entry.isRetired) throw toStatusError(error);
+      }
+      if (!entry.isRetired) return entry;
+    }
+  }
+
+  /** @param {Table} table @param {import("watchcache").ListOptions} options */
+  async #page(table, options) {
+    for (;;) {
+      const entry = await this.#opened(table);
+      try {
+        return await entry.resource.list(options);
+      } catch (error) {
+        // Its history went while it was read: the next one says so.
+        if (!entry.isRetired) throw toStatusError(error);
+      }
+    }
   }
 
   /**
@@ -92,18 +114,15 @@ export class Front {
     const { resourceVersion, resourceVersionMatch, limit } = options;
     // The cache takes versions of any length, an API server those of 64 bits.
     askedVersion(options);
-    const resource = await this.#opened(table);
-    const page = await refusing(() =>
-      resource.list({
-        namespace,
-        ...selectors(options),
-        resourceVersion,
-        ...(resourceVersionMatch ? { resourceVersionMatch: /** @type {"Exact" | "NotOlderThan"} */ (resourceVersionMatch) } : {}),
-        ...(limit > 0 ? { limit } : {}),
-        ...(options.continue ? { continue: options.continue } : {}),
-        wait: false,
-      }),
-    );
+    const page = await this.#page(table, {
+      namespace,
+      ...selectors(options),
+      resourceVersion,
+      ...(resourceVersionMatch ? { resourceVersionMatch: /** @type {"Exact" | "NotOlderThan"} */ (resourceVersionMatch) } : {}),
+      ...(limit > 0 ? { limit } : {}),
+      ...(options.continue ? { continue: options.continue } : {}),
+      wait: false,
+    });
     /** @type {Record<string, unknown>} */
     const metadata = { resourceVersion: page.resourceVersion };
     if (page.continue) {
@@ -124,9 +143,9 @@ export class Front {
    * @throws {StatusError} when it is refused; what fails later is an event of it
    */
   async watch(table, { namespace, name }, options) {
-    const resource = await this.#opened(table);
+    const entry = await this.#opened(table);
     const { resourceVersion, resourceVersionMatch, sendInitialEvents, allowWatchBookmarks, timeoutSeconds } = options;
-    const watcher = resource.watch({
+    const watcher = entry.resource.watch({
       ...(namespace ? { namespace } : {}),
       ...(name ? { name } : {}),
       ...selectors(options),
@@ -136,6 +155,11 @@ export class Front {
       allowWatchBookmarks,
       timeoutSeconds: timeoutSeconds || Math.round(MIN_TIMEOUT_SECONDS * (1 + Math.random())),
       wait: false,
+    });
+    entry.watches += 1;
+    void watcher.ended.then(() => {
+      entry.watches -= 1;
+      if (entry.isRetired && entry.watches === 0) entry.resource.close();
     });
     const batches = watcher.batches();
     const first = batches.next();
