@@ -92,7 +92,7 @@ async fn law_09_no_js_inside_a_borrow_everything_may_be_called_from_a_flush() {
         let view = inside.view(json(r#"{"predicate":false}"#)).expect("view");
         inside.view_rows(view).expect("rows");
         inside.view_close(view).expect("close");
-        let _list = inside.list(json(r#"{"resourceVersion":"0"}"#)).expect("list");
+        let _list = inside.list(json(r#"{"resourceVersion":"0"}"#), js_sys::Promise::resolve(&JsValue::UNDEFINED)).expect("list");
         counted.set(counted.get() + 1);
         if counted.get() == 3 {
             inside.close();

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use js_sys::{Function, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
-use watchcache::web::{on_panic, open_source, poisoned, start};
+use watchcache::web::{RawMemory, on_panic, open_source, poisoned, start};
 
 wasm_bindgen_test_configure!(run_in_browser);
 
@@ -31,7 +31,8 @@ extern "C" {
 #[wasm_bindgen_test]
 fn a_panic_is_told_at_once_and_every_later_call_says_so() {
     start();
-    let resource = open_source(options(), source().unchecked_into(), hooks().unchecked_into()).expect("opens");
+    let memory = RawMemory::new(1e9);
+    let resource = open_source(options(), source().unchecked_into(), hooks().unchecked_into(), &memory).expect("opens");
     assert_eq!(resource.size().expect("answers"), 0.0);
     assert_eq!(poisoned(), None);
 
@@ -47,5 +48,5 @@ fn a_panic_is_told_at_once_and_every_later_call_says_so() {
     assert!(poisoned().is_some_and(|message| message.contains("the reactor is open")));
     let refused = resource.size().expect_err("nothing is answered any more");
     assert_eq!(Reflect::get(&refused, &"code".into()).unwrap(), "internal");
-    assert!(open_source(options(), source().unchecked_into(), hooks().unchecked_into()).is_err());
+    assert!(open_source(options(), source().unchecked_into(), hooks().unchecked_into(), &memory).is_err());
 }

@@ -6,7 +6,7 @@ use js_sys::{Array, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use watchcache::web::resource::{Hooks, RawResource};
-use watchcache::web::{open_kubernetes, open_source};
+use watchcache::web::{RawMemory, open_kubernetes, open_source};
 
 #[wasm_bindgen(inline_js = r#"
 export class Recorder {
@@ -129,7 +129,7 @@ impl World {
         let source = PushSource::new_with(&list.into());
         let recorder = Recorder::new();
         let hooks: &Hooks = recorder.unchecked_ref();
-        let resource = open_source(options(&JsValue::UNDEFINED), source.clone().unchecked_into(), clone(hooks)).expect("opens");
+        let resource = open_source(options(&JsValue::UNDEFINED), source.clone().unchecked_into(), clone(hooks), &memory()).expect("opens");
         resource.start().expect("starts");
         Self { source, recorder, resource }
     }
@@ -164,9 +164,14 @@ impl World {
 pub fn kubernetes_resource(server: &str, path: &str, extra: &JsValue) -> (Recorder, RawResource) {
     let recorder = Recorder::new();
     let hooks: &Hooks = recorder.unchecked_ref();
-    let resource = open_kubernetes(options(&JsValue::UNDEFINED), kubernetes(server, path, extra), clone(hooks)).expect("opens");
+    let resource = open_kubernetes(options(&JsValue::UNDEFINED), kubernetes(server, path, extra), clone(hooks), &memory()).expect("opens");
     resource.start().expect("starts");
     (recorder, resource)
+}
+
+/// More than any test needs.
+fn memory() -> RawMemory {
+    RawMemory::new(f64::from(64 << 20))
 }
 
 fn clone(hooks: &Hooks) -> Hooks {
