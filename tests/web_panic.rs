@@ -15,7 +15,8 @@ wasm_bindgen_test_configure!(run_in_browser);
 #[wasm_bindgen(inline_js = r#"
 export function thrown(action) { try { action(); return undefined; } catch (error) { return error; } }
 export function options() {
-  return { name: "things", strip: [], pageSize: 500, idleTimeout: 90000,
+  return { name: "things", strip: [], pageSize: 500, watchList: false, idleTimeout: 90000,
+    history: { minMs: 75000, minEvents: 100, maxBytes: 67108864 }, indexes: [], checkConsistency: false,
     retry: { initialMs: 5, factor: 2, capMs: 50, jitter: 0, resetAfterMs: 120000 } };
 }
 export function source() { return { list: () => new Promise(() => {}), watch: () => {} }; }

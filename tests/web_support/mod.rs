@@ -48,7 +48,8 @@ export class PushSource {
 }
 export function refusal(code, reason, message, retryAfterSeconds) { return Object.assign(new Error(message), { code, reason, retryAfterSeconds }); }
 export function options(overrides) {
-  return { name: "pods", strip: ["metadata.managedFields"], pageSize: 500, idleTimeout: 90000,
+  return { name: "pods", strip: ["metadata.managedFields"], pageSize: 500, watchList: false, idleTimeout: 90000,
+    history: { minMs: 75000, minEvents: 100, maxBytes: 67108864 }, indexes: [], checkConsistency: false,
     retry: { initialMs: 5, factor: 2, capMs: 50, jitter: 0, resetAfterMs: 120000 }, ...overrides };
 }
 export function kubernetes(server, path, extra) {
