@@ -236,6 +236,8 @@ impl Resource {
         let state = options.send_initial_events == Some(true);
         match start {
             Start::Unset if state => self.newest_basis(options).await,
+            // The state held, whatever it is: were the upstream ahead of it, what lies between would pass for delivered.
+            Start::Unset if options.send_initial_events.is_none() => Ok(Basis::default()),
             Start::Unset => Ok(self.current_version().await?.into()),
             Start::Any => Ok(Basis::default()),
             Start::After(version) => {

@@ -1,5 +1,8 @@
 //! Where a watch starts, and what comes first.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use watchcache::runtime::Clock;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::watch::event::EndReason;
@@ -48,6 +51,26 @@ enum Before {
     State,
     History,
     End,
+}
+
+/// One that waited for the first list begins with that, wherever the upstream is by then: what is written meanwhile follows.
+#[test]
+fn a_watch_without_options_that_waited_misses_nothing_written_meanwhile() {
+    let rig = Rig::idle(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+    });
+    let watch = rig.watch(WatchOptions::default());
+    let (upstream, written) = (rig.upstream.clone(), Cell::new(false));
+    *rig.client.on_flush.borrow_mut() = Some(Rc::new(move |resource| {
+        if resource.with(|cacher| cacher.stats().lists) == 1 && !written.replace(true) {
+            resource.pause();
+            upstream.put("a", "x");
+        }
+    }));
+    rig.resource.start();
+    assert_eq!(rig.heard(watch), ["ADDED a/x@101"]);
+    rig.resource.resume();
+    assert_eq!(rig.heard(watch), ["MODIFIED a/x@102"]);
 }
 
 /// Three pods, then the watch, then two more.

@@ -5,22 +5,11 @@ use watchcache::cache::status::Phase;
 use watchcache::status::ErrorCode;
 use watchcache::watch::event::EndReason;
 
-use crate::steps::{PLAN, Pick, Plan, Step, pick, time, trace, write};
+use crate::steps::{Damage, PLAN, Plan, Step, pick, time, trace, write};
 use crate::support::model::SELECTIONS;
 use crate::support::rig::Setup;
 use crate::upstream::ListFault;
 use crate::world::World;
-
-/// How a frame that was whole is broken.
-#[derive(Clone, Debug)]
-enum Damage {
-    /// It ends too early.
-    Cut(Pick),
-    /// This byte stands in place of another.
-    Byte(Pick, u8),
-    /// Something else altogether.
-    Instead(&'static str),
-}
 
 fn damage() -> impl Strategy<Value = Damage> {
     prop_oneof![
@@ -46,22 +35,6 @@ fn damage() -> impl Strategy<Value = Damage> {
         ])
         .prop_map(Damage::Instead),
     ]
-}
-
-impl Damage {
-    fn of(&self, whole: &[u8]) -> Vec<u8> {
-        let mut bytes = whole.to_vec();
-        match self {
-            // Not to nothing at all, which is no frame.
-            Self::Cut(at) => bytes.truncate(1 + at.of(bytes.len() - 1)),
-            Self::Byte(at, byte) => {
-                let at = at.of(bytes.len());
-                bytes[at] = *byte;
-            }
-            Self::Instead(text) => bytes = text.as_bytes().to_vec(),
-        }
-        bytes
-    }
 }
 
 fn everything(selection: usize) -> Plan {

@@ -8,21 +8,13 @@ use watchcache::watch::event::EventKind;
 use watchcache::watch::overflow::OnOverflow;
 
 use crate::steps::{
-    PLAN, Plan, StartAt, Step, Take, any_plan, fault, gentle_fault, moody_plan, plan, selection, subscriber_with, take, time, trace, write,
+    Break, PLAN, Plan, StartAt, Step, Take, any_plan, fault, gentle_fault, moody_plan, plan, selection, subscriber_with, take, time, trace,
+    write,
 };
 use crate::support::client::Heard;
 use crate::support::model::{SELECTIONS, changes, replay};
 use crate::support::rig::Setup;
 use crate::world::{Watched, World, began, expected, failure, selected};
-
-/// How a watch breaks.
-#[derive(Clone, Copy, Debug)]
-pub enum Break {
-    Stopped,
-    Vanished,
-    /// With the state that the cache holds.
-    Relisted,
-}
 
 /// A client that knows what it heard and nothing else.
 #[derive(Default)]

@@ -88,7 +88,7 @@ pub fn play<S: Strategy>(law: &'static str, check: &str, strategy: S, hold: impl
         }
         Err(Found { minimal, failure }) => panic!(
             "\n{failure}\n\nThe smallest trace that was found, as a test (WATCHCACHE_SEED={seed} finds it again):\n\n    #[test]\n    \
-             fn {law}_again() {{\n        use crate::steps::{{*, Fault::*, StartAt::*, Step::*}};\n        {check}{minimal};\n    }}\n"
+             fn {law}_again() {{\n        use crate::steps::{{Break::*, Damage::*, Fault::*, Match::*, StartAt::*, Step::*, *}};\n        {check}{minimal};\n    }}\n"
         ),
     }
 }

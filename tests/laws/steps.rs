@@ -168,6 +168,42 @@ pub enum Fault {
     ForeignPage,
 }
 
+/// How a frame that was whole is broken.
+#[derive(Clone, Debug)]
+pub enum Damage {
+    /// It ends too early.
+    Cut(Pick),
+    /// This byte stands in place of another.
+    Byte(Pick, u8),
+    /// Something else altogether.
+    Instead(&'static str),
+}
+
+impl Damage {
+    pub fn of(&self, whole: &[u8]) -> Vec<u8> {
+        let mut bytes = whole.to_vec();
+        match self {
+            // Not to nothing at all, which is no frame.
+            Self::Cut(at) => bytes.truncate(1 + at.of(bytes.len() - 1)),
+            Self::Byte(at, byte) => {
+                let at = at.of(bytes.len());
+                bytes[at] = *byte;
+            }
+            Self::Instead(text) => bytes = text.as_bytes().to_vec(),
+        }
+        bytes
+    }
+}
+
+/// How a watch breaks.
+#[derive(Clone, Copy, Debug)]
+pub enum Break {
+    Stopped,
+    Vanished,
+    /// With the state that the cache holds.
+    Relisted,
+}
+
 pub fn pick() -> impl Strategy<Value = Pick> {
     any::<u16>().prop_map(Pick)
 }
