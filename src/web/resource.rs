@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
-use futures::future::{Either, select};
+use futures::FutureExt;
+use futures::future::{Either, LocalBoxFuture, select};
 use js_sys::{Array, Float64Array, Function, JSON, Promise, Uint8Array, Uint32Array};
 use rustc_hash::FxHashMap;
 use wasm_bindgen::prelude::*;
@@ -524,8 +525,13 @@ impl RawResource {
 
 /// Work that is dropped, its request with it, when `over` resolves: nobody waits for it any more.
 fn until(over: Promise, work: impl Future<Output = Result<JsValue, JsValue>> + 'static) -> Promise {
+    first_of(work.boxed_local(), over)
+}
+
+// Compiled once, and not for each kind of work.
+fn first_of(work: LocalBoxFuture<'static, Result<JsValue, JsValue>>, over: Promise) -> Promise {
     future_to_promise(async move {
-        match select(Box::pin(work), JsFuture::from(over)).await {
+        match select(work, JsFuture::from(over)).await {
             Either::Left((answer, _)) => answer,
             Either::Right(_) => Ok(JsValue::UNDEFINED),
         }
