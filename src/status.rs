@@ -143,18 +143,19 @@ impl Metadata {
 /// The API's answer to a request that failed: `metav1.Status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// The HTTP code.
-    #[serde(default)]
-    pub code: u16,
-    /// A machine-readable word, e.g. `Expired`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub reason: String,
+    // In the order in which an apiserver writes them.
     /// A sentence for people.
     #[serde(default)]
     pub message: String,
+    /// A machine-readable word, e.g. `Expired`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
     /// More about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
+    /// The HTTP code.
+    #[serde(default)]
+    pub code: u16,
     /// About the list that was asked for.
     #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
@@ -368,7 +369,7 @@ mod tests {
         let text = status.to_json();
         assert_eq!(
             text,
-            r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":410,"reason":"Expired","message":"too old resource version: 1 (2)"}"#
+            r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 1 (2)","reason":"Expired","code":410}"#
         );
         assert_eq!(Status::parse(text.as_bytes()), Some(status));
         let mut continued = Status::new(410, "Expired", "");
