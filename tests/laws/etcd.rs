@@ -200,7 +200,7 @@ law! {
             assert!(live.iter().all(|event| event.version > from), "{live:?} behind {from}");
             let last = stream.changes().last().map_or(0, |event| event.version);
             if let Some(resume) = stream.resume_from {
-                assert!(resume >= last && resume <= world.rig.upstream.version().max(from), "to go on at {resume} after {last}, from {from}");
+                assert!(resume >= last.max(from) && resume <= world.rig.upstream.version().max(from), "to go on at {resume} after {last}, from {from}");
             }
         });
     }

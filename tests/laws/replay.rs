@@ -16,9 +16,10 @@ law! {
         seed: u64 = any::<u64>(),
         page_size: u32 = 0u32..4,
         begins: bool = any::<bool>(),
+        watch_list: bool = prop::bool::weighted(0.3),
         steps: Vec<Step> = trace(any_step(), 60),
     ) {
-        let setup = Setup { page_size, ..Setup::seeded(seed) };
+        let setup = Setup { page_size, watch_list, ..Setup::seeded(seed) };
         let world = if begins { World::new(setup) } else { World::idle(setup) };
         world.rig.resource.start();
         world.play(&steps);
