@@ -6,6 +6,9 @@
 use std::collections::HashSet;
 use std::rc::{Rc, Weak};
 
+use futures::channel::oneshot;
+use futures::future::{Either, select};
+
 use crate::cache::resource::Resource;
 use crate::key::{Key, split};
 use crate::metrics::CheckResult;
@@ -155,17 +158,18 @@ impl Resource {
     }
 }
 
-/// Checks again and again, for as long as the resource is there and open. While it is paused nobody is asked.
-pub(super) async fn run(resource: Weak<Resource>) {
+/// Checks again and again, for as long as the resource is there and open: `closed` is cancelled when it is not. While it is paused nobody
+/// is asked.
+pub(super) async fn run(resource: Weak<Resource>, mut closed: oneshot::Receiver<()>) {
     loop {
         let Some(this) = resource.upgrade() else { return };
         let runtime = this.runtime.clone();
         drop(this);
-        runtime.sleep(PERIOD_MS + fastrand::u64(0..PERIOD_MS / 2)).await;
-        let Some(this) = resource.upgrade() else { return };
-        if this.cacher.borrow_mut().ready().is_stopped() {
+        // A timer that outlived the resource would keep a process of Node alive.
+        if let Either::Left(_) = select(&mut closed, runtime.sleep(PERIOD_MS + fastrand::u64(0..PERIOD_MS / 2))).await {
             return;
         }
+        let Some(this) = resource.upgrade() else { return };
         if !this.is_paused() {
             this.check_consistency().await;
         }

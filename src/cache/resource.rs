@@ -81,6 +81,8 @@ pub struct Resource {
     ticking: Cell<bool>,
     // Told when a subscriber makes room while changes wait for it.
     room: RefCell<Option<oneshot::Sender<()>>>,
+    // Held while the consistency is looked after; its end ends that, and its timer.
+    checking: RefCell<Option<oneshot::Sender<()>>>,
 }
 
 impl Resource {
@@ -106,6 +108,7 @@ impl Resource {
             flushing: Cell::new(false),
             ticking: Cell::new(false),
             room: RefCell::new(None),
+            checking: RefCell::new(None),
         }))
     }
 
@@ -149,7 +152,9 @@ impl Resource {
         self.plan_flush();
         self.runtime.spawn_together([reflector.run().boxed_local(), self.clone().run(receiver).boxed_local()]);
         if self.config.check_consistency {
-            self.runtime.spawn(checker::run(Rc::downgrade(self)).boxed_local());
+            let (open, closed) = oneshot::channel();
+            *self.checking.borrow_mut() = Some(open);
+            self.runtime.spawn(checker::run(Rc::downgrade(self), closed).boxed_local());
         }
     }
 
@@ -357,6 +362,7 @@ impl Resource {
 
     /// Closes for good.
     pub fn close(self: &Rc<Self>) {
+        self.checking.borrow_mut().take();
         if let Some(reflector) = self.reflector.borrow_mut().take() {
             reflector.close();
         }

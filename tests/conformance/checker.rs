@@ -198,3 +198,16 @@ fn nobody_checks_unless_it_was_asked_for() {
     rig.run(3 * PERIOD_MS);
     assert_eq!((lists(&rig).len(), counts(&rig)), (before, [0.0; 3]));
 }
+
+#[test]
+fn a_closed_resource_leaves_no_check_waiting() {
+    let left = |check_consistency| {
+        let rig = Rig::new(Setup { check_consistency, ..Setup::default() }, |_| {});
+        let running = rig.time.tasks();
+        rig.resource.close();
+        rig.run(2_000); // long before the next check
+        (running, rig.time.tasks())
+    };
+    let ((without, rest), (with, rest_with)) = (left(false), left(true));
+    assert_eq!((with, rest_with), (without + 1, rest));
+}

@@ -15,6 +15,12 @@ import { Ours, Server } from "./sides.mjs";
 /** Longest wait for streams to agree, in milliseconds: above the 3 s after which a version in the future is given up. */
 const PATIENCE = 3_500;
 
+/** Whether a watch that marks the end of its initial events has come so far. @param {Request} request @param {import("./sides.mjs").Seen} seen */
+function hasStated({ initial, bookmarks }, { events, refused, ended }) {
+  if (initial !== true || bookmarks !== true) return true;
+  return refused !== undefined || ended || events.some((event) => event.initialEnd || event.error);
+}
+
 /** How long a watch that agrees is given to say something more before it is ended, in milliseconds. */
 const AFTERTHOUGHT = 20;
 
@@ -282,6 +288,9 @@ class Play {
     for (const deadline = Date.now() + this.patience; ; await sleep(3)) {
       const verdict = compareWatches(request, server, ours, context);
       const over = request.timeout === undefined || (server.ended && ours.ended);
+      // Two sides that have said nothing yet agree as well, and a write then would fall before the one state and behind the other.
+      const stated = hasStated(request, server) && hasStated(request, ours);
+      if (verdict.equal && !stated && Date.now() <= deadline) continue;
       if ((verdict.equal && over) || Date.now() > deadline) return verdict;
       // With a deadline, agreement so far is enough: it may still be running.
       if (verdict.equal && Date.now() > deadline - this.patience + AFTERTHOUGHT) return verdict;
