@@ -7,12 +7,14 @@ import { historyScenarios } from "./cache/history.mjs";
 import { ownWriteScenarios } from "./cache/own-writes.mjs";
 import { refusalScenarios } from "./cache/refusals.mjs";
 import { startScenarios } from "./cache/start.mjs";
+import { timeoutScenarios } from "./cache/timeout.mjs";
 import { writeScenarios } from "./cache/writes.mjs";
 
 /**
  * Declares the package-level scenarios.
  * @param {() => import("./target.mjs").Target} getTarget called when a scenario runs
- * @param {{ authorization: boolean }} has what the server has beside the API: rights of users
+ * @param {{ authorization: boolean, timeouts?: boolean }} has what the server has beside the API: rights of users; and whether its watches
+ *   are to be followed to their timeout
  */
 export function cacheScenarios(getTarget, has) {
   startScenarios(getTarget);
@@ -20,4 +22,5 @@ export function cacheScenarios(getTarget, has) {
   ownWriteScenarios(getTarget);
   historyScenarios(getTarget);
   refusalScenarios(getTarget, has);
+  if (has.timeouts !== false) timeoutScenarios(getTarget);
 }

@@ -66,13 +66,13 @@ createWatchCache({ transport: "sse" });
 createWatchCache({ mode: "worker" });
 // @ts-expect-error: not there yet
 createWatchCache({ persist: true });
-// @ts-expect-error: not there yet
-createWatchCache({ indexes: {} });
+createWatchCache({ indexes: { node: "spec.nodeName", words: (pod: Pod) => [pod.metadata?.name ?? ""] } });
+// @ts-expect-error: an index is a path, or a function that gives values
+createWatchCache({ indexes: { node: 5 } });
 createWatchCache({ trigger: "spec.nodeName" });
-// @ts-expect-error: not there yet
-createWatchCache({ history: { minMs: 1 } });
-// @ts-expect-error: not there yet
-createWatchCache({ memory: { maxBytes: 1 } });
+createWatchCache({ history: { minMs: 75_000, minEvents: 100, maxEvents: 1_000, maxBytes: 1 }, memory: { maxBytes: 1 } });
+// @ts-expect-error: no such bound
+createWatchCache({ history: { maxAge: 1 } });
 
 export const pods: Resource<Pod> = cache.resource<Pod>("pods");
 same<ReturnType<typeof cache.resource>, Resource<KubeObject>>();
@@ -144,8 +144,8 @@ export async function read(signal: AbortSignal): Promise<void> {
   const indexed = pods.byIndex("namespace", "a");
   same<typeof indexed, readonly Pod[]>();
   same<typeof pods.size, number>();
-  // @ts-expect-error: not there yet
-  pods.indexValues("namespace");
+  const values = pods.indexValues("namespace");
+  same<typeof values, readonly string[]>();
   // @ts-expect-error: not there yet
   pods.informer();
   const created = await pods.create({ metadata: { name: "b", namespace: "a" } }, { signal });
