@@ -19,6 +19,7 @@ pub mod json;
 pub mod key;
 pub mod metrics;
 pub mod object;
+pub mod pack;
 pub mod reflector;
 pub mod runtime;
 pub mod selector;

@@ -9,6 +9,7 @@ use crate::json::scalar::Scalar;
 use crate::json::scan::{Scanned, read_fields};
 use crate::json::{Labels, no_labels};
 use crate::key::{Key, key};
+use crate::pack::Text;
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
@@ -32,7 +33,7 @@ pub struct Object {
     // By computed index. Given once, before the object is stored.
     index_values: OnceCell<IndexValues>,
     size: usize,
-    bytes: Box<[u8]>,
+    text: Text,
 }
 
 /// The values of one object in each of the computed indexes.
@@ -59,7 +60,7 @@ impl Object {
             labels: scanned.labels,
             fields: RefCell::new(scanned.fields),
             index_values: OnceCell::new(),
-            bytes: scanned.bytes,
+            text: Text::new(scanned.bytes),
         }))
     }
 
@@ -86,7 +87,7 @@ impl Object {
             fields: RefCell::new(Vec::new()),
             index_values: OnceCell::new(),
             size: size(text.as_bytes(), &[]),
-            bytes: text.into_bytes().into_boxed_slice(),
+            text: Text::new(text.into_bytes().into_boxed_slice()),
         })
     }
 
@@ -125,9 +126,10 @@ impl Object {
         &self.labels
     }
 
-    /// The stored document: what arrived, without the stripped paths.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// The stored document: what arrived, without the stripped paths. Ask once and keep the answer while it is read: an object at rest is
+    /// unpacked at each call.
+    pub fn text(&self) -> Text {
+        self.text.clone()
     }
 
     /// The value at a registered path. Paths registered after the object arrived are read once, from the bytes.
@@ -135,7 +137,7 @@ impl Object {
         let mut values = self.fields.borrow_mut();
         if slot >= values.len() {
             let missing = &fields.paths()[values.len()..];
-            values.extend(read_fields(&self.bytes, missing));
+            values.extend(read_fields(&self.text(), missing));
         }
         values.get(slot).cloned().unwrap_or(Scalar::Missing)
     }
@@ -157,20 +159,21 @@ impl Object {
 
     /// The value at any path, without decoding the object.
     pub fn read(&self, path: &Path) -> Scalar {
-        path.read(&self.bytes).unwrap_or(Scalar::Missing)
+        path.read(&self.text()).unwrap_or(Scalar::Missing)
     }
 
     /// The same content at another version: what a watcher receives when an object is deleted or leaves its selector.
     pub fn restamped(&self, version: &Version) -> Result<Rc<Self>, Error> {
         let path = Path::parse("metadata.resourceVersion").map_err(|error| Error::new(ErrorCode::Internal, error.to_string()))?;
-        let Some(span) = path.find(&self.bytes) else {
+        let held = self.text();
+        let Some(span) = path.find(&held) else {
             return Err(Error::new(ErrorCode::Internal, "a stored object has lost its resourceVersion"));
         };
         let text = format!("\"{version}\"");
-        let mut bytes = Vec::with_capacity(self.bytes.len() - span.len() + text.len());
-        bytes.extend_from_slice(&self.bytes[..span.start]);
+        let mut bytes = Vec::with_capacity(held.len() - span.len() + text.len());
+        bytes.extend_from_slice(&held[..span.start]);
         bytes.extend_from_slice(text.as_bytes());
-        bytes.extend_from_slice(&self.bytes[span.end..]);
+        bytes.extend_from_slice(&held[span.end..]);
         Ok(Rc::new(Self {
             id: next_id(),
             key: self.key.clone(),
@@ -182,7 +185,7 @@ impl Object {
             fields: RefCell::new(Vec::new()),
             index_values: OnceCell::new(),
             size: size(&bytes, &[]),
-            bytes: bytes.into_boxed_slice(),
+            text: Text::new(bytes.into_boxed_slice()),
         }))
     }
 

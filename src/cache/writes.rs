@@ -92,7 +92,7 @@ impl Resource {
         loop {
             self.check_open()?;
             let failure = match change(&object) {
-                Ok(None) if newest => return Ok(self.written(object.bytes()).await?),
+                Ok(None) if newest => return Ok(self.written(&object.text()).await?),
                 Ok(None) => None,
                 Err(thrown) => Some(Failure::Thrown(thrown)),
                 Ok(Some(document)) => {
@@ -124,7 +124,7 @@ impl Resource {
                 // What it was tried on is the newest: it was no lack of news that failed it.
                 return match failure {
                     Some(failure) => Err(failure),
-                    None => Ok(self.written(found.bytes()).await?),
+                    None => Ok(self.written(&found.text()).await?),
                 };
             }
             (object, newest) = (found, true);

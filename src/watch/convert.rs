@@ -63,7 +63,7 @@ mod tests {
         let conversion = Conversion::new(&entry);
         let kind = conversion.kind(|object| object.labels().iter().any(|(_, value)| &**value == "web"))?;
         let event = conversion.event(kind);
-        Some((event.kind, String::from_utf8(event.object.bytes().to_vec()).unwrap()))
+        Some((event.kind, String::from_utf8(event.object.text().to_vec()).unwrap()))
     }
 
     #[test]

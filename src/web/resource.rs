@@ -264,27 +264,27 @@ impl RawResource {
     /// Decodes an object.
     pub fn parse(&self, id: f64) -> Result<JsValue, JsValue> {
         check()?;
-        parse(self.0.pins.get(id)?.bytes())
+        parse(&self.0.pins.get(id)?.text())
     }
 
     /// A copy of an object's bytes.
     pub fn raw(&self, id: f64) -> Result<Uint8Array, JsValue> {
         check()?;
-        Ok(Uint8Array::from(self.0.pins.get(id)?.bytes()))
+        Ok(Uint8Array::from(&*self.0.pins.get(id)?.text()))
     }
 
     /// A copy of the bytes of these objects, as one JSON array.
     #[wasm_bindgen(js_name = rawList)]
     pub fn raw_list(&self, ids: &Float64Array) -> Result<Uint8Array, JsValue> {
         check()?;
-        let objects = ids.to_vec().into_iter().map(|id| self.0.pins.get(id)).collect::<Result<Vec<_>, _>>()?;
-        let mut bytes = Vec::with_capacity(2 + objects.iter().map(|object| object.bytes().len() + 1).sum::<usize>());
+        let texts = ids.to_vec().into_iter().map(|id| Ok(self.0.pins.get(id)?.text())).collect::<Result<Vec<_>, JsValue>>()?;
+        let mut bytes = Vec::with_capacity(2 + texts.iter().map(|text| text.len() + 1).sum::<usize>());
         bytes.push(b'[');
-        for (at, object) in objects.iter().enumerate() {
+        for (at, text) in texts.iter().enumerate() {
             if at > 0 {
                 bytes.push(b',');
             }
-            bytes.extend_from_slice(object.bytes());
+            bytes.extend_from_slice(text);
         }
         bytes.push(b']');
         Ok(Uint8Array::from(bytes.as_slice()))
@@ -307,14 +307,15 @@ impl RawResource {
         check()?;
         let object = self.0.pins.get(id)?;
         let path = Path::parse(path).map_err(|error| to_js(&invalid_option("path", &error.to_string())))?;
-        Ok(match object.read(&path) {
+        let text = object.text();
+        Ok(match path.read(&text).unwrap_or(Scalar::Missing) {
             Scalar::Missing => JsValue::UNDEFINED,
             Scalar::Null => JsValue::NULL,
             Scalar::Bool(value) => value.into(),
-            Scalar::Text(text) => JsValue::from_str(&text),
-            Scalar::Number(text) => text.parse::<f64>().map_or(JsValue::UNDEFINED, JsValue::from_f64),
-            Scalar::Composite => match path.find(object.bytes()) {
-                Some(span) => parse(&object.bytes()[span])?,
+            Scalar::Text(value) => JsValue::from_str(&value),
+            Scalar::Number(value) => value.parse::<f64>().map_or(JsValue::UNDEFINED, JsValue::from_f64),
+            Scalar::Composite => match path.find(&text) {
+                Some(span) => parse(&text[span])?,
                 None => JsValue::UNDEFINED,
             },
         })

@@ -150,7 +150,7 @@ fn keys(objects: &[Rc<Object>]) -> Vec<String> {
 }
 
 fn row(object: &Object) -> (String, (u64, Rc<str>)) {
-    let document = String::from_utf8(object.bytes().to_vec()).unwrap();
+    let document = String::from_utf8(object.text().to_vec()).unwrap();
     (object.key().to_string(), (object.version().as_u64().unwrap(), document.into()))
 }
 

@@ -173,12 +173,12 @@ impl Asking {
         let key = format!("{namespace}/{name}");
         self.spawn(async move {
             let asked = this.upstream.version();
-            let change = |held: &Rc<Object>| Ok::<_, Error>(Some(pod_document(number, node, app, Some(held.bytes()))));
+            let change = |held: &Rc<Object>| Ok::<_, Error>(Some(pod_document(number, node, app, Some(&held.text()))));
             match this.resource.clone().update(key.clone(), change).await {
                 Ok(object) => {
                     // One that changes nothing is no write: the object is as it was.
                     this.judge_write("", &key, &object);
-                    let want = pod_document(number, node, app, Some(object.bytes()));
+                    let want = pod_document(number, node, app, Some(&object.text()));
                     assert_eq!(String::from_utf8(want).unwrap(), *row(&object).1.1);
                 }
                 Err(watchcache::cache::writes::Failure::Refused(error)) => {
@@ -307,7 +307,7 @@ impl<'a> Walk<'a> {
 type Row = (String, (u64, Rc<str>));
 
 fn row(object: &Object) -> Row {
-    let document = String::from_utf8(object.bytes().to_vec()).unwrap();
+    let document = String::from_utf8(object.text().to_vec()).unwrap();
     (object.key().to_string(), (object.version().as_u64().unwrap(), document.into()))
 }
 

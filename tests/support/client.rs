@@ -29,7 +29,7 @@ impl Heard {
             key: event.object.key().to_string(),
             version: event.version.as_u64().unwrap(),
             own: event.object.version().as_u64().unwrap(),
-            document: String::from_utf8(event.object.bytes().to_vec()).unwrap(),
+            document: String::from_utf8(event.object.text().to_vec()).unwrap(),
         }
     }
 
