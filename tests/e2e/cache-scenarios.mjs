@@ -13,8 +13,7 @@ import { writeScenarios } from "./cache/writes.mjs";
 /**
  * Declares the package-level scenarios.
  * @param {() => import("./target.mjs").Target} getTarget called when a scenario runs
- * @param {{ authorization: boolean, timeouts?: boolean }} has what the server has beside the API: rights of users; and whether its watches
- *   are to be followed to their timeout
+ * @param {{ authorization: boolean }} has what the server has beside the API: rights of users
  */
 export function cacheScenarios(getTarget, has) {
   startScenarios(getTarget);
@@ -22,5 +21,5 @@ export function cacheScenarios(getTarget, has) {
   ownWriteScenarios(getTarget);
   historyScenarios(getTarget);
   refusalScenarios(getTarget, has);
-  if (has.timeouts !== false) timeoutScenarios(getTarget);
+  timeoutScenarios(getTarget);
 }

@@ -15,7 +15,5 @@ describe("the embedded server, from its cache", () => {
   });
   after(() => target?.stop());
   wireScenarios(() => target, { authorization: false });
-  // Behind a cache, the scenario of the timeout has waited in vain for the second watch in two of about twelve runs, and nobody has found
-  // out why yet: with `timeouts: true` it is a part of this again.
-  cacheScenarios(() => target, { authorization: false, timeouts: false });
+  cacheScenarios(() => target, { authorization: false });
 });
