@@ -17,6 +17,11 @@ pub fn key(namespace: &str, name: &str) -> Result<Key, Error> {
     Ok([namespace, "/", name].concat().into())
 }
 
+/// Whether this can be a name.
+pub fn is_name(name: &str) -> bool {
+    check_segment("", name).is_ok()
+}
+
 /// Splits a key into namespace (empty for cluster-scoped) and name.
 pub fn split(key: &str) -> (&str, &str) {
     key.split_once('/').unwrap_or(("", key))

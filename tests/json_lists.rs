@@ -234,3 +234,44 @@ fn a_failed_page_stays_failed() {
     assert_eq!(error, again);
     assert_eq!(scanner.finish(), Err(error));
 }
+
+/// Whatever is wrong with an item, those around it are read, however the page is cut; an item that has no end or no name fails the page.
+#[test]
+fn law_04_split_items_that_cannot_be_read_are_set_aside_with_their_names() {
+    let bad: [&[u8]; 4] = [
+        b"{\"metadata\":{\"name\":\"b\",\"namespace\":\"n\"},\"x\":\"\xff\"}",
+        b"{\"metadata\":{\"name\":\"b\",\"namespace\":\"n\"},\"x\":01}",
+        b"{\"metadata\":{\"name\":\"b\",\"namespace\":\"n\"},\"x\":[\"\x01\"]}",
+        b"{\"metadata\":{\"name\":\"b\",\"namespace\":\"n\"} \"x\"}",
+    ];
+    for item in bad {
+        let page = [&b"{\"items\":[{\"metadata\":{\"name\":\"a\"}}, "[..], item, b",{\"metadata\":{\"name\":\"c\"}}]}"].concat();
+        for size in 1..page.len() {
+            let mut scanner = ListScanner::tolerant();
+            let mut names = Vec::new();
+            for chunk in page.chunks(size) {
+                scanner.push(chunk, &FieldSet::new(vec![]), &mut |item| names.push(item.name.unwrap().to_string())).unwrap();
+            }
+            let broken = scanner.take_broken();
+            assert_eq!((names.join(","), broken.len()), ("a,c".to_string(), 1));
+            let identity = &broken[0].identity;
+            assert_eq!((identity.namespace.as_str(), identity.name.as_str()), ("n", "b"));
+            assert!(scanner.take_broken().is_empty());
+            assert!(scanner.finish().unwrap().items_seen);
+            // A strict scanner says the same of it, and takes nothing.
+            let mut strict = ListScanner::new();
+            assert_eq!(strict.push(&page, &FieldSet::new(vec![]), &mut |_| {}).unwrap_err(), broken[0].error);
+        }
+    }
+    for page in [
+        &b"{\"items\":[{\"x\":01}]}"[..],
+        b"{\"items\":[{\"metadata\":{\"name\":\"b\"},\"x\":\"\x01]}",
+        b"{\"items\":[7]}",
+        b"{\"items\":[]]}",
+        b"{\"items\":[]",
+    ] {
+        let mut scanner = ListScanner::tolerant();
+        let pushed = scanner.push(page, &FieldSet::new(vec![]), &mut |_| {});
+        assert!(pushed.is_err() || scanner.finish().is_err(), "{}", String::from_utf8_lossy(page));
+    }
+}

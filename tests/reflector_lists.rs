@@ -314,18 +314,3 @@ fn broken_answers_take_nothing_away() {
         rig.run(2 * SECOND).assert_whole();
     }
 }
-
-#[test]
-fn an_object_that_no_list_cures_is_told_for_as_long_as_it_is_there() {
-    let poison = br#"{"metadata":{"resourceVersion":"200"},"items":[{"metadata":{"name":"poison"}}]}"#;
-    let rig = Rig::with(44, config(), 0, |upstream| fill(upstream, 3));
-    rig.run(2 * SECOND);
-    rig.upstream.list_faults.borrow_mut().extend((0..5).map(|_| ListFault::Body(poison.to_vec())));
-    rig.upstream.send_raw(r#"{"type":"ADDED","object":{"metadata":{"name":"poison"}}}"#);
-    rig.run(20 * SECOND);
-    let Some(Connection::Waiting { error, attempt, .. }) = rig.replay.borrow().last_connection().cloned() else { panic!("it waits") };
-    assert!(error.message.contains("poison") && attempt > 2, "{attempt}: {error}");
-    assert_eq!(rig.replay.borrow().rows.len(), 3);
-    rig.run(3 * MINUTE).assert_whole();
-    assert_eq!(rig.lists(), 7);
-}

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use futures::channel::oneshot;
 
 use crate::cache::freshness::Freshness;
-use crate::cache::incoming::{ChangeKind, Connection, Incoming};
+use crate::cache::incoming::{ChangeKind, Connection, Incoming, Quarantined};
 use crate::cache::index::Indexes;
 use crate::cache::ready::Ready;
 use crate::cache::status::{Phase, ResourceStatus};
@@ -131,6 +131,7 @@ impl Cacher {
                 return self.change(kind, object, at, now, wall);
             }
             Incoming::Bookmark(version) => self.bookmark(version, wall),
+            Incoming::Quarantine(all) => self.quarantine(all),
             Incoming::RoundEnded(error) => {
                 // An expired version is how long sleeps end, and no error.
                 if error.as_ref().is_some_and(|error| error.code != ErrorCode::Expired) {
@@ -165,7 +166,7 @@ impl Cacher {
             // The server was reset: a stream whose versions grow cannot follow it.
             self.dispatcher.end_all(EndReason::Relist, &self.version);
         }
-        let differences = self.store.replace(objects);
+        let differences = self.store.replace(self.with_quarantined(objects));
         for difference in &differences {
             self.views.change(difference.before.as_ref(), difference.after.as_ref(), &self.fields.borrow());
         }
@@ -182,6 +183,22 @@ impl Cacher {
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
             let _gone = waiter.send(Ok(()));
         }
+    }
+
+    /// What a list shows, and what is held of those that cannot be taken from it: they are there, if only not as they stand.
+    fn with_quarantined(&self, objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
+        if self.status.quarantined.is_empty() {
+            return objects;
+        }
+        let kept = self.store.iter().filter(|held| self.status.quarantined.iter().any(|entry| entry.is(held)));
+        // What the list does show of a key counts.
+        kept.cloned().chain(objects).collect()
+    }
+
+    fn quarantine(&mut self, all: Vec<Quarantined>) {
+        let erred = all.iter().any(|entry| !self.status.quarantined.iter().any(|known| known.key == entry.key));
+        self.status.quarantined = all;
+        self.signals |= signal::STATUS | if erred { signal::ERROR } else { 0 };
     }
 
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Millis, now: Millis, wall: Millis) -> bool {
@@ -370,6 +387,8 @@ impl Cacher {
         // Rows of the first list under way are new, not stale; once that list fails they are.
         let first_list = matches!(status.phase, Phase::Idle | Phase::Loading | Phase::Listing) && self.lists == 0;
         status.stale = status.phase != Phase::Live && !first_list && !self.store.is_empty();
+        // Whatever else is well: of these objects nobody knows how they stand.
+        status.error = status.error.or_else(|| status.quarantined.last().map(|entry| entry.error.clone()));
         status
     }
 

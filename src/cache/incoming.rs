@@ -53,10 +53,30 @@ pub enum Incoming {
     },
     /// The upstream has reached this version without a change.
     Bookmark(Version),
+    /// Who cannot be taken at the moment, all of them: what is held of them stays as it is, until a sound word of them comes.
+    Quarantine(Vec<Quarantined>),
     /// The round is over; until the next list the cacher is not ready.
     RoundEnded(Option<Error>),
     /// What people see of the connection.
     Connection(Connection),
+}
+
+/// An object that cannot be taken, and that no list has cured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quarantined {
+    /// `namespace/name`, by the look of it: neither may be legal. Where it has no name, its uid stands for it, as `(uid …)`.
+    pub key: Rc<str>,
+    /// Its uid, where it has one.
+    pub uid: Option<Rc<str>>,
+    /// What is wrong with it.
+    pub error: Error,
+}
+
+impl Quarantined {
+    /// Whether it is this object, at another version.
+    pub fn is(&self, object: &Object) -> bool {
+        self.key == *object.key() || self.uid.as_deref().is_some_and(|uid| object.uid() == Some(uid))
+    }
 }
 
 /// What the reflector is doing, for `status`.

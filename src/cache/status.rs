@@ -1,6 +1,6 @@
 //! What people see of a resource: the phase of its connection, how fresh it is, when it tries again.
 
-use crate::cache::incoming::Connection;
+use crate::cache::incoming::{Connection, Quarantined};
 use crate::runtime::Millis;
 use crate::status::Error;
 use crate::version::Version;
@@ -65,8 +65,10 @@ pub struct ResourceStatus {
     pub attempt: u32,
     /// When the next try begins, in milliseconds of the wall clock.
     pub retry_at: Option<Millis>,
-    /// What failed last; gone once it is live again.
+    /// What failed last; gone once it is live again, and nothing is in quarantine.
     pub error: Option<Error>,
+    /// Objects that cannot be taken, whatever is tried; what was held of them stays.
+    pub quarantined: Vec<Quarantined>,
 }
 
 impl ResourceStatus {
@@ -81,6 +83,7 @@ impl ResourceStatus {
             attempt: 0,
             retry_at: None,
             error: None,
+            quarantined: Vec::new(),
         }
     }
 

@@ -38,6 +38,7 @@ export interface RawStatus {
   lastEventAt?: number;
   attempt: number;
   retryAt?: number;
+  quarantined?: string[]; // keys; absent when there are none
   error?: RawError;
 }
 

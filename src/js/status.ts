@@ -17,7 +17,7 @@ export function toStatus(raw: RawResource | undefined, last: ResourceStatus | un
   } catch (error) {
     return { ...NOT_OPEN, phase: "failed", error: sameError(last?.error, toError(error), resource) };
   }
-  const { phase, stale, attempt, resourceVersion, listed, lastEventAt, retryAt, error } = status;
+  const { phase, stale, attempt, resourceVersion, listed, lastEventAt, retryAt, error, quarantined } = status;
   return {
     phase,
     stale,
@@ -28,6 +28,7 @@ export function toStatus(raw: RawResource | undefined, last: ResourceStatus | un
     ...(lastEventAt === undefined ? {} : { lastEventAt }),
     ...(retryAt === undefined ? {} : { retryAt }),
     ...(error === undefined ? {} : { error: sameError(last?.error, error, resource) }),
+    ...(quarantined === undefined ? {} : { quarantined: Object.freeze(quarantined) }),
   };
 }
 
@@ -47,6 +48,7 @@ export function sameStatus(a: ResourceStatus, b: ResourceStatus): boolean {
     a.retryAt === b.retryAt &&
     a.error === b.error &&
     a.listed?.loaded === b.listed?.loaded &&
-    a.listed?.remaining === b.listed?.remaining
+    a.listed?.remaining === b.listed?.remaining &&
+    a.quarantined?.join() === b.quarantined?.join()
   );
 }

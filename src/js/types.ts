@@ -427,8 +427,14 @@ export type ResourceStatus = Readonly<{
   attempt: number;
   /** When the next try is due, in milliseconds since 1970. */
   retryAt?: number;
-  /** The last error, until the stream is well again. */
+  /** The last error, until the stream is well again and nothing is in quarantine. */
   error?: WatchCacheError;
+  /**
+   * The keys of objects that the server sends in a form that cannot be taken, and that a new list has not cured: no usable version, a name
+   * that is no key, bytes that are no JSON. What was held of them stays as it was, everything else goes on. An `error` event tells of each;
+   * the first sound version of an object takes it out again.
+   */
+  quarantined?: readonly string[];
 }>;
 
 // -------------------------------------------------------------------------------------------------- views

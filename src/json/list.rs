@@ -9,6 +9,7 @@ use super::bytes::find_special;
 use super::cursor::{Cursor, is_whitespace, no_object};
 use super::error::{ErrorKind, JsonError};
 use super::fields::FieldSet;
+use super::identity::{Identity, identify};
 use super::path::key_is;
 use super::scalar::Scalar;
 use super::scan::{Scanned, read_slots, scan_object_at};
@@ -31,6 +32,15 @@ pub struct ListHead {
     pub items_seen: bool,
 }
 
+/// An item that is no JSON, of which only the names are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenItem {
+    /// Whose it is, by the look of it.
+    pub identity: Identity,
+    /// What is wrong with it; the offset is that in the page.
+    pub error: JsonError,
+}
+
 /// Reads a list page, chunk by chunk.
 #[derive(Debug)]
 pub struct ListScanner {
@@ -47,6 +57,8 @@ pub struct ListScanner {
     nesting: Nesting,
     /// The length of the last item.
     usual: usize,
+    /// Where items that cannot be read are set aside, if they are.
+    broken: Option<Vec<BrokenItem>>,
     failed: Option<JsonError>,
 }
 
@@ -82,8 +94,20 @@ impl ListScanner {
             partial: Vec::new(),
             nesting: Nesting::default(),
             usual: 0,
+            broken: None,
             failed: None,
         }
+    }
+
+    /// A scanner that sets aside items which cannot be read, as long as it can be told where they end and whose they are, and reads on
+    /// behind them.
+    pub fn tolerant() -> Self {
+        ListScanner { broken: Some(Vec::new()), ..ListScanner::new() }
+    }
+
+    /// The items that were set aside since the last call.
+    pub fn take_broken(&mut self) -> Vec<BrokenItem> {
+        self.broken.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Takes the next bytes and hands out the items that are whole with them, in their order. Behind an error nothing
@@ -153,6 +177,8 @@ impl ListScanner {
                         at = end;
                     }
                     Err(error) if error.kind == ErrorKind::UnexpectedEnd => self.state = State::PartialItem,
+                    // Its end is looked for by its brackets.
+                    Err(_) if self.broken.is_some() && chunk[at] == b'{' => self.state = State::PartialItem,
                     Err(error) => {
                         return Err(JsonError::new(error.kind, self.before + error.offset));
                     }
@@ -171,15 +197,24 @@ impl ListScanner {
         }
         self.partial.extend_from_slice(&chunk[at..end]);
         if whole {
-            let (scanned, _) =
-                scan_object_at(&self.partial, 0, ITEM_DEPTH, fields).map_err(|error| JsonError::new(error.kind, start + error.offset))?;
-            item(scanned);
+            match scan_object_at(&self.partial, 0, ITEM_DEPTH, fields) {
+                Ok((scanned, _)) => item(scanned),
+                Err(error) => self.set_aside(JsonError::new(error.kind, start + error.offset))?,
+            }
             self.usual = self.partial.len();
             self.partial.clear();
             self.nesting = Nesting::default();
             self.state = State::BehindItem;
         }
         Ok(end)
+    }
+
+    /// Keeps the names of the item at hand, if that is wanted and it has any.
+    fn set_aside(&mut self, error: JsonError) -> Result<(), JsonError> {
+        let broken = self.broken.as_mut().ok_or(error)?;
+        let identity = identify(&self.partial, false).filter(|found| !(found.name.is_empty() && found.uid.is_empty()));
+        broken.push(BrokenItem { identity: identity.ok_or(error)?, error });
+        Ok(())
     }
 
     /// Takes bytes around the items, up to the bracket that opens them or the chunk's end.

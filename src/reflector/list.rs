@@ -8,8 +8,9 @@ use futures::StreamExt;
 
 use super::control::{Listen, Stop};
 use super::{Closed, Reflector};
-use crate::cache::incoming::{Connection, Incoming};
-use crate::json::{ListHead, ListScanner};
+use crate::cache::incoming::{Connection, Incoming, Quarantined};
+use crate::json::{Identity, ListHead, ListScanner};
+use crate::key::is_name;
 use crate::object::Object;
 use crate::source::page::{check, head_version};
 use crate::source::{ListRequest, buffers};
@@ -29,6 +30,8 @@ const PAGE_RETRIES: u32 = 10;
 pub(super) struct List {
     pub(super) objects: Vec<Rc<Object>>,
     pub(super) version: Version,
+    /// Those of its objects that cannot be taken, not for the first time.
+    pub(super) quarantined: Vec<Quarantined>,
 }
 
 /// Why there is no list.
@@ -57,6 +60,9 @@ struct Progress {
     /// How many of them were told.
     told: usize,
     page_start: usize,
+    /// Items of this page that cannot be taken.
+    refused: Vec<(Identity, Error)>,
+    quarantined: Vec<Quarantined>,
 }
 
 impl Reflector {
@@ -80,7 +86,7 @@ impl Reflector {
                         None => version.insert(head_version(&head)?).clone(),
                     };
                     let Some(next) = head.continue_token else {
-                        return Ok(List { objects: progress.objects, version });
+                        return Ok(List { objects: progress.objects, version, quarantined: progress.quarantined });
                     };
                     if !tokens.insert(next.clone()) {
                         return Err(Error::protocol("the list goes in circles: a page continues with the token of an earlier one").into());
@@ -107,12 +113,13 @@ impl Reflector {
 
     async fn page(&mut self, request: ListRequest, progress: &mut Progress) -> Result<ListHead, Halt> {
         progress.page_start = progress.objects.len();
+        progress.refused.clear();
         let mut watchdog = self.watchdog();
         let mut body = match self.host.until(Listen::LISTING, Some(&mut watchdog), self.source.list(request)).await {
             Ok(answer) => answer?,
             Err(stop) => return Err(self.stopped(stop, "the server has not answered the list")),
         };
-        let mut scanner = ListScanner::new();
+        let mut scanner = ListScanner::tolerant();
         loop {
             watchdog.feed(self.host.now());
             let chunk = match self.host.until(Listen::LISTING, Some(&mut watchdog), body.next()).await {
@@ -129,6 +136,7 @@ impl Reflector {
         drop(body);
         let head = scanner.finish().map_err(|error| unreadable(&error))?;
         check(&head)?;
+        self.set_aside(progress)?;
         // Nothing of a page is told before all of it has proved to be sound.
         while progress.told < progress.objects.len() {
             self.tell(progress, head.remaining).await?;
@@ -138,25 +146,37 @@ impl Reflector {
     }
 
     fn scan(&self, scanner: &mut ListScanner, piece: &[u8], progress: &mut Progress) -> Result<(), Error> {
-        let mut refused = None;
         let fields = self.fields.borrow();
         let scanned = scanner.push(piece, &fields, &mut |item| {
-            // Without a name its uid tells which one it is.
-            let uid = if item.name.is_none() { item.uid.clone() } else { None };
+            let (namespace, name) = (item.namespace.clone(), item.name.clone());
+            // Without a name that can be one, its uid tells which one it is.
+            let uid = if name.as_deref().is_some_and(is_name) { None } else { item.uid.clone() };
             match Object::new(item) {
                 Ok(object) => progress.objects.push(object),
-                Err(error) if refused.is_none() => {
-                    let number = progress.objects.len() - progress.page_start + 1;
-                    let uid = uid.map(|uid| format!(" (uid {uid:?})")).unwrap_or_default();
-                    refused = Some(Error { message: format!("item {number} of the page{uid}: {error}"), ..error });
+                Err(error) => {
+                    let number = progress.objects.len() + progress.refused.len() - progress.page_start + 1;
+                    let text = |text: Option<&str>| text.unwrap_or_default().to_string();
+                    let (namespace, name, uid) = (text(namespace.as_deref()), text(name.as_deref()), text(uid.as_deref()));
+                    let whose = if uid.is_empty() || !name.is_empty() { String::new() } else { format!(" (uid {uid:?})") };
+                    let error = Error { message: format!("item {number} of the page{whose}: {error}"), ..error };
+                    progress.refused.push((Identity { kind: String::new(), namespace, name, uid }, error));
                 }
-                Err(_) => {}
             }
         });
-        match refused {
-            Some(error) => Err(error),
-            None => scanned.map_err(|error| unreadable(&error)),
+        progress.refused.extend(scanner.take_broken().into_iter().map(|broken| (broken.identity, unreadable(&broken.error))));
+        scanned.map_err(|error| unreadable(&error))
+    }
+
+    /// What of a whole page cannot be taken goes into quarantine, if it could not the time before; else the list has failed.
+    fn set_aside(&mut self, progress: &mut Progress) -> Result<(), Error> {
+        let (now, mut failed) = (self.host.now(), None);
+        for (identity, error) in mem::take(&mut progress.refused) {
+            match self.quarantine.item(&identity, error, now) {
+                Ok(entry) => progress.quarantined.push(entry),
+                Err(error) => failed = failed.or(Some(error)),
+            }
         }
+        failed.map_or(Ok(()), Err)
     }
 
     /// Tells the next objects of a page; `behind` is how many follow the page.

@@ -17,6 +17,7 @@ mod frame;
 mod list;
 mod liveness;
 mod order;
+mod quarantine;
 mod watch;
 mod watch_list;
 
@@ -35,6 +36,7 @@ use self::control::{Closed, Control, Host, Listen, Stop};
 use self::list::List;
 use self::liveness::Watchdog;
 use self::order::Order;
+use self::quarantine::Quarantine;
 use self::watch::OpenWatch;
 use crate::cache::incoming::{Connection, Incoming};
 use crate::json::FieldSet;
@@ -90,6 +92,7 @@ pub struct Reflector {
     backoff: Backoff,
     internal_errors: RetryWindow,
     order: Order,
+    quarantine: Quarantine,
     /// Whether a list was ever complete.
     listed: bool,
     /// Tries since the last success.
@@ -140,6 +143,7 @@ impl Reflector {
             backoff: Backoff::new(config.retry.clone()),
             internal_errors: RetryWindow::new(INTERNAL_ERROR_WINDOW_MS),
             order: Order::default(),
+            quarantine: Quarantine::new(config.retry.reset_after_ms),
             listed: false,
             attempt: 0,
             refused_credentials: false,
@@ -181,6 +185,11 @@ impl Reflector {
         }
         self.host.control.refresh.set(false);
         self.listed = true;
+        match self.quarantine.listed(list.quarantined) {
+            Ok(false) => {}
+            Ok(true) => self.send(Incoming::Quarantine(self.quarantine.all())).await?,
+            Err(error) => return Ok(RoundEnd::failed(error)),
+        }
         self.send(Incoming::Replace { objects: list.objects, version: list.version }).await?;
         self.watch(stream).await
     }

@@ -5,8 +5,9 @@ use futures::StreamExt;
 use super::control::{Listen, Stop};
 use super::frame::{self, Event};
 use super::order::Verdict;
-use super::{Closed, Reflector, RoundEnd};
+use super::{Closed, Reflector, RoundEnd, quarantine};
 use crate::cache::incoming::{Connection, Incoming};
+use crate::json::identify;
 use crate::runtime::Millis;
 use crate::source::{FrameStream, WatchRequest, buffers};
 use crate::status::{Error, ErrorCode};
@@ -135,10 +136,26 @@ impl Reflector {
                 continue;
             }
             let event = frame::read(&frame, &self.fields.borrow());
+            if let Err(error) = &event {
+                match self.quarantine.event(identify(&frame, true).as_ref(), error, self.host.now()) {
+                    quarantine::Verdict::Relist => {}
+                    quarantine::Verdict::Skip { news } => {
+                        if news {
+                            self.send(Incoming::Quarantine(self.quarantine.all())).await?;
+                        }
+                        continue;
+                    }
+                }
+            }
             buffers::give_back(frame);
             let message = match event {
                 Ok(Event::Change(kind, object)) => match self.order.change(&object) {
-                    Ok(Verdict::Next) => Incoming::Change { kind, object, at: self.host.now() },
+                    Ok(Verdict::Next) => {
+                        if self.quarantine.sound(&object) {
+                            self.send(Incoming::Quarantine(self.quarantine.all())).await?;
+                        }
+                        Incoming::Change { kind, object, at: self.host.now() }
+                    }
                     Ok(Verdict::Repeated) => continue,
                     Err(error) => return Ok(End::Broken(error)),
                 },

@@ -11,7 +11,8 @@ use super::control::{Listen, Stop};
 use super::frame::{self, Event};
 use super::list::{BATCH, Halt, List};
 use super::watch::{OpenWatch, SHORT_MS, lost};
-use crate::cache::incoming::{ChangeKind, Connection, Incoming};
+use crate::cache::incoming::{ChangeKind, Connection, Incoming, Quarantined};
+use crate::json::identify;
 use crate::key::Key;
 use crate::object::Object;
 use crate::runtime::Millis;
@@ -86,6 +87,15 @@ impl Reflector {
                 continue;
             }
             let event = frame::read(&frame, &self.fields.borrow());
+            if let Err(error) = event {
+                let identity = identify(&frame, true).filter(|found| matches!(found.kind.as_str(), "ADDED" | "MODIFIED"));
+                let Some(identity) = identity else { return Ok(Attempt::Refused(error)) };
+                match self.quarantine.item(&identity, error, self.host.now()) {
+                    Ok(entry) => state.quarantined.push(entry),
+                    Err(error) => return Ok(Attempt::Refused(error)),
+                }
+                continue;
+            }
             buffers::give_back(frame);
             match event {
                 Ok(Event::Change(kind, object)) => {
@@ -98,7 +108,8 @@ impl Reflector {
                     if !state.fresh.is_empty() {
                         self.send(Incoming::Page { objects: state.fresh, loaded: objects.len(), remaining: None }).await?;
                     }
-                    return Ok(Attempt::Whole(List { objects, version }, OpenWatch { stream, opened }));
+                    let list = List { objects, version, quarantined: state.quarantined };
+                    return Ok(Attempt::Whole(list, OpenWatch { stream, opened }));
                 }
                 // It says how far the server has got, not that the state is whole.
                 Ok(Event::Bookmark { .. }) => {}
@@ -126,6 +137,8 @@ struct InitialState {
     objects: BTreeMap<Key, Rc<Object>>,
     /// Those that were not shown yet.
     fresh: Vec<Rc<Object>>,
+    /// Those that cannot be taken, not for the first time.
+    quarantined: Vec<Quarantined>,
     events: u64,
 }
 

@@ -323,6 +323,8 @@ pub(super) struct RawStatus {
     attempt: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_at: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    quarantined: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -346,6 +348,7 @@ impl RawStatus {
             last_event_at: status.last_event_at.map(|at| at as f64),
             attempt: status.attempt,
             retry_at: status.retry_at.map(|at| at as f64),
+            quarantined: status.quarantined.iter().map(|entry| entry.key.to_string()).collect(),
         }
     }
 }

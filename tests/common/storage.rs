@@ -46,7 +46,7 @@ impl Upstream {
             if items.len() >= limit {
                 rest += 1;
             } else if filter.passes(&document(text, &fields), &fields) {
-                items.push((key.clone(), text.clone()));
+                items.push((key.clone(), self.spoiled.borrow().document(key, text)));
             }
         }
         let mut metadata = serde_json::json!({"resourceVersion": place.version.to_string()});

@@ -2,7 +2,7 @@
 //! replay the history, and old versions expire. On request it misbehaves in every way that networks, proxies and replicas do.
 
 #[path = "upstream_faults.rs"]
-mod faults;
+pub mod faults;
 #[path = "storage.rs"]
 mod storage;
 #[path = "upstream_writes.rs"]
@@ -14,6 +14,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use faults::Spoiled;
 pub use faults::{ListFault, WatchFault};
 use futures::FutureExt;
 use futures::channel::mpsc;
@@ -48,8 +49,8 @@ impl Write {
         }
     }
 
-    fn frame(&self) -> Vec<u8> {
-        format!("{{\"type\":\"{}\",\"object\":{}}}\n", self.kind, self.document).into_bytes()
+    fn frame(&self, spoiled: &Spoiled) -> Vec<u8> {
+        format!("{{\"type\":\"{}\",\"object\":{}}}\n", self.kind, spoiled.document(&self.key, &self.document)).into_bytes()
     }
 }
 
@@ -99,6 +100,8 @@ pub struct Upstream {
     pub requests: RefCell<Vec<Request>>,
     pub list_faults: RefCell<VecDeque<ListFault>>,
     pub watch_faults: RefCell<VecDeque<WatchFault>>,
+    /// Objects that go out in a form that nobody can take, in lists and watches alike.
+    pub spoiled: RefCell<Spoiled>,
     /// Answers come from a replica that is so many versions behind.
     pub behind: Cell<u64>,
     /// Bytes a chunk of a list's body, at most.
@@ -132,6 +135,7 @@ impl Upstream {
             requests: RefCell::default(),
             list_faults: RefCell::default(),
             watch_faults: RefCell::default(),
+            spoiled: RefCell::default(),
             behind: Cell::new(0),
             chunk: Cell::new(64),
             latency: Cell::new(0),
@@ -313,7 +317,7 @@ impl Upstream {
         for stream in self.streams.borrow().iter().filter(|stream| !stream.frozen) {
             let seen = after(&log, stream.sent);
             for write in &log[seen.saturating_sub(count).max(after(&log, stream.from))..seen] {
-                let _ = stream.sender.unbounded_send(Ok(write.frame()));
+                let _ = stream.sender.unbounded_send(Ok(write.frame(&self.spoiled.borrow())));
             }
         }
     }
@@ -333,7 +337,7 @@ impl Upstream {
         for stream in self.streams.borrow_mut().iter_mut().filter(|stream| !stream.frozen) {
             let reached = stream.reached.unwrap_or(current);
             for write in &log[after(&log, stream.sent)..after(&log, reached).max(after(&log, stream.sent))] {
-                let _ = stream.sender.unbounded_send(Ok(write.frame()));
+                let _ = stream.sender.unbounded_send(Ok(write.frame(&self.spoiled.borrow())));
             }
             stream.sent = stream.sent.max(reached);
         }
@@ -407,7 +411,8 @@ impl Upstream {
         let (sender, receiver) = mpsc::unbounded();
         let from = if initial { reached } else { from };
         if initial {
-            for (_, document) in self.state_at(reached).into_values() {
+            for (key, (_, document)) in self.state_at(reached) {
+                let document = self.spoiled.borrow().document(&key, &document);
                 let _ = sender.unbounded_send(Ok(format!("{{\"type\":\"ADDED\",\"object\":{document}}}\n").into_bytes()));
             }
             let _ = sender.unbounded_send(Ok(initial_events_end(reached)));

@@ -1,8 +1,50 @@
 //! What goes wrong with the upstream: faults of single requests, and misbehaviour at random.
 
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
 use watchcache::status::{Error, Status};
 
 use super::Upstream;
+
+/// What is wrong with an object's document on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spoil {
+    NoVersion,
+    BadVersion,
+    /// A name that is no key; its uid stays.
+    BadName,
+    /// No name at all; its uid stays.
+    NoName,
+    /// A byte that no JSON may hold, though its brackets fit.
+    Broken,
+}
+
+impl Spoil {
+    pub const ALL: [Self; 5] = [Self::NoVersion, Self::BadVersion, Self::BadName, Self::NoName, Self::Broken];
+}
+
+/// Whose documents are spoiled, by key.
+#[derive(Default)]
+pub struct Spoiled(pub BTreeMap<String, Spoil>);
+
+impl Spoiled {
+    /// The document as it goes out.
+    pub fn document(&self, key: &str, document: &Rc<str>) -> Rc<str> {
+        let Some(spoil) = self.0.get(key) else { return document.clone() };
+        let name = key.rsplit('/').next().unwrap();
+        let name = format!("\"name\":\"{name}\"");
+        let replaced = match spoil {
+            Spoil::NoVersion => document.replace("\"resourceVersion\":\"", "\"resourceVersion\":\"\",\"was\":\""),
+            Spoil::BadVersion => document.replace("\"resourceVersion\":\"", "\"resourceVersion\":\"v"),
+            Spoil::BadName => document.replace(&name, &name.replace("\":\"", "\":\"a/")),
+            Spoil::NoName => document.replace(&name, "\"title\":\"none\""),
+            Spoil::Broken => document.replace("\"spec\":", "\"x\":\"\u{1}\",\"spec\":"),
+        };
+        assert_ne!(*replaced, **document, "{spoil:?} spoils {document}");
+        replaced.into()
+    }
+}
 
 /// What the next list request meets.
 #[derive(Clone, Debug)]

@@ -1,7 +1,9 @@
 //! What watchers and readers see while the loop of list and watch goes round.
 
+use watchcache::cache::cacher::signal;
 use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::status::Phase;
+use watchcache::cache::views::ViewOptions;
 use watchcache::metrics::text::{FAMILIES, series_name};
 use watchcache::source::WatchRequest;
 use watchcache::status::{Error, ErrorCode, Status};
@@ -11,6 +13,7 @@ use watchcache::watch::overflow::OnOverflow;
 use watchcache::watch::watcher::Demand;
 
 use crate::support::rig::{Rig, Setup};
+use crate::upstream::faults::Spoil;
 use crate::upstream::{ListFault, Request, Upstream, WatchFault};
 use crate::{after, said};
 
@@ -226,4 +229,49 @@ fn ref_05_changes_and_deliveries_are_counted() {
     // All of it in less than the tenth of a second that a slow watcher may cost.
     let bucket = "apiserver_watch_events_dispatch_duration_seconds_bucket{stage=\"total\",le=\"0.1\"}";
     assert_eq!(metric(&rig, bucket), 3.0);
+}
+
+/// One object comes in a form that cannot be taken, and goes on doing so. Its row stays as it was, the status names it, all others go on;
+/// its first sound version ends that, and watchers hear of it as of any change.
+#[test]
+fn a_poisoned_object_is_set_apart_and_everything_else_goes_on() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        for name in ["x", "y", "z"] {
+            upstream.put("a", name);
+        }
+    });
+    let view = rig.view(&ViewOptions::default());
+    rig.run(2000);
+    rig.upstream.spoiled.borrow_mut().0.insert("a/y".into(), Spoil::BadVersion);
+    rig.upstream.put("a", "y");
+    rig.run(2000);
+    assert_eq!(counts(&rig.upstream), (2, 2));
+    let open = rig.watch(after(104));
+    let stays = rig.watch(WatchOptions { on_overflow: OnOverflow::Resync, ..after(104) });
+    for _ in 0..3 {
+        rig.upstream.put("a", "y");
+        rig.upstream.put("a", "z");
+        rig.run(2000);
+    }
+    let status = rig.status();
+    assert_eq!((status.phase, status.stale), (Phase::Live, false));
+    assert_eq!(status.quarantined.iter().map(|entry| &*entry.key).collect::<Vec<_>>(), ["a/y"]);
+    let error = status.error.unwrap();
+    assert!(error.code == ErrorCode::Protocol && error.message.starts_with("a/y cannot be taken: "), "{error}");
+    assert_eq!(counts(&rig.upstream), (2, 2), "one list was tried, and no other");
+    assert_eq!(rig.view_rows(view), ["a/x@101", "a/y@102", "a/z@110"]);
+    assert_eq!(rig.heard(open), ["MODIFIED a/z@106", "MODIFIED a/z@108", "MODIFIED a/z@110"]);
+    assert_ne!(rig.client.signals.get() & signal::ERROR, 0);
+    rig.client.signals.set(0);
+    rig.lose_history(|upstream| {
+        upstream.delete("a", "x");
+    });
+    assert_eq!(rig.view_rows(view), ["a/y@102", "a/z@110"], "nor does a list later on take it away");
+    assert_eq!(rig.heard(stays)[3..], ["RESYNC @110", "DELETED a/x@112"]);
+    rig.upstream.spoiled.borrow_mut().0.clear();
+    rig.upstream.put("a", "y");
+    rig.run(0);
+    assert_eq!(rig.heard(stays), ["MODIFIED a/y@113"]);
+    let status = rig.status();
+    assert_eq!((status.quarantined, status.error, rig.rows()), (vec![], None, rig.upstream.state()));
 }
