@@ -6,9 +6,11 @@ use common::replay::Rig;
 use common::scenario::{HOUR, MINUTE, SECOND, config, fill, status};
 use common::upstream::{ListFault, WatchFault};
 use watchcache::cache::incoming::Connection;
+use watchcache::runtime::Clock;
+use watchcache::runtime::virtual_time::VirtualTime;
 
 #[test]
-fn rf_05_and_js_05_a_close_ends_everything_at_once() {
+fn rf_05_a_close_ends_everything_at_once() {
     let rig = Rig::with(11, config(), 0, |upstream| fill(upstream, 1));
     rig.run(SECOND);
     assert_eq!(rig.upstream.connections(), 1);
@@ -24,7 +26,7 @@ fn rf_05_and_js_05_a_close_ends_everything_at_once() {
 }
 
 #[test]
-fn rf_36_and_js_13_a_close_during_a_list_or_a_wait_leaves_nothing_behind() {
+fn rf_36_a_close_during_a_list_or_a_wait_leaves_nothing_behind() {
     for (fault, after) in [(ListFault::Hang, 5), (ListFault::Stall(20), 5), (ListFault::Refuse(status(500, "")), 100)] {
         let rig = Rig::with(12, config(), 0, |upstream| upstream.list_faults.borrow_mut().push_back(fault));
         rig.run(after);
@@ -137,4 +139,72 @@ fn a_refresh_lists_at_once_whatever_is_going_on() {
     rig.run(10).assert_whole();
     assert_eq!(rig.lists(), 4);
     assert!(rig.replay.borrow().errors().is_empty());
+}
+
+/// Fifty that slept together: each looks at once whether its stream lives, and they come back one by one within a second, each with one
+/// watch from its version and no list; whoever is asked for by name does not wait.
+#[test]
+fn many_that_wake_together_come_back_apart_and_with_one_request_each() {
+    let time = VirtualTime::new(90);
+    let rigs: Vec<Rig> = (0..50).map(|number| Rig::on(time.clone(), number, config(), 0, |upstream| fill(upstream, 2))).collect();
+    time.advance(10 * SECOND);
+    for rig in &rigs {
+        rig.upstream.freeze_streams();
+        rig.upstream.put("ns", "missed");
+    }
+    time.suspend(10 * MINUTE);
+    let woke = time.now();
+    rigs.iter().for_each(|rig| rig.handle.resume());
+    time.advance(SECOND);
+    let mut came = Vec::new();
+    for rig in &rigs {
+        rig.assert_whole();
+        assert_eq!((rig.lists(), rig.watches(), rig.replay.borrow().replaces()), (1, 2, 1), "no row went away");
+        came.push(rig.upstream.requests.borrow().last().unwrap().at() - woke);
+    }
+    came.sort_unstable();
+    let busiest = came.chunk_by(|a, b| a / 100 == b / 100).map(<[_]>::len).max().unwrap();
+    assert!(busiest <= 15 && came[25] > 200, "{came:?}");
+}
+
+/// The same with waits: what was put off for a minute begins when the page is back, apart from the others.
+#[test]
+fn many_that_are_woken_from_their_waits_come_back_apart() {
+    let time = VirtualTime::new(91);
+    let rigs: Vec<Rig> = (0..50)
+        .map(|number| {
+            Rig::on(time.clone(), number, config(), 0, |upstream| {
+                let mut error = status(503, "ServiceUnavailable");
+                error.retry_after_seconds = Some(3600);
+                upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(error));
+            })
+        })
+        .collect();
+    time.advance(10 * SECOND);
+    let woke = time.now();
+    rigs.iter().for_each(|rig| rig.handle.resume());
+    time.advance(SECOND);
+    let mut came: Vec<_> = rigs.iter().map(|rig| rig.upstream.requests.borrow().last().unwrap().at() - woke).collect();
+    came.sort_unstable();
+    assert!(rigs.iter().all(|rig| (rig.lists(), rig.watches()) == (1, 2)));
+    assert!(came[10] > 50 && came[49] <= SECOND, "{came:?}");
+}
+
+/// One alone waits for nobody.
+#[test]
+fn law_10_deadline_a_lone_one_is_back_within_one_round_trip() {
+    let rig = Rig::with(92, config(), 0, |upstream| fill(upstream, 2));
+    rig.run(10 * SECOND);
+    rig.upstream.freeze_streams();
+    rig.upstream.put("ns", "missed");
+    rig.time.suspend(10 * MINUTE);
+    rig.handle.resume();
+    rig.run(0).assert_whole();
+    assert_eq!((rig.lists(), rig.watches()), (1, 2));
+    // Nobody tells: the first timer does.
+    rig.upstream.freeze_streams();
+    rig.upstream.put("ns", "missed-too");
+    rig.time.suspend(10 * MINUTE);
+    rig.run(0).assert_whole();
+    assert_eq!((rig.lists(), rig.watches()), (1, 3));
 }

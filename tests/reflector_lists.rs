@@ -8,7 +8,7 @@ use common::upstream::{ListFault, WatchFault};
 use watchcache::cache::incoming::Connection;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::source::ListRequest;
-use watchcache::status::{ErrorCode, Status};
+use watchcache::status::{Cause, Details, ErrorCode, Status};
 
 #[test]
 fn pg_01_pages_are_as_many_as_needed() {
@@ -22,7 +22,7 @@ fn pg_01_pages_are_as_many_as_needed() {
 }
 
 #[test]
-fn pg_01_the_first_page_gives_the_version() {
+fn a_list_has_the_version_of_its_first_page() {
     let first = br#"{"metadata":{"resourceVersion":"100","continue":"x"},"items":[]}"#;
     let second = br#"{"metadata":{"resourceVersion":"170"},"items":[]}"#;
     let rig = Rig::with(49, config(), 0, |upstream| {
@@ -33,7 +33,7 @@ fn pg_01_the_first_page_gives_the_version() {
 }
 
 #[test]
-fn rf_12_progress_is_told_page_by_page_and_objects_come_in_batches() {
+fn progress_is_told_page_by_page_and_objects_come_in_batches() {
     let rig = Rig::with(3, pages(250), 0, |upstream| fill(upstream, 600));
     rig.run(10).assert_whole();
     let replay = rig.replay.borrow();
@@ -72,7 +72,7 @@ fn pg_02_an_expired_page_leads_to_one_list_without_pages() {
 }
 
 #[test]
-fn pg_02_when_that_fails_too_the_list_has_failed() {
+fn when_the_list_without_pages_expires_too_the_list_has_failed() {
     let gone = || ListFault::Refuse(Status::new(410, "Expired", "too old").into());
     let rig = Rig::with(5, pages(10), 0, |upstream| {
         fill(upstream, 21);
@@ -313,4 +313,138 @@ fn broken_answers_take_nothing_away() {
         assert_eq!(rig.replay.borrow().rows.len(), 4);
         rig.run(2 * SECOND).assert_whole();
     }
+}
+
+/// The pages of a list are all of one size, also those of a list that replaces what is held.
+#[test]
+fn rf_12_every_list_comes_in_pages_of_the_chosen_size() {
+    let rig = Rig::with(70, pages(4), 0, |upstream| fill(upstream, 10));
+    rig.run(2 * SECOND).assert_whole();
+    rig.handle.refresh();
+    rig.run(10).assert_whole();
+    let requests = list_requests(&rig);
+    assert_eq!(requests.iter().map(|list| list.limit).collect::<Vec<_>>(), [Some(4); 6]);
+    let follows: Vec<bool> = requests.iter().map(|list| list.continue_token.is_some()).collect();
+    assert_eq!(follows, [false, true, true, false, true, true]);
+    assert_eq!(rig.replay.borrow().rows.len(), 10);
+}
+
+/// client-go names its last version then, for a server to answer from its cache. Here no list names one, with pages or without.
+#[test]
+fn rf_13_without_pages_a_list_asks_for_everything_at_once() {
+    let rig = Rig::with(71, pages(0), 0, |upstream| fill(upstream, 10));
+    rig.run(2 * SECOND);
+    rig.handle.refresh();
+    rig.run(10).assert_whole();
+    assert_eq!(list_requests(&rig), [ListRequest::default(), ListRequest::default()]);
+}
+
+/// client-go pages a later list only if its first came in pages; here all do.
+#[test]
+fn rf_14_later_lists_keep_the_limit_of_the_first() {
+    for items in [3, 700] {
+        let rig = Rig::with(72, config(), 0, |upstream| fill(upstream, items));
+        rig.run(2 * SECOND);
+        rig.handle.refresh();
+        rig.run(10).assert_whole();
+        assert!(list_requests(&rig).iter().all(|list| list.limit == Some(500)));
+        assert_eq!(rig.lists(), if items > 500 { 4 } else { 2 });
+    }
+}
+
+/// client-go lists at its last version, and without one at once when that has expired. Here no list names a version, so that one which is
+/// called expired nevertheless has failed, and is asked for again by the sequence of waits.
+#[test]
+fn rf_16_a_first_page_that_is_called_expired_has_failed() {
+    let rig = Rig::with(73, config(), 0, |upstream| {
+        fill(upstream, 10);
+        upstream.list_faults.borrow_mut().push_back(ListFault::Refuse(Status::too_old("10", "20").into()));
+    });
+    rig.run(799);
+    assert_eq!(rig.lists(), 1);
+    rig.run(801).assert_whole();
+    let unset = ListRequest { limit: Some(500), ..ListRequest::default() };
+    assert_eq!(list_requests(&rig), [unset.clone(), unset]);
+    assert_eq!(rig.replay.borrow().errors()[0].code, ErrorCode::Expired);
+}
+
+/// What servers of three ages say of a version that they have not reached: a cause, a message of a cause, a message. client-go lists without
+/// a version then; a watch that is answered so leads to a list here, and a list, which names none, is asked for again.
+#[test]
+fn rf_18_a_version_that_the_server_has_not_reached_leads_to_a_list_without_one() {
+    let cause = |reason: &str, message: &str| Details {
+        causes: vec![Cause { reason: reason.into(), message: message.into(), field: String::new() }],
+        ..Details::default()
+    };
+    let old = || Status::new(504, "Timeout", "Timeout: Too large resource version: 20, current: 10");
+    let formats = [
+        Status { details: Some(cause("ResourceVersionTooLarge", "Too large resource version")), ..Status::new(504, "Timeout", "Timeout") },
+        Status { details: Some(cause("", "Too large resource version")), ..Status::new(504, "Timeout", "Timeout") },
+        old(),
+    ];
+    for status in formats {
+        let rig = Rig::with(74, config(), 0, |upstream| {
+            fill(upstream, 3);
+            upstream.list_faults.borrow_mut().push_back(ListFault::Refuse(status.clone().into()));
+        });
+        rig.run(3 * SECOND).assert_whole();
+        rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(status.clone().into()));
+        rig.upstream.drop_streams();
+        rig.run(4 * SECOND).assert_whole();
+        assert_eq!((rig.lists(), rig.watches()), (3, 3), "{status:?}");
+        assert!(list_requests(&rig).iter().all(|list| list.resource_version.is_none()));
+    }
+}
+
+/// Whoever takes the objects of a list stops in the midst of a page: nothing more is asked for. A page that has expired comes after those
+/// before it were told.
+#[test]
+fn pg_04_objects_are_told_in_their_order_until_somebody_stops_or_a_page_fails() {
+    let rig = Rig::with(75, pages(10), 0, |upstream| {
+        fill(upstream, 35);
+        upstream.latency.set(1000);
+    });
+    while rig.lists() < 2 {
+        rig.run(10);
+    }
+    let told = |rig: &Rig| {
+        let replay = rig.replay.borrow();
+        let pages = replay.said.iter().filter_map(|(_, said)| match said {
+            Said::Page { keys, .. } => Some(keys.len()),
+            _ => None,
+        });
+        pages.sum::<usize>()
+    };
+    assert_eq!(told(&rig), 10);
+    rig.handle.close();
+    let asked = rig.lists();
+    rig.run(MINUTE);
+    assert!(rig.lists() == asked && rig.replay.borrow().ended && rig.replay.borrow().replaces() == 0);
+
+    let rig = Rig::with(76, pages(10), 0, |upstream| {
+        fill(upstream, 21);
+        let gone = || ListFault::Refuse(Status::new(410, "Expired", "too old").into());
+        upstream.list_faults.borrow_mut().extend([ListFault::None, gone(), gone()]);
+    });
+    rig.run(10);
+    assert_eq!((told(&rig), rig.replay.borrow().errors()[0].code), (10, ErrorCode::Expired));
+}
+
+/// client-go's pager reads up to ten pages ahead of who takes them. Here the next page is asked for when the one before was handed over:
+/// never more than one request is open, and a stop leaves none behind.
+#[test]
+fn pg_05_no_page_is_asked_for_before_the_one_before_it_was_handed_over() {
+    let rig = Rig::with(77, pages(10), 0, |upstream| {
+        fill(upstream, 50);
+        upstream.list_faults.borrow_mut().extend([ListFault::None, ListFault::Stall(40)]);
+    });
+    rig.run(MINUTE);
+    assert_eq!((rig.lists(), rig.upstream.connections(), rig.upstream.peak()), (2, 1, 1));
+    rig.handle.close();
+    rig.run(MINUTE);
+    assert_eq!((rig.lists(), rig.upstream.connections()), (2, 0));
+
+    let rig = Rig::with(78, pages(10), 0, |upstream| fill(upstream, 50));
+    rig.run(10).assert_whole();
+    assert_eq!(rig.lists(), 5);
 }

@@ -16,6 +16,7 @@ import type {
   WatchCache,
   WatchCacheOptions,
 } from "./types.js";
+import { onWake } from "./wake.js";
 import { disposable } from "./watcher.js";
 
 /** Where the WebAssembly comes from. */
@@ -132,8 +133,14 @@ class CacheImpl extends EventTarget implements ResourceHost {
     this.#open.add(resource);
     if (this.#stopListening !== undefined) return;
     const forgetPanic = this.#runtime.onPanic((message) => this.#panicked(message));
-    const forgetPage = onWake(() => {
-      for (const open of [...this.#open]) open.wake();
+    const forgetPage = onWake({
+      wake: (slept) => {
+        this.loaded()?.slept(slept);
+        for (const open of [...this.#open]) open.wake();
+      },
+      hide: () => {
+        for (const open of [...this.#open]) open.hide();
+      },
     });
     this.#stopListening = () => {
       forgetPanic();
@@ -229,18 +236,4 @@ function patient(constructor: SocketConstructor): SocketConstructor {
       return socket;
     }
   };
-}
-
-/** Calls back when the page is shown, thawed or online again: moments when waiting for the next try makes no sense. */
-function onWake(wake: () => void): () => void {
-  const offs: (() => void)[] = [];
-  const listen = (target: unknown, type: string, listener: () => void) => {
-    if (!(target instanceof EventTarget)) return;
-    target.addEventListener(type, listener);
-    offs.push(() => target.removeEventListener(type, listener));
-  };
-  if (typeof document === "object") listen(document, "visibilitychange", () => document.visibilityState === "visible" && wake());
-  listen(globalThis, "online", wake);
-  listen(globalThis, "pageshow", wake);
-  return () => offs.forEach((off) => off());
 }

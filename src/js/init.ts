@@ -56,7 +56,7 @@ export function onPanic(listener: (message: string) => void): () => void {
 
 function adopt(): void {
   if (module !== undefined) return;
-  const { openKubernetes, openSource, openMetrics, RawMemory, poisoned, memoryBytes, buildInfo } = core;
+  const { openKubernetes, openSource, openMetrics, RawMemory, poisoned, slept, memoryBytes, buildInfo } = core;
   module = {
     openKubernetes,
     openSource,
@@ -64,6 +64,7 @@ function adopt(): void {
     RawMemory,
     poisoned,
     onPanic: core.onPanic,
+    slept,
     memoryBytes,
     buildInfo,
   };

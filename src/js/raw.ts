@@ -214,6 +214,8 @@ export interface RawModule {
    * message from within the panic hook, so the callback may call nothing here before its next microtask.
    */
   onPanic(callback: (message: string) => void): void;
+  /** The machine has slept for so many milliseconds in all, of which `performance.now()` knows nothing: deadlines count them, too. */
+  slept(millis: number): void;
   /** Bytes of linear memory. */
   memoryBytes(): number;
   buildInfo(): { version: string; simd: boolean };

@@ -318,11 +318,18 @@ export class ResourceImpl<T> extends EventTarget {
 
   // --------------------------------------------------------------------------- called by the cache
 
-  /** The page is visible, awake or online again: a try to connect need not wait any longer. */
+  /** The page is visible, awake or online again: a try to connect need not wait any longer, and a stream may have died meanwhile. */
   wake(): void {
     const session = this.#session;
-    if (session === undefined || this.#paused || session.idle || this.status.phase !== "reconnecting") return;
+    // Where memory has run out, only the user knows whether there is more of it.
+    if (session === undefined || this.#paused || session.idle || this.status.error?.code === "out-of-memory") return;
     this.#call(() => session.raw.resume());
+  }
+
+  /** The page may be kept for the way back, if it has no connection. `wake` opens it again. */
+  hide(): void {
+    const session = this.#session;
+    if (session?.started && !this.#paused && !session.idle) this.#call(() => session.raw.pause());
   }
 
   /** The WebAssembly instance is lost, and this resource with it. */

@@ -14,6 +14,7 @@
 mod backoff;
 mod control;
 mod frame;
+mod herd;
 mod list;
 mod liveness;
 mod order;
@@ -101,6 +102,8 @@ pub struct Reflector {
     refused_credentials: bool,
     /// When an expired version was last answered by a list without a wait.
     free_relist: Option<Millis>,
+    /// The last watch was silent until it was given up.
+    silent: bool,
 }
 
 /// How a round ended, and whether the next one begins after a wait.
@@ -148,6 +151,7 @@ impl Reflector {
             attempt: 0,
             refused_credentials: false,
             free_relist: None,
+            silent: false,
             config,
             out,
         };
@@ -156,6 +160,7 @@ impl Reflector {
 
     /// Runs until it is closed by its handle, or nobody receives its messages any more.
     pub async fn run(mut self) {
+        let _member = herd::Member::new();
         while self.next_round().await.is_ok() {}
     }
 
@@ -206,11 +211,13 @@ impl Reflector {
 
     /// Waits before the next try, and says so. Ends early when somebody asks for anything.
     async fn hold(&mut self, error: Error) -> Result<(), Closed> {
+        if error.code == ErrorCode::Unauthorized && !self.refused_credentials {
+            self.refused_credentials = true;
+            return self.hold_for(0, error).await;
+        }
         let own = self.backoff.next(self.host.now(), &mut self.random);
         let asked = Millis::from(error.retry_after_seconds.unwrap_or(0)) * 1000;
-        let renew = error.code == ErrorCode::Unauthorized && !self.refused_credentials;
-        self.refused_credentials |= renew;
-        self.hold_for(if renew { 0 } else { own.max(asked) }, error).await
+        self.hold_for(own.max(asked), error).await
     }
 
     async fn hold_for(&mut self, wait: Millis, error: Error) -> Result<(), Closed> {
@@ -227,6 +234,20 @@ impl Reflector {
         .await?;
         let mut alarm = Watchdog::new(Some(wait), began);
         match self.host.until(Listen::WAITING, Some(&mut alarm), std::future::pending::<()>()).await {
+            Err(Stop::Closed) => Err(Closed),
+            Err(Stop::Asked) if self.host.control.woken.replace(false) => self.scatter().await,
+            _ => Ok(()),
+        }
+    }
+
+    /// A moment before it comes back, when many others do so too. Somebody who asks for this one does not wait.
+    async fn scatter(&mut self) -> Result<(), Closed> {
+        let wait = herd::scatter(&mut self.random);
+        if wait == 0 || self.host.control.refresh.get() {
+            return Ok(());
+        }
+        let mut alarm = Watchdog::new(Some(wait), self.host.now());
+        match self.host.until(Listen::WATCHING, Some(&mut alarm), std::future::pending::<()>()).await {
             Err(Stop::Closed) => Err(Closed),
             _ => Ok(()),
         }

@@ -1,5 +1,7 @@
 //! The watch: opened at the last version, and opened again there when it is lost.
 
+use std::mem;
+
 use futures::StreamExt;
 
 use super::control::{Listen, Stop};
@@ -19,6 +21,9 @@ pub(super) const SHORT_MS: Millis = 1000;
 /// The least time between an internal error and the next watch.
 const INTERNAL_ERROR_PAUSE_MS: Millis = 100;
 
+/// So long before the end of a watch a server may send its last bookmark.
+const LAST_WORD_MS: Millis = 5000;
+
 /// A watch that stands.
 pub(super) struct OpenWatch {
     pub(super) stream: FrameStream,
@@ -29,6 +34,8 @@ pub(super) struct OpenWatch {
 enum End {
     /// The connection is gone, and with it nothing: the version tells where to go on.
     Lost,
+    /// It has said nothing for so long that it is taken for dead.
+    Silent,
     /// Somebody paused or refreshed.
     Asked,
     /// The server ended it by an ERROR event.
@@ -71,7 +78,10 @@ impl Reflector {
                     Ok(Err(error)) => self.after_refusal(error),
                     Err(Stop::Closed) => return Err(Closed),
                     Err(Stop::Asked) => Next::Again,
-                    Err(Stop::Deadline) => Next::After(None, self.silence("the watch has not opened")),
+                    Err(Stop::Deadline) => {
+                        self.silent = true;
+                        Next::After(None, self.silence("the watch has not opened"))
+                    }
                 }
             };
             first = false;
@@ -93,9 +103,13 @@ impl Reflector {
         }
     }
 
+    /// `timeoutSeconds` of a watch. Behind one that was silent until it was given up it is so short that the server ends the next one first:
+    /// whatever on the way holds back what a stream brings lets go of it then.
     pub(super) fn watch_timeout(&mut self) -> u32 {
         let (low, high) = self.config.watch_timeout_seconds.clone().into_inner();
-        self.random.u32(low..=high.max(low))
+        let drawn = self.random.u32(low..=high.max(low));
+        let patient = u32::try_from(self.config.idle_timeout_ms / 1500).unwrap_or(u32::MAX).max(1);
+        if self.silent { drawn.min(patient) } else { drawn }
     }
 
     /// `from` is the version before anything came; a watch that brought the state has none.
@@ -114,6 +128,10 @@ impl Reflector {
                 Next::Relist(RoundEnd::failed(Error::network("the watch was closed within a second, before anything new")))
             }
             End::Lost => Next::Again,
+            End::Silent => {
+                self.scatter().await?;
+                Next::Again
+            }
             End::Refused(error) => self.after_error_event(error),
             End::Broken(error) => Next::Relist(RoundEnd::failed(error)),
         })
@@ -122,15 +140,26 @@ impl Reflector {
     /// Hands on what arrives. The stream is dropped, and with it the connection, before this returns.
     async fn follow(&mut self, mut stream: FrameStream) -> Result<End, Closed> {
         let mut watchdog = self.watchdog();
+        let opened = self.host.now();
+        let mut heard = false;
         loop {
             watchdog.feed(self.host.now());
             let frame = match self.host.until(Listen::WATCHING, Some(&mut watchdog), stream.next()).await {
                 Ok(Some(Ok(frame))) => frame,
-                Ok(None) | Err(Stop::Deadline) => return Ok(End::Lost),
+                Ok(None) => return Ok(End::Lost),
+                Err(Stop::Deadline) => {
+                    self.silent = !heard;
+                    return Ok(End::Silent);
+                }
                 Ok(Some(Err(error))) => return Ok(if lost(&error) { End::Lost } else { End::Refused(error) }),
                 Err(Stop::Asked) => return Ok(End::Asked),
                 Err(Stop::Closed) => return Err(Closed),
             };
+            if !mem::replace(&mut heard, true) {
+                // A server's last word before the end that it was given may come out of a buffer.
+                let patient = self.config.idle_timeout_ms * 2 / 3;
+                self.silent &= self.host.now().saturating_sub(opened) + LAST_WORD_MS > patient;
+            }
             // Nothing but a sign of life: bytes of a frame that is not whole yet.
             if frame.is_empty() {
                 continue;

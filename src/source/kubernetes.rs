@@ -223,15 +223,21 @@ pub fn error_from_response(http_code: u16, retry_after: Option<u32>, content_typ
 }
 
 /// Whether an answer with a good code can be what was asked for: `Some` when its content type says that it is not, as with
-/// the page of a proxy or of a single-page application that answers every path with itself.
-pub fn content_error(http_code: u16, content_type: Option<&str>) -> Option<Error> {
+/// the page of a proxy or of a single-page application that answers every path with itself. A page that the request was led to by a
+/// redirect asks for a sign-in: [`ErrorCode::Unauthorized`].
+pub fn content_error(http_code: u16, content_type: Option<&str>, redirected: bool) -> Option<Error> {
     let media = media_type(content_type);
     let foreign = media.contains("html")
         || media == "text/xml"
         || media == "application/xml"
         || media.ends_with("protobuf")
         || media.contains("cbor");
-    foreign.then(|| unexpected(http_code, content_type))
+    foreign.then(|| {
+        if redirected && media.contains("html") {
+            return Status::new(401, "Unauthorized", "the request was redirected to a page, as those are who have to sign in").into();
+        }
+        unexpected(http_code, content_type)
+    })
 }
 
 fn unexpected(http_code: u16, content_type: Option<&str>) -> Error {
@@ -501,9 +507,13 @@ mod tests {
         let error = error_from_response(200, None, Some("text/html; charset=utf-8"), b"<!doctype html>");
         assert_eq!(error.code, ErrorCode::Protocol);
         assert_eq!(error.message, "HTTP 200 with content type text/html is no answer of a Kubernetes API: expected application/json");
-        assert_eq!(content_error(200, Some("text/html; charset=utf-8")), Some(error));
-        assert_eq!(content_error(200, Some("application/json;stream=watch")), None);
-        assert_eq!(content_error(200, None), None);
+        assert_eq!(content_error(200, Some("text/html; charset=utf-8"), false), Some(error));
+        let sign_in = content_error(200, Some("text/html; charset=utf-8"), true).unwrap();
+        assert_eq!((sign_in.code, sign_in.status.unwrap().code), (ErrorCode::Unauthorized, 401));
+        for redirected in [false, true] {
+            assert_eq!(content_error(200, Some("application/json;stream=watch"), redirected), None);
+            assert_eq!(content_error(200, None, redirected), None);
+        }
     }
 
     #[test]

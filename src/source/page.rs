@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn js_10_only_a_list_may_be_empty() {
+    fn only_a_list_may_be_empty() {
         for items in ["", r#","items":null"#, r#","items":[]"#] {
             assert_eq!(checked(&format!(r#"{{"kind":"PodList","metadata":{{"resourceVersion":"7"}}{items}}}"#)), Ok(()));
             assert_eq!(checked(&format!(r#"{{"metadata":{{"resourceVersion":"7"}}{items}}}"#)), Ok(()));

@@ -124,18 +124,19 @@ impl KubernetesSource {
             let wait = retry_after(header("retry-after").as_deref(), header("date").as_deref(), now);
             return Err(error_from_response(response.status(), wait, content_type.as_deref(), &bytes));
         }
-        match content_error(response.status(), content_type.as_deref()) {
+        match content_error(response.status(), content_type.as_deref(), response.redirected()) {
             Some(error) => Err(error),
             None => Ok(body),
         }
     }
 
-    /// Why a WebSocket could not be opened. Browsers do not tell; the same address by fetch does.
-    async fn probe(&self, credentials: &Credentials) -> Error {
-        let request = ListRequest { limit: Some(1), ..ListRequest::default() };
-        let url = self.url(&self.0.path, &list_query(&request, &self.0.selection, &credentials.query));
+    /// Why a WebSocket could not be opened. Browsers do not tell; the same watch by fetch does, and its head is all that is read of it.
+    async fn probe(&self, request: &WatchRequest, credentials: &Credentials) -> Error {
+        // Whoever holds back the head until there is a body lets go of both in the end.
+        let request = WatchRequest { timeout_seconds: 1, ..request.clone() };
+        let url = self.url(&self.0.path, &watch_query(&request, &self.0.selection, &credentials.query));
         match self.fetch(&url, credentials).await {
-            Ok(_) => Error::network("the watch's WebSocket could not be opened, although the server answers lists"),
+            Ok(_) => Error::network("the watch's WebSocket could not be opened, although the server answers it over fetch"),
             Err(error) => error,
         }
     }
@@ -175,7 +176,7 @@ impl Source for KubernetesSource {
             match websocket::open(&constructor, &url, &credentials).await {
                 Ok(stream) => Ok(stream),
                 Err(websocket::Refused::Told(error)) => Err(error),
-                Err(websocket::Refused::Silent) => Err(source.probe(&credentials).await),
+                Err(websocket::Refused::Silent) => Err(source.probe(&request, &credentials).await),
             }
         }
         .boxed_local()

@@ -89,6 +89,13 @@ pub fn on_panic(callback: js_sys::Function) {
     panic::set_callback(callback);
 }
 
+/// The machine has slept for so many milliseconds in all, of which the host's steady clock knows nothing.
+#[wasm_bindgen(skip_typescript)]
+pub fn slept(millis: f64) {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    runtime::slept(millis as u64);
+}
+
 /// Bytes of linear memory.
 #[wasm_bindgen(js_name = memoryBytes, skip_typescript)]
 pub fn memory_bytes() -> f64 {

@@ -1,6 +1,6 @@
 //! Clocks, timers and tasks of the host: browser pages, workers and Node.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -41,6 +41,15 @@ extern "C" {
 
 /// The longest that gloo's timers can hold: they count in i32. Longer waits go round again, because whoever waits compares clocks.
 const LONGEST_TIMER_MS: Millis = i32::MAX as Millis;
+
+thread_local! {
+    static SLEPT: Cell<Millis> = const { Cell::new(0) };
+}
+
+/// The host has slept for so long in all, while its steady clock stood still: deadlines count that time, too.
+pub(super) fn slept(millis: Millis) {
+    SLEPT.set(SLEPT.get().max(millis));
+}
 
 /// How to give the host its turn.
 enum Yield {
@@ -84,7 +93,7 @@ impl Clock for WebRuntime {
         let millis = self.performance.as_ref().map_or_else(js_sys::Date::now, Performance::now);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let millis = millis as Millis;
-        millis
+        millis + SLEPT.get()
     }
 
     fn wall(&self) -> Millis {

@@ -196,7 +196,11 @@ impl Rig {
 
     /// `prepare` sees the upstream before the first request; the replay takes `slow` milliseconds over each message.
     pub fn with(seed: u64, config: ReflectorConfig, slow: Millis, prepare: impl FnOnce(&Upstream)) -> Self {
-        let time = VirtualTime::new(seed);
+        Self::on(VirtualTime::new(seed), seed, config, slow, prepare)
+    }
+
+    /// The same in a time that others live in, too.
+    pub fn on(time: Rc<VirtualTime>, seed: u64, config: ReflectorConfig, slow: Millis, prepare: impl FnOnce(&Upstream)) -> Self {
         let upstream = Upstream::new(time.clone(), seed);
         prepare(&upstream);
         let (sender, mut receiver) = mpsc::channel(INCOMING_CAPACITY);

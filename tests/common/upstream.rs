@@ -5,26 +5,27 @@
 pub mod faults;
 #[path = "storage.rs"]
 mod storage;
+#[path = "upstream_wire.rs"]
+mod wire;
 #[path = "upstream_writes.rs"]
 pub mod writes;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 
 use faults::Spoiled;
 pub use faults::{ListFault, WatchFault};
 use futures::FutureExt;
 use futures::channel::mpsc;
 use futures::future::LocalBoxFuture;
-use futures::stream::{self, Stream, StreamExt};
+use futures::stream::{self, StreamExt};
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::runtime::{Clock, Millis, Spawn, Timer};
 use watchcache::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use watchcache::status::{Error, Status};
 use watchcache::version::Version;
+use wire::{Connection, Held, bookmark_frame, initial_events_end, said};
 use writes::{Asked, Writes};
 
 /// The state at a version: key → (version, document).
@@ -104,6 +105,8 @@ pub struct Upstream {
     pub spoiled: RefCell<Spoiled>,
     /// Answers come from a replica that is so many versions behind.
     pub behind: Cell<u64>,
+    /// What watches bring is held back on the way until they end.
+    pub buffers: Cell<bool>,
     /// Bytes a chunk of a list's body, at most.
     pub chunk: Cell<usize>,
     /// Requests are answered after up to so many milliseconds.
@@ -137,6 +140,7 @@ impl Upstream {
             watch_faults: RefCell::default(),
             spoiled: RefCell::default(),
             behind: Cell::new(0),
+            buffers: Cell::new(false),
             chunk: Cell::new(64),
             latency: Cell::new(0),
             bookmark_every: Cell::new(60_000),
@@ -424,7 +428,12 @@ impl Upstream {
         self.pump();
         self.spawn_bookmarks(id);
         self.spawn_timeout(id, request.timeout_seconds);
-        Ok(Held { stream: receiver.boxed_local(), _connection: connection }.boxed_local())
+        let stream = if self.buffers.get() {
+            receiver.collect::<Vec<_>>().map(stream::iter).flatten_stream().boxed_local()
+        } else {
+            receiver.boxed_local()
+        };
+        Ok(connection.hold(stream))
     }
 
     /// The server ends the watch at its timeout.
@@ -515,11 +524,14 @@ impl Source for Shared {
             match fault {
                 WatchFault::Refuse(error) => Err(error),
                 WatchFault::Hang => std::future::pending().await,
-                WatchFault::Close => Ok(Held { stream: stream::empty().boxed_local(), _connection: connection }.boxed_local()),
+                WatchFault::Close => Ok(connection.hold(stream::empty())),
                 WatchFault::Cut(frames) => Ok(upstream.open(&request, connection)?.take(frames).boxed_local()),
-                WatchFault::Say(frames) => {
-                    let said = stream::iter(frames.into_iter().map(|frame| Ok(frame.into_bytes())));
-                    Ok(Held { stream: said.chain(stream::pending()).boxed_local(), _connection: connection }.boxed_local())
+                WatchFault::Say(frames) => Ok(connection.hold(said(frames).chain(stream::pending()))),
+                WatchFault::SayAndClose(frames) => Ok(connection.hold(said(frames))),
+                WatchFault::Drip(frames, pause) => {
+                    let time = upstream.time.clone();
+                    let dripping = said(frames).then(move |frame| time.sleep(pause).map(|()| frame));
+                    Ok(connection.hold(dripping.chain(stream::pending())))
                 }
                 WatchFault::None => upstream.open(&request, connection),
             }
@@ -540,29 +552,6 @@ impl Source for Shared {
     }
 }
 
-/// Counts itself.
-struct Connection(Rc<Cell<usize>>);
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
-    }
-}
-
-/// A stream that is a connection for as long as it is held.
-struct Held<T> {
-    stream: stream::LocalBoxStream<'static, T>,
-    _connection: Connection,
-}
-
-impl<T> Stream for Held<T> {
-    type Item = T;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        self.stream.as_mut().poll_next(cx)
-    }
-}
-
 /// Where in the log the writes after a version begin.
 fn after(log: &[Write], version: u64) -> usize {
     log.partition_point(|write| write.version <= version)
@@ -570,16 +559,4 @@ fn after(log: &[Write], version: u64) -> usize {
 
 fn key(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.into() } else { format!("{namespace}/{name}") }
-}
-
-fn initial_events_end(version: u64) -> Vec<u8> {
-    format!(
-        "{{\"type\":\"BOOKMARK\",\"object\":{{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{{\"resourceVersion\":\"{version}\",\
-         \"annotations\":{{\"k8s.io/initial-events-end\":\"true\"}}}}}}}}\n"
-    )
-    .into_bytes()
-}
-
-fn bookmark_frame(version: u64) -> Vec<u8> {
-    format!("{{\"type\":\"BOOKMARK\",\"object\":{{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{{\"resourceVersion\":\"{version}\"}}}}}}\n").into_bytes()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use watchcache::runtime::Millis;
 use watchcache::status::{Error, Status};
 
 use super::Upstream;
@@ -75,6 +76,10 @@ pub enum WatchFault {
     Cut(usize),
     /// Sends these frames and stays open.
     Say(Vec<String>),
+    /// Sends these frames and is closed.
+    SayAndClose(Vec<String>),
+    /// Sends these frames, one after each pause of so long, and stays open.
+    Drip(Vec<String>, Millis),
 }
 
 impl Upstream {

@@ -1,6 +1,10 @@
 //! What watchers and readers see while the loop of list and watch goes round.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use watchcache::cache::cacher::signal;
+use watchcache::cache::index::{IndexBy, IndexSpec};
 use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::status::Phase;
 use watchcache::cache::views::ViewOptions;
@@ -274,4 +278,27 @@ fn a_poisoned_object_is_set_apart_and_everything_else_goes_on() {
     assert_eq!(rig.heard(stays), ["MODIFIED a/y@113"]);
     let status = rig.status();
     assert_eq!((status.quarantined, status.error, rig.rows()), (vec![], None, rig.upstream.state()));
+}
+
+/// client-go transforms an object of the initial events twice, since they pass through a store of their own first. Here what is computed of
+/// an object is computed once, when it arrives: two initial events, the bookmark, and one more event make three calls.
+#[test]
+fn wl_14_what_is_computed_of_an_object_is_computed_once() {
+    let index = IndexSpec { name: "computed".into(), by: IndexBy::Computed(0) };
+    let rig = Rig::idle(Setup { watch_list: true, indexes: vec![index], ..Setup::default() }, |upstream| {
+        upstream.put("a", "x");
+        upstream.put("a", "y");
+    });
+    let calls: Rc<RefCell<Vec<String>>> = Rc::default();
+    let noted = calls.clone();
+    rig.resource.on_index(move |object| {
+        noted.borrow_mut().push(format!("{object:?}"));
+        [Vec::new().into()].into()
+    });
+    rig.resource.start();
+    rig.run(0);
+    rig.upstream.put("a", "x");
+    rig.run(0);
+    assert_eq!(*calls.borrow(), ["a/x@101", "a/y@102", "a/x@103"]);
+    assert_eq!(counts(&rig.upstream), (0, 1));
 }

@@ -419,3 +419,26 @@ fn opt_08_forbidden_combinations_are_refused_before_the_stream() {
     assert_eq!(refused(WatchOptions { label_selector: Some("a in b".into()), ..WatchOptions::default() }), (ErrorCode::Invalid, 400));
     assert_eq!(refused(WatchOptions { field_selector: Some("a".into()), ..WatchOptions::default() }), (ErrorCode::Invalid, 400));
 }
+
+/// Which options make a list of a watch that begins with the state: any version or none, never an exact one. What client-go refuses
+/// beforehand in its own lists (a limit, a continue token) no watch has.
+#[test]
+fn wl_16_initial_events_go_with_any_version_that_is_not_exact() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+    });
+    for version in [None, Some(""), Some("0"), Some("100")] {
+        let watch = rig.watch(initial(version, true, true));
+        rig.run(1000);
+        assert_eq!(rig.heard(watch), ["ADDED a/x@101", "INITIAL-EVENTS-END @101"], "{version:?}");
+    }
+    let without = |options: WatchOptions| {
+        let watch = rig.watch(options);
+        (rig.ended(watch), rig.refusal(watch).map(|error| (error.code, error.status.unwrap().code)))
+    };
+    let refused = (Some(EndReason::Error), Some((ErrorCode::Invalid, 422)));
+    let matching = |text: Option<&str>| WatchOptions { resource_version_match: text.map(Into::into), ..initial(Some("100"), true, true) };
+    assert_eq!(without(matching(Some("Exact"))), refused);
+    assert_eq!(without(matching(None)), refused);
+    assert_eq!(without(WatchOptions { send_initial_events: None, ..matching(Some("NotOlderThan")) }), refused);
+}

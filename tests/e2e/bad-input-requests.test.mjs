@@ -254,7 +254,7 @@ describe("wrong paths and servers", () => {
         server.control.fault("refuseUpgrade", { code: 503 });
         server.control.fault("drop");
       },
-      { code: "network", words: /WebSocket could not be opened, although the server answers lists/ },
+      { code: "network", words: /WebSocket could not be opened, although the server answers it over fetch/ },
     );
     server.control.fault("clear");
     await live(pods);

@@ -173,23 +173,44 @@ test("the signals of a flush become events that carry the status", async () => {
   ]);
 });
 
-test("a page that wakes up tries to connect at once, and only where that is waited for", async (t) => {
+test("a page that wakes up looks at once whether its streams live, and tries where they do not", async (t) => {
   t.after(() => delete globalThis.document);
   globalThis.document = Object.assign(new EventTarget(), { visibilityState: "visible" });
   const { resource, cache, model } = await openModel();
-  globalThis.document.dispatchEvent(new Event("visibilitychange"));
-  assert.equal(calls(model, "resume"), 0, "it is live");
-  model.set({ phase: "reconnecting" });
-  globalThis.document.visibilityState = "hidden";
-  globalThis.document.dispatchEvent(new Event("visibilitychange"));
-  assert.equal(calls(model, "resume"), 0);
-  globalThis.document.visibilityState = "visible";
-  globalThis.document.dispatchEvent(new Event("visibilitychange"));
-  assert.equal(calls(model, "resume"), 1);
+  const shown = () => globalThis.document.dispatchEvent(new Event("visibilitychange"));
+  shown();
+  assert.equal(calls(model, "resume"), 1, "it is live, as far as anybody knows");
+  for (const phase of ["reconnecting", "needs-auth", "failed"]) {
+    model.set({ phase });
+    globalThis.document.visibilityState = "hidden";
+    const before = calls(model, "resume");
+    shown();
+    assert.equal(calls(model, "resume"), before);
+    globalThis.document.visibilityState = "visible";
+    shown();
+    globalThis.document.dispatchEvent(new Event("resume"));
+    assert.equal(calls(model, "resume"), before + 2);
+  }
+  const last = calls(model, "resume");
+  model.set({ phase: "failed", error: { code: "out-of-memory", message: "full", retryable: false } });
+  shown();
+  model.set({ phase: "reconnecting", error: undefined });
   resource.pause();
-  globalThis.document.dispatchEvent(new Event("visibilitychange"));
+  shown();
   await cache.close();
-  globalThis.document.dispatchEvent(new Event("visibilitychange"));
+  shown();
+  assert.equal(calls(model, "resume"), last, "memory, pauses and closes are the user's");
+});
+
+test("a machine that has slept is found out by its clocks, without any event", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval", "Date"] });
+  const { module, model, cache } = await openModel();
+  t.mock.timers.tick(10_000);
+  // The clock of the wall goes on, the steady one stands still: `performance.now` is not mocked.
+  assert.ok(module.sleep > 9_000 && module.sleep <= 10_000, `${module.sleep}`);
+  assert.equal(calls(model, "resume"), 1);
+  await cache.close();
+  t.mock.timers.tick(10_000);
   assert.equal(calls(model, "resume"), 1);
 });
 

@@ -13,5 +13,6 @@ export const RawMemory: RawModule["RawMemory"];
 export const openMetrics: RawModule["openMetrics"];
 export const poisoned: RawModule["poisoned"];
 export const onPanic: RawModule["onPanic"];
+export const slept: RawModule["slept"];
 export const memoryBytes: RawModule["memoryBytes"];
 export const buildInfo: RawModule["buildInfo"];

@@ -55,6 +55,13 @@ export class ModelModule {
     this.#onPanic = callback;
   }
 
+  /** How long the machine has slept, as told. */
+  sleep = 0;
+
+  slept(millis) {
+    this.sleep = millis;
+  }
+
   memoryBytes() {
     return 65_536;
   }

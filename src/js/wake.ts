@@ -1,0 +1,72 @@
+/** What a cache wants to hear of its page. */
+export interface Sleeper {
+  /**
+   * It is visible, thawed or online again, or the machine has slept: moments when waiting for the next try makes no sense.
+   * @param slept how long the machine has slept in all while `performance.now()` stood still, in milliseconds
+   */
+  wake(slept: number): void;
+  /** The page may be kept for the way back: only one without an open connection is. */
+  hide(): void;
+}
+
+/** How often the clocks are compared. */
+const LOOK_MS = 10_000;
+/** What they may differ by without anybody having slept. */
+const DRIFT_MS = 5_000;
+
+const sleepers = new Set<Sleeper>();
+let slept = 0;
+let stop: (() => void) | undefined;
+
+/**
+ * Calls back from now on, until the function that it returns is called.
+ *
+ * Events are only hints. Some browsers tell nothing when a machine wakes up, and their steady clock has stood still meanwhile, so that every
+ * deadline would come as late as the machine slept: comparing the clocks now and then finds that out.
+ */
+export function onWake(sleeper: Sleeper): () => void {
+  sleepers.add(sleeper);
+  stop ??= listen();
+  return () => {
+    sleepers.delete(sleeper);
+    if (sleepers.size > 0) return;
+    stop?.();
+    stop = undefined;
+  };
+}
+
+function listen(): () => void {
+  const wake = () => {
+    compare();
+    for (const sleeper of [...sleepers]) sleeper.wake(slept);
+  };
+  let [wall, steady] = [Date.now(), performance.now()];
+  const compare = () => {
+    const [nextWall, nextSteady] = [Date.now(), performance.now()];
+    const gap = nextWall - wall - (nextSteady - steady);
+    [wall, steady] = [nextWall, nextSteady];
+    // A clock that is set back has not slept.
+    if (gap < DRIFT_MS) return false;
+    slept += gap;
+    return true;
+  };
+  const look = setInterval(() => compare() && wake(), LOOK_MS);
+  // It must not keep a process of Node alive.
+  (look as { unref?: () => void }).unref?.();
+  const offs = [() => clearInterval(look)];
+  const on = (target: unknown, type: string, listener: (event: Event) => void) => {
+    if (!(target instanceof EventTarget)) return;
+    target.addEventListener(type, listener);
+    offs.push(() => target.removeEventListener(type, listener));
+  };
+  if (typeof document === "object") {
+    on(document, "visibilitychange", () => document.visibilityState === "visible" && wake());
+    on(document, "resume", wake);
+  }
+  on(globalThis, "online", wake);
+  on(globalThis, "pageshow", wake);
+  on(globalThis, "pagehide", (event) => {
+    if ((event as PageTransitionEvent).persisted) for (const sleeper of [...sleepers]) sleeper.hide();
+  });
+  return () => offs.forEach((off) => off());
+}
