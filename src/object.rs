@@ -9,7 +9,8 @@ use crate::json::scalar::Scalar;
 use crate::json::scan::{Scanned, read_fields};
 use crate::json::{Labels, no_labels};
 use crate::key::{Key, key};
-use crate::pack::Text;
+use crate::pack::size::{allocation, own_text, shared};
+use crate::pack::{Body, Text};
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
@@ -20,7 +21,20 @@ thread_local! {
     static NEXT_ID: Cell<ObjectId> = const { Cell::new(1) };
 }
 
-/// An object at a version. Immutable, shared by store, window, watchers and views.
+/// Whose bytes an object counts among.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Holder {
+    /// Nobody's: it is on its way, or held by a reader alone.
+    #[default]
+    Nobody,
+    /// The store's.
+    Store,
+    /// The window's.
+    Window,
+}
+
+/// An object at a version. Immutable but for the form its text is held in, which nobody can tell; shared by store, window, watchers and
+/// views.
 pub struct Object {
     id: ObjectId,
     key: Key,
@@ -32,8 +46,11 @@ pub struct Object {
     fields: RefCell<Vec<Scalar>>,
     // By computed index. Given once, before the object is stored.
     index_values: OnceCell<IndexValues>,
-    size: usize,
-    text: Text,
+    size: Cell<usize>,
+    holder: Cell<Holder>,
+    // How many older versions are told by this one, one by the other.
+    depth: Cell<u8>,
+    body: RefCell<Body>,
 }
 
 /// The values of one object in each of the computed indexes.
@@ -50,18 +67,9 @@ impl Object {
             return Err(Error::protocol(format!("the object {key:?} has no metadata.resourceVersion")));
         }
         let version = Version::parse(text).map_err(|error| Error::protocol(error.to_string()))?;
-        Ok(Rc::new(Self {
-            id: next_id(),
-            namespace_len: namespace.len(),
-            key,
-            version,
-            uid: scanned.uid,
-            size: size(&scanned.bytes, &scanned.fields),
-            labels: scanned.labels,
-            fields: RefCell::new(scanned.fields),
-            index_values: OnceCell::new(),
-            text: Text::new(scanned.bytes),
-        }))
+        let facts =
+            Facts { namespace_len: namespace.len(), key, version, uid: scanned.uid, labels: scanned.labels, fields: scanned.fields };
+        Ok(Self::of(facts, scanned.bytes))
     }
 
     /// The document of a bookmark: nothing but a version, and the annotation that ends the initial events.
@@ -77,18 +85,27 @@ impl Object {
     }
 
     fn bare(version: Version, text: String) -> Rc<Self> {
-        Rc::new(Self {
+        let facts = Facts { key: "".into(), namespace_len: 0, version, uid: None, labels: no_labels(), fields: Vec::new() };
+        Self::of(facts, text.into_bytes().into_boxed_slice())
+    }
+
+    fn of(facts: Facts, bytes: Box<[u8]>) -> Rc<Self> {
+        let object = Self {
             id: next_id(),
-            key: "".into(),
-            namespace_len: 0,
-            version,
-            uid: None,
-            labels: no_labels(),
-            fields: RefCell::new(Vec::new()),
+            key: facts.key,
+            namespace_len: facts.namespace_len,
+            version: facts.version,
+            uid: facts.uid,
+            labels: facts.labels,
+            fields: RefCell::new(facts.fields),
             index_values: OnceCell::new(),
-            size: size(text.as_bytes(), &[]),
-            text: Text::new(text.into_bytes().into_boxed_slice()),
-        })
+            size: Cell::new(0),
+            holder: Cell::default(),
+            depth: Cell::new(0),
+            body: RefCell::new(Body::Raw(Text::new(bytes))),
+        };
+        object.size.set(object.measure());
+        Rc::new(object)
     }
 
     /// Unique per object version.
@@ -129,7 +146,7 @@ impl Object {
     /// The stored document: what arrived, without the stripped paths. Ask once and keep the answer while it is read: an object at rest is
     /// unpacked at each call.
     pub fn text(&self) -> Text {
-        self.text.clone()
+        self.body.borrow().text()
     }
 
     /// The value at a registered path. Paths registered after the object arrived are read once, from the bytes.
@@ -174,36 +191,96 @@ impl Object {
         bytes.extend_from_slice(&held[..span.start]);
         bytes.extend_from_slice(text.as_bytes());
         bytes.extend_from_slice(&held[span.end..]);
-        Ok(Rc::new(Self {
-            id: next_id(),
+        let facts = Facts {
             key: self.key.clone(),
             namespace_len: self.namespace_len,
             version: version.clone(),
             uid: self.uid.clone(),
             labels: self.labels.clone(),
             // Field values other than the version are the same, but the version may be one of them.
-            fields: RefCell::new(Vec::new()),
-            index_values: OnceCell::new(),
-            size: size(&bytes, &[]),
-            text: Text::new(bytes.into_boxed_slice()),
-        }))
+            fields: Vec::new(),
+        };
+        Ok(Self::of(facts, bytes.into_boxed_slice()))
     }
 
-    /// Bytes this object holds: the document and its facts, without what it shares. It stays what it was when the object was
-    /// made, though paths may be read later: whoever adds sizes up takes away again what was added.
+    /// Bytes this object holds in the form it has: the text, its facts, and what the allocator takes for them. What many objects share
+    /// (labels, equal field values) is left out. It changes only when the object gets another holder or another form, though paths may be
+    /// read in between: whoever adds sizes up takes away again what was added.
     pub fn size(&self) -> usize {
-        self.size
+        self.size.get()
     }
+
+    fn measure(&self) -> usize {
+        let fields = self.fields.borrow();
+        let texts = |value: &Scalar| match value {
+            Scalar::Text(text) | Scalar::Number(text) => own_text(text),
+            _ => 0,
+        };
+        let values = |values: &IndexValues| {
+            let lists = values.iter().map(|list| allocation(size_of_val(&**list)) + list.iter().map(own_text).sum::<usize>());
+            allocation(size_of_val(&**values)) + lists.sum::<usize>()
+        };
+        shared(size_of::<Self>())
+            + shared(self.key.len())
+            + self.uid.as_ref().map_or(0, |uid| allocation(uid.len()))
+            + allocation(fields.capacity() * size_of::<Scalar>())
+            + fields.iter().map(texts).sum::<usize>()
+            + self.index_values.get().map_or(0, values)
+            + self.body.borrow().cost()
+    }
+
+    /// Counts among the bytes of this holder from now on, with the size that it has now.
+    pub fn held_by(&self, holder: Holder) {
+        self.holder.set(holder);
+        if holder != Holder::Nobody {
+            self.size.set(self.measure());
+        }
+    }
+
+    /// Whose bytes it counts among.
+    pub fn holder(&self) -> Holder {
+        self.holder.get()
+    }
+
+    /// The length of the text, and whether it is held as it is.
+    pub fn form(&self) -> (usize, bool) {
+        let body = self.body.borrow();
+        (body.len(), body.is_raw())
+    }
+
+    /// Holds the text in another form. Returns the size before and after.
+    pub(crate) fn reform(&self, body: Body) -> (usize, usize) {
+        // What it replaces may be the last to hold other objects: they go when nothing is borrowed any more.
+        let _before = self.body.replace(body);
+        let size = self.measure();
+        (self.size.replace(size), size)
+    }
+
+    /// How many older versions are told by this one, one by the other.
+    pub fn depth(&self) -> u8 {
+        self.depth.get()
+    }
+
+    /// An older version is told by this one; that many hang on it now.
+    pub fn set_depth(&self, depth: u8) {
+        self.depth.set(depth.max(self.depth.get()));
+    }
+}
+
+/// What the cache needs to know of an object.
+struct Facts {
+    key: Key,
+    namespace_len: usize,
+    version: Version,
+    uid: Option<Box<str>>,
+    labels: Labels,
+    fields: Vec<Scalar>,
 }
 
 impl std::fmt::Debug for Object {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}@{}", self.key, self.version)
     }
-}
-
-fn size(bytes: &[u8], fields: &[Scalar]) -> usize {
-    size_of::<Object>() + bytes.len() + size_of_val(fields)
 }
 
 fn next_id() -> ObjectId {

@@ -18,7 +18,8 @@ use crate::cache::views::{ViewOptions, Views};
 use crate::cache::window::{Entry, Window, WindowBounds};
 use crate::json::fields::FieldSet;
 use crate::metrics::{Metrics, Now, Stage};
-use crate::object::Object;
+use crate::object::{Holder, Object};
+use crate::pack::Packer;
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
@@ -70,6 +71,7 @@ pub struct Cacher {
     fields: Rc<RefCell<FieldSet>>,
     pub(super) store: Store,
     pub(super) window: Window,
+    packer: Packer,
     pub(super) version: Version,
     ready: Ready,
     freshness: Freshness,
@@ -97,6 +99,7 @@ impl Cacher {
             fields,
             store: Store::indexed(indexes),
             window: Window::new(bounds),
+            packer: Packer::default(),
             version: Version::ZERO,
             ready: Ready::new(now),
             freshness: Freshness::default(),
@@ -119,6 +122,12 @@ impl Cacher {
         if self.ready.is_stopped() {
             return false; // what was under way when it was closed
         }
+        let blocked = self.take_in(message, now, wall);
+        while self.packer.is_pressed() && self.pack_next() {}
+        blocked
+    }
+
+    fn take_in(&mut self, message: Incoming, now: Millis, wall: Millis) -> bool {
         match message {
             Incoming::RoundStarted => {
                 self.round_began = now;
@@ -148,13 +157,17 @@ impl Cacher {
         self.status.listed = Some((loaded, remaining));
         self.status.phase = if self.lists == 0 { Phase::Listing } else { Phase::Relisting };
         self.signals |= signal::STATUS;
-        if self.lists > 0 {
-            return; // a relist shows nothing before it is whole
-        }
         for object in objects {
-            // A first list that is tried again brings what is shown already: it keeps its identity.
-            if self.store.get(object.key()).is_some_and(|held| held.version() == object.version()) {
-                continue;
+            match self.store.get(object.key()) {
+                // A first list that is tried again brings what is shown already: it keeps its identity. So does what a relist finds unchanged.
+                Some(held) if held.version() == object.version() => {
+                    self.packer.replaced(object, held);
+                    continue;
+                }
+                _ => self.packer.stored(object),
+            }
+            if self.lists > 0 {
+                continue; // a relist shows nothing before it is whole
             }
             let previous = self.store.upsert(object.clone());
             self.views.change(previous.as_ref(), Some(object), &self.fields.borrow());
@@ -169,6 +182,9 @@ impl Cacher {
         let differences = self.store.replace(self.with_quarantined(objects));
         for difference in &differences {
             self.views.change(difference.before.as_ref(), difference.after.as_ref(), &self.fields.borrow());
+            if let Some(after) = &difference.after {
+                self.packer.stored(after);
+            }
         }
         self.dispatcher.relisted(&differences, &self.version, &version, &self.fields.borrow());
         self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
@@ -228,6 +244,15 @@ impl Cacher {
         if deliveries > 0 {
             self.on_their_way.push((at, now, deliveries));
         }
+        self.packer.stored(&entry.object);
+        if let Some(previous) = &entry.previous {
+            self.packer.replaced(previous, &entry.object);
+        }
+        if self.window.lacks_room(&entry) {
+            // What can be packed need not be given up.
+            let (packer, mut reformed) = self.packing();
+            while packer.pack_replaced(&mut reformed) {}
+        }
         let capacity = self.window.capacity();
         self.window.push(entry);
         self.metrics.capacity_changed(capacity, self.window.capacity());
@@ -272,6 +297,53 @@ impl Cacher {
         }
     }
 
+    /// A round of packing begins: what has not been touched since the last one is packed by [`Cacher::rest`].
+    pub fn begin_rest(&mut self) {
+        self.packer.begin_round();
+    }
+
+    /// Packs one object of the round, or closes some holes. Returns whether there was anything to do.
+    pub fn rest(&mut self) -> bool {
+        let (packer, mut reformed) = self.packing();
+        packer.step(&mut reformed)
+    }
+
+    /// Packs all that waits.
+    pub fn pack_all(&mut self) {
+        while self.pack_next() {}
+        self.close_holes();
+    }
+
+    /// Gives back what packed texts left behind, all of it at once.
+    pub(super) fn close_holes(&mut self) {
+        self.packer.close_holes();
+    }
+
+    /// Whether too little waits to be packed for a round of it.
+    pub fn is_settled(&self) -> bool {
+        self.packer.is_settled()
+    }
+
+    fn pack_next(&mut self) -> bool {
+        let (packer, mut reformed) = self.packing();
+        packer.pack_next(&mut reformed)
+    }
+
+    fn packing(&mut self) -> (&mut Packer, impl FnMut(Holder, usize, usize)) {
+        let Self { packer, store, window, .. } = self;
+        let reformed = |holder, before, after| match holder {
+            Holder::Store => store.reformed(before, after),
+            Holder::Window => window.reformed(before, after),
+            Holder::Nobody => {}
+        };
+        (packer, reformed)
+    }
+
+    /// Bytes held: the objects, the window, and what it takes to keep them.
+    pub fn bytes(&self) -> usize {
+        self.store.bytes() + self.store.overhead() + self.window.bytes() + self.packer.overhead()
+    }
+
     fn advance(&mut self, version: Version) {
         self.freshness.reached(&version);
         self.version = version;
@@ -298,6 +370,7 @@ impl Cacher {
         self.store.clear();
         self.window.reset(self.version.clone(), now);
         self.views = Views::default();
+        self.packer = Packer::default();
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
             let _gone = waiter.send(Err(Error::closed()));
         }
@@ -440,7 +513,7 @@ impl Cacher {
     pub fn stats(&self) -> CacherStats {
         CacherStats {
             objects: self.store.len(),
-            bytes: self.store.bytes() + self.window.bytes(),
+            bytes: self.bytes(),
             events: self.events,
             lists: self.lists,
             history: self.window.len(),

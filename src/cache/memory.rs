@@ -9,7 +9,9 @@ use std::rc::{Rc, Weak};
 use crate::cache::incoming::{ChangeKind, Incoming};
 use crate::cache::resource::Resource;
 use crate::cache::store::Store;
+use crate::cache::window::Entry;
 use crate::object::Object;
+use crate::pack::Packer;
 use crate::status::{Error, ErrorCode};
 
 /// The default bound, in bytes.
@@ -74,13 +76,19 @@ impl Drop for Share {
     }
 }
 
+/// Bytes that one more object may take beside its own: its place in the store, its change in the window, and that it waits to be packed.
+const ATTENDANTS: usize = Store::PLACE + size_of::<Entry>() + Packer::WAITING;
+
 /// By how much a message makes a resource grow, at most.
 fn growth(message: &Incoming, store: &Store, first_list: bool) -> usize {
     let new = |object: &&Rc<Object>| store.get(object.key()).is_none_or(|held| held.version() != object.version());
+    let each = |object: &Rc<Object>| object.size() + ATTENDANTS;
     match message {
-        Incoming::Page { objects, .. } if first_list => objects.iter().filter(new).map(|object| object.size()).sum(),
-        Incoming::Replace { objects, .. } => objects.iter().map(|object| object.size()).sum::<usize>().saturating_sub(store.bytes()),
-        Incoming::Change { kind: ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted, object, .. } => object.size(),
+        Incoming::Page { objects, .. } if first_list => objects.iter().filter(new).map(each).sum(),
+        Incoming::Replace { objects, .. } => {
+            objects.iter().map(each).sum::<usize>().saturating_sub(store.bytes() + store.len() * ATTENDANTS)
+        }
+        Incoming::Change { kind: ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted, object, .. } => each(object),
         _ => 0,
     }
 }
@@ -99,14 +107,31 @@ impl Resource {
     /// Says how much is held.
     pub(super) fn settle_memory(&self) {
         if let Some(share) = &*self.share.borrow() {
-            let cacher = self.cacher.borrow();
-            share.settle(cacher.store().bytes() + cacher.window().bytes());
+            share.settle(self.cacher.borrow().bytes());
+            // What it takes to hold objects may have grown beside them.
+            self.release_history(share, 0);
+        }
+    }
+
+    /// Gives up history until there is room for so many bytes. Where all of it would not do, it stays.
+    fn release_history(&self, share: &Share, growth: usize) {
+        let mut cacher = self.cacher.borrow_mut();
+        loop {
+            let lacks = share.memory.lacks(growth);
+            if lacks == 0 || cacher.window().bytes() < lacks {
+                return;
+            }
+            cacher.window.release(lacks);
+            cacher.close_holes();
+            share.settle(cacher.bytes());
         }
     }
 
     /// Makes room for a message that is about to be applied. Fails when there is none.
     pub(super) fn make_room(&self, message: &Incoming) -> Result<(), Error> {
-        let Some(memory) = self.share.borrow().as_ref().map(|share| share.memory.clone()) else { return Ok(()) };
+        let share = self.share.borrow();
+        let Some(share) = &*share else { return Ok(()) };
+        let memory = &share.memory;
         let growth = {
             let cacher = self.cacher.borrow();
             growth(message, cacher.store(), cacher.stats().lists == 0)
@@ -114,12 +139,12 @@ impl Resource {
         if growth == 0 || memory.lacks(growth) == 0 {
             return Ok(());
         }
-        memory.evict_idle(growth);
-        let lacks = memory.lacks(growth);
-        if lacks > 0 && self.cacher.borrow().window().bytes() >= lacks {
-            self.cacher.borrow_mut().window.release(lacks);
+        if !self.cacher.borrow().is_settled() {
+            self.cacher.borrow_mut().pack_all();
             self.settle_memory();
         }
+        memory.evict_idle(growth);
+        self.release_history(share, growth);
         if memory.lacks(growth) == 0 { Ok(()) } else { Err(memory.exhausted()) }
     }
 }

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::channel::{mpsc, oneshot};
-use futures::future::select;
+use futures::future::{Either, select};
 use futures::{FutureExt, StreamExt};
 
 use crate::cache::cacher::{Cacher, signal};
@@ -29,6 +29,14 @@ use crate::watch::watcher::Demand;
 
 /// How long changes are applied before the host has its turn.
 const SLICE_MS: Millis = 5;
+/// How long an object is left alone before it is packed, and how often that is looked after.
+const REST_MS: Millis = 500;
+/// How long packing takes before the host has its turn.
+const REST_SLICE_MS: Millis = 3;
+/// Objects that are packed between two looks at the clock.
+const REST_BATCH: usize = 32;
+/// So many times at most in one slice.
+const REST_BATCHES: usize = 8;
 /// The most that slow watchers may cost everybody at once.
 const BUDGET_MAX_MS: Millis = 100;
 
@@ -83,6 +91,8 @@ pub struct Resource {
     room: RefCell<Option<oneshot::Sender<()>>>,
     // Held while the consistency is looked after; its end ends that, and its timer.
     checking: RefCell<Option<oneshot::Sender<()>>>,
+    // Held while there is something to pack; its end ends that, and its timer.
+    packing: RefCell<Option<oneshot::Sender<()>>>,
 }
 
 impl Resource {
@@ -109,6 +119,7 @@ impl Resource {
             ticking: Cell::new(false),
             room: RefCell::new(None),
             checking: RefCell::new(None),
+            packing: RefCell::new(None),
         }))
     }
 
@@ -188,6 +199,7 @@ impl Resource {
                 }
             };
             self.flush();
+            self.keep_packing();
             if over {
                 self.runtime.yield_now().await;
             }
@@ -363,6 +375,7 @@ impl Resource {
     /// Closes for good.
     pub fn close(self: &Rc<Self>) {
         self.checking.borrow_mut().take();
+        self.packing.borrow_mut().take();
         if let Some(reflector) = self.reflector.borrow_mut().take() {
             reflector.close();
         }
@@ -380,6 +393,54 @@ impl Resource {
     /// How the resource was set up.
     pub fn config(&self) -> &ResourceConfig {
         &self.config
+    }
+
+    /// Packs what rests, in slices that leave the host its turn, as long as there is something.
+    fn keep_packing(self: &Rc<Self>) {
+        if self.packing.borrow().is_some() || self.cacher.borrow().is_settled() {
+            return;
+        }
+        let (open, mut closed) = oneshot::channel();
+        *self.packing.borrow_mut() = Some(open);
+        let this = Rc::downgrade(self);
+        let runtime = self.runtime.clone();
+        self.runtime.spawn(
+            async move {
+                loop {
+                    if let Either::Right(_) = select(runtime.sleep(REST_MS), &mut closed).await {
+                        return;
+                    }
+                    if let Some(this) = this.upgrade() {
+                        this.cacher.borrow_mut().begin_rest();
+                    }
+                    while this.upgrade().is_some_and(|this| this.pack_slice()) {
+                        runtime.yield_now().await;
+                    }
+                    let Some(this) = this.upgrade() else { return };
+                    if this.cacher.borrow().is_settled() {
+                        this.packing.borrow_mut().take();
+                        return;
+                    }
+                }
+            }
+            .boxed_local(),
+        );
+    }
+
+    fn pack_slice(&self) -> bool {
+        let began = self.runtime.now();
+        let mut cacher = self.cacher.borrow_mut();
+        // In virtual time the clock stands still meanwhile: the number of objects bounds a slice as well.
+        let mut more = true;
+        for _ in 0..REST_BATCHES {
+            more = (0..REST_BATCH).all(|_| cacher.rest());
+            if !more || self.runtime.now().saturating_sub(began) >= REST_SLICE_MS {
+                break;
+            }
+        }
+        drop(cacher);
+        self.settle_memory();
+        more
     }
 
     /// Looks after bookmarks and deadlines while a watcher needs it.

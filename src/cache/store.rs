@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crate::cache::index::{Indexes, NAMESPACE};
 use crate::key::Key;
-use crate::object::Object;
+use crate::object::{Holder, Object};
 use crate::sort::sort_by;
 use crate::status::{Error, ErrorCode};
 
@@ -31,9 +31,10 @@ impl Store {
 
     /// Puts an object under its key and returns what it replaces.
     pub fn upsert(&mut self, object: Rc<Object>) -> Option<Rc<Object>> {
+        object.held_by(Holder::Store);
         self.bytes += object.size();
         let previous = self.objects.insert(object.key().clone(), object.clone());
-        self.bytes -= previous.as_ref().map_or(0, |previous| previous.size());
+        self.let_go(previous.as_ref());
         self.indexes.change(previous.as_ref(), Some(&object));
         previous
     }
@@ -41,13 +42,26 @@ impl Store {
     /// Removes and returns the object under this key.
     pub fn remove(&mut self, key: &str) -> Option<Rc<Object>> {
         let removed = self.objects.remove(key);
-        self.bytes -= removed.as_ref().map_or(0, |removed| removed.size());
+        self.let_go(removed.as_ref());
         self.indexes.change(removed.as_ref(), None);
         removed
     }
 
+    fn let_go(&mut self, gone: Option<&Rc<Object>>) {
+        if let Some(gone) = gone {
+            self.bytes -= gone.size();
+            gone.held_by(Holder::Nobody);
+        }
+    }
+
+    /// An object of the store has another form: it held so many bytes, and now holds so many.
+    pub(super) fn reformed(&mut self, before: usize, after: usize) {
+        self.bytes = self.bytes - before + after;
+    }
+
     /// Removes everything; the indexes stay, empty.
     pub fn clear(&mut self) {
+        self.objects.values().for_each(|object| object.held_by(Holder::Nobody));
         self.objects.clear();
         self.indexes.clear();
         self.bytes = 0;
@@ -142,6 +156,14 @@ impl Store {
         self.bytes
     }
 
+    /// Bytes that it takes to have one object in its place: nodes of the map are about half full.
+    pub const PLACE: usize = 2 * size_of::<(Key, Rc<Object>)>();
+
+    /// Bytes held beside the objects, for their places.
+    pub fn overhead(&self) -> usize {
+        self.len() * Self::PLACE
+    }
+
     /// Replaces everything at once, and returns what differs: `(before, after)` by key order. Objects at the version that is held
     /// stay as they are, so that whoever holds one sees no change. A key that stands twice counts once, the last one wins.
     pub fn replace(&mut self, objects: Vec<Rc<Object>>) -> Vec<Difference> {
@@ -161,9 +183,13 @@ impl Store {
             }
         }
         differences.extend(held.map(|(_, gone)| Difference { before: Some(gone), after: None }));
-        self.bytes = next.values().map(|object| object.size()).sum();
         self.objects = next;
         for difference in &differences {
+            self.let_go(difference.before.as_ref());
+            if let Some(after) = &difference.after {
+                after.held_by(Holder::Store);
+                self.bytes += after.size();
+            }
             self.indexes.change(difference.before.as_ref(), difference.after.as_ref());
         }
         differences

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::cache::incoming::ChangeKind;
 use crate::cache::snapshots::Snapshots;
-use crate::object::Object;
+use crate::object::{Holder, Object};
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
@@ -29,11 +29,19 @@ impl Entry {
         self.object.version()
     }
 
-    /// Bytes that are held for this entry alone: what was replaced, and a deleted object's last state. The object itself is in the store,
-    /// or counts as what a later change replaced.
+    /// What is held for this entry alone: what was replaced, and a deleted object's last state. The object itself is in the store, or counts
+    /// as what a later change replaced.
+    fn own(&self) -> impl Iterator<Item = &Rc<Object>> {
+        self.previous.iter().chain((self.kind == ChangeKind::Deleted).then_some(&self.object))
+    }
+
+    /// Bytes that it holds, itself and these.
     fn bytes(&self) -> usize {
-        let deleted = if self.kind == ChangeKind::Deleted { self.object.size() } else { 0 };
-        deleted + self.previous.as_ref().map_or(0, |previous| previous.size())
+        size_of::<Self>() + self.own().map(|object| object.size()).sum::<usize>()
+    }
+
+    fn held_by(&self, holder: Holder) {
+        self.own().for_each(|object| object.held_by(holder));
     }
 }
 
@@ -142,6 +150,7 @@ impl Window {
         if self.entries.len() >= self.capacity {
             self.evict();
         }
+        entry.held_by(Holder::Window);
         self.bytes += entry.bytes();
         self.entries.push_back(entry);
         if self.bytes > self.bounds.max_bytes {
@@ -149,6 +158,11 @@ impl Window {
         } else if self.entries.len() >= self.capacity {
             self.trim();
         }
+    }
+
+    /// Whether it would have to give up changes for the bytes of this one.
+    pub fn lacks_room(&self, entry: &Entry) -> bool {
+        self.bytes + entry.bytes() > self.bounds.max_bytes
     }
 
     /// Gives up the oldest changes until at least so many bytes are free.
@@ -170,7 +184,7 @@ impl Window {
     /// Forgets everything: a list at this version replaced the state.
     pub fn reset(&mut self, list_version: Version, now: Millis) {
         self.start += self.entries.len() as u64;
-        self.entries.clear();
+        self.entries.drain(..).for_each(|entry| entry.held_by(Holder::Nobody));
         self.bytes = 0;
         self.evicted = None;
         self.list_version = Some(list_version);
@@ -224,9 +238,14 @@ impl Window {
         self.entries.is_empty()
     }
 
-    /// Bytes held by the changes beyond those of the store.
+    /// Bytes held by the changes and what they replaced, beyond the objects of the store.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// An object of the window has another form: it held so many bytes, and now holds so many.
+    pub(super) fn reformed(&mut self, before: usize, after: usize) {
+        self.bytes = self.bytes - before + after;
     }
 
     /// How many changes may be held before the oldest gives way.
@@ -285,6 +304,7 @@ impl Window {
     fn evict(&mut self) {
         if let Some(entry) = self.entries.pop_front() {
             self.bytes -= entry.bytes();
+            entry.held_by(Holder::Nobody);
             self.start += 1;
             self.since = Some(entry.at);
             self.evicted = Some(entry.version().clone());
@@ -379,6 +399,7 @@ mod tests {
         for event in 0..capacity as u64 {
             window.entries.push_back(entry(event + 1, event * step));
         }
+        window.bytes = capacity * size_of::<Entry>();
         window.resize(capacity as u64 * step);
         // Whatever gave way was the oldest, and the rest is there in order.
         let held: Vec<String> = window.entries.iter().map(|entry| entry.version().to_string()).collect();
@@ -431,19 +452,20 @@ mod tests {
         let mut window = fixed(2);
         let (old, new) = (named("pod", 1), named("pod", 2));
         window.push(Entry { kind: ChangeKind::Modified, object: new.clone(), previous: Some(old.clone()), at: 0 });
-        assert_eq!(window.bytes(), old.size());
+        let entries = |count: usize| count * size_of::<Entry>();
+        assert_eq!(window.bytes(), entries(1) + old.size());
         let last = named("pod", 3);
         window.push(Entry { kind: ChangeKind::Deleted, object: last.clone(), previous: Some(new.clone()), at: 1 });
-        assert_eq!(window.bytes(), old.size() + new.size() + last.size());
+        assert_eq!(window.bytes(), entries(2) + old.size() + new.size() + last.size());
         window.push(entry(4, 2));
-        assert_eq!(window.bytes(), new.size() + last.size());
+        assert_eq!(window.bytes(), entries(2) + new.size() + last.size());
         window.reset(Version::from(9), 0);
         assert_eq!(window.bytes(), 0);
     }
 
     #[test]
     fn law_08_bounded_the_window_never_holds_more_bytes_than_it_may() {
-        let size = named("pod", 1).size();
+        let size = size_of::<Entry>() + named("pod", 1).size();
         let bounds = WindowBounds { max_bytes: 10 * size + size / 2, ..WindowBounds::default() };
         let mut window = Window::new(bounds);
         window.reset(Version::from(1), 0);

@@ -1,5 +1,18 @@
 //! Objects at rest: how the text of an object is held while nobody reads it.
+//!
+//! An object arrives as text. Once it has not been touched for a round, its text is compressed against another object of its resource, the
+//! dictionary (LZ4 blocks); a version that was replaced is told by what replaced it, as a delta. Packed texts lie in few large blocks. Who
+//! reads an object gets its text and cannot tell which form it had.
 
+mod arena;
+mod body;
+mod delta;
+mod dictionary;
+mod packer;
+mod recent;
+pub(crate) mod size;
 mod text;
 
+pub(crate) use body::Body;
+pub(crate) use packer::Packer;
 pub use text::Text;

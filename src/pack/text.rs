@@ -3,6 +3,8 @@
 use std::ops::Deref;
 use std::rc::Rc;
 
+use super::size::{allocation, shared};
+
 /// The stored document of an object: strict JSON, UTF-8. Cheap to clone; it stays as it is, whatever becomes of the object meanwhile.
 // The bytes are behind the count, not beside it: so a box that is there already is taken over without a copy.
 #[derive(Clone, PartialEq, Eq)]
@@ -12,6 +14,11 @@ impl Text {
     /// Takes these bytes over.
     pub fn new(bytes: Box<[u8]>) -> Self {
         Self(Rc::new(bytes))
+    }
+
+    /// Bytes that it takes.
+    pub fn cost(&self) -> usize {
+        shared(size_of::<Box<[u8]>>()) + allocation(self.len())
     }
 }
 

@@ -26,6 +26,7 @@ mod order;
 mod reads;
 mod reentrancy;
 mod replay;
+mod rest;
 mod resume;
 mod rows;
 mod skip;

@@ -43,6 +43,8 @@ pub struct World {
     pub rig: Rig,
     watching: Rc<RefCell<Watching>>,
     pub asking: Asking,
+    // When objects are packed, and how many.
+    packing: Option<RefCell<fastrand::Rng>>,
 }
 
 /// The fields that the objects are indexed by.
@@ -56,6 +58,12 @@ impl World {
     /// A live resource with six pods, judged at each flush.
     pub fn new(setup: Setup) -> Self {
         Self::of(Rig::new(Setup { indexes: indexes(), ..setup }, six_pods))
+    }
+
+    /// The same, where objects are packed at random moments or as the test says.
+    pub fn packing(setup: Setup, random: bool) -> Self {
+        let world = Self::new(setup);
+        Self { packing: world.packing.filter(|_| random), ..world }
     }
 
     /// The same, of an upstream that never fails.
@@ -87,7 +95,8 @@ impl World {
             time: rig.time.clone(),
             answers: Rc::new(Answers::default()),
         };
-        Self { rig, watching, asking }
+        let packing = Some(RefCell::new(fastrand::Rng::with_seed(rig.resource.config().reflector.seed)));
+        Self { rig, watching, asking, packing }
     }
 
     pub fn watches(&self) -> Vec<Watched> {
@@ -100,7 +109,20 @@ impl World {
         }
     }
 
+    /// Packs some of what rests, which nobody may notice.
+    fn pack(&self) {
+        let Some(random) = &self.packing else { return };
+        let mut random = random.borrow_mut();
+        if random.u8(..4) == 0 {
+            self.rig.resource.with(|cacher| {
+                cacher.begin_rest();
+                let _more = (0..random.usize(..20)).all(|_| cacher.rest());
+            });
+        }
+    }
+
     pub fn step(&self, step: &Step) {
+        self.pack();
         let (rig, upstream) = (&self.rig, &self.rig.upstream);
         match step {
             Step::Put(number, node, app) => {

@@ -1,0 +1,283 @@
+//! One text told by another: what an object was, by what it became.
+//!
+//! Two versions of an object differ in few places. A delta is a sequence of steps, each a piece of its own bytes and then a piece of the
+//! other text: `own length, own bytes, length, distance`. Lengths are LEB128; the distance is from where the other text would go on if the
+//! own bytes stood for as many of its, zigzag. Mostly that is 0: a version or a time has other digits, but as many.
+
+use std::mem;
+
+/// A piece of the other text is at least so long, unless it begins where the last one ended.
+const SHORTEST: usize = 12;
+/// So far behind a difference the texts are looked at side by side before they are searched.
+const SIDE_BY_SIDE: usize = 48;
+/// Positions of the other text that are noted for the search, one in so many.
+const STRIDE: usize = 8;
+/// How many places that look alike are compared.
+const CANDIDATES: usize = 16;
+
+/// Makes deltas. Keeps the tables of its search.
+#[derive(Debug, Default)]
+pub(super) struct Coder {
+    // By the hash of 8 bytes: the last position noted, as a number of strides, plus one.
+    heads: Vec<u32>,
+    // By position: the one before with the same hash.
+    links: Vec<u32>,
+    ready: bool,
+}
+
+impl Coder {
+    /// The delta that makes `text` of `base`; `None` when it would be longer than `most`.
+    pub(super) fn encode(&mut self, base: &[u8], text: &[u8], most: usize) -> Option<Vec<u8>> {
+        self.ready = false;
+        let mut out = Vec::new();
+        // Where the own bytes begin, and what is compared with what.
+        let (mut own, mut at, mut from) = (0, 0, 0);
+        // Where the other text would go on.
+        let mut expected = 0;
+        loop {
+            let length = common(&text[at..], base.get(from..).unwrap_or_default());
+            if length > 0 {
+                put(&mut out, at - own);
+                out.extend_from_slice(&text[own..at]);
+                put(&mut out, length);
+                put_signed(&mut out, from as i64 - (expected + (at - own)) as i64);
+                at += length;
+                from += length;
+                (own, expected) = (at, from);
+            }
+            if out.len() + (at - own) > most {
+                return None;
+            }
+            if at == text.len() {
+                return Some(out);
+            }
+            match self.resync(base, text, at, from) {
+                Some((next, other)) => (at, from) = (next, other),
+                None => {
+                    put(&mut out, text.len() - own);
+                    out.extend_from_slice(&text[own..]);
+                    return (out.len() <= most).then_some(out);
+                }
+            }
+        }
+    }
+
+    /// Bytes taken by the tables.
+    pub(super) fn held(&self) -> usize {
+        (self.heads.capacity() + self.links.capacity()) * size_of::<u32>()
+    }
+
+    /// Gives the tables back.
+    pub(super) fn rest(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Where behind a difference the texts go together again: a position in the text, and one in the base.
+    fn resync(&mut self, base: &[u8], text: &[u8], at: usize, from: usize) -> Option<(usize, usize)> {
+        let ahead = |step: usize| -> bool {
+            let (Some(text), Some(base)) = (text.get(at + step..), base.get(from + step..)) else { return false };
+            word(text, 0).is_some_and(|bytes| word(base, 0) == Some(bytes)) && common(&text[8..], &base[8..]) >= SHORTEST - 8
+        };
+        if let Some(step) = (1..=SIDE_BY_SIDE).find(|step| ahead(*step)) {
+            return Some((at + step, from + step));
+        }
+        self.note(base);
+        for position in at..text.len() {
+            let Some(bytes) = word(text, position) else { break };
+            let mut link = self.heads[slot(bytes, self.heads.len())];
+            let mut best: Option<(usize, usize, usize)> = None;
+            for _ in 0..CANDIDATES {
+                let Some(index) = (link as usize).checked_sub(1) else { break };
+                link = self.links[index];
+                let candidate = index * STRIDE;
+                let length = common(&text[position..], &base[candidate..]);
+                let back = common_back(&text[at..position], &base[..candidate]);
+                let found = (length + back, position - back, candidate - back);
+                // Of equal ones the first that stands behind what was used last, so that repeated parts keep their order.
+                let better = |best: (usize, usize, usize)| found.0 > best.0 || (found.0 == best.0 && found.2 >= from);
+                if length + back >= SHORTEST && best.is_none_or(better) {
+                    best = Some(found);
+                }
+            }
+            if let Some((_, position, candidate)) = best {
+                return Some((position, candidate));
+            }
+        }
+        None
+    }
+
+    /// Notes where in the base is what.
+    fn note(&mut self, base: &[u8]) {
+        if mem::replace(&mut self.ready, true) {
+            return;
+        }
+        let count = base.len() / STRIDE;
+        self.heads.clear();
+        self.heads.resize(count.next_power_of_two().clamp(64, 1 << 16), 0);
+        self.links.clear();
+        self.links.resize(count, 0);
+        let size = self.heads.len();
+        for index in 0..count {
+            let Some(bytes) = word(base, index * STRIDE) else { break };
+            let head = &mut self.heads[slot(bytes, size)];
+            self.links[index] = mem::replace(head, u32::try_from(index + 1).unwrap_or(0));
+        }
+    }
+}
+
+/// The text that a delta makes of `base`; `None` when it is none of it.
+pub(super) fn decode(base: &[u8], delta: &[u8], length: usize) -> Option<Vec<u8>> {
+    let mut text = Vec::with_capacity(length);
+    let mut rest = delta;
+    let mut expected = 0usize;
+    while !rest.is_empty() {
+        let own = take(&mut rest)?;
+        text.extend_from_slice(rest.get(..own)?);
+        rest = &rest[own..];
+        if rest.is_empty() {
+            break;
+        }
+        let length = take(&mut rest)?;
+        let distance = take_signed(&mut rest)?;
+        let from = usize::try_from(i64::try_from(expected + own).ok()?.checked_add(distance)?).ok()?;
+        expected = from.checked_add(length)?;
+        text.extend_from_slice(base.get(from..expected)?);
+    }
+    (text.len() == length).then_some(text)
+}
+
+/// How many bytes two texts have in common from the start.
+fn common(left: &[u8], right: &[u8]) -> usize {
+    let least = left.len().min(right.len());
+    let (left, right) = (&left[..least], &right[..least]);
+    let mut at = 0;
+    while let (Some(a), Some(b)) = (word(left, at), word(right, at)) {
+        if a != b {
+            return at + (a ^ b).trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at + left[at..].iter().zip(&right[at..]).take_while(|(a, b)| a == b).count()
+}
+
+/// How many from the end.
+fn common_back(left: &[u8], right: &[u8]) -> usize {
+    left.iter().rev().zip(right.iter().rev()).take_while(|(a, b)| a == b).count()
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn slot(bytes: u64, size: usize) -> usize {
+    (bytes.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (size - 1)
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn put(out: &mut Vec<u8>, mut number: usize) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn put_signed(out: &mut Vec<u8>, number: i64) {
+    put(out, ((number << 1) ^ (number >> 63)) as usize);
+}
+
+fn take(rest: &mut &[u8]) -> Option<usize> {
+    let mut number = 0usize;
+    for shift in (0..usize::BITS).step_by(7) {
+        let (byte, behind) = rest.split_first()?;
+        *rest = behind;
+        number |= usize::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[allow(clippy::cast_possible_wrap)]
+fn take_signed(rest: &mut &[u8]) -> Option<i64> {
+    let number = take(rest)? as u64;
+    Some((number >> 1) as i64 ^ -((number & 1) as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn delta(base: &str, text: &str) -> Vec<u8> {
+        let delta = Coder::default().encode(base.as_bytes(), text.as_bytes(), usize::MAX).unwrap();
+        assert_eq!(decode(base.as_bytes(), &delta, text.len()).as_deref(), Some(text.as_bytes()));
+        delta
+    }
+
+    fn pod(version: u32, conditions: usize, extra: &str) -> String {
+        let conditions: Vec<String> = (0..conditions)
+            .map(|at| {
+                format!(r#"{{"type":"Condition{at}","status":"True","lastTransitionTime":"2026-01-01T00:{at:02}:{:02}Z"}}"#, version % 60)
+            })
+            .collect();
+        let image = "registry.example.com/team/app:v1.2.3,".repeat(20);
+        format!(
+            r#"{{"metadata":{{"name":"web-0","resourceVersion":"{version}"{extra}}},"spec":{{"image":"{image}"}},"status":{{"conditions":[{}]}}}}"#,
+            conditions.join(",")
+        )
+    }
+
+    #[test]
+    fn two_versions_of_an_object_differ_by_little() {
+        assert!(delta(&pod(100_001, 4, ""), &pod(100_002, 4, "")).len() < 60);
+        assert!(delta(&pod(100_001, 5, ""), &pod(100_002, 4, "")).len() < 110, "a member of an array is gone");
+        assert!(delta(&pod(100_001, 4, ""), &pod(100_002, 5, "")).len() < 180, "one has come");
+        assert!(
+            delta(&pod(100_001, 4, ""), &pod(99_999, 4, r#","labels":{"app":"web"}"#)).len() < 110,
+            "the texts shift against each other"
+        );
+        assert_eq!(delta("same", "same").len(), 3);
+        assert!(delta("anything", "").is_empty());
+    }
+
+    #[test]
+    fn what_would_be_too_long_is_refused() {
+        let (base, text) = ("a".repeat(500), (0..500u32).map(|at| char::from(b'b' + (at * 7 % 23) as u8)).collect::<String>());
+        assert_eq!(Coder::default().encode(base.as_bytes(), text.as_bytes(), 200), None);
+    }
+
+    #[test]
+    fn a_broken_delta_is_none() {
+        let (base, text) = (pod(1, 3, ""), pod(2, 4, ""));
+        let delta = delta(&base, &text);
+        for cut in 1..delta.len() {
+            assert_eq!(decode(base.as_bytes(), &delta[..cut], text.len()), None);
+        }
+        assert_eq!(decode(b"", &delta, text.len()), None);
+        assert_eq!(decode(base.as_bytes(), &[0xff; 30], text.len()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_comes_back(base in prop::collection::vec(0..4u8, 0..600), edits in prop::collection::vec((any::<u16>(), 0..30usize, prop::collection::vec(0..4u8, 0..30)), 0..6)) {
+            let mut text = base.clone();
+            for (at, gone, new) in edits {
+                let at = usize::from(at) % (text.len() + 1);
+                let end = (at + gone).min(text.len());
+                text.splice(at..end, new);
+            }
+            let mut coder = Coder::default();
+            let delta = coder.encode(&base, &text, usize::MAX).unwrap();
+            prop_assert_eq!(decode(&base, &delta, text.len()), Some(text));
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_a_panic(base in prop::collection::vec(any::<u8>(), 0..50), delta in prop::collection::vec(any::<u8>(), 0..50)) {
+            let _read = decode(&base, &delta, 40);
+        }
+    }
+}
