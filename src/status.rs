@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
+use crate::json::value::Value;
+use crate::json::write::Document;
 use crate::version::VersionError;
 
 /// What a caller branches on. The text of [`ErrorCode::as_str`] is part of the public contract.
@@ -89,75 +89,84 @@ impl fmt::Display for ErrorCode {
 }
 
 /// One cause of a [`Status`], as in `details.causes`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cause {
     /// A machine-readable word, e.g. `ResourceVersionTooLarge`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// A sentence.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// The field that is wrong, in the form `metadata.name`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub field: String,
 }
 
 /// `details` of a [`Status`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Details {
     /// The object's name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The object's API group.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// The object's kind or resource.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The object's uid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
     /// Why, in parts.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
     /// Seconds to wait before trying again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u32>,
 }
 
-/// `metadata` of a [`Status`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Metadata {
-    /// With 410 to a further page: the token that goes on from there at the newest version instead.
-    #[serde(rename = "continue", default, skip_serializing_if = "Option::is_none")]
-    pub continue_token: Option<String>,
-}
-
-impl Metadata {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
+impl Details {
+    fn to_json(&self) -> String {
+        let mut document = Document::new();
+        for (name, value) in [("name", &self.name), ("group", &self.group), ("kind", &self.kind), ("uid", &self.uid)] {
+            document.optional(name, value.as_deref());
+        }
+        if !self.causes.is_empty() {
+            let cause = |cause: &Cause| {
+                let mut document = Document::new();
+                document.filled("reason", &cause.reason).filled("message", &cause.message).filled("field", &cause.field).finish()
+            };
+            document.raw("causes", &format!("[{}]", self.causes.iter().map(cause).collect::<Vec<_>>().join(",")));
+        }
+        if let Some(seconds) = self.retry_after_seconds {
+            document.raw("retryAfterSeconds", &seconds.to_string());
+        }
+        document.finish()
     }
 }
 
+fn causes(given: &Value) -> Option<Vec<Cause>> {
+    let text = |of: &Value, name: &str| of.text(name).map(|text| text.unwrap_or_default().to_string());
+    match given {
+        Value::Null => Some(Vec::new()),
+        Value::List(given) => given
+            .iter()
+            .map(|given| Some(Cause { reason: text(given, "reason")?, message: text(given, "message")?, field: text(given, "field")? }))
+            .collect(),
+        _ => None,
+    }
+}
+
+/// `metadata` of a [`Status`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// With 410 to a further page: the token that goes on from there at the newest version instead.
+    pub continue_token: Option<String>,
+}
+
 /// The API's answer to a request that failed: `metav1.Status`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    // In the order in which an apiserver writes them.
     /// A sentence for people.
-    #[serde(default)]
     pub message: String,
     /// A machine-readable word, e.g. `Expired`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// More about it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
     /// The HTTP code.
-    #[serde(default)]
     pub code: u16,
     /// About the list that was asked for.
-    #[serde(default, skip_serializing_if = "Metadata::is_empty")]
     pub metadata: Metadata,
 }
 
@@ -221,35 +230,68 @@ impl Status {
 
     /// Reads a Status document; `None` when the bytes are another kind of document.
     pub fn parse(document: &[u8]) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Kind<'a> {
-            #[serde(borrow, default)]
-            kind: Option<std::borrow::Cow<'a, str>>,
-        }
-        let head: Kind<'_> = serde_json::from_slice(document).ok()?;
-        if head.kind.as_deref() != Some("Status") {
-            return None;
-        }
-        serde_json::from_slice(document).ok()
+        let document = Value::parse(document).ok()?;
+        (document.text("kind") == Some(Some("Status"))).then(|| Self::read(&document)).flatten()
+    }
+
+    /// Reads the members of a Status, whatever kind the document says it is; `None` when one of them is not what it should be.
+    pub(crate) fn read(document: &Value) -> Option<Self> {
+        let text = |of: &Value, name: &str| of.text(name).map(|text| text.map(str::to_string));
+        let metadata = match document.get("metadata") {
+            Value::Null => Metadata::default(),
+            given => Metadata { continue_token: text(given, "continue")? },
+        };
+        let details = match document.get("details") {
+            Value::Null => None,
+            given @ Value::Map(_) => Some(Details {
+                name: text(given, "name")?,
+                group: text(given, "group")?,
+                kind: text(given, "kind")?,
+                uid: text(given, "uid")?,
+                causes: causes(given.get("causes"))?,
+                retry_after_seconds: given.number("retryAfterSeconds")?,
+            }),
+            _ => return None,
+        };
+        Some(Self {
+            message: text(document, "message")?.unwrap_or_default(),
+            reason: text(document, "reason")?.unwrap_or_default(),
+            details,
+            code: u16::try_from(document.number("code")?.unwrap_or_default()).ok()?,
+            metadata,
+        })
     }
 
     /// The Status as the JSON document an ERROR event carries.
     pub fn to_json(&self) -> String {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Document<'a> {
-            kind: &'a str,
-            api_version: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            metadata: Option<Metadata>,
-            status: &'a str,
-            #[serde(flatten)]
-            rest: &'a Status,
+        let mut document = Document::new();
+        document.text("kind", "Status").text("apiVersion", "v1");
+        // Servers always write it; what stands in the Status itself must not stand twice.
+        if self.metadata == Metadata::default() {
+            document.raw("metadata", "{}");
         }
-        // What stands in the Status itself must not stand twice.
-        let metadata = self.metadata.is_empty().then(Metadata::default);
-        let document = Document { kind: "Status", api_version: "v1", metadata, status: "Failure", rest: self };
-        serde_json::to_string(&document).unwrap_or_default()
+        document.text("status", "Failure");
+        self.write(&mut document);
+        document.finish()
+    }
+
+    /// Its members alone, those that are set, as a JSON document.
+    pub fn members(&self) -> String {
+        let mut document = Document::new();
+        self.write(&mut document);
+        document.finish()
+    }
+
+    /// In the order in which an apiserver writes them.
+    fn write(&self, document: &mut Document) {
+        document.text("message", &self.message).filled("reason", &self.reason);
+        if let Some(details) = &self.details {
+            document.raw("details", &details.to_json());
+        }
+        document.raw("code", &self.code.to_string());
+        if let Some(token) = &self.metadata.continue_token {
+            document.raw("metadata", &Document::new().text("continue", token).finish());
+        }
     }
 
     /// Reason Expired or Gone, or code 410 without a reason: the version is no longer kept.

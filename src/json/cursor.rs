@@ -2,6 +2,7 @@
 
 use super::bytes::find_special;
 use super::error::{ErrorKind, JsonError};
+use super::range::is_finite;
 
 /// As many objects and arrays may stand inside each other, the outermost included. serde_json's limit.
 const MAX_DEPTH: usize = 127;
@@ -358,9 +359,7 @@ impl<'d> Cursor<'d> {
     /// The number in front of the cursor must be within the range of a double.
     #[cold]
     fn expect_in_range(&mut self, start: usize) -> Checked {
-        let number = &self.document[start..self.at];
-        // Only the oracle itself knows where exactly its limit is, and these numbers are rare.
-        if serde_json::from_slice::<f64>(number).is_ok() {
+        if is_finite(&self.document[start..self.at]) {
             return Ok(());
         }
         // Where the bytes end the number may go on, with an exponent that brings it back.

@@ -18,7 +18,10 @@ mod cursor;
 mod grammar;
 mod intern;
 mod labels;
+mod range;
 mod text;
+pub(crate) mod value;
+pub(crate) mod write;
 
 pub use error::{ErrorKind, JsonError};
 pub use fields::FieldSet;

@@ -278,7 +278,7 @@ impl Metrics {
 /// The last digits of a version, as a number.
 fn last_digits(version: &Version) -> f64 {
     let text = version.to_string();
-    text[text.len().saturating_sub(VERSION_DIGITS)..].parse().unwrap_or(0.0)
+    text[text.len().saturating_sub(VERSION_DIGITS)..].parse::<u64>().unwrap_or(0) as f64
 }
 
 #[cfg(test)]

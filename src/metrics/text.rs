@@ -106,15 +106,41 @@ pub fn series_name(name: &str, suffix: &str, labels: Labels<'_>) -> String {
     series
 }
 
-/// A number as Go writes and reads it.
+/// A number as Go writes and reads it. All that is told here are counts, and times in seconds with whole milliseconds: a printer of any float
+/// would weigh twenty times this.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn number(value: f64) -> String {
-    if value == f64::INFINITY { "+Inf".to_owned() } else { value.to_string() }
+    if value == f64::INFINITY {
+        return "+Inf".to_owned();
+    }
+    if value.fract() == 0.0 {
+        return (value as u64).to_string();
+    }
+    let millis = (value * 1000.0).round() as u64;
+    let text = format!("{}.{:03}", millis / 1000, millis % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::version::Version;
+
+    #[test]
+    fn numbers_are_written_as_the_standard_library_writes_them() {
+        for value in [0.0, 0.001, 0.005, 0.25, 0.999, 1.0, 1.25, 7.133, 100.0, 12_345.678, 999_999_999_999_999.0, 9_007_199_254_740_992.0] {
+            assert_eq!(number(value), value.to_string());
+        }
+        assert_eq!(number(f64::INFINITY), "+Inf");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_time_is_written_exactly(millis in 0u64..1_000_000_000_000_000) {
+            let seconds = millis as f64 / 1000.0;
+            proptest::prop_assert_eq!(number(seconds), seconds.to_string());
+        }
+    }
 
     #[test]
     fn a_familys_series_stand_together_under_its_type() {

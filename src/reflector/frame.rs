@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::cache::incoming::ChangeKind;
-use crate::json::{FieldSet, Frame, FrameType, scan_frame};
+use crate::json::{FieldSet, Frame, FrameType, Path, Scalar, scan_frame};
 use crate::object::Object;
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
@@ -58,12 +58,7 @@ pub(super) fn read(frame: &[u8], fields: &FieldSet) -> Result<Event, Error> {
 /// Whether a document without a name is what a server sends to those who ask for rows. client-go passes over such events, and with them
 /// over the change that they stand for.
 fn is_table(document: &[u8]) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Head<'a> {
-        #[serde(default, borrow)]
-        kind: std::borrow::Cow<'a, str>,
-    }
-    serde_json::from_slice::<Head<'_>>(document).is_ok_and(|head| head.kind == "Table")
+    Path::member(&["kind"]).read(document).is_ok_and(|kind| kind == Scalar::Text("Table".into()))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What a write asks for, and its form on the Kubernetes wire. No transport in here.
 
 use percent_encoding::utf8_percent_encode;
-use serde::Serialize;
 
 use super::kubernetes::{SEGMENT, namespace_of};
+use crate::json::write::Document;
 use crate::status::{Error, Status};
 
 /// Which object.
@@ -16,14 +16,11 @@ pub struct ObjectName {
 }
 
 /// What must hold of an object for it to be deleted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preconditions {
     /// It is this one, and not another that has its name by now.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
     /// It has not changed since.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_version: Option<String>,
 }
 
@@ -41,26 +38,19 @@ pub struct DeleteOptions {
 impl DeleteOptions {
     /// The body of the request: `meta/v1` `DeleteOptions`.
     pub fn document(&self) -> Vec<u8> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Document<'a> {
-            kind: &'static str,
-            api_version: &'static str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            preconditions: Option<&'a Preconditions>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            grace_period_seconds: Option<u32>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            propagation_policy: Option<&'a str>,
+        let mut document = Document::new();
+        document.text("kind", "DeleteOptions").text("apiVersion", "v1");
+        if self.preconditions != Preconditions::default() {
+            let mut conditions = Document::new();
+            conditions.optional("uid", self.preconditions.uid.as_deref());
+            conditions.optional("resourceVersion", self.preconditions.resource_version.as_deref());
+            document.raw("preconditions", &conditions.finish());
         }
-        let document = Document {
-            kind: "DeleteOptions",
-            api_version: "v1",
-            preconditions: Some(&self.preconditions).filter(|conditions| **conditions != Preconditions::default()),
-            grace_period_seconds: self.grace_period_seconds,
-            propagation_policy: self.propagation_policy.as_deref(),
-        };
-        serde_json::to_vec(&document).unwrap_or_default()
+        if let Some(seconds) = self.grace_period_seconds {
+            document.raw("gracePeriodSeconds", &seconds.to_string());
+        }
+        document.optional("propagationPolicy", self.propagation_policy.as_deref());
+        document.finish().into_bytes()
     }
 }
 

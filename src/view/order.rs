@@ -28,7 +28,7 @@ pub enum OrderAs {
     Text,
     /// As text in which runs of digits compare as numbers: `pod-2` before `pod-10`. Leading zeros do not count.
     Natural,
-    /// As numbers. Integers of up to 38 digits compare exactly.
+    /// As numbers, exactly, however many digits they have.
     Number,
     /// As Kubernetes quantities: `100m`, `1Gi`, `1e3`.
     Quantity,
@@ -123,20 +123,71 @@ fn write_natural(bytes: &mut Vec<u8>, text: &str) {
     write_end(bytes);
 }
 
+/// A number as its sign, where its point stands, and its digits, so that any two compare exactly. What a number is, the standard library's
+/// parser of floats says; its tables would weigh more than all views.
 fn write_number(bytes: &mut Vec<u8>, text: &str) -> bool {
-    let Ok(number) = text.parse::<f64>() else {
-        return false;
+    let (negative, text) = match text.as_bytes() {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
     };
-    if number.is_nan() {
+    let start = bytes.len();
+    if text.eq_ignore_ascii_case(b"inf") || text.eq_ignore_ascii_case(b"infinity") {
+        bytes.push(ABOVE + 1);
+    } else if !write_magnitude(bytes, text) {
         return false;
     }
-    // -0 and 0 are one number.
-    let bits = (number + 0.0).to_bits();
-    let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-    bytes.extend(ordered.to_be_bytes());
-    // Integers too long for a float differ only here.
-    write_signed(bytes, text.parse().unwrap_or(number as i128));
+    if negative && bytes[start] != ZERO {
+        bytes[start..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
     true
+}
+
+/// How the bytes of zero begin, and those of what is above it. The complement of each is that of the negative number.
+const ZERO: u8 = 0x80;
+const ABOVE: u8 = 0x81;
+
+fn write_magnitude(bytes: &mut Vec<u8>, text: &[u8]) -> bool {
+    let count = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (integer, rest) = text.split_at(count(text));
+    let (fraction, rest) = match rest {
+        [b'.', rest @ ..] => rest.split_at(count(rest)),
+        rest => (&rest[..0], rest),
+    };
+    let exponent = match rest {
+        [] => Some(0),
+        [b'e' | b'E', rest @ ..] => exponent(rest),
+        _ => None,
+    };
+    let Some(exponent) = exponent.filter(|_| integer.len() + fraction.len() > 0) else {
+        return false;
+    };
+    let digits = [integer, fraction].concat();
+    let Some(zeros) = digits.iter().position(|&digit| digit != b'0') else {
+        bytes.push(ZERO);
+        return true;
+    };
+    let end = digits.iter().rposition(|&digit| digit != b'0').map_or(zeros, |last| last + 1);
+    #[allow(clippy::cast_possible_wrap)]
+    let point = exponent.saturating_add(integer.len() as i64 - zeros as i64);
+    bytes.push(ABOVE);
+    bytes.extend((point ^ i64::MIN).to_be_bytes());
+    bytes.extend_from_slice(&digits[zeros..end]);
+    bytes.push(0); // fewer digits come first
+    true
+}
+
+/// The number behind an `e`, as far as there are such.
+fn exponent(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let magnitude = digits
+        .iter()
+        .try_fold(0i64, |value, digit| digit.is_ascii_digit().then(|| value.saturating_mul(10).saturating_add(i64::from(digit - b'0'))));
+    magnitude.filter(|_| !digits.is_empty()).map(|value| if negative { -value } else { value })
 }
 
 fn write_signed(bytes: &mut Vec<u8>, number: i128) {

@@ -1,10 +1,11 @@
 //! Errors as JavaScript sees them, and what JavaScript throws as errors.
 
-use js_sys::Reflect;
+use js_sys::{JSON, Reflect};
 use wasm_bindgen::prelude::*;
 
+use crate::json::value::Value;
 use crate::status::{Details, Error, ErrorCode, Status};
-use crate::web::values::{from_value, property, text, to_value};
+use crate::web::values::{property, text};
 
 /// A JavaScript error with `name`, `code`, `status`, `retryable` and `retryAfterSeconds`. The facade makes a `WatchCacheError` of it.
 pub(super) fn to_js(error: &Error) -> JsValue {
@@ -20,7 +21,7 @@ pub(super) fn to_js(error: &Error) -> JsValue {
         set("retryAfterSeconds", seconds.into());
     }
     if let Some(status) = &error.status {
-        set("status", to_value(&**status).unwrap_or(JsValue::UNDEFINED));
+        set("status", JSON::parse(&status.members()).unwrap_or(JsValue::UNDEFINED));
     }
     object.into()
 }
@@ -57,5 +58,6 @@ fn whole_status(status: JsValue) -> Option<Status> {
     if !status.is_object() {
         return None;
     }
-    from_value::<Status>("status", status).ok().filter(|status| status.code >= 400)
+    let text = JSON::stringify(&status).ok()?.as_string()?;
+    Status::read(&Value::parse(text.as_bytes()).ok()?).filter(|status| status.code >= 400)
 }

@@ -1,12 +1,12 @@
 //! Metrics of any number of resources on one page.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 use wasm_bindgen::prelude::*;
 
 use crate::cache::cacher::Cacher;
 use crate::metrics::text::{Exposition, FAMILIES, series_name};
+use crate::web::values::{Given, to_object};
 
 /// The page: resources write themselves on it, then its text is read.
 #[wasm_bindgen(skip_typescript)]
@@ -33,12 +33,13 @@ pub(super) fn write(page: &RawMetrics, cacher: &Cacher, group: &str, resource: &
 }
 
 /// The series by name, without the buckets of histograms.
-pub(super) fn numbers(cacher: &Cacher) -> BTreeMap<String, f64> {
-    let mut numbers = BTreeMap::new();
+pub(super) fn numbers(cacher: &Cacher) -> Result<JsValue, JsValue> {
+    let mut numbers = Vec::new();
     cacher.metrics().each(&cacher.metrics_now(), &mut |family, suffix, labels, value| {
         if suffix != "_bucket" {
-            numbers.insert(series_name(FAMILIES[family].name, suffix, labels), value);
+            numbers.push((series_name(FAMILIES[family].name, suffix, labels), value));
         }
     });
-    numbers
+    let numbers: Vec<_> = numbers.iter().map(|(name, value)| (name.as_str(), Given::Number(*value))).collect();
+    to_object(&numbers)
 }

@@ -3,6 +3,7 @@
 //! Two rules keep it sound. Exported handles are `&self` over `Rc`, and no state is borrowed while JavaScript runs: the core
 //! collects what is to be told, and [`resource`] tells it with nothing borrowed.
 
+mod bag;
 mod bytes;
 mod error;
 mod fetch;
@@ -12,6 +13,7 @@ mod panic;
 pub mod resource;
 mod runtime;
 mod source;
+mod stats;
 mod values;
 mod views;
 mod websocket;
@@ -22,11 +24,11 @@ use wasm_bindgen::prelude::*;
 
 use crate::cache::memory::Memory;
 use crate::json::fields::FieldSet;
-use crate::json::path::Path;
 use crate::source::Source;
-use crate::web::error::{invalid_option, to_js};
+use crate::web::error::to_js;
 use crate::web::options::{RawKubernetes, RawOptions};
 use crate::web::resource::{Hooks, RawResource};
+use crate::web::values::Given;
 
 /// Runs once when the module is instantiated.
 #[wasm_bindgen(start, private)]
@@ -64,14 +66,9 @@ impl RawMemory {
 }
 
 fn open(options: RawOptions, source: Rc<dyn Source>, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
-    let strip: Result<Vec<Path>, _> = options.strip.iter().map(|text| Path::parse(text)).collect();
-    let strip = strip.map_err(|error| to_js(&invalid_option("strip", &error.to_string())))?;
-    let trigger = options.trigger.as_deref().map(Path::parse).transpose();
-    let trigger = trigger.map_err(|error| to_js(&invalid_option("trigger", &error.to_string())))?;
-    let config = options.config().map_err(|error| to_js(&error))?;
-    let opened = RawResource::new(config, source, FieldSet::new(strip), hooks).map_err(|error| to_js(&error))?;
+    let opened = RawResource::new(options.config, source, FieldSet::new(options.strip), hooks).map_err(|error| to_js(&error))?;
     opened.resource().share_memory(&memory.0);
-    if let Some(path) = trigger {
+    if let Some(path) = options.trigger {
         opened.resource().with(|cacher| cacher.set_trigger(&path));
     }
     Ok(opened)
@@ -108,5 +105,5 @@ pub fn memory_bytes() -> f64 {
 /// How this build was made.
 #[wasm_bindgen(js_name = buildInfo, skip_typescript)]
 pub fn build_info() -> Result<JsValue, JsValue> {
-    values::to_value(&options::BuildInfo { version: env!("CARGO_PKG_VERSION"), simd: cfg!(target_feature = "simd128") })
+    values::to_object(&[("version", Given::text(env!("CARGO_PKG_VERSION"))), ("simd", Given::Flag(cfg!(target_feature = "simd128")))])
 }

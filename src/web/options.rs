@@ -1,15 +1,11 @@
-//! Option bags as JavaScript gives them, and results as it reads them.
-
-use std::collections::BTreeMap;
+//! Option bags as JavaScript gives them.
 
 use js_sys::Function;
-use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsValue;
 
 use crate::cache::index::{IndexBy, IndexSpec};
 use crate::cache::list::options::ListOptions;
 use crate::cache::resource::ResourceConfig;
-use crate::cache::status::ResourceStatus;
 use crate::cache::views::ViewOptions;
 use crate::cache::window::WindowBounds;
 use crate::json::path::Path;
@@ -17,110 +13,83 @@ use crate::reflector::{ReflectorConfig, Retry};
 use crate::runtime::Millis;
 use crate::source::kubernetes::Selection;
 use crate::source::{DeleteOptions, Preconditions};
-use crate::status::Error;
 use crate::watch::options::WatchOptions;
 use crate::watch::overflow::OnOverflow;
+use crate::web::bag::Bag;
 use crate::web::error::{invalid_option, to_js};
-use crate::web::values::{cast, from_value, text};
+use crate::web::values::{cast, text};
 
 /// Options of a resource, complete: the facade fills in the defaults.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct RawOptions {
-    pub(super) name: String,
-    pub(super) strip: Vec<String>,
-    page_size: u32,
-    watch_list: bool,
-    idle_timeout: f64,
-    retry: RawRetry,
-    pub(super) trigger: Option<String>,
-    history: RawHistory,
-    indexes: Vec<RawIndex>,
-    check_consistency: bool,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RawHistory {
-    min_ms: f64,
-    min_events: u32,
-    max_events: Option<u32>,
-    max_bytes: f64,
-}
-
-/// An index by a path, or without one by the facade's function for it: the values of those come in the order of these.
-#[derive(Debug, Deserialize)]
-struct RawIndex {
-    name: String,
-    path: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RawRetry {
-    initial_ms: f64,
-    factor: f64,
-    cap_ms: f64,
-    jitter: f64,
-    reset_after_ms: f64,
+    pub(super) strip: Vec<Path>,
+    pub(super) trigger: Option<Path>,
+    pub(super) config: ResourceConfig,
 }
 
 impl RawOptions {
     pub(super) fn read(value: JsValue) -> Result<Self, JsValue> {
-        from_value("options", value)
-    }
-
-    pub(super) fn config(&self) -> Result<ResourceConfig, Error> {
-        Ok(ResourceConfig {
-            name: self.name.clone(),
-            window: self.history.bounds(),
-            indexes: indexes(&self.indexes)?,
-            check_consistency: self.check_consistency,
+        let given = Bag::new("options", value);
+        let retry = given.bag("retry");
+        let strip: Vec<String> = given.required("strip");
+        let trigger: Option<String> = given.get("trigger");
+        let config = ResourceConfig {
+            name: given.required("name"),
+            window: window(&given.bag("history")),
+            indexes: indexes(&given.list("indexes"))?,
+            check_consistency: given.required("checkConsistency"),
             reflector: ReflectorConfig {
-                page_size: self.page_size,
-                watch_list: self.watch_list,
-                idle_timeout_ms: millis(self.idle_timeout),
+                page_size: given.required("pageSize"),
+                watch_list: given.required("watchList"),
+                idle_timeout_ms: millis(given.required("idleTimeout")),
                 retry: Retry {
-                    initial_ms: millis(self.retry.initial_ms),
-                    factor: self.retry.factor,
-                    cap_ms: millis(self.retry.cap_ms),
-                    jitter: self.retry.jitter,
-                    reset_after_ms: millis(self.retry.reset_after_ms),
+                    initial_ms: millis(retry.required("initialMs")),
+                    factor: retry.required("factor"),
+                    cap_ms: millis(retry.required("capMs")),
+                    jitter: retry.required("jitter"),
+                    reset_after_ms: millis(retry.required("resetAfterMs")),
                 },
                 // Pages that wake together must not come back together.
                 seed: (js_sys::Math::random() * 9_007_199_254_740_991.0) as u64,
                 ..ReflectorConfig::default()
             },
+        };
+        given.check()?;
+        Ok(Self {
+            strip: strip.iter().map(|text| path("strip", text)).collect::<Result<_, _>>()?,
+            trigger: trigger.map(|text| path("trigger", &text)).transpose()?,
+            config,
         })
     }
 }
 
-impl RawHistory {
-    fn bounds(&self) -> WindowBounds {
-        let default = WindowBounds::for_freshness(millis(self.min_ms));
-        WindowBounds {
-            lower: self.min_events as usize,
-            // As many as the time asks for, and never fewer than the least.
-            upper: self.max_events.map_or(default.upper.max(self.min_events as usize), |most| most as usize),
-            max_bytes: bytes(self.max_bytes),
-            ..default
-        }
+fn path(option: &str, text: &str) -> Result<Path, JsValue> {
+    Path::parse(text).map_err(|error| to_js(&invalid_option(option, &error.to_string())))
+}
+
+fn window(given: &Bag) -> WindowBounds {
+    let default = WindowBounds::for_freshness(millis(given.required("minMs")));
+    let least = given.required::<u32>("minEvents") as usize;
+    WindowBounds {
+        lower: least,
+        // As many as the time asks for, and never fewer than the least.
+        upper: given.get::<u32>("maxEvents").map_or(default.upper.max(least), |most| most as usize),
+        max_bytes: bytes(given.required("maxBytes")),
+        ..default
     }
 }
 
-fn indexes(raw: &[RawIndex]) -> Result<Vec<IndexSpec>, Error> {
+/// An index is by a path, or without one by the facade's function for it: the values of those come in the order of these.
+fn indexes(given: &[Bag]) -> Result<Vec<IndexSpec>, JsValue> {
     let mut computed = 0..;
-    let index = |index: &RawIndex| {
-        let by = match &index.path {
+    let index = |given: &Bag| {
+        let name: String = given.required("name");
+        let by = match given.get::<String>("path") {
             None => IndexBy::Computed(computed.next().unwrap_or_default()),
-            Some(path) => {
-                let path = Path::parse(path).map_err(|error| invalid_option(&format!("indexes.{}", index.name), &error.to_string()))?;
-                IndexBy::Path(path)
-            }
+            Some(text) => IndexBy::Path(path(&format!("indexes.{name}"), &text)?),
         };
-        Ok(IndexSpec { name: index.name.clone(), by })
+        Ok(IndexSpec { name, by })
     };
-    raw.iter().map(index).collect()
+    given.iter().map(index).collect()
 }
 
 /// A number of bytes; more than there can be is no bound.
@@ -163,226 +132,76 @@ impl RawKubernetes {
 }
 
 /// Options of a deletion.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct RawDeleteOptions {
-    preconditions: Option<RawPreconditions>,
-    grace_period_seconds: Option<u32>,
-    propagation_policy: Option<String>,
+pub(super) fn delete_options(value: JsValue) -> Result<DeleteOptions, JsValue> {
+    let given = Bag::new("delete options", value);
+    let preconditions = given.bag("preconditions");
+    let options = DeleteOptions {
+        preconditions: Preconditions { uid: preconditions.get("uid"), resource_version: preconditions.get("resourceVersion") },
+        grace_period_seconds: given.get("gracePeriodSeconds"),
+        propagation_policy: given.get("propagationPolicy"),
+    };
+    given.check().map(|()| options)
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct RawPreconditions {
-    uid: Option<String>,
-    resource_version: Option<String>,
-}
-
-impl From<RawDeleteOptions> for DeleteOptions {
-    fn from(raw: RawDeleteOptions) -> Self {
-        let preconditions = raw.preconditions.unwrap_or_default();
-        Self {
-            preconditions: Preconditions { uid: preconditions.uid, resource_version: preconditions.resource_version },
-            grace_period_seconds: raw.grace_period_seconds,
-            propagation_policy: raw.propagation_policy,
-        }
-    }
-}
-
-/// Options of a watch.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct RawWatchOptions {
-    namespace: Option<String>,
-    name: Option<String>,
-    label_selector: Option<String>,
-    field_selector: Option<String>,
-    shard_selector: Option<String>,
-    resource_version: Option<String>,
-    resource_version_match: Option<String>,
-    send_initial_events: Option<bool>,
-    allow_watch_bookmarks: Option<bool>,
-    timeout_seconds: Option<u32>,
-    buffer_size: Option<u32>,
-    on_overflow: Option<String>,
-    pub(super) wait: Option<bool>,
-}
-
-impl RawWatchOptions {
-    /// Fails with `invalid` for a word that `onOverflow` does not know.
-    pub(super) fn options(self) -> Result<WatchOptions, JsValue> {
-        let on_overflow = match self.on_overflow.as_deref() {
-            None => OnOverflow::default(),
-            Some(text) => OnOverflow::parse(text)
-                .ok_or_else(|| to_js(&invalid_option("onOverflow", &format!("is one of terminate, resync, coalesce, not {text:?}"))))?,
-        };
-        Ok(WatchOptions {
-            namespace: self.namespace,
-            name: self.name,
-            label_selector: self.label_selector,
-            field_selector: self.field_selector,
-            shard_selector: self.shard_selector,
-            resource_version: self.resource_version,
-            resource_version_match: self.resource_version_match,
-            continue_token: None,
-            send_initial_events: self.send_initial_events,
-            allow_watch_bookmarks: self.allow_watch_bookmarks.unwrap_or(false),
-            timeout_seconds: self.timeout_seconds.filter(|seconds| *seconds > 0),
-            buffer_size: self.buffer_size.map(|size| size as usize),
-            on_overflow,
-        })
-    }
+/// Options of a watch, and whether it waits. Fails with `invalid` for a word that `onOverflow` does not know.
+pub(super) fn watch_options(value: JsValue) -> Result<(WatchOptions, bool), JsValue> {
+    let given = Bag::new("watch options", value);
+    let on_overflow = match given.get::<String>("onOverflow") {
+        None => OnOverflow::default(),
+        Some(text) => OnOverflow::parse(&text)
+            .ok_or_else(|| to_js(&invalid_option("onOverflow", &format!("is one of terminate, resync, coalesce, not {text:?}"))))?,
+    };
+    let options = WatchOptions {
+        namespace: given.get("namespace"),
+        name: given.get("name"),
+        label_selector: given.get("labelSelector"),
+        field_selector: given.get("fieldSelector"),
+        shard_selector: given.get("shardSelector"),
+        resource_version: given.get("resourceVersion"),
+        resource_version_match: given.get("resourceVersionMatch"),
+        continue_token: None,
+        send_initial_events: given.get("sendInitialEvents"),
+        allow_watch_bookmarks: given.get("allowWatchBookmarks").unwrap_or(false),
+        timeout_seconds: given.get::<u32>("timeoutSeconds").filter(|seconds| *seconds > 0),
+        buffer_size: given.get::<u32>("bufferSize").map(|size| size as usize),
+        on_overflow,
+    };
+    let wait = given.get("wait").unwrap_or(true);
+    given.check().map(|()| (options, wait))
 }
 
 /// Options of a list or get.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct RawListOptions {
-    namespace: Option<String>,
-    label_selector: Option<String>,
-    field_selector: Option<String>,
-    shard_selector: Option<String>,
-    pub(super) resource_version: Option<String>,
-    resource_version_match: Option<String>,
-    limit: Option<f64>,
-    #[serde(rename = "continue")]
-    continue_token: Option<String>,
-    wait: Option<bool>,
-}
-
-impl From<RawListOptions> for ListOptions {
-    fn from(raw: RawListOptions) -> Self {
-        Self {
-            namespace: raw.namespace,
-            label_selector: raw.label_selector,
-            field_selector: raw.field_selector,
-            shard_selector: raw.shard_selector,
-            resource_version: raw.resource_version,
-            resource_version_match: raw.resource_version_match,
-            limit: raw.limit.map_or(0, |limit| limit as i64),
-            continue_token: raw.continue_token,
-            wait: raw.wait.unwrap_or(true),
-        }
-    }
+#[allow(clippy::cast_possible_truncation)]
+pub(super) fn list_options(what: &'static str, value: JsValue) -> Result<ListOptions, JsValue> {
+    let given = Bag::new(what, value);
+    let options = ListOptions {
+        namespace: given.get("namespace"),
+        label_selector: given.get("labelSelector"),
+        field_selector: given.get("fieldSelector"),
+        shard_selector: given.get("shardSelector"),
+        resource_version: given.get("resourceVersion"),
+        resource_version_match: given.get("resourceVersionMatch"),
+        limit: given.get::<f64>("limit").map_or(0, |limit| limit as i64),
+        continue_token: given.get("continue"),
+        wait: given.get("wait").unwrap_or(true),
+    };
+    given.check().map(|()| options)
 }
 
 /// What a view shows.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct RawViewSpec {
-    namespaces: Option<Vec<String>>,
-    label_selector: Option<String>,
-    field_selector: Option<String>,
-    predicate: bool,
-    order_by: Option<Vec<RawOrder>>,
-    window: Option<RawWindow>,
-    group_by: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct RawOrder {
-    path: String,
-    descending: Option<bool>,
-    #[serde(rename = "as")]
-    kind: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct RawWindow {
-    offset: u32,
-    limit: u32,
-}
-
-impl From<RawViewSpec> for ViewOptions {
-    fn from(raw: RawViewSpec) -> Self {
-        let order = raw.order_by.unwrap_or_default().into_iter();
-        Self {
-            namespaces: raw.namespaces,
-            label_selector: raw.label_selector,
-            field_selector: raw.field_selector,
-            order: order.map(|level| (level.path, level.descending.unwrap_or(false), level.kind)).collect(),
-            window: raw.window.map(|window| (window.offset as usize, window.limit as usize)),
-            group_by: raw.group_by,
-            predicate: raw.predicate,
-        }
-    }
-}
-
-/// A status as the facade reads it; the error is attached as a JavaScript error.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct RawStatus {
-    phase: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    resource_version: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    listed: Option<RawListed>,
-    stale: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_event_at: Option<f64>,
-    attempt: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    retry_at: Option<f64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    quarantined: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct RawListed {
-    loaded: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    remaining: Option<f64>,
-}
-
-#[allow(clippy::cast_precision_loss)]
-impl RawStatus {
-    /// Everything but the error.
-    pub(super) fn of(status: &ResourceStatus) -> Self {
-        Self {
-            phase: status.phase.as_str(),
-            resource_version: status.resource_version.as_ref().map(ToString::to_string),
-            listed: status
-                .listed
-                .map(|(loaded, remaining)| RawListed { loaded: loaded as f64, remaining: remaining.map(|remaining| remaining as f64) }),
-            stale: status.stale,
-            last_event_at: status.last_event_at.map(|at| at as f64),
-            attempt: status.attempt,
-            retry_at: status.retry_at.map(|at| at as f64),
-            quarantined: status.quarantined.iter().map(|entry| entry.key.to_string()).collect(),
-        }
-    }
-}
-
-/// Numbers of one resource.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct RawStats {
-    pub(super) objects: f64,
-    pub(super) bytes: f64,
-    pub(super) events: f64,
-    pub(super) lists: f64,
-    pub(super) history: f64,
-    pub(super) history_capacity: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) history_from: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) history_ms: Option<f64>,
-    pub(super) history_bytes: f64,
-    pub(super) history_increases: f64,
-    pub(super) history_decreases: f64,
-    pub(super) watchers: f64,
-    pub(super) views: f64,
-    pub(super) delivered: f64,
-    pub(super) visited: f64,
-    pub(super) terminated: f64,
-    pub(super) flushes: f64,
-    pub(super) pinned: f64,
-    pub(super) metrics: BTreeMap<String, f64>,
-}
-
-/// How this build was made.
-#[derive(Debug, Serialize)]
-pub(super) struct BuildInfo {
-    pub(super) version: &'static str,
-    pub(super) simd: bool,
+pub(super) fn view_options(value: JsValue) -> Result<ViewOptions, JsValue> {
+    let given = Bag::new("view", value);
+    let level = |level: Bag| (level.required("path"), level.get("descending").unwrap_or(false), level.get("as"));
+    let window = given.bag("window");
+    let window = window.given().then(|| (window.required::<u32>("offset") as usize, window.required::<u32>("limit") as usize));
+    let options = ViewOptions {
+        namespaces: given.get("namespaces"),
+        label_selector: given.get("labelSelector"),
+        field_selector: given.get("fieldSelector"),
+        order: given.list("orderBy").into_iter().map(level).collect(),
+        window,
+        group_by: given.get("groupBy"),
+        predicate: given.get("predicate").unwrap_or(false),
+    };
+    given.check().map(|()| options)
 }

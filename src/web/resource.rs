@@ -24,10 +24,10 @@ use crate::watch::watcher::Demand;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::{invalid_option, to_js};
 use crate::web::metrics::{self, RawMetrics};
-use crate::web::options::{RawDeleteOptions, RawListOptions, RawStats, RawStatus, RawWatchOptions};
+use crate::web::options::{delete_options, list_options, watch_options};
 use crate::web::panic::check;
 use crate::web::runtime::{WebRuntime, global_function};
-use crate::web::values::{from_value, to_value};
+use crate::web::stats;
 
 #[wasm_bindgen]
 extern "C" {
@@ -218,40 +218,14 @@ impl RawResource {
     /// What people see of it.
     pub fn status(&self) -> Result<JsValue, JsValue> {
         check()?;
-        let status = self.0.resource.with(|cacher| cacher.status());
-        let value = to_value(&RawStatus::of(&status))?;
-        if let Some(error) = &status.error {
-            js_sys::Reflect::set(&value, &"error".into(), &to_js(error))?;
-        }
-        Ok(value)
+        stats::status(&self.0.resource.with(|cacher| cacher.status()))
     }
 
     /// Numbers.
     pub fn stats(&self) -> Result<JsValue, JsValue> {
         check()?;
-        let now = self.0.resource.now();
-        let (stats, oldest, reach) = self.0.resource.with(|cacher| (cacher.stats(), cacher.window().oldest(), cacher.window().reach(now)));
-        to_value(&RawStats {
-            objects: stats.objects as f64,
-            bytes: stats.bytes as f64,
-            events: stats.events as f64,
-            lists: stats.lists as f64,
-            history: stats.history as f64,
-            history_capacity: stats.history_capacity as f64,
-            history_from: oldest.map(|version| version.to_string()),
-            history_ms: reach.map(|millis| millis as f64),
-            history_bytes: stats.history_bytes as f64,
-            history_increases: stats.history_resizes.0 as f64,
-            history_decreases: stats.history_resizes.1 as f64,
-            watchers: stats.dispatcher.watchers as f64,
-            views: stats.views as f64,
-            delivered: stats.dispatcher.delivered as f64,
-            visited: stats.dispatcher.visited as f64,
-            terminated: stats.dispatcher.terminated as f64,
-            flushes: self.0.flushes.get() as f64,
-            pinned: self.0.pins.0.borrow().len() as f64,
-            metrics: self.0.resource.with(|cacher| metrics::numbers(cacher)),
-        })
+        let (now, flushes, pinned) = (self.0.resource.now(), self.0.flushes.get(), self.0.pins.0.borrow().len());
+        self.0.resource.with(|cacher| stats::stats(cacher, now, flushes, pinned))
     }
 
     /// Writes its metrics on a page.
@@ -313,7 +287,7 @@ impl RawResource {
             Scalar::Null => JsValue::NULL,
             Scalar::Bool(value) => value.into(),
             Scalar::Text(value) => JsValue::from_str(&value),
-            Scalar::Number(value) => value.parse::<f64>().map_or(JsValue::UNDEFINED, JsValue::from_f64),
+            Scalar::Number(value) => JSON::parse(&value)?,
             Scalar::Composite => match path.find(&text) {
                 Some(span) => parse(&text[span])?,
                 None => JsValue::UNDEFINED,
@@ -361,9 +335,8 @@ impl RawResource {
     /// Opens a watch.
     pub fn watch(&self, options: JsValue) -> Result<u32, JsValue> {
         check()?;
-        let options: RawWatchOptions = from_value("watch options", options)?;
-        let wait = options.wait.unwrap_or(true);
-        Ok(self.0.resource.watch(options.options()?, wait))
+        let (options, wait) = watch_options(options)?;
+        Ok(self.0.resource.watch(options, wait))
     }
 
     /// What the subscriber takes from now on: 0 nothing, 1 one batch, 2 everything.
@@ -410,10 +383,10 @@ impl RawResource {
     /// Lists. Given up when `over` resolves.
     pub fn list(&self, options: JsValue, over: Promise) -> Result<Promise, JsValue> {
         check()?;
-        let options: RawListOptions = from_value("list options", options)?;
+        let options = list_options("list options", options)?;
         let this = Self(self.0.clone());
         Ok(until(over, async move {
-            let listed = this.0.resource.clone().list(options.into()).await.map_err(|error| to_js(&error))?;
+            let listed = this.0.resource.clone().list(options).await.map_err(|error| to_js(&error))?;
             let answer = js_sys::Object::new();
             let set = |name: &str, value: &JsValue| js_sys::Reflect::set(&answer, &name.into(), value);
             set("ids", &this.pin_all(&listed.objects))?;
@@ -434,7 +407,7 @@ impl RawResource {
     /// Gets one object. Given up when `over` resolves.
     pub fn get(&self, key: String, options: JsValue, over: Promise) -> Result<Promise, JsValue> {
         check()?;
-        let options: RawListOptions = from_value("get options", options)?;
+        let options = list_options("get options", options)?;
         let this = Self(self.0.clone());
         Ok(until(over, async move {
             let got = this.0.resource.clone().get(key, options.resource_version).await;
@@ -479,12 +452,9 @@ impl RawResource {
     /// Deletes an object. Given up when `over` resolves.
     pub fn delete(&self, key: String, options: JsValue, over: Promise) -> Result<Promise, JsValue> {
         check()?;
-        let options: RawDeleteOptions = from_value("delete options", options)?;
+        let options = delete_options(options)?;
         let resource = self.0.resource.clone();
-        Ok(until(
-            over,
-            async move { resource.delete(key, options.into()).await.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error)) },
-        ))
+        Ok(until(over, async move { resource.delete(key, options).await.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error)) }))
     }
 
     /// Resolves when the first list is applied.

@@ -8,10 +8,9 @@ use wasm_bindgen::prelude::*;
 use crate::object::{Object, ObjectId};
 use crate::view::{View, Window};
 use crate::web::error::to_js;
-use crate::web::options::RawViewSpec;
+use crate::web::options::view_options;
 use crate::web::panic::check;
 use crate::web::resource::RawResource;
-use crate::web::values::from_value;
 
 impl RawResource {
     fn read_view<R: Default>(&self, view: u32, read: impl FnOnce(&View) -> R) -> Result<R, JsValue> {
@@ -26,8 +25,8 @@ impl RawResource {
     /// Opens a view.
     pub fn view(&self, spec: JsValue) -> Result<u32, JsValue> {
         check()?;
-        let spec: RawViewSpec = from_value("view", spec)?;
-        self.resource().with(|cacher| cacher.open_view(&spec.into())).map_err(|error| to_js(&error))
+        let options = view_options(spec)?;
+        self.resource().with(|cacher| cacher.open_view(&options)).map_err(|error| to_js(&error))
     }
 
     /// The window's rows, in order.

@@ -7,8 +7,10 @@
 use base64::DecodeError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde_json::Value;
 
+use crate::json::value::Value;
+use crate::json::write::quoted;
+use crate::json::{ErrorKind, JsonError};
 use crate::status::{Error, Status};
 use crate::version::Version;
 
@@ -33,30 +35,30 @@ impl Token {
 
     fn read(text: &str, prefix: &str) -> Result<Self, String> {
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|error| not_base64(text, &error))?;
-        let document = match serde_json::from_slice(&bytes).map_err(|error| not_json(&bytes, &error))? {
-            Value::Object(document) => document,
-            Value::Null => serde_json::Map::new(),
+        let document = match Value::parse(&bytes).map_err(|error| not_json(&bytes, error))? {
+            document @ (Value::Map(_) | Value::Null) => document,
             other => return Err(format!(": json: cannot unmarshal {} into Go value of type storage.continueToken", kind_of(&other))),
         };
-        let text = |name: &str| match document.get(name) {
-            None | Some(Value::Null) => Ok(""),
-            Some(Value::String(text)) => Ok(text.as_str()),
-            Some(other) => Err(wrong_kind(other, name, "string")),
+        let text = |name: &str| match document.text(name) {
+            Some(text) => Ok(text.unwrap_or("")),
+            None => Err(wrong_kind(document.get(name), name, "string")),
         };
         let form = text("v")?;
         if form != FORM {
             return Err(format!(": server does not recognize this encoded version {form}"));
         }
-        let version = match document.get("rv") {
-            None | Some(Value::Null) => Some(Version::ZERO),
-            Some(Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
-                (Some(negative), _) if negative < 0 => None,
-                (_, Some(number)) => Some(Version::from(number)),
-                _ => return Err(wrong_kind(&Value::Number(number.clone()), "rv", "int64")),
+        let given = document.get("rv");
+        let version = match given {
+            Value::Null => Some(Version::ZERO),
+            Value::Number(digits) => match (digits.parse::<i64>(), digits.parse::<u64>()) {
+                (Ok(..0), _) => None,
+                (_, Ok(number)) => Some(Version::from(number)),
+                (Ok(_), _) => Some(Version::ZERO), // -0
+                _ => return Err(wrong_kind(given, "rv", "int64")),
             },
             // Versions that no int64 holds stand as text. No Kubernetes server has such, and none would read it.
-            Some(text @ Value::String(digits)) => Some(Version::parse(digits).map_err(|_| wrong_kind(text, "rv", "int64"))?),
-            Some(other) => return Err(wrong_kind(other, "rv", "int64")),
+            Value::Text(digits) => Some(Version::parse(digits).map_err(|_| wrong_kind(given, "rv", "int64"))?),
+            _ => return Err(wrong_kind(given, "rv", "int64")),
         };
         if version == Some(Version::ZERO) {
             return Err(format!(": incorrect encoded start resourceVersion (version {FORM})"));
@@ -85,7 +87,7 @@ impl Token {
     /// Whether a token was marked as ours.
     pub fn is_private(text: &str) -> bool {
         let bytes = URL_SAFE_NO_PAD.decode(text).unwrap_or_default();
-        serde_json::from_slice(&bytes).is_ok_and(|document: Value| document.get("private") == Some(&Value::Bool(true)))
+        Value::parse(&bytes).is_ok_and(|document| document.get("private") == &Value::Bool(true))
     }
 
     fn write(key: &str, prefix: &str, version: &Version, mark: &str) -> Result<String, Error> {
@@ -93,7 +95,7 @@ impl Token {
             .strip_prefix(prefix)
             .filter(|relative| !relative.is_empty())
             .ok_or_else(|| Error::from(Status::internal("unable to encode next field: the key and key prefix do not match".to_string())))?;
-        let start = serde_json::to_string(&format!("{relative}\0")).map_err(|error| Status::internal(error.to_string()))?;
+        let start = quoted(&format!("{relative}\0"));
         let quote = if version.as_u64().is_some_and(|number| i64::try_from(number).is_ok()) { "" } else { "\"" };
         Ok(URL_SAFE_NO_PAD.encode(format!("{{\"v\":\"{FORM}\",\"rv\":{quote}{version}{quote},\"start\":{start}{mark}}}")))
     }
@@ -111,11 +113,9 @@ fn not_base64(text: &str, error: &DecodeError) -> String {
 }
 
 /// What is no JSON, in the words of Go's decoder.
-fn not_json(bytes: &[u8], error: &serde_json::Error) -> String {
-    // Lines do not end in what was a line of text, but tokens are any bytes.
-    let at = bytes.split(|byte| *byte == b'\n').take(error.line() - 1).map(|line| line.len() + 1).sum::<usize>() + error.column();
-    let wrong = bytes.get(at.wrapping_sub(1)).copied().map(char::from);
-    match wrong.filter(|_| !error.is_eof()) {
+fn not_json(bytes: &[u8], error: JsonError) -> String {
+    let wrong = bytes.get(error.offset).copied().map(char::from);
+    match wrong.filter(|_| error.kind != ErrorKind::UnexpectedEnd) {
         Some(wrong) => format!(": invalid character {wrong:?} looking for beginning of value"),
         None => ": unexpected end of JSON input".to_string(),
     }
@@ -136,9 +136,9 @@ fn kind_of(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "bool",
         Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
+        Value::Text(_) => "string",
+        Value::List(_) => "array",
+        Value::Map(_) => "object",
     }
 }
 

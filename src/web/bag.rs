@@ -1,0 +1,78 @@
+//! An option bag: its members are read one by one, and the first that is wrong is told.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use js_sys::Array;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::JsValue;
+
+use crate::web::error::{invalid_option, to_js};
+use crate::web::values::property;
+
+/// What was given. A nested bag shares its fault with the one that it stands in.
+pub(super) struct Bag {
+    what: &'static str,
+    value: JsValue,
+    fault: Rc<RefCell<Option<String>>>,
+}
+
+impl Bag {
+    pub(super) fn new(what: &'static str, value: JsValue) -> Self {
+        Self { what, value, fault: Rc::default() }
+    }
+
+    /// A member; `None` when it is undefined or null, or is not what it should be.
+    ///
+    /// A derived reader of each kind of bag would be compiled anew for each: this is compiled once for a kind of value.
+    #[inline(never)]
+    pub(super) fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let read = serde_wasm_bindgen::from_value(property(&self.value, name)?);
+        read.map_err(|error| self.fail(name, &error.to_string())).ok()
+    }
+
+    /// A member that must be there.
+    #[inline(never)]
+    pub(super) fn required<T: DeserializeOwned + Default>(&self, name: &str) -> T {
+        self.get(name).unwrap_or_else(|| {
+            self.fail(name, "is missing");
+            T::default()
+        })
+    }
+
+    /// A bag in it, an empty one when it is undefined or null.
+    pub(super) fn bag(&self, name: &str) -> Self {
+        self.nested(property(&self.value, name).unwrap_or_default())
+    }
+
+    /// The bags in it.
+    pub(super) fn list(&self, name: &str) -> Vec<Self> {
+        let Some(list) = property(&self.value, name) else { return Vec::new() };
+        if !Array::is_array(&list) {
+            self.fail(name, "is no array");
+        }
+        Array::from(&list).iter().map(|value| self.nested(value)).collect()
+    }
+
+    /// Whether there is anything.
+    pub(super) fn given(&self) -> bool {
+        self.value.is_object()
+    }
+
+    /// Fails with `invalid` when a member was not what it should be.
+    pub(super) fn check(&self) -> Result<(), JsValue> {
+        match self.fault.take() {
+            None => Ok(()),
+            Some(fault) => Err(to_js(&invalid_option(self.what, &fault))),
+        }
+    }
+
+    fn nested(&self, value: JsValue) -> Self {
+        Self { what: self.what, value, fault: self.fault.clone() }
+    }
+
+    #[cold]
+    fn fail(&self, name: &str, fault: &str) {
+        self.fault.borrow_mut().get_or_insert_with(|| format!("{name}: {fault}"));
+    }
+}

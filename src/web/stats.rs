@@ -1,0 +1,61 @@
+//! Status and numbers of a resource, as the facade reads them.
+
+use wasm_bindgen::JsValue;
+
+use crate::cache::cacher::Cacher;
+use crate::cache::status::ResourceStatus;
+use crate::runtime::Millis;
+use crate::web::error::to_js;
+use crate::web::metrics;
+use crate::web::values::{Given, set, to_object};
+
+#[allow(clippy::cast_precision_loss)]
+fn number(number: u64) -> Given {
+    Given::Number(number as f64)
+}
+
+/// What people see of a resource.
+pub(super) fn status(status: &ResourceStatus) -> Result<JsValue, JsValue> {
+    let told = to_object(&[
+        ("phase", Given::text(status.phase.as_str())),
+        ("resourceVersion", Given::maybe(status.resource_version.as_ref(), |version| Given::Text(version.to_string()))),
+        ("stale", Given::Flag(status.stale)),
+        ("lastEventAt", Given::maybe(status.last_event_at, number)),
+        ("attempt", Given::Number(status.attempt.into())),
+        ("retryAt", Given::maybe(status.retry_at, number)),
+    ])?;
+    if let Some((loaded, remaining)) = status.listed {
+        set(&told, "listed", &to_object(&[("loaded", Given::count(loaded)), ("remaining", Given::maybe(remaining, number))])?);
+    }
+    if let Some(error) = &status.error {
+        set(&told, "error", &to_js(error));
+    }
+    Ok(told)
+}
+
+/// Its numbers. `flushes` and `pinned` are those of the binding.
+pub(super) fn stats(cacher: &Cacher, now: Millis, flushes: u64, pinned: usize) -> Result<JsValue, JsValue> {
+    let stats = cacher.stats();
+    let told = to_object(&[
+        ("objects", Given::count(stats.objects)),
+        ("bytes", Given::count(stats.bytes)),
+        ("events", number(stats.events)),
+        ("lists", number(stats.lists)),
+        ("history", Given::count(stats.history)),
+        ("historyCapacity", Given::count(stats.history_capacity)),
+        ("historyFrom", Given::maybe(cacher.window().oldest(), |version| Given::Text(version.to_string()))),
+        ("historyMs", Given::maybe(cacher.window().reach(now), number)),
+        ("historyBytes", Given::count(stats.history_bytes)),
+        ("historyIncreases", number(stats.history_resizes.0)),
+        ("historyDecreases", number(stats.history_resizes.1)),
+        ("watchers", Given::count(stats.dispatcher.watchers)),
+        ("views", Given::count(stats.views)),
+        ("delivered", number(stats.dispatcher.delivered)),
+        ("visited", number(stats.dispatcher.visited)),
+        ("terminated", number(stats.dispatcher.terminated)),
+        ("flushes", number(flushes)),
+        ("pinned", Given::count(pinned)),
+    ])?;
+    set(&told, "metrics", &metrics::numbers(cacher)?);
+    Ok(told)
+}
