@@ -7,12 +7,23 @@ export function launch() {
   return chromium.launch({ ...launchOptions(), args: [...browserFlags(), "--js-flags=--expose-gc"] });
 }
 
-/** Runs `work` with a page that has loaded the benchmarks, and closes the page. An error in the page is an error here. */
-export async function withPage(browser, url, work) {
+/**
+ * A page that has loaded the benchmarks, in a context and so in a process of its own. `run` asks a scenario of it, `protocol` is its session
+ * of the DevTools protocol; an error in the page is an error of the next `run` or of `close`.
+ */
+export async function openPage(browser, url) {
   const context = await browser.newContext();
   const page = await context.newPage();
   const errors = [];
   page.on("pageerror", (error) => errors.push(error));
+  const throwErrors = () => {
+    if (errors.length > 0) throw errors[0];
+  };
+  const run = async (name, options) => {
+    const result = await page.evaluate(([scenario, given]) => globalThis.scenarios[scenario](given), [name, options]);
+    throwErrors();
+    return result;
+  };
   try {
     const protocol = await context.newCDPSession(page);
     await protocol.send("Performance.enable");
@@ -20,15 +31,25 @@ export async function withPage(browser, url, work) {
       const { metrics } = await protocol.send("Performance.getMetrics");
       return metrics.find(({ name }) => name === "ThreadTime").value;
     });
-    await page.goto(`${url}/benches/page/index.html`);
+    await page.goto(`${url}/index.html`);
     await page.waitForFunction(() => globalThis.ready !== undefined);
     await page.evaluate(() => globalThis.ready);
-    const run = (scenario, options) => page.evaluate(([name, given]) => globalThis.scenarios[name](given), [scenario, options]);
-    const result = await work({ run, protocol });
-    if (errors.length > 0) throw errors[0];
+    return { run, page, protocol, throwErrors, close: () => context.close() };
+  } catch (error) {
+    await context.close();
+    throw errors[0] ?? error;
+  }
+}
+
+/** Runs `work` with such a page, and closes it. */
+export async function withPage(browser, url, work) {
+  const page = await openPage(browser, url);
+  try {
+    const result = await work(page);
+    page.throwErrors();
     return result;
   } finally {
-    await context.close();
+    await page.close();
   }
 }
 

@@ -59,7 +59,7 @@ class LazyEvent {
  * of its own
  */
 export async function fanout({ rounds, count, callbacks, size }) {
-  const pod = await template(size);
+  const pod = template(size);
   const warmUp = LISTED + count;
   const last = warmUp + count;
   // A page holds its subscriptions for long, so what is timed is a loop that is compiled already.

@@ -58,7 +58,7 @@ function stateChecksum(keys, get) {
  * round, about `objects` pods; `read`: one subscriber reads every object
  */
 export async function ingest({ rounds, count, objects, read = false, transport = "websocket" }) {
-  const pod = await template("large");
+  const pod = template("large");
   const keys = Array.from({ length: objects }, (_, i) => `${pod.metadata.namespace}/${pod.metadata.name}-${i}`);
   const warmUp = LISTED + objects;
   const last = warmUp + count;

@@ -12,6 +12,17 @@ export function turn() {
   });
 }
 
+const PATIENCE_MS = 60_000;
+
+/** Waits for something that is about to happen. */
+export async function until(holds, otherwise) {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`${otherwise}, not within ${PATIENCE_MS / 1000} s`);
+    await turn();
+  }
+}
+
 /** Nobody pays for what another left behind: garbage goes, and the callbacks that follow it run. */
 export async function settle() {
   globalThis.gc?.();

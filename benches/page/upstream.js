@@ -1,6 +1,6 @@
 // An API server inside the page: the list is answered by `fetch`, and the watch is a WebSocket that the benchmark itself feeds. All else is
 // the package's own way, from the socket's message event to the subscriber.
-import { createWatchCache } from "/dist/index.js";
+import { createWatchCache } from "watchcache";
 import { podTexts } from "./frames.js";
 import { turn } from "./measure.js";
 
@@ -31,24 +31,41 @@ function watchAnswer() {
   return { controller, response: new Response(body, { headers: { "content-type": "application/json" } }) };
 }
 
+/** Objects a page of the list. */
+const PAGE = 500;
+
+/** One page of the list, as a Kubernetes server pages it. */
+function listPage(items, version, url) {
+  const { searchParams } = new URL(url, "http://upstream");
+  const from = Number(searchParams.get("continue") ?? 0);
+  const to = Math.min(from + Number(searchParams.get("limit") ?? items.count), items.count);
+  const metadata = {
+    resourceVersion: String(version),
+    ...(to < items.count && { continue: String(to), remainingItemCount: items.count - to }),
+  };
+  const body = [`{"kind":"PodList","apiVersion":"v1","metadata":${JSON.stringify(metadata)},"items":[`];
+  for (let i = from; i < to; i++) body.push(i === from ? "" : ",", items(i));
+  return new Response(`${body.join("")}]}`, { headers: { "content-type": "application/json" } });
+}
+
 /**
- * A cache over that upstream, synced and watching.
+ * A cache over a list of these texts, synced and watching.
+ * @param {readonly string[] | ((index: number) => string) & { count: number }} items texts of objects, or what makes them
  * @returns the cache, its resource, and what takes frames: the socket by its `onmessage`, or the stream by `enqueue`
  */
-export async function open(pod, objects, options = {}) {
-  const text = podTexts(pod);
-  const items = Array.from({ length: objects }, (_, i) => text(i, LISTED)).join(",");
-  const list = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"${LISTED}"},"items":[${items}]}`;
+export async function openCache(items, version, options = {}) {
+  const texts = Array.isArray(items) ? Object.assign((i) => items[i], { count: items.length }) : items;
   let stream;
   const cache = createWatchCache({
     fetch: async (url) => {
-      if (!String(url).includes("watch=")) return new Response(list, { headers: { "content-type": "application/json" } });
+      if (!String(url).includes("watch=")) return listPage(texts, version, String(url));
       const { controller, response } = watchAnswer();
       stream = controller;
       return response;
     },
     WebSocket: FedSocket,
     linger: 3_600_000,
+    pageSize: PAGE,
     ...options,
   });
   const resource = cache.resource("pods");
@@ -57,13 +74,23 @@ export async function open(pod, objects, options = {}) {
   return { cache, resource, socket: FedSocket.latest, stream };
 }
 
+/** The same with some pods made from one. */
+export function open(pod, objects, options = {}) {
+  const text = podTexts(pod);
+  return openCache(
+    Array.from({ length: objects }, (_, i) => text(i, LISTED)),
+    LISTED,
+    options,
+  );
+}
+
 /** About as much as a busy socket has ready at a time. */
-const FRAMES_A_TASK = 20;
+export const FRAMES_A_TASK = 20;
 
 /** Hands over the frames as a busy socket does: some in each task, with a microtask checkpoint behind each frame. */
-export async function feed(socket, texts) {
+export async function feed(socket, texts, framesATask = FRAMES_A_TASK) {
   for (let i = 0; i < texts.length; i++) {
-    if (i % FRAMES_A_TASK === 0) await turn();
+    if (i % framesATask === 0) await turn();
     socket.onmessage({ data: texts[i] });
     await undefined;
   }
@@ -92,4 +119,25 @@ export async function pour(stream, pieces) {
 /** Waits until a change has been applied. */
 export async function reached(resource, version) {
   while (resource.status.resourceVersion !== String(version)) await turn();
+}
+
+/** How long nothing may change before a cache counts as idle, and how long that is waited for. */
+const STILL_MS = 500;
+const IDLE_PATIENCE_MS = 60_000;
+
+/** Waits until a cache has nothing left to do in its idle time: what it holds no longer changes its size. */
+export async function idle(cache) {
+  const held = () => {
+    const { memoryBytes, resources } = cache.stats();
+    return [memoryBytes, ...resources.map(({ bytes, historyBytes }) => `${bytes}/${historyBytes}`)].join();
+  };
+  const deadline = performance.now() + IDLE_PATIENCE_MS;
+  let last = held();
+  for (let since = performance.now(); performance.now() - since < STILL_MS && performance.now() < deadline;) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const now = held();
+    if (now === last) continue;
+    last = now;
+    since = performance.now();
+  }
 }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build } from "vite";
+import { table } from "../lib/report.mjs";
 
 function sizes(bytes) {
   const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
@@ -22,11 +23,33 @@ async function bundle(root, entry) {
   return sizes(Buffer.from(chunks.map((chunk) => chunk.code).join("\n")));
 }
 
-/** @param {string} root the checkout, built */
-export async function measureSize(root) {
+async function measure({ root, say }) {
+  say("size of the package");
   return {
     wasm: sizes(readFileSync(join(root, "dist/wasm/watchcache_bg.wasm"))),
     javascript: await bundle(root, "dist/index.js"),
     glue: await bundle(root, "dist/wasm/watchcache.js"),
   };
 }
+
+const GOALS = { wasm: 90_000, javascript: 15_000 };
+
+/** A table of its own. */
+function sizeTable(results) {
+  const kilo = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;
+  const line = (what, name) => {
+    const { raw, gzip, brotli } = results[name];
+    const goal = GOALS[name] ? `brotli ≤ ${GOALS[name] / 1000} kB: ${brotli <= GOALS[name] ? "met" : "missed"}` : "";
+    return [what, kilo(raw), kilo(gzip), kilo(brotli), goal];
+  };
+  return table(
+    ["size", "raw", "gzip", "brotli", "goal"],
+    [
+      line("watchcache_bg.wasm", "wasm"),
+      line("JavaScript, bundled and minified", "javascript"),
+      line("of which wasm-bindgen's glue", "glue"),
+    ],
+  );
+}
+
+export default { name: "size", measure, scenarios: () => ({}), lines: () => [], table: sizeTable };

@@ -1,0 +1,89 @@
+// The whole path: from a frame of a socket to the subscribers that want it, in a store of many objects. One harness a page, so that none
+// pays for the garbage of another; the rounds of all pages take turns.
+import { flat, frame, podTexts, template } from "./frames.js";
+import { Checksum, settle, timed, turn, until } from "./measure.js";
+import { harnesses } from "./peers/index.js";
+import { LISTED } from "./upstream.js";
+
+/** The harness of this page, between `openPath` and `closePath`. */
+let running;
+
+/** How many objects the checksum of the state looks at, at most. */
+const LOOKED_AT = 300;
+
+/**
+ * @param {{ harness: string, objects: number, size: "large" | "small" | number, watchers: number, matching: number, read?: boolean }} options
+ * `watchers` subscribers, of which `matching` want any given event; `read`: each reads the object it is given
+ */
+export async function openPath({ harness, objects, size, watchers, matching, read = false }) {
+  const groups = matching > 0 ? Math.max(1, Math.round(watchers / matching)) : 1;
+  const text = podTexts(template(size), groups);
+  const items = Array.from({ length: objects }, (_, i) => text(i, LISTED));
+  const peer = await harnesses[harness]({ items, version: LISTED });
+  const told = { count: 0, sum: 0 };
+  for (let i = 0; i < watchers; i++) {
+    const group = matching === 0 ? "none" : groups === 1 ? undefined : `g-${i % groups}`;
+    peer.subscribe(group, subscriber(told, i + 1, read));
+  }
+  running = { peer, text, told, objects, matching, version: LISTED, bytes: items[0]?.length };
+  await settle();
+}
+
+/** What a subscriber does with a change: it counts it, so that none can be left out or told twice unseen. */
+function subscriber(told, weight, read) {
+  const hear = (key, version) => {
+    told.count++;
+    told.sum = (told.sum + Math.imul(weight, Number(version) + key.length)) | 0;
+  };
+  if (!read) return hear;
+  return (key, version, event) => {
+    hear(key, version);
+    // The package gives an event, Immutable.js an immutable object, all others the plain one.
+    const object = event.object ?? (event.toJS ? event.toJS() : event);
+    told.sum = (told.sum + object.metadata.name.length + Object.keys(object.metadata.labels).length + object.spec.nodeName.length) | 0;
+  };
+}
+
+/** @param {{ count: number, batch: number }} options `count` events, `batch` in each task */
+export async function roundPath({ count, batch }) {
+  const { peer, text, told, objects, matching } = running;
+  const first = running.version + 1;
+  const input = Array.from({ length: count }, (_, i) => frame(text((first + i) % objects, first + i)));
+  running.version += count;
+  const expected = told.count + count * matching;
+  await settle();
+  return timed(async () => {
+    for (let i = 0; i < count;) {
+      await turn();
+      for (const end = Math.min(i + batch, count); i < end; i++) {
+        peer.take(input[i]);
+        await undefined;
+      }
+      peer.flush();
+    }
+    await peer.settled(running.version);
+    await until(() => told.count >= expected, "its subscribers were not told of every event");
+  });
+}
+
+/** Ends the harness; gives the checksum over what its subscribers heard and what it holds. */
+export async function closePath() {
+  const { peer, told, version } = running;
+  const keys = peer.keys().sort();
+  const state = new Checksum();
+  const step = Math.max(1, Math.floor(keys.length / LOOKED_AT));
+  for (let i = 0; i < keys.length; i += step) state.add(canonical(peer.get(keys[i])));
+  await peer.close();
+  running = undefined;
+  return { checksum: `${told.count} told, ${told.sum} at ${version}, ${keys.length} held, ${state}` };
+}
+
+/** JSON with sorted keys and without managedFields: what all of them keep. */
+export function canonical(object) {
+  const { managedFields, ...metadata } = object.metadata;
+  const sorted = (_, value) =>
+    value && typeof value === "object" && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value;
+  return flat(JSON.stringify({ ...object, metadata }, sorted));
+}

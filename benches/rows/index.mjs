@@ -1,0 +1,13 @@
+// What `npm run bench` measures, in this order. Each row (or group of rows) has a name, `measure` which gives what goes into the results,
+// `scenarios` with the harnesses whose checksums must agree, `lines` of the
+// table, and perhaps a `table` of its own.
+import dispatch from "./dispatch.mjs";
+import fanout from "./fanout.mjs";
+import ingest from "./ingest.mjs";
+import load from "./load.mjs";
+import path from "./path.mjs";
+import resting from "./resting.mjs";
+import size from "./size.mjs";
+import view from "./view.mjs";
+
+export const ROWS = [ingest, fanout, path, dispatch, view, resting, load, size];
