@@ -1,26 +1,13 @@
 // What scripts/bench.mjs may ask of this page. Each scenario runs the package and its peers on the same input.
 import { init } from "watchcache";
-import { fanout } from "./fanout.js";
-import { ingest } from "./ingest.js";
-import { load, loaded, rest } from "./load.js";
-import { closePath, openPath, roundPath } from "./path.js";
-import { closeResting, openResting, roundResting } from "./resting.js";
-import { closeView, openView, roundView } from "./view.js";
+import * as fanout from "./fanout.js";
+import * as ingest from "./ingest.js";
+import * as load from "./load.js";
+import * as path from "./path.js";
+import * as plot from "./plot.js";
+import * as resting from "./resting.js";
+import * as soak from "./soak.js";
+import * as view from "./view.js";
 
-globalThis.scenarios = {
-  ingest,
-  fanout,
-  load,
-  rest,
-  loaded,
-  openPath,
-  roundPath,
-  closePath,
-  openResting,
-  roundResting,
-  closeResting,
-  openView,
-  roundView,
-  closeView,
-};
+globalThis.scenarios = { ...fanout, ...ingest, ...load, ...path, ...plot, ...resting, ...soak, ...view };
 globalThis.ready = init();

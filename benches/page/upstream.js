@@ -126,14 +126,14 @@ const STILL_MS = 500;
 const IDLE_PATIENCE_MS = 60_000;
 
 /** Waits until a cache has nothing left to do in its idle time: what it holds no longer changes its size. */
-export async function idle(cache) {
+export async function idle(cache, stillMs = STILL_MS) {
   const held = () => {
     const { memoryBytes, resources } = cache.stats();
     return [memoryBytes, ...resources.map(({ bytes, historyBytes }) => `${bytes}/${historyBytes}`)].join();
   };
   const deadline = performance.now() + IDLE_PATIENCE_MS;
   let last = held();
-  for (let since = performance.now(); performance.now() - since < STILL_MS && performance.now() < deadline;) {
+  for (let since = performance.now(); performance.now() - since < stillMs && performance.now() < deadline;) {
     await new Promise((resolve) => setTimeout(resolve, 20));
     const now = held();
     if (now === last) continue;

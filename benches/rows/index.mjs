@@ -1,6 +1,6 @@
 // What `npm run bench` measures, in this order. Each row (or group of rows) has a name, `measure` which gives what goes into the results,
 // `scenarios` with the harnesses whose checksums must agree, `lines` of the
-// table, and perhaps a `table` of its own.
+// table, and perhaps a `table` of its own and `plots`.
 import dispatch from "./dispatch.mjs";
 import fanout from "./fanout.mjs";
 import ingest from "./ingest.mjs";
@@ -8,6 +8,8 @@ import load from "./load.mjs";
 import path from "./path.mjs";
 import resting from "./resting.mjs";
 import size from "./size.mjs";
+import soak from "./soak.mjs";
+import sweeps from "./sweeps.mjs";
 import view from "./view.mjs";
 
-export const ROWS = [ingest, fanout, path, dispatch, view, resting, load, size];
+export const ROWS = [ingest, fanout, path, dispatch, view, resting, load, soak, sweeps, size];
