@@ -1,6 +1,7 @@
 // What scripts/bench.mjs may ask of this page. Each scenario runs the package and its peers on the same input.
 import { init } from "watchcache";
 import * as fanout from "./fanout.js";
+import * as informer from "./informer.js";
 import * as ingest from "./ingest.js";
 import * as load from "./load.js";
 import * as path from "./path.js";
@@ -9,5 +10,5 @@ import * as resting from "./resting.js";
 import * as soak from "./soak.js";
 import * as view from "./view.js";
 
-globalThis.scenarios = { ...fanout, ...ingest, ...load, ...path, ...plot, ...resting, ...soak, ...view };
+globalThis.scenarios = { ...fanout, ...informer, ...ingest, ...load, ...path, ...plot, ...resting, ...soak, ...view };
 globalThis.ready = init();

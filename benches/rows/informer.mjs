@@ -1,0 +1,162 @@
+// The informer, against that of `@kubernetes/client-node`: in Node, where each is as it comes from npm, and in Chromium, where the peer's
+// connection is replaced (see benches/page/peers/client-node-watch.js).
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { nodeHost, pageHost } from "../informer/hosts.mjs";
+import { OURS } from "../lib/peers.mjs";
+import { median } from "../lib/report.mjs";
+import { differentPods } from "../page/different-pods.js";
+import { startServer } from "../../www/server/index.mjs";
+import { findResourceByName } from "../../www/server/resources.mjs";
+
+const PEER = "client-node informer";
+const PLANS = {
+  full: { pods: 10_000, rounds: 3, events: 1_000, cuts: 3 },
+  quick: { pods: 300, rounds: 1, events: 100, cuts: 1 },
+};
+
+/** How the peer's user starts it again after an error: as its README shows, or at once. */
+const README_MS = 5_000;
+
+/** Events come as in a busy cluster: so many every ten milliseconds. */
+const EVENTS_A_TICK = 20;
+const TICK_MS = 10;
+const HANDLERS = [1, 10, 100];
+/** Handlers of the run in which each reads the object. */
+const READERS = 10;
+
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A server that holds these pods. */
+async function serve({ root, page, pods }) {
+  const server = await startServer({ port: 0, pods: 0, rate: 0, history: 100_000, root: page });
+  const table = server.control.store.table(findResourceByName("pods"));
+  const text = differentPods(JSON.parse(readFileSync(join(root, "tests/data/pod.json"), "utf8")));
+  const put = (number, beat) => table.put(JSON.parse(text(number, 1, beat)));
+  for (let number = 0; number < pods; number++) put(number, 0);
+  let beats = 0;
+  /** Changes that many pods, at the pace of a busy cluster. */
+  const change = async (count) => {
+    for (let i = 0; i < count; i++) {
+      if (i > 0 && i % EVENTS_A_TICK === 0) await sleep(TICK_MS);
+      put((++beats * 7919) % pods, beats);
+    }
+  };
+  return { ...server, change };
+}
+
+/** One informer's life: started, filled, told of events, cut off. Checksums are over what handlers were told. */
+async function live(open, name, { pods, events, cuts }, server, restartMs) {
+  const host = await open({ server: server.url, expected: pods, restartMs });
+  try {
+    const empty = await host.heap();
+    const synced = await host.ask("sync", { name });
+    const { extraBytes } = await host.ask("rest");
+    const bytes = (await host.heap()) - empty + extraBytes;
+    const result = { syncMs: synced.ms, syncCpuMs: synced.cpuMs, bytes, cpu: {}, cut: [], sums: { sync: synced.checksum } };
+    const told = async (label, options) => {
+      await host.ask("expect", { events, ...options });
+      await server.change(events);
+      const { cpuMs, checksum } = await host.ask("take");
+      result.cpu[label] = (cpuMs * 1000) / events;
+      result.sums[label] = checksum;
+    };
+    for (const handlers of HANDLERS) await told(handlers, { handlers });
+    await told("read", { handlers: READERS, read: true });
+    for (let i = 0; i < cuts; i++) result.cut.push(await cut(host, server));
+    await host.ask("close");
+    return result;
+  } finally {
+    await host.close();
+  }
+}
+
+/** The time from a cut connection to the next event's arrival. */
+async function cut(host, server) {
+  await host.ask("expect", { handlers: 1, events: 1 });
+  const arrived = host.ask("arrived");
+  const at = performance.timeOrigin + performance.now();
+  server.control.fault("drop", { resource: "pods" });
+  await server.change(1);
+  return (await arrived).at - at;
+}
+
+async function measureHost({ root, page, say }, plan, label, openHost) {
+  const { pods, events, rounds, cuts } = plan;
+  const results = { [OURS]: [], [PEER]: [], eager: [] };
+  for (let round = 0; round < rounds; round++) {
+    say(`informer in ${label}, round ${round + 1} of ${rounds}`);
+    // Equal events for both: each has a server of its own that was filled alike.
+    for (const name of round % 2 === 0 ? [OURS, PEER] : [PEER, OURS]) {
+      const server = await serve({ root, page, pods });
+      try {
+        const given = { pods, events, cuts: 1 };
+        results[name].push(await live((options) => openHost(server, options), name, given, server, README_MS));
+      } finally {
+        await server.close();
+      }
+    }
+  }
+  // The same peer, started again at once, which its README does not say.
+  const server = await serve({ root, page, pods: Math.min(pods, 1_000) });
+  try {
+    const given = { pods: Math.min(pods, 1_000), events: 10, cuts };
+    results.eager.push(await live((options) => openHost(server, options), PEER, given, server, 0));
+  } finally {
+    await server.close();
+  }
+  return { pods, ...results };
+}
+
+async function measure(context) {
+  const plan = PLANS[context.mode];
+  return {
+    Node: await measureHost(context, plan, "Node", (_, options) => nodeHost(options)),
+    Chromium: await measureHost(context, plan, "Chromium", (server, options) => pageHost(context.browser, server.url, options)),
+  };
+}
+
+/** Every round's checksums, of both. */
+function scenarios(results) {
+  return Object.fromEntries(
+    Object.entries(results).map(([host, rounds]) => {
+      const harnesses = [OURS, PEER].map((name) => [
+        name,
+        { checksum: [...new Set(rounds[name].map(({ sums }) => JSON.stringify(sums)))].join(" ") },
+      ]);
+      return [host, { harnesses: Object.fromEntries(harnesses) }];
+    }),
+  );
+}
+
+function hostLines([host, { pods, [OURS]: ours, [PEER]: theirs, eager }]) {
+  const of = (rounds, value) => median(rounds.flatMap(value));
+  const line = (what, unit, value, goal, more = {}) => {
+    const [a, b] = [of(ours, value), of(theirs, value)];
+    return { what: `informer in ${host}: ${what}`, peer: PEER, unit, ours: a, theirs: b, ratio: a / b, goal, ...more };
+  };
+  const cutOurs = of(ours, ({ cut: times }) => times);
+  const cutEager = of(eager, ({ cut: times }) => times);
+  const syncCpu = of(ours, ({ syncCpuMs }) => syncCpuMs) / of(theirs, ({ syncCpuMs }) => syncCpuMs);
+  const reads = `processor time of an event, ${READERS} handlers that read the object`;
+  const cutWhat = "from a cut connection to the next event";
+  return [
+    line(`${pods.toLocaleString("en")} pods synced`, "ms", ({ syncMs }) => syncMs, { ratio: "1/3" }, { cpuRatio: syncCpu }),
+    line("memory after that, all counted", "B", ({ bytes }) => bytes, { ratio: "1/2" }),
+    ...HANDLERS.map((count) =>
+      line(`processor time of an event, ${count} handler${count === 1 ? "" : "s"}`, "µs", ({ cpu }) => cpu[count], { ratio: "1/3" }),
+    ),
+    line(reads, "µs", ({ cpu }) => cpu.read),
+    line(cutWhat, "ms", ({ cut: times }) => times, undefined, { peer: `${PEER}, restarted as in its README` }),
+    {
+      what: `informer in ${host}: ${cutWhat}`,
+      peer: `${PEER}, restarted at once`,
+      unit: "ms",
+      ours: cutOurs,
+      theirs: cutEager,
+      ratio: cutOurs / cutEager,
+    },
+  ];
+}
+
+export default { name: "informer", measure, scenarios, lines: (results) => Object.entries(results).flatMap(hostLines) };
