@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Node is new enough and node_modules holds what package-lock.json says; otherwise `npm ci`.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CommandFailed, SetupError, main, say } from "./lib/fail.mjs";
@@ -25,10 +25,17 @@ export function isInstalled() {
   return Object.entries(wanted).every(([path, entry]) => path === "" || entry.optional || have[path]?.version === entry.version);
 }
 
+/** `npm ci` empties the folder first: where that is a link to another checkout's packages, only the link may go. */
+function unlinkShared() {
+  const folder = join(root, "node_modules");
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync(folder);
+}
+
 export async function setupNode() {
   requireNode();
   if (isInstalled()) return;
   say("installing the npm packages of package-lock.json into node_modules: page, bundler, test tools");
+  unlinkShared();
   const done = await run("npm", ["ci", "--no-audit", "--no-fund", "--prefer-offline"], { cwd: root, collect: true });
   if (done.code === 0) return;
   if (looksOffline(done.output)) {

@@ -22,6 +22,19 @@ test("npm ci", (t) => {
   assert.match(done.stdout, /installing the npm packages/, "it says what it installs");
 });
 
+test("npm ci where node_modules is a link to another checkout's", (t) => {
+  const { env, home } = machine(t, { links: ["node", "npm"] });
+  const [checkout, other] = [join(home, "checkout"), join(home, "other")];
+  for (const name of ["package.json", "package-lock.json", ".npmrc", "scripts"]) {
+    cpSync(join(root, name), join(checkout, name), { recursive: true });
+  }
+  mkdirSync(join(other, "node_modules/theirs"), { recursive: true });
+  symlinkSync(join(other, "node_modules"), join(checkout, "node_modules"));
+  const npm = { npm_config_registry: NOBODY, npm_config_cache: join(home, "cache"), npm_config_fetch_retries: "0" };
+  node(["scripts/setup-node.mjs"], { ...env, ...npm }, checkout);
+  assert.ok(existsSync(join(other, "node_modules/theirs")), "the other checkout keeps its packages");
+});
+
 test("cargo install", (t) => {
   const { env, home } = machine(t, { links: ["node", "cargo", "rustc"] });
   const tools = join(home, "tools");
