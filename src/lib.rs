@@ -6,6 +6,7 @@
 //! - [`source`] is where bytes come from; [`reflector`] lists, watches, resumes and lists again.
 //! - [`json`] scans documents without decoding them; what is found becomes an [`object`] with a [`key`] and a [`version`].
 //! - [`cache`] keeps the state: store, event window, readiness, and the loop that applies one message at a time.
+//! - [`informer`] calls handlers for each change, as client-go's shared informers do.
 //! - [`watch`] takes each change to the watchers it concerns; [`view`] keeps filtered, ordered and counted rows; both select with [`selector`].
 //! - [`metrics`] counts, under the apiserver's names.
 //! - [`runtime`] stands for the host: clocks, timers, tasks. [`status`] is what goes wrong.
@@ -15,6 +16,7 @@
 //! time is a deadline, whole documents, secrets) are written down in ARCHITECTURE.md; each has tests named after it.
 
 pub mod cache;
+pub mod informer;
 pub mod json;
 pub mod key;
 pub mod metrics;

@@ -16,6 +16,8 @@ use crate::cache::status::{Phase, ResourceStatus};
 use crate::cache::store::Store;
 use crate::cache::views::{ViewOptions, Views};
 use crate::cache::window::{Entry, Window, WindowBounds};
+use crate::informer::informers::Informers;
+use crate::informer::interruption::{Interruption, Interruptions};
 use crate::json::fields::FieldSet;
 use crate::metrics::{Metrics, Now, Stage};
 use crate::object::{Holder, Object};
@@ -69,7 +71,7 @@ pub struct CacherStats {
 /// The state of one resource.
 pub struct Cacher {
     fields: Rc<RefCell<FieldSet>>,
-    pub(super) store: Store,
+    pub(crate) store: Store,
     pub(super) window: Window,
     packer: Packer,
     pub(super) version: Version,
@@ -79,6 +81,9 @@ pub struct Cacher {
     pub dispatcher: Dispatcher,
     /// Live views.
     pub views: Views,
+    /// Informers and their handlers.
+    pub informers: Informers,
+    interruptions: Interruptions,
     status: ResourceStatus,
     metrics: Rc<Metrics>,
     round_began: Millis,
@@ -106,6 +111,8 @@ impl Cacher {
             dispatcher: Dispatcher::counting(metrics.clone()),
             metrics,
             views: Views::default(),
+            informers: Informers::default(),
+            interruptions: Interruptions::default(),
             status: ResourceStatus::new(),
             round_began: now,
             on_their_way: Vec::new(),
@@ -122,7 +129,12 @@ impl Cacher {
         if self.ready.is_stopped() {
             return false; // what was under way when it was closed
         }
+        let interrupted = self.interruptions.hear(&message);
         let blocked = self.take_in(message, now, wall);
+        if let Some((error, retry_at)) = interrupted {
+            let stale = !self.store.is_empty();
+            self.informers.interrupted(Interruption { phase: self.status.phase, error, retry_at, stale });
+        }
         while self.packer.is_pressed() && self.pack_next() {}
         blocked
     }
@@ -171,6 +183,7 @@ impl Cacher {
             }
             let previous = self.store.upsert(object.clone());
             self.views.change(previous.as_ref(), Some(object), &self.fields.borrow());
+            self.informers.shown_early(previous.as_ref(), object);
         }
     }
 
@@ -187,6 +200,7 @@ impl Cacher {
             }
         }
         self.dispatcher.relisted(&differences, &self.version, &version, &self.fields.borrow());
+        self.informers.replaced(&differences, &self.store, &self.fields.borrow(), now);
         self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
         self.lists += 1;
         self.metrics.initializations.inc();
@@ -233,6 +247,7 @@ impl Cacher {
         };
         let after = (kind != ChangeKind::Deleted).then_some(&object);
         self.views.change(previous.as_ref(), after, &self.fields.borrow());
+        self.informers.change(kind, previous.as_ref(), &object, &self.fields.borrow(), now);
         self.events += 1;
         self.metrics.events_received.inc();
         self.status.last_event_at = Some(wall);
@@ -371,6 +386,7 @@ impl Cacher {
         self.window.reset(self.version.clone(), now);
         self.views = Views::default();
         self.packer = Packer::default();
+        self.informers.close();
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
             let _gone = waiter.send(Err(Error::closed()));
         }
@@ -465,6 +481,11 @@ impl Cacher {
         status
     }
 
+    /// Whether a list was complete, and what it led to is held.
+    pub fn is_listed(&self) -> bool {
+        self.lists > 0 && self.status.phase != Phase::Closed
+    }
+
     /// The first list was asked for.
     pub fn begin(&mut self) {
         if self.status.phase == Phase::Idle {
@@ -506,7 +527,7 @@ impl Cacher {
 
     /// Whether a flush would tell anything.
     pub fn has_output(&self) -> bool {
-        self.signals != 0 || self.dispatcher.has_output() || self.views.has_changes()
+        self.signals != 0 || self.dispatcher.has_output() || self.views.has_changes() || self.informers.has_output()
     }
 
     /// Numbers for `stats`.

@@ -23,6 +23,9 @@ pub enum IndexBy {
     Computed(usize),
 }
 
+/// The wanted paths, which indexes by a path get slots among.
+pub type Fields = Rc<RefCell<FieldSet>>;
+
 /// One index as it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexSpec {
@@ -50,12 +53,12 @@ enum By {
 #[derive(Debug, Default)]
 pub struct Indexes {
     indexes: Vec<Index>,
-    fields: Option<Rc<RefCell<FieldSet>>>,
+    fields: Option<Fields>,
 }
 
 impl Indexes {
     /// Empty indexes. Their paths get slots among the fields. Fails when a name is empty, stands twice, or is "namespace".
-    pub fn new(specs: &[IndexSpec], fields: &Rc<RefCell<FieldSet>>) -> Result<Self, Error> {
+    pub fn new(specs: &[IndexSpec], fields: &Fields) -> Result<Self, Error> {
         let mut indexes: Vec<Index> = Vec::with_capacity(specs.len());
         for spec in specs {
             let name = &spec.name;
@@ -78,7 +81,7 @@ impl Indexes {
     }
 
     /// Follows one change of the store. Costs nothing without indexes, and little where no value changed.
-    pub(super) fn change(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>) {
+    pub(crate) fn change(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>) {
         let Some(fields) = &self.fields else { return };
         let fields = fields.borrow();
         for index in &mut self.indexes {
@@ -97,21 +100,21 @@ impl Indexes {
     }
 
     /// Forgets what stands in the indexes, and keeps their names.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for index in &mut self.indexes {
             index.rows.clear();
         }
     }
 
     /// The keys of a value, in their order; `None` when there is no such index.
-    pub(super) fn keys<'s>(&'s self, index: &str, value: &str) -> Option<impl Iterator<Item = &'s Key> + use<'s>> {
+    pub(crate) fn keys<'s>(&'s self, index: &str, value: &str) -> Option<impl Iterator<Item = &'s Key> + use<'s>> {
         let value: Rc<str> = value.into();
         let rows = self.get(index)?.rows.range((value.clone(), "".into())..);
         Some(rows.take_while(move |(held, _)| *held == value).map(|(_, key)| key))
     }
 
     /// The values that some object has, in their order; `None` when there is no such index.
-    pub(super) fn values(&self, index: &str) -> Option<Vec<Rc<str>>> {
+    pub(crate) fn values(&self, index: &str) -> Option<Vec<Rc<str>>> {
         let rows = &self.get(index)?.rows;
         let mut values: Vec<Rc<str>> = Vec::new();
         let mut next = rows.first();
@@ -122,6 +125,13 @@ impl Indexes {
             next = rows.range((Bound::Included((above, "".into())), Bound::Unbounded)).next();
         }
         Some(values)
+    }
+
+    /// The values of an object in an index, whether or not it is held.
+    pub(crate) fn values_of(&self, index: &str, object: &Object) -> Vec<Rc<str>> {
+        let fields = self.fields.as_ref().map(|fields| fields.borrow());
+        let values = self.get(index).zip(fields).map(|(index, fields)| index.by.values(object, &fields));
+        values.unwrap_or_default()
     }
 
     /// Whether there is an index of this name, or for a field (`f:` and a path) or a label (`l:` and its key).

@@ -15,6 +15,7 @@ use crate::cache::index::{IndexSpec, Indexes};
 use crate::cache::memory::Share;
 use crate::cache::status::Phase;
 use crate::cache::window::WindowBounds;
+use crate::informer::informers::Notices;
 use crate::json::fields::FieldSet;
 use crate::object::{IndexValues, Object};
 use crate::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
@@ -49,6 +50,8 @@ pub struct Flush {
     pub views: Vec<u32>,
     /// Bits of [`signal`].
     pub signals: u32,
+    /// What handlers of informers are told.
+    pub notices: Notices,
 }
 
 /// How a resource is set up.
@@ -74,7 +77,7 @@ type IndexHook = Rc<dyn Fn(&Rc<Object>) -> IndexValues>;
 /// A resource. Its methods never call the flush hook before they return.
 pub struct Resource {
     pub(super) config: ResourceConfig,
-    pub(super) runtime: SharedRuntime,
+    pub(crate) runtime: SharedRuntime,
     pub(super) source: Rc<dyn Source>,
     pub(super) cacher: RefCell<Cacher>,
     pub(super) reads: Reads,
@@ -238,19 +241,24 @@ impl Resource {
         }
         let (flush, more) = {
             let mut cacher = self.cacher.borrow_mut();
-            if cacher.dispatcher.take_overflowed() {
+            if cacher.dispatcher.take_overflowed() | cacher.informers.take_overflowed() {
                 cacher.signal(signal::OVERFLOW);
             }
             let (outbox, more) = cacher.dispatcher.take_outbox();
             cacher.flushed(&|| self.runtime.now());
-            (Flush { outbox, views: cacher.views.take_changed(), signals: cacher.take_signals() }, more)
+            let notices = cacher.informers.take();
+            (Flush { outbox, views: cacher.views.take_changed(), signals: cacher.take_signals(), notices }, more)
         };
-        let anything = !flush.outbox.is_empty() || !flush.views.is_empty() || flush.signals != 0;
+        let anything = !flush.outbox.is_empty() || !flush.views.is_empty() || flush.signals != 0 || !flush.notices.is_empty();
         let hook = self.hook.borrow().clone();
         if let Some(hook) = hook.filter(|_| anything) {
             hook(flush);
         }
         self.flushing.set(false);
+        let mut cacher = self.cacher.borrow_mut();
+        cacher.informers.given();
+        let more = more || cacher.informers.has_output();
+        drop(cacher);
         if more {
             let this = self.clone();
             self.runtime.spawn(

@@ -256,9 +256,17 @@ impl Resource {
             let message = format!("the write was taken, but its answer cannot be read: {}", error.message);
             Error { message, ..error }
         })?;
+        self.cacher.borrow_mut().informers.mutated(&object, self.runtime.now());
         self.settle(object.version()).await;
         let held = self.cacher.borrow().store().get(object.key()).cloned();
         Ok(held.filter(|held| held.version() == object.version()).unwrap_or(object))
+    }
+
+    /// An object as a write that went another way left it: informers that read their writes show it.
+    pub fn mutated(&self, document: &[u8]) -> Result<(), Error> {
+        let object = self.as_kept(document)?;
+        self.cacher.borrow_mut().informers.mutated(&object, self.runtime.now());
+        Ok(())
     }
 
     /// Reads an object as it would be kept.

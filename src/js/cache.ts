@@ -38,6 +38,7 @@ class CacheImpl extends EventTarget implements ResourceHost {
   readonly linger: number;
   readonly debug: boolean;
   readonly report: (error: unknown) => void;
+  readonly warn: (message: string) => void;
   readonly indexers: readonly IndexFunction[];
   readonly #settings: Settings;
   readonly #runtime: Runtime;
@@ -56,6 +57,7 @@ class CacheImpl extends EventTarget implements ResourceHost {
     this.linger = this.#settings.linger;
     this.debug = this.#settings.debug;
     this.report = reporter(this.#settings.logger);
+    this.warn = (message) => this.#settings.logger.warn(`watchcache: ${message}`);
     this.indexers = this.#settings.indexes.flatMap(({ values }) => (values === undefined ? [] : [values]));
     this.ticker = new Ticker(this.#settings.flush, this.report);
     this.#signal = options.signal;

@@ -1,4 +1,5 @@
 import { StoredEvent } from "./event.js";
+import { Notifier } from "./notifier.js";
 import type { ObjectTable } from "./objects.js";
 import type { Hooks } from "./raw.js";
 
@@ -33,6 +34,8 @@ const NO_PAIRS = new Uint32Array(0);
 export class Delivery implements Hooks {
   #objects: (() => ObjectTable) | undefined;
   readonly #target: DeliveryTarget;
+  /** The handlers of informers. */
+  readonly notifier = new Notifier();
   /** By watcher id. The core numbers watchers densely, so this stays a plain array. */
   readonly #handlers: (Handler | undefined)[] = [];
   readonly #recipients = new Map<number, Recipient>();
@@ -90,11 +93,18 @@ export class Delivery implements Hooks {
     this.#objects = undefined;
     this.#handlers.length = 0;
     this.#recipients.clear();
+    this.notifier.close();
   }
 
   /** Called by the core, possibly without a `this`, and never while it runs. Never throws. */
   readonly flush = (...flush: Parameters<Hooks["flush"]>): void => {
     if (!this.#closed) this.#deliver(...flush);
+  };
+
+  /** Called by the core as `flush` is. Never throws. */
+  readonly notify = (...notices: Parameters<Hooks["notify"]>): void => {
+    const objects = this.#objects?.();
+    if (objects !== undefined) this.notifier.deliver(objects, ...notices);
   };
 
   /** Called by the core before it stores an object. Never throws. */

@@ -4,8 +4,10 @@ import type { WatchCache, WatchCacheOptions } from "./types.js";
 
 export { WatchCacheError } from "./errors.js";
 export type { SelectorMistake, WatchCacheErrorCode } from "./errors.js";
+export { createInformerFactory } from "./factory.js";
 export type { WasmSource } from "./init.js";
 export type * from "./types.js";
+export { waitForSync } from "./wait.js";
 
 /** Beside this file; bundlers find it by this very expression. */
 function bundled(): URL {

@@ -6,8 +6,10 @@ import type { WatchCache, WatchCacheOptions } from "./types.js";
 
 export { WatchCacheError } from "./errors.js";
 export type { WatchCacheErrorCode } from "./errors.js";
+export { createInformerFactory } from "./factory.js";
 export type { WasmSource } from "./init.js";
 export type * from "./types.js";
+export { waitForSync } from "./wait.js";
 
 // The same exports as index.ts. They are functions of this file, not re-exports with a default set on the side: the package is marked free
 // of side effects, so a bundler may leave out what merely runs.

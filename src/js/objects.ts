@@ -85,6 +85,22 @@ export class ObjectTable {
     return Object.defineProperty(answer, "raw", { get: raw }) as R & { items: readonly unknown[]; raw: Uint8Array };
   }
 
+  /** The objects of ids that were just handed out, as an array that decodes each one when it is first read. */
+  array(ids: Float64Array): readonly unknown[] {
+    return this.#lazy(ids);
+  }
+
+  /** An object of its own: nobody else is given it. */
+  copy(id: number): unknown {
+    try {
+      const value = this.#raw.parse(id);
+      this.decodes++;
+      return value;
+    } catch (error) {
+      throw toError(error);
+    }
+  }
+
   #lazy(ids: Float64Array): readonly unknown[] {
     const array: unknown[] = Array.from(ids);
     this.#lists.register(array, ids);
@@ -141,11 +157,13 @@ export class ObjectTable {
   }
 }
 
-function isObject(value: unknown): value is object {
+/** Whether it can be held weakly, and frozen. */
+export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-function deepFreeze(value: object): void {
+/** Freezes an object and all in it. */
+export function deepFreeze(value: object): void {
   Object.freeze(value);
   for (const child of Object.values(value)) if (isObject(child)) deepFreeze(child);
 }

@@ -17,6 +17,22 @@ export interface Hooks {
    * @param signals bits: 1 status changed, 2 synced for the first time, 4 relist happened, 8 a watcher overflowed, 16 an error was recorded
    */
   flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number): void;
+  /**
+   * What handlers of informers are told, before the rest of the flush. These arrays may be kept.
+   * @param table   flat [kind, id, id of the old object]*, 0 where there is none: kind 0 added, 1 in the initial state, 2 updated, 3 resynced,
+   *   4 deleted, 5 deleted unseen, 6 the queue overflowed. Each id is pinned once.
+   * @param pairs   flat [handler, index into the table]*, in delivery order
+   * @param handlers   those that have handled the state they began with
+   * @param informers   those whose first state is there
+   * @param interruptions   of the stream, for all informers
+   */
+  notify(
+    table: Float64Array,
+    pairs: Uint32Array,
+    handlers: Uint32Array,
+    informers: Uint32Array,
+    interruptions: readonly RawInterruption[],
+  ): void;
   /** The values of an object, whose id is pinned once, in each index without a path, in the order of these. Called before it is stored. */
   indexValues(id: number): string[][];
 }
@@ -28,6 +44,13 @@ export interface RawError {
   status?: object;
   retryable: boolean;
   retryAfterSeconds?: number;
+}
+
+export interface RawInterruption {
+  phase: RawStatus["phase"];
+  error: RawError;
+  stale: boolean;
+  retryAt?: number; // absent: at once
 }
 
 export interface RawStatus {
@@ -108,6 +131,14 @@ export interface RawListOptions {
   continue?: string;
   wait?: boolean;
 }
+export interface RawHandlerOptions {
+  resyncPeriod?: number;
+  coalesce?: boolean;
+  bufferSize?: number;
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
 export interface RawDeleteOptions {
   preconditions?: { uid?: string; resourceVersion?: string };
   gracePeriodSeconds?: number;
@@ -182,6 +213,31 @@ export interface RawResource {
   viewUndecided(view: number): Float64Array;
   viewDecide(view: number, ids: Float64Array, verdicts: Uint8Array): void;
   viewClose(view: number): void;
+
+  /** An informer that has not started. */
+  informer(options: { resyncPeriod: number; relistUpdates: boolean; readYourWrites: boolean }): number;
+  /** Whether it had not started. The stream is opened by `start`. */
+  informerStart(informer: number): boolean;
+  /** Ends it; it can still be read, until `informerForget`. */
+  informerStop(informer: number): void;
+  informerForget(informer: number): void;
+  informerSynced(informer: number): boolean;
+  informerVersion(): string; // empty before the first list
+  informerHandler(informer: number, options: RawHandlerOptions): number;
+  handlerRemove(informer: number, handler: number): void;
+  /** It is not done with the last of so many notices of this flush; those after it come again. With `pace` one at a time. */
+  handlerWaits(handler: number, begun: number, pace: boolean): void;
+  handlerDone(handler: number): void;
+  informerGet(informer: number, key: string): number; // 0 = absent
+  informerList(informer: number, labelSelector: string | undefined, namespace: string): Float64Array;
+  /** Without a path: by `informerDecide`. */
+  informerAddIndexers(informer: number, indexers: { name: string; path?: string }[]): void;
+  informerUndecided(informer: number, index: string): Float64Array; // pinned
+  informerDecide(informer: number, index: string, id: number, values: string[]): void;
+  informerByIndex(informer: number, index: string, value: string): Float64Array;
+  informerIndexKeys(informer: number, index: string, value: string): string[];
+  informerIndexValues(informer: number, index: string): string[];
+  informerMutated(document: string): void;
 
   synced(): Promise<void>; // rejects with a RawError for forbidden, not-found, unauthorized, closed
   refresh(reset: boolean): Promise<void>; // a relist now; resolves when it is applied. With reset also one that is older than what is held

@@ -1,5 +1,6 @@
 import { Delivery, Signal } from "./delivery.js";
 import { abortError, closedError, toError, WatchCacheError } from "./errors.js";
+import { InformerImpl } from "./informer.js";
 import { ObjectTable } from "./objects.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
 import { sameStatus, toStatus } from "./status.js";
@@ -8,6 +9,8 @@ import type {
   DeleteOptions,
   GetOptions,
   IndexFunction,
+  Informer,
+  InformerOptions,
   List,
   ListOptions,
   ResourceEventMap,
@@ -30,6 +33,7 @@ export interface ResourceHost {
   readonly linger: number;
   readonly debug: boolean;
   report(error: unknown): void;
+  warn(message: string): void;
   /** The functions that make index values. */
   readonly indexers: readonly IndexFunction[];
   /** The WebAssembly, when it is there. */
@@ -74,6 +78,7 @@ export class ResourceImpl<T> extends EventTarget {
   readonly #usage: Usage;
   readonly #watchers = new Map<WatcherImpl<any>, () => void>();
   readonly #views = new Set<ViewImpl<any>>();
+  readonly #informers = new Set<InformerImpl<any>>();
   /** Rejects what waits for an answer of the core. */
   readonly #pending = new Set<(error: WatchCacheError) => void>();
   readonly #arrays = new Map<string, { ids: Float64Array; objects: WeakRef<readonly T[]> }>();
@@ -198,6 +203,16 @@ export class ResourceImpl<T> extends EventTarget {
     return view;
   }
 
+  informer(options: InformerOptions<T> = {}): Informer<T> {
+    const informer = new InformerImpl<T>(this, options);
+    if (this.#closed) throw closedError(this.name);
+    this.#informers.add(informer);
+    const session = this.#ensure();
+    if (session !== undefined) informer.attach(session.raw, session.delivery.notifier, session.objects);
+    if (options.start ?? true) informer.start();
+    return informer;
+  }
+
   // --------------------------------------------------------------------------------------- writing
 
   async create(object: T, { signal }: WriteOptions = {}): Promise<T> {
@@ -242,6 +257,7 @@ export class ResourceImpl<T> extends EventTarget {
     this.#closed = true;
     this.#error = undefined;
     for (const view of [...this.#views]) view.close();
+    for (const informer of [...this.#informers]) informer.stop();
     this.#drop();
     // After the core, which then knows how far each watch had come.
     for (const watcher of [...this.#watchers.keys()]) watcher.closed();
@@ -257,8 +273,20 @@ export class ResourceImpl<T> extends EventTarget {
     return this.#host.ticker;
   }
 
+  get debug(): boolean {
+    return this.#host.debug;
+  }
+
   report(error: unknown): void {
     this.#host.report(error);
+  }
+
+  warn(message: string): void {
+    this.#host.warn(message);
+  }
+
+  informerStopped(informer: InformerImpl<any>): void {
+    this.#informers.delete(informer);
   }
 
   acquire(): () => void {
@@ -402,6 +430,7 @@ export class ResourceImpl<T> extends EventTarget {
     this.#host.opened(this);
     const { raw, delivery, objects } = this.#session;
     for (const view of [...this.#views]) view.attach(raw, objects);
+    for (const informer of [...this.#informers]) informer.attach(raw, delivery.notifier, objects);
     for (const watcher of [...this.#watchers.keys()]) watcher.attach(raw, delivery);
     return this.#session;
   }
@@ -438,6 +467,7 @@ export class ResourceImpl<T> extends EventTarget {
     this.#values.clear();
     session.delivery.close();
     for (const view of this.#views) view.detach();
+    for (const informer of this.#informers) informer.detach();
     try {
       session.raw.close();
     } catch {
@@ -450,6 +480,7 @@ export class ResourceImpl<T> extends EventTarget {
   #failed(error: WatchCacheError): void {
     this.#error = error;
     for (const watcher of [...this.#watchers.keys()]) watcher.fail(error);
+    for (const informer of [...this.#informers]) informer.fail(error);
     this.#rejectPending(error);
     this.#announce("status");
     this.#announce("error");

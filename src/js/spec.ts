@@ -27,7 +27,7 @@ export function readSpec(spec: string | ResourceSpec | SourceSpec): Target {
 }
 
 /** `pods`, `v1/pods` and `apps/v1/deployments`. */
-function fromText(text: string): ResourceSpec {
+export function fromText(text: string): ResourceSpec {
   const parts = text.split("/");
   const [first = "", second = "", third = ""] = parts;
   if (parts.length === 1) return { version: "v1", resource: first };

@@ -1,9 +1,11 @@
 /// <reference lib="dom" preserve="true" />
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { WatchCacheError } from "./errors.js";
+import type { Informer, InformerOptions } from "./informer-types.js";
 import type { DeleteOptions, GetOptions, List, ListOptions, Watcher, WatchOptions, WriteOptions } from "./requests.js";
 import type { SourceSpec } from "./source.js";
 
+export type * from "./informer-types.js";
 export type * from "./requests.js";
 export type * from "./source.js";
 
@@ -315,6 +317,14 @@ export interface Resource<T> extends EventTarget {
    * @throws {DOMException} `AbortError`.
    */
   get(key: string, options?: GetOptions): Promise<T>;
+
+  /**
+   * An informer, as client-go has them: handlers, indexes and reads over this resource's stream and objects. It starts at once, unless
+   * `start: false` says otherwise, and uses the resource until it is stopped.
+   *
+   * @throws {WatchCacheError} `invalid` for options that cannot be meant, `closed`.
+   */
+  informer(options?: InformerOptions<T>): Informer<T>;
 
   /** The object held under `"namespace/name"` or `"name"`, at once. */
   peek(key: string): T | undefined;

@@ -7,6 +7,7 @@ mod bag;
 mod bytes;
 mod error;
 mod fetch;
+mod informer;
 pub mod metrics;
 mod options;
 mod panic;

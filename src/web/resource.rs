@@ -14,6 +14,7 @@ use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use crate::cache::index::IndexBy;
 use crate::cache::resource::{Flush, Resource, ResourceConfig};
 use crate::cache::writes::Failure;
+use crate::informer::informers::Notices;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scalar::Scalar;
@@ -23,6 +24,7 @@ use crate::status::{Error, ErrorCode};
 use crate::watch::watcher::Demand;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::{invalid_option, to_js};
+use crate::web::informer::PackedNotices;
 use crate::web::metrics::{self, RawMetrics};
 use crate::web::options::{delete_options, list_options, watch_options};
 use crate::web::panic::check;
@@ -41,6 +43,15 @@ extern "C" {
         ended: &Uint32Array,
         views: &Uint32Array,
         signals: u32,
+    ) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, catch)]
+    fn notify(
+        this: &Hooks,
+        table: &Float64Array,
+        pairs: &Uint32Array,
+        handlers: &Uint32Array,
+        informers: &Uint32Array,
+        interruptions: &Array,
     ) -> Result<(), JsValue>;
     #[wasm_bindgen(method, catch, js_name = indexValues)]
     fn index_values(this: &Hooks, id: f64) -> Result<Array, JsValue>;
@@ -130,6 +141,12 @@ impl Inner {
     #[allow(clippy::cast_precision_loss)]
     fn deliver(&self, flush: &Flush) {
         self.flushes.set(self.flushes.get() + 1);
+        if !flush.notices.is_empty() {
+            self.notify(&flush.notices);
+            if flush.outbox.is_empty() && flush.views.is_empty() && flush.signals == 0 {
+                return;
+            }
+        }
         let mut events = Vec::with_capacity(flush.outbox.events.len() * 2);
         for event in &flush.outbox.events {
             events.push(f64::from(event.kind as u8));
@@ -148,6 +165,15 @@ impl Inner {
 }
 
 impl Inner {
+    /// Handlers of informers are told by a call of their own: pages without any do not carry its arguments.
+    fn notify(&self, notices: &Notices) {
+        let PackedNotices { table, pairs, handlers, informers, interruptions } =
+            PackedNotices::of(notices, &|object| self.pins.pin(object));
+        if let Err(thrown) = self.hooks.notify(&table, &pairs, &handlers, &informers, &interruptions) {
+            report(&thrown);
+        }
+    }
+
     /// The values of an object in the computed indexes, by the facade's functions.
     fn index_values(&self, object: &Rc<Object>) -> IndexValues {
         let values = match self.hooks.index_values(self.pins.pin(object)) {
@@ -197,6 +223,15 @@ impl RawResource {
 
     pub(super) fn resource(&self) -> &Rc<Resource> {
         &self.0.resource
+    }
+
+    pub(super) fn pin(&self, object: &Rc<Object>) -> f64 {
+        self.0.pins.pin(object)
+    }
+
+    pub(super) fn pinned(&self, id: f64) -> Result<Rc<Object>, JsValue> {
+        check()?;
+        self.0.pins.get(id)
     }
 
     pub(super) fn pin_all<'a>(&self, objects: impl IntoIterator<Item = &'a Rc<Object>>) -> Float64Array {

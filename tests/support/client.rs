@@ -6,6 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use watchcache::cache::resource::{Flush, Resource};
+use watchcache::informer::informers::Notices;
 use watchcache::status::{Error, Status};
 use watchcache::watch::event::{EndReason, EventKind, WatchEvent};
 use watchcache::watch::options::WatchOptions;
@@ -95,6 +96,7 @@ impl Stream {
     }
 }
 
+type OnNotices = Rc<dyn Fn(&Rc<Resource>, &Notices)>;
 type Between = Rc<dyn Fn(&Rc<Resource>)>;
 
 /// The listener of one resource.
@@ -111,6 +113,8 @@ pub struct Client {
     pub between: RefCell<Option<Between>>,
     /// Called first in each flush.
     pub on_flush: RefCell<Option<Between>>,
+    /// Whom handlers of informers belong to.
+    pub on_notices: RefCell<Option<OnNotices>>,
 }
 
 impl Client {
@@ -122,6 +126,10 @@ impl Client {
         self.views.borrow_mut().extend(&flush.views);
         self.gone_in_flush.borrow_mut().clear();
         Self::call(&self.on_flush, resource);
+        let on_notices = self.on_notices.borrow().clone();
+        if let Some(on_notices) = on_notices {
+            on_notices(resource, &flush.notices);
+        }
         for pair in flush.outbox.pairs.chunks_exact(2) {
             let event = Heard::of(&flush.outbox.events[pair[1] as usize]);
             if let Some(stream) = self.stream_of(pair[0]) {

@@ -4,5 +4,6 @@
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
 pub mod client;
+pub mod informed;
 pub mod model;
 pub mod rig;

@@ -1,8 +1,14 @@
 // What a dashboard's own code may write, and what it may not yet: each line under an `@ts-expect-error` must fail to compile.
-import { createWatchCache, init, initSync, WatchCacheError } from "watchcache";
+import { createInformerFactory, createWatchCache, init, initSync, waitForSync, WatchCacheError } from "watchcache";
 import type {
   CacheStats,
+  Deleted,
   DeleteOptions,
+  EventHandler,
+  HandlerRegistration,
+  Informer,
+  InformerEvent,
+  InformerFactory,
   KubeObject,
   List,
   Resource,
@@ -146,8 +152,6 @@ export async function read(signal: AbortSignal): Promise<void> {
   same<typeof pods.size, number>();
   const values = pods.indexValues("namespace");
   same<typeof values, readonly string[]>();
-  // @ts-expect-error: not there yet
-  pods.informer();
   const created = await pods.create({ metadata: { name: "b", namespace: "a" } }, { signal });
   same<typeof created, Pod>();
   const updated = await pods.update("a/b", (current) => ({ ...current, spec: { nodeName: "n" } }), { signal });
@@ -247,6 +251,65 @@ export function view(signal: AbortSignal): void {
   pods.view({ orderBy: [{ path: "a", as: "random" }] });
   // @ts-expect-error: a snapshot is not changed by its readers
   rows.getSnapshot().push({});
+}
+
+export async function inform(signal: AbortSignal): Promise<void> {
+  const informer: Informer<Pod> = pods.informer({
+    resyncPeriod: 60_000,
+    transform: (object) => object as Pod,
+    indexers: { node: "spec.nodeName", phase: (pod: Pod) => [pod.status?.phase ?? ""] },
+    relistUpdates: true,
+    readYourWrites: true,
+    onWatchError: ({ phase, error, retryAt, delayMs, stale }) => {
+      same<typeof phase, ResourceStatus["phase"]>();
+      same<typeof error, WatchCacheError>();
+      same<typeof retryAt, number | undefined>();
+      same<typeof delayMs, number>();
+      same<typeof stale, boolean>();
+    },
+  });
+  const handler: EventHandler<Pod> = {
+    onAdd: (pod, isInInitialList) => void (isInInitialList && pod.metadata?.name),
+    onUpdate: async (old, pod, event) => void [old.status, pod.status, event.resync],
+    onDelete: (deleted: Deleted<Pod>) => void [deleted.key, deleted.object?.spec, deleted.finalStateUnknown],
+    onOverflow() {},
+  };
+  const registration: HandlerRegistration = informer.addEventHandler(handler, {
+    resyncPeriod: 0,
+    coalesce: true,
+    bufferSize: 10,
+    timeSlice: 5,
+  });
+  informer.addEventHandler(
+    (event) => {
+      same<typeof event, InformerEvent<Pod>>();
+      same<typeof event.type, "add" | "update" | "delete" | "overflow">();
+      same<typeof event.object, Pod>();
+      same<typeof event.oldObject, Pod | undefined>();
+      same<ReturnType<typeof event.getOld>, unknown>();
+    },
+    { namespace: "a", labelSelector: "app", fieldSelector: "spec.nodeName=n1", filter: (pod) => pod.status?.phase === "Running" },
+  );
+  informer.addIndexers({ name: "metadata.name" });
+  same<ReturnType<typeof informer.byIndex>, readonly Pod[]>();
+  same<ReturnType<typeof informer.indexKeys>, readonly string[]>();
+  same<ReturnType<typeof informer.indexValues>, readonly string[]>();
+  same<ReturnType<typeof informer.list>, readonly Pod[]>();
+  same<ReturnType<typeof informer.get>, Pod | undefined>();
+  same<typeof informer.lastSyncResourceVersion, string>();
+  await waitForSync({ informer, registration }, { timeoutMs: 1000, signal });
+  await registration.remove();
+  await informer.removeEventHandler(registration);
+  informer.stop();
+  const factory: InformerFactory = createInformerFactory(cache, { namespace: "a", resyncPeriod: 0 });
+  same<ReturnType<typeof factory.forResource<Pod>>, Informer<Pod>>();
+  factory.start();
+  await factory.waitForCacheSync({ timeoutMs: 1000 });
+  await factory.shutdown();
+  // @ts-expect-error: what is given at the start cannot be set later
+  informer.setTransform((object: Pod) => object);
+  // @ts-expect-error: a handler is called with objects, not with names
+  informer.addEventHandler({ onAdd: (name: string) => void name });
 }
 
 export function listen(): void {

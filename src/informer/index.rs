@@ -1,0 +1,159 @@
+//! The indexes of one informer: by paths, which read the stored bytes, and by functions, whose values the caller gives when an index is read.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::cache::index::{IndexBy, IndexSpec, Indexes, NAMESPACE};
+use crate::cache::store::Store;
+use crate::json::path::Path;
+use crate::key::Key;
+use crate::object::{Object, ObjectId};
+use crate::status::{Error, ErrorCode};
+
+/// An index to add: its name, and the path that it goes by; `None`: a function.
+pub type Indexer = (String, Option<Path>);
+
+/// The indexes of an informer.
+#[derive(Debug, Default)]
+pub struct InformerIndexes {
+    by_path: Vec<(String, Indexes)>,
+    by_function: Vec<ByFunction>,
+}
+
+/// An index whose values come from a function of the caller. It is called for objects that have changed when somebody reads the index: what nobody
+/// reads is never decoded.
+#[derive(Debug)]
+struct ByFunction {
+    name: String,
+    rows: BTreeSet<(Rc<str>, Key)>,
+    values: FxHashMap<Key, Box<[Rc<str>]>>,
+    undecided: FxHashSet<Key>,
+}
+
+impl InformerIndexes {
+    /// Adds indexes to a filled store. Fails, and adds none, when a name is taken.
+    pub fn add(&mut self, indexers: Vec<Indexer>, store: &Store, fields: &crate::cache::index::Fields) -> Result<(), Error> {
+        for (at, (name, _)) in indexers.iter().enumerate() {
+            let twice = indexers[..at].iter().any(|(other, _)| other == name);
+            if name.is_empty() || twice || name == NAMESPACE || self.has(name) || store.has_index(name) {
+                let message = if name.is_empty() { "an index needs a name".into() } else { format!("indexer conflict: {name}") };
+                return Err(Error::new(ErrorCode::Invalid, message));
+            }
+        }
+        for (name, path) in indexers {
+            match path {
+                Some(path) => {
+                    let mut index = Indexes::new(&[IndexSpec { name: name.clone(), by: IndexBy::Path(path) }], fields)?;
+                    for object in store.iter() {
+                        index.change(None, Some(object));
+                    }
+                    self.by_path.push((name, index));
+                }
+                None => self.by_function.push(ByFunction {
+                    name,
+                    rows: BTreeSet::new(),
+                    values: FxHashMap::default(),
+                    undecided: store.iter().map(|object| object.key().clone()).collect(),
+                }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is an index of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.by_path.iter().any(|(held, _)| held == name) || self.by_function.iter().any(|index| index.name == name)
+    }
+
+    /// Follows a change of the store.
+    pub fn change(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>) {
+        for (_, index) in &mut self.by_path {
+            index.change(before, after);
+        }
+        for index in &mut self.by_function {
+            match (before, after) {
+                (_, Some(object)) => {
+                    index.undecided.insert(object.key().clone());
+                }
+                (Some(object), None) => {
+                    index.undecided.remove(object.key());
+                    index.set(object.key(), Box::default());
+                }
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// The objects whose values in this index the function has yet to give, in key order.
+    pub fn undecided(&self, name: &str, store: &Store) -> Vec<Rc<Object>> {
+        let Some(index) = self.by_function.iter().find(|index| index.name == name).filter(|index| !index.undecided.is_empty()) else {
+            return Vec::new();
+        };
+        store.iter().filter(|object| index.undecided.contains(object.key())).cloned().collect()
+    }
+
+    /// The values of an object. They count while the store holds that very object.
+    pub fn decide(&mut self, name: &str, key: &str, id: ObjectId, values: Vec<Rc<str>>, store: &Store) {
+        let Some(object) = store.get(key).filter(|object| object.id() == id) else { return };
+        let Some(index) = self.by_function.iter_mut().find(|index| index.name == name) else { return };
+        index.undecided.remove(key);
+        index.set(object.key(), values.into());
+    }
+
+    /// The keys of a value, in their order; `None` when there is no such index here.
+    pub fn keys(&self, name: &str, value: &str) -> Option<Vec<Key>> {
+        if let Some((_, index)) = self.by_path.iter().find(|(held, _)| held == name) {
+            return index.keys(name, value).map(|keys| keys.cloned().collect());
+        }
+        let index = self.by_function.iter().find(|index| index.name == name)?;
+        let value: Rc<str> = value.into();
+        let rows = index.rows.range((value.clone(), "".into())..);
+        Some(rows.take_while(|(held, _)| *held == value).map(|(_, key)| key.clone()).collect())
+    }
+
+    /// The values that some object has, in their order; `None` when there is no such index here.
+    pub fn values(&self, name: &str) -> Option<Vec<Rc<str>>> {
+        if let Some((_, index)) = self.by_path.iter().find(|(held, _)| held == name) {
+            return index.values(name);
+        }
+        let index = self.by_function.iter().find(|index| index.name == name)?;
+        let mut values: Vec<Rc<str>> = index.rows.iter().map(|(value, _)| value.clone()).collect();
+        values.dedup();
+        Some(values)
+    }
+
+    /// Whether the object, which the store need not hold, has the value in an index by a path.
+    pub fn has_value(&self, name: &str, object: &Object, value: &str) -> bool {
+        let index = self.by_path.iter().find(|(held, _)| held == name);
+        index.is_some_and(|(_, index)| index.values_of(name, object).iter().any(|held| **held == *value))
+    }
+
+    /// Forgets what stands in the indexes, and keeps their names.
+    pub fn clear(&mut self) {
+        for (_, index) in &mut self.by_path {
+            index.clear();
+        }
+        for index in &mut self.by_function {
+            index.rows.clear();
+            index.values.clear();
+            index.undecided.clear();
+        }
+    }
+}
+
+impl ByFunction {
+    fn set(&mut self, key: &Key, values: Box<[Rc<str>]>) {
+        let old = if values.is_empty() { self.values.remove(key) } else { self.values.insert(key.clone(), values.clone()) };
+        if old.as_deref() == Some(&*values) {
+            return;
+        }
+        for value in old.into_iter().flatten() {
+            self.rows.remove(&(value, key.clone()));
+        }
+        for value in values {
+            self.rows.insert((value, key.clone()));
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! All informers of one cacher: what happens goes to their handlers' queues, and from there into flushes.
+
+use std::rc::Rc;
+
+use slab::Slab;
+
+use crate::cache::incoming::ChangeKind;
+use crate::cache::store::{Difference, Store};
+use crate::informer::handler::{Handler, HandlerOptions, notices_of};
+use crate::informer::index::Indexer;
+use crate::informer::interruption::Interruption;
+use crate::informer::notice::{Notice, NoticeKind};
+use crate::informer::shared::{Informer, InformerOptions};
+use crate::json::fields::FieldSet;
+use crate::object::Object;
+use crate::runtime::Millis;
+use crate::status::{Error, ErrorCode};
+
+/// How many notices of one handler go into one flush; the rest follows in the next, after the host had its turn.
+const PUMP_LIMIT: usize = 500;
+
+/// What a flush tells the handlers.
+#[derive(Debug, Default)]
+pub struct Notices {
+    /// Each once.
+    pub table: Vec<Rc<Notice>>,
+    /// Flat `[registration, index into the table]`.
+    pub pairs: Vec<u32>,
+    /// Informers that have synced.
+    pub informers_synced: Vec<u32>,
+    /// Registrations that have handled the state they began with.
+    pub handlers_synced: Vec<u32>,
+    /// What went wrong with the stream.
+    pub interruptions: Vec<Interruption>,
+}
+
+impl Notices {
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty() && self.informers_synced.is_empty() && self.handlers_synced.is_empty() && self.interruptions.is_empty()
+    }
+}
+
+/// The informers by id, and the registrations of all of them by id.
+#[derive(Debug, Default)]
+pub struct Informers {
+    informers: Slab<Informer>,
+    handlers: Slab<Handler>,
+    // Registrations with something to take or to be told.
+    pending: Vec<u32>,
+    // Registrations that the flush under way gave something to.
+    served: Vec<u32>,
+    // Removed ones whose ids may be used again after the flush under way.
+    retired: Vec<u32>,
+    // Informers whose sync has not been told.
+    untold: Vec<u32>,
+    interruptions: Vec<Interruption>,
+    // Whether a queue overflowed since the last flush.
+    overflowed: bool,
+    flushes: u64,
+}
+
+impl Informers {
+    // ------------------------------------------------------------------------------------------ their lives
+
+    /// Adds an informer that has not started.
+    pub fn open(&mut self, options: InformerOptions) -> u32 {
+        id(self.informers.insert(Informer::new(options)))
+    }
+
+    /// The informer of this id.
+    pub fn get(&self, id: u32) -> Option<&Informer> {
+        self.informers.get(id as usize)
+    }
+
+    /// The informer of this id, to give values to its indexes.
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut Informer> {
+        self.informers.get_mut(id as usize)
+    }
+
+    /// Starts it; with the state, where that is there. Returns whether it had not started: a second start does nothing.
+    pub fn start(&mut self, id: u32, state: Option<&Store>, fields: &FieldSet) -> bool {
+        let Some(informer) = self.informers.get_mut(id as usize).filter(|informer| !informer.started && !informer.stopped) else {
+            return false;
+        };
+        informer.started = true;
+        informer.check.start();
+        if let Some(store) = state {
+            self.sync(id, store, fields);
+        }
+        true
+    }
+
+    /// Ends it for good. What waits for its handlers is dropped; it can be read as long as the store is.
+    pub fn stop(&mut self, id: u32) {
+        let Some(informer) = self.informers.get_mut(id as usize) else { return };
+        informer.stopped = true;
+        informer.ticking = None;
+        for handler in std::mem::take(&mut informer.handlers) {
+            self.retire(handler);
+        }
+    }
+
+    /// Ends it, and forgets that it was.
+    pub fn forget(&mut self, id: u32) {
+        self.stop(id);
+        self.informers.try_remove(id as usize);
+        self.untold.retain(|told| *told != id);
+    }
+
+    /// The cacher is closed: all end.
+    pub fn close(&mut self) {
+        for (_, informer) in &mut self.informers {
+            informer.stopped = true;
+            informer.ticking = None;
+            informer.handlers.clear();
+            informer.indexes.clear();
+        }
+        self.handlers.clear();
+        self.pending.clear();
+        self.served.clear();
+        self.retired.clear();
+        self.untold.clear();
+        self.interruptions.clear();
+    }
+
+    /// Adds indexes; what is held is in them at once. Fails, and adds none, when a name is taken or the informer has ended.
+    pub fn add_indexers(
+        &mut self,
+        id: u32,
+        indexers: Vec<Indexer>,
+        store: &Store,
+        fields: &crate::cache::index::Fields,
+    ) -> Result<(), Error> {
+        match self.informers.get_mut(id as usize).filter(|informer| !informer.stopped) {
+            Some(informer) => informer.indexes.add(indexers, store, fields),
+            None => Err(Error::new(ErrorCode::Closed, "indexer was not added because it has stopped already")),
+        }
+    }
+
+    // ------------------------------------------------------------------------------------------- handlers
+
+    /// Registers a handler, at any time. It joins at the state of now: an addition of each object that is held, then every change.
+    ///
+    /// Fails with client-go's words when the informer has ended.
+    pub fn add_handler(&mut self, id: u32, options: HandlerOptions, store: &Store, fields: &FieldSet, now: Millis) -> Result<u32, Error> {
+        let Some(informer) = self.informers.get_mut(id as usize).filter(|informer| !informer.stopped) else {
+            let message = "handler was not added to shared informer because it has stopped already";
+            return Err(Error::new(ErrorCode::Closed, message));
+        };
+        let before = informer.check;
+        let resync = informer.check.admit(options.resync_period.unwrap_or(informer.options.resync_period), now);
+        let handler = self::id(self.handlers.insert(Handler::new(options, resync)));
+        informer.handlers.push(handler);
+        let (synced, check) = (informer.synced, informer.check);
+        if check != before {
+            for other in informer.handlers.clone() {
+                self.handlers[other as usize].resync.adapt(check, now);
+            }
+        }
+        if synced {
+            for notice in notices_of(store.iter(), NoticeKind::InitiallyAdded) {
+                self.handlers[handler as usize].hear(&notice, fields);
+            }
+            self.handlers[handler as usize].upstream_synced();
+            self.look_at(handler);
+        }
+        Ok(handler)
+    }
+
+    /// Takes a handler away: what was not delivered to it never will be. Doing so again, or with one that is not of this informer, does nothing.
+    pub fn remove_handler(&mut self, id: u32, handler: u32) {
+        let Some(informer) = self.informers.get_mut(id as usize) else { return };
+        if informer.handlers.contains(&handler) {
+            informer.handlers.retain(|held| *held != handler);
+            self.retire(handler);
+        }
+    }
+
+    fn retire(&mut self, handler: u32) {
+        if let Some(handler) = self.handlers.get_mut(handler as usize) {
+            handler.remove();
+        }
+        self.retired.push(handler);
+    }
+
+    /// A registration, while its id stands for it.
+    pub fn handler(&self, id: u32) -> Option<&Handler> {
+        self.handlers.get(id as usize).filter(|handler| !handler.gone)
+    }
+
+    /// The handler is not done with the last of so many notices of this flush (see [`Handler::wait`]).
+    pub fn handler_waits(&mut self, id: u32, begun: usize, pace: bool) {
+        if let Some(handler) = self.handlers.get_mut(id as usize).filter(|handler| !handler.gone) {
+            handler.wait(begun, pace);
+        }
+    }
+
+    /// The handler is done with what it was given, and takes more.
+    pub fn handler_done(&mut self, id: u32) {
+        if let Some(handler) = self.handlers.get_mut(id as usize).filter(|handler| !handler.gone) {
+            handler.done();
+            self.look_at(id);
+        }
+    }
+
+    fn look_at(&mut self, id: u32) {
+        if let Some(handler) = self.handlers.get_mut(id as usize)
+            && handler.is_due()
+            && !std::mem::replace(&mut handler.pending, true)
+        {
+            self.pending.push(id);
+        }
+    }
+
+    // -------------------------------------------------------------------------------------- what happens
+
+    /// The store changed by one event. A deletion of what was not held is nobody's news.
+    pub fn change(&mut self, kind: ChangeKind, before: Option<&Rc<Object>>, object: &Rc<Object>, fields: &FieldSet, now: Millis) {
+        if self.informers.is_empty() {
+            return;
+        }
+        let deleted = kind == ChangeKind::Deleted;
+        for (_, informer) in &mut self.informers {
+            informer.store_changed(before, (!deleted).then_some(object));
+            if let (Some(overlay), true) = (&mut informer.overlay, deleted) {
+                overlay.deleted(object, now);
+            }
+        }
+        let kind = match (deleted, before) {
+            (true, None) => return,
+            (true, Some(_)) => NoticeKind::Deleted,
+            (false, None) => NoticeKind::Added,
+            (false, Some(_)) => NoticeKind::Updated,
+        };
+        let notice = Notice::new(kind, object.clone(), before.cloned());
+        self.tell(&notice, fields);
+    }
+
+    /// Objects of the first list stand in the store before it is whole. Nobody is told of them yet.
+    pub fn shown_early(&mut self, before: Option<&Rc<Object>>, object: &Rc<Object>) {
+        for (_, informer) in &mut self.informers {
+            informer.store_changed(before, Some(object));
+        }
+    }
+
+    /// A list replaced the state. Deletions come first, then the rest in the order of keys, which is that of lists.
+    pub fn replaced(&mut self, differences: &[Difference], store: &Store, fields: &FieldSet, now: Millis) {
+        if self.informers.is_empty() {
+            return;
+        }
+        for (_, informer) in &mut self.informers {
+            for Difference { before, after } in differences {
+                informer.store_changed(before.as_ref(), after.as_ref());
+                if let (Some(overlay), Some(before), None) = (&mut informer.overlay, before, after) {
+                    overlay.deleted(before, now);
+                }
+            }
+        }
+        let (told, new): (Vec<u32>, Vec<u32>) = self
+            .informers
+            .iter()
+            .filter(|(_, informer)| informer.started && !informer.stopped)
+            .map(|(informer, _)| id(informer))
+            .partition(|informer| self.informers[*informer as usize].synced);
+        if !told.is_empty() {
+            self.relisted(differences, store, fields);
+        }
+        for informer in new {
+            self.sync(informer, store, fields);
+        }
+    }
+
+    fn relisted(&mut self, differences: &[Difference], store: &Store, fields: &FieldSet) {
+        for Difference { before, after } in differences {
+            if let (Some(gone), None) = (before, after) {
+                self.tell(&Notice::new(NoticeKind::DeletedUnseen, gone.clone(), Some(gone.clone())), fields);
+            }
+        }
+        let mut changed = differences.iter().filter_map(|Difference { before, after }| Some((before, after.as_ref()?))).peekable();
+        if !self.informers.iter().any(|(_, informer)| informer.options.relist_updates) {
+            for (before, after) in changed {
+                self.tell_difference(before.as_ref(), after, fields);
+            }
+            return;
+        }
+        for object in store.iter() {
+            match changed.next_if(|(_, after)| after.key() == object.key()) {
+                Some((before, after)) => self.tell_difference(before.as_ref(), after, fields),
+                None => self.tell(&Notice::new(NoticeKind::Resynced, object.clone(), Some(object.clone())), fields),
+            }
+        }
+    }
+
+    fn tell_difference(&mut self, before: Option<&Rc<Object>>, after: &Rc<Object>, fields: &FieldSet) {
+        let kind = if before.is_some() { NoticeKind::Updated } else { NoticeKind::Added };
+        self.tell(&Notice::new(kind, after.clone(), before.cloned()), fields);
+    }
+
+    /// Queues a notice for every handler of every informer that has synced.
+    fn tell(&mut self, notice: &Rc<Notice>, fields: &FieldSet) {
+        for (_, informer) in &self.informers {
+            if !informer.synced || informer.stopped {
+                continue;
+            }
+            let unchanged = notice.kind == NoticeKind::Resynced;
+            for id in &informer.handlers {
+                let handler = &mut self.handlers[*id as usize];
+                if unchanged && !(informer.options.relist_updates && handler.resync.syncing) {
+                    continue;
+                }
+                self.overflowed |= handler.hear(notice, fields);
+                if !handler.pending && handler.is_due() {
+                    handler.pending = true;
+                    self.pending.push(*id);
+                }
+            }
+        }
+    }
+
+    /// The first state of an informer.
+    fn sync(&mut self, id: u32, store: &Store, fields: &FieldSet) {
+        let informer = &mut self.informers[id as usize];
+        informer.synced = true;
+        self.untold.push(id);
+        let handlers = informer.handlers.clone();
+        let notices = if handlers.is_empty() { Vec::new() } else { notices_of(store.iter(), NoticeKind::InitiallyAdded) };
+        for id in handlers {
+            let handler = &mut self.handlers[id as usize];
+            for notice in &notices {
+                handler.hear(notice, fields);
+            }
+            handler.upstream_synced();
+            self.look_at(id);
+        }
+    }
+
+    /// The informer looks whose resync is due, and has those hear of every object once more.
+    pub fn resync(&mut self, id: u32, store: &Store, fields: &FieldSet, now: Millis) {
+        let Some(informer) = self.informers.get_mut(id as usize).filter(|informer| informer.synced && !informer.stopped) else { return };
+        let mut notices = None;
+        for id in informer.handlers.clone() {
+            let handler = &mut self.handlers[id as usize];
+            if handler.resync.look(now) {
+                let notices = notices.get_or_insert_with(|| notices_of(store.iter(), NoticeKind::Resynced));
+                handler.hear_resync(notices.iter(), fields);
+                self.look_at(id);
+            }
+        }
+    }
+
+    /// The stream was interrupted.
+    pub fn interrupted(&mut self, interruption: Interruption) {
+        if self.informers.iter().any(|(_, informer)| informer.started && !informer.stopped) {
+            self.interruptions.push(interruption);
+        }
+    }
+
+    /// Whether somebody wants to hear of it.
+    pub fn is_empty(&self) -> bool {
+        self.informers.is_empty()
+    }
+
+    /// A write left this object.
+    pub fn mutated(&mut self, object: &Rc<Object>, now: Millis) {
+        for (_, informer) in &mut self.informers {
+            if let Some(overlay) = informer.overlay.as_mut().filter(|_| !informer.stopped) {
+                overlay.mutated(object, now);
+            }
+        }
+    }
+
+    // -------------------------------------------------------------------------------------------- flushes
+
+    /// Whether a flush would tell anything.
+    pub fn has_output(&self) -> bool {
+        !self.pending.is_empty() || !self.untold.is_empty() || !self.interruptions.is_empty()
+    }
+
+    /// Whether a queue overflowed since the last call.
+    pub fn take_overflowed(&mut self) -> bool {
+        std::mem::take(&mut self.overflowed)
+    }
+
+    /// What the next flush tells. [`Informers::given`] follows when it has been told.
+    pub fn take(&mut self) -> Notices {
+        let mut notices = Notices { interruptions: std::mem::take(&mut self.interruptions), ..Notices::default() };
+        self.flushes += 1;
+        for id in std::mem::take(&mut self.untold) {
+            if let Some(informer) = self.informers.get_mut(id as usize).filter(|informer| !informer.synced_told && !informer.stopped) {
+                informer.synced_told = true;
+                notices.informers_synced.push(id);
+            }
+        }
+        for id in std::mem::take(&mut self.pending) {
+            let Some(handler) = self.handlers.get_mut(id as usize) else { continue };
+            handler.pending = false;
+            for notice in handler.take(PUMP_LIMIT) {
+                let place = notice.place_in(self.flushes).unwrap_or_else(|| {
+                    let place = u32::try_from(notices.table.len()).unwrap_or(u32::MAX);
+                    notice.set_place(self.flushes, place);
+                    notices.table.push(notice.clone());
+                    place
+                });
+                notices.pairs.extend_from_slice(&[id, place]);
+            }
+            if handler.tell_synced() {
+                notices.handlers_synced.push(id);
+            }
+            self.served.push(id);
+        }
+        notices
+    }
+
+    /// The flush is over: who did not say otherwise is done with it.
+    pub fn given(&mut self) {
+        for id in std::mem::take(&mut self.served) {
+            if let Some(handler) = self.handlers.get_mut(id as usize) {
+                handler.given();
+                self.look_at(id);
+            }
+        }
+        for id in std::mem::take(&mut self.retired) {
+            self.handlers.try_remove(id as usize);
+            self.pending.retain(|pending| *pending != id);
+        }
+    }
+
+    /// How many informers run, and how many handlers they have.
+    pub fn count(&self) -> (usize, usize) {
+        let running = self.informers.iter().filter(|(_, informer)| informer.started && !informer.stopped).count();
+        (running, self.handlers.iter().filter(|(_, handler)| !handler.gone).count())
+    }
+}
+
+fn id(key: usize) -> u32 {
+    u32::try_from(key).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,71 @@
+//! What goes wrong with the stream under an informer, each time it does.
+
+use crate::cache::incoming::{Connection, Incoming};
+use crate::cache::status::Phase;
+use crate::runtime::Millis;
+use crate::status::Error;
+
+/// One interruption of the stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interruption {
+    /// What the resource does about it.
+    pub phase: Phase,
+    /// What happened.
+    pub error: Error,
+    /// When it goes on, in milliseconds of the wall clock; `None`: at once.
+    pub retry_at: Option<Millis>,
+    /// Whether something is held that may be out of date.
+    pub stale: bool,
+}
+
+/// Finds the interruptions in what the reflector says. Where a round ends with an error, the wait that follows is told with it.
+#[derive(Debug, Default)]
+pub struct Interruptions {
+    ended: Option<Error>,
+}
+
+impl Interruptions {
+    /// The error, and when it goes on, that this message tells of together with those before.
+    pub fn hear(&mut self, message: &Incoming) -> Option<(Error, Option<Millis>)> {
+        match message {
+            Incoming::RoundEnded(error) => {
+                self.ended = error.clone();
+                None
+            }
+            Incoming::Connection(
+                Connection::Waiting { error, retry_at, .. }
+                | Connection::NeedsAuth { error, retry_at }
+                | Connection::Failed { error, retry_at },
+            ) => {
+                self.ended = None;
+                Some((error.clone(), Some(*retry_at)))
+            }
+            // Between two rounds nothing is being done about it yet.
+            Incoming::RoundStarted => None,
+            _ => self.ended.take().map(|error| (error, None)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::ErrorCode;
+
+    #[test]
+    fn an_end_and_the_wait_after_it_are_one_interruption() {
+        let error = Error::new(ErrorCode::Network, "reset");
+        let wait = Incoming::Connection(Connection::Waiting { attempt: 1, retry_at: 7, error: error.clone() });
+        let mut interruptions = Interruptions::default();
+        assert_eq!(interruptions.hear(&Incoming::RoundEnded(Some(error.clone()))), None);
+        assert_eq!(interruptions.hear(&wait), Some((error.clone(), Some(7))));
+        assert_eq!(interruptions.hear(&Incoming::RoundStarted), None);
+        assert_eq!(interruptions.hear(&wait), Some((error.clone(), Some(7))), "a wait within a round");
+        assert_eq!(interruptions.hear(&Incoming::RoundEnded(Some(error.clone()))), None);
+        assert_eq!(interruptions.hear(&Incoming::RoundStarted), None);
+        let listing = Incoming::Connection(Connection::Listing { again: true });
+        assert_eq!(interruptions.hear(&listing), Some((error, None)), "it goes on at once");
+        assert_eq!(interruptions.hear(&Incoming::RoundEnded(None)), None);
+        assert_eq!(interruptions.hear(&listing), None, "somebody asked for it");
+    }
+}

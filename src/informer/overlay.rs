@@ -1,0 +1,192 @@
+//! Read your writes: what was written shows at once, before the stream has brought it. client-go's `MutationCache`.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::key::Key;
+use crate::object::Object;
+use crate::runtime::Millis;
+use crate::version::Version;
+
+/// Objects that may wait for the stream at once; the oldest give way.
+pub const MOST_OBJECTS: usize = 100;
+/// How long an object may wait. By then its write was lost on the way, or undone.
+pub const KEPT_MS: Millis = 5 * 60 * 1000;
+
+/// Objects as they were written, until the stream has come as far.
+#[derive(Debug, Default)]
+pub struct Overlay {
+    written: FxHashMap<Key, Written>,
+    deleted: FxHashMap<Key, Deleted>,
+}
+
+#[derive(Debug)]
+struct Written {
+    object: Rc<Object>,
+    at: Millis,
+}
+
+/// A deletion that the stream has told: answers of writes that were under way meanwhile are older news.
+#[derive(Debug)]
+struct Deleted {
+    version: Version,
+    uid: Option<Box<str>>,
+    at: Millis,
+}
+
+impl Overlay {
+    /// An object as a write left it. It is passed over when the stream has told of its deletion.
+    pub fn mutated(&mut self, object: &Rc<Object>, now: Millis) {
+        self.expire(now);
+        if let Some(deleted) = self.deleted.get(object.key())
+            && (*object.version() <= deleted.version || same_uid(deleted.uid.as_deref(), object.uid()))
+        {
+            return;
+        }
+        if self.written.get(object.key()).is_some_and(|held| held.object.version() >= object.version()) {
+            return;
+        }
+        make_room(&mut self.written, |written| written.at);
+        self.written.insert(object.key().clone(), Written { object: object.clone(), at: now });
+    }
+
+    /// The stream brought this object.
+    pub fn stored(&mut self, object: &Object) {
+        if self.written.get(object.key()).is_some_and(|written| written.object.version() <= object.version()) {
+            self.written.remove(object.key());
+        }
+        if self.deleted.get(object.key()).is_some_and(|deleted| deleted.version < *object.version()) {
+            self.deleted.remove(object.key());
+        }
+    }
+
+    /// The stream told that an object is gone, at the version that `object` says: with the deletion's, or where that was missed with its last.
+    pub fn deleted(&mut self, object: &Object, now: Millis) {
+        self.expire(now);
+        let gone = |written: &Written| written.object.version() <= object.version() || same_uid(written.object.uid(), object.uid());
+        if self.written.get(object.key()).is_some_and(gone) {
+            self.written.remove(object.key());
+        }
+        make_room(&mut self.deleted, |deleted| deleted.at);
+        let deleted = Deleted { version: object.version().clone(), uid: object.uid().map(Into::into), at: now };
+        self.deleted.insert(object.key().clone(), deleted);
+    }
+
+    /// What a reader sees under a key where this is held.
+    pub fn newer<'a>(&'a self, key: &str, held: Option<&'a Rc<Object>>, now: Millis) -> Option<&'a Rc<Object>> {
+        let written = self.written.get(key).filter(|written| now.saturating_sub(written.at) < KEPT_MS).map(|written| &written.object);
+        match (held, written) {
+            (Some(held), Some(written)) if held.version() >= written.version() => Some(held),
+            (_, Some(written)) => Some(written),
+            (held, None) => held,
+        }
+    }
+
+    /// What was written and the stream has not brought.
+    pub fn waiting(&self, now: Millis) -> impl Iterator<Item = &Rc<Object>> {
+        self.written.values().filter(move |written| now.saturating_sub(written.at) < KEPT_MS).map(|written| &written.object)
+    }
+
+    /// Whether there is nothing to look at.
+    pub fn is_empty(&self) -> bool {
+        self.written.is_empty()
+    }
+
+    fn expire(&mut self, now: Millis) {
+        self.written.retain(|_, written| now.saturating_sub(written.at) < KEPT_MS);
+        self.deleted.retain(|_, deleted| now.saturating_sub(deleted.at) < KEPT_MS);
+    }
+}
+
+fn make_room<V>(held: &mut FxHashMap<Key, V>, at: impl Fn(&V) -> Millis) {
+    if held.len() < MOST_OBJECTS {
+        return;
+    }
+    let oldest = held.iter().min_by_key(|(_, value)| at(value)).map(|(key, _)| key.clone());
+    if let Some(key) = oldest {
+        held.remove(&key);
+    }
+}
+
+fn same_uid(a: Option<&str>, b: Option<&str>) -> bool {
+    a.is_some() && a == b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::fields::FieldSet;
+    use crate::testing::document;
+
+    fn object(uid: &str, version: u64) -> Rc<Object> {
+        let text = format!(r#"{{"metadata":{{"name":"x","uid":"{uid}","resourceVersion":"{version}"}}}}"#);
+        document(&text, &FieldSet::new(Vec::new()))
+    }
+
+    fn shown(overlay: &Overlay, held: Option<&Rc<Object>>) -> Option<u64> {
+        overlay.newer("x", held, 0).map(|object| object.version().as_u64().unwrap())
+    }
+
+    fn with(version: u64) -> Overlay {
+        let mut overlay = Overlay::default();
+        overlay.mutated(&object("uid-1", version), 0);
+        overlay
+    }
+
+    #[test]
+    fn mu_01_what_was_written_shows_until_the_stream_has_come_as_far() {
+        for (told, kept) in [(1, true), (2, false), (3, false)] {
+            let mut overlay = with(2);
+            let told = object("uid-1", told);
+            overlay.stored(&told);
+            assert_eq!(overlay.is_empty(), !kept);
+            assert_eq!(shown(&overlay, Some(&told)), Some(if kept { 2 } else { told.version().as_u64().unwrap() }));
+        }
+    }
+
+    #[test]
+    fn mu_02_a_deletion_takes_what_was_written_of_that_object_or_before() {
+        for (uid, version, shows) in [("uid-1", 1, None), ("uid-2", 3, None), ("uid-2", 1, Some(3))] {
+            let mut overlay = with(3);
+            assert_eq!(shown(&overlay, Some(&object("uid-1", 2))), Some(3));
+            overlay.deleted(&object(uid, version), 0);
+            assert_eq!(shown(&overlay, None), shows, "{uid} at {version}");
+        }
+    }
+
+    #[test]
+    fn mu_04_an_object_made_anew_is_read_as_the_stream_brought_it() {
+        let mut overlay = with(2);
+        overlay.deleted(&object("uid-1", 2), 0);
+        let anew = object("uid-2", 3);
+        overlay.stored(&anew);
+        overlay.mutated(&object("uid-1", 2), 0); // an answer that was slow
+        assert_eq!(shown(&overlay, Some(&anew)), Some(3));
+        assert_eq!(overlay.newer("x", Some(&anew), 0).unwrap().uid(), Some("uid-2"));
+    }
+
+    #[test]
+    fn mu_05_what_was_added_and_deleted_again_stays_away() {
+        let mut overlay = with(2);
+        assert_eq!(overlay.waiting(0).count(), 1);
+        overlay.deleted(&object("uid-1", 3), 0);
+        assert_eq!(overlay.waiting(0).count(), 0);
+        overlay.mutated(&object("uid-1", 2), 0);
+        overlay.mutated(&object("uid-1", 4), 0);
+        assert_eq!(shown(&overlay, None), None, "older than the deletion, or of the object that is gone");
+        overlay.mutated(&object("uid-2", 4), 0);
+        assert_eq!(shown(&overlay, None), Some(4));
+    }
+
+    #[test]
+    fn it_holds_so_many_for_so_long() {
+        let mut overlay = Overlay::default();
+        for number in 0..MOST_OBJECTS as u64 + 20 {
+            overlay.mutated(&crate::testing::named(&format!("pod{number}"), 1), number);
+        }
+        assert_eq!(overlay.waiting(200).count(), MOST_OBJECTS);
+        assert!(overlay.newer("pod19", None, 200).is_none() && overlay.newer("pod20", None, 200).is_some());
+        assert_eq!(overlay.waiting(20 + KEPT_MS).count(), MOST_OBJECTS - 1, "the oldest has waited long enough");
+    }
+}

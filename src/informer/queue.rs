@@ -1,0 +1,237 @@
+//! What waits for one handler, in order.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::informer::notice::{Notice, NoticeKind};
+use crate::key::Key;
+
+/// A handler's queue. Notices of one object may merge while none of them was delivered:
+///
+/// | waits | comes | becomes |
+/// |---|---|---|
+/// | update 1→2 | update 2→3 | update 1→3 |
+/// | add | update | add, of the newest |
+/// | add | delete | nothing |
+/// | update | delete | delete |
+/// | delete | add | both: it is another object |
+#[derive(Debug, Default)]
+pub struct Queue {
+    // An emptied place is what came and went.
+    notices: VecDeque<Option<Rc<Notice>>>,
+    // Notices that have left at the front, so that places keep their numbers.
+    left: u64,
+    // By key, where the last notice stands that the next may merge with.
+    mergeable: FxHashMap<Key, u64>,
+    count: usize,
+    resyncs: usize,
+}
+
+impl Queue {
+    /// Adds a notice, merged with what waits of the same object if `merge` says so. Returns how many notices of the initial state went unseen.
+    pub fn push(&mut self, notice: Rc<Notice>, merge: bool) -> usize {
+        if !merge {
+            self.append(notice);
+            return 0;
+        }
+        let Some(key) = notice.key().cloned() else {
+            self.append(notice);
+            return 0;
+        };
+        let place = self.mergeable.get(&key).map(|place| place - self.left);
+        let waiting = place.and_then(|place| self.notices.get_mut(usize::try_from(place).unwrap_or(usize::MAX)));
+        if let Some(slot) = waiting
+            && let Some(first) = slot.take()
+        {
+            self.count -= 1;
+            self.resyncs -= usize::from(first.kind == NoticeKind::Resynced);
+            let initial = usize::from(first.kind == NoticeKind::InitiallyAdded);
+            return match merged(&first, &notice) {
+                Merged::Both => {
+                    self.count += 1;
+                    self.resyncs += usize::from(first.kind == NoticeKind::Resynced);
+                    *slot = Some(first);
+                    self.append_mergeable(key, notice);
+                    0
+                }
+                Merged::One(merged) => {
+                    self.count += 1;
+                    self.resyncs += usize::from(merged.kind == NoticeKind::Resynced);
+                    *slot = Some(merged);
+                    0
+                }
+                Merged::None => {
+                    self.mergeable.remove(&key);
+                    initial
+                }
+            };
+        }
+        self.append_mergeable(key, notice);
+        0
+    }
+
+    fn append(&mut self, notice: Rc<Notice>) {
+        self.count += 1;
+        self.resyncs += usize::from(notice.kind == NoticeKind::Resynced);
+        self.notices.push_back(Some(notice));
+    }
+
+    fn append_mergeable(&mut self, key: Key, notice: Rc<Notice>) {
+        self.mergeable.insert(key, self.left + self.notices.len() as u64);
+        self.append(notice);
+    }
+
+    /// Takes the first notice.
+    pub fn pop(&mut self) -> Option<Rc<Notice>> {
+        loop {
+            let notice = self.notices.pop_front()?;
+            self.left += 1;
+            let Some(notice) = notice else { continue };
+            self.count -= 1;
+            self.resyncs -= usize::from(notice.kind == NoticeKind::Resynced);
+            // What follows is another delivery.
+            if let Some(key) = notice.key()
+                && self.mergeable.get(key) == Some(&(self.left - 1))
+            {
+                self.mergeable.remove(key);
+            }
+            return Some(notice);
+        }
+    }
+
+    /// Puts notices that were taken back to the front, in their order. They are as good as delivered: nothing merges with them.
+    pub fn push_front(&mut self, notices: impl DoubleEndedIterator<Item = Rc<Notice>>) {
+        for notice in notices.rev() {
+            self.left -= 1;
+            self.count += 1;
+            self.resyncs += usize::from(notice.kind == NoticeKind::Resynced);
+            self.notices.push_front(Some(notice));
+        }
+    }
+
+    /// Notices that wait.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether an earlier resync has not been told yet.
+    pub fn awaits_resync(&self) -> bool {
+        self.resyncs > 0
+    }
+
+    /// Forgets all of it.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+enum Merged {
+    /// They cannot merge.
+    Both,
+    One(Rc<Notice>),
+    /// Nothing is left to tell.
+    None,
+}
+
+fn merged(first: &Rc<Notice>, next: &Rc<Notice>) -> Merged {
+    let Some(object) = next.object.clone() else { return Merged::Both };
+    match (first.kind, next.kind) {
+        (kind, _) if kind.is_deletion() => Merged::Both,
+        (kind, next) if kind.is_addition() && next.is_deletion() => Merged::None,
+        (kind, _) if kind.is_addition() => Merged::One(Notice::new(kind, object, None)),
+        (NoticeKind::Resynced, _) => Merged::One(next.clone()),
+        (_, NoticeKind::Resynced) => Merged::One(first.clone()),
+        (_, kind) => Merged::One(Notice::new(kind, object, first.old.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::named;
+
+    fn notice(kind: NoticeKind, old: u64, new: u64) -> Rc<Notice> {
+        Notice::new(kind, named("x", new), (old > 0).then(|| named("x", old)))
+    }
+
+    fn added(version: u64) -> Rc<Notice> {
+        notice(NoticeKind::Added, 0, version)
+    }
+
+    fn updated(old: u64, new: u64) -> Rc<Notice> {
+        notice(NoticeKind::Updated, old, new)
+    }
+
+    fn deleted(version: u64) -> Rc<Notice> {
+        notice(NoticeKind::Deleted, version - 1, version)
+    }
+
+    fn drained(queue: &mut Queue) -> Vec<String> {
+        std::iter::from_fn(|| queue.pop()).map(|notice| format!("{notice:?}")).collect()
+    }
+
+    fn told(notices: &[Rc<Notice>]) -> Vec<String> {
+        let mut queue = Queue::default();
+        for notice in notices {
+            queue.push(notice.clone(), true);
+        }
+        let count = queue.len();
+        let told = drained(&mut queue);
+        assert_eq!((told.len(), queue.len()), (count, 0));
+        told
+    }
+
+    #[test]
+    fn q_34_undelivered_notices_of_one_object_merge_where_that_was_asked_for() {
+        assert_eq!(told(&[updated(1, 2), updated(2, 3)]), ["U(x@1->3)"]);
+        assert_eq!(told(&[added(1), updated(1, 2)]), ["A(x@2)"]);
+        assert_eq!(told(&[added(1), deleted(2)]), [""; 0]);
+        assert_eq!(told(&[updated(1, 2), deleted(3)]), ["D(x@3)"]);
+        assert_eq!(told(&[deleted(3), added(4)]), ["D(x@3)", "A(x@4)"], "another object of that name");
+        assert_eq!(told(&[deleted(3), added(4), updated(4, 5)]), ["D(x@3)", "A(x@5)"]);
+        assert_eq!(told(&[deleted(3), added(4), deleted(5)]), ["D(x@3)"]);
+    }
+
+    #[test]
+    fn q_34_nothing_merges_unasked_or_across_a_delivery() {
+        let mut queue = Queue::default();
+        queue.push(updated(1, 2), false);
+        queue.push(updated(2, 3), false);
+        assert_eq!(drained(&mut queue), ["U(x@1->2)", "U(x@2->3)"]);
+
+        queue.push(added(1), true);
+        assert_eq!(format!("{:?}", queue.pop().unwrap()), "A(x@1)");
+        queue.push(deleted(2), true);
+        assert_eq!(drained(&mut queue), ["D(x@2)"]);
+    }
+
+    #[test]
+    fn an_initial_add_that_goes_unseen_is_counted() {
+        let mut queue = Queue::default();
+        assert_eq!(queue.push(notice(NoticeKind::InitiallyAdded, 0, 1), true), 0);
+        assert_eq!(queue.push(updated(1, 2), true), 0);
+        assert_eq!(queue.push(deleted(3), true), 1);
+        assert!(queue.is_empty() && queue.pop().is_none());
+    }
+
+    #[test]
+    fn a_resync_gives_way_to_what_changed() {
+        let resynced = |version| notice(NoticeKind::Resynced, version, version);
+        assert_eq!(told(&[resynced(1), resynced(1)]), ["U(x@1->1)"]);
+        assert_eq!(told(&[resynced(1), updated(1, 2)]), ["U(x@1->2)"]);
+        assert_eq!(told(&[updated(1, 2), resynced(2)]), ["U(x@1->2)"]);
+        assert_eq!(told(&[added(1), resynced(1)]), ["A(x@1)"]);
+        let mut queue = Queue::default();
+        queue.push(resynced(1), true);
+        assert!(queue.awaits_resync());
+        queue.push(updated(1, 2), true);
+        assert!(!queue.awaits_resync());
+    }
+}

@@ -1,0 +1,113 @@
+//! When handlers are told everything once more: client-go's resync periods, by deadlines.
+
+use crate::runtime::Millis;
+
+/// No resync comes more often than this.
+pub const MINIMUM_RESYNC_MS: Millis = 1000;
+
+/// How often an informer looks for handlers whose resync is due. 0: never, whatever they ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckPeriod {
+    millis: Millis,
+    started: bool,
+}
+
+/// The resync of one handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resync {
+    requested: Millis,
+    period: Millis,
+    due: Millis,
+    /// Whether it hears of objects that did not change: at first each does, from the first look on those whose resync was due at the last.
+    pub syncing: bool,
+}
+
+impl CheckPeriod {
+    /// Of an informer that was asked for this period.
+    pub fn new(millis: Millis) -> Self {
+        Self { millis, started: false }
+    }
+
+    /// From now on no handler makes it shorter.
+    pub fn start(&mut self) {
+        self.started = true;
+    }
+
+    /// How often to look; 0 is never.
+    pub fn millis(self) -> Millis {
+        self.millis
+    }
+
+    /// The resync of a handler that asks for this period. Before the start a shorter one shortens the check period, which concerns every handler
+    /// (see [`Resync::adapt`]); after it the handler's is raised.
+    pub fn admit(&mut self, requested: Millis, now: Millis) -> Resync {
+        let mut requested = if requested > 0 { requested.max(MINIMUM_RESYNC_MS) } else { 0 };
+        if requested > 0 && requested < self.millis {
+            if self.started {
+                requested = self.millis;
+            } else {
+                self.millis = requested;
+            }
+        }
+        let mut resync = Resync { requested, period: 0, due: 0, syncing: true };
+        resync.adapt(*self, now);
+        resync
+    }
+}
+
+impl Resync {
+    /// Goes by the informer's check period as it is now.
+    pub fn adapt(&mut self, check: CheckPeriod, now: Millis) {
+        self.period = if self.requested == 0 || check.millis == 0 { 0 } else { self.requested.max(check.millis) };
+        self.due = now + self.period;
+    }
+
+    /// The informer looks: whether this handler's resync is due. Then the next one is a period from now.
+    pub fn look(&mut self, now: Millis) -> bool {
+        self.syncing = self.period > 0 && self.due <= now;
+        if self.syncing {
+            self.due = now + self.period;
+        }
+        self.syncing
+    }
+
+    /// The period that came of what was asked for; 0 is never.
+    pub fn period(self) -> Millis {
+        self.period
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Millis = 1000;
+
+    #[test]
+    fn in_04_periods_below_a_second_are_raised_and_follow_the_informers() {
+        let mut check = CheckPeriod::new(60 * SECOND);
+        assert_eq!(check.admit(10, 0).period(), SECOND, "the least there is");
+        assert_eq!(check.millis(), SECOND, "and before the start the informer follows its handlers");
+
+        let mut check = CheckPeriod::new(60 * SECOND);
+        check.start();
+        assert_eq!(check.admit(SECOND, 0).period(), 60 * SECOND, "after the start they follow it");
+        assert_eq!(check.admit(61 * SECOND, 0).period(), 61 * SECOND);
+        assert_eq!(check.admit(0, 0).period(), 0);
+
+        let mut check = CheckPeriod::new(0);
+        assert_eq!(check.admit(10 * SECOND, 0).period(), 0, "an informer without resync has none for anybody");
+    }
+
+    #[test]
+    fn a_shorter_check_period_concerns_who_was_there() {
+        let mut check = CheckPeriod::new(60 * SECOND);
+        let mut first = check.admit(60 * SECOND, 0);
+        check.admit(7 * SECOND, 0);
+        first.adapt(check, 0);
+        assert_eq!((check.millis(), first.period()), (7 * SECOND, 60 * SECOND));
+        // Looked at each 7 s, 60 s become 63.
+        let due: Vec<u64> = (1..20).map(|look| look * 7 * SECOND).filter(|now| first.look(*now)).collect();
+        assert_eq!(due, [63 * SECOND, 126 * SECOND]);
+    }
+}

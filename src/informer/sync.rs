@@ -1,0 +1,86 @@
+//! When a handler has been told the state that it began with.
+
+use crate::status::{Error, ErrorCode};
+
+/// Counts notices of the initial state that have not been handled, and waits for word that there are no more to come: client-go's
+/// `SingleFileTracker`. Once both are there it stays synced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SyncTracker {
+    waiting: usize,
+    upstream: bool,
+    synced: bool,
+}
+
+impl SyncTracker {
+    /// So many notices of the initial state are queued.
+    pub fn start(&mut self, notices: usize) {
+        self.waiting += notices;
+    }
+
+    /// So many of them were handled, or will never be told. Fails, and counts none, when there are not so many.
+    pub fn finish(&mut self, notices: usize) -> Result<(), Error> {
+        let Some(waiting) = self.waiting.checked_sub(notices) else {
+            let message = format!("{notices} notices of the initial state were handled, and only {} were queued", self.waiting);
+            return Err(Error::new(ErrorCode::Internal, message));
+        };
+        self.waiting = waiting;
+        self.look();
+        Ok(())
+    }
+
+    /// All notices of the initial state are queued.
+    pub fn upstream_synced(&mut self) {
+        self.upstream = true;
+        self.look();
+    }
+
+    /// Whether the initial state has been told.
+    pub fn has_synced(&self) -> bool {
+        self.synced
+    }
+
+    fn look(&mut self) {
+        self.synced |= self.upstream && self.waiting == 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sy_01_both_are_needed_in_either_order() {
+        let mut tracker = SyncTracker::default();
+        tracker.start(1);
+        tracker.upstream_synced();
+        assert!(!tracker.has_synced(), "the notice was not handled");
+        tracker.finish(1).unwrap();
+        assert!(tracker.has_synced());
+
+        let mut tracker = SyncTracker::default();
+        tracker.start(1);
+        tracker.finish(1).unwrap();
+        assert!(!tracker.has_synced(), "more may be to come");
+        tracker.upstream_synced();
+        assert!(tracker.has_synced());
+
+        let mut tracker = SyncTracker::default();
+        tracker.upstream_synced();
+        assert!(tracker.has_synced(), "an empty state");
+    }
+
+    #[test]
+    fn sy_02_the_hundredth_of_a_hundred_makes_it_synced_and_one_more_is_an_error() {
+        let mut tracker = SyncTracker::default();
+        tracker.start(100);
+        tracker.upstream_synced();
+        for _ in 0..99 {
+            tracker.finish(1).unwrap();
+        }
+        assert!(!tracker.has_synced());
+        tracker.finish(1).unwrap();
+        assert!(tracker.has_synced());
+        assert_eq!(tracker.finish(1).unwrap_err().code, ErrorCode::Internal);
+        assert!(tracker.has_synced(), "what was synced stays so");
+    }
+}

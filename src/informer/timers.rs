@@ -1,0 +1,95 @@
+//! What an informer needs of its resource: a stream, a clock, a flush.
+
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::channel::oneshot;
+use futures::future::{Either, select};
+
+use crate::cache::cacher::Cacher;
+use crate::cache::resource::Resource;
+use crate::informer::handler::HandlerOptions;
+use crate::informer::index::Indexer;
+use crate::object::{Object, ObjectId};
+use crate::runtime::Millis;
+use crate::status::Error;
+
+impl Cacher {
+    /// Starts an informer. Returns whether it had not started.
+    pub fn start_informer(&mut self, id: u32) -> bool {
+        let fields = self.fields().clone();
+        let listed = self.is_listed();
+        self.informers.start(id, listed.then_some(&self.store), &fields.borrow())
+    }
+
+    /// Registers a handler with an informer.
+    pub fn add_handler(&mut self, id: u32, options: HandlerOptions, now: Millis) -> Result<u32, Error> {
+        let fields = self.fields().clone();
+        self.informers.add_handler(id, options, &self.store, &fields.borrow(), now)
+    }
+
+    /// Adds indexes to an informer.
+    pub fn add_indexers(&mut self, id: u32, indexers: Vec<Indexer>) -> Result<(), Error> {
+        let fields = self.fields().clone();
+        self.informers.add_indexers(id, indexers, &self.store, &fields)
+    }
+
+    /// The objects whose values in an informer's index by a function are missing.
+    pub fn undecided(&self, id: u32, index: &str) -> Vec<Rc<Object>> {
+        self.informers.get(id).map(|informer| informer.indexes.undecided(index, &self.store)).unwrap_or_default()
+    }
+
+    /// The values of an object in such an index.
+    pub fn decide(&mut self, id: u32, index: &str, key: &str, object: ObjectId, values: Vec<Rc<str>>) {
+        if let Some(informer) = self.informers.get_mut(id) {
+            informer.indexes.decide(index, key, object, values, &self.store);
+        }
+    }
+
+    fn resync_informer(&mut self, id: u32, now: Millis) {
+        let fields = self.fields().clone();
+        self.informers.resync(id, &self.store, &fields.borrow(), now);
+    }
+}
+
+impl Resource {
+    /// Starts an informer; the stream is opened by [`Resource::start`]. Returns whether it had not started.
+    pub fn start_informer(self: &Rc<Self>, id: u32) -> bool {
+        let started = self.with(|cacher| cacher.start_informer(id));
+        if started {
+            self.keep_resyncing(id);
+        }
+        started
+    }
+
+    /// Looks after the resyncs of an informer until it ends. By the clock: a look that is late is one look.
+    fn keep_resyncing(self: &Rc<Self>, id: u32) {
+        let period = self.with(|cacher| {
+            let informer = cacher.informers.get_mut(id)?;
+            let period = informer.check.millis();
+            let (open, over) = oneshot::channel();
+            informer.ticking = (period > 0).then_some(open);
+            Some((period, over))
+        });
+        let Some((period, mut over)) = period.filter(|(period, _)| *period > 0) else { return };
+        let this = Rc::downgrade(self);
+        let runtime = self.runtime.clone();
+        self.runtime.spawn(
+            async move {
+                let mut due = runtime.now() + period;
+                loop {
+                    let sleep = runtime.sleep(due.saturating_sub(runtime.now()));
+                    let Either::Right(_) = select(&mut over, sleep).await else { return };
+                    let now = runtime.now();
+                    if now < due {
+                        continue;
+                    }
+                    due = now + period;
+                    let Some(this) = this.upgrade() else { return };
+                    this.with(|cacher| cacher.resync_informer(id, now));
+                }
+            }
+            .boxed_local(),
+        );
+    }
+}

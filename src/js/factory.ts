@@ -1,0 +1,85 @@
+import { closedError } from "./errors.js";
+import { InformerImpl } from "./informer.js";
+import { fromText, readSpec } from "./spec.js";
+import type {
+  Informer,
+  InformerFactory,
+  InformerFactoryOptions,
+  KubeObject,
+  ResourceSpec,
+  SourceSpec,
+  WaitOptions,
+  WatchCache,
+  WatchInterruption,
+} from "./types.js";
+import { waitForSync } from "./wait.js";
+
+/**
+ * Informers by resource, as client-go's shared informer factory: one for each, started, waited for and stopped together. Informers of several
+ * factories of one cache share its streams; one closes `linger` after the last that used it has stopped.
+ */
+export function createInformerFactory(cache: WatchCache, options: InformerFactoryOptions = {}): InformerFactory {
+  return new Factory(cache, options);
+}
+
+class Factory implements InformerFactory {
+  readonly #cache: WatchCache;
+  readonly #options: InformerFactoryOptions;
+  readonly #informers = new Map<string, { name: string; informer: Informer<any> }>();
+  #shut = false;
+
+  constructor(cache: WatchCache, options: InformerFactoryOptions) {
+    this.#cache = cache;
+    this.#options = options;
+  }
+
+  forResource<T extends KubeObject = KubeObject>(spec: string | ResourceSpec | SourceSpec): Informer<T> {
+    const narrowed = this.#narrowed(spec);
+    const { key, name } = readSpec(narrowed);
+    const known = this.#informers.get(key);
+    if (known !== undefined) return known.informer as Informer<T>;
+    if (this.#shut) throw closedError(name);
+    const { resyncPeriod, transform, onWatchError } = this.#options;
+    const informer = this.#cache.resource<T>(narrowed).informer({
+      start: false,
+      ...(resyncPeriod === undefined ? {} : { resyncPeriod }),
+      ...(transform === undefined ? {} : { transform }),
+      ...(onWatchError === undefined ? {} : { onWatchError: (told: WatchInterruption) => onWatchError(told, name) }),
+    });
+    // Two resources may have one name: then it says where it is, too.
+    const taken = [...this.#informers.values()].some((other) => other.name === name);
+    this.#informers.set(key, { name: taken ? `${name} ${key}` : name, informer });
+    return informer;
+  }
+
+  start(): void {
+    if (this.#shut) return;
+    for (const { informer } of this.#informers.values()) if (!informer.isStarted) informer.start();
+  }
+
+  async waitForCacheSync(options?: WaitOptions): Promise<void> {
+    const started = [...this.#informers.values()].filter(({ informer }) => informer.isStarted);
+    await waitForSync(Object.fromEntries(started.map(({ name, informer }) => [name, informer])), options);
+  }
+
+  async shutdown(): Promise<void> {
+    this.#shut = true;
+    const idle: Promise<void>[] = [];
+    for (const { informer } of this.#informers.values()) {
+      if (informer instanceof InformerImpl) idle.push(informer.idle());
+      informer.stop();
+    }
+    await Promise.all(idle);
+  }
+
+  #narrowed(spec: string | ResourceSpec | SourceSpec): ResourceSpec | SourceSpec {
+    if (typeof spec === "object" && "source" in spec) return spec;
+    const { namespace, labelSelector, fieldSelector } = this.#options;
+    const narrow = {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    };
+    return { ...narrow, ...(typeof spec === "string" ? fromText(spec) : spec) };
+  }
+}

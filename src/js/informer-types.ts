@@ -1,0 +1,239 @@
+import type { WatchCacheError } from "./errors.js";
+import type { IndexFunction, KubeObject, Path, ResourceSpec, ResourceStatus, SourceSpec } from "./types.js";
+
+/** Options of `Resource.informer`. */
+export interface InformerOptions<T> {
+  /**
+   * How often handlers are told every object once more, in milliseconds, where they ask for no period of their own. It costs no request. 0, the
+   * default: never, whatever a handler asks for. Not shorter than a second.
+   */
+  resyncPeriod?: number;
+  /**
+   * Makes of each object what handlers, indexes by a function and reads see. It gets a copy of its own, which it may change and return, once for
+   * each version of an object that somebody looks at; never its own result. Where it throws, the error is reported, handlers do not hear of that
+   * version, and reads leave the object out.
+   */
+  transform?: (object: any) => T;
+  /**
+   * Named indexes. By a path, each object has one value: the text there in the stored document, empty where there is none; nothing is decoded for
+   * it. By a function, any number: it is called for what has changed when the index is next read. The index `"namespace"` always exists, and so do
+   * those of the cache's option `indexes`.
+   */
+  indexers?: Readonly<Record<string, Path | IndexFunction>>;
+  /**
+   * Whether a relist also tells of objects that did not change, as client-go does: until the first resync to every handler, then to those whose
+   * resync is due. Default false: what did not change is told by resyncs alone.
+   */
+  relistUpdates?: boolean;
+  /**
+   * Whether reads of this informer show at once what was written through the resource, and what `mutated` was given, until the stream has come as
+   * far: client-go's mutation cache. At most 100 objects, for at most five minutes. Handlers hear of the stream alone. Default false.
+   */
+  readYourWrites?: boolean;
+  /** Told of every interruption of the stream, those that heal by themselves included. */
+  onWatchError?: (interruption: WatchInterruption) => void;
+  /** Whether it starts at once. Default true; otherwise `start()` does it. */
+  start?: boolean;
+}
+
+/** One interruption of the stream under an informer. */
+export interface WatchInterruption {
+  /** What the resource does about it. */
+  readonly phase: ResourceStatus["phase"];
+  /** What happened; `error.status` is the server's own answer, where there was one. */
+  readonly error: WatchCacheError;
+  /** When it goes on, in milliseconds since 1970. Absent: at once. */
+  readonly retryAt?: number;
+  /** The same from now, in milliseconds; 0 for at once. */
+  readonly delayMs: number;
+  /** Whether something is held that may be out of date. */
+  readonly stale: boolean;
+}
+
+/**
+ * A shared informer, as client-go has it: handlers over the one stream and the one copy of the objects that watches and views have too.
+ *
+ * The store changes first, then handlers are told: what a handler reads is at least as new as what it is told.
+ */
+export interface Informer<T> {
+  /**
+   * Registers a handler, at any time. It first hears of each object that is held, as additions with `isInInitialList`, then of every change: no gap,
+   * no duplicate. The same handler may be registered several times. Handlers are called by themselves, each in its own order.
+   *
+   * A handler that throws is reported (`reportError`) and gets the next notice. One that returns a promise is waited for: its next notice comes when
+   * that has settled.
+   *
+   * @param handler callbacks with decoded objects, or a function that gets events, of which nothing is decoded before it is read.
+   * @throws {WatchCacheError} `closed` after `stop()`, `invalid` for options that cannot be read.
+   */
+  addEventHandler(handler: EventHandler<T> | InformerListener<T>, options?: HandlerOptions<T>): HandlerRegistration;
+  /** As `registration.remove()`. A registration of another informer stays as it is. */
+  removeEventHandler(registration: HandlerRegistration): Promise<void>;
+  /**
+   * Adds indexes, at any time before the end; what is held is in them at once.
+   *
+   * @throws {WatchCacheError} `invalid`, and none is added, when a name is taken; `closed` after `stop()`.
+   */
+  addIndexers(indexers: Readonly<Record<string, Path | IndexFunction>>): void;
+  /** The first list is whole, and in the queue of every handler of that moment. Never false again. */
+  readonly hasSynced: boolean;
+  /** Resolves when `hasSynced` comes true. Rejects with `closed` when the informer is stopped before. Network errors do not reject it. */
+  readonly synced: Promise<void>;
+  /** The newest version held; empty before the first list. */
+  readonly lastSyncResourceVersion: string;
+  readonly isStarted: boolean;
+  readonly isStopped: boolean;
+  /**
+   * The objects with a value of an index, in the order of their keys. The same array until one of them changes.
+   *
+   * @throws {WatchCacheError} `invalid` for an index that does not exist.
+   */
+  byIndex(index: string, value: string): readonly T[];
+  /** Their keys, `"namespace/name"` or `"name"`, in order. @throws {WatchCacheError} `invalid` for an index that does not exist. */
+  indexKeys(index: string, value: string): readonly string[];
+  /** The values that some object has in an index, in order; none for an index that does not exist. */
+  indexValues(index: string): readonly string[];
+  /**
+   * The objects that a label selector lets through, of one namespace or of all, in the order of their keys. The same array until one of them changes;
+   * its elements are decoded when they are first read.
+   *
+   * @throws {WatchCacheError} `invalid` for a selector with a mistake.
+   */
+  list(labelSelector?: string, namespace?: string): readonly T[];
+  /** The object under `"namespace/name"` or `"name"`. */
+  get(key: string): T | undefined;
+  /** For `readYourWrites`: an object as a write that went another way left it, with its new `metadata.resourceVersion`. */
+  mutated(object: KubeObject): void;
+  /** Opens the stream, if `start: false` held it back. A second call only logs a warning, and so does one after `stop()`. */
+  start(): void;
+  /** Ends it for good: nothing is called afterwards. The stream stays open for other users, and for `linger`. */
+  stop(): void;
+}
+
+/** Callbacks of an informer. Objects are shared by all readers: do not change them. */
+export interface EventHandler<T> {
+  /** An object is there. `isInInitialList`: it was when the handler joined. */
+  onAdd?(object: T, isInInitialList: boolean, event: InformerEvent<T>): void | PromiseLike<unknown>;
+  /** An object changed, or is told once more by a resync (`event.resync`): then both have the same version. After a gap several changes come as one. */
+  onUpdate?(old: T, object: T, event: InformerEvent<T>): void | PromiseLike<unknown>;
+  /** An object is gone. */
+  onDelete?(deleted: Deleted<T>, event: InformerEvent<T>): void | PromiseLike<unknown>;
+  /**
+   * More changes wait than `bufferSize`: from here on those of one object merge, until nothing waits any more. No object's last state is lost.
+   * Without this method it is reported as an error with code `overflow`.
+   */
+  onOverflow?(): void | PromiseLike<unknown>;
+}
+
+/** A handler as one function. */
+export type InformerListener<T> = (event: InformerEvent<T>) => void | PromiseLike<unknown>;
+
+/** What a handler is told. Its getters read the stored bytes: nothing is decoded before it is asked for. */
+export interface InformerEvent<T> {
+  readonly type: "add" | "update" | "delete" | "overflow";
+  /** `"namespace/name"` or `"name"`; empty for `overflow`. */
+  readonly key: string;
+  readonly resourceVersion: string;
+  /** The object after it; for `delete` its last state. Decoded at the first read, then shared by all readers. */
+  readonly object: T;
+  /** The object before it; undefined for `add`. Decoded at the first read. */
+  readonly oldObject: T | undefined;
+  /** One field of the stored object, before any `transform`, without decoding it. @throws {WatchCacheError} `invalid` for a path that cannot be read. */
+  get(path: Path): unknown;
+  /** The same of the object before it; undefined where there is none. */
+  getOld(path: Path): unknown;
+  /** Of `add`: it was there when the handler joined. */
+  readonly isInInitialList: boolean;
+  /** Of `update`: nothing changed, it is told once more. */
+  readonly resync: boolean;
+  /** Of `delete`: the deletion was missed, and `object` is the last state that was seen. */
+  readonly finalStateUnknown: boolean;
+}
+
+/** An object that is gone. */
+export interface Deleted<T> {
+  /** `"namespace/name"` or `"name"`. */
+  readonly key: string;
+  /** Its last state: as it was deleted, or where that was missed as it was last seen. Decoded at the first read. */
+  readonly object?: T;
+  /** The deletion was missed. */
+  readonly finalStateUnknown: boolean;
+}
+
+/** Options of `Informer.addEventHandler`. */
+export interface HandlerOptions<T> {
+  /** Its own resync period, in milliseconds, raised to a second and rounded up to the informer's. 0: none. Default: the informer's. */
+  resyncPeriod?: number;
+  /**
+   * Whether changes of one object that wait for this handler merge: two updates into one, an addition with what follows, an addition and a deletion
+   * into nothing. Default false.
+   */
+  coalesce?: boolean;
+  /** Changes that may wait for a handler which returned a promise; see `onOverflow`. Default 1,000. */
+  bufferSize?: number;
+  /** How long the handler may be called, in milliseconds, before the page has its turn. Default: no limit but 500 notices a turn. */
+  timeSlice?: number;
+  /** Only objects of this namespace. */
+  namespace?: string;
+  /** Only objects that it lets through. One that comes to pass is added, one that ceases to is deleted with its last state that passed. Nothing is decoded for it. */
+  labelSelector?: string;
+  /** The same for any scalar paths. */
+  fieldSelector?: string;
+  /** The same by a function, which decodes. */
+  filter?: (object: T) => boolean;
+}
+
+/** A handler's registration. */
+export interface HandlerRegistration {
+  /** The informer has synced, and every call with `isInInitialList` has returned, or thrown. */
+  readonly hasSynced: boolean;
+  /** Resolves when `hasSynced` comes true. Rejects with `closed` when the handler is removed, or the informer stopped, before. */
+  readonly synced: Promise<void>;
+  /**
+   * Takes the handler away; what was not delivered to it never will be. Does nothing the second time.
+   *
+   * @returns resolves when a call that is under way has ended; so do not await it inside the handler itself.
+   */
+  remove(): Promise<void>;
+}
+
+/** Options of `createInformerFactory`: those of its informers. */
+export interface InformerFactoryOptions {
+  resyncPeriod?: number;
+  transform?: (object: any) => any;
+  /** Narrows every informer that is named by text. */
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+  onWatchError?: (interruption: WatchInterruption, resource: string) => void;
+}
+
+/** Informers by resource, one for each, started and waited for together. */
+export interface InformerFactory {
+  /** The informer of a resource: the same for equal specs. It starts with `start()`. @throws {WatchCacheError} as `WatchCache.resource`; `closed` after `shutdown()`. */
+  forResource<T extends KubeObject = KubeObject>(spec: string | ResourceSpec | SourceSpec): Informer<T>;
+  /** Starts those informers that have not started. Does nothing after `shutdown()`. */
+  start(): void;
+  /**
+   * Waits for those informers that have started.
+   *
+   * @throws as `waitForSync`.
+   */
+  waitForCacheSync(options?: WaitOptions): Promise<void>;
+  /** Stops all of them. Resolves when the calls under way have ended. */
+  shutdown(): Promise<void>;
+}
+
+/** What can be waited for. */
+export interface Syncing {
+  readonly hasSynced: boolean;
+  readonly synced: Promise<void>;
+}
+
+/** Options of `waitForSync`. */
+export interface WaitOptions {
+  /** Gives up after this many milliseconds. Default: never. */
+  timeoutMs?: number;
+  /** Aborting it gives up. */
+  signal?: AbortSignal;
+}

@@ -1,0 +1,368 @@
+import { closedError, toError, WatchCacheError } from "./errors.js";
+import type { Notifier } from "./notifier.js";
+import type { ObjectTable } from "./objects.js";
+import type { RawInterruption, RawResource } from "./raw.js";
+import { type Reader, Transformed } from "./reader.js";
+import { RegistrationImpl, Settled } from "./registration.js";
+import type {
+  EventHandler,
+  HandlerOptions,
+  HandlerRegistration,
+  IndexFunction,
+  Informer,
+  InformerListener,
+  InformerOptions,
+  KubeObject,
+  Path,
+} from "./types.js";
+import { toDocument } from "./write.js";
+
+/** What an informer needs of its resource. */
+export interface InformerHost {
+  readonly name: string;
+  readonly debug: boolean;
+  report(error: unknown): void;
+  warn(message: string): void;
+  /** A use that lasts. */
+  acquire(): () => void;
+  informerStopped(informer: InformerImpl<any>): void;
+}
+
+interface Attachment {
+  readonly raw: RawResource;
+  readonly notifier: Notifier;
+  readonly objects: ObjectTable;
+  readonly reader: Reader;
+  readonly id: number;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** Informers that nobody holds any more give their ids back. */
+const forgotten = new FinalizationRegistry<{ raw: RawResource; id: number }>(({ raw, id }) => {
+  try {
+    raw.informerForget(id);
+  } catch {
+    // Closed or poisoned: it is gone.
+  }
+});
+
+/** An informer as users hold it. Its half in the core comes with the resource's session. */
+export class InformerImpl<T> implements Informer<T> {
+  readonly #host: InformerHost;
+  readonly #options: InformerOptions<T>;
+  readonly #registrations = new Set<RegistrationImpl<T>>();
+  readonly #indexers = new Map<string, Path | IndexFunction>();
+  readonly #synced = new Settled();
+  readonly #arrays = new Map<string, { ids: Float64Array; objects: WeakRef<readonly T[]> }>();
+  #at: Attachment | undefined;
+  #hasSynced = false;
+  #version = "";
+  #started = false;
+  #stopped = false;
+  #release: (() => void) | undefined;
+
+  constructor(host: InformerHost, options: InformerOptions<T>) {
+    this.#host = host;
+    const { resyncPeriod = 0, transform, onWatchError } = options;
+    period("resyncPeriod", resyncPeriod);
+    for (const [name, given] of Object.entries({ transform, onWatchError })) {
+      if (given !== undefined && typeof given !== "function") throw invalid(`${name} is a function, not ${typeof given}`);
+    }
+    this.#options = options;
+    for (const [name, by] of checked(options.indexers ?? {})) this.#indexers.set(name, by);
+  }
+
+  // ------------------------------------------------------------------------- called by the resource
+
+  /** The core is there: registers with it. */
+  attach(raw: RawResource, notifier: Notifier, objects: ObjectTable): void {
+    if (this.#at !== undefined || this.#stopped) return;
+    const { resyncPeriod = 0, relistUpdates = false, readYourWrites = false, transform } = this.#options;
+    const id = raw.informer({ resyncPeriod, relistUpdates, readYourWrites });
+    const reader = transform === undefined ? objects : new Transformed(objects, transform, this.#host.name, this.#host.debug);
+    this.#at = { raw, notifier, objects, reader, id };
+    forgotten.register(this, { raw, id }, this);
+    notifier.attachInformer(id, this);
+    try {
+      raw.informerAddIndexers(id, described(this.#indexers));
+      for (const registration of [...this.#registrations]) registration.attach(raw, notifier, reader, id);
+      if (this.#started) this.#begin(this.#at);
+    } catch (error) {
+      // Given before the core was there to judge it.
+      this.fail(toError(error, this.#host.name));
+    }
+  }
+
+  /** The core is gone. */
+  detach(): void {
+    if (this.#at === undefined) return;
+    for (const registration of this.#registrations) registration.detach();
+    this.#at.notifier.detachInformer(this.#at.id);
+    forgotten.unregister(this);
+    this.#arrays.clear();
+    this.#at = undefined;
+  }
+
+  /** It cannot go on. */
+  fail(error: WatchCacheError): void {
+    if (this.#stopped) return;
+    this.#host.report(error);
+    this.#end(error);
+  }
+
+  // ------------------------------------------------------------------------- called by the notifier
+
+  syncedNow(): void {
+    this.#hasSynced = true;
+    this.#synced.resolve();
+  }
+
+  interrupted({ phase, error, retryAt, stale }: RawInterruption): void {
+    const { onWatchError } = this.#options;
+    if (onWatchError === undefined || !this.#started || this.#stopped) return;
+    const delayMs = retryAt === undefined ? 0 : Math.max(0, retryAt - Date.now());
+    try {
+      onWatchError({ phase, error: toError(error, this.#host.name), ...(retryAt === undefined ? {} : { retryAt }), delayMs, stale });
+    } catch (thrown) {
+      this.#host.report(thrown);
+    }
+  }
+
+  // -------------------------------------------------------------------------------------- its life
+
+  get isStarted(): boolean {
+    return this.#started;
+  }
+
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  get hasSynced(): boolean {
+    const at = this.#at;
+    if (!this.#hasSynced && at !== undefined) this.#hasSynced = this.#call(() => at.raw.informerSynced(at.id));
+    return this.#hasSynced;
+  }
+
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  get lastSyncResourceVersion(): string {
+    const at = this.#at;
+    if (at !== undefined && this.#started && !this.#stopped) this.#version = this.#call(() => at.raw.informerVersion());
+    return this.#version;
+  }
+
+  start(): void {
+    if (this.#started || this.#stopped) {
+      this.#host.warn(
+        `the informer of ${this.#host.name} ${this.#stopped ? "has stopped, and never starts again" : "has started already"}`,
+      );
+      return;
+    }
+    this.#started = true;
+    const release = this.#host.acquire();
+    // That may have failed, and ended this.
+    if (this.#stopped) return release();
+    this.#release = release;
+    if (this.#at !== undefined) this.#begin(this.#at);
+  }
+
+  stop(): void {
+    void this.lastSyncResourceVersion;
+    this.#end(closedError(this.#host.name));
+  }
+
+  /** Resolves when no call is under way any more. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#registrations].map((registration) => registration.idle));
+  }
+
+  #begin({ raw, id }: Attachment): void {
+    raw.informerStart(id);
+  }
+
+  #end(error: WatchCacheError): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    const at = this.#at;
+    for (const registration of this.#registrations) registration.end(error);
+    this.#registrations.clear();
+    try {
+      at?.raw.informerStop(at.id);
+    } catch {
+      // Closed or poisoned: it has ended already.
+    }
+    if (!this.#hasSynced) this.#synced.reject(error);
+    this.#host.informerStopped(this);
+    this.#release?.();
+    this.#release = undefined;
+  }
+
+  // --------------------------------------------------------------------------------------- handlers
+
+  addEventHandler(handler: EventHandler<T> | InformerListener<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
+    if (typeof handler !== "function" && (typeof handler !== "object" || handler === null)) {
+      throw invalid(`a handler is a function or an object with onAdd, onUpdate and onDelete, not ${String(handler)}`);
+    }
+    for (const name of ["resyncPeriod", "bufferSize", "timeSlice"] as const) if (options[name] !== undefined) period(name, options[name]);
+    if (options.filter !== undefined && typeof options.filter !== "function") throw invalid("filter is a function");
+    if (this.#stopped) {
+      const message = "handler was not added to shared informer because it has stopped already";
+      throw new WatchCacheError("closed", message, { resource: this.#host.name });
+    }
+    const registration = new RegistrationImpl<T>(
+      {
+        name: this.#host.name,
+        report: (error) => this.#host.report(error),
+        removed: (removed) => this.#registrations.delete(removed as RegistrationImpl<T>),
+      },
+      handler,
+      options,
+    );
+    const at = this.#at;
+    if (at !== undefined) this.#call(() => registration.attach(at.raw, at.notifier, at.reader, at.id));
+    this.#registrations.add(registration);
+    return registration;
+  }
+
+  async removeEventHandler(registration: HandlerRegistration): Promise<void> {
+    if (!(registration instanceof RegistrationImpl)) throw invalid("a registration is what addEventHandler returned");
+    if (this.#registrations.has(registration)) await registration.remove();
+  }
+
+  // ---------------------------------------------------------------------------------------- indexes
+
+  addIndexers(indexers: Readonly<Record<string, Path | IndexFunction>>): void {
+    if (this.#stopped) {
+      throw new WatchCacheError("closed", "indexers were not added because the informer has stopped already", {
+        resource: this.#host.name,
+      });
+    }
+    const read = checked(indexers);
+    for (const [name] of read) if (this.#indexers.has(name)) throw invalid(`indexer conflict: ${name}`);
+    const at = this.#at;
+    if (at !== undefined) this.#call(() => at.raw.informerAddIndexers(at.id, described(read)));
+    for (const [name, by] of read) this.#indexers.set(name, by);
+  }
+
+  byIndex(index: string, value: string): readonly T[] {
+    return this.#look(NOTHING as readonly T[], (at) => {
+      this.#decide(at, index);
+      return this.#array(at, JSON.stringify([index, value]), at.raw.informerByIndex(at.id, index, value));
+    });
+  }
+
+  indexKeys(index: string, value: string): readonly string[] {
+    return this.#look<readonly string[]>(NOTHING, (at) => {
+      this.#decide(at, index);
+      return at.raw.informerIndexKeys(at.id, index, value);
+    });
+  }
+
+  indexValues(index: string): readonly string[] {
+    return this.#look<readonly string[]>(NOTHING, (at) => {
+      this.#decide(at, index);
+      return at.raw.informerIndexValues(at.id, index);
+    });
+  }
+
+  list(labelSelector = "", namespace = ""): readonly T[] {
+    return this.#look(NOTHING as readonly T[], (at) =>
+      this.#array(at, JSON.stringify([labelSelector, namespace, "list"]), at.raw.informerList(at.id, labelSelector, namespace)),
+    );
+  }
+
+  get(key: string): T | undefined {
+    return this.#look<T | undefined>(undefined, (at) => {
+      const id = at.raw.informerGet(at.id, key);
+      return id === 0 ? undefined : this.#shown(at, id)[0];
+    });
+  }
+
+  mutated(object: KubeObject): void {
+    const document = toDocument(object, this.#host.name);
+    this.#look(undefined, ({ raw }) => raw.informerMutated(document));
+  }
+
+  // ---------------------------------------------------------------------------------------- helpers
+
+  /** Has the function of an index judge what has changed since. */
+  #decide({ raw, reader, id }: Attachment, index: string): void {
+    const values = this.#indexers.get(index);
+    if (typeof values !== "function") return;
+    for (const object of raw.informerUndecided(id, index)) {
+      let given: string[] = [];
+      try {
+        const answer: unknown = values(reader.take(object));
+        if (!Array.isArray(answer) || !answer.every((value) => typeof value === "string")) {
+          throw invalid(`the function of the index ${JSON.stringify(index)} returned something else than an array of strings`);
+        }
+        given = [...new Set<string>(answer)];
+      } catch (error) {
+        this.#host.report(error);
+      }
+      raw.informerDecide(id, index, object, given);
+    }
+  }
+
+  /** The same array while it would hold the same. */
+  #array(at: Attachment, name: string, ids: Float64Array): readonly T[] {
+    const known = this.#arrays.get(name);
+    const same = known?.objects.deref();
+    if (known !== undefined && same !== undefined && known.ids.length === ids.length && known.ids.every((id, i) => id === ids[i])) {
+      for (const id of ids) at.objects.giveBack(id);
+      return same;
+    }
+    const kept = ids.slice();
+    const array = at.reader === at.objects ? (at.objects.array(ids) as readonly T[]) : Array.from(ids, (id) => this.#shown(at, id)).flat(1);
+    this.#arrays.set(name, { ids: kept, objects: new WeakRef(array) });
+    return array as readonly T[];
+  }
+
+  /** The object of an id that was just handed out; none where the transform fails on it. */
+  #shown({ reader }: Attachment, id: number): [T] | [] {
+    try {
+      return [reader.take(id) as T];
+    } catch (error) {
+      this.#host.report(error);
+      return [];
+    }
+  }
+
+  #look<V>(empty: V, read: (at: Attachment) => V): V {
+    const at = this.#at;
+    return at === undefined ? empty : this.#call(() => read(at));
+  }
+
+  #call<V>(call: () => V): V {
+    try {
+      return call();
+    } catch (error) {
+      throw toError(error, this.#host.name);
+    }
+  }
+}
+
+function checked(indexers: Readonly<Record<string, Path | IndexFunction>>): Map<string, Path | IndexFunction> {
+  const read = new Map(Object.entries(indexers));
+  for (const [name, by] of read) {
+    if (name === "" || name === "namespace") throw invalid(name === "" ? "indexers have names" : `the index "namespace" always exists`);
+    if (typeof by !== "string" && typeof by !== "function") throw invalid(`indexers.${name} is a path or a function, not ${typeof by}`);
+  }
+  return read;
+}
+
+function described(indexers: ReadonlyMap<string, Path | IndexFunction>): { name: string; path?: string }[] {
+  return Array.from(indexers, ([name, by]) => (typeof by === "string" ? { name, path: by } : { name }));
+}
+
+function period(name: string, value: unknown): void {
+  if (typeof value !== "number" || !(value >= 0)) throw invalid(`${name} is a number from 0 up, not ${String(value)}`);
+}
+
+function invalid(message: string): WatchCacheError {
+  return new WatchCacheError("invalid", message);
+}

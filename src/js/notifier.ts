@@ -1,0 +1,54 @@
+import type { InformerImpl } from "./informer.js";
+import { Notice } from "./notice.js";
+import type { ObjectTable } from "./objects.js";
+import type { Hooks } from "./raw.js";
+import type { RegistrationImpl } from "./registration.js";
+
+/** Takes packed notices to the handlers of informers. */
+export class Notifier {
+  /** By the core's numbers, which are dense. */
+  readonly #registrations: (RegistrationImpl<any> | undefined)[] = [];
+  readonly #informers: (InformerImpl<any> | undefined)[] = [];
+
+  attach(id: number, registration: RegistrationImpl<any>): void {
+    this.#registrations[id] = registration;
+  }
+
+  detach(id: number): void {
+    this.#registrations[id] = undefined;
+  }
+
+  attachInformer(id: number, informer: InformerImpl<any>): void {
+    this.#informers[id] = informer;
+  }
+
+  detachInformer(id: number): void {
+    this.#informers[id] = undefined;
+  }
+
+  close(): void {
+    this.#registrations.length = 0;
+    this.#informers.length = 0;
+  }
+
+  /** Never throws: registrations report what their handlers throw. Each is looked up at its turn, so one that was removed is not called again. */
+  deliver(objects: ObjectTable, ...[table, pairs, handlers, informers, interruptions]: Parameters<Hooks["notify"]>): void {
+    const notices = new Array<Notice<any>>(table.length / 3);
+    for (let i = 0; i < notices.length; i++) notices[i] = new Notice(objects, table[3 * i]!, table[3 * i + 1]!, table[3 * i + 2]!);
+    const told = new Set<RegistrationImpl<any>>();
+    for (let i = 0; i < pairs.length; i += 2) {
+      const registration = this.#registrations[pairs[i]!];
+      if (registration === undefined) continue;
+      if (!told.has(registration)) {
+        told.add(registration);
+        registration.begin();
+      }
+      registration.deliver(notices[pairs[i + 1]!]!);
+    }
+    for (const id of informers) this.#informers[id]?.syncedNow();
+    for (const id of handlers) this.#registrations[id]?.syncedNow();
+    if (interruptions.length === 0) return;
+    // A copy: whoever stops an informer in a callback changes the list.
+    for (const informer of [...this.#informers]) for (const interruption of interruptions) informer?.interrupted(interruption);
+  }
+}

@@ -1,0 +1,215 @@
+import { isPromise } from "./delivery.js";
+import { closedError, WatchCacheError } from "./errors.js";
+import { DeletedObject, type Notice, NoticeKind } from "./notice.js";
+import type { Notifier } from "./notifier.js";
+import type { RawHandlerOptions, RawResource } from "./raw.js";
+import type { Reader } from "./reader.js";
+import type { EventHandler, HandlerOptions, HandlerRegistration, InformerListener } from "./types.js";
+
+/** What a registration needs of its informer. */
+export interface RegistrationHost {
+  readonly name: string;
+  report(error: unknown): void;
+  removed(registration: RegistrationImpl<any>): void;
+}
+
+interface Attachment {
+  readonly raw: RawResource;
+  readonly notifier: Notifier;
+  readonly reader: Reader;
+  readonly informer: number;
+  readonly id: number;
+}
+
+/** A promise with its ends, whose rejection nobody has to wait for. */
+export class Settled {
+  readonly promise: Promise<void>;
+  resolve!: () => void;
+  reject!: (error: unknown) => void;
+
+  constructor() {
+    this.promise = new Promise<void>((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    this.promise.catch(() => {});
+  }
+}
+
+/** One handler at one informer. The core queues what waits for it; here it is called, and waited for where it returns a promise. */
+export class RegistrationImpl<T> implements HandlerRegistration {
+  readonly #host: RegistrationHost;
+  readonly #handler: EventHandler<T> | InformerListener<T>;
+  readonly #options: RawHandlerOptions;
+  readonly #filter: ((object: T) => boolean) | undefined;
+  readonly #timeSlice: number;
+  readonly #synced = new Settled();
+  #hasSynced = false;
+  #removed = false;
+  #at: Attachment | undefined;
+  /** Notices of this flush that the handler was called for. */
+  #begun = 0;
+  #until = Infinity;
+  /** The core was told that the handler is not done: what else this flush has for it comes again. */
+  #held = false;
+  /** A call is under way, whose promise may not have settled. */
+  #busy = false;
+  /** Made for who waits for its end. */
+  #ended: Settled | undefined;
+
+  constructor(host: RegistrationHost, handler: EventHandler<T> | InformerListener<T>, options: HandlerOptions<T>) {
+    const { filter, timeSlice, ...raw } = options;
+    this.#host = host;
+    this.#handler = handler;
+    this.#options = raw;
+    this.#filter = filter;
+    this.#timeSlice = timeSlice ?? Infinity;
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  get synced(): Promise<void> {
+    return this.#synced.promise;
+  }
+
+  async remove(): Promise<void> {
+    const { idle } = this;
+    this.end();
+    this.#host.removed(this);
+    await idle;
+  }
+
+  // ------------------------------------------------------------------------- called by the informer
+
+  /** The core is there: registers with it. Throws what the core says of the options. */
+  attach(raw: RawResource, notifier: Notifier, reader: Reader, informer: number): void {
+    if (this.#removed) return;
+    const id = raw.informerHandler(informer, this.#options);
+    this.#held = false;
+    this.#at = { raw, notifier, reader, informer, id };
+    notifier.attach(id, this);
+  }
+
+  detach(): void {
+    this.#at?.notifier.detach(this.#at.id);
+    this.#at = undefined;
+  }
+
+  /** Nothing is called any more; a call under way may end. */
+  end(error: WatchCacheError = closedError(this.#host.name)): void {
+    if (this.#removed) return;
+    this.#removed = true;
+    const at = this.#at;
+    this.detach();
+    try {
+      at?.raw.handlerRemove(at.informer, at.id);
+    } catch {
+      // Closed or poisoned: it is gone with its informer.
+    }
+    if (!this.#hasSynced) this.#synced.reject(error);
+  }
+
+  /** Resolves when the call under way has ended. */
+  get idle(): Promise<void> {
+    return this.#busy ? (this.#ended ??= new Settled()).promise : Promise.resolve();
+  }
+
+  // ------------------------------------------------------------------------- called by the notifier
+
+  /** The first notice of a flush follows. */
+  begin(): void {
+    this.#begun = 0;
+    this.#until = this.#timeSlice === Infinity ? Infinity : performance.now() + this.#timeSlice;
+  }
+
+  deliver(notice: Notice<T>): void {
+    const at = this.#at;
+    if (this.#held || at === undefined) return;
+    this.#begun++;
+    let answer: unknown;
+    this.#busy = true;
+    try {
+      answer = this.#call(notice.seenBy(at.reader));
+    } catch (error) {
+      this.#host.report(error);
+    }
+    if (answer !== undefined && isPromise(answer)) {
+      this.#wait(at, true, answer);
+      return;
+    }
+    this.#over();
+    if (this.#until !== Infinity && performance.now() >= this.#until) this.#wait(at, false, turn());
+  }
+
+  syncedNow(): void {
+    this.#hasSynced = true;
+    this.#synced.resolve();
+  }
+
+  // ---------------------------------------------------------------------------------------- calling
+
+  #call(notice: Notice<T>): unknown {
+    const seen = this.#filter === undefined ? notice : this.#filtered(notice, this.#filter);
+    if (seen === undefined) return undefined;
+    const handler = this.#handler;
+    if (typeof handler === "function") return handler(seen);
+    switch (seen.kind) {
+      case NoticeKind.added:
+      case NoticeKind.initiallyAdded:
+        return handler.onAdd?.(seen.object, seen.isInInitialList, seen);
+      case NoticeKind.updated:
+      case NoticeKind.resynced:
+        return handler.onUpdate?.(seen.oldObject as T, seen.object, seen);
+      case NoticeKind.overflowed:
+        if (handler.onOverflow !== undefined) return handler.onOverflow();
+        throw new WatchCacheError("overflow", "a handler is too slow: changes that wait for it merge now", { resource: this.#host.name });
+      default:
+        return handler.onDelete?.(new DeletedObject(seen), seen);
+    }
+  }
+
+  #filtered(notice: Notice<T>, filter: (object: T) => boolean): Notice<T> | undefined {
+    if (notice.kind === NoticeKind.overflowed) return notice;
+    const passes = filter(notice.object);
+    if (notice.kind !== NoticeKind.updated) return passes ? notice : undefined;
+    const passed = filter(notice.oldObject as T);
+    if (passed) return passes ? notice : notice.asDeletion();
+    return passes ? notice.asAddition() : undefined;
+  }
+
+  #over(): void {
+    this.#busy = false;
+    this.#ended?.resolve();
+    this.#ended = undefined;
+  }
+
+  #wait(at: Attachment, pace: boolean, promise: PromiseLike<unknown>): void {
+    const done = () => {
+      if (pace) this.#over();
+      if (this.#at !== at) return;
+      this.#held = false;
+      try {
+        at.raw.handlerDone(at.id);
+      } catch {
+        // Closed or poisoned: nothing follows.
+      }
+    };
+    if (this.#at === at) {
+      this.#held = true;
+      at.raw.handlerWaits(at.id, this.#begun, pace);
+    }
+    promise.then(done, (error: unknown) => {
+      this.#host.report(error);
+      done();
+    });
+  }
+}
+
+/** Lets the page have its turn. */
+function turn(): Promise<void> {
+  const scheduler = (globalThis as { scheduler?: { yield?: () => Promise<void> } }).scheduler;
+  if (typeof scheduler?.yield === "function") return scheduler.yield();
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}

@@ -1,0 +1,278 @@
+//! Informers: calls in, packed notices out. The facade decodes what handlers read.
+
+use std::rc::Rc;
+
+use js_sys::{Array, Float64Array, Reflect, Uint32Array};
+use wasm_bindgen::prelude::*;
+
+use crate::informer::handler::{DEFAULT_BOUND, HandlerOptions};
+use crate::informer::informers::Notices;
+use crate::informer::shared::{Informer, InformerOptions};
+use crate::json::path::Path;
+use crate::object::{Object, ObjectId};
+use crate::runtime::Millis;
+use crate::web::bytes::frame_bytes;
+use crate::web::error::{invalid_option, to_js};
+use crate::web::panic::check;
+use crate::web::resource::RawResource;
+use crate::web::values::{property, text};
+
+/// What a flush tells handlers, as it crosses.
+pub(super) struct PackedNotices {
+    pub(super) table: Float64Array,
+    pub(super) pairs: Uint32Array,
+    pub(super) handlers: Uint32Array,
+    pub(super) informers: Uint32Array,
+    pub(super) interruptions: Array,
+}
+
+impl PackedNotices {
+    /// Flat `[kind, id, id of the old object]`; 0 where there is none. Each id is pinned once.
+    #[allow(clippy::cast_precision_loss)]
+    pub(super) fn of(notices: &Notices, pin: &dyn Fn(&Rc<Object>) -> f64) -> Self {
+        let pinned = |object: &Option<Rc<Object>>| object.as_ref().map_or(0.0, pin);
+        let mut table = Vec::with_capacity(notices.table.len() * 3);
+        for notice in &notices.table {
+            table.extend_from_slice(&[f64::from(notice.kind as u8), pinned(&notice.object), pinned(&notice.old)]);
+        }
+        let interruption = |interruption: &crate::informer::interruption::Interruption| {
+            let value = js_sys::Object::new();
+            let set = |name: &str, held: &JsValue| {
+                let _plain = Reflect::set(&value, &name.into(), held);
+            };
+            set("phase", &interruption.phase.as_str().into());
+            set("error", &to_js(&interruption.error));
+            set("stale", &interruption.stale.into());
+            if let Some(at) = interruption.retry_at {
+                set("retryAt", &(at as f64).into());
+            }
+            JsValue::from(value)
+        };
+        Self {
+            table: Float64Array::from(table.as_slice()),
+            pairs: Uint32Array::from(notices.pairs.as_slice()),
+            handlers: Uint32Array::from(notices.handlers_synced.as_slice()),
+            informers: Uint32Array::from(notices.informers_synced.as_slice()),
+            interruptions: notices.interruptions.iter().map(interruption).collect(),
+        }
+    }
+}
+
+impl RawResource {
+    fn read_informer<R: Default>(&self, informer: u32, read: impl FnOnce(&Informer) -> R) -> Result<R, JsValue> {
+        check()?;
+        Ok(self.resource().with(|cacher| cacher.informers.get(informer).map(read).unwrap_or_default()))
+    }
+}
+
+#[wasm_bindgen]
+impl RawResource {
+    /// Opens an informer that has not started.
+    pub fn informer(&self, options: &JsValue) -> Result<u32, JsValue> {
+        check()?;
+        let options = InformerOptions {
+            resync_period: millis(options, "resyncPeriod").unwrap_or(0),
+            relist_updates: flag(options, "relistUpdates"),
+            read_your_writes: flag(options, "readYourWrites"),
+        };
+        Ok(self.resource().with(|cacher| cacher.informers.open(options)))
+    }
+
+    /// Starts it; the stream is opened by `start`. Whether it had not started.
+    #[wasm_bindgen(js_name = informerStart)]
+    pub fn informer_start(&self, informer: u32) -> Result<bool, JsValue> {
+        check()?;
+        Ok(self.resource().start_informer(informer))
+    }
+
+    /// Ends it; it can still be read.
+    #[wasm_bindgen(js_name = informerStop)]
+    pub fn informer_stop(&self, informer: u32) -> Result<(), JsValue> {
+        check()?;
+        self.resource().with(|cacher| cacher.informers.stop(informer));
+        Ok(())
+    }
+
+    /// Gives its id back.
+    #[wasm_bindgen(js_name = informerForget)]
+    pub fn informer_forget(&self, informer: u32) -> Result<(), JsValue> {
+        check()?;
+        self.resource().with(|cacher| cacher.informers.forget(informer));
+        Ok(())
+    }
+
+    /// Whether its first state is there.
+    #[wasm_bindgen(js_name = informerSynced)]
+    pub fn informer_synced(&self, informer: u32) -> Result<bool, JsValue> {
+        self.read_informer(informer, Informer::has_synced)
+    }
+
+    /// Registers a handler.
+    #[wasm_bindgen(js_name = informerHandler)]
+    pub fn informer_handler(&self, informer: u32, options: &JsValue) -> Result<u32, JsValue> {
+        check()?;
+        let (namespace, labels, fields) = (text(options, "namespace"), text(options, "labelSelector"), text(options, "fieldSelector"));
+        let resource = self.resource();
+        let now = resource.now();
+        let added = resource.with(|cacher| {
+            let filter = cacher.filter(namespace.as_deref(), labels.as_deref(), fields.as_deref())?;
+            let options = HandlerOptions {
+                resync_period: millis(options, "resyncPeriod"),
+                coalesce: flag(options, "coalesce"),
+                bound: whole(options, "bufferSize").unwrap_or(DEFAULT_BOUND),
+                filter: (!filter.is_everything()).then_some(filter),
+            };
+            cacher.add_handler(informer, options, now)
+        });
+        added.map_err(|error| to_js(&error))
+    }
+
+    /// Takes a handler away.
+    #[wasm_bindgen(js_name = handlerRemove)]
+    pub fn handler_remove(&self, informer: u32, handler: u32) -> Result<(), JsValue> {
+        check()?;
+        self.resource().with(|cacher| cacher.informers.remove_handler(informer, handler));
+        Ok(())
+    }
+
+    /// The handler is not done with the last of so many notices of this flush, and did not get to those after it.
+    #[wasm_bindgen(js_name = handlerWaits)]
+    pub fn handler_waits(&self, handler: u32, begun: u32, pace: bool) -> Result<(), JsValue> {
+        check()?;
+        self.resource().with(|cacher| cacher.informers.handler_waits(handler, begun as usize, pace));
+        Ok(())
+    }
+
+    /// The handler is done with what it was given.
+    #[wasm_bindgen(js_name = handlerDone)]
+    pub fn handler_done(&self, handler: u32) -> Result<(), JsValue> {
+        check()?;
+        self.resource().with(|cacher| cacher.informers.handler_done(handler));
+        Ok(())
+    }
+
+    /// The version reached; empty before the first list.
+    #[wasm_bindgen(js_name = informerVersion)]
+    pub fn informer_version(&self) -> Result<String, JsValue> {
+        check()?;
+        Ok(self.resource().with(|cacher| if cacher.is_listed() { cacher.version().to_string() } else { String::new() }))
+    }
+
+    /// The object under a key; 0 when there is none.
+    #[wasm_bindgen(js_name = informerGet)]
+    pub fn informer_get(&self, informer: u32, key: &str) -> Result<f64, JsValue> {
+        check()?;
+        let now = self.resource().now();
+        let found = self.resource().with(|cacher| cacher.informers.get(informer)?.get(key, cacher.store(), now).cloned());
+        Ok(found.map_or(0.0, |object| self.pin(&object)))
+    }
+
+    /// The objects that a label selector lets through, of one namespace or of all, by key.
+    #[wasm_bindgen(js_name = informerList)]
+    pub fn informer_list(&self, informer: u32, label_selector: Option<String>, namespace: &str) -> Result<Float64Array, JsValue> {
+        check()?;
+        let now = self.resource().now();
+        let listed = self.resource().with(|cacher| {
+            let filter = cacher.filter(None, label_selector.as_deref(), None)?;
+            let mut objects = cacher.informers.get(informer).map(|held| held.list(namespace, cacher.store(), now)).unwrap_or_default();
+            let fields = cacher.fields().borrow();
+            objects.retain(|object| filter.passes(object, &fields));
+            Ok(objects)
+        });
+        let objects: Vec<Rc<Object>> = listed.map_err(|error| to_js(&error))?;
+        Ok(self.pin_all(&objects))
+    }
+
+    /// Adds indexes, given as `{ name, path? }`; without a path by a function.
+    #[wasm_bindgen(js_name = informerAddIndexers)]
+    pub fn informer_add_indexers(&self, informer: u32, indexers: &Array) -> Result<(), JsValue> {
+        check()?;
+        let mut read = Vec::with_capacity(indexers.length() as usize);
+        for indexer in indexers.iter() {
+            let name = text(&indexer, "name").unwrap_or_default();
+            let path = match text(&indexer, "path") {
+                None => None,
+                Some(path) => {
+                    let parsed = Path::parse(&path);
+                    Some(parsed.map_err(|error| to_js(&invalid_option(&format!("indexers.{name}"), &error.to_string())))?)
+                }
+            };
+            read.push((name, path));
+        }
+        self.resource().with(|cacher| cacher.add_indexers(informer, read)).map_err(|error| to_js(&error))
+    }
+
+    /// The objects whose values in an index by a function are missing.
+    #[wasm_bindgen(js_name = informerUndecided)]
+    pub fn informer_undecided(&self, informer: u32, index: &str) -> Result<Float64Array, JsValue> {
+        check()?;
+        let objects = self.resource().with(|cacher| cacher.undecided(informer, index));
+        Ok(self.pin_all(&objects))
+    }
+
+    /// The values of an object in such an index.
+    #[wasm_bindgen(js_name = informerDecide)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn informer_decide(&self, informer: u32, index: &str, id: f64, values: &Array) -> Result<(), JsValue> {
+        let object = self.pinned(id)?;
+        let values = values.iter().filter_map(|value| value.as_string()).map(Into::into).collect();
+        self.resource().with(|cacher| cacher.decide(informer, index, object.key(), id as ObjectId, values));
+        Ok(())
+    }
+
+    /// The objects that have a value in an index, by key.
+    #[wasm_bindgen(js_name = informerByIndex)]
+    pub fn informer_by_index(&self, informer: u32, index: &str, value: &str) -> Result<Float64Array, JsValue> {
+        check()?;
+        let now = self.resource().now();
+        let found = self.resource().with(|cacher| match cacher.informers.get(informer) {
+            Some(held) => held.by_index(index, value, cacher.store(), now),
+            None => Ok(Vec::new()),
+        });
+        Ok(self.pin_all(&found.map_err(|error| to_js(&error))?))
+    }
+
+    /// Their keys.
+    #[wasm_bindgen(js_name = informerIndexKeys)]
+    pub fn informer_index_keys(&self, informer: u32, index: &str, value: &str) -> Result<Array, JsValue> {
+        check()?;
+        let found = self.resource().with(|cacher| match cacher.informers.get(informer) {
+            Some(held) => held.index_keys(index, value, cacher.store()),
+            None => Ok(Vec::new()),
+        });
+        Ok(found.map_err(|error| to_js(&error))?.iter().map(|key| JsValue::from_str(key)).collect())
+    }
+
+    /// The values that some object has in an index.
+    #[wasm_bindgen(js_name = informerIndexValues)]
+    pub fn informer_index_values(&self, informer: u32, index: &str) -> Result<Array, JsValue> {
+        check()?;
+        let values = self.resource().with(|cacher| {
+            let informer = cacher.informers.get(informer);
+            informer.map(|held| held.index_values(index, cacher.store())).unwrap_or_default()
+        });
+        Ok(values.iter().map(|value| JsValue::from_str(value)).collect())
+    }
+
+    /// What a write elsewhere left, as JSON: readers see it until the stream brings it.
+    #[wasm_bindgen(js_name = informerMutated)]
+    pub fn informer_mutated(&self, document: &JsValue) -> Result<(), JsValue> {
+        check()?;
+        let document = frame_bytes(document).map_err(|error| to_js(&error))?;
+        self.resource().mutated(&document).map_err(|error| to_js(&error))
+    }
+}
+
+fn flag(options: &JsValue, name: &str) -> bool {
+    property(options, name).is_some_and(|value| value.is_truthy())
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn millis(options: &JsValue, name: &str) -> Option<Millis> {
+    property(options, name).and_then(|value| value.as_f64()).map(|value| value.max(0.0) as Millis)
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn whole(options: &JsValue, name: &str) -> Option<usize> {
+    property(options, name).and_then(|value| value.as_f64()).map(|value| value.max(0.0) as usize)
+}
