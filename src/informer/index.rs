@@ -124,6 +124,11 @@ impl InformerIndexes {
         Some(values)
     }
 
+    /// Whether the index goes by a path.
+    pub fn is_by_path(&self, name: &str) -> bool {
+        self.by_path.iter().any(|(held, _)| held == name)
+    }
+
     /// Whether the object, which the store need not hold, has the value in an index by a path.
     pub fn has_value(&self, name: &str, object: &Object, value: &str) -> bool {
         let index = self.by_path.iter().find(|(held, _)| held == name);

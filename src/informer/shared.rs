@@ -104,9 +104,13 @@ impl Informer {
         if !self.synced {
             return Ok(Vec::new());
         }
-        // As the index has it: what was written is found under the values of what it replaced, until the stream brings it.
         let here = |object: &&Rc<Object>| self.indexes.has_value(index, object, value);
-        Ok(self.with_waiting(keys.iter().filter_map(|key| store.get(key)), now, &here))
+        let mut objects = self.with_waiting(keys.iter().filter_map(|key| store.get(key)), now, &here);
+        // What was written since may have another value. Of functions only those of what is held are known.
+        if self.overlay.as_ref().is_some_and(|overlay| !overlay.is_empty()) && self.indexes.is_by_path(index) {
+            objects.retain(|object| here(&object));
+        }
+        Ok(objects)
     }
 
     // What is held, each as new as it was written, and what was written beside that passes.

@@ -87,7 +87,9 @@ fn in_06_a_relist_without_changes_tells_nobody_unless_that_was_asked_for() {
     for (relist_updates, expected) in [(false, vec![]), (true, vec!["U(ns/pod1@101->101)", "U(ns/pod2@102->102)"])] {
         let informed = Informed::new(InformerOptions { relist_updates, ..InformerOptions::default() }, pods(2));
         let handlers = [informed.handler(), informed.handler()];
-        handlers.map(|handler| informed.heard(handler));
+        for handler in handlers {
+            informed.heard(handler);
+        }
         informed.rig.lose_history(|_| {});
         for handler in handlers {
             assert_eq!(informed.heard(handler), expected);
@@ -167,12 +169,15 @@ fn in_29_nothing_is_told_after_the_end_and_nothing_is_left_running() {
 }
 
 /// The stream goes on for others; what the informer shows is the store at every call.
+/// A notice, and the version that was read of its object in the call.
+type Seen = Rc<RefCell<Vec<(String, Option<u64>)>>>;
+
 #[test]
 fn in_38_what_is_read_in_a_callback_is_as_new_as_what_is_told() {
     let informed = Informed::plain(pods(2));
     informed.index("name", "metadata.name").unwrap();
     let handler = informed.handler();
-    let seen: Rc<RefCell<Vec<(String, Option<u64>)>>> = Rc::default();
+    let seen: Seen = Rc::default();
     let (log, informer) = (seen.clone(), informed.informer);
     informed.on_call(handler, move |resource, notice| {
         let key = notice.key().unwrap();

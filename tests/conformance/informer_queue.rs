@@ -102,14 +102,21 @@ fn q_04_a_deletion_of_what_was_never_known_is_nobodys_news() {
 
 #[test]
 fn q_05_a_deletion_of_what_is_held_is_told() {
-    assert_eq!(told(&["baz"], |rig| drop(rig.upstream.delete("", "baz"))), ["D(baz@102)"]);
+    assert_eq!(
+        told(&["baz"], |rig| {
+            rig.upstream.delete("", "baz");
+        }),
+        ["D(baz@102)"]
+    );
 }
 
 #[test]
 fn q_06_what_was_deleted_and_made_anew_is_a_deletion_and_an_addition() {
     let heard = told(&["foo"], |rig| {
         rig.upstream.delete("", "foo");
-        relist(rig, |upstream| drop(upstream.put("", "foo")));
+        relist(rig, |upstream| {
+            upstream.put("", "foo");
+        });
     });
     assert_eq!(heard, ["D(foo@102)", "A(foo@103)"]);
 }
@@ -118,7 +125,9 @@ fn q_06_what_was_deleted_and_made_anew_is_a_deletion_and_an_addition() {
 fn q_07_what_was_added_and_is_missing_from_the_list_is_gone() {
     let heard = told(&[], |rig| {
         rig.upstream.put("", "foo");
-        relist(rig, |upstream| drop(upstream.delete("", "foo")));
+        relist(rig, |upstream| {
+            upstream.delete("", "foo");
+        });
     });
     assert_eq!(heard, ["A(foo@101)", "T(foo@101)"]);
 }
@@ -139,7 +148,9 @@ fn q_09_two_lists_that_hold_it_and_one_that_does_not() {
         rig.upstream.put("", "foo");
         relist(rig, |_| {});
         relist(rig, |_| {});
-        relist(rig, |upstream| drop(upstream.delete("", "foo")));
+        relist(rig, |upstream| {
+            upstream.delete("", "foo");
+        });
     });
     assert_eq!(heard, ["A(foo@101)", "U(foo@101->101)", "U(foo@101->101)", "T(foo@101)"]);
 }
@@ -148,7 +159,9 @@ fn q_09_two_lists_that_hold_it_and_one_that_does_not() {
 fn q_10_two_lists_that_lack_it_tell_one_deletion() {
     let heard = told(&[], |rig| {
         rig.upstream.put("", "foo");
-        relist(rig, |upstream| drop(upstream.delete("", "foo")));
+        relist(rig, |upstream| {
+            upstream.delete("", "foo");
+        });
         relist(rig, |_| {});
     });
     assert_eq!(heard, ["A(foo@101)", "T(foo@101)"]);
@@ -160,7 +173,9 @@ fn q_11_a_deletion_that_was_missed_has_the_newest_state_that_was_known() {
         rig.upstream.put("", "foo");
         rig.upstream.delete("", "foo");
         rig.upstream.put("", "foo");
-        relist(rig, |upstream| drop(upstream.delete("", "foo")));
+        relist(rig, |upstream| {
+            upstream.delete("", "foo");
+        });
     });
     assert_eq!(heard, ["A(foo@101)", "D(foo@102)", "A(foo@103)", "T(foo@103)"]);
 }
@@ -169,7 +184,9 @@ fn q_11_a_deletion_that_was_missed_has_the_newest_state_that_was_known() {
 fn q_12_a_list_after_a_deletion_tells_what_else_is_gone() {
     let heard = told(&["foo", "bar", "baz"], |rig| {
         rig.upstream.delete("", "baz");
-        relist(rig, |upstream| drop(upstream.delete("", "bar")));
+        relist(rig, |upstream| {
+            upstream.delete("", "bar");
+        });
     });
     assert_eq!(heard, ["D(baz@104)", "T(bar@102)", "U(foo@101->101)"]);
 }
@@ -206,7 +223,9 @@ fn q_15_two_lists_in_a_row() {
             upstream.put("", "bar");
             upstream.delete("", "baz");
         });
-        relist(rig, |upstream| drop(upstream.delete("", "bar")));
+        relist(rig, |upstream| {
+            upstream.delete("", "bar");
+        });
     });
     assert_eq!(heard, ["T(baz@103)", "U(bar@102->104)", "U(foo@101->101)", "T(bar@104)", "U(foo@101->101)"]);
 }
@@ -224,15 +243,18 @@ fn q_16_of_one_list_deletions_come_first_and_the_rest_in_its_order() {
     assert_eq!(heard, ["T(a@101)", "T(z@105)", "A(aa@109)", "U(b@102->102)", "U(c@103->107)", "U(d@104->104)"]);
 }
 
+/// A notice, and the versions of four pods.
+type Seen = (String, Vec<Option<u64>>);
+
 /// What stands in the store, for each name, whenever a handler is called.
-fn seen_while_told(names: &'static [&'static str], happens: impl Fn(&Rig)) -> Vec<(String, Vec<Option<u64>>)> {
+fn seen_while_told(names: &'static [&'static str], happens: impl Fn(&Rig)) -> Vec<Seen> {
     let informed = Informed::idle(with_relist_updates(), Setup::default(), |upstream| {
         for name in names {
             upstream.put("", name);
         }
     });
     let handler = informed.handler();
-    let seen: Rc<std::cell::RefCell<Vec<(String, Vec<Option<u64>>)>>> = Rc::default();
+    let seen: Rc<std::cell::RefCell<Vec<Seen>>> = Rc::default();
     let (log, informer) = (seen.clone(), informed.informer);
     informed.on_call(handler, move |resource, notice| {
         let versions = ["pod-1", "pod-2", "pod-3", "pod-4"].map(|name| read(resource, informer, name));
@@ -282,7 +304,9 @@ fn q_19_of_a_list_that_changes_everything_each_call_sees_all_of_it() {
 
 #[test]
 fn q_20_lists_and_bookmarks_keep_their_places_among_events() {
-    let informed = Informed::new(InformerOptions::default(), |upstream| drop(upstream.put("", "a")));
+    let informed = Informed::new(InformerOptions::default(), |upstream| {
+        upstream.put("", "a");
+    });
     let handler = informed.handler();
     informed.heard(handler);
     let versions: Rc<std::cell::RefCell<Vec<u64>>> = Rc::default();
@@ -299,8 +323,12 @@ fn q_20_lists_and_bookmarks_keep_their_places_among_events() {
     rig.run(0);
     assert_eq!(rig.version(), 109);
     rig.upstream.put("", "a");
-    relist(rig, |upstream| drop(upstream.put("", "a")));
-    relist(rig, |upstream| drop(upstream.put("", "a")));
+    relist(rig, |upstream| {
+        upstream.put("", "a");
+    });
+    relist(rig, |upstream| {
+        upstream.put("", "a");
+    });
     assert_eq!(informed.heard(handler), ["U(a@101->102)", "U(a@102->110)", "U(a@110->111)", "U(a@111->113)"]);
     assert!(versions.borrow().is_sorted(), "{versions:?}");
 }
@@ -319,7 +347,9 @@ fn q_21_a_bookmark_is_told_to_no_handler() {
 
 fn resynced_after(happens: impl Fn(&Informed)) -> Vec<String> {
     let options = InformerOptions { resync_period: 1000, ..InformerOptions::default() };
-    let informed = Informed::new(options, |upstream| drop(upstream.put("", "foo")));
+    let informed = Informed::new(options, |upstream| {
+        upstream.put("", "foo");
+    });
     let handler = informed.handler();
     informed.heard(handler);
     informed.on_call(handler, |_, _| false);
@@ -337,12 +367,22 @@ fn q_22_a_resync_tells_what_is_held() {
 
 #[test]
 fn q_23_a_resync_never_tells_of_what_was_before_a_change() {
-    assert_eq!(resynced_after(|informed| drop(informed.rig.upstream.put("", "foo"))), ["U(foo@101->102)", "U(foo@102->102)"]);
+    assert_eq!(
+        resynced_after(|informed| {
+            informed.rig.upstream.put("", "foo");
+        }),
+        ["U(foo@101->102)", "U(foo@102->102)"]
+    );
 }
 
 #[test]
 fn q_24_a_resync_brings_nothing_back() {
-    assert_eq!(resynced_after(|informed| drop(informed.rig.upstream.delete("", "foo"))), ["D(foo@102)"]);
+    assert_eq!(
+        resynced_after(|informed| {
+            informed.rig.upstream.delete("", "foo");
+        }),
+        ["D(foo@102)"]
+    );
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod filtering;
 mod informer;
 mod informer_handlers;
 mod informer_queue;
+mod informer_reads;
 mod intervals;
 mod life;
 mod lists;

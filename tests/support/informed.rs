@@ -21,6 +21,9 @@ use crate::upstream::Upstream;
 /// What a handler does with a notice. It answers whether it is done.
 pub type Call = Rc<dyn Fn(&Rc<Resource>, &Rc<Notice>) -> bool>;
 
+/// What makes the values of an object in an index.
+type IndexFunction = Rc<dyn Fn(&Object) -> Vec<String>>;
+
 #[derive(Default)]
 struct Ears {
     heard: RefCell<HashMap<u32, Vec<String>>>,
@@ -63,7 +66,7 @@ pub struct Informed {
     pub rig: Rig,
     pub informer: u32,
     ears: Rc<Ears>,
-    functions: RefCell<HashMap<String, Rc<dyn Fn(&Object) -> Vec<String>>>>,
+    functions: RefCell<HashMap<String, IndexFunction>>,
 }
 
 impl Informed {
