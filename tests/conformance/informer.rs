@@ -168,7 +168,6 @@ fn in_29_nothing_is_told_after_the_end_and_nothing_is_left_running() {
     assert_eq!(informed.rig.time.tasks(), other.time.tasks(), "no timer of the informer is left");
 }
 
-/// The stream goes on for others; what the informer shows is the store at every call.
 /// A notice, and the version that was read of its object in the call.
 type Seen = Rc<RefCell<Vec<(String, Option<u64>)>>>;
 

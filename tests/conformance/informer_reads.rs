@@ -423,7 +423,7 @@ fn a_write_shows_at_once_to_who_reads_his_writes() {
     informed.heard(handler);
     informed.rig.upstream.freeze_streams();
     let changed = |object: &Rc<Object>| {
-        let text = String::from_utf8(object.bytes().to_vec()).unwrap().replace("\"x\"", "\"y\"");
+        let text = String::from_utf8(object.text().to_vec()).unwrap().replace("\"x\"", "\"y\"");
         Ok::<_, ()>(Some(text.into_bytes()))
     };
     // It waits three seconds for the stream, and shows after the answer.
