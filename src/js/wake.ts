@@ -16,7 +16,18 @@ const DRIFT_MS = 5_000;
 
 const sleepers = new Set<Sleeper>();
 let slept = 0;
-let stop: (() => void) | undefined;
+let [wall, steady] = [Date.now(), performance.now()];
+
+/** Compares the clocks, and wakes everybody if they have gone apart. */
+function look(): void {
+  const [nextWall, nextSteady] = [Date.now(), performance.now()];
+  const gap = nextWall - wall - (nextSteady - steady);
+  [wall, steady] = [nextWall, nextSteady];
+  // A clock that is set back has not slept.
+  if (gap < DRIFT_MS) return;
+  slept += gap;
+  for (const sleeper of [...sleepers]) sleeper.wake(slept);
+}
 
 /**
  * Calls back from now on, until the function that it returns is called.
@@ -25,35 +36,16 @@ let stop: (() => void) | undefined;
  * deadline would come as late as the machine slept: comparing the clocks now and then finds that out.
  */
 export function onWake(sleeper: Sleeper): () => void {
+  look();
   sleepers.add(sleeper);
-  stop ??= listen();
-  return () => {
-    sleepers.delete(sleeper);
-    if (sleepers.size > 0) return;
-    stop?.();
-    stop = undefined;
-  };
-}
-
-function listen(): () => void {
   const wake = () => {
-    compare();
-    for (const sleeper of [...sleepers]) sleeper.wake(slept);
+    look();
+    sleeper.wake(slept);
   };
-  let [wall, steady] = [Date.now(), performance.now()];
-  const compare = () => {
-    const [nextWall, nextSteady] = [Date.now(), performance.now()];
-    const gap = nextWall - wall - (nextSteady - steady);
-    [wall, steady] = [nextWall, nextSteady];
-    // A clock that is set back has not slept.
-    if (gap < DRIFT_MS) return false;
-    slept += gap;
-    return true;
-  };
-  const look = setInterval(() => compare() && wake(), LOOK_MS);
+  const timer = setInterval(look, LOOK_MS);
   // It must not keep a process of Node alive.
-  (look as { unref?: () => void }).unref?.();
-  const offs = [() => clearInterval(look)];
+  (timer as { unref?: () => void }).unref?.();
+  const offs = [() => clearInterval(timer), () => sleepers.delete(sleeper)];
   const on = (target: unknown, type: string, listener: (event: Event) => void) => {
     if (!(target instanceof EventTarget)) return;
     target.addEventListener(type, listener);
@@ -66,7 +58,7 @@ function listen(): () => void {
   on(globalThis, "online", wake);
   on(globalThis, "pageshow", wake);
   on(globalThis, "pagehide", (event) => {
-    if ((event as PageTransitionEvent).persisted) for (const sleeper of [...sleepers]) sleeper.hide();
+    if ((event as PageTransitionEvent).persisted) sleeper.hide();
   });
   return () => offs.forEach((off) => off());
 }
