@@ -46,7 +46,7 @@ export function onWake(sleeper: Sleeper): () => void {
   // It must not keep a process of Node alive.
   (timer as { unref?: () => void }).unref?.();
   const offs = [() => clearInterval(timer), () => sleepers.delete(sleeper)];
-  const on = (target: unknown, type: string, listener: (event: Event) => void) => {
+  const on = (target: unknown, type: string, listener: () => void) => {
     if (!(target instanceof EventTarget)) return;
     target.addEventListener(type, listener);
     offs.push(() => target.removeEventListener(type, listener));
@@ -57,8 +57,7 @@ export function onWake(sleeper: Sleeper): () => void {
   }
   on(globalThis, "online", wake);
   on(globalThis, "pageshow", wake);
-  on(globalThis, "pagehide", (event) => {
-    if ((event as PageTransitionEvent).persisted) sleeper.hide();
-  });
+  // Whether the page will be kept is not known here: one with open connections is none that could be.
+  on(globalThis, "pagehide", () => sleeper.hide());
   return () => offs.forEach((off) => off());
 }

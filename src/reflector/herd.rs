@@ -1,6 +1,8 @@
-//! Many reflectors that wake together, as those of a page that was asleep: they must not all come back at one moment.
+//! Many reflectors that lose or find their connections together, as those of a page that was asleep: they must not all come back at one
+//! moment.
 
 use std::cell::Cell;
+use std::rc::Rc;
 
 use crate::runtime::Millis;
 
@@ -8,30 +10,26 @@ use crate::runtime::Millis;
 const APART_MS: Millis = 20;
 const MOST_MS: Millis = 1000;
 
-thread_local! {
-    static AT_WORK: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Counts one reflector, for as long as it lives.
-pub(super) struct Member(());
+/// One of the crowd, for as long as it lives.
+pub(super) struct Member(Rc<Cell<u64>>);
 
 impl Member {
-    pub(super) fn new() -> Self {
-        AT_WORK.set(AT_WORK.get() + 1);
-        Self(())
+    pub(super) fn of(crowd: Rc<Cell<u64>>) -> Self {
+        crowd.set(crowd.get() + 1);
+        Self(crowd)
+    }
+
+    /// How long this one waits before it comes back: the only one not at all, one of fifty up to a second.
+    pub(super) fn turn(&self, random: &mut fastrand::Rng) -> Millis {
+        let most = (self.0.get().saturating_sub(1) * APART_MS).min(MOST_MS);
+        if most == 0 { 0 } else { random.u64(0..=most) }
     }
 }
 
 impl Drop for Member {
     fn drop(&mut self) {
-        AT_WORK.set(AT_WORK.get() - 1);
+        self.0.set(self.0.get().saturating_sub(1));
     }
-}
-
-/// How long one of those that wake together waits: the only one not at all, one of fifty up to a second.
-pub(super) fn scatter(random: &mut fastrand::Rng) -> Millis {
-    let most = (AT_WORK.get().saturating_sub(1) * APART_MS).min(MOST_MS);
-    if most == 0 { 0 } else { random.u64(0..=most) }
 }
 
 #[cfg(test)]
@@ -40,15 +38,16 @@ mod tests {
 
     #[test]
     fn the_more_there_are_the_further_apart_and_never_beyond_the_bound() {
-        let mut random = fastrand::Rng::with_seed(1);
-        let mut members = vec![Member::new()];
-        assert!((0..100).all(|_| scatter(&mut random) == 0));
-        members.extend((1..4).map(|_| Member::new()));
-        let waits: Vec<_> = (0..200).map(|_| scatter(&mut random)).collect();
+        let (mut random, crowd) = (fastrand::Rng::with_seed(1), Rc::default());
+        let member = || Member::of(Rc::clone(&crowd));
+        let mut members = vec![member()];
+        assert!((0..100).all(|_| members[0].turn(&mut random) == 0));
+        members.extend((1..4).map(|_| member()));
+        let waits: Vec<_> = (0..200).map(|_| members[0].turn(&mut random)).collect();
         assert!(waits.iter().all(|wait| *wait <= 60) && waits.iter().any(|wait| *wait > 40), "{waits:?}");
-        members.extend((4..200).map(|_| Member::new()));
-        assert!((0..200).all(|_| scatter(&mut random) <= MOST_MS));
+        members.extend((4..200).map(|_| member()));
+        assert!((0..200).all(|_| members[0].turn(&mut random) <= MOST_MS));
         members.clear();
-        assert_eq!(AT_WORK.get(), 0);
+        assert_eq!(crowd.get(), 0);
     }
 }

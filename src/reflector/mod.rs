@@ -104,6 +104,7 @@ pub struct Reflector {
     free_relist: Option<Millis>,
     /// The last watch was silent until it was given up.
     silent: bool,
+    member: herd::Member,
 }
 
 /// How a round ended, and whether the next one begins after a wait.
@@ -140,7 +141,7 @@ impl Reflector {
         let handle = ReflectorHandle(control.clone());
         let reflector = Self {
             source,
-            host: Host::new(runtime, control),
+            host: Host::new(runtime.clone(), control),
             fields,
             random: fastrand::Rng::with_seed(config.seed),
             backoff: Backoff::new(config.retry.clone()),
@@ -152,6 +153,7 @@ impl Reflector {
             refused_credentials: false,
             free_relist: None,
             silent: false,
+            member: herd::Member::of(runtime.crowd()),
             config,
             out,
         };
@@ -160,7 +162,6 @@ impl Reflector {
 
     /// Runs until it is closed by its handle, or nobody receives its messages any more.
     pub async fn run(mut self) {
-        let _member = herd::Member::new();
         while self.next_round().await.is_ok() {}
     }
 
@@ -242,7 +243,7 @@ impl Reflector {
 
     /// A moment before it comes back, when many others do so too. Somebody who asks for this one does not wait.
     async fn scatter(&mut self) -> Result<(), Closed> {
-        let wait = herd::scatter(&mut self.random);
+        let wait = self.member.turn(&mut self.random);
         if wait == 0 || self.host.control.refresh.get() {
             return Ok(());
         }

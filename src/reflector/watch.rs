@@ -34,8 +34,6 @@ pub(super) struct OpenWatch {
 enum End {
     /// The connection is gone, and with it nothing: the version tells where to go on.
     Lost,
-    /// It has said nothing for so long that it is taken for dead.
-    Silent,
     /// Somebody paused or refreshed.
     Asked,
     /// The server ended it by an ERROR event.
@@ -127,8 +125,7 @@ impl Reflector {
             End::Lost if short => {
                 Next::Relist(RoundEnd::failed(Error::network("the watch was closed within a second, before anything new")))
             }
-            End::Lost => Next::Again,
-            End::Silent => {
+            End::Lost => {
                 self.scatter().await?;
                 Next::Again
             }
@@ -149,7 +146,7 @@ impl Reflector {
                 Ok(None) => return Ok(End::Lost),
                 Err(Stop::Deadline) => {
                     self.silent = !heard;
-                    return Ok(End::Silent);
+                    return Ok(End::Lost);
                 }
                 Ok(Some(Err(error))) => return Ok(if lost(&error) { End::Lost } else { End::Refused(error) }),
                 Err(Stop::Asked) => return Ok(End::Asked),

@@ -4,6 +4,7 @@
 pub mod together;
 pub mod virtual_time;
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
@@ -34,6 +35,10 @@ pub trait Spawn {
     /// Runs two tasks that feed each other. A host where each wake costs a turn runs them as one ([`together::Together`]).
     fn spawn_together(&self, tasks: [LocalBoxFuture<'static, ()>; 2]) {
         tasks.into_iter().for_each(|task| self.spawn(task));
+    }
+    /// How many reflectors are at work on this host, for those that wake together to come back apart. Whoever runs one counts it.
+    fn crowd(&self) -> Rc<Cell<u64>> {
+        Rc::default()
     }
 }
 

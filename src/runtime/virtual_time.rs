@@ -33,6 +33,7 @@ pub struct VirtualTime {
     ready: Arc<Ready>,
     timers: RefCell<BinaryHeap<Reverse<Entry>>>,
     armed: Cell<u64>,
+    crowd: Rc<Cell<u64>>,
 }
 
 /// The ready tasks. Wakers must be `Send`, hence the lock; there is only ever one thread.
@@ -125,6 +126,7 @@ impl VirtualTime {
             ready: Arc::default(),
             timers: RefCell::new(BinaryHeap::new()),
             armed: Cell::new(0),
+            crowd: Rc::default(),
         })
     }
 
@@ -271,6 +273,10 @@ impl Spawn for VirtualTime {
         let waker = self.waker(entry.key());
         entry.insert(Task { future: Some(task), waker: waker.clone() });
         waker.wake();
+    }
+
+    fn crowd(&self) -> Rc<Cell<u64>> {
+        self.crowd.clone()
     }
 }
 

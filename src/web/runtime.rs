@@ -43,6 +43,7 @@ extern "C" {
 const LONGEST_TIMER_MS: Millis = i32::MAX as Millis;
 
 thread_local! {
+    static CROWD: Rc<Cell<u64>> = Rc::default();
     static SLEPT: Cell<Millis> = const { Cell::new(0) };
 }
 
@@ -171,6 +172,10 @@ impl Spawn for WebRuntime {
 
     fn spawn_together(&self, tasks: [LocalBoxFuture<'static, ()>; 2]) {
         spawn_local(Together::new(tasks));
+    }
+
+    fn crowd(&self) -> Rc<Cell<u64>> {
+        CROWD.with(Rc::clone)
     }
 }
 
