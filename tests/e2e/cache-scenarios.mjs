@@ -4,6 +4,7 @@
  * @module
  */
 import { historyScenarios } from "./cache/history.mjs";
+import { networkScenarios } from "./cache/network.mjs";
 import { ownWriteScenarios } from "./cache/own-writes.mjs";
 import { refusalScenarios } from "./cache/refusals.mjs";
 import { startScenarios } from "./cache/start.mjs";
@@ -21,5 +22,6 @@ export function cacheScenarios(getTarget, has) {
   ownWriteScenarios(getTarget);
   historyScenarios(getTarget);
   refusalScenarios(getTarget, has);
+  networkScenarios(getTarget);
   timeoutScenarios(getTarget);
 }

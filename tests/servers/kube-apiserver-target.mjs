@@ -19,11 +19,11 @@ const ANSWERS = {
 };
 
 /**
- * @param {{ watchCache?: boolean }} [options] without its watch cache, kube-apiserver answers everything from etcd
+ * @param {{ watchCache?: boolean, flags?: readonly string[] }} [options] without its watch cache, kube-apiserver answers everything from etcd
  * @returns {Promise<import("../e2e/target.mjs").Target & { cluster: Cluster }>}
  */
-export async function kubeApiServerTarget({ watchCache = true } = {}) {
-  const cluster = await Cluster.start({ flags: [`--watch-cache=${watchCache}`] });
+export async function kubeApiServerTarget({ watchCache = true, flags = [] } = {}) {
+  const cluster = await Cluster.start({ flags: [`--watch-cache=${watchCache}`, ...flags] });
   const side = await Proxy.start({ upstream: cluster.secureUrl, ca: () => cluster.certificate });
   return {
     cluster,

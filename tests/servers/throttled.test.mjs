@@ -1,0 +1,78 @@
+/**
+ * An apiserver that sheds load: with its plain limit of requests in flight, whatever comes beyond it is answered 429 with a Retry-After, in
+ * plain text. Watches are not counted, lists are.
+ */
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { createWatchCache } from "watchcache";
+import { Traffic, assertIntegrity, eventually } from "../e2e/cache.mjs";
+import { Place } from "../e2e/target.mjs";
+import { concurrently } from "../e2e/wire.mjs";
+import { kubeApiServerTarget } from "./kube-apiserver-target.mjs";
+
+const RESOURCES = 20;
+const PODS = 40;
+
+describe("kube-apiserver with one request in flight", () => {
+  /** @type {Awaited<ReturnType<typeof kubeApiServerTarget>>} */
+  let target;
+  before(async () => {
+    // Priority and fairness would queue them; this is how servers before it, and those without it, defend themselves.
+    target = await kubeApiServerTarget({ flags: ["--enable-priority-and-fairness=false", "--max-requests-inflight=1"] });
+  });
+  after(() => target?.stop());
+
+  it("twenty resources wait as they are told, and each comes to be live and whole", async () => {
+    const places = [];
+    for (let i = 0; i < RESOURCES; i++) places.push(await Place.create(target));
+    for (const place of places) await concurrently(PODS, (i) => place.create(`pod-${i}`));
+    const traffic = new Traffic(target.url);
+    /** What lists and gets were answered with. @type {number[]} */
+    const answers = [];
+    const cache = createWatchCache({
+      server: target.url,
+      auth: () => ({ token: target.token }),
+      fetch: async (input, init) => {
+        const answer = await traffic.fetch(input, init);
+        answers.push(answer.status);
+        return answer;
+      },
+      WebSocket: /** @type {any} */ (traffic.WebSocket),
+      pageSize: 10,
+      retry: { initialMs: 50, capMs: 500 },
+    });
+    // Somebody else keeps the one place busy.
+    let busy = true;
+    const others = concurrently(6, async (i) => {
+      while (busy) await places[i].api.request("GET", "/api/v1/pods");
+    });
+    try {
+      const opened = places.map((place) => cache.resource({ version: "v1", resource: "pods", namespace: place.namespace }));
+      /** The waits that were shown while the server refused. @type {number[]} */
+      const waits = [];
+      for (const pods of opened) {
+        pods.addEventListener("status", () => {
+          const { retryAt, error } = pods.status;
+          if (retryAt !== undefined && error?.code === "too-many-requests") waits.push(retryAt - Date.now());
+        });
+      }
+      for (const pods of opened) pods.synced().catch(() => {});
+      await eventually(() => answers.filter((status) => status === 429).length >= 3 && waits.length >= 3, "refusals");
+      assert.ok(
+        waits.some((wait) => wait > 700),
+        `the second that it asks for is waited: ${waits.slice(0, 10).join()}`,
+      );
+      busy = false;
+      await others;
+      await eventually(
+        () => opened.every((pods) => pods.status.phase === "live" && pods.size === PODS),
+        () => opened.map((pods) => `${pods.status.phase} ${pods.size}`).join(),
+      );
+      for (const [i, pods] of opened.entries()) await assertIntegrity(pods, places[i].aside().api, places[i].pods);
+    } finally {
+      busy = false;
+      await others;
+      await cache.close();
+    }
+  });
+});
