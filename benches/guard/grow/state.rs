@@ -1,0 +1,127 @@
+//! What is held: the store, its indexes, the window, past states, views.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use watchcache::cache::cacher::Cacher;
+use watchcache::cache::incoming::{ChangeKind, Incoming};
+use watchcache::cache::index::{IndexBy, IndexSpec, Indexes};
+use watchcache::cache::store::Store;
+use watchcache::cache::views::ViewOptions;
+use watchcache::cache::window::WindowBounds;
+use watchcache::json::fields::FieldSet;
+use watchcache::json::path::Path;
+use watchcache::object::Object;
+use watchcache::testing;
+use watchcache::version::Version;
+
+use super::Growth;
+use crate::Work;
+use crate::pods::fill;
+
+pub(super) const ALL: &[Growth] = &[
+    Growth::other("store-replaced", 5_000, |n| {
+        let (old, new) = (objects(n, 0, 1), objects(n, n, 2));
+        let mut store = Store::new();
+        store.replace(old);
+        Box::new(move || assert_eq!(store.replace(new.clone()).len(), 2 * new.len()))
+    }),
+    Growth::other("window-that-grows", 5_000, |n| pushed(n, WindowBounds::default())),
+    Growth::other("window-full-of-bytes", 5_000, |n| pushed(n, WindowBounds { max_bytes: 50_000, ..WindowBounds::default() })),
+    Growth::other("past-state", 5_000, |n| {
+        let mut cacher = cacher(WindowBounds { lower: 2 * n, ..WindowBounds::default() }, &[]);
+        fill(&mut cacher, objects(n, 0, 1), 1);
+        objects(n, 0, 2).into_iter().for_each(|object| change(&mut cacher, object));
+        let past = Version::from(1);
+        Box::new(move || assert_eq!(cacher.state_at(&past).expect("a past state").range("", "").count(), n))
+    }),
+    Growth::other("index-of-one-value", 5_000, |n| {
+        let by = IndexSpec { name: "node".into(), by: IndexBy::Path(Path::parse("spec.nodeName").expect("a path")) };
+        let mut cacher = cacher(WindowBounds::default(), &[by]);
+        let objects = objects(n, 0, 1);
+        Box::new(move || {
+            fill(&mut cacher, objects.clone(), 1);
+            assert_eq!(cacher.by_index("node", "").expect("an index").count(), n);
+        })
+    }),
+    Growth::other("index-of-many-values", 5_000, |n| {
+        let by = IndexSpec { name: "words".into(), by: IndexBy::Computed(0) };
+        let mut cacher = cacher(WindowBounds::default(), &[by]);
+        fill(&mut cacher, Vec::new(), 1);
+        let versions = [2, 3].map(|version| {
+            let object = testing::named("a", version);
+            let values = (0..n).map(|i| format!("{}", i * 7_919 % 1_000_003 + version as usize).into());
+            object.set_index_values(Box::new([values.collect()]));
+            object
+        });
+        Box::new(move || {
+            versions.iter().for_each(|object| change(&mut cacher, object.clone()));
+            assert_eq!(cacher.index_values("words").expect("an index").len(), n);
+        })
+    }),
+    Growth::other("view-opened", 5_000, |n| {
+        let mut cacher = cacher(WindowBounds::default(), &[]);
+        fill(&mut cacher, objects(n, 0, 1), 1);
+        Box::new(move || _ = cacher.open_view(&view()).expect("a view"))
+    }),
+    Growth::other("view-changed", 5_000, |n| {
+        let mut cacher = cacher(WindowBounds::default(), &[]);
+        fill(&mut cacher, objects(n, 0, 1), 1);
+        cacher.open_view(&view()).expect("a view");
+        let changes = objects(n, 0, 2);
+        Box::new(move || {
+            changes.iter().for_each(|object| change(&mut cacher, object.clone()));
+            assert_eq!(cacher.views.take_changed().len(), 1);
+        })
+    }),
+    Growth::other("view-of-waiting-rows", 5_000, |n| {
+        let mut cacher = cacher(WindowBounds::default(), &[]);
+        fill(&mut cacher, objects(n, 0, 1), 1);
+        let id = cacher.open_view(&ViewOptions { predicate: true, ..view() }).expect("a view");
+        Box::new(move || {
+            let view = cacher.views.get_mut(id).expect("a view");
+            let waiting: Vec<u64> = view.undecided().map(|object| object.id()).collect();
+            waiting.into_iter().for_each(|id| assert!(view.decide(id, true)));
+            assert_eq!(view.total(), n);
+        })
+    }),
+    Growth::other("views-closed", 2_000, |n| {
+        let mut cacher = cacher(WindowBounds::default(), &[]);
+        fill(&mut cacher, Vec::new(), 1);
+        let ids: Vec<u32> = (0..n).map(|_| cacher.open_view(&ViewOptions::default()).expect("a view")).collect();
+        change(&mut cacher, testing::named("a", 2));
+        Box::new(move || ids.iter().for_each(|id| cacher.views.close(*id)))
+    }),
+];
+
+/// Pods of a namespace, from a number on, whose versions count up from `versions` times a million.
+fn objects(n: usize, from: usize, versions: u64) -> Vec<Rc<Object>> {
+    (0..n).map(|i| testing::object(&format!("ns/pod-{:07}", from + i * 7_919 % n), versions * 1_000_000 + i as u64)).collect()
+}
+
+fn cacher(bounds: WindowBounds, indexes: &[IndexSpec]) -> Cacher {
+    let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
+    let indexes = Indexes::new(indexes, &fields).expect("indexes");
+    Cacher::new(fields, bounds, indexes, 0)
+}
+
+fn change(cacher: &mut Cacher, object: Rc<Object>) {
+    cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+}
+
+fn pushed(n: usize, bounds: WindowBounds) -> Work {
+    let mut cacher = cacher(bounds, &[]);
+    fill(&mut cacher, objects(n, 0, 1), 1);
+    let changes = objects(n, 0, 2);
+    Box::new(move || changes.iter().for_each(|object| change(&mut cacher, object.clone())))
+}
+
+/// Every row in one group, and ordered by what all have in common.
+fn view() -> ViewOptions {
+    ViewOptions {
+        order: vec![("spec.nodeName".into(), true, None)],
+        group_by: Some("spec.nodeName".into()),
+        window: Some((10, 50)),
+        ..ViewOptions::default()
+    }
+}

@@ -1,0 +1,146 @@
+//! Watchers: as many as there are, what they hear of, and how they come and go.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use watchcache::cache::cacher::Cacher;
+use watchcache::cache::incoming::{ChangeKind, Incoming};
+use watchcache::cache::index::Indexes;
+use watchcache::cache::watches::Basis;
+use watchcache::cache::window::WindowBounds;
+use watchcache::json::fields::FieldSet;
+use watchcache::object::Object;
+use watchcache::testing;
+use watchcache::version::Version;
+use watchcache::watch::event::EndReason;
+use watchcache::watch::options::WatchOptions;
+use watchcache::watch::overflow::OnOverflow;
+use watchcache::watch::watcher::Demand;
+
+use super::Growth;
+use crate::Work;
+use crate::pods::fill;
+
+pub(super) const ALL: &[Growth] = &[
+    Growth::other("watchers-of-everything-come-and-go", 5_000, |n| come_and_go(n, |_| WatchOptions::default())),
+    Growth::other("watchers-of-one-label-come-and-go", 5_000, |n| come_and_go(n, |_| labelled("app=web".into()))),
+    Growth::other("watchers-of-many-labels-come-and-go", 5_000, |n| come_and_go(n, |i| labelled(format!("app=web,pod in (p{i},q{i})")))),
+    Growth::other("watchers-that-ask-come-and-go", 5_000, |n| come_and_go(n, |_| labelled("app!=web".into()))),
+    Growth::other("watchers-with-deadlines-come-and-go", 5_000, |n| {
+        come_and_go(n, |_| WatchOptions { timeout_seconds: Some(60), allow_watch_bookmarks: true, ..WatchOptions::default() })
+    }),
+    Growth::other("watchers-vanish", 5_000, |n| {
+        let (mut cacher, ids) = watched(n, |_| WatchOptions::default(), Demand::All);
+        Box::new(move || {
+            ids.iter().for_each(|id| cacher.dispatcher.forget(*id));
+            drop(cacher.dispatcher.take_outbox());
+            assert_eq!(cacher.dispatcher.stats().watchers, 0);
+        })
+    }),
+    Growth::other("watchers-without-room", 2_000, |n| {
+        let (mut cacher, ids) =
+            watched(n, |_| WatchOptions { buffer_size: Some(1), allow_watch_bookmarks: true, ..WatchOptions::default() }, Demand::None);
+        Box::new(move || {
+            assert!(!change(&mut cacher, testing::named("a", 2)) && change(&mut cacher, testing::named("a", 3)));
+            // Some make room, bookmarks come due, some go, the others are ended.
+            ids.iter().step_by(2).for_each(|id| cacher.dispatcher.demand(*id, Demand::All));
+            drop(cacher.dispatcher.take_outbox());
+            assert!(cacher.dispatcher.retry_blocked());
+            let version = Version::from(3);
+            cacher.dispatcher.tick(120_000, &version);
+            ids.iter().skip(1).step_by(4).for_each(|id| cacher.dispatcher.end(*id, EndReason::Stopped, &version));
+            assert_eq!(cacher.dispatcher.terminate_blocked(), n / 4);
+        })
+    }),
+    Growth::other("labels-that-all-change", 2_000, |n| {
+        let (mut cacher, _) = watched(1, |_| labelled("label-7=x".into()), Demand::All);
+        let versions = [2, 3].map(|version| {
+            let labels = (0..n).map(|i| format!(r#""label-{i:06}":"v{version}""#)).collect::<Vec<_>>().join(",");
+            let text = format!(r#"{{"metadata":{{"name":"a","resourceVersion":"{version}","labels":{{{labels}}}}}}}"#);
+            testing::document(&text, &cacher.fields().borrow())
+        });
+        Box::new(move || versions.iter().for_each(|object| assert!(!change(&mut cacher, object.clone()))))
+    }),
+    Growth::other("watcher-that-coalesces", 5_000, |n| {
+        let options = |_| WatchOptions { buffer_size: Some(1), on_overflow: OnOverflow::Coalesce, ..WatchOptions::default() };
+        let (mut cacher, ids) = watched(1, options, Demand::None);
+        let changes: Vec<_> = (0..n).map(|i| testing::named(&format!("pod-{}", i % (n / 2)), 2 + i as u64)).collect();
+        Box::new(move || {
+            changes.iter().for_each(|object| assert!(!change(&mut cacher, object.clone())));
+            cacher.dispatcher.demand(ids[0], Demand::All);
+            let mut heard = 0;
+            loop {
+                let (outbox, more) = cacher.dispatcher.take_outbox();
+                heard += outbox.pairs.len() / 2;
+                if !more {
+                    break;
+                }
+            }
+            assert_eq!(heard, n / 2 + 1);
+        })
+    }),
+    Growth::other("waits-for-a-version", 5_000, |n| {
+        let (mut cacher, _) = watched(0, |_| WatchOptions::default(), Demand::All);
+        Box::new(move || {
+            let waits: Vec<_> = (0..n).map(|i| cacher.freshness().wait(Version::from(1_000 + i as u64))).collect();
+            cacher.apply(Incoming::Bookmark(Version::from(1_000 + n as u64)), 0, 0);
+            assert!(waits.into_iter().all(|mut wait| wait.try_recv() == Ok(Some(()))));
+        })
+    }),
+    Growth::other("waits-until-ready", 5_000, |n| {
+        let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
+        let mut cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), 0);
+        Box::new(move || {
+            let waits: Vec<_> =
+                (0..n).map(|_| (cacher.ready().wait().expect("a wait"), cacher.wait_synced(), cacher.wait_listed())).collect();
+            fill(&mut cacher, Vec::new(), 1);
+            assert!(waits.into_iter().all(|(mut ready, mut synced, mut listed)| {
+                ready.try_recv() == Ok(Some(()))
+                    && matches!(synced.try_recv(), Ok(Some(Ok(()))))
+                    && matches!(listed.try_recv(), Ok(Some(Ok(()))))
+            }));
+        })
+    }),
+];
+
+fn labelled(selector: String) -> WatchOptions {
+    WatchOptions { label_selector: Some(selector), ..WatchOptions::default() }
+}
+
+/// A cacher that is ready at version 1, and watchers that have started.
+fn watched(n: usize, options: impl Fn(usize) -> WatchOptions, demand: Demand) -> (Cacher, Vec<u32>) {
+    let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
+    let mut cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), 0);
+    fill(&mut cacher, Vec::new(), 1);
+    let ids = (0..n).map(|i| watch(&mut cacher, &options(i), demand)).collect();
+    drop(cacher.dispatcher.take_outbox());
+    (cacher, ids)
+}
+
+fn watch(cacher: &mut Cacher, options: &WatchOptions, demand: Demand) -> u32 {
+    let (id, start) = cacher.register(options);
+    cacher.start_watch(id, options, &start.expect("sound options"), &Basis::default(), 0);
+    cacher.dispatcher.demand(id, demand);
+    id
+}
+
+fn change(cacher: &mut Cacher, object: Rc<Object>) -> bool {
+    cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0)
+}
+
+/// All come, hear of one change, and go: first those that came first, then the others, from the last one on.
+fn come_and_go(n: usize, options: fn(usize) -> WatchOptions) -> Work {
+    let (mut cacher, _) = watched(0, options, Demand::All);
+    Box::new(move || {
+        let ids: Vec<u32> = (0..n).map(|i| watch(&mut cacher, &options(i), Demand::All)).collect();
+        assert!(!change(&mut cacher, testing::labelled("ns/a", 2, &[("app", "web")])));
+        drop(cacher.dispatcher.take_outbox());
+        let (first, last) = ids.split_at(n / 2);
+        for id in first.iter().chain(last.iter().rev()) {
+            cacher.dispatcher.end(*id, EndReason::Stopped, &Version::from(2));
+            cacher.dispatcher.forget(*id);
+        }
+        drop(cacher.dispatcher.take_outbox());
+        assert_eq!(cacher.dispatcher.stats().watchers, 0);
+    })
+}

@@ -1,0 +1,169 @@
+//! The paths that an event, a list or a view takes in a page that is at work. What is counted is recorded in `figures.json`.
+
+use std::hint::black_box;
+use std::rc::Rc;
+
+use watchcache::cache::cacher::Cacher;
+use watchcache::cache::incoming::{ChangeKind, Incoming};
+use watchcache::cache::views::ViewOptions;
+use watchcache::cache::watches::Basis;
+use watchcache::json::frame::{Frame, scan_frame};
+use watchcache::json::list::ListScanner;
+use watchcache::object::Object;
+use watchcache::watch::options::WatchOptions;
+use watchcache::watch::watcher::Demand;
+
+use crate::Work;
+use crate::documents::{POD, list_page, small};
+use crate::pods::{FIRST_VERSION, cacher, documents, fill, object};
+
+/// One path.
+pub(crate) struct Hot {
+    /// As it stands in the figures.
+    pub(crate) name: &'static str,
+    /// What the instructions are divided by.
+    pub(crate) units: usize,
+    pub(crate) prepare: fn() -> Work,
+}
+
+/// All of them.
+pub(crate) const ALL: &[Hot] = &[
+    Hot { name: "scan-frame", units: 50, prepare: scan },
+    Hot { name: "ingest-nobody", units: EVENTS, prepare: || ingest(0, 0) },
+    Hot { name: "ingest-1000-10", units: EVENTS, prepare: || ingest(1_000, 10) },
+    Hot { name: "ingest-1000-1000", units: EVENTS, prepare: || ingest(1_000, 1_000) },
+    Hot { name: "list-500-of-100000", units: 1, prepare: list },
+    Hot { name: "view-flush-1000", units: 1, prepare: view },
+    Hot { name: "list-page", units: PAGE, prepare: page },
+    Hot { name: "first-read-of-a-field", units: 50, prepare: field },
+];
+
+const EVENTS: usize = 200;
+const PAGE: usize = 100;
+const OBJECTS: usize = 100_000;
+/// As many bytes as a browser hands over at a time.
+const CHUNK: usize = 64 << 10;
+
+fn frames(count: usize) -> Vec<String> {
+    documents(POD, count).iter().map(|text| format!("{{\"type\":\"MODIFIED\",\"object\":{text}}}\n")).collect()
+}
+
+fn read(frame: &str, cacher: &Cacher) -> Rc<Object> {
+    match scan_frame(frame.as_bytes(), &cacher.fields().borrow()).expect("a frame") {
+        Frame::Event { object, .. } => Object::new(object).expect("a name and a version"),
+        _ => unreachable!("every frame is a change"),
+    }
+}
+
+fn apply(cacher: &mut Cacher, object: Rc<Object>) {
+    let blocked = cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+    assert!(!blocked, "a watcher was too slow");
+}
+
+fn scan() -> Work {
+    let (frames, cacher) = (frames(50), cacher());
+    Box::new(move || {
+        for frame in &frames {
+            black_box(scan_frame(frame.as_bytes(), &cacher.fields().borrow()).expect("a frame"));
+        }
+    })
+}
+
+/// Frames into a cacher that is warm, each flushed by itself; `watchers`, of which so many match.
+fn ingest(watchers: usize, matching: usize) -> Work {
+    let frames = frames(2 * EVENTS);
+    let mut cacher = cacher();
+    let options: Vec<WatchOptions> = (0..watchers)
+        .map(|i| WatchOptions {
+            resource_version: Some(FIRST_VERSION.to_string()),
+            field_selector: Some(format!("spec.nodeName=node-{}", if i < matching { 0 } else { i })),
+            ..WatchOptions::default()
+        })
+        .collect();
+    let registered: Vec<_> = options.iter().map(|options| cacher.register(options)).collect();
+    fill(&mut cacher, Vec::new(), FIRST_VERSION);
+    for ((id, start), options) in registered.into_iter().zip(&options) {
+        cacher.start_watch(id, options, &start.expect("sound options"), &Basis::default(), 0);
+        cacher.dispatcher.demand(id, Demand::All);
+    }
+    let _nothing = cacher.dispatcher.take_outbox();
+    let mut delivered = 0;
+    let mut one = move |frame: &String| {
+        let object = read(frame, &cacher);
+        apply(&mut cacher, object);
+        let (outbox, _) = cacher.dispatcher.take_outbox();
+        delivered += outbox.pairs.len() / 2;
+        delivered
+    };
+    frames[..EVENTS].iter().for_each(|frame| _ = one(frame));
+    Box::new(move || {
+        let delivered = frames[EVENTS..].iter().map(&mut one).last();
+        assert_eq!(delivered, Some(2 * EVENTS * matching), "deliveries");
+    })
+}
+
+fn many() -> Cacher {
+    let mut cacher = cacher();
+    let list = (0..OBJECTS).map(|i| object(&small(i, FIRST_VERSION), &cacher.fields().borrow())).collect();
+    fill(&mut cacher, list, FIRST_VERSION);
+    cacher
+}
+
+/// A page of a namespace, from a key in its midst, that passes a selector.
+fn list() -> Work {
+    let cacher = many();
+    let filter = cacher.filter(Some("team-050"), Some("tier!=test"), None).expect("a selector");
+    Box::new(move || {
+        let state = cacher.state();
+        let passes = |object: &&Rc<Object>| filter.passes(object, &cacher.fields().borrow());
+        let page: Vec<_> = state.range("team-050/", "team-050/pod-00200").filter(passes).take(500).cloned().collect();
+        assert_eq!(page.len(), 500);
+        black_box(page);
+    })
+}
+
+/// What 1,000 events cost a view of 50 rows over all objects, with the flush that shows them.
+fn view() -> Work {
+    let mut cacher = many();
+    let options = ViewOptions {
+        label_selector: Some("tier!=test".into()),
+        order: vec![("spec.nodeName".into(), false, Some("natural".into())), ("metadata.name".into(), false, None)],
+        window: Some((1_000, 50)),
+        group_by: Some("spec.nodeName".into()),
+        ..ViewOptions::default()
+    };
+    let id = cacher.open_view(&options).expect("a view");
+    let version = |i: usize| FIRST_VERSION + 1 + i as u64;
+    let events: Vec<_> = (0..2_000).map(|i| object(&small(i * 7 % OBJECTS, version(i)), &cacher.fields().borrow())).collect();
+    let mut flush = move |events: &[Rc<Object>]| {
+        events.iter().for_each(|object| apply(&mut cacher, object.clone()));
+        assert_eq!(cacher.views.take_changed(), [id]);
+        black_box(cacher.views.get(id).map(|view| view.rows().len()));
+    };
+    flush(&events[..1_000]);
+    Box::new(move || flush(&events[1_000..]))
+}
+
+fn page() -> Work {
+    let (text, cacher) = (list_page(PAGE), cacher());
+    Box::new(move || {
+        let (mut scanner, mut count) = (ListScanner::new(), 0);
+        for chunk in text.as_bytes().chunks(CHUNK) {
+            let mut item = |item| count += usize::from(Object::new(item).is_ok());
+            scanner.push(chunk, &cacher.fields().borrow(), &mut item).expect("a page");
+        }
+        assert_eq!((count, scanner.finish().expect("a page").items_seen), (PAGE, true));
+    })
+}
+
+/// A path that was registered after the objects had come: it is looked for in what is held.
+fn field() -> Work {
+    let cacher = cacher();
+    let objects: Vec<_> = documents(POD, 50).iter().map(|text| object(text, &cacher.fields().borrow())).collect();
+    let slot = cacher.fields().borrow_mut().slot(&watchcache::json::path::Path::parse("status.phase").expect("a path"));
+    Box::new(move || {
+        for object in &objects {
+            assert!(!object.field(slot, &cacher.fields().borrow()).is_missing());
+        }
+    })
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env node
+// `npm run guard`: what noise does not move. Instructions of the native hot paths, how work grows with its input, bytes held, crossings between
+// JavaScript and WebAssembly, package size. A figure that differs by more than 5 % from benches/guard/figures.json, up or down, fails until it
+// is written down there with a reason:  npm run guard -- --accept "why it changed"
+//   --only=TEXT   only what has this in its name; nothing is said of what is recorded and was left out
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { format } from "prettier";
+import { forEach, instructions } from "../benches/guard/instructions.mjs";
+import { accept, judge, judgeGrowth } from "../benches/guard/judge.mjs";
+import { table } from "../benches/lib/report.mjs";
+import { measureSize } from "../benches/lib/size.mjs";
+import { build } from "./build.mjs";
+import { nativeEnvironment, wasmEnvironment } from "./lib/env.mjs";
+import { CommandFailed, SetupError, main, say } from "./lib/fail.mjs";
+import { root } from "./lib/project.mjs";
+import { answer, run } from "./lib/run.mjs";
+import { setup } from "./setup.mjs";
+import { setupValgrind } from "./setup-valgrind.mjs";
+
+const FILE = join(root, "benches/guard/figures.json");
+
+/** The counted program. */
+async function buildBench() {
+  const args = ["bench", "--locked", "--bench", "guard", "--no-run", "--message-format=json-render-diagnostics"];
+  const { code, output } = await run("cargo", args, { cwd: root, env: nativeEnvironment(), quiet: true });
+  const built = output.split("\n").flatMap((line) => {
+    if (!line.startsWith("{")) return [];
+    const { target, executable } = JSON.parse(line);
+    return target?.kind?.includes("bench") && executable ? [executable] : [];
+  });
+  if (code !== 0 || built.length === 0) throw new CommandFailed("the program that is counted could not be built.");
+  return built[0];
+}
+
+/** The lines of JSON that a program prints. */
+async function linesOf(command, args) {
+  const { code, output } = await run(command, args, { cwd: root, quiet: true });
+  if (code !== 0) throw new CommandFailed(`${args.at(-1)} failed, see above.`);
+  const lines = output.split("\n").filter((line) => line.startsWith("{"));
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** Compilers for the machine and for wasm, and what they compile for: another gives other code. */
+function compilers() {
+  const of = (env) => answer("rustc", ["-vV"], env)?.match(/^(rustc .*)[^]*?^host: (.*)$/m)?.slice(1).join(", ");
+  const [native, wasm] = [of(nativeEnvironment()), of(wasmEnvironment())];
+  return native === wasm ? native : `${native}; for wasm ${wasm}`;
+}
+
+async function hotPaths(binary, paths) {
+  const counted = await forEach(paths, async ({ name, units }) => Math.round((await instructions(binary, ["hot", name])) / units));
+  return paths.map(({ name }, i) => [`instructions-${name}`, { kind: "instructions", unit: "instructions", value: counted[i] }]);
+}
+
+async function heldBytes(binary) {
+  const lines = await linesOf(binary, ["held"]);
+  return lines.map(({ name, bytes }) => [name, { kind: "held", unit: "bytes", value: Math.round(bytes) }]);
+}
+
+async function crossings() {
+  const lines = await linesOf(process.execPath, [join(root, "benches/guard/crossings.mjs")]);
+  return lines.map(({ name, value }) => [name, { kind: "crossings", unit: "calls", value: Math.round(value * 1000) / 1000 }]);
+}
+
+async function sizes() {
+  const { wasm, javascript } = await measureSize(root);
+  const of = (name, size) => [`size-${name}`, { kind: "size", unit: "bytes, brotli", value: size.brotli }];
+  return [of("wasm", wasm), of("javascript", javascript)];
+}
+
+async function growth(binary, paths) {
+  return forEach(paths, async ({ name, size, peer }) => {
+    const count = (kind, times) => instructions(binary, [kind, name, String(times * size)]);
+    return { name, size, once: await count("grow", 1), twice: await count("grow", 2), ...(peer && { peer: await count("peer", 2) }) };
+  });
+}
+
+/** The options of the command line. */
+function options() {
+  const args = process.argv.slice(2);
+  const at = args.indexOf("--accept");
+  const reason = at < 0 ? undefined : args[at + 1]?.trim();
+  if (at >= 0 && !reason) throw new SetupError('--accept needs the reason in quotes: npm run guard -- --accept "why it changed".');
+  const only = args.find((arg) => arg.startsWith("--only="))?.slice("--only=".length);
+  if (reason && only) throw new SetupError("--accept writes down every figure, so it does not go with --only.");
+  const known = args.filter((arg, i) => arg === "--accept" || arg.startsWith("--only=") || (at >= 0 && i === at + 1));
+  const unknown = args.find((arg) => !known.includes(arg));
+  if (unknown) throw new SetupError(`${unknown} is no option of the guard: there are --accept "reason" and --only=TEXT.`);
+  return { reason, only };
+}
+
+await main(async () => {
+  const { reason, only } = options();
+  const wanted = ({ name }) => only === undefined || name.includes(only);
+  const valgrind = await setupValgrind();
+  await setup({ browser: false });
+  await build();
+  say(`building the program that is counted, with ${valgrind}`);
+  const binary = await buildBench();
+  const [names] = await linesOf(binary, ["names"]);
+  say("counting");
+  const all = [
+    ...(await hotPaths(binary, names.hot.filter(wanted))),
+    ...[...(await heldBytes(binary)), ...(await crossings()), ...(await sizes())].filter(([name]) => wanted({ name })),
+  ];
+  const measured = { compiler: compilers(), figures: Object.fromEntries(all) };
+  const recorded = existsSync(FILE) ? JSON.parse(readFileSync(FILE, "utf8")) : { figures: {} };
+  if (only !== undefined) {
+    recorded.figures = Object.fromEntries(Object.entries(recorded.figures).filter(([name]) => name in measured.figures));
+  }
+  const figures = judge(recorded, measured);
+  console.log(`\n${table(["figure", "is", "", "recorded", "change", ""], figures.lines)}\n`);
+  const grown = judgeGrowth(await growth(binary, names.grow.filter(wanted)));
+  console.log(`${table(["path", "size", "instructions", "at twice the size", "of serde_json's"], grown.lines)}\n`);
+  figures.said.forEach(say);
+  if (reason) {
+    const text = JSON.stringify(accept(recorded, measured, reason, new Date().toISOString().slice(0, 10)));
+    writeFileSync(FILE, await format(text, { parser: "json", printWidth: 140 }));
+    say(`wrote down what changed: ${FILE}`);
+    figures.failed.length = 0;
+  }
+  for (const line of [...figures.failed, ...grown.failed]) console.log(line);
+  if (figures.failed.length > 0) {
+    throw new CommandFailed('figures have changed: mend what made them worse, or write them down with `npm run guard -- --accept "why"`.');
+  }
+  if (grown.failed.length > 0) throw new CommandFailed("work grows faster than its input, or costs more than serde_json's, see above.");
+});
