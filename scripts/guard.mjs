@@ -43,7 +43,11 @@ async function linesOf(command, args) {
 
 /** Compilers for the machine and for wasm, and what they compile for: another gives other code. */
 function compilers() {
-  const of = (env) => answer("rustc", ["-vV"], env)?.match(/^(rustc .*)[^]*?^host: (.*)$/m)?.slice(1).join(", ");
+  const of = (env) =>
+    answer("rustc", ["-vV"], env)
+      ?.match(/^(rustc .*)[^]*?^host: (.*)$/m)
+      ?.slice(1)
+      .join(", ");
   const [native, wasm] = [of(nativeEnvironment()), of(wasmEnvironment())];
   return native === wasm ? native : `${native}; for wasm ${wasm}`;
 }

@@ -36,7 +36,7 @@ export async function setupNode() {
   if (isInstalled()) return;
   say("installing the npm packages of package-lock.json into node_modules: page, bundler, test tools");
   unlinkShared();
-  const done = await run("npm", ["ci", "--no-audit", "--no-fund", "--prefer-offline"], { cwd: root, collect: true });
+  const done = await run("npm", ["ci", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"], { cwd: root, collect: true });
   if (done.code === 0) return;
   if (looksOffline(done.output)) {
     throw new SetupError(

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Rust that compiles for wasm32, and the two tools that make a package of it, in their pinned versions.
 import { mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { CommandFailed, SetupError, main, say } from "./lib/fail.mjs";
 import { canApt } from "./lib/machine.mjs";
@@ -54,7 +54,9 @@ export async function setupTool(name, program, env) {
   try {
     const args = ["install", name, "--version", wanted, "--locked", "--force", "--root", toolCache(env)];
     // Built outside the checkout and with no flags of ours: neither may change what the tool is.
-    const toolEnv = { ...env, CARGO_TARGET_DIR: build, RUSTFLAGS: "" };
+    // On the PATH, or cargo asks for that at the end.
+    const PATH = [env.PATH, join(toolCache(env), "bin")].filter(Boolean).join(delimiter);
+    const toolEnv = { ...env, PATH, CARGO_TARGET_DIR: build, RUSTFLAGS: "" };
     const done = await run("cargo", args, { cwd: toolCache(env), env: toolEnv, collect: true });
     if (done.code === 0) return;
     if (looksOffline(done.output)) {

@@ -16,9 +16,15 @@ export async function instructions(binary, args) {
     const out = join(folder, "callgrind.out");
     const options = ["-q", "--tool=callgrind", `--callgrind-out-file=${out}`, `--toggle-collect=${FUNCTION}`];
     // An empty environment: its size moves the stack, and what is aligned otherwise is copied otherwise.
-    const { code, output } = await run(which("valgrind"), [...options, binary, ...args], { cwd: folder, env: {}, quiet: true, timeoutMs: LIMIT_MS });
+    const { code, output } = await run(which("valgrind"), [...options, binary, ...args], {
+      cwd: folder,
+      env: {},
+      quiet: true,
+      timeoutMs: LIMIT_MS,
+    });
     const counted = code === 0 && Number(readFileSync(out, "utf8").match(/^summary: (\d+)/m)?.[1]);
-    if (!counted) throw new CommandFailed(`the instructions of \`${args.join(" ")}\` could not be counted: ${output.trim().split("\n").at(-1)}`);
+    if (!counted)
+      throw new CommandFailed(`the instructions of \`${args.join(" ")}\` could not be counted: ${output.trim().split("\n").at(-1)}`);
     return counted;
   } finally {
     rmSync(folder, { recursive: true, force: true });

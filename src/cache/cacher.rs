@@ -15,6 +15,7 @@ use crate::cache::ready::Ready;
 use crate::cache::status::{Phase, ResourceStatus};
 use crate::cache::store::Store;
 use crate::cache::views::{ViewOptions, Views};
+use crate::cache::waiters;
 use crate::cache::window::{Entry, Window, WindowBounds};
 use crate::informer::informers::Informers;
 use crate::informer::interruption::{Interruption, Interruptions};
@@ -403,7 +404,7 @@ impl Cacher {
         } else if let Some(error) = self.status.error.clone().filter(|_| refused) {
             let _gone = sender.send(Err(error));
         } else {
-            self.sync_waiters.push(sender);
+            waiters::add(&mut self.sync_waiters, sender, oneshot::Sender::is_canceled);
         }
         receiver
     }
@@ -414,7 +415,7 @@ impl Cacher {
         if self.ready.is_stopped() {
             let _gone = sender.send(Err(Error::closed()));
         } else {
-            self.list_waiters.push(sender);
+            waiters::add(&mut self.list_waiters, sender, oneshot::Sender::is_canceled);
         }
         receiver
     }

@@ -9,6 +9,7 @@ use futures::future::select;
 
 use crate::cache::progress::Progress;
 use crate::cache::resource::Resource;
+use crate::cache::waiters;
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::page::head_version;
 use crate::source::{ListRequest, Source};
@@ -28,8 +29,7 @@ impl Freshness {
     /// Completes once the cacher reached the version; is cancelled when the cacher goes away.
     pub fn wait(&mut self, version: Version) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
-        self.waiters.retain(|(_, waiter)| !waiter.is_canceled());
-        self.waiters.push((version, sender));
+        waiters::add(&mut self.waiters, (version, sender), |(_, waiter)| waiter.is_canceled());
         receiver
     }
 

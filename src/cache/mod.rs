@@ -16,6 +16,7 @@ pub mod state;
 pub mod status;
 pub mod store;
 pub mod views;
+mod waiters;
 pub mod watches;
 pub mod window;
 pub mod writes;

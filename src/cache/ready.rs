@@ -2,6 +2,7 @@
 
 use futures::channel::oneshot;
 
+use crate::cache::waiters;
 use crate::runtime::Millis;
 use crate::status::{Error, Status};
 
@@ -84,8 +85,7 @@ impl Ready {
             return None;
         }
         let (sender, receiver) = oneshot::channel();
-        self.waiters.retain(|waiter| !waiter.is_canceled());
-        self.waiters.push(sender);
+        waiters::add(&mut self.waiters, sender, oneshot::Sender::is_canceled);
         Some(receiver)
     }
 

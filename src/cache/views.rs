@@ -72,7 +72,10 @@ impl Views {
     /// Closes a view.
     pub fn close(&mut self, id: u32) {
         self.views.try_remove(id as usize);
-        self.touched.retain(|touched| *touched != id);
+        // Its id may stay among the touched ones: it then names nothing, or a view that says that nothing has changed.
+        if self.views.is_empty() {
+            self.touched.clear();
+        }
     }
 
     /// Tells every view of a change of the store.
@@ -106,8 +109,7 @@ impl Views {
         let touched = std::mem::take(&mut self.touched);
         let changed = |id: &u32| {
             self.views.get_mut(*id as usize).is_some_and(|open| {
-                open.touched = false;
-                open.view.take_changes().any() || open.view.undecided().len() > 0
+                std::mem::take(&mut open.touched) && (open.view.take_changes().any() || open.view.undecided().len() > 0)
             })
         };
         touched.into_iter().filter(changed).collect()

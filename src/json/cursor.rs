@@ -7,7 +7,7 @@ use super::range::is_finite;
 /// As many objects and arrays may stand inside each other, the outermost included. serde_json's limit.
 const MAX_DEPTH: usize = 127;
 
-/// A number shorter than this without an exponent is surely within a double's range.
+/// A number with fewer digits than this before its point, and without an exponent, is surely within a double's range.
 const SURELY_IN_RANGE: usize = 300;
 
 /// What is wrong at the cursor's position, if anything. The position is not part of it, so that the result of a step
@@ -337,11 +337,12 @@ impl<'d> Cursor<'d> {
             b'0' => self.at += 1,
             _ => self.skip_digits()?,
         }
+        // What stands behind the point makes no number too large.
+        let mut surely_in_range = self.at - start < SURELY_IN_RANGE;
         if self.peek() == b'.' {
             self.at += 1;
             self.skip_digits()?;
         }
-        let mut surely_in_range = self.at - start < SURELY_IN_RANGE;
         if matches!(self.peek(), b'e' | b'E') {
             surely_in_range = false;
             self.at += 1;

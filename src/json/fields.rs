@@ -2,6 +2,7 @@
 
 use super::path::{Filter, Path, Segment, key_is};
 use super::scalar::Scalar;
+use super::text::unescape;
 
 /// The values to read from every object of a resource, each with a slot that never changes, and the paths to remove
 /// from what is kept. What every object needs (namespace, name, resourceVersion, uid, labels and the annotation that
@@ -14,12 +15,16 @@ pub struct FieldSet {
     strip: Vec<Path>,
 }
 
+/// So many names are compared one by one with each that a document has; among more it is searched.
+const FEW: usize = 16;
+
 /// The tree's root in `FieldSet::nodes`.
 pub(super) const ROOT: usize = 0;
 
 /// One value of the document that the scan has something to do with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
+    /// By name.
     keys: Vec<(Box<str>, usize)>,
     pub(super) indexes: Vec<(usize, usize)>,
     pub(super) filters: Vec<(Filter, usize)>,
@@ -82,11 +87,12 @@ impl FieldSet {
 
     /// The slot of a path; a new path gets the next one.
     pub fn slot(&mut self, path: &Path) -> usize {
-        if let Some(slot) = self.paths.iter().position(|known| known == path) {
+        // Equal paths lead to the same node.
+        let node = self.node(path);
+        if let Some(slot) = self.nodes[node].slot {
             return slot;
         }
         let slot = self.paths.len();
-        let node = self.node(path);
         self.nodes[node].slot = Some(slot);
         self.paths.push(path.clone());
         slot
@@ -135,7 +141,16 @@ impl FieldSet {
     }
 
     fn key(&mut self, node: usize, name: &str) -> usize {
-        self.child(node, name.into(), |node| &mut node.keys)
+        let next = self.nodes.len();
+        let keys = &mut self.nodes[node].keys;
+        match keys.binary_search_by(|(known, _)| (**known).cmp(name)) {
+            Ok(place) => keys[place].1,
+            Err(place) => {
+                keys.insert(place, (name.into(), next));
+                self.nodes.push(Node::default());
+                next
+            }
+        }
     }
 
     fn child<K: PartialEq>(&mut self, node: usize, key: K, children: fn(&mut Node) -> &mut Vec<(K, usize)>) -> usize {
@@ -160,8 +175,17 @@ impl Node {
     /// The position among the children, and the node, of a member whose name is written so.
     #[inline]
     pub(super) fn member(&self, raw: &[u8]) -> Option<(usize, usize)> {
-        let position = self.keys.iter().position(|(name, _)| key_is(raw, name))?;
+        let position = match self.keys.len() {
+            0..=FEW => self.keys.iter().position(|(name, _)| key_is(raw, name)),
+            _ => self.search(raw),
+        }?;
         Some((position, self.keys[position].1))
+    }
+
+    #[inline(never)]
+    fn search(&self, raw: &[u8]) -> Option<usize> {
+        let name = unescape(raw);
+        self.keys.binary_search_by(|(known, _)| (**known).cmp(&*name)).ok()
     }
 
     /// All nodes directly below.
@@ -212,6 +236,20 @@ mod tests {
         fields.slot(&path("a.b[?(@.x=='y')].z"));
         fields.slot(&path("a.b[?(@.x=='y')].w"));
         assert_eq!(fields.nodes().len(), before + 5);
+    }
+
+    #[test]
+    fn many_names_at_one_place_are_told_apart_however_they_are_written() {
+        let names: Vec<String> = (0..200).map(|i| format!("n\u{fc}m{i}")).collect();
+        let paths: Vec<Path> = names.iter().map(|name| path(&format!("a['{name}']"))).collect();
+        let mut fields = FieldSet::bare();
+        for round in 0..2 {
+            let slots: Vec<usize> = paths.iter().map(|path| fields.slot(path)).collect();
+            assert_eq!(slots, (0..200).collect::<Vec<_>>(), "round {round}");
+        }
+        let members: Vec<String> = (0..200).rev().map(|i| format!(r#""n\u00fc\u006d{i}":{i}"#)).collect();
+        let values = read_fields(format!(r#"{{"a":{{"x":0,{}}}}}"#, members.join(",")).as_bytes(), &paths);
+        assert!((0..200).all(|i| values[i] == Scalar::Number(i.to_string().into())));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `metadata.labels`: what the objects of a workload have in common, held once for all of them.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,7 +18,7 @@ pub type Labels = Rc<[(Rc<str>, Rc<str>)]>;
 
 /// So many sets are remembered; then those that nobody else holds are forgotten.
 const KEPT: usize = 2_048;
-/// A set written longer than this is not remembered.
+/// A set written longer than this is not remembered, nor are its texts: no workload has such labels.
 const LONGEST: usize = 2_048;
 
 thread_local! {
@@ -37,7 +38,7 @@ pub(super) fn labels(raw: &[u8]) -> Labels {
         return no_labels();
     }
     if raw.len() > LONGEST {
-        return read(raw);
+        return read(raw, |text| text.into());
     }
     KNOWN.with_borrow_mut(|known| {
         // A change mostly leaves the labels as they were written, and pods of one workload write the same.
@@ -51,14 +52,17 @@ pub(super) fn labels(raw: &[u8]) -> Labels {
                 known.clear();
             }
         }
-        let labels = read(raw);
+        let labels = read(raw, intern);
         known.insert(raw.into(), labels.clone());
         labels
     })
 }
 
-fn read(raw: &[u8]) -> Labels {
-    let mut labels: Vec<(Rc<str>, Option<Rc<str>>)> = Vec::new();
+/// A name and its value, which is none where it is no string.
+type Written<'d> = (Cow<'d, str>, Option<Cow<'d, str>>);
+
+fn read(raw: &[u8], shared: fn(&str) -> Rc<str>) -> Labels {
+    let mut labels: Vec<Written<'_>> = Vec::new();
     if each(raw, &mut labels).is_err() {
         return no_labels();
     }
@@ -68,10 +72,10 @@ fn read(raw: &[u8]) -> Labels {
         sort_by(&mut labels, |left, right| left.0.cmp(&right.0));
         labels.dedup_by(|left, right| left.0 == right.0);
     }
-    labels.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+    labels.into_iter().filter_map(|(key, value)| Some((shared(&key), shared(&value?)))).collect()
 }
 
-fn each(raw: &[u8], labels: &mut Vec<(Rc<str>, Option<Rc<str>>)>) -> Checked {
+fn each<'d>(raw: &'d [u8], labels: &mut Vec<Written<'d>>) -> Checked {
     let mut cursor = Cursor::new(raw, 0, 0);
     let mut more = cursor.open_object()?;
     while more {
@@ -80,7 +84,7 @@ fn each(raw: &[u8], labels: &mut Vec<(Rc<str>, Option<Rc<str>>)>) -> Checked {
         let value = cursor.at;
         cursor.skip_value()?;
         if let Some(name) = string(raw, (start, start + key.len() + 2)) {
-            labels.push((intern(&name), string(raw, (value, cursor.at)).map(|text| intern(&text))));
+            labels.push((name, string(raw, (value, cursor.at))));
         }
         more = cursor.next_member()?;
     }

@@ -156,7 +156,9 @@ fn locate(cursor: &mut Cursor<'_>, segments: &[Segment]) -> Checked<Option<Range
 /// Whether a member's name, as written, is the wanted one.
 #[inline]
 pub(super) fn key_is(raw: &[u8], wanted: &str) -> bool {
-    raw == wanted.as_bytes() || (raw.len() > wanted.len() && raw.contains(&b'\\') && unescape(raw) == wanted)
+    // An escape is at most six bytes for one.
+    raw == wanted.as_bytes()
+        || (raw.len() > wanted.len() && raw.len() <= 6 * wanted.len() && raw.contains(&b'\\') && unescape(raw) == wanted)
 }
 
 impl Filter {

@@ -154,7 +154,7 @@ impl<'f> Walk<'f> {
     }
 
     fn array(&mut self, cursor: &mut Cursor<'_>, node: &'f Node) -> Checked {
-        let mut matched = 0u64;
+        let mut matched = vec![false; node.filters.len()];
         let mut index = 0;
         let mut more = cursor.open_array()?;
         while more {
@@ -165,9 +165,8 @@ impl<'f> Walk<'f> {
             }
             // A filter is decided when the element is whole, so an element that it takes is walked again.
             for (position, (filter, child)) in node.filters.iter().enumerate() {
-                let bit = 1u64.checked_shl(position as u32).unwrap_or(0);
-                if matched & bit == 0 && filter.holds(&cursor.document[start..cursor.at]) {
-                    matched |= bit;
+                if !matched[position] && filter.holds(&cursor.document[start..cursor.at]) {
+                    matched[position] = true;
                     cursor.at = start;
                     self.element(cursor, *child)?;
                 }

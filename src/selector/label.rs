@@ -122,7 +122,7 @@ impl Requirement {
     }
 
     fn has(&self, value: &str) -> bool {
-        self.values.iter().any(|own| own == value)
+        self.values.binary_search_by(|own| own.as_str().cmp(value)).is_ok()
     }
 }
 

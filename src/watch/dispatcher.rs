@@ -32,8 +32,9 @@ pub struct Dispatcher {
     bookmarks: BookmarkSchedule,
     deadlines: BTreeSet<(Millis, u32)>,
     outbox: Outbox,
-    // Events that found no room; nothing else is dispatched until each has gone in or its watcher has ended.
-    blocked: Vec<(u32, WatchEvent)>,
+    // Those with an event that found no room; nothing else is dispatched until each has gone in or its watcher has ended. Who has ended
+    // meanwhile may still stand here.
+    blocked: Vec<u32>,
     pub(super) pending: Pending,
     // Watchers whose batch began since the last flush: it is complete with it.
     served: Vec<u32>,
@@ -98,7 +99,7 @@ impl Dispatcher {
 
     /// The watcher of this id, while it is not forgotten.
     pub fn get(&self, id: u32) -> Option<&Watcher> {
-        self.watchers.get(id as usize).filter(|_| !self.retired.contains(&id))
+        self.watchers.get(id as usize).filter(|watcher| !watcher.retired)
     }
 
     /// Whether this very watcher is still to be started: it may have ended while it waited, and its id stand for another.
@@ -108,7 +109,7 @@ impl Dispatcher {
 
     /// To change it before it starts.
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Watcher> {
-        if self.retired.contains(&id) { None } else { self.watchers.get_mut(id as usize) }
+        self.watchers.get_mut(id as usize).filter(|watcher| !watcher.retired)
     }
 
     /// Has a field route events: watchers that demand a value of it hear of that value alone.
@@ -200,7 +201,8 @@ impl Dispatcher {
         if watcher.has_room() {
             watcher.queue.push_back(conversion.event(kind));
         } else if watcher.on_overflow == OnOverflow::Terminate {
-            self.blocked.push((id, conversion.event(kind)));
+            watcher.blocked = Some(Box::new(conversion.event(kind)));
+            self.blocked.push(id);
         } else {
             let behind = || Box::new(Overflow::new(entry.version().predecessor().unwrap_or_default()));
             self.overflowed |= watcher.overflow.is_none();
@@ -222,14 +224,19 @@ impl Dispatcher {
 
     /// Tries again to place what found no room. Returns whether something is still waiting.
     pub fn retry_blocked(&mut self) -> bool {
-        let blocked = std::mem::take(&mut self.blocked);
-        for (id, event) in blocked {
-            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none()) else { continue };
-            if watcher.has_room() {
-                watcher.queue.push_back(event);
-                self.pending.push(id);
-            } else {
-                self.blocked.push((id, event));
+        for id in std::mem::take(&mut self.blocked) {
+            let Some(watcher) = self.watchers.get_mut(id as usize) else { continue };
+            let has_room = watcher.has_room();
+            match watcher.blocked.take() {
+                None => {}
+                Some(event) if has_room => {
+                    watcher.queue.push_back(*event);
+                    self.pending.push(id);
+                }
+                event => {
+                    watcher.blocked = event;
+                    self.blocked.push(id);
+                }
             }
         }
         !self.blocked.is_empty()
@@ -237,9 +244,10 @@ impl Dispatcher {
 
     /// Ends the watchers that still have no room: their streams stop before the event they could not take.
     pub fn terminate_blocked(&mut self) -> usize {
-        let blocked = std::mem::take(&mut self.blocked);
-        let count = blocked.len();
-        for (id, event) in blocked {
+        let mut count = 0;
+        for id in std::mem::take(&mut self.blocked) {
+            let Some(event) = self.watchers.get_mut(id as usize).and_then(|watcher| watcher.blocked.take()) else { continue };
+            count += 1;
             self.terminated += 1;
             self.metrics.terminated_watchers.inc();
             let reached = event.version.predecessor().unwrap_or_default();
@@ -260,8 +268,7 @@ impl Dispatcher {
             self.metrics.watch_shards.dec();
         }
         // An event that waits for room is not delivered any more: whoever goes on from this stream needs it first.
-        let missed = self.blocked.iter().position(|(blocked, _)| *blocked == id).map(|index| self.blocked.swap_remove(index).1);
-        match missed.and_then(|event| event.version.predecessor()) {
+        match watcher.blocked.take().and_then(|event| event.version.predecessor()) {
             Some(before) => watcher.end(reason, reached.min(&before)),
             None => watcher.end(reason, reached),
         }
@@ -303,6 +310,7 @@ impl Dispatcher {
             return;
         }
         self.end(id, EndReason::Stopped, &Version::ZERO);
+        self.watchers[id as usize].retired = true;
         self.retired.push(id);
     }
 
@@ -313,7 +321,7 @@ impl Dispatcher {
             let known = |watcher: &&mut Watcher| watcher.serial == serial && watcher.ended.is_none();
             let Some(watcher) = self.watchers.get_mut(id as usize).filter(known) else { continue };
             // A bookmark must not overtake an event that waits for room.
-            let behind = self.blocked.iter().any(|(blocked, _)| *blocked == id);
+            let behind = watcher.blocked.is_some();
             if watcher.wants_bookmark(processed) && !behind && watcher.has_room() {
                 let event = bookmark.get_or_insert_with(|| WatchEvent::bookmark(processed.clone(), false)).clone();
                 watcher.queue.push_back(event);
@@ -338,7 +346,7 @@ impl Dispatcher {
         pending.sort_unstable();
         pending.dedup();
         for id in pending {
-            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|_| !self.retired.contains(&id)) else { continue };
+            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| !watcher.retired) else { continue };
             let mut moved = 0;
             if matches!(watcher.demand, Demand::Batch(_)) {
                 self.served.push(id);

@@ -11,4 +11,5 @@ pub mod outbox;
 pub mod overflow;
 pub mod registry;
 mod relist;
+mod roster;
 pub mod watcher;

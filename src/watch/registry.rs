@@ -15,16 +15,23 @@ use crate::json::fields::FieldSet;
 use crate::object::Object;
 use crate::selector::label::Operator;
 use crate::watch::filter::Filter;
+use crate::watch::roster::Roster;
 
 /// A label that may have one of several values is looked up by each of them, up to so many.
 const MOST_VALUES: usize = 8;
 
 type Bucket = u64;
 
-/// Where a watcher is filed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Route {
-    /// Nowhere: it hears of nothing.
+/// Where a watcher is filed, and since when; by default nowhere.
+#[derive(Clone, Debug, Default)]
+pub struct Route {
+    way: Way,
+    turn: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Way {
+    /// It hears of nothing.
     #[default]
     None,
     /// It hears of everything, without being asked.
@@ -38,8 +45,8 @@ pub enum Route {
 }
 
 /// A bucket, and of which kind it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+#[derive(Clone, Copy, Debug)]
+struct Place {
     kind: Kind,
     scoped: bool,
     bucket: Bucket,
@@ -66,15 +73,15 @@ impl Users {
 /// Most buckets hold one watcher.
 #[derive(Debug)]
 enum Ids {
-    One(u32),
-    Many(Vec<u32>),
+    One(u64, u32),
+    Many(Roster),
 }
 
 impl Ids {
-    fn as_slice(&self) -> &[u32] {
+    fn len(&self) -> usize {
         match self {
-            Self::One(id) => std::slice::from_ref(id),
-            Self::Many(ids) => ids,
+            Self::One(..) => 1,
+            Self::Many(ids) => ids.len(),
         }
     }
 }
@@ -83,8 +90,10 @@ impl Ids {
 #[derive(Debug, Default)]
 pub struct Registry {
     trigger: Option<u32>,
-    everything: Vec<u32>,
-    everywhere: Vec<u32>,
+    everything: Roster,
+    everywhere: Roster,
+    // Of the next watcher; what stands in a route tells it from all that ever were.
+    turn: u64,
     buckets: FxHashMap<Bucket, Ids>,
     namespaces: Users,
     names: Users,
@@ -111,41 +120,42 @@ impl Registry {
 
     /// Files a watcher, and says where.
     pub fn insert(&mut self, filter: &Filter, watcher: u32) -> Route {
-        let route = self.route(filter);
-        match &route {
-            Route::None => {}
-            Route::Everything => self.everything.push(watcher),
-            Route::Everywhere => self.everywhere.push(watcher),
-            Route::One(place) => self.put(*place, watcher),
-            Route::Several(places) => places.iter().for_each(|place| self.put(*place, watcher)),
+        self.turn += 1;
+        let route = Route { way: self.way(filter), turn: self.turn };
+        match &route.way {
+            Way::None => {}
+            Way::Everything => self.everything.push(route.turn, watcher),
+            Way::Everywhere => self.everywhere.push(route.turn, watcher),
+            Way::One(place) => self.put(*place, route.turn, watcher),
+            Way::Several(places) => places.iter().for_each(|place| self.put(*place, route.turn, watcher)),
         }
         route
     }
 
     /// Takes a watcher out; nothing happens when it is not there.
     pub fn remove(&mut self, route: &Route, watcher: u32) {
-        match route {
-            Route::None => {}
-            Route::Everything => _ = drop_from(&mut self.everything, watcher),
-            Route::Everywhere => _ = drop_from(&mut self.everywhere, watcher),
-            Route::One(place) => self.take(*place, watcher),
-            Route::Several(places) => places.iter().for_each(|place| self.take(*place, watcher)),
+        match &route.way {
+            Way::None => {}
+            Way::Everything => _ = self.everything.remove(route.turn, watcher),
+            Way::Everywhere => _ = self.everywhere.remove(route.turn, watcher),
+            Way::One(place) => self.take(*place, route.turn, watcher),
+            Way::Several(places) => places.iter().for_each(|place| self.take(*place, route.turn, watcher)),
         }
     }
 
     /// Forgets all watchers.
     pub fn clear(&mut self) {
-        *self = Self { trigger: self.trigger, ..Self::default() };
+        *self = Self { trigger: self.trigger, turn: self.turn, ..Self::default() };
     }
 
     /// The watchers of everything.
-    pub fn everything(&self) -> &[u32] {
-        &self.everything
+    pub fn everything(&mut self) -> &[u32] {
+        self.everything.all()
     }
 
     /// Adds the other watchers that a change may concern. One that is filed in several buckets may come more than once.
     pub fn candidates(&self, object: &Object, previous: Option<&Object>, fields: &FieldSet, found: &mut Vec<u32>) {
-        found.extend_from_slice(&self.everywhere);
+        self.everywhere.add_to(found);
         if self.buckets.is_empty() {
             return;
         }
@@ -159,7 +169,8 @@ impl Registry {
                 self.look(self.labels, Kind::Label, namespace, key, value, found);
             }
             let before = previous.map_or(&[][..], Object::labels);
-            for (key, value) in before.iter().filter(|label| !object.labels().contains(label)) {
+            // Both are sorted by key, and each has a key once.
+            for (key, value) in before.iter().filter(|label| object.labels().binary_search(label).is_err()) {
                 self.look(self.labels, Kind::Label, namespace, key, value, found);
             }
         }
@@ -183,15 +194,17 @@ impl Registry {
     }
 
     fn find(&self, kind: Kind, namespace: &str, key: &str, value: &str, found: &mut Vec<u32>) {
-        if let Some(ids) = self.buckets.get(&bucket(kind, namespace, key, value)) {
-            found.extend_from_slice(ids.as_slice());
+        match self.buckets.get(&bucket(kind, namespace, key, value)) {
+            Some(Ids::One(_, id)) => found.push(*id),
+            Some(Ids::Many(ids)) => ids.add_to(found),
+            None => {}
         }
     }
 
     /// Where it is best filed: by what tells it from most others.
-    fn route(&self, filter: &Filter) -> Route {
+    fn way(&self, filter: &Filter) -> Way {
         if filter.is_everything() {
-            return Route::Everything;
+            return Way::Everything;
         }
         let (namespace, name) = (filter.scope_namespace(), filter.scope_name());
         let place = |kind, namespace: &str, key: &str, value: &str| Place {
@@ -200,10 +213,10 @@ impl Registry {
             bucket: bucket(kind, namespace, key, value),
         };
         if let Some((slot, value)) = filter.demands().find(|(slot, _)| Some(*slot) == self.trigger) {
-            return Route::One(place(Kind::Field(slot), "", "", value));
+            return Way::One(place(Kind::Field(slot), "", "", value));
         }
         if !name.is_empty() {
-            return Route::One(place(Kind::Name, namespace, "", name));
+            return Way::One(place(Kind::Name, namespace, "", name));
         }
         let by_field = filter.demands().map(|(slot, value)| vec![place(Kind::Field(slot), namespace, "", value)]);
         let by_label = filter.predicate().label.requirements().iter().filter_map(|requirement| {
@@ -215,35 +228,40 @@ impl Registry {
         // The fewer there are in it, the fewer events a bucket gets and the fewer watchers each of them visits, as far as one can know.
         let crowd = |places: &[Place]| places.iter().map(|place| self.crowd(place.bucket)).sum::<usize>() + places.len();
         match by_field.chain(by_label).min_by_key(|places| crowd(places)) {
-            Some(places) if places.len() == 1 => Route::One(places[0]),
-            Some(places) => Route::Several(places.into()),
-            None if !namespace.is_empty() => Route::One(place(Kind::Namespace, namespace, "", "")),
-            None => Route::Everywhere,
+            Some(places) if places.len() == 1 => Way::One(places[0]),
+            Some(places) => Way::Several(places.into()),
+            None if !namespace.is_empty() => Way::One(place(Kind::Namespace, namespace, "", "")),
+            None => Way::Everywhere,
         }
     }
 
     fn crowd(&self, bucket: Bucket) -> usize {
-        self.buckets.get(&bucket).map_or(0, |ids| ids.as_slice().len())
+        self.buckets.get(&bucket).map_or(0, Ids::len)
     }
 
-    fn put(&mut self, place: Place, watcher: u32) {
+    fn put(&mut self, place: Place, turn: u64, watcher: u32) {
         self.users(place.kind).0[usize::from(place.scoped)] += 1;
         self.buckets
             .entry(place.bucket)
             .and_modify(|ids| match ids {
-                Ids::One(first) => *ids = Ids::Many(vec![*first, watcher]),
-                Ids::Many(ids) => ids.push(watcher),
+                Ids::One(first, other) => {
+                    let mut both = Roster::default();
+                    both.push(*first, *other);
+                    both.push(turn, watcher);
+                    *ids = Ids::Many(both);
+                }
+                Ids::Many(ids) => ids.push(turn, watcher),
             })
-            .or_insert(Ids::One(watcher));
+            .or_insert(Ids::One(turn, watcher));
     }
 
-    fn take(&mut self, place: Place, watcher: u32) {
+    fn take(&mut self, place: Place, turn: u64, watcher: u32) {
         let Some(ids) = self.buckets.get_mut(&place.bucket) else { return };
-        let (gone, empty) = match ids {
-            Ids::One(id) => (*id == watcher, *id == watcher),
-            Ids::Many(ids) => (drop_from(ids, watcher), ids.is_empty()),
+        let gone = match ids {
+            Ids::One(first, id) => (*first, *id) == (turn, watcher),
+            Ids::Many(ids) => ids.remove(turn, watcher),
         };
-        if empty {
+        if gone && (matches!(ids, Ids::One(..)) || ids.len() == 0) {
             self.buckets.remove(&place.bucket);
         }
         if gone {
@@ -267,12 +285,6 @@ impl Registry {
             }
         }
     }
-}
-
-/// Whether it was there. The others keep their order: the first to come is the first to hear.
-fn drop_from(ids: &mut Vec<u32>, watcher: u32) -> bool {
-    let index = ids.iter().rposition(|id| *id == watcher);
-    index.map(|index| ids.remove(index)).is_some()
 }
 
 fn bucket(kind: Kind, namespace: &str, key: &str, value: &str) -> Bucket {
@@ -307,7 +319,7 @@ mod tests {
             self.routes.push(self.registry.insert(&filter, id));
         }
 
-        fn visited(&self, object: &Rc<Object>, previous: Option<&Rc<Object>>) -> Vec<u32> {
+        fn visited(&mut self, object: &Rc<Object>, previous: Option<&Rc<Object>>) -> Vec<u32> {
             let mut found = self.registry.everything().to_vec();
             self.registry.candidates(object, previous.map(|previous| &**previous), &self.fields, &mut found);
             found.sort_unstable();
@@ -322,7 +334,7 @@ mod tests {
     #[test]
     fn an_event_visits_the_four_scopes_it_belongs_to() {
         let scopes = [("", ""), ("a", ""), ("", "x"), ("a", "x"), ("b", ""), ("a", "y")].map(|(namespace, name)| (namespace, name, "", ""));
-        let filed = filed(&scopes);
+        let mut filed = filed(&scopes);
         assert_eq!(filed.visited(&pod("a/x", &[], ""), None), [0, 1, 2, 3]);
         assert_eq!(filed.visited(&pod("b/x", &[], ""), None), [0, 2, 4]);
         assert_eq!(filed.visited(&pod("x", &[], ""), None), [0, 2]);
@@ -330,7 +342,7 @@ mod tests {
 
     #[test]
     fn an_event_visits_those_who_demand_a_value_that_its_object_has_or_had() {
-        let filed = filed(&[
+        let mut filed = filed(&[
             ("", "", "app=web", ""),
             ("", "", "app in (web, db)", ""),
             ("a", "", "app=web", ""),
@@ -383,7 +395,7 @@ mod tests {
             }
         }
         let Registry { everything, everywhere, buckets, namespaces, names, labels, fields, .. } = &filed.registry;
-        assert!(everything.is_empty() && everywhere.is_empty() && buckets.is_empty() && fields.is_empty());
+        assert!(everything.len() == 0 && everywhere.len() == 0 && buckets.is_empty() && fields.is_empty());
         assert!(![namespaces, names, labels].into_iter().any(|users| users.any()));
     }
 }

@@ -67,6 +67,10 @@ pub struct Watcher {
     pub bookmark_state: BookmarkState,
     /// When the stream ends by itself.
     pub deadline: Option<Millis>,
+    /// An event that found no room, and that nothing may overtake.
+    pub blocked: Option<Box<WatchEvent>>,
+    /// Whether the subscriber is gone: nothing is delivered under this id any more.
+    pub retired: bool,
     /// Why the stream ends once everything is delivered.
     pub ended: Option<EndReason>,
     /// Whether that was told.
@@ -86,7 +90,7 @@ impl Watcher {
             filter,
             serial: 0,
             started: false,
-            route: Route::None,
+            route: Route::default(),
             visit: 0,
             gate: Version::ZERO,
             backlog: VecDeque::new(),
@@ -98,6 +102,8 @@ impl Watcher {
             bookmarks: false,
             bookmark_state: BookmarkState::Sent,
             deadline: None,
+            blocked: None,
+            retired: false,
             ended: None,
             end_told: false,
             refusal: None,

@@ -29,7 +29,7 @@ pub(super) const ALL: &[Growth] = &[
     Growth::other("watchers-with-deadlines-come-and-go", 5_000, |n| {
         come_and_go(n, |_| WatchOptions { timeout_seconds: Some(60), allow_watch_bookmarks: true, ..WatchOptions::default() })
     }),
-    Growth::other("watchers-vanish", 5_000, |n| {
+    Growth::other("watchers-vanish", 10_000, |n| {
         let (mut cacher, ids) = watched(n, |_| WatchOptions::default(), Demand::All);
         Box::new(move || {
             ids.iter().for_each(|id| cacher.dispatcher.forget(*id));

@@ -1,0 +1,54 @@
+//! Who waits for something, until it comes or they go away.
+
+/// Adds one who waits to the others, and drops of them who `is_gone`.
+///
+/// Those who came last are looked at each time, for they mostly go first; all of them only where the list would have to grow. So what is
+/// kept stays within a multiple of who really waits, and a wait costs the same however many there are.
+pub(super) fn add<T>(waiters: &mut Vec<T>, waiter: T, is_gone: impl Fn(&T) -> bool) {
+    while waiters.last().is_some_and(&is_gone) {
+        waiters.pop();
+    }
+    if waiters.len() == waiters.capacity() {
+        waiters.retain(|waiter| !is_gone(waiter));
+        // Room for as many again, that the next look at all of them is paid for.
+        waiters.reserve(waiters.len().max(4));
+    }
+    waiters.push(waiter);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn few_are_kept_of_many_who_went_away_and_none_is_lost_who_waits() {
+        let mut waiters: Vec<(u32, bool)> = Vec::new();
+        for number in 0..10_000 {
+            // One in a hundred stays.
+            add(&mut waiters, (number, number % 100 != 0), |waiter| waiter.1);
+        }
+        let waiting: Vec<u32> = waiters.iter().filter(|waiter| !waiter.1).map(|waiter| waiter.0).collect();
+        assert_eq!(waiting, (0..100).map(|i| i * 100).collect::<Vec<_>>());
+        assert!(waiters.len() <= 101, "{} are kept", waiters.len());
+    }
+
+    /// The worst order: those who go are always in front of those who stay.
+    #[test]
+    fn the_looks_at_others_are_few_however_many_wait() {
+        let looks = Cell::new(0);
+        let mut waiters: Vec<(usize, Cell<bool>)> = Vec::new();
+        for number in 0..10_000 {
+            if number >= 1_000 {
+                let oldest = waiters.iter().find(|waiter| !waiter.1.get()).expect("somebody waits");
+                oldest.1.set(true);
+            }
+            add(&mut waiters, (number, Cell::new(false)), |waiter| {
+                looks.set(looks.get() + 1);
+                waiter.1.get()
+            });
+        }
+        assert!(waiters.len() <= 4_000, "{} are kept", waiters.len());
+        assert!(looks.get() <= 60_000, "{} looks", looks.get());
+    }
+}

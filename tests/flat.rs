@@ -1,0 +1,244 @@
+//! What is held stays the same however long a cache runs and however many come and go: bytes counted by the allocator, everything included.
+
+#![cfg(not(target_arch = "wasm32"))]
+
+use std::cell::RefCell;
+use std::fmt::Write;
+use std::rc::Rc;
+
+use futures::channel::mpsc;
+use futures::future::LocalBoxFuture;
+use futures::{FutureExt, StreamExt, stream};
+use watchcache::cache::list::options::ListOptions;
+use watchcache::cache::resource::{Resource, ResourceConfig};
+use watchcache::cache::status::Phase;
+use watchcache::cache::views::ViewOptions;
+use watchcache::cache::window::WindowBounds;
+use watchcache::json::FieldSet;
+use watchcache::json::path::Path;
+use watchcache::reflector::ReflectorConfig;
+use watchcache::runtime::virtual_time::VirtualTime;
+use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
+use watchcache::status::Error;
+use watchcache::watch::options::WatchOptions;
+use watchcache::watch::overflow::OnOverflow;
+use watchcache::watch::watcher::Demand;
+
+#[global_allocator]
+static HELD: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, usize::MAX);
+
+/// One at a time: all tests of this program share its allocator.
+static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+const LISTED: u64 = 1_000;
+const PODS: u64 = 200;
+
+type Frames = mpsc::UnboundedSender<Result<Vec<u8>, Error>>;
+
+/// An upstream whose frames are given by hand. It remembers nothing.
+#[derive(Default)]
+struct Fed(Rc<RefCell<Option<Frames>>>);
+
+impl Source for Fed {
+    fn list(&self, _: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
+        let items: Vec<String> = (0..PODS).map(|pod| document(pod, LISTED, u64::MAX)).collect();
+        let page = format!(r#"{{"kind":"PodList","metadata":{{"resourceVersion":"{LISTED}"}},"items":[{}]}}"#, items.join(","));
+        async move { Ok(stream::iter([Ok(page.into_bytes())]).boxed_local()) }.boxed_local()
+    }
+
+    fn watch(&self, _: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
+        let (sender, receiver) = mpsc::unbounded();
+        *self.0.borrow_mut() = Some(sender);
+        async move { Ok(receiver.boxed_local()) }.boxed_local()
+    }
+}
+
+/// A pod. Of its texts one is never seen again, or not before so many others.
+fn document(pod: u64, version: u64, texts: u64) -> String {
+    let mut text = String::new();
+    let _infallible = write!(
+        text,
+        r#"{{"metadata":{{"name":"pod-{pod}","namespace":"team-{}","resourceVersion":"{version}","uid":"u{pod}","labels":{{"app":"app-{}","hash":"h{}"}},"managedFields":[{version}]}},"spec":{{"nodeName":"node-{}"}}}}"#,
+        pod % 7,
+        pod % 5,
+        version % texts,
+        version % 50
+    );
+    text
+}
+
+struct Rig {
+    time: Rc<VirtualTime>,
+    resource: Rc<Resource>,
+    frames: Rc<RefCell<Option<Frames>>>,
+    version: u64,
+    texts: u64,
+}
+
+impl Rig {
+    fn new(texts: u64) -> Self {
+        fastrand::seed(7);
+        let time = VirtualTime::new(7);
+        let source = Fed::default();
+        let frames = source.0.clone();
+        let config = ResourceConfig {
+            name: "pods".into(),
+            window: WindowBounds { upper: 2_000, ..WindowBounds::default() },
+            indexes: Vec::new(),
+            check_consistency: false,
+            reflector: ReflectorConfig { seed: 7, ..ReflectorConfig::default() },
+        };
+        let fields = FieldSet::new(vec![Path::parse("metadata.managedFields").unwrap()]);
+        let resource = Resource::new(config, Rc::new(source), fields, time.clone()).unwrap();
+        let told = Rc::downgrade(&resource);
+        // As the binding layer does: who has ended is forgotten.
+        resource.on_flush(move |flush| {
+            let resource = told.upgrade().unwrap();
+            for (id, _) in flush.outbox.ended {
+                resource.with(|cacher| cacher.dispatcher.forget(id));
+            }
+        });
+        resource.start();
+        time.advance(0);
+        let rig = Self { time, resource, frames, version: LISTED, texts };
+        assert_eq!(rig.resource.with(|cacher| cacher.status().phase), Phase::Live);
+        rig
+    }
+
+    /// One change upstream. Each pod goes now and then, and comes back.
+    fn change(&mut self) {
+        self.version += 1;
+        let pod = self.version * 7 % PODS;
+        let kind = if self.version % 11 == 0 { "DELETED" } else { "MODIFIED" };
+        let frame = format!("{{\"type\":\"{kind}\",\"object\":{}}}", document(pod, self.version, self.texts));
+        self.frames.borrow().as_ref().unwrap().unbounded_send(Ok(frame.into_bytes())).unwrap();
+    }
+
+    fn changes(&mut self, count: usize) {
+        for _ in 0..count {
+            self.change();
+        }
+        self.time.advance(0);
+        assert_eq!(self.resource.with(|cacher| cacher.version().as_u64()), Some(self.version));
+    }
+
+    fn watch(&self, options: WatchOptions, demand: Demand) -> u32 {
+        let id = self.resource.watch(options, true);
+        self.resource.demand(id, demand);
+        id
+    }
+}
+
+fn options(labels: &str, fields: &str) -> WatchOptions {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    WatchOptions { label_selector: some(labels), field_selector: some(fields), ..WatchOptions::default() }
+}
+
+fn view() -> ViewOptions {
+    ViewOptions {
+        label_selector: Some("app!=app-3".into()),
+        order: vec![("metadata.labels.hash".into(), true, Some("natural".into()))],
+        window: Some((5, 20)),
+        group_by: Some("spec.nodeName".into()),
+        ..ViewOptions::default()
+    }
+}
+
+#[test]
+fn law_08_bounded_a_million_events_leave_memory_as_it_was() {
+    let _alone = ALONE.lock();
+    const BETWEEN: usize = 2_000;
+    let mut rig = Rig::new(u64::MAX);
+    rig.watch(options("", ""), Demand::All);
+    rig.watch(options("app in (app-1, app-2)", ""), Demand::All);
+    rig.watch(options("", "spec.nodeName=node-7"), Demand::All);
+    // One that never takes anything, and one that takes a batch now and then.
+    rig.watch(WatchOptions { on_overflow: OnOverflow::Coalesce, ..options("", "") }, Demand::None);
+    let seldom = rig.watch(WatchOptions { on_overflow: OnOverflow::Resync, ..options("app", "") }, Demand::None);
+    rig.resource.with(|cacher| cacher.open_view(&view())).unwrap();
+
+    let mut held = Vec::new();
+    for round in 0..500 {
+        rig.changes(BETWEEN);
+        rig.time.advance(1_000);
+        if round % 10 == 0 {
+            rig.resource.demand(seldom, Demand::Batch(0));
+            rig.time.advance(0);
+        }
+        held.push(HELD.allocated());
+    }
+    assert_eq!(rig.version, LISTED + 1_000_000);
+    // The first events fill what is bounded: the window, and the table of texts that are held once, which may still grow once. That is less
+    // than a byte and a half for each of the other events.
+    let most = |rounds: &[usize]| rounds.iter().copied().max().unwrap();
+    let (before, after) = (most(&held[50..150]), most(&held[400..]));
+    assert!(after <= before + (1 << 20), "{before} bytes became {after}");
+    assert!(after < 16 << 20, "{after} bytes for {PODS} small pods");
+}
+
+#[test]
+fn law_08_bounded_ten_thousand_who_come_and_go_leave_nothing_behind() {
+    let _alone = ALONE.lock();
+    let mut rig = Rig::new(1_000);
+    rig.changes(5_000);
+    cycles(&mut rig, 2_000);
+    let before = settled(&mut rig);
+    cycles(&mut rig, 10_000);
+    let after = settled(&mut rig);
+    let (watchers, views) = rig.resource.with(|cacher| (cacher.dispatcher.stats().watchers, cacher.views.len()));
+    assert_eq!((watchers, views, rig.time.tasks()), (0, 0, 2), "watchers, views, and tasks beside the reflector and the loop");
+    assert!(after <= before + 4_096, "{before} bytes became {after}");
+}
+
+/// Subscribers of every kind, that leave in every way.
+fn cycles(rig: &mut Rig, count: usize) {
+    for cycle in 0..count {
+        let live = [
+            options("", ""),
+            options(&format!("app=app-{}", cycle % 9), ""),
+            options("", &format!("metadata.namespace=team-{},metadata.name=pod-{cycle}", cycle % 9)),
+            options(&format!("hash in (h{cycle},x)"), &format!("spec.nodeName=node-{cycle}")),
+            WatchOptions { allow_watch_bookmarks: true, timeout_seconds: Some(5), ..options("!x", "") },
+            WatchOptions { buffer_size: Some(1), on_overflow: OnOverflow::Coalesce, ..options("", "") },
+        ];
+        let taken = live.len() - 1;
+        let ids: Vec<u32> = live
+            .into_iter()
+            .enumerate()
+            .map(|(i, options)| rig.watch(options, if i == taken { Demand::None } else { Demand::All }))
+            .collect();
+        // These wait for what does not come: a version, and nothing at all.
+        let waits = rig.watch(WatchOptions { resource_version: Some("9999999999".into()), ..options("", "") }, Demand::All);
+        let get = rig.resource.clone().get("team-0/pod-0".into(), Some("9999999999".into()));
+        let view = rig.resource.with(|cacher| cacher.open_view(&view())).unwrap();
+        rig.change();
+        rig.change();
+        rig.time.advance(0);
+        drop(get);
+        drop(rig.resource.clone().synced());
+        let page = ListOptions { resource_version: Some("0".into()), limit: 10, ..ListOptions::default() };
+        rig.time.run_until(rig.resource.clone().list(page)).unwrap();
+        rig.resource.with(|cacher| cacher.views.close(view));
+        for (i, id) in ids.into_iter().chain([waits]).enumerate() {
+            match (cycle + i) % 3 {
+                0 => rig.resource.stop(id),
+                1 => rig.resource.with(|cacher| cacher.dispatcher.forget(id)),
+                // The one with a time of its own ends by itself, the others are closed by the page a little later.
+                _ if i == 4 => {}
+                _ => {
+                    rig.time.advance(0);
+                    rig.resource.stop(id);
+                }
+            }
+        }
+        rig.time.advance(10);
+    }
+}
+
+/// Bytes held once everything that has a time of its own is over, and the window is as full as ever.
+fn settled(rig: &mut Rig) -> usize {
+    rig.time.advance(180_000);
+    rig.changes(4_000);
+    rig.time.advance(0);
+    HELD.allocated()
+}
