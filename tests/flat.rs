@@ -109,7 +109,7 @@ impl Rig {
     fn change(&mut self) {
         self.version += 1;
         let pod = self.version * 7 % PODS;
-        let kind = if self.version % 11 == 0 { "DELETED" } else { "MODIFIED" };
+        let kind = if self.version.is_multiple_of(11) { "DELETED" } else { "MODIFIED" };
         let frame = format!("{{\"type\":\"{kind}\",\"object\":{}}}", document(pod, self.version, self.texts));
         self.frames.borrow().as_ref().unwrap().unbounded_send(Ok(frame.into_bytes())).unwrap();
     }

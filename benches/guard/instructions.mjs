@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { CommandFailed } from "../../scripts/lib/fail.mjs";
 import { run, which } from "../../scripts/lib/run.mjs";
 
-/** The function of `benches/guard/main.rs` that is counted. */
+/** The function of `benches/guard/counted/mod.rs` that is counted. */
 const FUNCTION = "*guarded_work*";
 const LIMIT_MS = 10 * 60_000;
 

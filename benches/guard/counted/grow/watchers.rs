@@ -18,8 +18,8 @@ use watchcache::watch::overflow::OnOverflow;
 use watchcache::watch::watcher::Demand;
 
 use super::Growth;
-use crate::Work;
-use crate::pods::fill;
+use crate::counted::Work;
+use crate::counted::pods::fill;
 
 pub(super) const ALL: &[Growth] = &[
     Growth::other("watchers-of-everything-come-and-go", 5_000, |n| come_and_go(n, |_| WatchOptions::default())),

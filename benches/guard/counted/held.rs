@@ -11,20 +11,23 @@ use watchcache::object::Object;
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::watcher::Demand;
 
-use crate::HELD;
-use crate::documents::{POD, small};
-use crate::pods::{FIRST_VERSION, cacher, fill, object};
+use crate::counted::HELD;
+use crate::counted::documents::{pod, small};
+use crate::counted::pods::{FIRST_VERSION, cacher, fill, object};
 
 /// One line a figure: its name, and bytes a unit.
 pub(crate) fn print() {
     let mut lines = String::new();
-    for (name, bytes) in [
-        ("held-pod", pods()),
+    let figures = [
+        ("held-pod", pods(false)),
+        ("held-pod-at-rest", pods(true)),
         ("held-small-object", objects()),
-        ("held-change", changes()),
+        ("held-change", changes(false)),
+        ("held-change-at-rest", changes(true)),
         ("held-watcher", watchers()),
         ("held-view-row", rows()),
-    ] {
+    ];
+    for (name, bytes) in figures {
         let _infallible = writeln!(lines, "{}", serde_json::json!({ "name": name, "bytes": bytes }));
     }
     print!("{lines}");
@@ -40,17 +43,6 @@ fn grown<T>(units: usize, work: impl FnOnce() -> T) -> f64 {
     grown as f64 / units as f64
 }
 
-/// A pod of 14.4 kB, one of a thousand in as many versions.
-fn pod(i: usize, version: u64) -> String {
-    let mut pod: serde_json::Value = serde_json::from_slice(POD).expect("a pod");
-    let metadata = &mut pod["metadata"];
-    metadata["name"] = format!("pod-{i:05}").into();
-    metadata["uid"] = format!("00000000-0000-4000-8000-{i:012}").into();
-    metadata["resourceVersion"] = version.to_string().into();
-    pod["status"]["podIP"] = format!("10.0.{}.{}", i / 250, i % 250).into();
-    pod.to_string()
-}
-
 fn list(count: usize, text: fn(usize, u64) -> String) -> Cacher {
     let mut cacher = cacher();
     let objects = (0..count).map(|i| object(&text(i, FIRST_VERSION), &cacher.fields().borrow())).collect();
@@ -62,8 +54,15 @@ fn change(cacher: &mut Cacher, object: Rc<Object>) {
     cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
 }
 
-fn pods() -> f64 {
-    grown(1_000, || list(1_000, pod))
+/// One of a thousand pods, as it came or packed.
+fn pods(rest: bool) -> f64 {
+    grown(1_000, || {
+        let mut cacher = list(1_000, pod);
+        if rest {
+            cacher.pack_all();
+        }
+        cacher
+    })
 }
 
 fn objects() -> f64 {
@@ -71,12 +70,18 @@ fn objects() -> f64 {
 }
 
 /// What a change of a pod leaves in the window.
-fn changes() -> f64 {
+fn changes(rest: bool) -> f64 {
     let mut cacher = list(100, pod);
+    if rest {
+        cacher.pack_all();
+    }
     grown(1_000, || {
         for i in 0..1_000 {
             let object = object(&pod(i % 100, FIRST_VERSION + 1 + i as u64), &cacher.fields().borrow());
             change(&mut cacher, object);
+        }
+        if rest {
+            cacher.pack_all();
         }
     })
 }

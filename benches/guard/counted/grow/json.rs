@@ -10,7 +10,7 @@ use watchcache::json::scan::scan_object;
 use watchcache::source::kubernetes::FrameSplitter;
 
 use super::Growth;
-use crate::Work;
+use crate::counted::Work;
 
 pub(super) const ALL: &[Growth] = &[
     Growth::refused("json-depth", 10_000, |n| value(&"[".repeat(n))),

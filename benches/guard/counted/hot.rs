@@ -13,9 +13,9 @@ use watchcache::object::Object;
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::watcher::Demand;
 
-use crate::Work;
-use crate::documents::{POD, list_page, small};
-use crate::pods::{FIRST_VERSION, cacher, documents, fill, object};
+use crate::counted::Work;
+use crate::counted::documents::{POD, list_page, pod, small};
+use crate::counted::pods::{FIRST_VERSION, cacher, documents, fill, object};
 
 /// One path.
 pub(crate) struct Hot {
@@ -36,10 +36,13 @@ pub(crate) const ALL: &[Hot] = &[
     Hot { name: "view-flush-1000", units: 1, prepare: view },
     Hot { name: "list-page", units: PAGE, prepare: page },
     Hot { name: "first-read-of-a-field", units: 50, prepare: field },
+    Hot { name: "pack", units: PODS, prepare: pack },
+    Hot { name: "read-resting", units: PODS, prepare: unpack },
 ];
 
 const EVENTS: usize = 200;
 const PAGE: usize = 100;
+const PODS: usize = 200;
 const OBJECTS: usize = 100_000;
 /// As many bytes as a browser hands over at a time.
 const CHUNK: usize = 64 << 10;
@@ -165,5 +168,29 @@ fn field() -> Work {
         for object in &objects {
             assert!(!object.field(slot, &cacher.fields().borrow()).is_missing());
         }
+    })
+}
+
+/// Pods that are all different, as they came.
+fn pods() -> Cacher {
+    let mut cacher = cacher();
+    let list = (0..PODS).map(|i| object(&pod(i, FIRST_VERSION), &cacher.fields().borrow())).collect();
+    fill(&mut cacher, list, FIRST_VERSION);
+    cacher
+}
+
+/// Brings objects to rest, the choice of their dictionary included.
+fn pack() -> Work {
+    let mut cacher = pods();
+    Box::new(move || cacher.pack_all())
+}
+
+/// The text of each object that rests.
+fn unpack() -> Work {
+    let mut cacher = pods();
+    cacher.pack_all();
+    Box::new(move || {
+        let bytes: usize = cacher.store().iter().map(|object| black_box(object.text()).len()).sum();
+        assert!(bytes > PODS * 10_000);
     })
 }

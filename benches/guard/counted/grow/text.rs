@@ -12,7 +12,7 @@ use watchcache::status::Status;
 use watchcache::version::Version;
 
 use super::Growth;
-use crate::Work;
+use crate::counted::Work;
 
 pub(super) const ALL: &[Growth] = &[
     Growth::other("selector-values", 5_000, |n| labels(format!("app in ({})", joined(n, |i| format!("v{i}"))))),

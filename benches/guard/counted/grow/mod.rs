@@ -10,7 +10,7 @@ use std::hint::black_box;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::scan::scan_object;
 
-use crate::Work;
+use crate::counted::Work;
 
 /// Work of a size.
 pub(crate) struct Growth {

@@ -16,8 +16,8 @@ use watchcache::testing;
 use watchcache::version::Version;
 
 use super::Growth;
-use crate::Work;
-use crate::pods::fill;
+use crate::counted::Work;
+use crate::counted::pods::fill;
 
 pub(super) const ALL: &[Growth] = &[
     Growth::other("store-replaced", 5_000, |n| {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// A pod of a real cluster.
-pub(crate) const POD: &[u8] = include_bytes!("../../tests/data/pod.json");
+pub(crate) const POD: &[u8] = include_bytes!("../../../tests/data/pod.json");
 
 /// A pod of few bytes, one of 100 namespaces and 1,000 nodes.
 pub(crate) fn small(i: usize, version: u64) -> String {
@@ -22,4 +22,15 @@ pub(crate) fn list_page(items: usize) -> String {
         let _infallible = write!(page, "{}{pod}", if i == 0 { "" } else { "," });
     }
     page + "]}"
+}
+
+/// A pod of 14.4 kB, one of a thousand in as many versions.
+pub(crate) fn pod(i: usize, version: u64) -> String {
+    let mut pod: serde_json::Value = serde_json::from_slice(POD).expect("a pod");
+    let metadata = &mut pod["metadata"];
+    metadata["name"] = format!("pod-{i:05}").into();
+    metadata["uid"] = format!("00000000-0000-4000-8000-{i:012}").into();
+    metadata["resourceVersion"] = version.to_string().into();
+    pod["status"]["podIP"] = format!("10.0.{}.{}", i / 250, i % 250).into();
+    pod.to_string()
 }
