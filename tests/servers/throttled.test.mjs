@@ -7,7 +7,7 @@ import { after, before, describe, it } from "node:test";
 import { createWatchCache } from "watchcache";
 import { Traffic, assertIntegrity, eventually } from "../e2e/cache.mjs";
 import { Place } from "../e2e/target.mjs";
-import { concurrently } from "../e2e/wire.mjs";
+import { Api, concurrently } from "../e2e/wire.mjs";
 import { kubeApiServerTarget } from "./kube-apiserver-target.mjs";
 
 const RESOURCES = 20;
@@ -16,9 +16,22 @@ const PODS = 40;
 describe("kube-apiserver with one request in flight", () => {
   /** @type {Awaited<ReturnType<typeof kubeApiServerTarget>>} */
   let target;
+  let token = "";
   before(async () => {
     // Priority and fairness would queue them; this is how servers before it, and those without it, defend themselves.
     target = await kubeApiServerTarget({ flags: ["--enable-priority-and-fairness=false", "--max-requests-inflight=1"] });
+    // Nobody is shed who belongs to system:masters: the other user gets the rights and not the group.
+    const rbac = { group: "rbac.authorization.k8s.io" };
+    const admin = new Api(target.url, target.token);
+    const answer = await admin.request("POST", `/apis/${rbac.group}/v1/clusterrolebindings`, {
+      body: {
+        metadata: { name: "sheddable" },
+        roleRef: { apiGroup: rbac.group, kind: "ClusterRole", name: "cluster-admin" },
+        subjects: [{ apiGroup: rbac.group, kind: "User", name: "nobody" }],
+      },
+    });
+    assert.equal(answer.status, 201, answer.text);
+    token = String(target.powerless);
   });
   after(() => target?.stop());
 
@@ -31,7 +44,7 @@ describe("kube-apiserver with one request in flight", () => {
     const answers = [];
     const cache = createWatchCache({
       server: target.url,
-      auth: () => ({ token: target.token }),
+      auth: () => ({ token }),
       fetch: async (input, init) => {
         const answer = await traffic.fetch(input, init);
         answers.push(answer.status);
@@ -43,8 +56,9 @@ describe("kube-apiserver with one request in flight", () => {
     });
     // Somebody else keeps the one place busy.
     let busy = true;
-    const others = concurrently(6, async (i) => {
-      while (busy) await places[i].api.request("GET", "/api/v1/pods");
+    const other = new Api(target.url, token);
+    const others = concurrently(6, async () => {
+      while (busy) await other.request("GET", "/api/v1/pods");
     });
     try {
       const opened = places.map((place) => cache.resource({ version: "v1", resource: "pods", namespace: place.namespace }));
@@ -56,7 +70,8 @@ describe("kube-apiserver with one request in flight", () => {
           if (retryAt !== undefined && error?.code === "too-many-requests") waits.push(retryAt - Date.now());
         });
       }
-      for (const pods of opened) pods.synced().catch(() => {});
+      // A view that is looked at keeps its stream.
+      for (const pods of opened) pods.view().subscribe(() => {});
       await eventually(() => answers.filter((status) => status === 429).length >= 3 && waits.length >= 3, "refusals");
       assert.ok(
         waits.some((wait) => wait > 700),

@@ -1,0 +1,368 @@
+/**
+ * What users of list+watch clients in JavaScript have reported, each played to the original from npm and to this package, against the same
+ * server. Where the original has the fault, its half of a test says so: it fails here as soon as a version without it is installed, and then
+ * goes.
+ */
+import { CHANGE, CONNECT, ERROR, KubeConfig, makeInformer } from "@kubernetes/client-node";
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createWatchCache } from "watchcache";
+import { Recorder, eventually } from "./cache.mjs";
+import { ScriptedServer, pod } from "./scripted.mjs";
+
+const PATH = "/api/v1/namespaces/default/pods";
+
+/**
+ * Both clients at one server, in the same state.
+ * @param {(it: { server: ScriptedServer, theirs: ReturnType<typeof original>, ours: ReturnType<typeof cache> }) => Promise<void>} body
+ */
+async function both(body) {
+  const server = await ScriptedServer.start();
+  server.items = [pod("a", 90), pod("b", 91)];
+  const [theirs, ours] = [original(server), cache(server)];
+  try {
+    await body({ server, theirs, ours });
+  } finally {
+    await theirs.informer.stop();
+    await ours.cache.close();
+    await server.close();
+  }
+}
+
+/** @param {ScriptedServer} server */
+function original(server) {
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    // It refuses plain HTTP otherwise.
+    clusters: [{ name: "c", server: server.url, skipTLSVerify: true }],
+    users: [{ name: "u" }],
+    contexts: [{ name: "x", cluster: "c", user: "u" }],
+    currentContext: "x",
+  });
+  const list = async () => (await fetch(`${server.url}${PATH}`)).json();
+  const informer = /** @type {any} */ (makeInformer(config, PATH, list));
+  /** @type {any[]} */
+  const errors = [];
+  informer.on(ERROR, (/** @type {any} */ error) => errors.push(error));
+  return {
+    informer,
+    errors,
+    names: () =>
+      informer
+        .list()
+        .map((/** @type {any} */ { metadata }) => metadata.name)
+        .sort()
+        .join(),
+  };
+}
+
+/** @param {ScriptedServer} server @param {object} [options] */
+function cache(server, options) {
+  const cache = createWatchCache({
+    server: server.url,
+    transport: "fetch",
+    flush: "microtask",
+    retry: { initialMs: 20, capMs: 50 },
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    ...options,
+  });
+  const pods = cache.resource({ version: "v1", resource: "pods", namespace: "default" });
+  const view = pods.view();
+  return {
+    cache,
+    pods,
+    view,
+    async start() {
+      view.subscribe(() => {});
+      await eventually(() => pods.status.phase === "live", "live");
+    },
+    names: () =>
+      view
+        .getSnapshot()
+        .map((/** @type {any} */ { metadata }) => metadata.name)
+        .sort()
+        .join(),
+  };
+}
+
+/** Longer than a watch's first second, in which a loss is another matter. */
+const settle = () => sleep(1_200);
+
+/** What was reported as an error. @param {any[]} errors */
+const messages = (errors) => errors.map((error) => error?.message ?? String(error)).join();
+
+describe("what users of such clients reported", () => {
+  it("a connection that is reset ends the original for good", () =>
+    both(async ({ server, theirs, ours }) => {
+      await Promise.all([theirs.informer.start(), ours.start()]);
+      await settle();
+      server.drop();
+      await eventually(() => theirs.errors.length > 0, "its error");
+      server.change("ADDED", "c");
+      await eventually(() => ours.names() === "a,b,c", "the change");
+      await sleep(2_000);
+      assert.equal(theirs.names(), "a,b", "it reports an error and watches no more");
+      assert.equal(ours.pods.status.phase, "live");
+      assert.equal(server.lists.length, 2, "one each: a lost connection needs no list");
+    }));
+
+  for (const code of [429, 503]) {
+    it(`a watch that is answered ${code} once ends the original for good`, () =>
+      both(async ({ server, theirs, ours }) => {
+        let refusals = 0;
+        server.answer = (watch, response) => {
+          if (!watch || refusals++ > 0) return false;
+          response.writeHead(code, { "content-type": "text/plain" }).end("later\n");
+          return true;
+        };
+        await theirs.informer.start();
+        assert.deepEqual([refusals, theirs.errors.length], [1, 1]);
+        refusals = 0;
+        await ours.start();
+        assert.equal(refusals, 2);
+        server.change("ADDED", "c");
+        await eventually(() => ours.names() === "a,b,c", "the change");
+        await sleep(1_000);
+        assert.deepEqual([theirs.names(), server.watches.length, server.lists.length], ["a,b", 3, 2]);
+      }));
+  }
+
+  it("a stop is an error to the original, after which its documented restart brings it back to life", () =>
+    both(async ({ server, theirs, ours }) => {
+      theirs.informer.on(ERROR, () => theirs.informer.start());
+      /** @type {any[]} */
+      const told = [];
+      ours.pods.addEventListener("error", (/** @type {any} */ event) => told.push(event.detail.error));
+      await Promise.all([theirs.informer.start(), ours.start()]);
+      const open = server.watches.length;
+      await theirs.informer.stop();
+      await sleep(500);
+      assert.match(messages(theirs.errors), /abort/i);
+      assert.equal(server.watches.length, open + 1, "it watches again");
+      theirs.informer.callbackCache[ERROR] = [];
+
+      ours.pods.pause();
+      await eventually(() => ours.pods.status.phase === "paused", "the pause");
+      server.change("ADDED", "c");
+      await sleep(500);
+      assert.deepEqual([told, ours.names(), server.watches.length], [[], "a,b", open + 1]);
+      ours.pods.resume();
+      await eventually(() => ours.names() === "a,b,c", "the change");
+      assert.equal(server.watches.length, open + 2, "exactly one watch");
+    }));
+
+  it("a stop during the list is not heard by the original: it watches afterwards", () =>
+    both(async ({ server, theirs, ours }) => {
+      server.answer = async (watch) => {
+        if (!watch) await sleep(300);
+        return false;
+      };
+      const started = theirs.informer.start();
+      await sleep(100);
+      await theirs.informer.stop();
+      await started;
+      await eventually(() => server.watches.length === 1, "the watch after the stop");
+
+      void ours.pods.synced().catch(() => {});
+      await eventually(() => server.lists.length === 2, "our list");
+      await ours.cache.close();
+      await sleep(600);
+      assert.equal(server.watches.length, 1);
+    }));
+
+  it("a frame that is no JSON hides its change from the original for ever", () =>
+    both(async ({ server, theirs, ours }) => {
+      await Promise.all([theirs.informer.start(), ours.start()]);
+      await settle();
+      server.spoil("hidden", '{"type":"ADDED","object":{"metadata":{"name":"hidden","namespace":"default",\n');
+      server.change("ADDED", "later");
+      await eventually(() => theirs.names().includes("later"), "the next change");
+      await eventually(() => ours.names() === "a,b,hidden,later", "all of them");
+      await sleep(500);
+      assert.equal(theirs.names(), "a,b,later", "and no error tells of it");
+      assert.equal(theirs.errors.length, 0);
+    }));
+
+  it("an answer without items wipes what the original holds", () =>
+    both(async ({ server, theirs, ours }) => {
+      await Promise.all([theirs.informer.start(), ours.start()]);
+      await settle();
+      /** @type {string[]} */
+      const gone = [];
+      theirs.informer.on("delete", (/** @type {any} */ { metadata }) => gone.push(metadata.name));
+      let fewest = Infinity;
+      ours.view.subscribe(() => (fewest = Math.min(fewest, ours.view.getSnapshot().length)));
+      const expired = { type: "ERROR", object: { kind: "Status", status: "Failure", reason: "Expired", code: 410, message: "too old" } };
+      let empty = 0;
+      server.answer = (watch, response) => {
+        if (watch || empty++ >= 2) return false;
+        response
+          .writeHead(200, { "content-type": "application/json" })
+          .end(JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: {} }));
+        return true;
+      };
+      for (const stream of server.streams) stream.end(`${JSON.stringify(expired)}\n`);
+      await eventually(() => gone.length === 2, "its deletions");
+      await eventually(() => server.lists.length >= 5 && ours.pods.status.phase === "live", "ours is live again");
+      assert.deepEqual([fewest === Infinity || fewest === 2, ours.names()], [true, "a,b"]);
+    }));
+
+  it("a reader in a callback of the original sees a state that never was", () =>
+    both(async ({ server, theirs, ours }) => {
+      await Promise.all([theirs.informer.start(), ours.start()]);
+      await settle();
+      // At the server c and d came and a and b went, all while nobody watched.
+      /** @type {Set<string>} */
+      const [seenByTheirs, seenByOurs] = [new Set(), new Set()];
+      theirs.informer.on(CHANGE, () => seenByTheirs.add(theirs.names()));
+      ours.view.subscribe(() => seenByOurs.add(ours.names()));
+      server.items = [pod("c", 110), pod("d", 111)];
+      server.version = 112;
+      const expired = { type: "ERROR", object: { kind: "Status", status: "Failure", reason: "Expired", code: 410, message: "too old" } };
+      for (const stream of server.streams) stream.end(`${JSON.stringify(expired)}\n`);
+      await eventually(() => theirs.names() === "c,d" && ours.names() === "c,d", "the new state");
+      assert.ok(seenByTheirs.has("b") && seenByTheirs.has("c"), [...seenByTheirs].join(" | "));
+      assert.deepEqual([...seenByOurs], ["c,d"]);
+    }));
+
+  it("a callback that throws costs the original its others, and the process a rejection that nobody handles", (t) =>
+    both(async ({ server, theirs, ours }) => {
+      /** @type {any[]} */
+      const unhandled = [];
+      // The runner listens as well, and would take it for a failure of this test.
+      const others = process.listeners("unhandledRejection");
+      process.removeAllListeners("unhandledRejection");
+      process.on("unhandledRejection", (reason) => unhandled.push(reason));
+      t.after(() => {
+        process.removeAllListeners("unhandledRejection");
+        for (const other of others) process.on("unhandledRejection", other);
+      });
+      const heard = { theirs: 0, ours: 0 };
+      const broken = () => {
+        throw new Error("a callback that throws");
+      };
+      await Promise.all([theirs.informer.start(), ours.start()]);
+      theirs.informer.on("add", broken);
+      theirs.informer.on("add", () => heard.theirs++);
+      ours.view.subscribe(broken);
+      ours.view.subscribe(() => heard.ours++);
+      server.change("ADDED", "c");
+      await eventually(() => heard.ours === 1, "our other subscriber");
+      await sleep(500);
+      assert.deepEqual([heard.theirs, unhandled.length], [0, 1]);
+    }));
+
+  it("bookmarks are never asked for by the original, and it connects before it is connected", () =>
+    both(async ({ server, theirs, ours }) => {
+      let connects = 0;
+      theirs.informer.on(CONNECT, () => (connects += server.requests.length === 0 ? 1 : 0));
+      await theirs.informer.start();
+      assert.equal(connects, 1, "connect is told before any request");
+      await ours.start();
+      const [first, second] = server.watches;
+      assert.deepEqual([first.query.get("allowWatchBookmarks"), second.query.get("allowWatchBookmarks")], [null, "true"]);
+      assert.deepEqual([first.query.get("timeoutSeconds"), Number(second.query.get("timeoutSeconds")) >= 300], [null, true]);
+    }));
+
+  it("js_09 two hundred thousand objects of one namespace are a list, and too many arguments for the original", async () => {
+    const server = await ScriptedServer.start();
+    server.items = Array.from({ length: 200_000 }, (_, i) => pod(`pod-${String(i).padStart(6, "0")}`, 1 + (i % 99)));
+    const [theirs, ours] = [original(server), cache(server, { pageSize: 250_000 })];
+    try {
+      await theirs.informer.start();
+      assert.throws(() => theirs.informer.list(), RangeError);
+      await ours.pods.synced();
+      const { items } = await ours.pods.list({ resourceVersion: "0" });
+      assert.deepEqual([items.length, items[199_999].metadata.name], [200_000, "pod-199999"]);
+    } finally {
+      await theirs.informer.stop();
+      await ours.cache.close();
+      await server.close();
+    }
+  });
+});
+
+describe("what such clients are held to", () => {
+  it("js_01 what a list no longer shows is deleted exactly once", () =>
+    both(async ({ server, ours }) => {
+      const put = (/** @type {string} */ namespace, /** @type {string} */ name, /** @type {number} */ version) => {
+        const object = pod(name, version);
+        object.metadata.namespace = namespace;
+        return object;
+      };
+      server.items = [put("ns1", "name1", 90), put("ns2", "name2", 91)];
+      const pods = ours.cache.resource({ version: "v1", resource: "pods" });
+      await pods.synced();
+      const seen = new Recorder(
+        pods.watch({ resourceVersion: "0", sendInitialEvents: false, resourceVersionMatch: "NotOlderThan", onOverflow: "resync" }),
+      );
+      server.items = [put("ns1", "name1", 90), put("ns3", "name3", 110)];
+      server.version = 112;
+      await pods.refresh();
+      await eventually(() => seen.events.some(({ key }) => key === "ns3/name3"), "the new object");
+      await pods.refresh();
+      await sleep(100);
+      const changes = seen.events.filter(({ key }) => key).map(({ type, key }) => `${type} ${key}`);
+      assert.deepEqual(changes.sort(), ["ADDED ns3/name3", "DELETED ns2/name2"]);
+      await seen.stop();
+    }));
+
+  it("js_02 subscribers that come and go within a callback change nothing for the others of that turn", () =>
+    both(async ({ server, ours }) => {
+      await ours.start();
+      /** @type {string[]} */
+      const heard = [];
+      const late = () => heard.push("late");
+      /** @type {(() => void)[]} */
+      const offs = [];
+      ours.view.subscribe(() => {
+        heard.push("first");
+        offs.forEach((off) => off());
+        ours.view.subscribe(late);
+      });
+      offs.push(ours.view.subscribe(() => heard.push("leaving")));
+      ours.view.subscribe(() => heard.push("last"));
+      server.change("ADDED", "c");
+      await eventually(() => heard.includes("last"), "the change");
+      assert.deepEqual(
+        heard.filter((word) => word !== "leaving"),
+        ["first", "last"],
+      );
+      heard.length = 0;
+      server.change("ADDED", "d");
+      await eventually(() => heard.includes("late"), "the next");
+      assert.ok(!heard.includes("leaving") && heard.includes("first") && heard.includes("last"), heard.join());
+    }));
+
+  it("js_08 a connection that is lost is told once, and so is the next", () =>
+    both(async ({ server, ours }) => {
+      await ours.start();
+      await settle();
+      /** @type {string[]} */
+      const phases = [];
+      ours.pods.addEventListener("status", () => {
+        if (phases.at(-1) !== ours.pods.status.phase) phases.push(ours.pods.status.phase);
+      });
+      server.answer = async (watch) => {
+        if (watch) await sleep(200);
+        return false;
+      };
+      server.drop();
+      await eventually(() => phases.at(-1) === "live", "live again");
+      await settle();
+      assert.deepEqual(phases, ["reconnecting", "live"]);
+      assert.equal(server.watches.length, 2);
+    }));
+
+  it("js_12 a hundred events need one connection", () =>
+    both(async ({ server, ours }) => {
+      await ours.start();
+      for (let i = 0; i < 100; i++) {
+        server.change(i === 0 ? "ADDED" : "MODIFIED", "busy");
+        if (i % 10 === 0) await sleep(10);
+      }
+      await eventually(() => ours.pods.peek("default/busy")?.metadata.resourceVersion === "200", "the last");
+      assert.deepEqual([server.watches.length, server.lists.length], [1, 1]);
+    }));
+});
