@@ -37,7 +37,7 @@ const LOOKED_AT = 500;
 
 const loaders = {
   async watchcache() {
-    const cache = createWatchCache({ pageSize: PAGE, linger: 3_600_000 });
+    const cache = createWatchCache({ pageSize: PAGE, linger: 3_600_000, idleTimeout: 3_600_000 });
     const resource = cache.resource("pods");
     globalThis.held = { cache, resource };
     await resource.synced();

@@ -65,13 +65,17 @@ export async function openCache(items, version, options = {}) {
     },
     WebSocket: FedSocket,
     linger: 3_600_000,
+    // Its peers may have the machine for minutes before its own turn comes.
+    idleTimeout: 3_600_000,
     pageSize: PAGE,
     ...options,
   });
   const resource = cache.resource("pods");
   await resource.synced();
   while (resource.status.phase !== "live") await new Promise((resolve) => setTimeout(resolve));
-  return { cache, resource, socket: FedSocket.latest, stream };
+  // Where the cache connects anew, what it has opened last is what takes frames.
+  const socket = { onmessage: (message) => FedSocket.latest.onmessage(message) };
+  return { cache, resource, socket, stream };
 }
 
 /** The same with some pods made from one. */

@@ -3,6 +3,7 @@
 // table, and perhaps a `table` of its own and `plots`.
 import dispatch from "./dispatch.mjs";
 import fanout from "./fanout.mjs";
+import informer from "./informer.mjs";
 import ingest from "./ingest.mjs";
 import load from "./load.mjs";
 import path from "./path.mjs";
@@ -12,4 +13,4 @@ import soak from "./soak.mjs";
 import sweeps from "./sweeps.mjs";
 import view from "./view.mjs";
 
-export const ROWS = [ingest, fanout, path, dispatch, view, resting, load, soak, sweeps, size];
+export const ROWS = [ingest, fanout, path, dispatch, view, resting, load, informer, soak, sweeps, size];
