@@ -48,7 +48,14 @@ async function measure(browser, { rows, mode }) {
     const results = {};
     for (const row of rows) {
       const began = performance.now();
-      results[row.name] = await row.measure({ browser, url: server.url, root, page, mode, say });
+      try {
+        results[row.name] = await row.measure({ browser, url: server.url, root, page, mode, say });
+      } catch (error) {
+        // The other rows are worth having all the same.
+        say(`${row.name} failed: ${error.stack ?? error}`);
+        results[row.name] = { failed: String(error.message ?? error).split("\n")[0] };
+        continue;
+      }
       for (const { name, ...plot } of row.plots?.(results[row.name]) ?? []) await keepPlot(browser, server.url, mode, name, plot);
       say(`${row.name} took ${Math.round((performance.now() - began) / 1000)} s`);
     }
@@ -75,8 +82,13 @@ await main(async () => {
 
   const { machine: on } = about;
   const where = `Commit ${about.commit}, ${about.date.slice(0, 10)}: ${on.browser}, ${on.cores} cores of ${on.cpu}, load at start ${on.loadAtStart[0]}.`;
-  const lines = rows.flatMap((row) => row.lines(results[row.name]));
-  const own = rows.flatMap((row) => (row.table ? [row.table(results[row.name])] : []));
+  const failed = rows.filter((row) => results[row.name].failed);
+  const done = rows.filter((row) => !results[row.name].failed);
+  const lines = [
+    ...done.flatMap((row) => row.lines(results[row.name])),
+    ...failed.map(({ name: what }) => ({ what, failed: "failed", peer: "" })),
+  ];
+  const own = done.flatMap((row) => (row.table ? [row.table(results[row.name])] : []));
   const tables = [...(lines.length > 0 ? [ratioTable(lines)] : []), ...own].join("\n\n");
   console.log(`\n${tables}\n\n${where}`);
   if (mode === "quick") console.log("Rounds as short as these prove that it works; their times say nothing.");
@@ -88,10 +100,11 @@ await main(async () => {
   writeFileSync(file, await format(JSON.stringify({ ...about, results }), { parser: "json", printWidth: 140 }));
   if (mode === "full" && whole && name === "latest") intoReadme(root, "latest", `${where}\n\n${tables}`);
 
-  const wrong = rows.flatMap((row) =>
+  const wrong = done.flatMap((row) =>
     Object.entries(row.scenarios(results[row.name])).flatMap(([scenario, result]) => disagreements(result, `${row.name}, ${scenario}`)),
   );
   for (const sentence of wrong) console.log(sentence);
   if (wrong.length > 0) throw new CommandFailed("not every harness did the same work, so the numbers above compare nothing.");
+  if (failed.length > 0) throw new CommandFailed(`not every row could be measured: ${failed.map((row) => row.name).join(", ")}.`);
   say("every harness of every scenario did the same work");
 });

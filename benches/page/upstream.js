@@ -2,7 +2,7 @@
 // the package's own way, from the socket's message event to the subscriber.
 import { createWatchCache } from "watchcache";
 import { podTexts } from "./frames.js";
-import { turn } from "./measure.js";
+import { turn, until } from "./measure.js";
 
 /** The list's version; frames come after it. */
 export const LISTED = 1000;
@@ -122,7 +122,8 @@ export async function pour(stream, pieces) {
 
 /** Waits until a change has been applied. */
 export async function reached(resource, version) {
-  while (resource.status.resourceVersion !== String(version)) await turn();
+  const there = () => resource.status.resourceVersion === String(version);
+  await until(there, `version ${version} was not reached in phase ${resource.status.phase}`);
 }
 
 /** How long nothing may change before a cache counts as idle, and how long that is waited for. */
