@@ -180,15 +180,20 @@ impl Resource {
     /// Applies what arrives, a slice at a time: a flush at the end of each slice, then the host's turn.
     async fn run(self: Rc<Self>, mut incoming: mpsc::Receiver<Incoming>) {
         let mut budget = TimeBudget::new(self.runtime.now(), BUDGET_MAX_MS);
+        // The wall's clock is asked once a millisecond: that is all it can tell.
+        let mut wall = (self.runtime.now(), self.runtime.wall());
         while let Some(mut message) = incoming.next().await {
-            let began = self.runtime.now();
+            let began = self.runtime.recent();
             let mut now = began;
             let over = loop {
                 self.compute_index_values(&message);
                 if let Err(error) = self.make_room(&message) {
                     return self.starve(&error);
                 }
-                let blocked = self.cacher.borrow_mut().apply(message, now, self.runtime.wall());
+                if wall.0 != now {
+                    wall = (now, self.runtime.wall());
+                }
+                let blocked = self.cacher.borrow_mut().apply(message, now, wall.1);
                 self.settle_memory();
                 if blocked {
                     self.serve_blocked(&mut budget).await;

@@ -126,6 +126,11 @@ impl Host {
         self.runtime.now()
     }
 
+    /// The time, as of this turn.
+    pub(super) fn recent(&self) -> Millis {
+        self.runtime.recent()
+    }
+
     /// Waits for the future, unless something comes before it.
     pub(super) async fn until<F: Future>(&self, listen: Listen, mut watchdog: Option<&mut Watchdog>, future: F) -> Result<F::Output, Stop> {
         let mut future = pin!(future);

@@ -34,7 +34,7 @@ impl Watchdog {
         loop {
             let deadline = self.fed.saturating_add(limit);
             // Fed in this very turn, mostly: the clock need not be asked again.
-            let now = if std::mem::take(&mut self.fresh) { self.fed } else { runtime.now() };
+            let now = if std::mem::take(&mut self.fresh) { self.fed } else { runtime.recent() };
             if now >= deadline {
                 return Poll::Ready(());
             }

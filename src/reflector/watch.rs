@@ -140,7 +140,7 @@ impl Reflector {
         let opened = self.host.now();
         let mut heard = false;
         loop {
-            watchdog.feed(self.host.now());
+            watchdog.feed(self.host.recent());
             let frame = match self.host.until(Listen::WATCHING, Some(&mut watchdog), stream.next()).await {
                 Ok(Some(Ok(frame))) => frame,
                 Ok(None) => return Ok(End::Lost),

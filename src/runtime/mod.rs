@@ -16,6 +16,11 @@ pub type Millis = u64;
 pub trait Clock {
     /// Monotonic milliseconds. Deadlines compare against this, never against counted ticks.
     fn now(&self) -> Millis;
+    /// The same, where what was read in this very turn of the host will do: for what is asked with every message, because reading a clock
+    /// may be a call into the host. It is no older than the turn.
+    fn recent(&self) -> Millis {
+        self.now()
+    }
     /// Milliseconds since the Unix epoch, for what people read.
     fn wall(&self) -> Millis;
 }

@@ -1,10 +1,13 @@
-//! Two tasks that feed each other, run as one.
+//! Two tasks that feed each other, run as one, and by whoever brings them something.
 //!
 //! Where waking a task costs the host a turn of its own (a microtask, a call between languages), a message that one task hands to the
-//! other would pay for it each time. Run as one, the second task is polled in the turn that the first has already.
+//! other would pay for it each time. Run as one, the second task is polled in the turn that the first has already. And where the host
+//! itself calls with something for them, they are polled in that call.
 
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -15,19 +18,26 @@ use futures::task::AtomicWaker;
 /// So many times in a turn the tasks are polled again because they woke each other; then the host comes first.
 const ROUNDS: usize = 4;
 
+thread_local! {
+    static CURRENT: RefCell<Weak<Tasks>> = const { RefCell::new(Weak::new()) };
+    static TURNS: Cell<u64> = const { Cell::new(0) };
+}
+
 /// Completes when both tasks have.
-pub struct Together {
-    tasks: [Option<LocalBoxFuture<'static, ()>>; 2],
+pub struct Together(Rc<Tasks>);
+
+struct Tasks {
+    tasks: RefCell<[Option<LocalBoxFuture<'static, ()>>; 2]>,
     bell: Arc<Bell>,
     // The same bell, as tasks know it.
     waker: Waker,
 }
 
-/// What the tasks ring. While they are being polled it is only noted, for whoever polls them looks at it.
+/// What the tasks ring. While they are being polled, or will be soon, it is only noted.
 #[derive(Default)]
 struct Bell {
     outer: AtomicWaker,
-    polling: AtomicBool,
+    watched: AtomicBool,
     rung: AtomicBool,
 }
 
@@ -38,7 +48,7 @@ impl Wake for Bell {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.rung.store(true, Ordering::Relaxed);
-        if !self.polling.load(Ordering::Relaxed) {
+        if !self.watched.load(Ordering::Relaxed) {
             self.outer.wake();
         }
     }
@@ -48,36 +58,83 @@ impl Together {
     /// Both tasks, of which the first is polled first.
     pub fn new(tasks: [LocalBoxFuture<'static, ()>; 2]) -> Self {
         let bell = Arc::new(Bell::default());
-        Self { tasks: tasks.map(Some), waker: bell.clone().into(), bell }
+        Self(Rc::new(Tasks { tasks: RefCell::new(tasks.map(Some)), waker: bell.clone().into(), bell }))
     }
 }
 
 impl Future for Together {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Self { tasks, bell, waker } = &mut *self;
-        bell.outer.register(cx.waker());
-        let mut inner = Context::from_waker(waker);
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.bell.outer.register(cx.waker());
+        self.0.advance()
+    }
+}
+
+impl Tasks {
+    fn advance(self: &Rc<Self>) -> Poll<()> {
+        let Ok(mut tasks) = self.tasks.try_borrow_mut() else { return Poll::Pending };
+        let outside = CURRENT.replace(Rc::downgrade(self));
+        TURNS.set(TURNS.get() + 1);
+        let polled = self.rounds(&mut tasks);
+        CURRENT.set(outside);
+        polled
+    }
+
+    fn rounds(&self, tasks: &mut [Option<LocalBoxFuture<'static, ()>>; 2]) -> Poll<()> {
+        let mut inner = Context::from_waker(&self.waker);
+        self.bell.watched.store(true, Ordering::Relaxed);
         for _ in 0..ROUNDS {
-            bell.rung.store(false, Ordering::Relaxed);
-            bell.polling.store(true, Ordering::Relaxed);
+            self.bell.rung.store(false, Ordering::Relaxed);
             for task in tasks.iter_mut() {
                 if task.as_mut().is_some_and(|task| task.as_mut().poll(&mut inner).is_ready()) {
                     *task = None;
                 }
             }
-            bell.polling.store(false, Ordering::Relaxed);
-            if tasks.iter().all(Option::is_none) {
-                return Poll::Ready(());
-            }
-            if !bell.rung.load(Ordering::Relaxed) {
-                return Poll::Pending;
+            if !self.bell.rung.load(Ordering::Relaxed) || tasks.iter().all(Option::is_none) {
+                break;
             }
         }
-        cx.waker().wake_by_ref();
+        self.bell.watched.store(false, Ordering::Relaxed);
+        if tasks.iter().all(Option::is_none) {
+            return Poll::Ready(());
+        }
+        if self.bell.rung.load(Ordering::Relaxed) {
+            self.bell.outer.wake();
+        }
         Poll::Pending
     }
+}
+
+/// For who brings the tasks something from outside: whatever one of them opens while it is polled may ask for it.
+#[derive(Clone)]
+pub struct Driver(Weak<Tasks>);
+
+impl Driver {
+    /// Of the tasks that are being polled. Outside of such it drives nothing, and what it is told wakes tasks as ever.
+    pub fn current() -> Self {
+        Self(CURRENT.with_borrow(Weak::clone))
+    }
+
+    /// Does what wakes the tasks, and polls them before it returns. What it is called for must be no call of theirs: where they are
+    /// being polled already, they are again when that is over.
+    pub fn drive(&self, wake: impl FnOnce()) {
+        let Some(tasks) = self.0.upgrade() else { return wake() };
+        let watched = tasks.bell.watched.swap(true, Ordering::Relaxed);
+        wake();
+        if watched {
+            return;
+        }
+        tasks.bell.watched.store(false, Ordering::Relaxed);
+        if tasks.bell.rung.load(Ordering::Relaxed) && tasks.advance().is_ready() {
+            tasks.bell.outer.wake(); // whoever runs them must learn of their end
+        }
+    }
+}
+
+/// Which turn of such tasks this is: what was found out in it need not be found out again. `None` outside of them.
+pub fn turn() -> Option<u64> {
+    CURRENT.with_borrow(|current| current.strong_count() > 0).then(|| TURNS.get())
 }
 
 #[cfg(test)]
@@ -143,5 +200,80 @@ mod tests {
         assert!(both.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
         assert_eq!(polls.get(), ROUNDS);
         assert_eq!(count.0.load(Ordering::Relaxed), 1);
+    }
+
+    type Numbers = Rc<RefCell<Vec<u32>>>;
+    type Opened = Rc<RefCell<Option<Driver>>>;
+
+    /// Tasks that hand on numbers, one to the other, and what the second one received.
+    fn relay(mut inputs: mpsc::UnboundedReceiver<u32>) -> (Together, Numbers, Opened) {
+        let (mut between, mut received) = mpsc::channel::<u32>(8);
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        let driver = Rc::new(RefCell::new(None));
+        let opened = driver.clone();
+        let first = async move {
+            *opened.borrow_mut() = Some(Driver::current());
+            while let Some(number) = inputs.next().await {
+                between.send(number).await.unwrap();
+            }
+        };
+        let told = seen.clone();
+        let second = async move {
+            while let Some(number) = received.next().await {
+                told.borrow_mut().push(number);
+            }
+        };
+        (Together::new([first.boxed_local(), second.boxed_local()]), seen, driver)
+    }
+
+    #[test]
+    fn what_the_host_brings_is_dealt_with_in_its_call_without_another_turn() {
+        let (input, inputs) = mpsc::unbounded();
+        let (mut both, seen, driver) = relay(inputs);
+        let count = Arc::new(Count::default());
+        let waker: Waker = count.clone().into();
+        assert!(both.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
+        let driver = driver.take().unwrap();
+        assert!(turn().is_none(), "no task is being polled");
+        driver.drive(|| input.unbounded_send(1).unwrap());
+        driver.drive(|| input.unbounded_send(2).unwrap());
+        assert_eq!((&*seen.borrow(), count.0.load(Ordering::Relaxed)), (&vec![1, 2], 0));
+        driver.drive(|| {});
+        assert_eq!(count.0.load(Ordering::Relaxed), 0, "what wakes nobody needs no turn");
+        driver.drive(|| input.close_channel());
+        assert_eq!(count.0.load(Ordering::Relaxed), 1, "whoever runs the tasks hears of their end");
+        assert!(both.poll_unpin(&mut Context::from_waker(&waker)).is_ready());
+        drop(both);
+        driver.drive(|| seen.borrow_mut().push(3));
+        assert_eq!(*seen.borrow(), [1, 2, 3], "without the tasks it still happens");
+    }
+
+    #[test]
+    fn law_09_no_task_is_polled_inside_itself() {
+        let (input, mut inputs) = mpsc::unbounded::<u32>();
+        let log = Rc::new(RefCell::new(Vec::new()));
+        let (told, again) = (log.clone(), input.clone());
+        let driver = Rc::new(RefCell::new(None));
+        let opened = driver.clone();
+        // Its host calls again, with the next number, while the task is still busy with the last one.
+        let task = async move {
+            let driver = Driver::current();
+            *opened.borrow_mut() = Some(driver.clone());
+            while let Some(number) = inputs.next().await {
+                told.borrow_mut().push(format!("begin {number}"));
+                if number < 3 {
+                    driver.drive(|| again.unbounded_send(number + 1).unwrap());
+                }
+                told.borrow_mut().push(format!("end {number}"));
+            }
+        };
+        let mut both = Together::new([task.boxed_local(), std::future::ready(()).boxed_local()]);
+        let count = Arc::new(Count::default());
+        let waker: Waker = count.clone().into();
+        assert!(both.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
+        let driver = driver.take().unwrap();
+        driver.drive(|| input.unbounded_send(1).unwrap());
+        assert_eq!(*log.borrow(), ["begin 1", "end 1", "begin 2", "end 2", "begin 3", "end 3"]);
+        assert_eq!(count.0.load(Ordering::Relaxed), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! Bytes into linear memory. A frame never crosses as `&str` or `String`: the glue would copy it character by character.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use js_sys::{ArrayBuffer, JsString, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
@@ -27,17 +27,34 @@ extern "C" {
 thread_local! {
     static ENCODER: TextEncoder = TextEncoder::new();
     static SIZE_SEEN: Cell<usize> = const { Cell::new(0) };
+    static LAST_VIEW: RefCell<Option<View>> = const { RefCell::new(None) };
+}
+
+const PAGE: usize = 65_536;
+
+/// Bytes of linear memory.
+fn memory_bytes() -> usize {
+    core::arch::wasm32::memory_size(0) * PAGE
+}
+
+/// Room for a usual frame.
+const USUAL: usize = 16 << 10;
+
+/// A typed array over some of linear memory. It is of no use once that has grown.
+struct View {
+    place: *const u8,
+    length: usize,
+    memory: usize,
+    array: Uint8Array,
 }
 
 /// Grows linear memory by an eighth at once when it has grown at all. The allocator asks for a page or two each time, and each time costs
 /// as much as reading a frame: with objects that stay, every few frames.
 fn stay_ahead() {
-    const PAGE: usize = 65_536;
-    let size = || core::arch::wasm32::memory_size(0) * PAGE;
-    if size() > SIZE_SEEN.get() {
+    if memory_bytes() > SIZE_SEEN.get() {
         // Taken and given back: from then on it is part of what the allocator hands out.
-        drop(std::hint::black_box(Vec::<u8>::with_capacity((size() / 8).clamp(1 << 20, 16 << 20))));
-        SIZE_SEEN.set(size());
+        drop(std::hint::black_box(Vec::<u8>::with_capacity((memory_bytes() / 8).clamp(1 << 20, 16 << 20))));
+        SIZE_SEEN.set(memory_bytes());
     }
 }
 
@@ -81,33 +98,45 @@ fn view_parts(view: &JsValue) -> (JsValue, u32, u32) {
     (buffer, number("byteOffset"), number("byteLength"))
 }
 
-/// Encodes a JavaScript string straight into a buffer of ours. Most frames are ASCII: their length is the first guess, and each step asks
-/// for as little as it can, because every question crosses the boundary.
+/// The most bytes that the next character may take.
+const WIDEST: usize = 4;
+
+/// Encodes a JavaScript string straight into a buffer of ours. Each question about it crosses the boundary, so none is asked where the
+/// buffer of the frame before proves to be large enough.
 fn encode(text: &JsString) -> Result<Vec<u8>, Error> {
-    let length = text.length();
-    let mut bytes = buffers::take(length as usize);
-    let read = append(&mut bytes, text)?;
-    if read == length {
-        return Ok(bytes);
+    let mut bytes = buffers::take(USUAL);
+    let result = append(&mut bytes, text)?;
+    if bytes.capacity() - bytes.len() >= WIDEST {
+        return Ok(bytes); // what was left would have fitted
     }
-    // Some characters take more than a byte. No unit takes more than three, so one more step has room for the rest.
-    let rest = text.slice(read, length);
-    bytes.reserve((length - read) as usize * 3);
-    if append(&mut bytes, &rest)? == length - read { Ok(bytes) } else { Err(Error::decode("a text frame could not be encoded")) }
+    let (read, length) = (result.read(), text.length());
+    if read < length {
+        // No unit takes more than three bytes, so one more step has room for the rest.
+        let rest = text.slice(read, length);
+        bytes.reserve((length - read) as usize * 3 + WIDEST);
+        if append(&mut bytes, &rest)?.read() < length - read {
+            return Err(Error::decode("a text frame could not be encoded"));
+        }
+    }
+    Ok(bytes)
 }
 
-/// Fills the spare room with the encoded text, as much of it as fits; how many UTF-16 units that was.
+/// Fills the spare room with the encoded text, as much of it as fits.
 #[allow(unsafe_code)]
-fn append(bytes: &mut Vec<u8>, text: &JsString) -> Result<u32, Error> {
-    // SAFETY: the view covers spare capacity that `bytes` owns, and nothing allocates between its making and its use. Bytes that were not
-    // written are never read: `set_len` covers only what the encoder says it wrote.
-    unsafe {
-        let spare = bytes.spare_capacity_mut();
-        let view = Uint8Array::view_mut_raw(spare.as_mut_ptr().cast(), spare.len());
-        let result =
-            ENCODER.with(|encoder| encoder.encode_into(text, &view)).map_err(|_| Error::decode("a text frame could not be encoded"))?;
-        let result: &EncodeResult = result.unchecked_ref();
-        bytes.set_len(bytes.len() + result.written() as usize);
-        Ok(result.read())
-    }
+fn append(bytes: &mut Vec<u8>, text: &JsString) -> Result<EncodeResult, Error> {
+    let spare = bytes.spare_capacity_mut();
+    let (place, length, memory) = (spare.as_mut_ptr().cast::<u8>(), spare.len(), memory_bytes());
+    let known = LAST_VIEW.take().filter(|view| (view.place, view.length, view.memory) == (place.cast_const(), length, memory));
+    // SAFETY: the view covers spare capacity that `bytes` owns, and is used for this call alone; later only for a buffer at the same place,
+    // in memory that has not grown. Nothing allocates between its making and its use.
+    let view = known.unwrap_or_else(|| View { place, length, memory, array: unsafe { Uint8Array::view_mut_raw(place, length) } });
+    let result = ENCODER
+        .with(|encoder| encoder.encode_into(text, &view.array))
+        .map_err(|_| Error::decode("a text frame could not be encoded"))?
+        .unchecked_into::<EncodeResult>();
+    LAST_VIEW.set(Some(view));
+    let written = (result.written() as usize).min(length);
+    // SAFETY: so many bytes of the spare capacity were written just now; others are never read.
+    unsafe { bytes.set_len(bytes.len() + written) };
+    Ok(result)
 }

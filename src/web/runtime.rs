@@ -12,7 +12,7 @@ use js_sys::{Function, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
-use crate::runtime::together::Together;
+use crate::runtime::together::{Together, turn};
 use crate::runtime::{Clock, Millis, Spawn, Timer};
 use crate::web::values::{cast, property};
 
@@ -27,8 +27,8 @@ extern "C" {
     fn port2(this: &MessageChannel) -> MessagePort;
 
     type Performance;
-    // Its function is looked up at each call, like everything that a test may replace. It is asked several times a frame and cannot
-    // throw, so it goes without `catch`.
+    // Its function is looked up at each call, like everything that a test may replace. It is asked with every frame and cannot throw, so
+    // it goes without `catch`.
     #[wasm_bindgen(method)]
     fn now(this: &Performance) -> f64;
 
@@ -64,6 +64,8 @@ enum Yield {
 pub(super) struct WebRuntime {
     performance: Option<Performance>,
     turn: Yield,
+    /// What the clock said last, and in which turn of our tasks.
+    read: Cell<(Option<u64>, Millis)>,
 }
 
 impl WebRuntime {
@@ -71,7 +73,7 @@ impl WebRuntime {
         let global: JsValue = js_sys::global().into();
         let performance =
             property(&global, "performance").filter(|object| cast::<Function>(object, "now").is_some()).map(JsCast::unchecked_into);
-        Self { performance, turn: choose_yield(&global) }
+        Self { performance, turn: choose_yield(&global), read: Cell::default() }
     }
 }
 
@@ -94,7 +96,16 @@ impl Clock for WebRuntime {
         let millis = self.performance.as_ref().map_or_else(js_sys::Date::now, Performance::now);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let millis = millis as Millis;
-        millis + SLEPT.get()
+        let millis = millis + SLEPT.get();
+        self.read.set((turn(), millis));
+        millis
+    }
+
+    fn recent(&self) -> Millis {
+        match self.read.get() {
+            (Some(read), millis) if turn() == Some(read) => millis,
+            _ => self.now(),
+        }
     }
 
     fn wall(&self) -> Millis {

@@ -11,6 +11,7 @@ use js_sys::{Array, Function, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{BinaryType, Event, MessageEvent, WebSocket};
 
+use crate::runtime::together::Driver;
 use crate::source::FrameStream;
 use crate::source::kubernetes::{subprotocols, websocket_url};
 use crate::status::{Error, ErrorCode};
@@ -60,7 +61,7 @@ type Frame = Result<Vec<u8>, Error>;
 
 struct Handlers {
     _open: Closure<dyn FnMut(Event)>,
-    _message: Closure<dyn FnMut(MessageEvent)>,
+    _message: Closure<dyn Fn(MessageEvent)>,
     _close: Closure<dyn FnMut(Event)>,
 }
 
@@ -77,6 +78,8 @@ impl Handlers {
         };
         let message = {
             let (frames, socket) = (frames.clone(), socket.clone());
+            // A frame is dealt with in the call that brings it: to wait for a turn of our own would cost more than the turn does.
+            let driver = Driver::current();
             Closure::new(move |event: MessageEvent| {
                 let frame = frame_bytes(&event.data());
                 let length = frame.as_ref().map_or(0, Vec::len);
@@ -87,7 +90,9 @@ impl Handlers {
                     let _closing = socket.close();
                     return;
                 }
-                let _gone = frames.unbounded_send(frame);
+                driver.drive(|| {
+                    let _gone = frames.unbounded_send(frame);
+                });
             })
         };
         // A close without an open leaves `open` cancelled; one after it ends the stream.
