@@ -21,7 +21,7 @@ pub(super) struct Cursor<'d> {
     pub(super) at: usize,
     depth: usize,
     /// Whether a byte from 0x80 was seen: only then the document has to be checked to be UTF-8.
-    non_ascii: bool,
+    pub(super) non_ascii: bool,
 }
 
 impl<'d> Cursor<'d> {
@@ -33,6 +33,11 @@ impl<'d> Cursor<'d> {
     #[inline]
     pub(super) fn peek(&self) -> u8 {
         byte(self.document, self.at)
+    }
+
+    /// How many objects and arrays are open here.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
     }
 
     /// The next byte that is not whitespace; the cursor stands on it.

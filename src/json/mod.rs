@@ -18,6 +18,7 @@ mod cursor;
 mod grammar;
 mod intern;
 mod labels;
+mod proved;
 mod range;
 mod text;
 pub(crate) mod value;

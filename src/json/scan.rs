@@ -9,6 +9,7 @@ use super::error::JsonError;
 use super::fields::{FieldSet, Node, ROOT, Role};
 use super::intern::intern;
 use super::labels::{Labels, labels};
+use super::proved::skip_managed;
 use super::scalar::Scalar;
 use super::text::unescape;
 
@@ -117,6 +118,7 @@ impl<'f> Walk<'f> {
         match cursor.peek() {
             b'{' if !node.is_leaf() => self.object(cursor, node)?,
             b'[' if !node.is_leaf() => self.array(cursor, node)?,
+            b'[' if node.strip => skip_managed(cursor)?,
             _ => cursor.skip_value()?,
         }
         let span = (start, cursor.at);
