@@ -149,13 +149,20 @@ export class Delivery implements Hooks {
   /** The loop that everything hangs on: an array, an index and a call for each delivery. By itself, so that it is compiled as a whole. */
   #call(events: StoredEvent<any>[], pairs: Uint32Array, from: number): void {
     const handlers = this.#handlers;
-    for (let i = from; i < pairs.length; i += 2) {
-      const handler = handlers[pairs[i]!];
-      if (handler === undefined) continue;
-      this.#at = i;
-      const event = events[pairs[i + 1]!]!;
-      const answer = handler(event);
-      if (answer !== undefined && isPromise(answer)) this.#answered(pairs[i]!, answer, event);
+    const end = pairs.length;
+    for (let i = from; i < end;) {
+      // The pairs of an event stand together.
+      const index = pairs[i + 1]!;
+      const event = events[index]!;
+      do {
+        const handler = handlers[pairs[i]!];
+        if (handler !== undefined) {
+          this.#at = i;
+          const answer = handler(event);
+          if (answer !== undefined && isPromise(answer)) this.#answered(pairs[i]!, answer, event);
+        }
+        i += 2;
+      } while (i < end && pairs[i + 1] === index);
     }
   }
 
