@@ -37,13 +37,11 @@ pub enum Holder {
 /// views.
 pub struct Object {
     id: ObjectId,
-    key: Key,
-    namespace_len: usize,
     version: Version,
-    uid: Option<Box<str>>,
-    labels: Labels,
+    // What mostly stays as it is from one version to the next is held once for both.
+    head: Rc<Head>,
     // Paths may be registered after the object arrived: their slots are filled at the first read.
-    fields: RefCell<Vec<Scalar>>,
+    fields: RefCell<Rc<[Scalar]>>,
     // By computed index. Given once, before the object is stored.
     index_values: OnceCell<IndexValues>,
     size: Cell<usize>,
@@ -67,9 +65,9 @@ impl Object {
             return Err(Error::protocol(format!("the object {key:?} has no metadata.resourceVersion")));
         }
         let version = Version::parse(text).map_err(|error| Error::protocol(error.to_string()))?;
-        let facts =
-            Facts { namespace_len: namespace.len(), key, version, uid: scanned.uid, labels: scanned.labels, fields: scanned.fields };
-        Ok(Self::of(facts, scanned.bytes))
+        let head = Head { namespace_len: namespace.len(), key, uid: scanned.uid, labels: scanned.labels };
+        let fields = if scanned.fields.is_empty() { no_fields() } else { scanned.fields.into() };
+        Ok(Self::of(Rc::new(head), version, fields, scanned.bytes))
     }
 
     /// The document of a bookmark: nothing but a version, and the annotation that ends the initial events.
@@ -85,19 +83,16 @@ impl Object {
     }
 
     fn bare(version: Version, text: String) -> Rc<Self> {
-        let facts = Facts { key: "".into(), namespace_len: 0, version, uid: None, labels: no_labels(), fields: Vec::new() };
-        Self::of(facts, text.into_bytes().into_boxed_slice())
+        let head = NOBODY.with(Rc::clone);
+        Self::of(head, version, no_fields(), text.into_bytes().into_boxed_slice())
     }
 
-    fn of(facts: Facts, bytes: Box<[u8]>) -> Rc<Self> {
+    fn of(head: Rc<Head>, version: Version, fields: Rc<[Scalar]>, bytes: Box<[u8]>) -> Rc<Self> {
         let object = Self {
             id: next_id(),
-            key: facts.key,
-            namespace_len: facts.namespace_len,
-            version: facts.version,
-            uid: facts.uid,
-            labels: facts.labels,
-            fields: RefCell::new(facts.fields),
+            version,
+            head,
+            fields: RefCell::new(fields),
             index_values: OnceCell::new(),
             size: Cell::new(0),
             holder: Cell::default(),
@@ -115,17 +110,18 @@ impl Object {
 
     /// `namespace/name` or `name`.
     pub fn key(&self) -> &Key {
-        &self.key
+        &self.head.key
     }
 
     /// Empty for cluster-scoped objects.
     pub fn namespace(&self) -> &str {
-        &self.key[..self.namespace_len]
+        &self.head.key[..self.head.namespace_len]
     }
 
     /// `metadata.name`.
     pub fn name(&self) -> &str {
-        if self.namespace_len == 0 { &self.key } else { &self.key[self.namespace_len + 1..] }
+        let Head { key, namespace_len, .. } = &*self.head;
+        if *namespace_len == 0 { key } else { &key[namespace_len + 1..] }
     }
 
     /// `metadata.resourceVersion`.
@@ -135,12 +131,12 @@ impl Object {
 
     /// `metadata.uid`.
     pub fn uid(&self) -> Option<&str> {
-        self.uid.as_deref()
+        self.head.uid.as_deref()
     }
 
     /// `metadata.labels`, sorted by key.
     pub fn labels(&self) -> &[(Rc<str>, Rc<str>)] {
-        &self.labels
+        &self.head.labels
     }
 
     /// The stored document: what arrived, without the stripped paths. Ask once and keep the answer while it is read: an object at rest is
@@ -154,7 +150,7 @@ impl Object {
         let mut values = self.fields.borrow_mut();
         if slot >= values.len() {
             let missing = &fields.paths()[values.len()..];
-            values.extend(read_fields(&self.text(), missing));
+            *values = values.iter().cloned().chain(read_fields(&self.text(), missing)).collect();
         }
         values.get(slot).cloned().unwrap_or(Scalar::Missing)
     }
@@ -191,20 +187,23 @@ impl Object {
         bytes.extend_from_slice(&held[..span.start]);
         bytes.extend_from_slice(text.as_bytes());
         bytes.extend_from_slice(&held[span.end..]);
-        let facts = Facts {
-            key: self.key.clone(),
-            namespace_len: self.namespace_len,
-            version: version.clone(),
-            uid: self.uid.clone(),
-            labels: self.labels.clone(),
-            // Field values other than the version are the same, but the version may be one of them.
-            fields: Vec::new(),
-        };
-        Ok(Self::of(facts, bytes.into_boxed_slice()))
+        // Field values other than the version are the same, but the version may be one of them.
+        Ok(Self::of(self.head.clone(), version.clone(), no_fields(), bytes.into_boxed_slice()))
+    }
+
+    /// Shares with the version that it replaces what is the same in both.
+    pub fn share_with(&mut self, previous: &Self) {
+        if *self.head == *previous.head {
+            self.head = previous.head.clone();
+        }
+        let (fields, held) = (self.fields.get_mut(), previous.fields.borrow());
+        if **fields == **held {
+            *fields = held.clone();
+        }
     }
 
     /// Bytes this object holds in the form it has: the text, its facts, and what the allocator takes for them. What many objects share
-    /// (labels, equal field values) is left out. It changes only when the object gets another holder or another form, though paths may be
+    /// (labels, equal field values) is left out, and what versions of an object share counts with the newest. It changes only when the object gets another holder or another form, though paths may be
     /// read in between: whoever adds sizes up takes away again what was added.
     pub fn size(&self) -> usize {
         self.size.get()
@@ -212,6 +211,8 @@ impl Object {
 
     fn measure(&self) -> usize {
         let fields = self.fields.borrow();
+        // What versions share counts with the newest of them.
+        let own = |count: usize| count == 1 || self.holder.get() != Holder::Window;
         let texts = |value: &Scalar| match value {
             Scalar::Text(text) | Scalar::Number(text) => own_text(text),
             _ => 0,
@@ -220,11 +221,12 @@ impl Object {
             let lists = values.iter().map(|list| allocation(size_of_val(&**list)) + list.iter().map(own_text).sum::<usize>());
             allocation(size_of_val(&**values)) + lists.sum::<usize>()
         };
+        let head =
+            || shared(size_of::<Head>()) + shared(self.head.key.len()) + self.head.uid.as_ref().map_or(0, |uid| allocation(uid.len()));
+        let read = || shared(size_of_val(&**fields)) + fields.iter().map(texts).sum::<usize>();
         shared(size_of::<Self>())
-            + shared(self.key.len())
-            + self.uid.as_ref().map_or(0, |uid| allocation(uid.len()))
-            + allocation(fields.capacity() * size_of::<Scalar>())
-            + fields.iter().map(texts).sum::<usize>()
+            + if own(Rc::strong_count(&self.head)) { head() } else { 0 }
+            + if !fields.is_empty() && own(Rc::strong_count(&fields)) { read() } else { 0 }
             + self.index_values.get().map_or(0, values)
             + self.body.borrow().cost()
     }
@@ -267,19 +269,27 @@ impl Object {
     }
 }
 
-/// What the cache needs to know of an object.
-struct Facts {
+/// What an object is known by, and selected.
+#[derive(PartialEq, Eq)]
+struct Head {
     key: Key,
     namespace_len: usize,
-    version: Version,
     uid: Option<Box<str>>,
     labels: Labels,
-    fields: Vec<Scalar>,
+}
+
+thread_local! {
+    static NOBODY: Rc<Head> = Rc::new(Head { key: "".into(), namespace_len: 0, uid: None, labels: no_labels() });
+    static NO_FIELDS: Rc<[Scalar]> = Rc::new([]);
+}
+
+fn no_fields() -> Rc<[Scalar]> {
+    NO_FIELDS.with(Rc::clone)
 }
 
 impl std::fmt::Debug for Object {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}@{}", self.key, self.version)
+        write!(f, "{}@{}", self.key(), self.version)
     }
 }
 

@@ -232,7 +232,7 @@ impl Cacher {
         self.signals |= signal::STATUS | if erred { signal::ERROR } else { 0 };
     }
 
-    fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Millis, now: Millis, wall: Millis) -> bool {
+    fn change(&mut self, kind: ChangeKind, mut object: Rc<Object>, at: Millis, now: Millis, wall: Millis) -> bool {
         if *object.version() <= self.version {
             // The reflector refuses what goes backwards; were it to slip through, nobody may see it.
             self.signals |= signal::ERROR;
@@ -244,7 +244,7 @@ impl Cacher {
         }
         let previous = match kind {
             ChangeKind::Deleted => self.store.remove(object.key()),
-            ChangeKind::Added | ChangeKind::Modified => self.store.upsert(object.clone()),
+            ChangeKind::Added | ChangeKind::Modified => self.store.put(&mut object),
         };
         let after = (kind != ChangeKind::Deleted).then_some(&object);
         self.views.change(previous.as_ref(), after, &self.fields.borrow());

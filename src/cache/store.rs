@@ -30,12 +30,25 @@ impl Store {
     }
 
     /// Puts an object under its key and returns what it replaces.
-    pub fn upsert(&mut self, object: Rc<Object>) -> Option<Rc<Object>> {
+    pub fn upsert(&mut self, mut object: Rc<Object>) -> Option<Rc<Object>> {
+        self.put(&mut object)
+    }
+
+    /// The same. An object that nobody else holds yet shares with its predecessor what is the same in both.
+    pub fn put(&mut self, object: &mut Rc<Object>) -> Option<Rc<Object>> {
+        let previous = match self.objects.get_mut(object.key()) {
+            Some(place) => {
+                if let Some(object) = Rc::get_mut(object) {
+                    object.share_with(place);
+                }
+                Some(std::mem::replace(place, object.clone()))
+            }
+            None => self.objects.insert(object.key().clone(), object.clone()),
+        };
+        self.let_go(previous.as_ref());
         object.held_by(Holder::Store);
         self.bytes += object.size();
-        let previous = self.objects.insert(object.key().clone(), object.clone());
-        self.let_go(previous.as_ref());
-        self.indexes.change(previous.as_ref(), Some(&object));
+        self.indexes.change(previous.as_ref(), Some(object));
         previous
     }
 
@@ -228,6 +241,22 @@ mod tests {
         assert!(store.remove("a/foo").is_none());
         assert!(store.is_empty());
         assert_eq!(store.bytes(), 0);
+    }
+
+    #[test]
+    fn versions_share_what_is_the_same_and_it_counts_with_the_newest() {
+        let mut store = Store::new();
+        store.upsert(object("a/foo", 1));
+        let (alone, mut next) = (store.bytes(), object("a/foo", 2));
+        let replaced = store.put(&mut next).unwrap();
+        assert!(Rc::ptr_eq(replaced.key(), next.key()));
+        assert_eq!(store.bytes(), alone);
+        replaced.held_by(Holder::Window);
+        assert!(replaced.size() < alone);
+        store.remove("a/foo");
+        drop(next);
+        replaced.held_by(Holder::Window);
+        assert_eq!(replaced.size(), alone, "it is the last one");
     }
 
     #[test]
