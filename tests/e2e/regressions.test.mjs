@@ -69,12 +69,16 @@ function cache(server, options) {
   });
   const pods = cache.resource({ version: "v1", resource: "pods", namespace: "default" });
   const view = pods.view();
+  const informer = pods.informer({ start: false });
   return {
     cache,
     pods,
     view,
+    informer,
     async start() {
       view.subscribe(() => {});
+      informer.start();
+      await informer.synced;
       await eventually(() => pods.status.phase === "live", "live");
     },
     names: () =>
@@ -193,6 +197,7 @@ describe("what users of such clients reported", () => {
       theirs.informer.on("delete", (/** @type {any} */ { metadata }) => gone.push(metadata.name));
       let fewest = Infinity;
       ours.view.subscribe(() => (fewest = Math.min(fewest, ours.view.getSnapshot().length)));
+      ours.informer.addEventHandler({ onDelete: ({ key }) => void assert.fail(`${key} is not gone`) });
       const expired = { type: "ERROR", object: { kind: "Status", status: "Failure", reason: "Expired", code: 410, message: "too old" } };
       let empty = 0;
       server.answer = (watch, response) => {
@@ -217,6 +222,9 @@ describe("what users of such clients reported", () => {
       const [seenByTheirs, seenByOurs] = [new Set(), new Set()];
       theirs.informer.on(CHANGE, () => seenByTheirs.add(theirs.names()));
       ours.view.subscribe(() => seenByOurs.add(ours.names()));
+      const names = () => ours.informer.list().map((/** @type {any} */ { metadata }) => metadata.name);
+      await ours.informer.addEventHandler(() => void seenByOurs.add(names().sort().join())).synced;
+      seenByOurs.clear();
       server.items = [pod("c", 110), pod("d", 111)];
       server.version = 112;
       const expired = { type: "ERROR", object: { kind: "Status", status: "Failure", reason: "Expired", code: 410, message: "too old" } };
@@ -246,9 +254,10 @@ describe("what users of such clients reported", () => {
       theirs.informer.on("add", broken);
       theirs.informer.on("add", () => heard.theirs++);
       ours.view.subscribe(broken);
-      ours.view.subscribe(() => heard.ours++);
+      await ours.informer.addEventHandler({ onAdd: broken }).synced;
+      await ours.informer.addEventHandler({ onAdd: (_, isInInitialList) => void (isInInitialList || heard.ours++) }).synced;
       server.change("ADDED", "c");
-      await eventually(() => heard.ours === 1, "our other subscriber");
+      await eventually(() => heard.ours === 1, "our other handler");
       await sleep(500);
       assert.deepEqual([heard.theirs, unhandled.length], [0, 1]);
     }));
@@ -297,6 +306,10 @@ describe("what such clients are held to", () => {
       const seen = new Recorder(
         pods.watch({ resourceVersion: "0", sendInitialEvents: false, resourceVersionMatch: "NotOlderThan", onOverflow: "resync" }),
       );
+      /** @type {string[]} */
+      const gone = [];
+      await pods.informer().addEventHandler({ onDelete: ({ key, finalStateUnknown }) => void gone.push(`${key} ${finalStateUnknown}`) })
+        .synced;
       server.items = [put("ns1", "name1", 90), put("ns3", "name3", 110)];
       server.version = 112;
       await pods.refresh();
@@ -305,6 +318,7 @@ describe("what such clients are held to", () => {
       await sleep(100);
       const changes = seen.events.filter(({ key }) => key).map(({ type, key }) => `${type} ${key}`);
       assert.deepEqual(changes.sort(), ["ADDED ns3/name3", "DELETED ns2/name2"]);
+      assert.deepEqual(gone, ["ns2/name2 true"]);
       await seen.stop();
     }));
 
@@ -354,6 +368,28 @@ describe("what such clients are held to", () => {
       assert.deepEqual(phases, ["reconnecting", "live"]);
       assert.equal(server.watches.length, 2);
     }));
+
+  it("a frame that comes piece by piece is no silence, and silence is", async () => {
+    const server = await ScriptedServer.start();
+    const ours = cache(server, { idleTimeout: 1_000 });
+    try {
+      await ours.start();
+      const frame = `${JSON.stringify({ type: "ADDED", object: pod("slow", ++server.version) })}\n`;
+      const began = performance.now();
+      for (let at = 0; at < frame.length; at += 10) {
+        for (const stream of server.streams) stream.write(frame.slice(at, at + 10));
+        await sleep(200);
+      }
+      assert.ok(performance.now() - began > 2_000);
+      await eventually(() => ours.names() === "slow", "the frame");
+      assert.equal(server.watches.length, 1);
+      await eventually(() => server.watches.length === 2, "the next watch");
+      assert.deepEqual([server.lists.length, server.watches[1].query.get("resourceVersion")], [1, String(server.version)]);
+    } finally {
+      await ours.cache.close();
+      await server.close();
+    }
+  });
 
   it("js_12 a hundred events need one connection", () =>
     both(async ({ server, ours }) => {
