@@ -11,12 +11,16 @@ import { CommandFailed, main, say } from "./lib/fail.mjs";
 import { filesUnder, hashOf, isStamped, stamp } from "./lib/hash.mjs";
 import { root, versions } from "./lib/project.mjs";
 import { answer, must } from "./lib/run.mjs";
+import { SHORTEN, shortenNames } from "./lib/short-names.mjs";
 
 const WASM = "dist/wasm/watchcache_bg.wasm";
 
 async function buildWasm({ force = false, dev = false }) {
   const env = wasmEnvironment();
-  const inputs = filesUnder(["src", "Cargo.toml", "Cargo.lock", ".cargo"], (path) => !/\/src\/js\//.test(path));
+  const inputs = filesUnder(
+    ["src", "Cargo.toml", "Cargo.lock", ".cargo", "scripts/build.mjs", "scripts/lib/short-names.mjs"],
+    (path) => !/\/src\/js\//.test(path),
+  );
   const hash = hashOf(inputs, versions, dev, answer("rustc", ["--version"], env));
   if (!force && isStamped("wasm", hash, ["dist/wasm/watchcache.js", "dist/wasm/watchcache.d.ts", WASM])) return;
 
@@ -41,10 +45,10 @@ async function buildWasm({ force = false, dev = false }) {
   rmSync(join(root, "dist/wasm/.gitignore"), { force: true });
   if (!dev) {
     const file = join(root, WASM);
-    await must("wasm-opt", [file, "-o", file, "--strip-debug", "--strip-producers", "--strip-target-features"], {
-      cwd: root,
-      env,
-    });
+    const passes = [SHORTEN, "--strip-debug", "--strip-producers", "--strip-target-features"];
+    const done = await must("wasm-opt", [file, "-o", file, ...passes], { cwd: root, env, quiet: true });
+    const [glue, ...types] = ["watchcache.js", "watchcache.d.ts", "watchcache_bg.wasm.d.ts"].map((name) => join(root, "dist/wasm", name));
+    shortenNames(done.output, { glue, types });
   }
   stamp("wasm", hash);
 }

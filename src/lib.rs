@@ -15,6 +15,7 @@
 //! The laws that hold everywhere (replay, order, resume, split, isolation, loud loss, rows stay, bounded, no JavaScript inside a borrow,
 //! time is a deadline, whole documents, secrets) are written down in ARCHITECTURE.md; each has tests named after it.
 
+mod base64url;
 pub mod cache;
 pub mod informer;
 pub mod json;

@@ -8,6 +8,7 @@ use crate::cache::cacher::Cacher;
 use crate::cache::store::Store;
 use crate::cache::window::Entry;
 use crate::object::Object;
+use crate::sort::sort_by;
 use crate::status::{Error, Status};
 use crate::version::Version;
 
@@ -32,7 +33,7 @@ impl<'a> State<'a> {
     pub(super) fn past(store: &'a Store, version: Version, since: impl Iterator<Item = &'a Entry>) -> Self {
         let mut undone: Vec<Undone<'a>> = since.map(|entry| (&**entry.object.key(), entry.previous.as_ref())).collect();
         // Of several changes to one key the first one knows what stood there, and stable sorting leaves it in front.
-        undone.sort_by_key(|(key, _)| *key);
+        sort_by(&mut undone, |a, b| a.0.cmp(b.0));
         undone.dedup_by_key(|(key, _)| *key);
         Self { version, store, undone }
     }

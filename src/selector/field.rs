@@ -65,7 +65,7 @@ impl FieldSelector {
             }
         }
         // Once more, since `==` became `=`, which moves terms.
-        terms.sort_by_cached_key(|(term, _)| term.to_string());
+        sort_by(&mut terms, |a, b| a.0.to_string().cmp(&b.0.to_string()));
         let (terms, places): (Vec<Term>, Vec<usize>) = terms.into_iter().unzip();
         Ok(FieldSelector { terms: terms.into(), places: places.into() })
     }

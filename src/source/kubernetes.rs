@@ -1,10 +1,9 @@
 //! The Kubernetes wire: paths, queries, subprotocols, refusals and the framing of a streamed watch. No transport in here.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{ListRequest, Narrow, WatchRequest, http_date};
+use crate::base64url;
 use crate::selector::field::escape;
 use crate::status::{Error, ErrorCode, Status};
 
@@ -177,7 +176,7 @@ pub fn websocket_url(url: &str) -> Option<String> {
 /// without a token, because servers take an empty one for anonymous.
 pub fn subprotocols(token: Option<&str>) -> Vec<String> {
     match token {
-        Some(token) if !token.is_empty() => vec![format!("{BEARER}{}", URL_SAFE_NO_PAD.encode(token)), BINARY.into()],
+        Some(token) if !token.is_empty() => vec![format!("{BEARER}{}", base64url::encode(token.as_bytes())), BINARY.into()],
         _ => Vec::new(),
     }
 }

@@ -28,13 +28,15 @@ pub(super) fn install() {
 
 /// Fails once a panic has happened.
 pub(super) fn check() -> Result<(), JsValue> {
-    match message() {
-        None => Ok(()),
-        Some(text) => Err(to_js(&Error::new(
-            ErrorCode::Internal,
-            format!("the watch cache stopped after a fault of its own; create a new one in a fresh page or worker: {text}"),
-        ))),
-    }
+    if MESSAGE.with(|message| message.borrow().is_none()) { Ok(()) } else { Err(stopped()) }
+}
+
+#[cold]
+#[inline(never)]
+fn stopped() -> JsValue {
+    let text = message().unwrap_or_default();
+    let told = format!("the watch cache stopped after a fault of its own; create a new one in a fresh page or worker: {text}");
+    to_js(&Error::new(ErrorCode::Internal, told))
 }
 
 /// The first panic's message.

@@ -4,10 +4,7 @@
 //! relative to the prefix of the request (that of the namespace, where the request names one): the last key and a NUL, so that the next
 //! key is meant whatever it is. `rv` is the version all pages are read at; a negative one means the newest.
 
-use base64::DecodeError;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
+use crate::base64url;
 use crate::json::value::Value;
 use crate::json::write::quoted;
 use crate::json::{ErrorKind, JsonError};
@@ -34,7 +31,7 @@ impl Token {
     }
 
     fn read(text: &str, prefix: &str) -> Result<Self, String> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|error| not_base64(text, &error))?;
+        let bytes = base64url::decode(text).map_err(|at| format!(": illegal base64 data at input byte {at}"))?;
         let document = match Value::parse(&bytes).map_err(|error| not_json(&bytes, error))? {
             document @ (Value::Map(_) | Value::Null) => document,
             other => return Err(format!(": json: cannot unmarshal {} into Go value of type storage.continueToken", kind_of(&other))),
@@ -86,7 +83,7 @@ impl Token {
 
     /// Whether a token was marked as ours.
     pub fn is_private(text: &str) -> bool {
-        let bytes = URL_SAFE_NO_PAD.decode(text).unwrap_or_default();
+        let bytes = base64url::decode(text).unwrap_or_default();
         Value::parse(&bytes).is_ok_and(|document| document.get("private") == &Value::Bool(true))
     }
 
@@ -97,19 +94,8 @@ impl Token {
             .ok_or_else(|| Error::from(Status::internal("unable to encode next field: the key and key prefix do not match".to_string())))?;
         let start = quoted(&format!("{relative}\0"));
         let quote = if version.as_u64().is_some_and(|number| i64::try_from(number).is_ok()) { "" } else { "\"" };
-        Ok(URL_SAFE_NO_PAD.encode(format!("{{\"v\":\"{FORM}\",\"rv\":{quote}{version}{quote},\"start\":{start}{mark}}}")))
+        Ok(base64url::encode(format!("{{\"v\":\"{FORM}\",\"rv\":{quote}{version}{quote},\"start\":{start}{mark}}}").as_bytes()))
     }
-}
-
-/// Where a text is no base64, in the apiserver's words.
-fn not_base64(text: &str, error: &DecodeError) -> String {
-    let at = match error {
-        DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _) => *at,
-        // One character behind whole groups of four says nothing.
-        DecodeError::InvalidLength(length) => length - 1,
-        DecodeError::InvalidPadding => text.find('=').unwrap_or(text.len()),
-    };
-    format!(": illegal base64 data at input byte {at}")
 }
 
 /// What is no JSON, in the words of Go's decoder.
@@ -151,6 +137,8 @@ fn is_clean(relative: &str) -> bool {
 mod tests {
     use super::*;
     use crate::status::ErrorCode;
+    use base64::Engine;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
     use proptest::prelude::*;
 
     fn raw(json: &str) -> String {

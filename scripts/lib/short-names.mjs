@@ -1,0 +1,42 @@
+// The names by which the WebAssembly and its glue call each other, made short: wasm-bindgen's hold a hash each, which no compression shortens,
+// and no bundler may touch them. Only these two files know them.
+import { readFileSync, writeFileSync } from "node:fs";
+import { CommandFailed } from "./fail.mjs";
+
+/** The argument by which wasm-opt renames them, and prints how. */
+export const SHORTEN = "--minify-imports-and-exports-and-modules";
+
+const IMPORTS = "./watchcache_bg.js";
+
+/**
+ * Renames in the glue what wasm-opt has renamed in the module.
+ * @param {string} printed what wasm-opt printed: JSON of `imports` as [module, name, short], and `exports` as [name, short]
+ * @param {{ glue: string, types: string[] }} files the glue, and the declarations of the module's exports
+ */
+export function shortenNames(printed, { glue, types }) {
+  const { imports, exports } = JSON.parse(printed.slice(printed.indexOf("{"), printed.lastIndexOf("}") + 1));
+  const imported = new Map(imports.map(([module, name, short]) => [checked(module === IMPORTS, name), short]));
+  const exported = new Map(exports.map(([name, short]) => [name, short]));
+  const used = new Set();
+  const rename = (names) => (whole, before, name, behind) => {
+    const short = names.get(name);
+    if (short === undefined) return whole;
+    used.add(name);
+    return `${before}${short}${behind}`;
+  };
+  const text = readFileSync(glue, "utf8")
+    .replace(/^( +)(__wb\w+)(: function)/gm, rename(imported))
+    .replace(/\b(wasm\.)([\w$]+)\b()/g, rename(exported))
+    .replaceAll(`"${IMPORTS}"`, '"a"');
+  for (const name of imported.keys()) checked(used.has(name), name);
+  // What is exported and not called by its name there is called by nobody.
+  writeFileSync(glue, text);
+  for (const file of types) {
+    writeFileSync(file, readFileSync(file, "utf8").replace(/^( +readonly |export const )([\w$]+)(:)/gm, rename(exported)));
+  }
+}
+
+function checked(holds, name) {
+  if (!holds) throw new CommandFailed(`wasm-bindgen's glue has changed its form: ${name} was not found in it.`);
+  return name;
+}
