@@ -457,3 +457,58 @@ fn q_33_who_waits_for_the_state_is_told_of_the_end() {
     informed.rig.resource.close();
     assert!(informed.rig.wait(waits).is_err());
 }
+
+/// Batches are flushes here. What is handed over together: what came together, in order, and with one answer to whether it is the first state.
+#[test]
+fn q_29_what_came_together_is_told_together() {
+    let informed = Informed::idle(InformerOptions::default(), Setup::default(), |upstream| {
+        for name in ["1", "2", "3"] {
+            upstream.put("", name);
+        }
+    });
+    let handler = informed.handler();
+    let batches = || {
+        informed.rig.run(0);
+        informed.take_batches()
+    };
+    informed.start();
+    assert_eq!(batches(), [["A!(1@101)", "A!(2@102)", "A!(3@103)"]]);
+    for name in ["1", "1"] {
+        informed.rig.upstream.put("", name);
+    }
+    assert_eq!(batches(), [["U(1@101->104)", "U(1@104->105)"]]);
+    informed.rig.upstream.put("", "2");
+    assert_eq!(batches(), [["U(2@102->106)"]]);
+    assert_eq!(informed.heard(handler).len(), 6);
+}
+
+/// An event without a key ends the round; the list that follows tells what it stood for, if it stood for anything.
+#[test]
+fn q_30_events_without_a_key_stop_nothing() {
+    let bad = "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"103\"}}}\n";
+    let heard = told(&[], |rig| {
+        rig.run(2000);
+        rig.upstream.put("", "a");
+        rig.upstream.put("", "b");
+        rig.upstream.pass(1);
+        rig.upstream.send_raw(bad);
+        rig.upstream.send_raw(bad);
+        rig.run(10_000);
+        rig.upstream.put("", "c");
+    });
+    // The list told the unchanged ones again, as was asked for.
+    assert_eq!(heard, ["A(a@101)", "A(b@102)", "U(a@101->101)", "U(b@102->102)", "A(c@104)"]);
+}
+
+/// What the store does not take is told to nobody: here an event at a version that it has passed.
+#[test]
+fn q_31_of_three_events_the_one_that_is_not_taken_is_not_told() {
+    let heard = told(&[], |rig| {
+        rig.run(2000);
+        rig.upstream.put("", "a");
+        rig.run(0);
+        rig.upstream.repeat(1);
+        rig.upstream.put("", "c");
+    });
+    assert_eq!(heard, ["A(a@101)", "A(c@102)"]);
+}

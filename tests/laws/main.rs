@@ -20,6 +20,7 @@ mod broken;
 mod etcd;
 mod etcd_streams;
 mod follow;
+mod informers;
 mod isolation;
 mod loss;
 mod order;

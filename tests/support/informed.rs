@@ -32,6 +32,7 @@ struct Ears {
     synced: RefCell<Vec<u32>>,
     informers_synced: RefCell<Vec<u32>>,
     interruptions: RefCell<Vec<Interruption>>,
+    batches: RefCell<Vec<Vec<String>>>,
     flushes: Cell<usize>,
     largest: Cell<usize>,
 }
@@ -40,6 +41,10 @@ impl Ears {
     fn take(&self, resource: &Rc<Resource>, notices: &Notices) {
         self.flushes.set(self.flushes.get() + 1);
         self.largest.set(self.largest.get().max(notices.pairs.len() / 2));
+        if !notices.pairs.is_empty() {
+            let batch = notices.pairs.chunks_exact(2).map(|pair| format!("{:?}", notices.table[pair[1] as usize]));
+            self.batches.borrow_mut().push(batch.collect());
+        }
         let mut begun: HashMap<u32, usize> = HashMap::new();
         let mut waits: Vec<u32> = Vec::new();
         for pair in notices.pairs.chunks_exact(2) {
@@ -72,7 +77,11 @@ pub struct Informed {
 impl Informed {
     /// Nothing has started.
     pub fn idle(options: InformerOptions, setup: Setup, prepare: impl FnOnce(&Upstream)) -> Self {
-        let rig = Rig::idle(setup, prepare);
+        Self::over(Rig::idle(setup, prepare), options)
+    }
+
+    /// Over a rig that there is, not started.
+    pub fn over(rig: Rig, options: InformerOptions) -> Self {
         let ears: Rc<Ears> = Rc::default();
         let listener = ears.clone();
         *rig.client.on_notices.borrow_mut() = Some(Rc::new(move |resource, notices| listener.take(resource, notices)));
@@ -180,6 +189,11 @@ impl Informed {
     pub fn interruptions(&self) -> Vec<Interruption> {
         self.rig.run(0);
         std::mem::take(&mut self.ears.interruptions.borrow_mut())
+    }
+
+    /// What each flush since the last call brought.
+    pub fn take_batches(&self) -> Vec<Vec<String>> {
+        std::mem::take(&mut self.ears.batches.borrow_mut())
     }
 
     /// Flushes with notices so far, and the most deliveries that one had.

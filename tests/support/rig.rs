@@ -69,6 +69,7 @@ impl Setup {
 /// The rows of a store: key → (version, document).
 pub type Rows = BTreeMap<String, (u64, Rc<str>)>;
 
+#[derive(Clone)]
 pub struct Rig {
     pub time: Rc<VirtualTime>,
     pub upstream: Rc<Upstream>,

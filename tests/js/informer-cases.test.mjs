@@ -1,0 +1,223 @@
+// What client-go's tests pin of its informers where JavaScript functions take part: transforms, index functions, deletions, filters.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { open, until } from "./lib/package.mjs";
+import { pod, Upstream } from "./lib/upstream.mjs";
+
+const name = ({ metadata }) => metadata.name;
+const version = ({ metadata }) => metadata.resourceVersion;
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function live(upstream, options) {
+  const opened = open(upstream, options);
+  await opened.resource.synced();
+  await until(() => opened.resource.status.phase === "live");
+  return opened;
+}
+
+/** Has the stream lose its place, so that a list follows. */
+async function relist(upstream, resource, missed = () => {}) {
+  const lists = upstream.lists.length;
+  upstream.drop();
+  missed();
+  upstream.version++;
+  upstream.forget();
+  await until(() => upstream.lists.length > lists && resource.status.phase === "live");
+}
+
+// client-go ends the process. Here the object is there all the same, for the store follows the server; it has no values in that index, the error
+// is reported, and other indexes go on.
+test("st_17: an index function that fails is reported, and changes no other index", async () => {
+  const upstream = new Upstream([pod("a/good"), pod("a/bad")]);
+  const { resource, reported } = await live(upstream);
+  const informer = resource.informer({
+    indexers: {
+      fails({ metadata: { name } }) {
+        if (name === "bad") throw new RangeError("no");
+        return [name];
+      },
+      nonsense: () => "text",
+      node: "spec.nodeName",
+    },
+  });
+  assert.deepEqual(informer.indexKeys("fails", "good"), ["a/good"]);
+  assert.deepEqual(informer.indexValues("fails"), ["good"]);
+  assert.deepEqual(
+    reported.splice(0).map(({ name }) => name),
+    ["RangeError"],
+    "once, and not at each read",
+  );
+  assert.deepEqual(informer.indexValues("nonsense"), []);
+  assert.deepEqual(
+    reported.map(({ code }) => code),
+    ["invalid", "invalid"],
+  );
+  assert.deepEqual(informer.indexKeys("node", "node-1"), ["a/bad", "a/good"]);
+  assert.equal(informer.list().length, 2);
+});
+
+// The version held is the server's, whatever the transform makes of objects: a deliberate difference.
+test("st_22: a transform to a bare text is what readers and handlers see, and the version goes on", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource } = await live(upstream);
+  const informer = resource.informer({ transform: (object) => `${name(object)}@${version(object)}` });
+  const heard = [];
+  informer.addEventHandler({ onAdd: (text) => void heard.push(text), onUpdate: (old, text) => void heard.push([old, text]) });
+  await until(() => heard.length === 1);
+  upstream.put(pod("a/x"));
+  await until(() => heard.length === 2);
+  assert.equal(informer.lastSyncResourceVersion, "102");
+  await relist(upstream, resource, () => upstream.put(pod("a/x")));
+  await until(() => heard.length === 3);
+  assert.deepEqual(heard, ["x@101", ["x@101", "x@102"], ["x@102", "x@103"]]);
+  assert.deepEqual([informer.get("a/x"), informer.list(), informer.lastSyncResourceVersion], ["x@103", ["x@103"], "104"]);
+});
+
+test("st_26: what is added, changed and listed anew is transformed", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource } = await live(upstream);
+  const informer = resource.informer({ transform: (object) => ({ ...object, seen: true }) });
+  await informer.synced;
+  assert.deepEqual(
+    informer.list().map(({ seen }) => seen),
+    [true],
+  );
+  upstream.put(pod("a/x"));
+  upstream.put(pod("a/y"));
+  await until(() => informer.list().length === 2);
+  await relist(upstream, resource, () => upstream.put(pod("a/z")));
+  assert.deepEqual(
+    informer.list().map((object) => [name(object), object.seen]),
+    [
+      ["x", true],
+      ["y", true],
+      ["z", true],
+    ],
+  );
+});
+
+test("q_25: a version is transformed once, for all handlers; deletions that were missed and resyncs are not transformed again", async () => {
+  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const { resource } = await live(upstream);
+  const calls = [];
+  const kept = new Set();
+  const informer = resource.informer({
+    resyncPeriod: 1,
+    transform(object) {
+      calls.push(`${name(object)}@${version(object)}`);
+      return { ...object, transformed: (object.transformed ?? 0) + 1 };
+    },
+  });
+  const heard = [];
+  const keep = (type) => (event) => {
+    kept.add(event.object);
+    heard.push([type, event.type, event.object.transformed]);
+  };
+  informer.addEventHandler(keep("one"));
+  informer.addEventHandler(keep("other"));
+  await until(() => heard.some(([, type]) => type === "update"));
+  await relist(upstream, resource, () => upstream.remove("a/x"));
+  await until(() => heard.filter(([, type]) => type === "delete").length === 2);
+  assert.deepEqual(calls, ["x@101", "y@102"]);
+  assert.ok(heard.every(([, , transformed]) => transformed === 1));
+});
+
+test("q_26: however often everything is told again, a transform never meets its own result", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource } = await live(upstream);
+  const informer = resource.informer({
+    resyncPeriod: 1000,
+    transform(object) {
+      assert.equal(object.transformed, undefined);
+      object.transformed = true;
+      return object;
+    },
+  });
+  let updates = 0;
+  informer.addEventHandler({ onUpdate: (old, object) => void (updates += old.transformed && object.transformed ? 1 : NaN) });
+  const end = Date.now() + 1100;
+  while (Date.now() < end) {
+    upstream.put(pod("a/x"));
+    await pause(5);
+    assert.ok(informer.list().every(({ transformed }) => transformed));
+    assert.equal(resource.peek("a/x").transformed, undefined);
+  }
+  await until(() => updates > 20);
+});
+
+test("in_34: a deletion always has its key, and what was last known of the object", async () => {
+  const upstream = new Upstream([pod("a/seen"), pod("a/unseen")]);
+  const { resource, cache } = await live(upstream);
+  const informer = resource.informer();
+  const deleted = [];
+  const registration = informer.addEventHandler({ onDelete: (gone) => void deleted.push(gone) });
+  await registration.synced;
+  upstream.remove("a/seen");
+  await until(() => deleted.length === 1);
+  await relist(upstream, resource, () => upstream.remove("a/unseen"));
+  await until(() => deleted.length === 2);
+  assert.deepEqual(
+    deleted.map(({ key, finalStateUnknown }) => [key, finalStateUnknown]),
+    [
+      ["a/seen", false],
+      ["a/unseen", true],
+    ],
+  );
+  const { decoded } = cache.stats().resources[0];
+  assert.deepEqual(
+    deleted.map(({ object }) => version(object)),
+    ["103", "102"],
+  );
+  assert.equal(cache.stats().resources[0].decoded, decoded + 2, "decoded when it is read");
+});
+
+test("an informer of a cache that is not loaded yet takes handlers and indexes all the same", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource } = open(upstream);
+  const informer = resource.informer({ start: false });
+  assert.deepEqual(
+    [informer.list(), informer.get("a/x"), informer.hasSynced, informer.lastSyncResourceVersion],
+    [[], undefined, false, ""],
+  );
+  informer.addIndexers({ node: "spec.nodeName" });
+  const heard = [];
+  const registration = informer.addEventHandler((event) => void heard.push(event.key));
+  await pause(5);
+  assert.equal(upstream.lists.length, 0);
+  informer.start();
+  await registration.synced;
+  assert.deepEqual([heard, informer.indexValues("node")], [["a/x"], ["node-1"]]);
+});
+
+test("a path or a selector with a mistake is told, whenever it is judged", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource } = await live(upstream);
+  assert.throws(() => resource.informer().addIndexers({ x: "a[[" }), { code: "invalid", message: /indexers\.x/ });
+  const { resource: later, reported } = open(upstream, { idleTimeout: 1000 });
+  const informer = later.informer({ indexers: { x: "a[[" } });
+  await informer.synced.catch((error) => assert.equal(error.code, "invalid"));
+  assert.ok(informer.isStopped || reported.length > 0);
+});
+
+test("what informers held is given back when nobody holds it any more", async () => {
+  const upstream = new Upstream(Array.from({ length: 200 }, (_, i) => pod(`a/${i}`)));
+  const { resource, cache } = await live(upstream);
+  const { setFlagsFromString } = await import("node:v8");
+  const { runInNewContext } = await import("node:vm");
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc");
+  let informer = resource.informer();
+  let seen = 0;
+  await informer.addEventHandler({ onAdd: (object) => void (seen += name(object).length > 0 ? 1 : 0) }).synced;
+  await informer.addEventHandler((event) => void (seen += event.get("spec.nodeName") === "node-1" ? 1 : 0)).synced;
+  assert.equal(seen, 400);
+  informer.stop();
+  informer = undefined;
+  resource.watch(); // it stays open
+  for (let i = 0; i < 200 && cache.stats().resources[0].pinned > 0; i++) {
+    collectGarbage();
+    await pause(5);
+  }
+  assert.equal(cache.stats().resources[0].pinned, 0);
+});
