@@ -19,7 +19,8 @@ export class Notice<T> implements InformerEvent<T> {
   readonly #owner: object;
   #sights: Map<Reader, Notice<any>> | undefined;
   #object: T | undefined;
-  #oldObject: T | undefined;
+  #key: string | undefined;
+  #version: string | undefined;
 
   constructor(table: ObjectTable, kind: number, id: number, old: number, reader: Reader = table, owner?: object) {
     this.kind = kind;
@@ -28,9 +29,7 @@ export class Notice<T> implements InformerEvent<T> {
     this.#id = id;
     this.#old = old;
     this.#owner = owner ?? this;
-    if (owner !== undefined) return;
-    if (id !== 0) table.hold(this, id);
-    if (old !== 0) table.hold(this, old);
+    if (owner === undefined && id !== 0) table.holdAll(this, [id, old]);
   }
 
   /** The same notice as another informer sees it. */
@@ -59,11 +58,11 @@ export class Notice<T> implements InformerEvent<T> {
   }
 
   get key(): string {
-    return this.#id === 0 ? "" : this.#call((raw) => raw.key(this.#id));
+    return (this.#key ??= this.#id === 0 ? "" : this.#call((raw) => raw.key(this.#id)));
   }
 
   get resourceVersion(): string {
-    return this.#id === 0 ? "" : this.#call((raw) => raw.version(this.#id));
+    return (this.#version ??= this.#id === 0 ? "" : this.#call((raw) => raw.version(this.#id)));
   }
 
   get object(): T {
@@ -72,8 +71,8 @@ export class Notice<T> implements InformerEvent<T> {
   }
 
   get oldObject(): T | undefined {
-    if (this.#old === 0) return undefined;
-    return (this.#oldObject ??= this.#reader.read(this.#old, this.#owner) as T);
+    // Not held here: an object holds the notice that its pin belongs to, and that would then hold all versions before it.
+    return this.#old === 0 ? undefined : (this.#reader.read(this.#old, this.#owner) as T);
   }
 
   get(path: Path): unknown {

@@ -9,6 +9,7 @@ export class Notifier {
   /** By the core's numbers, which are dense. */
   readonly #registrations: (RegistrationImpl<any> | undefined)[] = [];
   readonly #informers: (InformerImpl<any> | undefined)[] = [];
+  #flushes = 0;
 
   attach(id: number, registration: RegistrationImpl<any>): void {
     this.#registrations[id] = registration;
@@ -35,15 +36,11 @@ export class Notifier {
   deliver(objects: ObjectTable, ...[table, pairs, handlers, informers, interruptions]: Parameters<Hooks["notify"]>): void {
     const notices = new Array<Notice<any>>(table.length / 3);
     for (let i = 0; i < notices.length; i++) notices[i] = new Notice(objects, table[3 * i]!, table[3 * i + 1]!, table[3 * i + 2]!);
-    const told = new Set<RegistrationImpl<any>>();
+    const flush = ++this.#flushes;
     for (let i = 0; i < pairs.length; i += 2) {
       const registration = this.#registrations[pairs[i]!];
       if (registration === undefined) continue;
-      if (!told.has(registration)) {
-        told.add(registration);
-        registration.begin();
-      }
-      registration.deliver(notices[pairs[i + 1]!]!);
+      registration.deliver(notices[pairs[i + 1]!]!, flush);
     }
     for (const id of informers) this.#informers[id]?.syncedNow();
     for (const id of handlers) this.#registrations[id]?.syncedNow();

@@ -18,8 +18,8 @@ export class ObjectTable {
     // Meanwhile the same id may have been decoded anew.
     if (this.#known.get(id)?.deref() === undefined) this.#known.delete(id);
   });
-  /** Lists that are gone give back what was never read of them. */
-  readonly #lists = new FinalizationRegistry<Float64Array>((ids) => {
+  /** Lists that are gone give back what was never read of them, and notices both their objects. */
+  readonly #lists = new FinalizationRegistry<Iterable<number>>((ids) => {
     for (const id of ids) if (id !== 0) this.giveBack(id);
   });
   #returns: number[] = [];
@@ -34,6 +34,11 @@ export class ObjectTable {
   /** The pin of this id lives as long as the holder. */
   hold(holder: object, id: number): void {
     this.#holders.register(holder, id);
+  }
+
+  /** The pins of these ids, where they are not 0, live as long as the holder. */
+  holdAll(holder: object, ids: Iterable<number>): void {
+    this.#lists.register(holder, ids);
   }
 
   /** The object of an id whose pin `holder` owns. */

@@ -18,7 +18,7 @@ export interface Hooks {
    */
   flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number): void;
   /**
-   * What handlers of informers are told, before the rest of the flush. These arrays may be kept.
+   * What handlers of informers are told, before the rest of the flush. `table` and `pairs` are scratch, as in `flush`.
    * @param table   flat [kind, id, id of the old object]*, 0 where there is none: kind 0 added, 1 in the initial state, 2 updated, 3 resynced,
    *   4 deleted, 5 deleted unseen, 6 the queue overflowed. Each id is pinned once.
    * @param pairs   flat [handler, index into the table]*, in delivery order

@@ -47,6 +47,7 @@ export class RegistrationImpl<T> implements HandlerRegistration {
   #hasSynced = false;
   #removed = false;
   #at: Attachment | undefined;
+  #flush = 0;
   /** Notices of this flush that the handler was called for. */
   #begun = 0;
   #until = Infinity;
@@ -118,15 +119,15 @@ export class RegistrationImpl<T> implements HandlerRegistration {
 
   // ------------------------------------------------------------------------- called by the notifier
 
-  /** The first notice of a flush follows. */
-  begin(): void {
-    this.#begun = 0;
-    this.#until = this.#timeSlice === Infinity ? Infinity : performance.now() + this.#timeSlice;
-  }
-
-  deliver(notice: Notice<T>): void {
+  /** @param flush tells the notices of one flush from those of the next */
+  deliver(notice: Notice<T>, flush: number): void {
     const at = this.#at;
     if (this.#held || at === undefined) return;
+    if (this.#flush !== flush) {
+      this.#flush = flush;
+      this.#begun = 0;
+      if (this.#timeSlice !== Infinity) this.#until = performance.now() + this.#timeSlice;
+    }
     this.#begun++;
     let answer: unknown;
     this.#busy = true;

@@ -14,7 +14,7 @@ use crate::runtime::Millis;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::{invalid_option, to_js};
 use crate::web::panic::check;
-use crate::web::resource::RawResource;
+use crate::web::resource::{RawResource, Scratch};
 use crate::web::values::{property, text};
 
 /// What a flush tells handlers, as it crosses.
@@ -29,7 +29,7 @@ pub(super) struct PackedNotices {
 impl PackedNotices {
     /// Flat `[kind, id, id of the old object]`; 0 where there is none. Each id is pinned once.
     #[allow(clippy::cast_precision_loss)]
-    pub(super) fn of(notices: &Notices, pin: &dyn Fn(&Rc<Object>) -> f64) -> Self {
+    pub(super) fn of(notices: &Notices, pin: &dyn Fn(&Rc<Object>) -> f64, scratch: &mut Scratch) -> Self {
         let pinned = |object: &Option<Rc<Object>>| object.as_ref().map_or(0.0, pin);
         let mut table = Vec::with_capacity(notices.table.len() * 3);
         for notice in &notices.table {
@@ -49,11 +49,14 @@ impl PackedNotices {
             JsValue::from(value)
         };
         Self {
-            table: Float64Array::from(table.as_slice()),
-            pairs: Uint32Array::from(notices.pairs.as_slice()),
-            handlers: Uint32Array::from(notices.handlers_synced.as_slice()),
-            informers: Uint32Array::from(notices.informers_synced.as_slice()),
-            interruptions: notices.interruptions.iter().map(interruption).collect(),
+            table: scratch.events(&table),
+            pairs: scratch.pairs(&notices.pairs),
+            handlers: scratch.rare(&notices.handlers_synced),
+            informers: scratch.rare(&notices.informers_synced),
+            interruptions: match notices.interruptions.as_slice() {
+                [] => scratch.empty(),
+                all => all.iter().map(interruption).collect(),
+            },
         }
     }
 }

@@ -92,18 +92,24 @@ fn to_id(id: f64) -> ObjectId {
 }
 
 /// Typed arrays that live in JavaScript and are filled anew at each flush, so that a flush allocates nothing of size there.
-struct Scratch {
+pub(super) struct Scratch {
     events: Float64Array,
     pairs: Uint32Array,
     none: Uint32Array,
+    empty: Array,
 }
 
 impl Scratch {
     fn new() -> Self {
-        Self { events: Float64Array::new_with_length(64), pairs: Uint32Array::new_with_length(256), none: Uint32Array::new_with_length(0) }
+        Self {
+            events: Float64Array::new_with_length(64),
+            pairs: Uint32Array::new_with_length(256),
+            none: Uint32Array::new_with_length(0),
+            empty: Array::new(),
+        }
     }
 
-    fn events(&mut self, values: &[f64]) -> Float64Array {
+    pub(super) fn events(&mut self, values: &[f64]) -> Float64Array {
         let length = u32::try_from(values.len()).unwrap_or(u32::MAX);
         if self.events.length() < length {
             self.events = Float64Array::new_with_length(length.next_power_of_two());
@@ -113,7 +119,7 @@ impl Scratch {
         filled
     }
 
-    fn pairs(&mut self, values: &[u32]) -> Uint32Array {
+    pub(super) fn pairs(&mut self, values: &[u32]) -> Uint32Array {
         let length = u32::try_from(values.len()).unwrap_or(u32::MAX);
         if self.pairs.length() < length {
             self.pairs = Uint32Array::new_with_length(length.next_power_of_two());
@@ -123,7 +129,11 @@ impl Scratch {
         filled
     }
 
-    fn rare(&self, values: &[u32]) -> Uint32Array {
+    pub(super) fn empty(&self) -> Array {
+        self.empty.clone()
+    }
+
+    pub(super) fn rare(&self, values: &[u32]) -> Uint32Array {
         if values.is_empty() { self.none.clone() } else { Uint32Array::from(values) }
     }
 }
@@ -168,7 +178,7 @@ impl Inner {
     /// Handlers of informers are told by a call of their own: pages without any do not carry its arguments.
     fn notify(&self, notices: &Notices) {
         let PackedNotices { table, pairs, handlers, informers, interruptions } =
-            PackedNotices::of(notices, &|object| self.pins.pin(object));
+            PackedNotices::of(notices, &|object| self.pins.pin(object), &mut self.scratch.borrow_mut());
         if let Err(thrown) = self.hooks.notify(&table, &pairs, &handlers, &informers, &interruptions) {
             report(&thrown);
         }
