@@ -221,3 +221,25 @@ test("what informers held is given back when nobody holds it any more", async ()
   }
   assert.equal(cache.stats().resources[0].pinned, 0);
 });
+
+test("who keeps the newest object of a key keeps no older versions", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource, cache } = await live(upstream);
+  const { setFlagsFromString } = await import("node:v8");
+  const { runInNewContext } = await import("node:vm");
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc");
+  const newest = new Map();
+  const informer = resource.informer();
+  await informer.addEventHandler({
+    onAdd: (object) => void newest.set(name(object), object),
+    onUpdate: (old, object) => void (old === newest.get(name(object)) && newest.set(name(object), object)),
+  }).synced;
+  for (let i = 0; i < 300; i++) upstream.put(pod("a/x"));
+  await until(() => version(newest.get("x")) === "401");
+  for (let i = 0; i < 200 && cache.stats().resources[0].pinned > 2; i++) {
+    collectGarbage();
+    await pause(5);
+  }
+  assert.ok(cache.stats().resources[0].pinned <= 2, `${cache.stats().resources[0].pinned} versions are held`);
+});
