@@ -363,6 +363,11 @@ impl Error {
         Self::new(ErrorCode::Network, message)
     }
 
+    /// The host gives no more memory.
+    pub fn out_of_memory(bytes: usize) -> Self {
+        Self::new(ErrorCode::OutOfMemory, format!("there is no memory for {bytes} bytes more"))
+    }
+
     /// An answer that is not what the protocol allows.
     pub fn protocol(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Protocol, message)

@@ -21,7 +21,7 @@ use crate::object::{IndexValues, Object};
 use crate::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::Source;
-use crate::status::Error;
+use crate::status::{Error, ErrorCode};
 use crate::watch::bookmark::TICK_MS;
 use crate::watch::budget::TimeBudget;
 use crate::watch::event::EndReason;
@@ -186,6 +186,12 @@ impl Resource {
             let began = self.runtime.recent();
             let mut now = began;
             let over = loop {
+                if let Incoming::RoundEnded(Some(error)) = &message
+                    && error.code == ErrorCode::OutOfMemory
+                {
+                    // The host has none left. What the next list would take is not there either.
+                    return self.starve(&error.clone());
+                }
                 self.compute_index_values(&message);
                 if let Err(error) = self.make_room(&message) {
                     return self.starve(&error);

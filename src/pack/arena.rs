@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::Text;
 use super::recent::Recent;
-use crate::status::{Error, ErrorCode};
+use crate::status::Error;
 
 /// A block is at least this large, in bytes, so that a small resource does not hold a large one.
 const SMALLEST: usize = 1 << 10;
@@ -225,7 +225,7 @@ fn cost(length: usize) -> usize {
 }
 
 fn no_room(bytes: usize) -> Error {
-    Error::new(ErrorCode::OutOfMemory, format!("no memory for {bytes} bytes"))
+    Error::out_of_memory(bytes)
 }
 
 /// A text in an arena, which is gone with this.

@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{ListRequest, Narrow, WatchRequest, http_date};
+use super::{ListRequest, Narrow, WatchRequest, buffers, http_date};
 use crate::base64url;
 use crate::selector::field::escape;
 use crate::status::{Error, ErrorCode, Status};
@@ -304,6 +304,7 @@ impl FrameSplitter {
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', chunk) {
             let mut line = std::mem::take(&mut self.rest);
+            buffers::reserve(&mut line, end - start)?;
             line.extend_from_slice(&chunk[start..end]);
             start = end + 1;
             if line.last() == Some(&b'\r') {
@@ -313,6 +314,7 @@ impl FrameSplitter {
                 frame(line);
             }
         }
+        buffers::reserve(&mut self.rest, chunk.len() - start)?;
         self.rest.extend_from_slice(&chunk[start..]);
         if self.rest.len() > MAX_FRAME_BYTES {
             self.rest = Vec::new();

@@ -2,8 +2,8 @@
 
 use futures::StreamExt;
 
-use super::PageStream;
 use super::kubernetes::MAX_FRAME_BYTES;
+use super::{PageStream, buffers};
 use crate::json::ListHead;
 use crate::status::Error;
 use crate::version::Version;
@@ -12,7 +12,9 @@ use crate::version::Version;
 pub async fn read_all(mut body: PageStream) -> Result<Vec<u8>, Error> {
     let mut document = Vec::new();
     while let Some(chunk) = body.next().await {
-        document.extend_from_slice(&chunk?);
+        let chunk = chunk?;
+        buffers::reserve(&mut document, chunk.len())?;
+        document.extend_from_slice(&chunk);
         if document.len() > MAX_FRAME_BYTES {
             return Err(Error::protocol(format!("an object is longer than {MAX_FRAME_BYTES} bytes")));
         }

@@ -53,7 +53,8 @@ struct View {
 fn stay_ahead() {
     if memory_bytes() > SIZE_SEEN.get() {
         // Taken and given back: from then on it is part of what the allocator hands out.
-        drop(std::hint::black_box(Vec::<u8>::with_capacity((memory_bytes() / 8).clamp(1 << 20, 16 << 20))));
+        // Where there is no more of it, reading what comes says so.
+        let _ahead = buffers::reserve(std::hint::black_box(&mut Vec::new()), (memory_bytes() / 8).clamp(1 << 20, 16 << 20));
         SIZE_SEEN.set(memory_bytes());
     }
 }
@@ -66,25 +67,25 @@ pub(super) fn frame_bytes(data: &JsValue) -> Result<Vec<u8>, Error> {
     }
     // Copied once, straight to where it is needed: `Uint8Array::new` of an array would make another array first.
     if let Some(bytes) = data.dyn_ref::<Uint8Array>() {
-        return Ok(copy(bytes));
+        return copy(bytes);
     }
     if let Some(buffer) = data.dyn_ref::<ArrayBuffer>() {
-        return Ok(copy(&Uint8Array::new(buffer)));
+        return copy(&Uint8Array::new(buffer));
     }
     // Views of another realm fail instanceof; they still have a buffer.
     if data.is_object() && Reflect::has(data, &JsValue::from_str("byteLength")).unwrap_or(false) {
         let (buffer, offset, length) = view_parts(data);
-        return Ok(copy(&Uint8Array::new_with_byte_offset_and_length(&buffer, offset, length)));
+        return copy(&Uint8Array::new_with_byte_offset_and_length(&buffer, offset, length));
     }
     Err(Error::protocol("a frame is neither text nor bytes"))
 }
 
-fn copy(array: &Uint8Array) -> Vec<u8> {
+fn copy(array: &Uint8Array) -> Result<Vec<u8>, Error> {
     let length = array.length() as usize;
-    let mut bytes = buffers::take(length);
+    let mut bytes = buffers::take(length)?;
     bytes.resize(length, 0);
     array.copy_to(&mut bytes);
-    bytes
+    Ok(bytes)
 }
 
 fn view_parts(view: &JsValue) -> (JsValue, u32, u32) {
@@ -104,7 +105,7 @@ const WIDEST: usize = 4;
 /// Encodes a JavaScript string straight into a buffer of ours. Each question about it crosses the boundary, so none is asked where the
 /// buffer of the frame before proves to be large enough.
 fn encode(text: &JsString) -> Result<Vec<u8>, Error> {
-    let mut bytes = buffers::take(USUAL);
+    let mut bytes = buffers::take(USUAL)?;
     let result = append(&mut bytes, text)?;
     if bytes.capacity() - bytes.len() >= WIDEST {
         return Ok(bytes); // what was left would have fitted
@@ -113,7 +114,8 @@ fn encode(text: &JsString) -> Result<Vec<u8>, Error> {
     if read < length {
         // No unit takes more than three bytes, so one more step has room for the rest.
         let rest = text.slice(read, length);
-        bytes.reserve((length - read) as usize * 3 + WIDEST);
+        buffers::look_ahead(length as usize)?;
+        buffers::reserve(&mut bytes, ((length - read) as usize).saturating_mul(3).saturating_add(WIDEST))?;
         if append(&mut bytes, &rest)?.read() < length - read {
             return Err(Error::decode("a text frame could not be encoded"));
         }

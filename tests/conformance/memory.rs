@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use watchcache::cache::memory::Memory;
 use watchcache::cache::status::Phase;
-use watchcache::status::ErrorCode;
+use watchcache::status::{Error, ErrorCode};
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::watcher::Demand;
 
 use crate::after;
 use crate::support::rig::{Rig, Setup};
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, WatchFault};
 
 const SIZE: usize = 1_000;
 
@@ -147,4 +147,25 @@ fn a_first_list_without_room_fails_and_resume_tries_again_when_there_is() {
     rig.run(0);
     assert_eq!((rig.status().phase, rig.rows().len()), (Phase::Live, 10));
     assert!(rig.wait(rig.resource.clone().synced()).is_ok());
+}
+
+/// The host's memory is a bound, too, though nobody set it.
+#[test]
+fn law_08_bounded_a_host_without_memory_stops_the_resource_and_takes_nothing_from_it() {
+    let rig = Rig::new(Setup::default(), |upstream| fill(upstream, 10));
+    let (watch, before) = (rig.watch(WatchOptions::default()), rig.rows());
+    rig.run(2000);
+    rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(Error::out_of_memory(1_000_000)));
+    rig.upstream.drop_streams();
+    rig.run(5000);
+    let status = rig.status();
+    assert_eq!((status.phase, status.error.unwrap().code), (Phase::Failed, ErrorCode::OutOfMemory));
+    assert_eq!(rig.rows(), before);
+    let heard = rig.heard(watch);
+    assert!(heard.last().unwrap().starts_with("ERROR 500 InternalError: there is no memory for 1000000 bytes more"), "{heard:?}");
+    rig.run(600_000);
+    assert_eq!(rig.upstream.connections(), 0, "it does not try by itself");
+    rig.resource.resume();
+    rig.run(0);
+    assert_eq!((rig.status().phase, rig.rows()), (Phase::Live, before));
 }
