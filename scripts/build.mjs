@@ -4,6 +4,7 @@
 //   --force   builds both in any case
 //   --dev     compiles the WebAssembly unoptimised, which is quicker (never for publishing)
 import { existsSync, readdirSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nativeEnvironment, wasmEnvironment } from "./lib/env.mjs";
@@ -14,6 +15,15 @@ import { answer, must } from "./lib/run.mjs";
 import { SHORTEN, shortenNames } from "./lib/short-names.mjs";
 
 const WASM = "dist/wasm/watchcache_bg.wasm";
+
+/** Texts of panics name the crates' sources. Where those lie on this machine is nobody's business. */
+function withoutMachine(env) {
+  const sources = join(env.CARGO_HOME ?? join(homedir(), ".cargo"), "registry", "src");
+  const registries = existsSync(sources) ? readdirSync(sources) : [];
+  const flags = registries.map((registry) => `--remap-path-prefix=${join(sources, registry)}=`);
+  // Cargo appends these to those of .cargo/config.toml.
+  return ["--config", `target.wasm32-unknown-unknown.rustflags=${JSON.stringify(flags)}`];
+}
 
 async function buildWasm({ force = false, dev = false }) {
   const env = wasmEnvironment();
@@ -40,7 +50,7 @@ async function buildWasm({ force = false, dev = false }) {
     "--mode",
     "no-install",
   ];
-  await must("wasm-pack", [...args, "--locked"], { cwd: root, env });
+  await must("wasm-pack", [...args, "--locked", ...withoutMachine(env)], { cwd: root, env });
   // wasm-pack puts an ignore-everything file there, which npm would obey: the package would come without its wasm.
   rmSync(join(root, "dist/wasm/.gitignore"), { force: true });
   if (!dev) {
