@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn q_34_nothing_merges_unasked_or_across_a_delivery() {
+    fn nothing_merges_unasked_or_across_a_delivery() {
         let mut queue = Queue::default();
         queue.push(updated(1, 2), false);
         queue.push(updated(2, 3), false);

@@ -81,7 +81,7 @@ test("an event is read by paths without decoding either of its objects", async (
   assert.equal(cache.stats().resources[0].decoded, 0);
 });
 
-test("in_24: a handler that throws is reported each time, is synced, and harms nobody", async () => {
+test("a handler that throws is reported each time, is synced, and harms nobody", async () => {
   const upstream = new Upstream(["1", "2", "3", "4", "5"].map((key) => pod(`a/${key}`)));
   const { resource, reported } = open(upstream);
   const informer = resource.informer();
@@ -359,7 +359,7 @@ test("interruptions are told with phase, error, delay and staleness, the healing
   assert.deepEqual([told[0].error.code, told[0].delayMs, told[0].stale], ["expired", 0, true]);
 });
 
-test("in_10, in_17 and in_28: what comes too late says so; a second start only warns", async () => {
+test("in_10: what comes too late says so; a second start only warns", async () => {
   const upstream = new Upstream([pod("a/x")]);
   const warned = [];
   const logger = { debug() {}, info() {}, warn: (...words) => warned.push(words.join(" ")), error() {} };
@@ -382,7 +382,7 @@ test("in_10, in_17 and in_28: what comes too late says so; a second start only w
   await assert.rejects(never.synced, { code: "closed" });
 });
 
-test("in_29: after stop nothing is called; others go on, and the stream closes with the last", async () => {
+test("after stop nothing is called; others go on, and the stream closes with the last", async () => {
   const upstream = new Upstream([pod("a/x")]);
   const { resource } = open(upstream, { linger: 5 });
   const [one, other] = [resource.informer(), resource.informer()];
