@@ -40,7 +40,7 @@ impl Pods {
         let volumes = pod["spec"]["volumes"].as_array().expect("volumes");
         let token =
             volumes.iter().filter_map(|it| it["name"].as_str()).find(|it| it.starts_with("kube-api-access-")).expect("a token").to_owned();
-        let mut wanted = vec![
+        let mut wanted = [
             (text("/metadata/name"), Differs::Name),
             (format!("\"namespace\":\"{}\"", text("/metadata/namespace")), Differs::Namespace),
             (text("/metadata/labels/pod-template-hash"), Differs::Hash),
