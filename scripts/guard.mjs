@@ -5,11 +5,9 @@
 //   --only=TEXT   only what has this in its name; nothing is said of what is recorded and was left out
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { format } from "prettier";
 import { forEach, instructions } from "../benches/guard/instructions.mjs";
 import { accept, judge, judgeGrowth } from "../benches/guard/judge.mjs";
 import { table } from "../benches/lib/report.mjs";
-import { measureSize } from "../benches/lib/size.mjs";
 import { build } from "./build.mjs";
 import { nativeEnvironment, wasmEnvironment } from "./lib/env.mjs";
 import { CommandFailed, SetupError, main, say } from "./lib/fail.mjs";
@@ -68,6 +66,7 @@ async function crossings() {
 }
 
 async function sizes() {
+  const { measureSize } = await import("../benches/lib/size.mjs"); // its packages may just have been installed
   const { wasm, javascript } = await measureSize(root);
   const of = (name, size) => [`size-${name}`, { kind: "size", unit: "bytes, brotli", value: size.brotli }];
   return [of("wasm", wasm), of("javascript", javascript)];
@@ -119,6 +118,7 @@ await main(async () => {
   console.log(`${table(["path", "size", "instructions", "at twice the size", "of serde_json's"], grown.lines)}\n`);
   figures.said.forEach(say);
   if (reason) {
+    const { format } = await import("prettier");
     const text = JSON.stringify(accept(recorded, measured, reason, new Date().toISOString().slice(0, 10)));
     writeFileSync(FILE, await format(text, { parser: "json", printWidth: 140 }));
     say(`wrote down what changed: ${FILE}`);

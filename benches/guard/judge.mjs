@@ -10,6 +10,8 @@ export const MOST_OF_PEER = 1.5;
 /** Kinds of figures that another compiler changes. */
 const BY_COMPILER = new Set(["instructions", "size"]);
 
+const isClose = (value, known) => Math.abs(value - known) <= TOLERANCE * known;
+
 /**
  * @param recorded { compiler, figures: { name: { kind, unit, value, reason } } }
  * @param measured { compiler, figures: { name: { kind, unit, value } } }
@@ -28,7 +30,7 @@ export function judge(recorded, measured) {
   for (const [name, { kind, unit, value }] of Object.entries(measured.figures)) {
     const known = recorded.figures[name];
     const change = known && value / known.value - 1;
-    const differs = known === undefined || !(Math.abs(change) <= TOLERANCE);
+    const differs = known === undefined || !isClose(value, known.value);
     const judged = !(otherCompiler && known && BY_COMPILER.has(kind));
     if (differs && judged) failed.push(known ? `${name}: ${value} ${unit} instead of ${known.value}` : `${name} is not recorded yet`);
     const verdict = !differs ? "" : judged ? "FAILED" : "another compiler";
@@ -47,7 +49,7 @@ export function accept(recorded, measured, reason, date) {
   const figures = {};
   for (const [name, figure] of Object.entries(measured.figures)) {
     const known = recorded.figures[name];
-    const holds = known && Math.abs(figure.value / known.value - 1) <= TOLERANCE && (sameCompiler || !BY_COMPILER.has(figure.kind));
+    const holds = known && isClose(figure.value, known.value) && (sameCompiler || !BY_COMPILER.has(figure.kind));
     figures[name] = holds ? known : { ...figure, reason, date };
   }
   return { compiler: measured.compiler, figures };

@@ -1,0 +1,104 @@
+// A page that stays open: what a million events and ten thousand subscribers leave behind, on the heap after a collection (through the
+// DevTools protocol) and in WebAssembly memory.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { launchOptions } from "../../scripts/lib/browser.mjs";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const TYPES = { js: "text/javascript", wasm: "application/wasm", html: "text/html" };
+const PAGE = '<!doctype html><title>flat</title><script type="module" src="/tests/browser/flat-page.js"></script>';
+
+/** Any more than this is something that stays behind of each event or cycle. */
+const SLACK = 300_000;
+/** WebAssembly memory never shrinks, so what it once needed at its worst counts; it grows in steps. */
+const WASM_SLACK = 1 << 20;
+
+let server;
+let browser;
+
+before(async () => {
+  server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url, "http://localhost");
+    const known = /^\/(dist|tests\/browser)\/[\w/-]+\.\w+$/.test(pathname) || pathname === "/dist/wasm/watchcache_bg.wasm";
+    const body = pathname === "/" ? PAGE : known ? await readFile(ROOT + pathname).catch(() => undefined) : undefined;
+    response.writeHead(body === undefined ? 404 : 200, { "content-type": TYPES[pathname.split(".")[1] ?? "html"] ?? "text/plain" });
+    response.end(body);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  browser = await chromium.launch(launchOptions());
+});
+
+after(async () => {
+  await browser?.close();
+  server?.close();
+});
+
+async function open() {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(0);
+  const errors = [];
+  page.on("pageerror", (error) => errors.push(error));
+  const protocol = await context.newCDPSession(page);
+  await page.goto(`http://127.0.0.1:${server.address().port}/`);
+  await page.waitForFunction(() => globalThis.ready !== undefined);
+  await page.evaluate(() => globalThis.ready);
+  const run = (name, ...args) => page.evaluate(([name, args]) => globalThis.flat[name](...args), [name, args]);
+  /** Bytes that are held once all garbage is gone, of which finalizers make some more. */
+  const held = async () => {
+    for (let i = 0; i < 4; i++) {
+      await protocol.send("HeapProfiler.collectGarbage");
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 50)));
+    }
+    const { usedSize } = await protocol.send("Runtime.getHeapUsage");
+    return { heap: usedSize, wasm: await run("memoryBytes") };
+  };
+  const close = async () => {
+    assert.deepEqual(errors, []);
+    await context.close();
+  };
+  return { page, run, held, close };
+}
+
+function assertFlat(before, after, of) {
+  assert.ok(after.heap <= before.heap + SLACK, `JavaScript heap after ${of}: ${before.heap} bytes became ${after.heap}`);
+  assert.ok(after.wasm <= before.wasm + WASM_SLACK, `WebAssembly memory after ${of}: ${before.wasm} bytes became ${after.wasm}`);
+}
+
+/** Rounds of work, with all garbage collected behind each: what was read is held until then, so memory is as large as rounds are. */
+async function rounds(count, work, held) {
+  let last;
+  for (let i = 0; i < count; i++) {
+    await work();
+    last = await held();
+  }
+  return last;
+}
+
+test("law 8, bounded: a million events leave a page as it was", async () => {
+  const { page, run, held, close } = await open();
+  await page.evaluate(() => void (globalThis.users = globalThis.flat.settle()));
+  const work = () => run("feed", 50_000);
+  const before = await rounds(6, work, held);
+  const after = await rounds(14, work, held);
+  assert.equal((await run("stats")).events, 1_000_000);
+  assert.ok((await page.evaluate(() => globalThis.users.heard())) > 1_000_000);
+  await page.evaluate(() => globalThis.users.stop());
+  assertFlat(before, after, "700,000 events");
+  await close();
+});
+
+test("law 8, bounded: ten thousand who come and go leave a page as it was", async () => {
+  const { run, held, close } = await open();
+  const work = () => run("cycles", 500);
+  const before = await rounds(6, work, held);
+  const after = await rounds(14, work, held);
+  const { watchers, views } = await run("stats");
+  assert.deepEqual({ watchers, views }, { watchers: 0, views: 0 }, "what was dropped without a word is given back");
+  assertFlat(before, after, "7,000 cycles of eight subscribers");
+  await close();
+});
