@@ -66,7 +66,11 @@ function settle() {
     if (heard % 100 === 0) read += event.object.metadata.name.length;
   });
   const slow = resource.watch({ onOverflow: "coalesce" })[Symbol.asyncIterator]();
-  const view = resource.view({ orderBy: [{ path: "metadata.name", as: "natural" }], window: { offset: 0, limit: 20 }, groupBy: "spec.nodeName" });
+  const view = resource.view({
+    orderBy: [{ path: "metadata.name", as: "natural" }],
+    window: { offset: 0, limit: 20 },
+    groupBy: "spec.nodeName",
+  });
   view.subscribe(() => void (read += view.getSnapshot().length));
   const taken = setInterval(() => void slow.next(), 100);
   return { heard: () => heard, stop: () => clearInterval(taken) };
