@@ -66,7 +66,7 @@ async function crossings() {
 }
 
 async function sizes() {
-  const { measureSize } = await import("../benches/lib/size.mjs"); // its packages may just have been installed
+  const { measureSize } = await import("../benches/rows/size.mjs"); // its packages may just have been installed
   const { wasm, javascript } = await measureSize(root);
   const of = (name, size) => [`size-${name}`, { kind: "size", unit: "bytes, brotli", value: size.brotli }];
   return [of("wasm", wasm), of("javascript", javascript)];
@@ -114,8 +114,6 @@ await main(async () => {
   }
   const figures = judge(recorded, measured);
   console.log(`\n${table(["figure", "is", "", "recorded", "change", ""], figures.lines)}\n`);
-  const grown = judgeGrowth(await growth(binary, names.grow.filter(wanted)));
-  console.log(`${table(["path", "size", "instructions", "at twice the size", "of serde_json's"], grown.lines)}\n`);
   figures.said.forEach(say);
   if (reason) {
     const { format } = await import("prettier");
@@ -124,6 +122,8 @@ await main(async () => {
     say(`wrote down what changed: ${FILE}`);
     figures.failed.length = 0;
   }
+  const grown = judgeGrowth(await growth(binary, names.grow.filter(wanted)));
+  console.log(`${table(["path", "size", "instructions", "at twice the size", "of serde_json's"], grown.lines)}\n`);
   for (const line of [...figures.failed, ...grown.failed]) console.log(line);
   if (figures.failed.length > 0) {
     throw new CommandFailed('figures have changed: mend what made them worse, or write them down with `npm run guard -- --accept "why"`.');

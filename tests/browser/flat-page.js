@@ -107,8 +107,10 @@ function come(i) {
 
   const view = resource.view({ labelSelector, window: { offset: 0, limit: 5 } });
   const unsubscribe = view.subscribe(nothing);
-  resource.view({ window: { offset: 0, limit: 5 } }).getSnapshot();
-  resource.view({ labelSelector }).subscribe(nothing, { signal });
+  const read = resource.view({ window: { offset: 0, limit: 5 } });
+  read.getSnapshot();
+  const aborted = resource.view({ labelSelector });
+  aborted.subscribe(nothing, { signal });
 
   const refused = [resource.synced({ signal }), resource.get("team-0/pod-0", { resourceVersion: "999999999", signal })];
   const listed = resource.list({ resourceVersion: "0", limit: 5 });
@@ -118,6 +120,7 @@ function come(i) {
     stopped.stop();
     unsubscribe();
     controller.abort();
+    [view, read, aborted].forEach((one) => one.close());
     await Promise.allSettled(refused);
   };
 }
