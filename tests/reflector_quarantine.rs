@@ -97,28 +97,20 @@ fn an_event_that_cannot_be_taken_leads_to_one_list_which_sets_its_object_apart_a
     }
 }
 
+/// What a list cures is not set apart, however often the watch spoils it: the lists come further and further apart.
 #[test]
-fn what_only_the_watch_spoils_is_listed_anew_now_and_then_and_not_each_time() {
+fn what_only_the_watch_spoils_is_cured_by_lists_that_come_less_and_less_often() {
     let rig = Rig::with(62, config(), 0, |upstream| fill(upstream, 3));
     rig.run(2 * SECOND);
-    let version = |rig: &Rig| rig.upstream.put("ns", "pod0001");
     let frame = r#"{"type":"MODIFIED","object":{"metadata":{"name":"pod0001","namespace":"ns","resourceVersion":""}}}"#;
-    for _ in 0..10 {
-        version(&rig);
+    for _ in 0..600 {
         rig.upstream.send_raw(frame);
-        rig.run(5 * SECOND);
+        rig.upstream.put("ns", "pod0001");
+        rig.run(SECOND);
     }
-    assert!(rig.lists() <= 11, "{}", rig.lists());
-    let lists = rig.lists();
-    for _ in 0..10 {
-        rig.upstream.send_raw(frame);
-        rig.run(5 * SECOND);
-    }
-    assert_eq!(rig.lists(), lists + 1, "the list showed it well; the next time is passed over");
-    assert!(is_live(&rig));
-    version(&rig);
-    rig.run(10).assert_whole();
-    assert_eq!(quarantines(&rig).last(), Some(&vec![]));
+    assert!((10..=25).contains(&rig.lists()), "{} lists in ten minutes", rig.lists());
+    assert!(quarantines(&rig).is_empty());
+    rig.run(2 * MINUTE).assert_whole();
 }
 
 #[test]

@@ -169,9 +169,9 @@ impl Reflector {
 
     /// What of a whole page cannot be taken goes into quarantine, if it could not the time before; else the list has failed.
     fn set_aside(&mut self, progress: &mut Progress) -> Result<(), Error> {
-        let (now, mut failed) = (self.host.now(), None);
+        let mut failed = None;
         for (identity, error) in mem::take(&mut progress.refused) {
-            match self.quarantine.item(&identity, error, now) {
+            match self.quarantine.item(&identity, error) {
                 Ok(entry) => progress.quarantined.push(entry),
                 Err(error) => failed = failed.or(Some(error)),
             }

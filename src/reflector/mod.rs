@@ -147,7 +147,7 @@ impl Reflector {
             backoff: Backoff::new(config.retry.clone()),
             internal_errors: RetryWindow::new(INTERNAL_ERROR_WINDOW_MS),
             order: Order::default(),
-            quarantine: Quarantine::new(config.retry.reset_after_ms),
+            quarantine: Quarantine::default(),
             listed: false,
             attempt: 0,
             refused_credentials: false,

@@ -9,62 +9,43 @@ use std::rc::Rc;
 use crate::cache::incoming::Quarantined;
 use crate::json::Identity;
 use crate::object::Object;
-use crate::runtime::Millis;
 use crate::status::Error;
 
 /// More than so many are no matter of single objects: then the list or the stream as a whole is what cannot be taken.
 const MOST: usize = 100;
 
-/// Who is in quarantine, and who has been the reason of a new list lately.
-#[derive(Debug)]
+/// Who is in quarantine, and who is the reason for the next list.
+#[derive(Debug, Default)]
 pub(super) struct Quarantine {
     inside: Vec<Quarantined>,
-    /// By key: when it led to a list.
-    tried: Vec<(Rc<str>, Millis)>,
-    /// After so long a key may lead to a list again.
-    forget_ms: Millis,
-}
-
-/// What to do about an event that cannot be taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// It has been tried: pass over it. `news`: it was not in quarantine before.
-    Skip { news: bool },
-    /// A list may cure it.
-    Relist,
+    /// By key, until a list is whole: what it shows sound is cured.
+    tried: Vec<Rc<str>>,
 }
 
 impl Quarantine {
-    pub(super) fn new(forget_ms: Millis) -> Self {
-        Self { inside: Vec::new(), tried: Vec::new(), forget_ms }
-    }
-
     /// Everybody inside, as the cacher is told it.
     pub(super) fn all(&self) -> Vec<Quarantined> {
         self.inside.clone()
     }
 
-    /// An event that cannot be taken. A deletion is never passed over: what is gone would stay.
-    pub(super) fn event(&mut self, identity: Option<&Identity>, error: &Error, now: Millis) -> Verdict {
+    /// An event that cannot be taken: whether it is passed over, because a list has not cured it either. A deletion never is: what is gone
+    /// would stay.
+    pub(super) fn passes_over(&mut self, identity: Option<&Identity>, error: &Error) -> bool {
         let known = identity.filter(|found| matches!(found.kind.as_str(), "ADDED" | "MODIFIED"));
-        let Some(entry) = known.and_then(|identity| entry(identity, error)) else { return Verdict::Relist };
+        let Some(entry) = known.and_then(|identity| entry(identity, error)) else { return false };
         if let Some(held) = self.inside.iter_mut().find(|held| held.key == entry.key) {
             held.error = entry.error;
-            return Verdict::Skip { news: false };
+            return true;
         }
-        if self.has_tried(&entry.key, Some(now)) && self.inside.len() < MOST {
-            self.inside.push(entry);
-            return Verdict::Skip { news: true };
-        }
-        self.note_try(entry.key, now);
-        Verdict::Relist
+        self.note_try(entry.key);
+        false
     }
 
     /// An item of a list that cannot be taken: what goes into quarantine for it, or the error that the list fails with this time.
-    pub(super) fn item(&mut self, identity: &Identity, error: Error, now: Millis) -> Result<Quarantined, Error> {
+    pub(super) fn item(&mut self, identity: &Identity, error: Error) -> Result<Quarantined, Error> {
         let Some(entry) = entry(identity, &error) else { return Err(error) };
-        let known = self.inside.iter().any(|held| held.key == entry.key) || self.has_tried(&entry.key, None);
-        self.note_try(entry.key.clone(), now);
+        let known = self.inside.iter().any(|held| held.key == entry.key) || self.tried.contains(&entry.key);
+        self.note_try(entry.key.clone());
         if known { Ok(entry) } else { Err(entry.error) }
     }
 
@@ -79,31 +60,26 @@ impl Quarantine {
         }
         let news = !found.iter().map(|entry| &entry.key).eq(self.inside.iter().map(|entry| &entry.key));
         self.inside = found;
+        self.tried.clear();
         Ok(news)
     }
 
     /// A sound word of an object: whether it was inside until now.
     pub(super) fn sound(&mut self, object: &Object) -> bool {
-        if self.tried.is_empty() && self.inside.is_empty() {
+        if self.inside.is_empty() {
             return false;
         }
-        self.tried.retain(|(key, _)| key != object.key());
         let before = self.inside.len();
         self.inside.retain(|held| !held.is(object));
         self.inside.len() < before
     }
 
-    fn has_tried(&self, key: &str, now: Option<Millis>) -> bool {
-        let fresh = |at: Millis| now.is_none_or(|now| now.saturating_sub(at) < self.forget_ms);
-        self.tried.iter().any(|(tried, at)| **tried == *key && fresh(*at))
-    }
-
-    fn note_try(&mut self, key: Rc<str>, now: Millis) {
-        self.tried.retain(|(other, _)| *other != key);
+    fn note_try(&mut self, key: Rc<str>) {
+        self.tried.retain(|other| *other != key);
         if self.tried.len() == 2 * MOST {
             self.tried.remove(0);
         }
-        self.tried.push((key, now));
+        self.tried.push(key);
     }
 }
 
@@ -135,16 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_time_leads_to_a_list_and_the_next_into_quarantine() {
-        let mut quarantine = Quarantine::new(1000);
-        let event = |quarantine: &mut Quarantine, kind, name, now| quarantine.event(Some(&identity(kind, name)), &error(), now);
-        assert_eq!(event(&mut quarantine, "MODIFIED", "a", 0), Verdict::Relist);
-        assert_eq!(event(&mut quarantine, "MODIFIED", "b", 0), Verdict::Relist);
-        assert_eq!(event(&mut quarantine, "MODIFIED", "a", 999), Verdict::Skip { news: true });
-        assert_eq!(event(&mut quarantine, "ADDED", "a", 50_000), Verdict::Skip { news: false });
-        assert_eq!(event(&mut quarantine, "MODIFIED", "b", 1000), Verdict::Relist, "that was long ago");
-        assert_eq!(event(&mut quarantine, "DELETED", "a", 50_001), Verdict::Relist);
-        assert_eq!(quarantine.event(None, &error(), 0), Verdict::Relist);
+    fn an_event_leads_to_a_list_and_what_that_does_not_cure_is_set_apart() {
+        let mut quarantine = Quarantine::default();
+        let event = |quarantine: &mut Quarantine, kind, name| quarantine.passes_over(Some(&identity(kind, name)), &error());
+        assert!(!event(&mut quarantine, "MODIFIED", "a"));
+        let apart = quarantine.item(&identity("", "a"), error()).unwrap();
+        assert_eq!(quarantine.listed(vec![apart]), Ok(true));
+        assert!(event(&mut quarantine, "MODIFIED", "a") && event(&mut quarantine, "ADDED", "a"));
+        assert!(!event(&mut quarantine, "DELETED", "a") && !quarantine.passes_over(None, &error()));
         let all = quarantine.all();
         assert_eq!((&*all[0].key, all[0].error.code, all.len()), ("ns/a", ErrorCode::Protocol, 1));
         assert_eq!(all[0].error.message, "ns/a cannot be taken: no version");
@@ -153,35 +127,35 @@ mod tests {
         );
         let object = object.unwrap();
         assert!(quarantine.sound(&object) && !quarantine.sound(&object));
-        assert_eq!(event(&mut quarantine, "MODIFIED", "a", 50_002), Verdict::Relist, "it begins anew");
+        assert!(!event(&mut quarantine, "MODIFIED", "a"), "it begins anew");
+        assert_eq!(quarantine.listed(Vec::new()), Ok(false), "cured");
+        assert!(quarantine.item(&identity("", "a"), error()).is_err());
     }
 
     #[test]
     fn a_list_fails_once_for_an_item_and_then_goes_on_without_it() {
-        let mut quarantine = Quarantine::new(1000);
-        assert!(quarantine.item(&identity("", "a"), error(), 0).is_err());
-        let entry = quarantine.item(&identity("", "a"), error(), 1_000_000).unwrap();
+        let mut quarantine = Quarantine::default();
+        assert!(quarantine.item(&identity("", "a"), error()).is_err());
+        let entry = quarantine.item(&identity("", "a"), error()).unwrap();
         assert_eq!(quarantine.listed(vec![entry.clone()]), Ok(true));
         assert_eq!(quarantine.listed(vec![entry.clone()]), Ok(false));
         assert_eq!(quarantine.listed(Vec::new()), Ok(true), "the list shows nothing of it any more");
         assert!(quarantine.listed(vec![entry; MOST + 1]).unwrap_err().message.contains("101 objects"));
         let nobody = Identity::default();
         for _ in 0..3 {
-            assert!(quarantine.item(&nobody, error(), 0).is_err());
+            assert!(quarantine.item(&nobody, error()).is_err());
         }
         let unnamed = Identity { uid: "u".into(), ..Identity::default() };
-        assert!(quarantine.item(&unnamed, error(), 0).is_err());
-        assert_eq!(&*quarantine.item(&unnamed, error(), 0).unwrap().key, "(uid u)");
+        assert!(quarantine.item(&unnamed, error()).is_err());
+        assert_eq!(&*quarantine.item(&unnamed, error()).unwrap().key, "(uid u)");
     }
 
     #[test]
     fn memory_of_them_is_bounded() {
-        let mut quarantine = Quarantine::new(1000);
-        for number in 0..3 * MOST {
-            let name = format!("pod{number}");
-            assert_eq!(quarantine.event(Some(&identity("ADDED", &name)), &error(), 0), Verdict::Relist);
-            quarantine.event(Some(&identity("ADDED", &name)), &error(), 0);
+        let mut quarantine = Quarantine::default();
+        for number in 0..5 * MOST {
+            assert!(!quarantine.passes_over(Some(&identity("ADDED", &format!("pod{number}"))), &error()));
         }
-        assert_eq!((quarantine.inside.len(), quarantine.tried.len()), (MOST, 2 * MOST));
+        assert_eq!(quarantine.tried.len(), 2 * MOST);
     }
 }

@@ -7,7 +7,7 @@ use futures::StreamExt;
 use super::control::{Listen, Stop};
 use super::frame::{self, Event};
 use super::order::Verdict;
-use super::{Closed, Reflector, RoundEnd, quarantine};
+use super::{Closed, Reflector, RoundEnd};
 use crate::cache::incoming::{Connection, Incoming};
 use crate::json::identify;
 use crate::runtime::Millis;
@@ -162,16 +162,11 @@ impl Reflector {
                 continue;
             }
             let event = frame::read(&frame, &self.fields.borrow());
-            if let Err(error) = &event {
-                match self.quarantine.event(identify(&frame, true).as_ref(), error, self.host.now()) {
-                    quarantine::Verdict::Relist => {}
-                    quarantine::Verdict::Skip { news } => {
-                        if news {
-                            self.send(Incoming::Quarantine(self.quarantine.all())).await?;
-                        }
-                        continue;
-                    }
-                }
+            if let Err(error) = &event
+                && self.quarantine.passes_over(identify(&frame, true).as_ref(), error)
+            {
+                self.host.pace().await;
+                continue;
             }
             buffers::give_back(frame);
             let message = match event {

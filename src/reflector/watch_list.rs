@@ -90,7 +90,7 @@ impl Reflector {
             if let Err(error) = event {
                 let identity = identify(&frame, true).filter(|found| matches!(found.kind.as_str(), "ADDED" | "MODIFIED"));
                 let Some(identity) = identity else { return Ok(Attempt::Refused(error)) };
-                match self.quarantine.item(&identity, error, self.host.now()) {
+                match self.quarantine.item(&identity, error) {
                     Ok(entry) => state.quarantined.push(entry),
                     Err(error) => return Ok(Attempt::Refused(error)),
                 }

@@ -30,6 +30,10 @@ pub(super) fn status(status: &ResourceStatus) -> Result<JsValue, JsValue> {
     if let Some(error) = &status.error {
         set(&told, "error", &to_js(error));
     }
+    if !status.quarantined.is_empty() {
+        let keys: js_sys::Array = status.quarantined.iter().map(|entry| JsValue::from_str(&entry.key)).collect();
+        set(&told, "quarantined", &keys);
+    }
     Ok(told)
 }
 
