@@ -12,6 +12,7 @@ export class StoredEvent<T> implements WatchEvent<T> {
   readonly #id: number;
   readonly #kind: number;
   #object: T | undefined;
+  #key: string | undefined;
   #version: string | undefined;
 
   constructor(table: ObjectTable, kind: number, id: number) {
@@ -26,7 +27,7 @@ export class StoredEvent<T> implements WatchEvent<T> {
   }
 
   get key(): string {
-    return this.#read((raw) => raw.key(this.#id));
+    return (this.#key ??= this.#read((raw) => raw.key(this.#id)));
   }
 
   get resourceVersion(): string {
