@@ -76,9 +76,55 @@ function settle() {
   return { heard: () => heard, stop: () => clearInterval(taken) };
 }
 
+/** So many come and go at a time. */
+const TOGETHER = 20;
+
+/** Subscribers that come and go in every way: stopped, aborted, closed. */
+async function cycles(count) {
+  for (let i = 0; i < count; i += TOGETHER) {
+    const leave = Array.from({ length: TOGETHER }, (_, j) => come(i + j));
+    await feed(2);
+    await Promise.all(leave.map((left) => left()));
+  }
+}
+
+/** One of each kind comes; the function that is given has them go. */
+function come(i) {
+  const nothing = () => {};
+  const labelSelector = `app=app-${i % 9}`;
+  const controller = new AbortController();
+  const { signal } = controller;
+
+  const stopped = resource.watch({ labelSelector });
+  void stopped.forEach(nothing);
+  void resource
+    .watch({ fieldSelector: `spec.nodeName=node-${i}`, signal })
+    .forEach(nothing)
+    .catch(nothing);
+
+  const view = resource.view({ labelSelector, window: { offset: 0, limit: 5 } });
+  const unsubscribe = view.subscribe(nothing);
+  const read = resource.view({ window: { offset: 0, limit: 5 } });
+  read.getSnapshot();
+  const aborted = resource.view({ labelSelector });
+  aborted.subscribe(nothing, { signal });
+
+  const refused = [resource.synced({ signal }), resource.get("team-0/pod-0", { resourceVersion: "999999999", signal })];
+  const listed = resource.list({ resourceVersion: "0", limit: 5 });
+  return async () => {
+    await listed;
+    view.getSnapshot();
+    stopped.stop();
+    unsubscribe();
+    controller.abort();
+    [view, read, aborted].forEach((one) => one.close());
+    await Promise.allSettled(refused);
+  };
+}
+
 const stats = () => cache.stats().resources[0];
 
-globalThis.flat = { feed, settle, stats, memoryBytes: () => cache.stats().memoryBytes };
+globalThis.flat = { feed, settle, cycles, stats, turn, memoryBytes: () => cache.stats().memoryBytes };
 globalThis.ready = (async () => {
   await resource.synced();
   while (resource.status.phase !== "live") await turn();

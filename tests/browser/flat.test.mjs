@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const TYPES = { js: "text/javascript", wasm: "application/wasm", html: "text/html" };
 const PAGE = '<!doctype html><title>flat</title><script type="module" src="/tests/browser/flat-page.js"></script>';
 
-/** Any more than this is something that stays behind of each event. */
+/** Any more than this is something that stays behind of each event or cycle. */
 const SLACK = 300_000;
 /** WebAssembly memory never shrinks, so what it once needed at its worst counts; it grows in steps. */
 const WASM_SLACK = 1 << 20;
@@ -89,5 +89,19 @@ test("law 8, bounded: a million events leave a page as it was", async () => {
   assert.ok((await page.evaluate(() => globalThis.users.heard())) > 1_000_000);
   await page.evaluate(() => globalThis.users.stop());
   assertFlat(before, after, "700,000 events");
+  await close();
+});
+
+test("law 8, bounded: ten thousand who come and go leave a page as it was", async () => {
+  const { run, held, close } = await open();
+  const work = () => run("cycles", 500);
+  await run("feed", 5_000); // the history is full
+  const before = await rounds(6, work, held);
+  await rounds(14, work, held);
+  // Finalizers speak when the page does something.
+  const after = await rounds(2, () => run("feed", 400), held);
+  const { watchers, views } = await run("stats");
+  assert.deepEqual({ watchers, views }, { watchers: 0, views: 0 });
+  assertFlat(before, after, "7,000 cycles of seven subscribers");
   await close();
 });
