@@ -13,6 +13,7 @@ const expected = [
   [/^\d+ pods at \d+$/m, /^ADDED \S+\/\S+ \S+$/m, /^MODIFIED /m],
   [/^50 of \d+ \S+ \d+ namespaces$/m],
   [/^true$/m, /^2 clicks$/m, /^undefined$/m],
+  [/^added adopted$/m, /^held: true true$/m],
   [/^\d+ deployments at \d+$/m],
   [/^ADDED 1$/m, /^MODIFIED 2$/m, /^MODIFIED 4$/m],
 ];

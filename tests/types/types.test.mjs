@@ -58,8 +58,15 @@ async function compile(compilerOptions, file) {
 for (const [name, options] of Object.entries(projects)) {
   test(`the contract compiles, and what is not there does not, in ${name}`, async () => {
     assert.equal(await compile(options, join(here, "consumer.ts")), "");
+    assert.equal(await compile(options, join(here, "client-node.ts")), "");
   });
 }
+
+test("objects and lists of the original's generated client fit its look-alike", async () => {
+  // Its own declarations are not judged here.
+  const options = { ...projects["a Node project without the browser's library"], skipLibCheck: true };
+  assert.equal(await compile(options, join(here, "client-node-original.ts")), "");
+});
 
 test("the check can fail", async () => {
   const folder = await mkdtemp(join(here, "wrong-"));
