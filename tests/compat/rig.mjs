@@ -20,10 +20,9 @@ export async function until(condition, what = () => String(condition)) {
   }
 }
 
-/** The servers' connections. Clients keep some for later, or leave them half open when they abort; no server is to wait for that. */
+/** The servers' connections. Clients keep some for later, even without a request, and no server is to wait for those. */
 const sockets = new Set();
-subscribe("http.server.request.start", ({ socket }) => {
-  if (sockets.has(socket)) return;
+subscribe("net.server.socket", ({ socket }) => {
   sockets.add(socket);
   socket.once("close", () => sockets.delete(socket));
 });
