@@ -128,6 +128,27 @@ test("after a restart both hear of what changed meanwhile, and of nothing else",
   await hear(pair, [`add ${after}`]);
 });
 
+test("a restart goes on from the last version: one watch, and no list", async (t) => {
+  for (const [name, subject] of Object.entries(subjects)) {
+    const at = await world(t);
+    const x = await at.create("a/x");
+    // No stream outlives its user.
+    const config = name === "ours" ? at.cache({ linger: 0 }).cache : subject.config(at);
+    const { informer, told } = informerOf(t, subject, at, { config });
+    await informer.start();
+    assert.deepEqual(await told(1), [`add ${x}`]);
+    await until(() => at.streams() === 1);
+    await informer.stop();
+    await until(() => at.streams() === 0);
+    const { lists, watches } = at.control.status().counts;
+    const y = await at.create("a/y");
+    await informer.start();
+    assert.deepEqual(await told(1), [`add ${y}`]);
+    const counts = at.control.status().counts;
+    assert.deepEqual([counts.lists - lists, counts.watches - watches, at.streams()], [0, 1, 1], name);
+  }
+});
+
 test("sockets are dropped: with the documented restart on errors both go on where they were", async (t) => {
   const at = await world(t);
   const x = await at.create("a/x");
