@@ -1,6 +1,6 @@
 import { closedError, toError, WatchCacheError } from "../errors.js";
 import type { ResourceImpl } from "../resource.js";
-import type { HandlerRegistration, Informer as CacheInformer, InformerEvent, Resource, ResourceSpec, WatchCache } from "../types.js";
+import type { Informer as CacheInformer, InformerEvent, Resource, ResourceSpec, WatchCache } from "../types.js";
 import { RequestError } from "./errors.js";
 import { invalid, specOfPath } from "./path.js";
 import { call, type Callback } from "./report.js";
@@ -9,7 +9,6 @@ import type { ErrorCallback, Informer, KubernetesObject, ListPromise, ObjectCach
 /** What is alive between a start and its stop. */
 interface Run<T> {
   readonly informer: CacheInformer<T>;
-  readonly registration: HandlerRegistration;
   /** Resolves when the first list has been told, or with the first error, or the end. */
   readonly settled: Promise<void>;
   readonly settle: () => void;
@@ -107,7 +106,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
     let settle!: () => void;
     const settled = new Promise<void>((resolve) => (settle = resolve));
     const over = () => resource.removeEventListener("status", status);
-    const run: Run<T> = { informer, registration, settled, settle, over };
+    const run: Run<T> = { informer, settled, settle, over };
     this.#run = run;
     this.#informer = informer;
     registration.synced.then(
