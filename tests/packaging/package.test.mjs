@@ -40,7 +40,15 @@ before(async () => {
 after(() => app?.remove());
 
 test("the tarball holds the built package and nothing else", () => {
-  const text = ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "ARCHITECTURE.md", "docs/watching-and-listing.md"];
+  const text = [
+    "package.json",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "ARCHITECTURE.md",
+    "docs/informers.md",
+    "docs/watching-and-listing.md",
+  ];
   const strangers = app.files.filter((file) => !text.includes(file) && !/^dist\/[\w/-]+\.(js|d\.ts|wasm)$|^dist\/wasm\/[\w.]+$/.test(file));
   assert.deepEqual(strangers, []);
   for (const file of ["dist/index.js", "dist/index.d.ts", "dist/node.js", "dist/wasm/watchcache_bg.wasm", ...text]) {
@@ -55,6 +63,15 @@ test("every path of the exports map exists, and every other path is closed", asy
   const open = 'import("watchcache/dist/index.js").then(() => "open", (error) => error.code).then(console.log)';
   const { output } = await run(process.execPath, ["-e", open], { cwd: app.folder, quiet: true });
   assert.equal(output.trim(), "ERR_PACKAGE_PATH_NOT_EXPORTED");
+});
+
+test("the look-alike of client-node is an entry of its own, in Node and for bundlers", async () => {
+  const list = 'import("watchcache/compat/client-node").then((entry) => console.log(Object.keys(entry).sort().join()))';
+  const { output } = await run(process.execPath, ["-e", list], { cwd: app.folder, quiet: true });
+  assert.equal(output.trim(), "ADD,CHANGE,CONNECT,DELETE,ERROR,ListWatch,RequestError,UPDATE,Watch,makeInformer");
+  const both = ["node", "client-node"].map((name) => import(join(app.installed, `dist/compat/${name}.js`)));
+  const [node, bundled] = (await Promise.all(both)).map((entry) => Object.keys(entry).sort());
+  assert.deepEqual(node, bundled);
 });
 
 test("the WebAssembly carries no names or tool versions, and no script evaluates text", () => {
