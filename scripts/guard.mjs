@@ -66,8 +66,8 @@ async function crossings() {
 }
 
 async function sizes() {
-  const { measureSize } = await import("../benches/rows/size.mjs"); // its packages may just have been installed
-  const { wasm, javascript } = await measureSize(root);
+  const { default: size } = await import("../benches/rows/size.mjs"); // its packages may just have been installed
+  const { wasm, javascript } = await size.measure({ root, say: () => {} });
   const of = (name, size) => [`size-${name}`, { kind: "size", unit: "bytes, brotli", value: size.brotli }];
   return [of("wasm", wasm), of("javascript", javascript)];
 }
