@@ -30,9 +30,10 @@ export function number(value) {
   return Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : Number(value.toPrecision(3)).toString();
 }
 
-/** A Markdown table, its columns aligned. */
+/** A Markdown table, its columns aligned. Numbers are written as they are. */
 export function table(head, lines) {
-  const cells = [head, ...lines];
+  const text = (value) => (typeof value === "number" ? value.toLocaleString("en") : value);
+  const cells = [head, ...lines.map((line) => line.map(text))];
   const widths = head.map((_, column) => Math.max(...cells.map((line) => line[column].length)));
   const line = (values) =>
     `| ${values.map((value, column) => (column === 0 ? value.padEnd(widths[0]) : value.padStart(widths[column]))).join(" | ")} |`;
