@@ -23,6 +23,25 @@ pub(crate) fn find_special(document: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// The same where bytes of multi-byte characters count as plain, too: in a text that was seen to have such, few places are reached by one of
+/// them alone.
+pub(crate) fn find_end(document: &[u8], mut at: usize) -> usize {
+    while let Some(block) = document.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+        let hits = end_in_block(block);
+        if hits != 0 {
+            return at + first_hit(hits);
+        }
+        at += BLOCK;
+    }
+    while let Some(&byte) = document.get(at) {
+        if byte < 0x80 && is_special(byte) {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
 #[inline]
 fn is_special(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | 0..0x20 | 0x80..)
@@ -30,20 +49,36 @@ fn is_special(byte: u8) -> bool {
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod block {
-    use core::arch::wasm32::{i8x16_bitmask, i8x16_eq, i8x16_lt, i8x16_splat, u64x2, v128_or};
+    use core::arch::wasm32::{i8x16_bitmask, i8x16_eq, i8x16_lt, i8x16_splat, u8x16_lt, u8x16_splat, u64x2, v128, v128_or};
 
     pub(super) const BLOCK: usize = 16;
 
-    /// One bit a byte. The signed comparison takes control characters and bytes from 0x80 in one step.
     #[inline]
-    pub(super) fn special_in_block(block: &[u8; BLOCK]) -> u16 {
+    fn load(block: &[u8; BLOCK]) -> v128 {
         let (low, high) = block.split_at(8);
         let half = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap_or_default());
-        let bytes = u64x2(half(low), half(high));
+        u64x2(half(low), half(high))
+    }
+
+    /// One bit a byte that is a quote, a backslash, or outside.
+    #[inline]
+    fn hits(bytes: v128, outside: v128) -> u16 {
         let quote = i8x16_eq(bytes, i8x16_splat(b'"' as i8));
         let backslash = i8x16_eq(bytes, i8x16_splat(b'\\' as i8));
-        let outside = i8x16_lt(bytes, i8x16_splat(0x20));
         i8x16_bitmask(v128_or(v128_or(quote, backslash), outside))
+    }
+
+    /// The signed comparison takes control characters and bytes from 0x80 in one step.
+    #[inline]
+    pub(super) fn special_in_block(block: &[u8; BLOCK]) -> u16 {
+        let bytes = load(block);
+        hits(bytes, i8x16_lt(bytes, i8x16_splat(0x20)))
+    }
+
+    #[inline]
+    pub(super) fn end_in_block(block: &[u8; BLOCK]) -> u16 {
+        let bytes = load(block);
+        hits(bytes, u8x16_lt(bytes, u8x16_splat(0x20)))
     }
 
     #[inline]
@@ -63,11 +98,16 @@ mod block {
     /// the lowest mark is read.
     #[inline]
     pub(super) fn special_in_block(block: &[u8; BLOCK]) -> u64 {
+        end_in_block(block) | u64::from_le_bytes(*block) & HIGH
+    }
+
+    #[inline]
+    pub(super) fn end_in_block(block: &[u8; BLOCK]) -> u64 {
         let bytes = u64::from_le_bytes(*block);
         let quote = bytes ^ (ONES * b'"' as u64);
         let backslash = bytes ^ (ONES * b'\\' as u64);
         let below = |bytes: u64, limit: u64| bytes.wrapping_sub(ONES * limit) & !bytes;
-        (below(quote, 1) | below(backslash, 1) | below(bytes, 0x20) | bytes) & HIGH
+        (below(quote, 1) | below(backslash, 1) | below(bytes, 0x20)) & HIGH
     }
 
     #[inline]
@@ -76,7 +116,7 @@ mod block {
     }
 }
 
-use block::{BLOCK, first_hit, special_in_block};
+use block::{BLOCK, end_in_block, first_hit, special_in_block};
 
 #[cfg(test)]
 mod tests {
@@ -90,6 +130,8 @@ mod tests {
                 document[place] = special;
                 let expected = if is_special(special) { place } else { 40 };
                 assert_eq!(find_special(&document, 0), expected, "byte {special} at {place}");
+                let expected = if special < 0x80 { expected } else { 40 };
+                assert_eq!(find_end(&document, 0), expected, "byte {special} at {place}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The strict reader of JSON's grammar: it steps over values and decodes none.
 
-use super::bytes::find_special;
+use super::bytes::{find_end, find_special};
 use super::error::{ErrorKind, JsonError};
 use super::range::is_finite;
 
@@ -273,10 +273,8 @@ impl<'d> Cursor<'d> {
                 b'\\' => self.skip_escape()?,
                 0x80.. => {
                     self.non_ascii = true;
-                    self.at += 1;
-                    while self.peek() >= 0x80 {
-                        self.at += 1;
-                    }
+                    self.at = find_end(self.document, self.at + 1);
+                    continue;
                 }
                 _ => return Err(self.fault(ErrorKind::ControlCharacter)),
             }
