@@ -128,6 +128,8 @@ impl Reflector {
                 Err(stop) => return Err(self.stopped(stop, "the list has stood still")),
             };
             for piece in chunk.chunks(PIECE) {
+                // Many small objects take more than their text.
+                buffers::look_ahead(piece.len())?;
                 self.scan(&mut scanner, piece, progress)?;
                 self.host.pace().await;
             }

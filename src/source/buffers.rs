@@ -12,8 +12,10 @@ const KEPT: usize = 4;
 /// A buffer beyond this goes back to the allocator: one large frame must not hold its memory for ever.
 const LARGEST: usize = 256 * 1024;
 
-/// Reading a frame takes at most so many times its length, for the object, what is known of it, and its change.
+/// Reading a usual frame takes at most so many times its length, for the object, what is known of it, and its change.
 const READING: usize = 4;
+/// A longer one takes its length once more: it is one large object, or a page, whose pieces are each looked ahead for.
+const USUAL: usize = LARGEST;
 /// So much memory must be there beside it, for what the frame causes.
 const SPARE: usize = 1 << 20;
 
@@ -39,7 +41,7 @@ pub fn reserve(buffer: &mut Vec<u8>, bytes: usize) -> Result<(), Error> {
 
 /// Makes sure that there is memory to read so many bytes. Fails with code `out-of-memory`.
 pub fn look_ahead(bytes: usize) -> Result<(), Error> {
-    let wanted = bytes.saturating_mul(READING);
+    let wanted = bytes.saturating_add(bytes.min(USUAL) * (READING - 1));
     if let Some(left) = SEEN.get().checked_sub(wanted) {
         SEEN.set(left);
         return Ok(());
