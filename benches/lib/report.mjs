@@ -34,7 +34,7 @@ export function number(value) {
 export function table(head, lines) {
   const text = (value) => (typeof value === "number" ? value.toLocaleString("en") : value);
   const cells = [head, ...lines.map((line) => line.map(text))];
-  const widths = head.map((_, column) => Math.max(...cells.map((line) => line[column].length)));
+  const widths = head.map((_, column) => Math.max(1, ...cells.map((line) => line[column].length)));
   const line = (values) =>
     `| ${values.map((value, column) => (column === 0 ? value.padEnd(widths[0]) : value.padStart(widths[column]))).join(" | ")} |`;
   const rule = `| ${widths.map((width, column) => (column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`)).join(" | ")} |`;

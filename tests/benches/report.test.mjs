@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { disagreements, perUnit, ratioTable, timeRow } from "../../benches/lib/report.mjs";
+import { disagreements, perUnit, ratioTable, table, timeRow } from "../../benches/lib/report.mjs";
 import { differentPods } from "../../benches/page/different-pods.js";
 import { ROWS } from "../../benches/rows/index.mjs";
 import { root } from "../../scripts/lib/project.mjs";
@@ -29,6 +29,10 @@ test("the table marks what is lost", () => {
   assert.match(row(150, 100), /\| +\*\*1\.5\*\* \|/);
   assert.match(row(10, 100, { ratio: "1/5", ours: [5, "5 µs"] }), /≤ 1\/5, ≤ 5 µs: missed \|$/, "all of a goal counts");
   assert.match(row(-1, 100, { ratio: "1/5" }), /missed \|$/, "no ratio, no goal met");
+});
+
+test("a table has room for numbers, and for a column in which nothing stands", () => {
+  assert.equal(table(["what", "is", ""], [["it", 1234, ""]]), "| what |    is |   |\n| ---- | ----: | : |\n| it   | 1,234 |   |");
 });
 
 test("different pods differ, and are the same each time", () => {
