@@ -2,26 +2,30 @@
 
 use std::time::Instant;
 
-/// A measurement under way.
-pub(crate) struct Clock {
-    began: Instant,
+/// Time that was spent in several stretches.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Spent {
+    clock: u64,
     cpu: u64,
 }
 
-impl Clock {
-    /// Starts.
-    pub(crate) fn start() -> Self {
-        Self { cpu: cpu_ns(), began: Instant::now() }
+impl Spent {
+    /// Does some work, and counts what it took.
+    pub(crate) fn add<R>(&mut self, work: impl FnOnce() -> R) -> R {
+        let (began, cpu) = (Instant::now(), cpu_ns());
+        let result = work();
+        self.cpu += cpu_ns().saturating_sub(cpu);
+        self.clock += u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        result
     }
 
     /// µs a unit, by the clock and of processor time.
     #[allow(clippy::cast_precision_loss)]
     pub(crate) fn per(&self, units: usize) -> (f64, f64) {
-        let clock = self.began.elapsed().as_nanos() as f64;
-        let spent = cpu_ns().saturating_sub(self.cpu) as f64;
         // Where the system does not tell, the clock has to do.
-        let cpu = if spent > 0.0 { spent } else { clock };
-        (clock / 1000.0 / units as f64, cpu / 1000.0 / units as f64)
+        let cpu = if self.cpu > 0 { self.cpu } else { self.clock };
+        let each = |spent: u64| spent as f64 / 1000.0 / units as f64;
+        (each(self.clock), each(cpu))
     }
 }
 

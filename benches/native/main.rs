@@ -2,7 +2,8 @@
 //!
 //! `npm run bench:native` runs both side by side and prints ratios. Alone: `cargo bench --bench native -- --pod tests/data/pod.json
 //! [--only NAME] [--scale 1.0]`. Prints one JSON object a line: `us` and `cpu` are µs an event (or a read) by the clock and of the thread's
-//! processor time; `delivered` is what watchers received, or a checksum over what a read gave.
+//! processor time, `packing_us` and `packing_cpu` what the idle turns in between took for each event; `delivered` is what watchers received, or
+//! a checksum over what a read gave.
 
 mod clock;
 mod dispatch;
@@ -10,12 +11,16 @@ mod memory;
 mod pods;
 mod reads;
 
+use clock::Spent;
+
 /// One measurement.
 pub(crate) struct Measured {
-    /// µs a unit by the clock.
-    pub(crate) us: f64,
-    /// µs a unit of processor time.
-    pub(crate) cpu: f64,
+    /// Events, or reads.
+    pub(crate) units: usize,
+    /// What they took.
+    pub(crate) spent: Spent,
+    /// What packing in idle turns took beside it, where there is something to pack.
+    pub(crate) packing: Option<Spent>,
     /// What the watchers received, or what was read: the same in every run and for every peer.
     pub(crate) delivered: u64,
 }
@@ -46,6 +51,12 @@ fn scaled(count: usize, scale: f64) -> usize {
 }
 
 fn print(name: &str, measured: &Measured) {
-    let Measured { us, cpu, delivered } = measured;
-    println!("{}", serde_json::json!({ "name": name, "us": us, "cpu": cpu, "delivered": delivered }));
+    let Measured { units, spent, packing, delivered } = measured;
+    let (us, cpu) = spent.per(*units);
+    let mut line = serde_json::json!({ "name": name, "us": us, "cpu": cpu, "delivered": delivered });
+    if let Some(packing) = packing {
+        let (us, cpu) = packing.per(*units);
+        (line["packing_us"], line["packing_cpu"]) = (us.into(), cpu.into());
+    }
+    println!("{line}");
 }

@@ -2,7 +2,7 @@
 
 use watchcache::cache::incoming::{ChangeKind, Incoming};
 
-use crate::pods::{FIRST_VERSION, cacher, documents, fill, object};
+use crate::pods::{BETWEEN_TURNS, FIRST_VERSION, cacher, documents, fill, object, rest};
 
 /// One pod that changes so many times: each change stands for the object before and after it.
 pub(crate) fn measure(pod: &[u8], events: usize) -> serde_json::Value {
@@ -17,7 +17,11 @@ pub(crate) fn measure(pod: &[u8], events: usize) -> serde_json::Value {
         } else {
             cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
         }
+        if (i + 1) % BETWEEN_TURNS == 0 {
+            rest(&mut cacher);
+        }
     }
+    rest(&mut cacher);
     let window = cacher.window();
     serde_json::json!({
         "name": "memory",

@@ -15,6 +15,9 @@ use watchcache::version::Version;
 /// The version of the first list; events count up from it.
 pub(crate) const FIRST_VERSION: u64 = 1_000;
 
+/// Events between two idle turns: as many as come at five hundred a second in the half second after which the runtime packs what rests.
+pub(crate) const BETWEEN_TURNS: usize = 256;
+
 /// How long a window keeps events, in milliseconds, as the apiserver's does.
 const FRESH_MS: u64 = 75_000;
 
@@ -45,4 +48,10 @@ pub(crate) fn cacher() -> Cacher {
 pub(crate) fn fill(cacher: &mut Cacher, objects: Vec<Rc<Object>>, version: u64) {
     cacher.apply(Incoming::Replace { objects, version: Version::from(version) }, 0, 0);
     let _told = cacher.take_signals();
+}
+
+/// An idle turn, as the runtime takes them: all that arrived before it is packed.
+pub(crate) fn rest(cacher: &mut Cacher) {
+    cacher.begin_rest();
+    while cacher.rest() {}
 }

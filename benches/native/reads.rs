@@ -9,7 +9,7 @@ use watchcache::object::Object;
 use watchcache::version::Version;
 
 use crate::Measured;
-use crate::clock::Clock;
+use crate::clock::Spent;
 use crate::pods::{FIRST_VERSION, cacher, fill, object};
 
 const NAMESPACES: usize = 100;
@@ -47,12 +47,13 @@ fn sum<'a>(objects: impl Iterator<Item = &'a Rc<Object>>) -> u64 {
 
 fn timed(rounds: usize, read: impl Fn() -> u64) -> Measured {
     let expected = read();
-    let clock = Clock::start();
-    for _ in 0..rounds {
-        assert_eq!(black_box(read()), expected, "a read of the same state");
-    }
-    let (us, cpu) = clock.per(rounds);
-    Measured { us, cpu, delivered: expected }
+    let mut spent = Spent::default();
+    spent.add(|| {
+        for _ in 0..rounds {
+            assert_eq!(black_box(read()), expected, "a read of the same state");
+        }
+    });
+    Measured { units: rounds, spent, packing: None, delivered: expected }
 }
 
 /// What `wanted` names; the reads of each pair give the same objects.

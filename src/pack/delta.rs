@@ -76,7 +76,9 @@ impl Coder {
     fn resync(&mut self, base: &[u8], text: &[u8], at: usize, from: usize) -> Option<(usize, usize)> {
         let ahead = |step: usize| -> bool {
             let (Some(text), Some(base)) = (text.get(at + step..), base.get(from + step..)) else { return false };
-            word(text, 0).is_some_and(|bytes| word(base, 0) == Some(bytes)) && common(&text[8..], &base[8..]) >= SHORTEST - 8
+            // How far it goes from there is found when it is taken.
+            let ends = |bytes: &[u8]| Some((word(bytes, 0)?, word(bytes, SHORTEST - 8)?));
+            ends(text).is_some_and(|bytes| ends(base) == Some(bytes))
         };
         if let Some(step) = (1..=SIDE_BY_SIDE).find(|step| ahead(*step)) {
             return Some((at + step, from + step));
@@ -150,14 +152,9 @@ pub(super) fn decode(base: &[u8], delta: &[u8], length: usize) -> Option<Vec<u8>
 fn common(left: &[u8], right: &[u8]) -> usize {
     let least = left.len().min(right.len());
     let (left, right) = (&left[..least], &right[..least]);
-    let mut at = 0;
     // Most of two versions is the same, so most of the work is to find that out: without a branch for each word.
-    while let (Some(a), Some(b)) = (block(left, at), block(right, at)) {
-        if a.iter().zip(&b).fold(0, |differs, (a, b)| differs | (a ^ b)) != 0 {
-            break;
-        }
-        at += BLOCK;
-    }
+    let same = |(a, b): &(&[u8; BLOCK], &[u8; BLOCK])| words(a).zip(words(b)).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0;
+    let mut at = left.as_chunks().0.iter().zip(right.as_chunks().0).take_while(same).count() * BLOCK;
     while let (Some(a), Some(b)) = (word(left, at), word(right, at)) {
         if a != b {
             return at + (a ^ b).trailing_zeros() as usize / 8;
@@ -173,12 +170,10 @@ fn common_back(left: &[u8], right: &[u8]) -> usize {
 }
 
 /// So many bytes are compared at once.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 
-#[inline]
-fn block(bytes: &[u8], at: usize) -> Option<[u64; BLOCK / 8]> {
-    let (words, _) = bytes.get(at..at + BLOCK)?.as_chunks::<8>();
-    Some(std::array::from_fn(|index| u64::from_le_bytes(words[index])))
+fn words(bytes: &[u8; BLOCK]) -> impl Iterator<Item = u64> {
+    bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u64> {
