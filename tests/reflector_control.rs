@@ -67,7 +67,7 @@ fn js_05_a_pause_closes_and_a_resume_opens_exactly_one_watch() {
     assert_eq!((rig.lists(), rig.watches()), (1, 2));
     let replay = rig.replay.borrow();
     let connections: Vec<&Connection> = replay.connections().map(|(_, connection)| connection).skip(2).collect();
-    assert_eq!(connections, [&Connection::Paused, &Connection::Reconnecting, &Connection::Live]);
+    assert_eq!(connections, [&Connection::Paused, &Connection::Reconnecting { lost: None }, &Connection::Live]);
     assert!(replay.errors().is_empty());
 }
 

@@ -138,16 +138,21 @@ fn a_page_that_continues_with_its_own_token_ends_the_list() {
 
 #[test]
 fn rf_28_a_table_is_no_list() {
-    let table = br#"{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"columnDefinitions":[],"rows":[]}"#;
-    let furniture = br#"{"kind":"Table","apiVersion":"shop.example/v1","metadata":{"resourceVersion":"100"},"items":[]}"#;
-    let rig = Rig::with(21, config(), 0, |upstream| {
-        upstream.list_faults.borrow_mut().extend([ListFault::Body(table.to_vec()), ListFault::Body(furniture.to_vec())]);
-    });
-    rig.run(10);
-    assert_eq!(rig.replay.borrow().errors()[0].code, ErrorCode::Protocol);
-    assert_eq!(rig.replay.borrow().replaces(), 0);
-    rig.run(2 * SECOND).assert_whole();
-    assert_eq!(rig.lists(), 2);
+    let table = |version: &str, rows: &str| {
+        format!(r#"{{"kind":"Table","apiVersion":"{version}","metadata":{{"resourceVersion":"100"}},"{rows}":[]}}"#)
+    };
+    for version in ["meta.k8s.io/v1", "meta.k8s.io/v1beta1"] {
+        let rig = Rig::with(21, config(), 0, |upstream| {
+            let bodies = [table(version, "rows"), table("shop.example/v1", "items")].map(|body| ListFault::Body(body.into_bytes()));
+            upstream.list_faults.borrow_mut().extend(bodies);
+        });
+        rig.run(10);
+        let error = rig.replay.borrow().errors()[0].clone();
+        assert!(error.code == ErrorCode::Protocol && error.message.contains("Table"), "{error}");
+        assert_eq!(rig.replay.borrow().replaces(), 0);
+        rig.run(2 * SECOND).assert_whole();
+        assert_eq!(rig.lists(), 2, "a table of another group is a list like any other");
+    }
 }
 
 #[test]

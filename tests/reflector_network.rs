@@ -1,12 +1,13 @@
-//! What stands between the reflector and its server: sign-ins that run out, proxies that cut and proxies that hold back.
+//! What stands between the reflector and its server: connections that break or fall silent, sign-ins that run out, proxies that cut and proxies that
+//! hold back.
 
 mod common;
 
 use common::replay::Rig;
-use common::scenario::{MINUTE, SECOND, config, fill, waits};
-use common::upstream::WatchFault;
+use common::scenario::{MINUTE, SECOND, config, fill, status, waits};
+use common::upstream::{ListFault, WatchFault};
 use watchcache::cache::incoming::Connection;
-use watchcache::status::{ErrorCode, Status};
+use watchcache::status::{Error, ErrorCode, Status};
 
 /// Credentials may run out in the midst of a stream: they are asked for anew at once, at the same version, and only refused twice somebody
 /// has to sign in.
@@ -82,4 +83,113 @@ fn behind_a_proxy_that_buffers_changes_come_with_the_end_of_short_watches() {
     let watches = rig.watches();
     rig.run(4 * MINUTE);
     assert!(rig.watches() <= watches + 1, "{} after {watches}", rig.watches());
+}
+
+/// What breaks a stream is told with the next try, which comes at once; its end in good order is nothing to tell.
+#[test]
+fn a_stream_that_broke_is_resumed_at_once_and_says_why() {
+    let rig = Rig::with(11, config(), 0, |upstream| fill(upstream, 1));
+    rig.run(2 * SECOND);
+    rig.upstream.break_streams(&Error::network("reset by peer"));
+    rig.run(0).assert_whole();
+    rig.run(2 * SECOND);
+    rig.upstream.drop_streams();
+    rig.run(0).assert_whole();
+    let replay = rig.replay.borrow();
+    let lost: Vec<Option<String>> = replay
+        .connections()
+        .filter_map(|(_, connection)| match connection {
+            Connection::Reconnecting { lost } => Some(lost.as_ref().map(|error| error.message.clone())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lost, [Some("reset by peer".into()), None]);
+    assert_eq!((rig.lists(), rig.watched_from()), (1, vec![101; 3]));
+    assert!(waits(&rig).is_empty());
+}
+
+#[test]
+fn rf_34_a_silent_watch_is_taken_for_dead() {
+    let rig = Rig::with(27, config(), 0, |upstream| fill(upstream, 1));
+    rig.run(10 * SECOND);
+    rig.upstream.freeze_streams();
+    rig.upstream.put("ns", "unheard");
+    rig.run(79 * SECOND);
+    assert_eq!(rig.watches(), 1);
+    rig.run(SECOND).assert_whole();
+    assert_eq!((rig.lists(), rig.watches()), (1, 2));
+    assert_eq!(rig.watched_from()[1], 101);
+    let replay = rig.replay.borrow();
+    let said = replay.connections().find(|(_, said)| matches!(said, Connection::Reconnecting { lost: Some(_) }));
+    let Some((_, Connection::Reconnecting { lost: Some(error) })) = said else { panic!("{said:?}") };
+    assert_eq!(error.message, "the watch has brought nothing for 90 s");
+}
+
+#[test]
+fn a_watch_or_list_that_never_opens_is_given_up() {
+    let rig = Rig::with(28, config(), 0, |upstream| {
+        fill(upstream, 1);
+        upstream.list_faults.borrow_mut().extend([ListFault::Hang, ListFault::Stall(30)]);
+        upstream.watch_faults.borrow_mut().push_back(WatchFault::Hang);
+    });
+    rig.run(5 * MINUTE).assert_whole();
+    assert_eq!((rig.lists(), rig.watches()), (3, 2));
+    let messages: Vec<String> = rig.replay.borrow().errors().iter().map(|error| error.message.clone()).collect();
+    assert_eq!(messages, ["the server has not answered the list for 90 s", "the list has stood still for 90 s"]);
+    assert_eq!(waits(&rig).len(), 3);
+}
+
+/// client-go's transport tries ten times and then gives an empty watch, so that a list follows. A browser cannot tell a lost connection from
+/// a refused one, and a list over a network that is away is no better than a watch: it is tried at the same version for as long as it takes.
+#[test]
+fn rf_38_a_watch_whose_connections_all_break_is_tried_again_at_its_version() {
+    let rig = Rig::with(81, config(), 0, |upstream| {
+        fill(upstream, 3);
+        let eof = || WatchFault::Refuse(Error::network("unexpected end of the answer"));
+        upstream.watch_faults.borrow_mut().extend((0..11).map(|_| eof()));
+    });
+    rig.run(10 * MINUTE).assert_whole();
+    assert_eq!((rig.lists(), rig.watches()), (1, 12));
+    assert!(rig.watched_from().iter().all(|version| *version == 103));
+    assert_eq!(waits(&rig).len(), 11);
+}
+
+#[test]
+fn a_gateway_in_trouble_is_waited_for() {
+    let rig = Rig::with(31, config(), 0, |upstream| {
+        fill(upstream, 1);
+        let fault = |code| WatchFault::Refuse(status(code, ""));
+        upstream.watch_faults.borrow_mut().extend([fault(502), fault(503), fault(504)]);
+    });
+    rig.run(MINUTE).assert_whole();
+    assert_eq!((rig.lists(), rig.watches()), (1, 4));
+}
+
+#[test]
+fn js_04_it_recovers_by_itself_from_everything_that_passes() {
+    for error in [Error::network("reset"), status(429, "TooManyRequests"), status(503, "ServiceUnavailable"), status(408, "Timeout")] {
+        let rig = Rig::with(32, config(), 0, |upstream| fill(upstream, 4));
+        rig.run(2 * SECOND);
+        rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(error));
+        rig.upstream.drop_streams();
+        rig.run(10);
+        assert!(matches!(rig.replay.borrow().last_connection(), Some(Connection::Waiting { attempt: 1, .. })));
+        rig.run(2 * SECOND).assert_whole();
+        assert_eq!(rig.lists(), 1);
+    }
+}
+
+#[test]
+fn js_06_an_idle_hour_needs_few_connections_and_misses_nothing() {
+    let rig = Rig::with(35, config(), 0, |upstream| fill(upstream, 1));
+    for minute in 0..60 {
+        rig.run(MINUTE);
+        if minute % 7 == 0 {
+            rig.upstream.put("ns", &format!("late{minute}"));
+            rig.run(SECOND).assert_whole();
+        }
+    }
+    assert_eq!(rig.lists(), 1);
+    assert!((7..=13).contains(&rig.watches()), "{}", rig.watches());
+    assert!(waits(&rig).is_empty());
 }

@@ -17,7 +17,7 @@ use crate::cache::store::Store;
 use crate::cache::views::{ViewOptions, Views};
 use crate::cache::waiters;
 use crate::cache::window::{Entry, Window, WindowBounds};
-use crate::informer::informers::Informers;
+use crate::informer::informers::{InformerStats, Informers};
 use crate::informer::interruption::{Interruption, Interruptions};
 use crate::json::fields::FieldSet;
 use crate::metrics::{Metrics, Now, Stage};
@@ -67,6 +67,8 @@ pub struct CacherStats {
     pub dispatcher: DispatcherStats,
     /// Views that are open.
     pub views: usize,
+    /// About the informers.
+    pub informers: InformerStats,
 }
 
 /// The state of one resource.
@@ -134,7 +136,7 @@ impl Cacher {
         let blocked = self.take_in(message, now, wall);
         if let Some((error, retry_at)) = interrupted {
             let stale = !self.store.is_empty();
-            self.informers.interrupted(Interruption { phase: self.status.phase, error, retry_at, stale });
+            self.informers.interrupted(Interruption { phase: self.status.phase, error, retry_at, stale, key: None });
         }
         while self.packer.is_pressed() && self.pack_next() {}
         blocked
@@ -227,9 +229,18 @@ impl Cacher {
     }
 
     fn quarantine(&mut self, all: Vec<Quarantined>) {
-        let erred = all.iter().any(|entry| !self.status.quarantined.iter().any(|known| known.key == entry.key));
-        self.status.quarantined = all;
-        self.signals |= signal::STATUS | if erred { signal::ERROR } else { 0 };
+        let known = std::mem::replace(&mut self.status.quarantined, all);
+        self.signals |= signal::STATUS;
+        for entry in self.status.quarantined.iter().filter(|entry| !known.iter().any(|other| other.key == entry.key)) {
+            self.signals |= signal::ERROR;
+            self.informers.interrupted(Interruption {
+                phase: self.status.phase,
+                error: entry.error.clone(),
+                retry_at: None,
+                stale: self.store.iter().any(|held| entry.is(held)),
+                key: Some(entry.key.clone()),
+            });
+        }
     }
 
     fn change(&mut self, kind: ChangeKind, mut object: Rc<Object>, at: Millis, now: Millis, wall: Millis) -> bool {
@@ -442,7 +453,9 @@ impl Cacher {
 
     /// What the metrics read of this moment.
     pub fn metrics_now(&self) -> Now {
-        Now { version: self.version.clone(), capacity: self.window.capacity() }
+        let informers = self.informers.stats();
+        let queued = (informers.running > 0).then_some(informers.queued);
+        Now { version: self.version.clone(), capacity: self.window.capacity(), queued }
     }
 
     /// The objects.
@@ -544,6 +557,7 @@ impl Cacher {
             history_resizes: self.window.resizes(),
             dispatcher: self.dispatcher.stats(),
             views: self.views.len(),
+            informers: self.informers.stats(),
         }
     }
 }

@@ -98,8 +98,11 @@ pub enum Connection {
         /// What failed.
         error: Error,
     },
-    /// Connecting now, after a loss.
-    Reconnecting,
+    /// Connecting now, after the last watch ended.
+    Reconnecting {
+        /// What broke it; `None` where the server ended it in good order, or somebody here did.
+        lost: Option<Error>,
+    },
     /// The credentials are refused; it tries again with new ones by and by.
     NeedsAuth {
         /// What the server said.

@@ -129,6 +129,11 @@ impl InformerIndexes {
         self.by_path.iter().any(|(held, _)| held == name)
     }
 
+    /// Whether the index goes by a function.
+    pub fn is_by_function(&self, name: &str) -> bool {
+        self.by_function.iter().any(|index| index.name == name)
+    }
+
     /// Whether the object, which the store need not hold, has the value in an index by a path.
     pub fn has_value(&self, name: &str, object: &Object, value: &str) -> bool {
         let index = self.by_path.iter().find(|(held, _)| held == name);

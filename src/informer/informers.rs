@@ -41,6 +41,17 @@ impl Notices {
     }
 }
 
+/// How many informers a cacher has, and what waits for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InformerStats {
+    /// Informers that have started and not ended.
+    pub running: usize,
+    /// Handlers of all informers, of those that have not started, too.
+    pub handlers: usize,
+    /// Notices that wait for them.
+    pub queued: usize,
+}
+
 /// The informers by id, and the registrations of all of them by id.
 #[derive(Debug, Default)]
 pub struct Informers {
@@ -426,10 +437,15 @@ impl Informers {
         }
     }
 
-    /// How many informers run, and how many handlers they have.
-    pub fn count(&self) -> (usize, usize) {
+    /// Numbers for `stats`.
+    pub fn stats(&self) -> InformerStats {
         let running = self.informers.iter().filter(|(_, informer)| informer.started && !informer.stopped).count();
-        (running, self.handlers.iter().filter(|(_, handler)| !handler.gone).count())
+        let mut stats = InformerStats { running, ..InformerStats::default() };
+        for (_, handler) in self.handlers.iter().filter(|(_, handler)| !handler.gone) {
+            stats.handlers += 1;
+            stats.queued += handler.queued();
+        }
+        stats
     }
 }
 

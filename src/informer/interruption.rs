@@ -1,5 +1,7 @@
 //! What goes wrong with the stream under an informer, each time it does.
 
+use std::rc::Rc;
+
 use crate::cache::incoming::{Connection, Incoming};
 use crate::cache::status::Phase;
 use crate::runtime::Millis;
@@ -16,6 +18,8 @@ pub struct Interruption {
     pub retry_at: Option<Millis>,
     /// Whether something is held that may be out of date.
     pub stale: bool,
+    /// The one object that it is about, where that cannot be taken and all others go on.
+    pub key: Option<Rc<str>>,
 }
 
 /// Finds the interruptions in what the reflector says. Where a round ends with an error, the wait that follows is told with it.
@@ -39,6 +43,10 @@ impl Interruptions {
             ) => {
                 self.ended = None;
                 Some((error.clone(), Some(*retry_at)))
+            }
+            Incoming::Connection(Connection::Reconnecting { lost: Some(error) }) => {
+                self.ended = None;
+                Some((error.clone(), None))
             }
             // Between two rounds nothing is being done about it yet.
             Incoming::RoundStarted => None,
@@ -67,5 +75,9 @@ mod tests {
         assert_eq!(interruptions.hear(&listing), Some((error, None)), "it goes on at once");
         assert_eq!(interruptions.hear(&Incoming::RoundEnded(None)), None);
         assert_eq!(interruptions.hear(&listing), None, "somebody asked for it");
+        let again = |lost| Incoming::Connection(Connection::Reconnecting { lost });
+        assert_eq!(interruptions.hear(&again(None)), None, "a watch ended in good order");
+        let reset = Error::new(ErrorCode::Network, "reset");
+        assert_eq!(interruptions.hear(&again(Some(reset.clone()))), Some((reset, None)), "one broke, and is resumed at once");
     }
 }

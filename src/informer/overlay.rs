@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::key::Key;
-use crate::object::Object;
+use crate::object::{Object, ObjectId};
 use crate::runtime::Millis;
 use crate::version::Version;
 
@@ -25,6 +25,8 @@ pub struct Overlay {
 struct Written {
     object: Rc<Object>,
     at: Millis,
+    // Its values in indexes by a function, by their names, as far as somebody has asked for them.
+    values: Vec<(Box<str>, Vec<Rc<str>>)>,
 }
 
 /// A deletion that the stream has told: answers of writes that were under way meanwhile are older news.
@@ -48,7 +50,7 @@ impl Overlay {
             return;
         }
         make_room(&mut self.written, |written| written.at);
-        self.written.insert(object.key().clone(), Written { object: object.clone(), at: now });
+        self.written.insert(object.key().clone(), Written { object: object.clone(), at: now, values: Vec::new() });
     }
 
     /// The stream brought this object.
@@ -86,6 +88,30 @@ impl Overlay {
     /// What was written and the stream has not brought.
     pub fn waiting(&self, now: Millis) -> impl Iterator<Item = &Rc<Object>> {
         self.written.values().filter(move |written| now.saturating_sub(written.at) < KEPT_MS).map(|written| &written.object)
+    }
+
+    /// What waits for the stream, and for its values in an index by a function.
+    pub fn undecided(&self, index: &str, now: Millis) -> impl Iterator<Item = &Rc<Object>> {
+        self.waiting(now).filter(move |object| self.values(index, object).is_none())
+    }
+
+    /// Its values in an index by a function. They count for that very object.
+    pub fn decide(&mut self, index: &str, key: &str, id: ObjectId, values: Vec<Rc<str>>) {
+        if let Some(written) = self.written.get_mut(key).filter(|written| written.object.id() == id) {
+            written.values.retain(|(name, _)| **name != *index);
+            written.values.push((index.into(), values));
+        }
+    }
+
+    /// What it was decided that this very object has in an index; `None` where nothing was, or it does not wait here.
+    pub fn values(&self, index: &str, object: &Object) -> Option<&[Rc<str>]> {
+        let written = self.written.get(object.key()).filter(|written| written.object.id() == object.id())?;
+        written.values.iter().find(|(name, _)| **name == *index).map(|(_, values)| &**values)
+    }
+
+    /// Whether this very object waits here.
+    pub fn holds(&self, object: &Object) -> bool {
+        self.written.get(object.key()).is_some_and(|written| written.object.id() == object.id())
     }
 
     /// Whether there is nothing to look at.

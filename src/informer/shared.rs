@@ -9,7 +9,7 @@ use crate::informer::index::InformerIndexes;
 use crate::informer::overlay::Overlay;
 use crate::informer::resync::CheckPeriod;
 use crate::key::Key;
-use crate::object::Object;
+use crate::object::{Object, ObjectId};
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
 
@@ -104,13 +104,35 @@ impl Informer {
         if !self.synced {
             return Ok(Vec::new());
         }
-        let here = |object: &&Rc<Object>| self.indexes.has_value(index, object, value);
+        let Some(overlay) = self.overlay.as_ref().filter(|overlay| !overlay.is_empty()) else {
+            return Ok(keys.iter().filter_map(|key| store.get(key)).cloned().collect());
+        };
+        // What was written since may have another value.
+        let here = |object: &&Rc<Object>| match overlay.values(index, object) {
+            Some(values) => values.iter().any(|held| **held == *value),
+            None if self.indexes.is_by_path(index) => self.indexes.has_value(index, object, value),
+            None => !overlay.holds(object),
+        };
         let mut objects = self.with_waiting(keys.iter().filter_map(|key| store.get(key)), now, &here);
-        // What was written since may have another value. Of functions only those of what is held are known.
-        if self.overlay.as_ref().is_some_and(|overlay| !overlay.is_empty()) && self.indexes.is_by_path(index) {
-            objects.retain(|object| here(&object));
-        }
+        objects.retain(|object| here(&object));
         Ok(objects)
+    }
+
+    /// The objects whose values in an index by a function are missing.
+    pub fn undecided(&self, index: &str, store: &Store, now: Millis) -> Vec<Rc<Object>> {
+        let mut objects = self.indexes.undecided(index, store);
+        if let Some(overlay) = self.overlay.as_ref().filter(|_| self.indexes.is_by_function(index)) {
+            objects.extend(overlay.undecided(index, now).cloned());
+        }
+        objects
+    }
+
+    /// The values of an object in such an index.
+    pub fn decide(&mut self, index: &str, key: &str, object: ObjectId, values: Vec<Rc<str>>, store: &Store) {
+        if let Some(overlay) = &mut self.overlay {
+            overlay.decide(index, key, object, values.clone());
+        }
+        self.indexes.decide(index, key, object, values, store);
     }
 
     // What is held, each as new as it was written, and what was written beside that passes.
@@ -132,7 +154,11 @@ impl Informer {
     }
 
     /// The keys of the objects that have a value in an index, in their order. Fails when there is no such index.
-    pub fn index_keys(&self, index: &str, value: &str, store: &Store) -> Result<Vec<Key>, Error> {
+    pub fn index_keys(&self, index: &str, value: &str, store: &Store, now: Millis) -> Result<Vec<Key>, Error> {
+        if self.overlay.as_ref().is_some_and(|overlay| !overlay.is_empty()) {
+            let objects = self.by_index(index, value, store, now)?;
+            return Ok(objects.iter().map(|object| object.key().clone()).collect());
+        }
         let keys = match self.indexes.keys(index, value) {
             Some(keys) => keys,
             None => store.by_index(index, value).map_err(|_| unknown(index))?.map(|object| object.key().clone()).collect(),

@@ -35,14 +35,14 @@ impl Cacher {
     }
 
     /// The objects whose values in an informer's index by a function are missing.
-    pub fn undecided(&self, id: u32, index: &str) -> Vec<Rc<Object>> {
-        self.informers.get(id).map(|informer| informer.indexes.undecided(index, &self.store)).unwrap_or_default()
+    pub fn undecided(&self, id: u32, index: &str, now: Millis) -> Vec<Rc<Object>> {
+        self.informers.get(id).map(|informer| informer.undecided(index, &self.store, now)).unwrap_or_default()
     }
 
     /// The values of an object in such an index.
     pub fn decide(&mut self, id: u32, index: &str, key: &str, object: ObjectId, values: Vec<Rc<str>>) {
         if let Some(informer) = self.informers.get_mut(id) {
-            informer.indexes.decide(index, key, object, values, &self.store);
+            informer.decide(index, key, object, values, &self.store);
         }
     }
 

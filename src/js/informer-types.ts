@@ -27,10 +27,14 @@ export interface InformerOptions<T> {
   relistUpdates?: boolean;
   /**
    * Whether reads of this informer show at once what was written through the resource, and what `mutated` was given, until the stream has come as
-   * far: client-go's mutation cache. At most 100 objects, for at most five minutes. Handlers hear of the stream alone. Default false.
+   * far: client-go's mutation cache. At most 100 objects, for at most five minutes. `get`, `list`, `byIndex` and `indexKeys` show it, through
+   * indexes of either kind; `indexValues` and handlers tell of the stream alone. Default false.
    */
   readYourWrites?: boolean;
-  /** Told of every interruption of the stream, those that heal by themselves included. */
+  /**
+   * Told of every interruption of the stream: of lists and watches that failed, and of a connection that broke and is resumed at once. Not of a
+   * watch that the server ended in good order, whose successor follows. Also told of an object that had to be set apart (`key`).
+   */
   onWatchError?: (interruption: WatchInterruption) => void;
   /** Whether it starts at once. Default true; otherwise `start()` does it. */
   start?: boolean;
@@ -48,6 +52,11 @@ export interface WatchInterruption {
   readonly delayMs: number;
   /** Whether something is held that may be out of date. */
   readonly stale: boolean;
+  /**
+   * The key of the one object that this is about: no list has cured it, so it is set apart (`status.quarantined`), what was held of it stays, and
+   * the stream goes on with all others. Absent where the stream itself was interrupted.
+   */
+  readonly key?: string;
 }
 
 /**

@@ -118,12 +118,19 @@ export class InformerImpl<T> implements Informer<T> {
     this.#synced.resolve();
   }
 
-  interrupted({ phase, error, retryAt, stale }: RawInterruption): void {
+  interrupted({ phase, error, retryAt, stale, key }: RawInterruption): void {
     const { onWatchError } = this.#options;
     if (onWatchError === undefined || !this.#started || this.#stopped) return;
     const delayMs = retryAt === undefined ? 0 : Math.max(0, retryAt - Date.now());
     try {
-      onWatchError({ phase, error: toError(error, this.#host.name), ...(retryAt === undefined ? {} : { retryAt }), delayMs, stale });
+      onWatchError({
+        phase,
+        error: toError(error, this.#host.name),
+        ...(retryAt === undefined ? {} : { retryAt }),
+        delayMs,
+        stale,
+        ...(key === undefined ? {} : { key }),
+      });
     } catch (thrown) {
       this.#host.report(thrown);
     }

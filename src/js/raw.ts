@@ -51,6 +51,7 @@ export interface RawInterruption {
   error: RawError;
   stale: boolean;
   retryAt?: number; // absent: at once
+  key?: string; // of the one object that it is about; absent: the stream
 }
 
 export interface RawStatus {

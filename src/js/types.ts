@@ -251,6 +251,12 @@ export interface ResourceStats {
   readonly watchers: number;
   /** Views that are open. */
   readonly views: number;
+  /** Informers that have started and not stopped. */
+  readonly informers: number;
+  /** Handlers that are registered with its informers. */
+  readonly handlers: number;
+  /** Notices that wait for those handlers: `informer_queued_items` in the metrics. */
+  readonly queued: number;
   /** Events delivered so far, counted once for each watch that got them. */
   readonly delivered: number;
   /** Watches that events have looked at so far; one that cannot match is not looked at. */

@@ -1,4 +1,4 @@
-//! What a resource counts, under the names of the apiserver's own metrics.
+//! What a resource counts, under the names of the apiserver's own metrics, and of informers under client-go's.
 //!
 //! One [`Metrics`] belongs to a resource's cacher and is shared by whoever counts: `let metrics = cacher.metrics().clone();`. Counting
 //! is a method on a field and borrows nothing:
@@ -177,6 +177,8 @@ pub struct Now {
     pub version: Version,
     /// Changes the window may hold.
     pub capacity: usize,
+    /// Notices that wait for handlers of informers; `None` where no informer runs.
+    pub queued: Option<usize>,
 }
 
 /// The apiserver keeps the last digits of a version, which a double can hold.
@@ -272,6 +274,10 @@ impl Metrics {
         // Objects that were decoded to be tested: etcd's are, a cache's never, and the apiserver says 0 for its own.
         visit(19, "", &[storage], 0.0);
         visit(20, "", &[storage], count(&self.returned));
+        if let Some(queued) = now.queued {
+            visit(21, "", &[], queued as f64);
+            visit(22, "", &[], last_digits(&now.version));
+        }
     }
 }
 
@@ -321,7 +327,7 @@ mod tests {
         metrics.list("namespace", 1, 0);
         metrics.read_wait.observe_ms(30);
         metrics.dispatched(Stage::CacheToWatcher, 7, 3);
-        let series = read(&metrics, &Now { version: Version::parse("98765432101234567890").unwrap(), capacity: 200 });
+        let series = read(&metrics, &Now { version: Version::parse("98765432101234567890").unwrap(), capacity: 200, queued: Some(9) });
         for (name, value) in [
             ("apiserver_init_events_total", 3.0),
             ("apiserver_watch_cache_events_received_total", 4.0),
@@ -354,6 +360,8 @@ mod tests {
             ("apiserver_storage_list_fetched_objects_total{storage=\"watchcache\",index=\"namespace\"}", 6.0),
             ("apiserver_storage_list_evaluated_objects_total{storage=\"watchcache\"}", 0.0),
             ("apiserver_storage_list_returned_objects_total{storage=\"watchcache\"}", 7.0),
+            ("informer_queued_items", 9.0),
+            ("informer_store_resource_version", 432_101_234_567_890.0),
         ] {
             assert_eq!(series.get(name), Some(&value), "{name}");
         }
@@ -363,6 +371,9 @@ mod tests {
     fn what_never_happened_is_zero_or_absent() {
         let series = read(&Metrics::default(), &Now::default());
         assert!(series.values().all(|value| *value == 0.0));
-        assert!(series.keys().all(|name| !name.contains("consistent_read") && !name.contains("list_total")), "{series:?}");
+        assert!(
+            series.keys().all(|name| !name.contains("consistent_read") && !name.contains("list_total") && !name.contains("informer")),
+            "{series:?}"
+        );
     }
 }

@@ -18,7 +18,7 @@ const fn family(name: &'static str, kind: &'static str, help: &'static str) -> F
 }
 
 /// All families, in the order in which they are told.
-pub const FAMILIES: [Family; 21] = [
+pub const FAMILIES: [Family; 23] = [
     family("apiserver_init_events_total", "counter", "Events that watchers got before live ones."),
     family("apiserver_watch_cache_events_received_total", "counter", "Changes received from the upstream."),
     family("apiserver_watch_cache_events_dispatched_total", "counter", "Changes and bookmarks that were dispatched."),
@@ -40,6 +40,8 @@ pub const FAMILIES: [Family; 21] = [
     family("apiserver_storage_list_fetched_objects_total", "counter", "Objects read to serve lists."),
     family("apiserver_storage_list_evaluated_objects_total", "counter", "Objects tested to serve lists."),
     family("apiserver_storage_list_returned_objects_total", "counter", "Objects that lists answered with."),
+    family("informer_queued_items", "gauge", "Notices that wait for handlers of informers."),
+    family("informer_store_resource_version", "gauge", "Version of what informers read, its 15 last digits."),
 ];
 
 /// The content type of the text.
@@ -148,7 +150,7 @@ mod tests {
         pods.events_received.add(12);
         odd.list("a\\b\"c\nd", 1, 1);
         let mut exposition = Exposition::default();
-        exposition.add("", "pods", "", &pods, &Now { version: Version::from(77), capacity: 100 });
+        exposition.add("", "pods", "", &pods, &Now { version: Version::from(77), capacity: 100, queued: None });
         exposition.add("apps", "deployments", "", &odd, &Now::default());
         exposition.add("", "pods", "namespaces/web", &pods, &Now::default());
         let text = exposition.text();

@@ -88,6 +88,21 @@ mod tests {
         assert!(matches!(odd, Ok(Event::Failed(error)) if error.code == ErrorCode::Protocol));
     }
 
+    /// client-go passes over it, and over the change that it stood for.
+    #[test]
+    fn rf_28_a_table_is_no_object_of_a_watch() {
+        let table = |version: &str, name: &str| {
+            let metadata = format!(r#"{{{name}"resourceVersion":"5"}}"#);
+            event(&format!(r#"{{"type":"ADDED","object":{{"kind":"Table","apiVersion":"{version}","metadata":{metadata},"rows":[]}}}}"#))
+        };
+        for version in ["meta.k8s.io/v1", "meta.k8s.io/v1beta1"] {
+            let error = table(version, "").unwrap_err();
+            assert!(error.code == ErrorCode::Protocol && error.message.contains("a Table"), "{error}");
+        }
+        let furniture = table("shop.example/v1", r#""name":"oak","#);
+        assert!(matches!(furniture, Ok(Event::Change(ChangeKind::Added, object)) if &**object.key() == "oak"));
+    }
+
     #[test]
     fn law_11_whole_what_cannot_be_taken_says_why() {
         for (frame, code, message) in [

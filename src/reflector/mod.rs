@@ -23,7 +23,6 @@ mod watch;
 mod watch_list;
 
 use std::cell::RefCell;
-use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use futures::SinkExt;
@@ -48,6 +47,9 @@ use crate::status::{Error, ErrorCode};
 /// So long the apiserver's cacher answers internal errors in the stream by watching again.
 const INTERNAL_ERROR_WINDOW_MS: Millis = 30_000;
 
+/// Watches are not asked to end sooner than after so many seconds: each end costs the server a new one.
+pub const LEAST_WATCH_SECONDS: u32 = 300;
+
 /// How a reflector lists, watches and waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReflectorConfig {
@@ -63,8 +65,9 @@ pub struct ReflectorConfig {
     pub idle_timeout_ms: Millis,
     /// The waits between tries.
     pub retry: Retry,
-    /// `timeoutSeconds` of a watch is drawn from here, so that many clients do not come back at the same moment.
-    pub watch_timeout_seconds: RangeInclusive<u32>,
+    /// `timeoutSeconds` of a watch is drawn between this and twice as much, so that many clients do not come back at the same moment. Not less than
+    /// [`LEAST_WATCH_SECONDS`], whatever is asked for.
+    pub watch_timeout_seconds: u32,
     /// Of all that is random here.
     pub seed: u64,
 }
@@ -76,7 +79,7 @@ impl Default for ReflectorConfig {
             watch_list: false,
             idle_timeout_ms: 90_000,
             retry: Retry::default(),
-            watch_timeout_seconds: 300..=600,
+            watch_timeout_seconds: LEAST_WATCH_SECONDS,
             seed: 0,
         }
     }

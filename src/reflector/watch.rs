@@ -7,7 +7,7 @@ use futures::StreamExt;
 use super::control::{Listen, Stop};
 use super::frame::{self, Event};
 use super::order::Verdict;
-use super::{Closed, Reflector, RoundEnd};
+use super::{Closed, LEAST_WATCH_SECONDS, Reflector, RoundEnd};
 use crate::cache::incoming::{Connection, Incoming};
 use crate::json::identify;
 use crate::runtime::Millis;
@@ -32,8 +32,8 @@ pub(super) struct OpenWatch {
 
 /// How an open watch ended.
 enum End {
-    /// The connection is gone, and with it nothing: the version tells where to go on.
-    Lost,
+    /// The connection is gone, and with it nothing: the version tells where to go on. What broke it, unless the server ended it in good order.
+    Lost(Option<Error>),
     /// Somebody paused or refreshed.
     Asked,
     /// The server ended it by an ERROR event.
@@ -44,7 +44,8 @@ enum End {
 
 /// What to do after a watch that failed.
 enum Next {
-    Again,
+    /// At once; after this broke, if anything did.
+    Again(Option<Error>),
     /// At the same version, when this wait is over; `None` is the backoff's.
     After(Option<Millis>, Error),
     Relist(RoundEnd),
@@ -54,6 +55,7 @@ impl Reflector {
     /// Watches from the last version until a new list is needed. Begins with the watch that the state came over, if it came so.
     pub(super) async fn watch(&mut self, mut standing: Option<OpenWatch>) -> Result<RoundEnd, Closed> {
         let mut first = true;
+        let mut lost = None;
         loop {
             let next = if let Some(open) = standing.take() {
                 self.opened(open, None).await?
@@ -63,7 +65,7 @@ impl Reflector {
                     return Ok(RoundEnd::asked());
                 }
                 if !first || paused {
-                    self.send(Incoming::Connection(Connection::Reconnecting)).await?;
+                    self.send(Incoming::Connection(Connection::Reconnecting { lost: lost.take() })).await?;
                 }
                 let mut watchdog = self.watchdog();
                 let request = self.watch_request();
@@ -75,7 +77,7 @@ impl Reflector {
                     }
                     Ok(Err(error)) => self.after_refusal(error),
                     Err(Stop::Closed) => return Err(Closed),
-                    Err(Stop::Asked) => Next::Again,
+                    Err(Stop::Asked) => Next::Again(None),
                     Err(Stop::Deadline) => {
                         self.silent = true;
                         Next::After(None, self.silence("the watch has not opened"))
@@ -84,7 +86,7 @@ impl Reflector {
             };
             first = false;
             match next {
-                Next::Again => {}
+                Next::Again(error) => lost = error,
                 Next::After(None, error) => self.hold(error).await?,
                 Next::After(Some(wait), error) => self.hold_for(wait, error).await?,
                 Next::Relist(end) => return Ok(end),
@@ -104,8 +106,8 @@ impl Reflector {
     /// `timeoutSeconds` of a watch. Behind one that was silent until it was given up it is so short that the server ends the next one first:
     /// whatever on the way holds back what a stream brings lets go of it then.
     pub(super) fn watch_timeout(&mut self) -> u32 {
-        let (low, high) = self.config.watch_timeout_seconds.clone().into_inner();
-        let drawn = self.random.u32(low..=high.max(low));
+        let least = self.config.watch_timeout_seconds.max(LEAST_WATCH_SECONDS);
+        let drawn = self.random.u32(least..=least.saturating_mul(2));
         let patient = u32::try_from(self.config.idle_timeout_ms / 1500).unwrap_or(u32::MAX).max(1);
         if self.silent { drawn.min(patient) } else { drawn }
     }
@@ -121,13 +123,13 @@ impl Reflector {
             self.refused_credentials = false;
         }
         Ok(match end {
-            End::Asked => Next::Again,
-            End::Lost if short => {
+            End::Asked => Next::Again(None),
+            End::Lost(_) if short => {
                 Next::Relist(RoundEnd::failed(Error::network("the watch was closed within a second, before anything new")))
             }
-            End::Lost => {
+            End::Lost(error) => {
                 self.scatter().await?;
-                Next::Again
+                Next::Again(error)
             }
             End::Refused(error) => self.after_error_event(error),
             End::Broken(error) => Next::Relist(RoundEnd::failed(error)),
@@ -143,12 +145,12 @@ impl Reflector {
             watchdog.feed(self.host.recent());
             let frame = match self.host.until(Listen::WATCHING, Some(&mut watchdog), stream.next()).await {
                 Ok(Some(Ok(frame))) => frame,
-                Ok(None) => return Ok(End::Lost),
+                Ok(None) => return Ok(End::Lost(None)),
                 Err(Stop::Deadline) => {
                     self.silent = !heard;
-                    return Ok(End::Lost);
+                    return Ok(End::Lost(Some(self.silence("the watch has brought nothing"))));
                 }
-                Ok(Some(Err(error))) => return Ok(if lost(&error) { End::Lost } else { End::Refused(error) }),
+                Ok(Some(Err(error))) => return Ok(if lost(&error) { End::Lost(Some(error)) } else { End::Refused(error) }),
                 Err(Stop::Asked) => return Ok(End::Asked),
                 Err(Stop::Closed) => return Err(Closed),
             };

@@ -324,8 +324,13 @@ fn frames(chunks: PageStream) -> FrameStream {
             if let Some(frame) = state.ready.pop_front() {
                 return Some((Ok(frame), Some(state)));
             }
-            // A stream that breaks ends like one that is closed: the watch goes on from the last version.
-            let chunk = state.chunks.next().await?.ok()?;
+            // After what breaks it nothing follows: the watch goes on from the last version.
+            let chunk = match state.chunks.next().await {
+                Some(Ok(chunk)) => chunk,
+                Some(Err(error)) => return Some((Err(error), None)),
+                None if state.splitter.pending() > 0 => return Some((Err(Error::network("the answer broke off amid an event")), None)),
+                None => return None,
+            };
             let ready = &mut state.ready;
             if let Err(error) = state.splitter.push(&chunk, |frame| ready.push_back(frame)) {
                 return Some((Err(error), None));

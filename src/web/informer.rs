@@ -46,6 +46,9 @@ impl PackedNotices {
             if let Some(at) = interruption.retry_at {
                 set("retryAt", &(at as f64).into());
             }
+            if let Some(key) = &interruption.key {
+                set("key", &(&**key).into());
+            }
             JsValue::from(value)
         };
         Self {
@@ -209,7 +212,8 @@ impl RawResource {
     #[wasm_bindgen(js_name = informerUndecided)]
     pub fn informer_undecided(&self, informer: u32, index: &str) -> Result<Float64Array, JsValue> {
         check()?;
-        let objects = self.resource().with(|cacher| cacher.undecided(informer, index));
+        let now = self.resource().now();
+        let objects = self.resource().with(|cacher| cacher.undecided(informer, index, now));
         Ok(self.pin_all(&objects))
     }
 
@@ -239,8 +243,9 @@ impl RawResource {
     #[wasm_bindgen(js_name = informerIndexKeys)]
     pub fn informer_index_keys(&self, informer: u32, index: &str, value: &str) -> Result<Array, JsValue> {
         check()?;
+        let now = self.resource().now();
         let found = self.resource().with(|cacher| match cacher.informers.get(informer) {
-            Some(held) => held.index_keys(index, value, cacher.store()),
+            Some(held) => held.index_keys(index, value, cacher.store(), now),
             None => Ok(Vec::new()),
         });
         Ok(found.map_err(|error| to_js(&error))?.iter().map(|key| JsValue::from_str(key)).collect())

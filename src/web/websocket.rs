@@ -86,6 +86,7 @@ impl Handlers {
                 waiting.set(waiting.get() + length);
                 if waiting.get() > MOST_WAITING {
                     // The end of the stream: what is applied stays, and the rest is asked for again.
+                    let _gone = frames.unbounded_send(Err(Error::new(ErrorCode::Overflow, "the watch brings more than can be taken in")));
                     frames.close_channel();
                     let _closing = socket.close();
                     return;
@@ -98,8 +99,10 @@ impl Handlers {
         // A close without an open leaves `open` cancelled; one after it ends the stream.
         let close = Closure::new(move |event: Event| {
             opened.borrow_mut().take();
-            if let Some(error) = broken_message(&event) {
+            if let Some(error) = broken_message(&event).or_else(|| broken_socket(&event)) {
                 let _gone = frames.unbounded_send(Err(error));
+            } else if event.type_() == "error" {
+                return; // the close that follows says more
             }
             frames.close_channel();
         });
@@ -118,6 +121,13 @@ fn broken_message(event: &Event) -> Option<Error> {
     text(&error, "code").filter(|code| code.starts_with("WS_ERR_"))?;
     let message = text(&error, "message").unwrap_or_default();
     Some(Error::protocol(format!("the watch's WebSocket received what is no message: {message}")))
+}
+
+/// What a close says of a socket that was not closed in good order. 1000 is how servers end a watch whose time is over.
+fn broken_socket(event: &Event) -> Option<Error> {
+    let code = property(event, "code")?.as_f64().filter(|code| *code != 1000.0)?;
+    let reason = text(event, "reason").filter(|reason| !reason.is_empty()).map(|reason| format!(": {reason}")).unwrap_or_default();
+    Some(Error::network(format!("the watch's WebSocket was closed with code {code}{reason}")))
 }
 
 thread_local! {

@@ -280,9 +280,16 @@ impl Upstream {
         self.compacted.get()
     }
 
-    /// All open watches end, as by a reset connection.
+    /// All open watches end, as servers end them.
     pub fn drop_streams(&self) {
         self.streams.borrow_mut().clear();
+    }
+
+    /// All open watches break.
+    pub fn break_streams(&self, error: &Error) {
+        for stream in self.streams.take() {
+            let _gone = stream.sender.unbounded_send(Err(error.clone()));
+        }
     }
 
     /// Open watches stay open and say nothing any more.

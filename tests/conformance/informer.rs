@@ -5,12 +5,14 @@ use std::rc::Rc;
 
 use watchcache::cache::status::Phase;
 use watchcache::informer::handler::HandlerOptions;
+use watchcache::informer::interruption::Interruption;
 use watchcache::informer::shared::InformerOptions;
 use watchcache::runtime::Millis;
-use watchcache::status::{ErrorCode, Status};
+use watchcache::status::{Error, ErrorCode, Status};
 
 use crate::support::informed::{Informed, read};
 use crate::support::rig::{Rig, Setup};
+use crate::upstream::faults::Spoil;
 use crate::upstream::{ListFault, Upstream};
 
 const SECOND: Millis = 1000;
@@ -59,8 +61,13 @@ fn in_02_handlers_that_take_nothing_for_a_second_lose_nothing() {
         assert_eq!(informed.heard(handler), ["A!(ns/pod1@101)", "A!(ns/pod2@102)"]);
         assert!(informed.handler_synced(handler));
     }
-    informed.rig.run(SECOND);
-    assert_eq!(informed.heard(handlers[1]), ["U(ns/pod1@101->101)", "U(ns/pod2@102->102)"]);
+    let again = ["U(ns/pod1@101->101)", "U(ns/pod2@102->102)"].map(String::from);
+    for due in [1, 2] {
+        informed.rig.run(SECOND);
+        let heard = handlers.map(|handler| informed.heard(handler));
+        let expected: [&[String]; 3] = std::array::from_fn(|place| if place == due { &again[..] } else { &[] });
+        assert_eq!(heard, expected, "after {} s", due + 1);
+    }
 }
 
 #[test]
@@ -142,9 +149,9 @@ fn in_22_nothing_to_tell_is_told_at_once() {
 fn in_28_a_second_start_asks_for_no_second_list() {
     let informed = Informed::plain(pods(1));
     let handler = informed.handler();
-    let lists = informed.rig.upstream.requests.borrow().iter().filter(|request| request.is_list()).count();
+    let before = lists(&informed);
     assert!(!informed.start());
-    assert_eq!(informed.rig.upstream.requests.borrow().iter().filter(|request| request.is_list()).count(), lists);
+    assert_eq!(lists(&informed), before);
     assert_eq!(informed.heard(handler), ["A!(ns/pod1@101)"]);
 }
 
@@ -180,7 +187,8 @@ fn in_38_what_is_read_in_a_callback_is_as_new_as_what_is_told() {
     let (log, informer) = (seen.clone(), informed.informer);
     informed.on_call(handler, move |resource, notice| {
         let key = notice.key().unwrap();
-        let found = resource.with(|cacher| cacher.informers.get(informer).unwrap().index_keys("name", "pod1", cacher.store()));
+        let now = resource.now();
+        let found = resource.with(|cacher| cacher.informers.get(informer).unwrap().index_keys("name", "pod1", cacher.store(), now));
         assert_eq!(found.unwrap().len(), usize::from(read(resource, informer, "ns/pod1").is_some()));
         log.borrow_mut().push((format!("{notice:?}"), read(resource, informer, key)));
         true
@@ -224,6 +232,10 @@ fn in_41_twenty_thousand_objects_come_in_slices_from_a_store_that_is_whole() {
     assert!(flushes >= 40, "{flushes}");
 }
 
+fn lists(informed: &Informed) -> usize {
+    informed.rig.upstream.requests.borrow().iter().filter(|request| request.is_list()).count()
+}
+
 /// Of every interruption it is told, those that client-go keeps to itself included.
 #[test]
 fn interruptions_are_told_with_what_follows() {
@@ -248,7 +260,56 @@ fn interruptions_are_told_with_what_follows() {
     let told = informed.interruptions();
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0].error.status.as_ref().unwrap().code, 500);
+
+    // A watch that breaks after it has brought something is resumed at once, and that is told; one that its server ended is no news.
+    informed.rig.run(5 * SECOND);
+    informed.rig.upstream.put("ns", "more");
+    informed.rig.run(5 * SECOND);
+    assert_eq!(informed.interruptions(), []);
+    let lists = lists(&informed);
+    let reset = Error::network("reset by peer");
+    informed.rig.upstream.break_streams(&reset);
+    let told = informed.interruptions();
+    assert_eq!(told, [Interruption { phase: Phase::Reconnecting, error: reset, retry_at: None, stale: true, key: None }]);
+    informed.rig.run(5 * SECOND);
+    informed.rig.upstream.drop_streams();
+    informed.rig.run(5 * SECOND);
+    assert_eq!(informed.interruptions(), []);
+    assert_eq!(self::lists(&informed), lists, "neither needs a list");
+
+    // So is one that brings nothing any more, not even a bookmark.
+    informed.rig.upstream.freeze_streams();
+    informed.rig.run(91 * SECOND);
+    let told = informed.interruptions();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((told[0].phase, told[0].error.code, told[0].retry_at, told[0].stale), (Phase::Reconnecting, ErrorCode::Network, None, true));
     informed.stop();
     informed.rig.upstream.send_error(&Status::new(500, "InternalError", "oh"));
+    assert_eq!(informed.interruptions(), []);
+}
+
+/// It is told once, by its key; everything else goes on, and so does the informer.
+#[test]
+fn an_object_that_no_list_cures_is_told_by_its_key() {
+    let informed = Informed::plain(pods(2));
+    let handler = informed.handler();
+    informed.heard(handler);
+    informed.rig.run(2 * SECOND);
+    informed.rig.upstream.spoiled.borrow_mut().0.insert("ns/pod1".into(), Spoil::BadVersion);
+    for _ in 0..3 {
+        informed.rig.upstream.put("ns", "pod1");
+        informed.rig.upstream.put("ns", "pod2");
+        informed.rig.run(10 * SECOND);
+    }
+    let told = informed.interruptions();
+    let keys: Vec<Option<&str>> = told.iter().map(|told| told.key.as_deref()).collect();
+    assert_eq!(keys, [None, Some("ns/pod1")], "the list that was to cure it, and that it did not: {told:?}");
+    assert!(told.iter().all(|told| told.error.code == ErrorCode::Protocol && told.stale));
+    assert!(told[1].error.message.starts_with("ns/pod1 cannot be taken: ") && told[1].retry_at.is_none(), "{told:?}");
+    assert_eq!(informed.heard(handler), ["U(ns/pod2@102->104)", "U(ns/pod2@104->106)", "U(ns/pod2@106->108)"]);
+    assert_eq!(informed.list(""), ["ns/pod1@101", "ns/pod2@108"], "what was held of it stays");
+    informed.rig.upstream.spoiled.borrow_mut().0.clear();
+    informed.rig.upstream.put("ns", "pod1");
+    assert_eq!(informed.heard(handler), ["U(ns/pod1@101->109)"]);
     assert_eq!(informed.interruptions(), []);
 }

@@ -1,10 +1,11 @@
 //! Handlers of an informer: joining and leaving at any time, throwing, waiting, filtering.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use watchcache::cache::cacher::signal;
 use watchcache::informer::handler::HandlerOptions;
+use watchcache::informer::informers::InformerStats;
 use watchcache::informer::shared::InformerOptions;
 use watchcache::watch::filter::Filter;
 
@@ -22,7 +23,7 @@ fn pods(names: &'static [&'static str]) -> impl FnOnce(&Upstream) {
 }
 
 fn handlers(informed: &Informed) -> usize {
-    informed.rig.resource.with(|cacher| cacher.informers.count().1)
+    informed.rig.resource.with(|cacher| cacher.informers.stats().handlers)
 }
 
 #[test]
@@ -175,8 +176,18 @@ fn in_32_a_deletion_tells_the_state_that_the_event_carried() {
     let informed = Informed::plain(pods(&["a"]));
     let handler = informed.handler();
     informed.heard(handler);
-    informed.rig.upstream.delete("ns", "a");
-    assert_eq!(informed.heard(handler), ["D(ns/a@102)"]);
+    let texts: Rc<RefCell<Vec<String>>> = Rc::default();
+    let log = texts.clone();
+    informed.on_call(handler, move |_, notice| {
+        log.borrow_mut().push(String::from_utf8(notice.object.as_ref().unwrap().text().to_vec()).unwrap());
+        true
+    });
+    // Its last state is another than the one that is held.
+    let object =
+        r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"ns","resourceVersion":"109"},"spec":{"last":"words"}}"#;
+    informed.rig.upstream.send_raw(&format!("{{\"type\":\"DELETED\",\"object\":{object}}}\n"));
+    assert_eq!(informed.heard(handler), ["D(ns/a@109)"]);
+    assert_eq!(*texts.borrow(), [object]);
     assert_eq!(informed.list(""), [""; 0]);
 }
 
@@ -259,11 +270,17 @@ fn who_is_not_done_is_waited_for_and_harms_nobody() {
     assert_eq!(informed.heard(quick), ["A!(ns/a@101)", "A(ns/b@102)", "A(ns/c@103)"]);
     assert_eq!(informed.heard(slow), ["A!(ns/a@101)"]);
     assert!(!informed.handler_synced(slow), "its call has not returned");
+    let counted = || informed.rig.resource.with(|cacher| (cacher.stats().informers, cacher.metrics_now().queued));
+    assert_eq!(counted(), (InformerStats { running: 1, handlers: 2, queued: 2 }, Some(2)));
     informed.done(slow);
+    assert_eq!(counted().1, Some(1));
     assert!(informed.handler_synced(slow));
     assert_eq!(informed.heard(slow), ["A(ns/b@102)"], "one at a time");
     informed.done(slow);
     assert_eq!(informed.heard(slow), ["A(ns/c@103)"]);
+    informed.stop();
+    informed.rig.run(0);
+    assert_eq!(counted(), (InformerStats::default(), None));
 }
 
 /// The queue of who is not done grows up to its bound. Then that is told, and what waits merges by object: nobody's last state is lost.

@@ -6,6 +6,7 @@
 use std::rc::Rc;
 
 use watchcache::informer::shared::InformerOptions;
+use watchcache::status::ErrorCode;
 
 use crate::support::informed::{Informed, read};
 use crate::support::rig::{Rig, Setup};
@@ -330,7 +331,7 @@ fn q_20_lists_and_bookmarks_keep_their_places_among_events() {
         upstream.put("", "a");
     });
     assert_eq!(informed.heard(handler), ["U(a@101->102)", "U(a@102->110)", "U(a@110->111)", "U(a@111->113)"]);
-    assert!(versions.borrow().is_sorted(), "{versions:?}");
+    assert_eq!(*versions.borrow(), [102, 110, 112, 114], "of the lists their own, which lie behind their objects");
 }
 
 #[test]
@@ -455,10 +456,12 @@ fn q_33_who_waits_for_the_state_is_told_of_the_end() {
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), |_| {});
     let waits = informed.rig.resource.clone().synced();
     informed.rig.resource.close();
-    assert!(informed.rig.wait(waits).is_err());
+    assert_eq!(informed.rig.wait(waits).unwrap_err().code, ErrorCode::Closed);
+    assert_eq!(informed.rig.resource.now(), 0, "at once");
 }
 
-/// Batches are flushes here. What is handed over together: what came together, in order, and with one answer to whether it is the first state.
+/// Batches are flushes here, of no more than five hundred notices of a handler: what came together is handed over together and in order, changes of
+/// one object not excepted, and all of the first state comes before what came after it.
 #[test]
 fn q_29_what_came_together_is_told_together() {
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), |upstream| {
@@ -480,6 +483,28 @@ fn q_29_what_came_together_is_told_together() {
     informed.rig.upstream.put("", "2");
     assert_eq!(batches(), [["U(2@102->106)"]]);
     assert_eq!(informed.heard(handler).len(), 6);
+
+    // More than a batch at first, and events that come before the last of it was taken.
+    let informed = Informed::idle(InformerOptions::default(), Setup::default(), |upstream| {
+        for number in 0..501 {
+            upstream.put_sized("", &format!("{number:03}"), 0);
+        }
+    });
+    let handler = informed.handler();
+    let (upstream, first) = (informed.rig.upstream.clone(), std::cell::Cell::new(true));
+    informed.on_call(handler, move |_, _| {
+        if first.replace(false) {
+            upstream.put("", "000");
+            upstream.put("", "new");
+        }
+        true
+    });
+    informed.start();
+    informed.rig.run(0);
+    let batches = informed.take_batches();
+    assert_eq!(batches[0].len(), 500);
+    assert!(batches[0].iter().all(|notice| notice.starts_with("A!")));
+    assert_eq!(batches[1..].concat(), ["A!(500@601)", "U(000@101->602)", "A(new@603)"]);
 }
 
 /// An event without a key ends the round; the list that follows tells what it stood for, if it stood for anything.

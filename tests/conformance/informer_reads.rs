@@ -176,7 +176,7 @@ fn values_of_what_is_no_longer_held_do_not_count() {
     let informed = with(&[("a", "old")]);
     informed.index_by("words", words).unwrap();
     let resource = &informed.rig.resource;
-    let waiting = resource.with(|cacher| cacher.undecided(informed.informer, "words"));
+    let waiting = resource.with(|cacher| cacher.undecided(informed.informer, "words", 0));
     after(&informed, |upstream| put(upstream, "a", "new"));
     resource.with(|cacher| cacher.decide(informed.informer, "words", waiting[0].key(), waiting[0].id(), vec!["old".into()]));
     assert_eq!(informed.index_values("words"), ["new"]);
@@ -441,4 +441,47 @@ fn a_write_shows_at_once_to_who_reads_his_writes() {
     assert_eq!(informed.heard(handler), ["U(a@101->102)", "A(b@103)"]);
     assert_eq!(informed.by_index("text", "y").unwrap(), ["a", "b"]);
     assert_eq!(informed.list(""), ["a@102", "b@103"]);
+}
+
+/// An object as a write that went another way left it.
+fn mutated(informed: &Informed, name: &str, uid: &str, version: u64, text: &str) {
+    let object =
+        json!({ "metadata": { "name": name, "uid": uid, "resourceVersion": version.to_string() }, "spec": { "text": text } }).to_string();
+    informed.rig.resource.mutated(object.as_bytes()).unwrap();
+}
+
+/// As client-go's mutation cache with `includeAdds`; through indexes of both kinds.
+#[test]
+fn mu_05_what_was_only_written_is_found_by_its_values_until_it_is_deleted() {
+    let options = InformerOptions { read_your_writes: true, ..InformerOptions::default() };
+    let informed = Informed::new(options, |upstream| put(upstream, "a", "x,y"));
+    informed.index("path", "spec.text").unwrap();
+    informed.index_by("words", words).unwrap();
+    let found = |index: &str, value: &str| {
+        let names = informed.by_index(index, value).unwrap();
+        assert_eq!(informed.index_keys(index, value).unwrap(), names, "keys are found alike");
+        names
+    };
+    assert_eq!((found("words", "x"), found("path", "x,y")), (vec!["a".to_owned()], vec!["a".to_owned()]));
+
+    mutated(&informed, "new", "uid-new", 150, "x,z");
+    mutated(&informed, "a", "a", 151, "y,z");
+    assert_eq!(found("words", "x"), ["new"], "what is held of the other says so, and what was written does not");
+    assert_eq!(found("words", "y"), ["a"]);
+    assert_eq!(found("words", "z"), ["a", "new"]);
+    assert_eq!((found("path", "x,z"), found("path", "x,y")), (vec!["new".to_owned()], vec![]));
+
+    mutated(&informed, "new", "uid-new", 152, "w");
+    assert_eq!((found("words", "x"), found("words", "w")), (vec![], vec!["new".to_owned()]), "written once more");
+
+    after(&informed, |upstream| {
+        upstream.pass(60);
+        put(upstream, "new", "z");
+        upstream.delete("", "new");
+    });
+    assert_eq!(found("words", "w"), [""; 0]);
+    mutated(&informed, "new", "uid-new", 152, "w");
+    assert_eq!((found("words", "w"), found("path", "w")), (vec![], vec![]), "an answer that was slow");
+    after(&informed, |upstream| put(upstream, "a", "q"));
+    assert_eq!((found("words", "q"), found("words", "z")), (vec!["a".to_owned()], vec![]), "the stream has come as far");
 }

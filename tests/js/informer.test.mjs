@@ -4,28 +4,12 @@ import { test } from "node:test";
 
 import { createInformerFactory, waitForSync } from "watchcache";
 
+import { listener, told } from "./lib/listener.mjs";
 import { open, until } from "./lib/package.mjs";
 import { pod, Upstream } from "./lib/upstream.mjs";
 
 const name = ({ metadata }) => metadata.name;
 const version = ({ metadata }) => metadata.resourceVersion;
-
-/** A handler that keeps what it hears as text. */
-function listener() {
-  const heard = [];
-  return {
-    heard,
-    onAdd: (object, isInInitialList) => void heard.push(`${isInInitialList ? "A!" : "A"} ${name(object)}@${version(object)}`),
-    onUpdate: (old, object) => void heard.push(`U ${name(object)}@${version(old)}->${version(object)}`),
-    onDelete: ({ key, object, finalStateUnknown }) => void heard.push(`${finalStateUnknown ? "T" : "D"} ${key}@${version(object)}`),
-  };
-}
-
-/** What it heard, once there is so much. */
-async function told({ heard }, count) {
-  await until(() => heard.length >= count);
-  return heard.splice(0);
-}
 
 test("handlers hear of the first state, of every change, and of deletions that were missed", async () => {
   const upstream = new Upstream([pod("a/x"), pod("a/y")]);
@@ -339,24 +323,31 @@ test("filters narrow what a handler hears, by selectors and by a function", asyn
   for (const handler of [byField, byFunction]) assert.deepEqual(await told(handler, 5), expected);
 });
 
-test("interruptions are told with phase, error, delay and staleness, the healing ones included", async () => {
+test("stats count informers, their handlers, and what waits for these", async () => {
   const upstream = new Upstream([pod("a/x")]);
-  upstream.refusal = { code: 403, reason: "Forbidden", message: "not for you" };
-  const { resource } = open(upstream);
-  const told = [];
-  const informer = resource.informer({ onWatchError: (interruption) => void told.push(interruption) });
-  await until(() => told.length > 0);
-  const [{ phase, error, delayMs, stale, retryAt }] = told.splice(0);
-  assert.deepEqual([phase, error.code, error.status.code, stale], ["failed", "forbidden", 403, false]);
-  assert.ok(delayMs >= 0 && retryAt > 0);
-  assert.equal(informer.hasSynced, false);
-  upstream.refusal = undefined;
-  await informer.synced;
+  const { resource, cache } = open(upstream);
+  const informer = resource.informer();
+  let release = () => {};
+  const slow = informer.addEventHandler(() => new Promise((resolve) => (release = resolve)));
+  await informer.addEventHandler(listener()).synced;
+  const counted = () => {
+    const [{ informers, handlers, queued }] = cache.stats().resources;
+    return [informers, handlers, queued];
+  };
   await until(() => resource.status.phase === "live");
-  told.length = 0;
-  upstream.send(JSON.stringify({ type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired", message: "gone" } }));
-  await until(() => told.length > 0);
-  assert.deepEqual([told[0].error.code, told[0].delayMs, told[0].stale], ["expired", 0, true]);
+  for (let i = 0; i < 3; i++) upstream.put(pod("a/x"));
+  await until(() => resource.status.resourceVersion === "104");
+  await until(() => counted()[2] === 3);
+  assert.deepEqual(counted(), [1, 2, 3]);
+  assert.match(cache.metrics(), /^informer_queued_items\{[^}]*\} 3$/m);
+  assert.match(cache.metrics(), /^informer_store_resource_version\{[^}]*\} 104$/m);
+  void slow.remove();
+  release();
+  assert.deepEqual(counted(), [1, 1, 0]);
+  informer.stop();
+  resource.watch(); // it stays open
+  assert.deepEqual(counted(), [0, 0, 0]);
+  assert.doesNotMatch(cache.metrics(), /informer_/);
 });
 
 test("in_10: what comes too late says so; a second start only warns", async () => {
@@ -415,10 +406,19 @@ test("read your writes: what was written shows before the stream brings it, and 
   );
   assert.equal(informer.get("a/x").status.phase, "Failed");
   assert.deepEqual(informer.byIndex("namespace", "a").map(name), ["w", "x"]);
+  informer.addIndexers({ path: "status.phase", function: ({ status }) => [status.phase] });
+  for (const index of ["path", "function"]) {
+    assert.deepEqual(informer.byIndex(index, "Running").map(name), ["w"], index);
+    assert.deepEqual(informer.byIndex(index, "Failed").map(version), ["102"], index);
+    assert.deepEqual(informer.indexKeys(index, "Failed"), ["a/x"], index);
+  }
   assert.equal(resource.peek("a/x").status.phase, "Running");
   upstream.put(pod("a/x", { phase: "Succeeded" }));
   await until(() => handler.heard.length === 2);
   assert.equal(informer.get("a/x").status.phase, "Succeeded");
+  for (const index of ["path", "function"]) {
+    assert.deepEqual([informer.byIndex(index, "Failed"), informer.indexKeys(index, "Succeeded")], [[], ["a/x"]], index);
+  }
   assert.deepEqual(handler.heard, ["A! x@101", "U x@101->102"]);
 });
 

@@ -217,7 +217,8 @@ impl Informed {
     /// Has the functions judge what they have not seen, as a reader does.
     fn decide(&self, name: &str) {
         let Some(function) = self.functions.borrow().get(name).cloned() else { return };
-        for object in self.rig.resource.with(|cacher| cacher.undecided(self.informer, name)) {
+        let now = self.rig.resource.now();
+        for object in self.rig.resource.with(|cacher| cacher.undecided(self.informer, name, now)) {
             let values = function(&object).into_iter().map(Into::into).collect();
             self.rig.resource.with(|cacher| cacher.decide(self.informer, name, object.key(), object.id(), values));
         }
@@ -233,7 +234,9 @@ impl Informed {
 
     pub fn index_keys(&self, name: &str, value: &str) -> Result<Vec<String>, Error> {
         self.decide(name);
-        let found = self.rig.resource.with(|cacher| cacher.informers.get(self.informer).unwrap().index_keys(name, value, cacher.store()));
+        let now = self.rig.resource.now();
+        let found =
+            self.rig.resource.with(|cacher| cacher.informers.get(self.informer).unwrap().index_keys(name, value, cacher.store(), now));
         Ok(found?.iter().map(ToString::to_string).collect())
     }
 

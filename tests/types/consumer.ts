@@ -125,6 +125,7 @@ export async function read(signal: AbortSignal): Promise<void> {
     "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed"
   >();
   same<typeof status.resourceVersion, string | undefined>();
+  same<typeof status.quarantined, readonly string[] | undefined>();
   // @ts-expect-error: a status is not changed by its readers
   status.stale = true;
   await pods.synced({ signal });
@@ -260,7 +261,8 @@ export async function inform(signal: AbortSignal): Promise<void> {
     indexers: { node: "spec.nodeName", phase: (pod: Pod) => [pod.status?.phase ?? ""] },
     relistUpdates: true,
     readYourWrites: true,
-    onWatchError: ({ phase, error, retryAt, delayMs, stale }) => {
+    onWatchError: ({ phase, error, retryAt, delayMs, stale, key }) => {
+      same<typeof key, string | undefined>();
       same<typeof phase, ResourceStatus["phase"]>();
       same<typeof error, WatchCacheError>();
       same<typeof retryAt, number | undefined>();

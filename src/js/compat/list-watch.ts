@@ -88,9 +88,9 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
     const resource = (this.#resource = this.#cache.resource<T>(this.#spec));
     const informer = resource.informer({
       start: false,
-      onWatchError: ({ error }) => {
-        // The original lists anew without a word, too.
-        if (error.code !== "expired") this.#fail(error);
+      onWatchError: ({ error, retryAt, key }) => {
+        // What goes on at once is no news, as in the original after 410.
+        if (error.code !== "expired" && (retryAt !== undefined || key !== undefined)) this.#fail(error);
       },
     });
     this.#unseen = new Set(this.#told.keys());

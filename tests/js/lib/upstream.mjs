@@ -19,6 +19,8 @@ export class Upstream {
   watches = [];
   /** It knows no watch that begins with the state. */
   withoutWatchList = false;
+  /** The key of an object whose version is none, wherever it is sent. */
+  spoiled;
   /** Set it to have the next requests refused with it. */
   refusal;
   #objects = new Map();
@@ -61,6 +63,11 @@ export class Upstream {
     for (const stream of this.#streams) stream.end();
   }
 
+  /** Breaks every stream. */
+  break(message) {
+    for (const stream of this.#streams) stream.fail(new TypeError(message));
+  }
+
   /** The past is gone: who resumes from it gets 410. */
   forget() {
     this.#history = [];
@@ -77,7 +84,7 @@ export class Upstream {
     const all = [...this.#objects.values()].sort((a, b) => (a.metadata.uid < b.metadata.uid ? -1 : 1));
     const from = Number(request.continue ?? 0);
     const limit = Math.min(request.limit ?? Infinity, this.pageSize);
-    const items = all.slice(from, from + limit);
+    const items = all.slice(from, from + limit).map((object) => this.#sent(object));
     const left = all.length - from - items.length;
     const metadata = {
       resourceVersion: String(this.version),
@@ -101,6 +108,7 @@ export class Upstream {
     }
     let wake;
     let ended = false;
+    let failure;
     const stream = {
       push: (frame) => {
         if (!ended) waiting.push(frame);
@@ -110,12 +118,17 @@ export class Upstream {
         ended = true;
         wake?.();
       },
+      fail: (error) => {
+        failure = error;
+        stream.end();
+      },
     };
     signal.addEventListener("abort", stream.end);
     this.#streams.add(stream);
     try {
       for (;;) {
         while (waiting.length > 0) yield waiting.shift();
+        if (failure !== undefined) throw failure;
         if (ended) return;
         await new Promise((resolve) => (wake = resolve));
       }
@@ -124,8 +137,14 @@ export class Upstream {
     }
   }
 
+  /** As it goes out. */
+  #sent(object) {
+    if (object.metadata.uid !== this.spoiled) return object;
+    return { ...object, metadata: { ...object.metadata, resourceVersion: `v${object.metadata.resourceVersion}` } };
+  }
+
   #tell(event) {
-    const frame = JSON.stringify(event);
+    const frame = JSON.stringify({ ...event, object: this.#sent(event.object) });
     this.#history.push({ version: this.version, frame });
     for (const stream of this.#streams) stream.push(frame);
   }
