@@ -1,7 +1,7 @@
 //! What a resource holds at rest: bytes an object, and whether they stay what they are.
 //!
-//! `cargo bench --bench rest -- [--pods 100000] [--events 100000] [--further 1000000]`. Loads so many different pods, changes so many of
-//! them with all of the changes in the window, and then goes on. Prints one JSON object a line: `counted` is what the cache says, `held` what
+//! `cargo bench --bench rest -- [--pods 100000] [--events 100000] [--further 1000000] [--rounds 2]`. Loads so many different pods, changes so many
+//! of them with all of the changes in the window, and then goes on, in rounds. Prints one JSON object a line: `counted` is what the cache says, `held` what
 //! the allocator gave, `peak` the most that it gave meanwhile, in bytes; and what packing and reading cost beside decoding the text.
 
 mod counting;
@@ -187,7 +187,8 @@ fn main() {
     let value = |name: &str| arguments.iter().position(|it| it == name).and_then(|at| arguments.get(at + 1)).cloned();
     let number = |name: &str, default: u32| value(name).map_or(default, |text| text.parse().expect("a number"));
     let pod = std::fs::read(value("--pod").unwrap_or_else(|| "tests/data/pod.json".into())).expect("a pod");
-    let (pods, events, further) = (number("--pods", 100_000), number("--events", 100_000), number("--further", 1_000_000));
+    let (pods, events) = (number("--pods", 100_000), number("--events", 100_000));
+    let (further, rounds) = (number("--further", 1_000_000), number("--rounds", 2));
 
     cost(&pod);
     let mut cluster = Cluster::new(&pod, pods, events as usize);
@@ -196,6 +197,8 @@ fn main() {
     cluster.print("loaded");
     cluster.change(events);
     cluster.print("changed");
-    cluster.change(further);
-    cluster.print("further");
+    for _ in 0..rounds {
+        cluster.change(further);
+        cluster.print("further");
+    }
 }

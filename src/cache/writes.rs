@@ -18,7 +18,7 @@ use crate::json::scan::scan_object;
 use crate::key::{key as checked_key, split};
 use crate::object::Object;
 use crate::runtime::Millis;
-use crate::source::page::check;
+use crate::source::page::{self, check, unreadable};
 use crate::source::{DeleteOptions, ListRequest, Narrow, ObjectName, WriteRequest};
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
@@ -189,17 +189,16 @@ impl Resource {
         let mut request = ListRequest { limit, narrow: Some(narrow), ..ListRequest::default() };
         let (fields, mut found) = (whole(), None);
         loop {
-            let (mut page, mut scanner) = (self.source.list(request.clone()).await?, ListScanner::new());
-            while let Some(chunk) = page.next().await {
-                let scanned = scanner.push(&chunk?, &fields, &mut |item| {
+            let (mut body, mut scanner) = (self.source.list(request.clone()).await?, ListScanner::new());
+            while let Some(chunk) = body.next().await {
+                page::scan(&mut scanner, &chunk?, &fields, &mut |item| {
                     let namespace = item.namespace.as_deref().unwrap_or("");
                     if item.name.as_deref() == Some(&name.name) && (name.namespace.is_empty() || namespace == name.namespace) {
                         found = Some(Object::new(item));
                     }
-                });
-                scanned.map_err(|error| Error::decode(error.to_string()))?;
+                })?;
             }
-            let head = scanner.finish().map_err(|error| Error::decode(error.to_string()))?;
+            let head = scanner.finish().map_err(|error| unreadable(&error))?;
             check(&head)?;
             if let Some(found) = found {
                 return found;

@@ -44,6 +44,8 @@ pub enum ErrorKind {
     MissingType,
     /// A watch frame without `object`.
     MissingObject,
+    /// The host has no memory to gather what arrives in pieces. No fault of the document.
+    OutOfMemory,
 }
 
 impl ErrorKind {
@@ -69,6 +71,7 @@ impl ErrorKind {
             ErrorKind::DuplicateItems => "duplicate `items`",
             ErrorKind::MissingType => "watch frame without a type",
             ErrorKind::MissingObject => "watch frame without an object",
+            ErrorKind::OutOfMemory => "there is no memory to go on",
         }
     }
 }

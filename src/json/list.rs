@@ -110,6 +110,11 @@ impl ListScanner {
         self.broken.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// Bytes that were gathered of what is not whole yet. Reading it takes as many again, when it is.
+    pub fn gathered(&self) -> usize {
+        self.partial.len() + self.head.len()
+    }
+
     /// Takes the next bytes and hands out the items that are whole with them, in their order. Behind an error nothing
     /// more is read; what was handed out before it was valid by itself, but the page is not.
     pub fn push(&mut self, chunk: &[u8], fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<(), JsonError> {
@@ -192,9 +197,8 @@ impl ListScanner {
     fn gather_item(&mut self, chunk: &[u8], at: usize, fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<usize, JsonError> {
         let (end, whole) = self.nesting.follow(chunk, at);
         let start = self.before + at - self.partial.len();
-        if self.partial.is_empty() {
-            self.partial.reserve(self.usual.max(end - at));
-        }
+        let more = if self.partial.is_empty() { self.usual.max(end - at) } else { end - at };
+        self.partial.try_reserve(more).map_err(|_| JsonError::new(ErrorKind::OutOfMemory, self.before + at))?;
         self.partial.extend_from_slice(&chunk[at..end]);
         if whole {
             match scan_object_at(&self.partial, 0, ITEM_DEPTH, fields) {
@@ -221,6 +225,7 @@ impl ListScanner {
     fn gather_head(&mut self, chunk: &[u8], at: usize) -> Result<usize, JsonError> {
         for (offset, &byte) in chunk[at..].iter().enumerate() {
             let position = self.before + at + offset;
+            self.head.try_reserve(1).map_err(|_| JsonError::new(ErrorKind::OutOfMemory, position))?;
             self.head.push(byte);
             match self.outline.step(byte, &self.head) {
                 Step::On => {}

@@ -12,7 +12,7 @@ use crate::cache::incoming::{Connection, Incoming, Quarantined};
 use crate::json::{Identity, ListHead, ListScanner};
 use crate::key::is_name;
 use crate::object::Object;
-use crate::source::page::{check, head_version};
+use crate::source::page::{self, check, head_version, unreadable};
 use crate::source::{ListRequest, buffers};
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
@@ -128,8 +128,6 @@ impl Reflector {
                 Err(stop) => return Err(self.stopped(stop, "the list has stood still")),
             };
             for piece in chunk.chunks(PIECE) {
-                // Many small objects take more than their text.
-                buffers::look_ahead(piece.len())?;
                 self.scan(&mut scanner, piece, progress)?;
                 self.host.pace().await;
             }
@@ -149,7 +147,7 @@ impl Reflector {
 
     fn scan(&self, scanner: &mut ListScanner, piece: &[u8], progress: &mut Progress) -> Result<(), Error> {
         let fields = self.fields.borrow();
-        let scanned = scanner.push(piece, &fields, &mut |item| {
+        let scanned = page::scan(scanner, piece, &fields, &mut |item| {
             let (namespace, name) = (item.namespace.clone(), item.name.clone());
             // Without a name that can be one, its uid tells which one it is.
             let uid = if name.as_deref().is_some_and(is_name) { None } else { item.uid.clone() };
@@ -166,7 +164,7 @@ impl Reflector {
             }
         });
         progress.refused.extend(scanner.take_broken().into_iter().map(|broken| (broken.identity, unreadable(&broken.error))));
-        scanned.map_err(|error| unreadable(&error))
+        scanned
     }
 
     /// What of a whole page cannot be taken goes into quarantine, if it could not the time before; else the list has failed.
@@ -215,8 +213,4 @@ fn passing(error: &Error) -> bool {
             | ErrorCode::Unauthorized
             | ErrorCode::Overflow
     )
-}
-
-fn unreadable(error: &crate::json::JsonError) -> Error {
-    Error::decode(format!("unable to decode the list: {error}"))
 }

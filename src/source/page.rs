@@ -4,8 +4,8 @@ use futures::StreamExt;
 
 use super::kubernetes::MAX_FRAME_BYTES;
 use super::{PageStream, buffers};
-use crate::json::ListHead;
-use crate::status::Error;
+use crate::json::{ErrorKind, FieldSet, JsonError, ListHead, ListScanner, Scanned};
+use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 
 /// A body that is one document, whole; protocol error beyond the longest frame.
@@ -19,7 +19,24 @@ pub async fn read_all(mut body: PageStream) -> Result<Vec<u8>, Error> {
             return Err(Error::protocol(format!("an object is longer than {MAX_FRAME_BYTES} bytes")));
         }
     }
+    // Whoever reads it keeps a copy.
+    buffers::look_ahead(document.len())?;
     Ok(document)
+}
+
+/// Reads the next bytes of a page. Fails with code `out-of-memory` when there is none for what is read, else with `decode`.
+pub fn scan(scanner: &mut ListScanner, bytes: &[u8], fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<(), Error> {
+    // Many small objects take more than their text; and what was gathered is copied when it is whole.
+    buffers::look_ahead(bytes.len().saturating_add(scanner.gathered()))?;
+    scanner.push(bytes, fields, item).map_err(|error| unreadable(&error))
+}
+
+/// What is said of a list that cannot be read.
+pub fn unreadable(error: &JsonError) -> Error {
+    match error.kind {
+        ErrorKind::OutOfMemory => Error::new(ErrorCode::OutOfMemory, format!("{error} of the list")),
+        _ => Error::decode(format!("unable to decode the list: {error}")),
+    }
 }
 
 /// The version of a page; protocol error when it has none that can be used.
@@ -49,7 +66,6 @@ pub fn check(head: &ListHead) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::{FieldSet, ListScanner};
 
     fn checked(page: &str) -> Result<(), String> {
         let mut scanner = ListScanner::new();

@@ -13,7 +13,7 @@ use crate::json::list::{ListHead, ListScanner};
 use crate::object::Object;
 use crate::selector::FieldSelector;
 use crate::sort::sort_by;
-use crate::source::page::{check, head_version};
+use crate::source::page::{self, check, head_version, unreadable};
 use crate::source::{ListRequest, Narrow};
 use crate::status::Error;
 
@@ -116,22 +116,21 @@ impl Resource {
 
     /// One page.
     pub(in crate::cache) async fn page(&self, request: ListRequest, each: &mut dyn FnMut(Rc<Object>)) -> Result<ListHead, Error> {
-        let mut page = self.source.list(request).await?;
+        let mut body = self.source.list(request).await?;
         let mut scanner = ListScanner::new();
         let mut refused = None;
-        while let Some(chunk) = page.next().await {
+        while let Some(chunk) = body.next().await {
             let chunk = chunk?;
             let fields = self.cacher.borrow().fields().clone();
-            let scanned = scanner.push(&chunk, &fields.borrow(), &mut |item| match Object::new(item) {
+            page::scan(&mut scanner, &chunk, &fields.borrow(), &mut |item| match Object::new(item) {
                 Ok(object) => each(object),
                 Err(error) => refused = refused.take().or(Some(error)),
-            });
-            scanned.map_err(|error| Error::decode(error.to_string()))?;
+            })?;
         }
         if let Some(error) = refused {
             return Err(error);
         }
-        let head = scanner.finish().map_err(|error| Error::decode(error.to_string()))?;
+        let head = scanner.finish().map_err(|error| unreadable(&error))?;
         check(&head)?;
         Ok(head)
     }
