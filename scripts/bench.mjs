@@ -3,7 +3,7 @@
 // harness did the same work is, by a checksum over what its subscribers received.
 //   ROW...      only these rows; see benches/rows
 //   quick       fewer rounds and smaller lists: whether it all works, not how fast it is; kept in artifacts/
-//   --name=NAME the result's file, benches/results/NAME.json (latest); a whole run as "latest" also goes into benches/README.md
+//   --name=NAME the result's file, benches/results/NAME.json (latest); a whole run as "latest" also goes into benches/README.md and README.md
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { format } from "prettier";
@@ -11,7 +11,7 @@ import { launch, withPage } from "../benches/lib/browser.mjs";
 import { bundlePage } from "../benches/lib/bundle.mjs";
 import { commit, machine } from "../benches/lib/machine.mjs";
 import { intoReadme } from "../benches/lib/readme.mjs";
-import { disagreements, ratioTable } from "../benches/lib/report.mjs";
+import { disagreements, goalTable, ratioTable } from "../benches/lib/report.mjs";
 import { ROWS } from "../benches/rows/index.mjs";
 import { startServer } from "../www/server/index.mjs";
 import { build } from "./build.mjs";
@@ -98,7 +98,10 @@ await main(async () => {
   const file = join(root, kept);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, await format(JSON.stringify({ ...about, results }), { parser: "json", printWidth: 140 }));
-  if (mode === "full" && whole && name === "latest") intoReadme(root, "latest", `${where}\n\n${tables}`);
+  if (mode === "full" && whole && name === "latest") {
+    intoReadme(root, "latest", `${where}\n\n${tables}`);
+    intoReadme(root, "figures", goalTable(lines), "README.md");
+  }
 
   const wrong = done.flatMap((row) =>
     Object.entries(row.scenarios(results[row.name])).flatMap(([scenario, result]) => disagreements(result, `${row.name}, ${scenario}`)),

@@ -84,6 +84,23 @@ export function ratioTable(lines) {
   );
 }
 
+/** The lines that something is asked of, in few columns: for who wants to know what to expect. */
+export function goalTable(lines) {
+  return table(
+    ["what", "watchcache", "beside", "which takes", "ratio", "goal"],
+    lines
+      .filter(({ goal }) => goal)
+      .map((line) => [
+        line.what,
+        measure(line.ours, line.unit),
+        line.peer,
+        measure(line.theirs, line.unit),
+        number(line.ratio),
+        verdict(line),
+      ]),
+  );
+}
+
 /** The harnesses of a scenario that did not do the same work, as sentences. */
 export function disagreements(scenario, name) {
   const groups = scenario.alike ?? [Object.keys(scenario.harnesses)];

@@ -32,18 +32,27 @@ async function measure({ root, say }) {
   };
 }
 
-const GOALS = { wasm: 90_000, javascript: 15_000 };
+/** In kB. */
+const GOALS = { wasm: 90, javascript: 15 };
+
+/** For the lines with a goal. */
+function sizeLines(results) {
+  const line = (what, name) => {
+    const ours = results[name].brotli / 1000;
+    return { what: `${what}, brotli`, unit: "kB", ours, peer: "", goal: { ours: [GOALS[name], `${GOALS[name]} kB`] } };
+  };
+  return [line("the WebAssembly", "wasm"), line("the JavaScript, bundled and minified", "javascript")];
+}
 
 /** A table of its own. */
 function sizeTable(results) {
   const kilo = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;
   const line = (what, name) => {
     const { raw, gzip, brotli } = results[name];
-    const goal = GOALS[name] ? `brotli ≤ ${GOALS[name] / 1000} kB: ${brotli <= GOALS[name] ? "met" : "missed"}` : "";
-    return [what, kilo(raw), kilo(gzip), kilo(brotli), goal];
+    return [what, kilo(raw), kilo(gzip), kilo(brotli)];
   };
   return table(
-    ["size", "raw", "gzip", "brotli", "goal"],
+    ["size", "raw", "gzip", "brotli"],
     [
       line("watchcache_bg.wasm", "wasm"),
       line("JavaScript, bundled and minified", "javascript"),
@@ -52,4 +61,4 @@ function sizeTable(results) {
   );
 }
 
-export default { name: "size", measure, scenarios: () => ({}), lines: () => [], table: sizeTable };
+export default { name: "size", measure, scenarios: () => ({}), lines: sizeLines, table: sizeTable };
