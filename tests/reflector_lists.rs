@@ -19,10 +19,7 @@ fn pg_01_pages_are_as_many_as_needed() {
         assert!(list_requests(&rig).iter().all(|list| list.limit == Some(10) && list.resource_version.is_none()));
         assert_eq!(rig.replay.borrow().version, Some(100 + items as u64));
     }
-}
-
-#[test]
-fn a_list_has_the_version_of_its_first_page() {
+    // Of several pages the first one's version counts.
     let first = br#"{"metadata":{"resourceVersion":"100","continue":"x"},"items":[]}"#;
     let second = br#"{"metadata":{"resourceVersion":"170"},"items":[]}"#;
     let rig = Rig::with(49, config(), 0, |upstream| {
@@ -183,11 +180,28 @@ fn js_10_no_items_are_an_empty_list_only_with_a_version() {
         ("{}", false),
         (r#"{"kind":"PodList","metadata":{"resourceVersion":"new"},"items":[]}"#, false),
     ] {
-        let rig = Rig::with(36, config(), 0, |upstream| upstream.list_faults.borrow_mut().push_back(ListFault::Body(body.into())));
+        let fault = || ListFault::Body(body.into());
+        let rig = Rig::with(36, config(), 0, |upstream| upstream.list_faults.borrow_mut().push_back(fault()));
         rig.run(10);
         let replay = rig.replay.borrow();
         assert_eq!((replay.replaces(), replay.errors().len()), if taken { (1, 0) } else { (0, 1) }, "{body}");
         assert!(replay.errors().iter().all(|error| error.code == ErrorCode::Protocol));
+        drop(replay);
+
+        // What is held goes with an empty list, and stays with what is none.
+        let rig = Rig::with(36, config(), 0, |upstream| {
+            upstream.put("", "a");
+        });
+        rig.run(2 * SECOND);
+        rig.upstream.freeze_streams();
+        if taken {
+            assert_eq!(rig.upstream.delete("", "a"), 102);
+        }
+        rig.upstream.list_faults.borrow_mut().push_back(ListFault::Body(body.replace("100", "102").into()));
+        rig.handle.refresh();
+        rig.run(10);
+        let rows: Vec<String> = rig.replay.borrow().rows.keys().cloned().collect();
+        assert_eq!(rows, if taken { vec![] } else { vec!["a".to_owned()] }, "{body}");
     }
 }
 

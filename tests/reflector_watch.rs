@@ -265,6 +265,35 @@ fn ref_10_internal_errors_are_retried_for_thirty_seconds() {
     assert_eq!(rig.lists(), 2);
 }
 
+/// Whatever else goes wrong meanwhile, the window is that of the internal errors: nothing prolongs it, and nothing begins it anew.
+#[test]
+fn rf_24_other_errors_do_not_touch_the_window_of_internal_ones() {
+    let rig = Rig::with(20, config(), 0, |upstream| fill(upstream, 1));
+    rig.run(2 * SECOND);
+    let began = rig.now();
+    let mut others = 0;
+    while rig.lists() == 1 {
+        let other = rig.now() > began + 10 * SECOND && others < 3;
+        others += usize::from(other);
+        let status = if other { Status::new(429, "TooManyRequests", "slow") } else { Status::internal("leader changed") };
+        rig.upstream.send_error(&status);
+        rig.run(0);
+        while rig.lists() == 1 && rig.upstream.connections() == 0 && !ended(&rig) {
+            rig.run(100);
+        }
+        if ended(&rig) {
+            break;
+        }
+        rig.run(900);
+    }
+    let lasted = rig.now() - began;
+    assert!(others == 3 && (30 * SECOND..33 * SECOND).contains(&lasted), "{others} others, {lasted} ms");
+}
+
+fn ended(rig: &Rig) -> bool {
+    !rig.replay.borrow().errors().is_empty()
+}
+
 /// What forty watches say of their end.
 fn timeouts(config: &ReflectorConfig) -> Vec<u32> {
     let drawn = (0..40).map(|seed| {

@@ -96,14 +96,27 @@ mod tests {
         (0..count).map(|_| backoff.next(0, &mut random)).sum()
     }
 
+    const QUICK: Retry = Retry { initial_ms: 1, factor: 2.0, cap_ms: 50, jitter: 1.0, reset_after_ms: 120_000 };
+
     #[test]
-    fn ref_12_and_rf_21_waits_double_up_to_their_cap() {
-        let retry = Retry { initial_ms: 1, factor: 2.0, cap_ms: 50, jitter: 1.0, reset_after_ms: 120_000 };
+    fn ref_12_waits_double_up_to_their_cap_and_stay_there() {
         for seed in 0..200 {
-            let few = total(retry.clone(), 5, seed);
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut backoff = Backoff::new(QUICK);
+            for base in [1, 2, 4, 8, 16, 32].into_iter().chain([50; 34]) {
+                let wait = backoff.next(0, &mut random);
+                assert!((base..=2 * base).contains(&wait), "{wait} of {base}");
+            }
+        }
+    }
+
+    #[test]
+    fn rf_21_five_failures_take_a_moment_and_forty_the_cap_each() {
+        for seed in 0..200 {
+            let few = total(QUICK, 5, seed);
             assert!((31..=62).contains(&few), "{few}");
             // 1 + 2 + … + 32, then 34 times 50, each up to doubled.
-            let many = total(retry.clone(), 40, seed);
+            let many = total(QUICK, 40, seed);
             assert!((1763..=3526).contains(&many), "{many}");
         }
     }

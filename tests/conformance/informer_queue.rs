@@ -10,7 +10,7 @@ use watchcache::status::ErrorCode;
 
 use crate::support::informed::{Informed, read};
 use crate::support::rig::{Rig, Setup};
-use crate::upstream::Upstream;
+use crate::upstream::{ListFault, Upstream};
 
 fn with_relist_updates() -> InformerOptions {
     InformerOptions { relist_updates: true, ..InformerOptions::default() }
@@ -409,12 +409,23 @@ fn q_27_synced_is_who_has_handled_all_of_the_first_list() {
     informed.done(handler);
     assert!(informed.handler_synced(handler));
     assert_eq!(informed.told_handler_synced(handler), 1);
+    // One key twice: it is one object, told once, and with that told all of it is.
+    let items = [101, 102].map(|version| format!(r#"{{"metadata":{{"name":"a","resourceVersion":"{version}"}}}}"#)).join(",");
+    let body = format!(r#"{{"kind":"PodList","apiVersion":"v1","metadata":{{"resourceVersion":"102"}},"items":[{items}]}}"#);
+    let informed = Informed::idle(InformerOptions::default(), Setup::default(), |upstream| {
+        upstream.put("", "a");
+        upstream.put("", "a");
+        upstream.list_faults.borrow_mut().push_back(ListFault::Body(body.into_bytes()));
+    });
+    let handler = informed.handler();
+    informed.start();
+    assert_eq!(informed.heard(handler), ["A!(a@102)"]);
+    assert!(informed.has_synced() && informed.handler_synced(handler));
 }
 
 /// A first list that is tried again: what its pages had brought and the next try lacks was told to nobody, so nobody is told that it is gone.
 #[test]
 fn q_28_what_a_failed_first_list_brought_is_no_state() {
-    use crate::upstream::ListFault;
     let setup = Setup { page_size: 1, ..Setup::default() };
     let informed = Informed::idle(InformerOptions::default(), setup, |upstream| {
         for name in ["bar", "baz", "foo"] {

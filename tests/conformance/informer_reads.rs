@@ -170,6 +170,26 @@ fn st_16_indexes_follow_a_running_informer_and_may_come_late() {
     assert_eq!(informed.by_index("labels", "a").unwrap(), ["pod1", "pod3"], "what has ended can still be read");
 }
 
+#[test]
+fn st_18_a_list_that_replaces_the_state_replaces_what_stands_in_every_index() {
+    let informed = with(&[("a", "old"), ("b", "same"), ("c", "gone")]);
+    informed.index("path", "spec.text").unwrap();
+    informed.index_by("function", words).unwrap();
+    for index in ["path", "function"] {
+        assert_eq!(informed.index_values(index), ["gone", "old", "same"]);
+    }
+    informed.rig.lose_history(|upstream| {
+        put(upstream, "a", "new");
+        upstream.delete("", "c");
+        put(upstream, "d", "same");
+    });
+    for index in ["path", "function"] {
+        assert_eq!(informed.index_values(index), ["new", "same"]);
+        assert_eq!(informed.index_keys(index, "same").unwrap(), ["b", "d"]);
+        assert_eq!((informed.by_index(index, "new").unwrap(), informed.by_index(index, "old").unwrap()), (vec!["a".to_owned()], vec![]));
+    }
+}
+
 /// Values that come for an object which has changed meanwhile are no news.
 #[test]
 fn values_of_what_is_no_longer_held_do_not_count() {

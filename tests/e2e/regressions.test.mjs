@@ -355,6 +355,9 @@ describe("what such clients are held to", () => {
       await settle();
       /** @type {string[]} */
       const phases = [];
+      /** @type {any[]} */
+      const told = [];
+      await ours.pods.informer({ onWatchError: (interruption) => void told.push(interruption) }).synced;
       ours.pods.addEventListener("status", () => {
         if (phases.at(-1) !== ours.pods.status.phase) phases.push(ours.pods.status.phase);
       });
@@ -367,6 +370,14 @@ describe("what such clients are held to", () => {
       await settle();
       assert.deepEqual(phases, ["reconnecting", "live"]);
       assert.equal(server.watches.length, 2);
+      assert.deepEqual(
+        told.map(({ phase, error, delayMs, stale }) => [phase, error.code, delayMs, stale]),
+        [["reconnecting", "network", 0, true]],
+      );
+      server.drop();
+      await eventually(() => told.length === 2, "the next");
+      await settle();
+      assert.equal(told.length, 2);
     }));
 
   it("a frame that comes piece by piece is no silence, and silence is", async () => {

@@ -146,6 +146,40 @@ test("q_26: however often everything is told again, a transform never meets its 
   await until(() => updates > 20);
 });
 
+test("in_13: a registration of another informer is left where it is", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource } = await live(upstream);
+  const [one, other] = [resource.informer(), resource.informer()];
+  const heard = [];
+  const registration = one.addEventHandler(({ key }) => void heard.push(key));
+  await registration.synced;
+  await other.removeEventHandler(registration);
+  upstream.put(pod("a/y"));
+  await until(() => heard.length === 2);
+  await one.removeEventHandler(registration);
+  await one.removeEventHandler(registration);
+  upstream.put(pod("a/z"));
+  await until(() => resource.size === 3);
+  assert.deepEqual(heard, ["a/x", "a/y"]);
+});
+
+test("in_14: one function registered twice is called twice, and once when one registration is gone", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource } = await live(upstream);
+  const informer = resource.informer();
+  const heard = [];
+  const handler = ({ key }) => void heard.push(key);
+  const [first, second] = [informer.addEventHandler(handler), informer.addEventHandler(handler)];
+  assert.notEqual(first, second);
+  await Promise.all([first.synced, second.synced]);
+  assert.deepEqual(heard.splice(0), ["a/x", "a/x"]);
+  await first.remove();
+  upstream.put(pod("a/y"));
+  await until(() => heard.length > 0);
+  await pause(5);
+  assert.deepEqual(heard, ["a/y"]);
+});
+
 test("in_34: a deletion always has its key, and what was last known of the object", async () => {
   const upstream = new Upstream([pod("a/seen"), pod("a/unseen")]);
   const { resource, cache } = await live(upstream);

@@ -65,7 +65,7 @@ test("an event is read by paths without decoding either of its objects", async (
   assert.equal(cache.stats().resources[0].decoded, 0);
 });
 
-test("a handler that throws is reported each time, is synced, and harms nobody", async () => {
+test("in_24: a handler that throws is reported each time, is synced, and harms nobody", async () => {
   const upstream = new Upstream(["1", "2", "3", "4", "5"].map((key) => pod(`a/${key}`)));
   const { resource, reported } = open(upstream);
   const informer = resource.informer();
@@ -175,7 +175,21 @@ test("in_36: options that contradict or cannot be read are refused, and a handle
   await assert.rejects(informer.removeEventHandler({}), { code: "invalid" });
 });
 
-test("in_08 and in_09: handlers, old objects, indexes and reads see what the transform makes, of each version once", async () => {
+test("in_08: handlers hear of the names that the transform makes", async () => {
+  const upstream = new Upstream([pod("a/pod1"), pod("a/pod2")]);
+  const { resource } = open(upstream);
+  const informer = resource.informer({
+    transform(object) {
+      object.metadata.name = object.metadata.name.toUpperCase();
+      return object;
+    },
+  });
+  const handler = listener();
+  await informer.addEventHandler(handler).synced;
+  assert.deepEqual(handler.heard, ["A! POD1@101", "A! POD2@102"]);
+});
+
+test("in_09: handlers, old objects, indexes and reads see what the transform makes, of each version once", async () => {
   const upstream = new Upstream([pod("a/x"), pod("a/y")]);
   const { resource } = open(upstream, { debug: true, checkConsistency: false });
   const transformed = [];

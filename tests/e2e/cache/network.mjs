@@ -66,6 +66,9 @@ export function networkScenarios(getTarget) {
             await pods.synced();
             const rows = follow(pods);
             const seen = new Recorder(pods.watch({ resourceVersion: "0", sendInitialEvents: false, resourceVersionMatch: "NotOlderThan" }));
+            /** @type {any[]} */
+            const told = [];
+            await pods.informer({ onWatchError: (/** @type {any} */ interruption) => void told.push(interruption) }).synced;
             for (let round = 0; round < 15; round++) {
               await concurrently(20, (i) => place.label(numbered(i), { round: String(round) }));
               // Not within a watch's first second, before anything new: that is no watch, and a list would follow.
@@ -77,6 +80,9 @@ export function networkScenarios(getTarget) {
             }
             await assertIntegrity(pods, place.api, place.pods);
             assert.equal(traffic.lists().length, 1, "a lost connection needs no list");
+            assert.equal(told.length, 15, "each is told, once");
+            for (const { phase, error, delayMs, stale } of told)
+              assert.deepEqual([phase, error.code, delayMs, stale], ["reconnecting", "network", 0, true]);
             await eventually(
               () => seen.events.length >= 300,
               () => `300 events, not ${seen.events.length}`,
