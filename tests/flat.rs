@@ -9,17 +9,22 @@ use std::rc::Rc;
 use futures::channel::mpsc;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt, stream};
+use watchcache::cache::cacher::Cacher;
+use watchcache::cache::incoming::{ChangeKind, Incoming};
+use watchcache::cache::index::Indexes;
 use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::resource::{Resource, ResourceConfig};
 use watchcache::cache::status::Phase;
 use watchcache::cache::views::ViewOptions;
 use watchcache::cache::window::WindowBounds;
-use watchcache::json::FieldSet;
 use watchcache::json::path::Path;
+use watchcache::json::{FieldSet, scan_object};
+use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use watchcache::status::Error;
+use watchcache::version::Version;
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::overflow::OnOverflow;
 use watchcache::watch::watcher::Demand;
@@ -241,4 +246,106 @@ fn settled(rig: &mut Rig) -> usize {
     rig.changes(4_000);
     rig.time.advance(10_000);
     HELD.allocated()
+}
+
+/// Objects of one kind that all differ, in a cacher of their own.
+struct Different {
+    cacher: Cacher,
+    // How often each has changed.
+    changes: Vec<u64>,
+    version: u64,
+    /// Letters that all have in common.
+    common: String,
+    random: fastrand::Rng,
+}
+
+impl Different {
+    fn new(count: usize, common: usize) -> Self {
+        let mut random = fastrand::Rng::with_seed(7);
+        let common = (0..common).map(|_| random.alphanumeric()).collect();
+        let bounds = WindowBounds { lower: count, upper: count, ..WindowBounds::default() };
+        let cacher = Cacher::new(Rc::new(RefCell::new(FieldSet::new(Vec::new()))), bounds, Indexes::default(), 0);
+        Self { cacher, changes: vec![0; count], version: LISTED, common, random }
+    }
+
+    fn object(&self, number: usize) -> Rc<Object> {
+        let mut random = fastrand::Rng::with_seed(number as u64);
+        let uid: String = (0..36).map(|_| random.alphanumeric()).collect();
+        let text = format!(
+            r#"{{"metadata":{{"name":"pod-{number}","namespace":"team","resourceVersion":"{}","uid":"{uid}"}},"spec":{{"nodeName":"node-{}","text":"{}"}},"status":{{"changes":{}}}}}"#,
+            self.version,
+            number % 100,
+            self.common,
+            self.changes[number],
+        );
+        Object::new(scan_object(text.as_bytes(), &self.cacher.fields().borrow()).unwrap()).unwrap()
+    }
+
+    /// The list, in messages as the reflector sends them. Returns the most bytes that were held meanwhile.
+    fn load(&mut self) -> usize {
+        let (mut all, mut most) = (Vec::new(), 0);
+        for from in (0..self.changes.len()).step_by(PAGE) {
+            let objects: Vec<_> = (from..(from + PAGE).min(self.changes.len())).map(|number| self.object(number)).collect();
+            all.extend(objects.iter().cloned());
+            self.cacher.apply(Incoming::Page { objects, loaded: all.len(), remaining: None }, 0, 0);
+            most = most.max(HELD.allocated());
+        }
+        self.cacher.apply(Incoming::Replace { objects: all, version: Version::from(LISTED) }, 0, 0);
+        self.rest();
+        most
+    }
+
+    /// Changes to any of them, and a round of packing now and then. Returns the most bytes that were counted after one.
+    fn change(&mut self, events: usize) -> usize {
+        let mut most = 0;
+        for event in 1..=events {
+            let number = self.random.usize(..self.changes.len());
+            self.changes[number] += 1;
+            self.version += 1;
+            let object = self.object(number);
+            self.cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+            if event % 1_000 == 0 {
+                self.rest();
+                most = most.max(self.cacher.bytes());
+            }
+        }
+        most
+    }
+
+    fn rest(&mut self) {
+        self.cacher.begin_rest();
+        while self.cacher.rest() {}
+        let _told = self.cacher.take_signals();
+    }
+}
+
+/// Objects of a message.
+const PAGE: usize = 100;
+
+#[test]
+fn law_08_bounded_a_long_list_takes_little_more_while_it_arrives_than_afterwards() {
+    let _alone = ALONE.lock();
+    let empty = HELD.allocated();
+    let mut objects = Different::new(3_000, 10_000);
+    let most = objects.load() - empty;
+    let resting = HELD.allocated() - empty;
+    assert!(resting < 3 << 20, "{resting} bytes for 30 MB of text");
+    assert!(most < resting + (7 << 19), "{most} bytes meanwhile, {resting} afterwards");
+}
+
+#[test]
+fn law_08_bounded_different_objects_that_change_all_day_take_no_more_than_in_the_morning() {
+    let _alone = ALONE.lock();
+    const COUNT: usize = 5_000;
+    let empty = HELD.allocated();
+    let mut objects = Different::new(COUNT, 700);
+    objects.load();
+    // Until each has so many older versions that one of them is packed whole, as it will be ever after.
+    objects.change(12 * COUNT);
+    let morning = objects.change(5 * COUNT);
+    let evening = objects.change(15 * COUNT);
+    // What is packed lies in blocks of a quarter of a megabyte: of them there is one more or one less.
+    assert!(evening <= morning + (1 << 18), "{morning} bytes became {evening}");
+    let (counted, held) = (objects.cacher.bytes(), HELD.allocated() - empty);
+    assert!(counted.abs_diff(held) < held / 10, "{counted} bytes are counted, and {held} held");
 }

@@ -188,6 +188,7 @@ impl Cacher {
             self.views.change(previous.as_ref(), Some(object), &self.fields.borrow());
             self.informers.shown_early(previous.as_ref(), object);
         }
+        while self.packer.is_behind() && self.pack_next() {}
     }
 
     fn replace(&mut self, objects: Vec<Rc<Object>>, version: Version, now: Millis) {

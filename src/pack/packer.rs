@@ -15,9 +15,11 @@ const SHORTEST: usize = 96;
 const DEEPEST: u8 = 8;
 /// For less than so many bytes that wait it is not worth to begin: a small resource stays as it came.
 const LITTLE: usize = 64 << 10;
-/// Objects that wait may hold so many bytes. Beyond it they are packed at once, so that a long list needs no more memory while it arrives
-/// than it will later.
+/// Objects that wait may hold so many bytes. Beyond it they are packed at once.
 const MOST_WAITING: usize = 32 << 20;
+/// While a list arrives only so many: a long one needs hardly more memory then than it will later, and what a page of the browser took once it
+/// never gives back.
+const MOST_LISTED: usize = 2 << 20;
 
 /// What waits to be packed, and where it goes.
 #[derive(Debug, Default)]
@@ -104,6 +106,11 @@ impl Packer {
     /// Whether so much waits that it should not wait for a round.
     pub(crate) fn is_pressed(&self) -> bool {
         self.waiting > MOST_WAITING
+    }
+
+    /// Whether more waits than should while a list arrives.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.waiting > MOST_LISTED
     }
 
     /// A round begins: what has arrived up to now is not touched any more.
