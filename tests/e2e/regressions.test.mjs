@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createWatchCache } from "watchcache";
+import * as lookAlike from "watchcache/compat/client-node";
 import { Recorder, eventually } from "./cache.mjs";
 import { ScriptedServer, pod } from "./scripted.mjs";
 
@@ -284,6 +285,14 @@ describe("what users of such clients reported", () => {
       await ours.pods.synced();
       const { items } = await ours.pods.list({ resourceVersion: "0" });
       assert.deepEqual([items.length, items[199_999].metadata.name], [200_000, "pod-199999"]);
+      const alike = lookAlike.makeInformer(ours.cache, PATH);
+      await alike.start();
+      const listed = alike.list("default");
+      assert.deepEqual(
+        [listed.length, listed[199_999].metadata?.name, alike.get("pod-000007", "default")?.metadata?.name],
+        [200_000, "pod-199999", "pod-000007"],
+      );
+      await alike.stop();
     } finally {
       await theirs.informer.stop();
       await ours.cache.close();
