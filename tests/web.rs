@@ -57,8 +57,7 @@ async fn objects_are_read_by_id_without_what_is_stripped_and_only_while_pinned()
     let object = world.resource.parse(id).unwrap();
     let metadata = Reflect::get(&object, &"metadata".into()).unwrap();
     assert!(Reflect::get(&metadata, &"managedFields".into()).unwrap().is_undefined());
-    assert_eq!(world.resource.key(id).unwrap(), "a/x");
-    assert_eq!(world.resource.version(id).unwrap(), "1");
+    assert_eq!(world.resource.names(id).unwrap(), "1 a/x");
     assert_eq!(world.resource.field(id, "status.phase").unwrap(), "Running");
     assert_eq!(world.resource.field(id, "status.restarts").unwrap(), 1.0);
     assert_eq!(js_sys::JSON::stringify(&world.resource.field(id, "metadata.labels").unwrap()).unwrap(), r#"{"app":"web"}"#);
@@ -162,8 +161,7 @@ async fn views_tell_rows_counts_and_places_and_follow_changes() {
     let world = World::synced().await;
     let spec = r#"{"predicate":false,"orderBy":[{"path":"status.restarts","as":"number","descending":true}],"groupBy":"metadata.namespace","window":{"offset":0,"limit":2}}"#;
     let view = world.resource.view(json(spec)).unwrap();
-    let keys =
-        || -> Vec<String> { world.resource.view_rows(view).unwrap().to_vec().iter().map(|id| world.resource.key(*id).unwrap()).collect() };
+    let keys = || -> Vec<String> { world.resource.view_rows(view).unwrap().to_vec().iter().map(|id| world.key(*id)).collect() };
     assert_eq!(keys(), ["b/z", "a/y"]);
     assert_eq!(world.resource.view_total(view).unwrap(), 3.0);
     assert_eq!(world.resource.view_counts(view).unwrap().join(" "), "a 2 b 1");

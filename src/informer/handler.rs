@@ -52,6 +52,8 @@ pub struct Handler {
     overflowing: bool,
     /// Whether it stands among those that a flush looks at.
     pub(super) pending: bool,
+    /// Notices of the next flush, or of the one under way, that it is given without a queue: so many, from the first on.
+    pub(super) straight: usize,
     /// It was removed; nothing is given to it any more.
     pub(super) gone: bool,
 }
@@ -70,8 +72,17 @@ impl Handler {
             paced: false,
             overflowing: false,
             pending: false,
+            straight: 0,
             gone: false,
         }
+    }
+
+    /// Whether a change may pass its queue by: nothing waits there, and it takes every change as it is.
+    pub fn is_straight(&self) -> bool {
+        let free = self.straight > 0 || !self.pending;
+        free && !(self.waiting || self.paced || self.gone || self.options.coalesce)
+            && self.options.filter.is_none()
+            && self.queue.is_empty()
     }
 
     /// Queues what a notice is to this handler. Returns whether its queue overflowed with it.
@@ -144,11 +155,16 @@ impl Handler {
 
     /// It is not done with the last of so many notices that it was given; it never got to those after, which wait again. With `pace` it gets
     /// one at a time from now on, until it is done with one at once.
-    pub fn wait(&mut self, begun: usize, pace: bool) {
+    ///
+    /// `straight` is what the flush gave without queues.
+    pub fn wait(&mut self, begun: usize, pace: bool, straight: &[Rc<Notice>]) {
         self.waiting = true;
         self.paced = pace;
-        let begun = begun.min(self.in_hand.len());
-        self.queue.push_front(self.in_hand.drain(begun..));
+        let straight = &straight[..self.straight.min(straight.len())];
+        let queued = begun.saturating_sub(straight.len()).min(self.in_hand.len());
+        self.queue.push_front(self.in_hand.drain(queued..));
+        self.queue.push_front(straight.iter().skip(begun).cloned());
+        self.straight = 0;
     }
 
     /// It is done with all that it was given.
@@ -160,6 +176,7 @@ impl Handler {
 
     /// A flush is over: unless it said that it is not done, it is.
     pub fn given(&mut self) {
+        self.straight = 0;
         if !self.waiting {
             self.paced = false;
             self.done();
@@ -192,7 +209,7 @@ impl Handler {
 
     /// Notices that wait.
     pub fn queued(&self) -> usize {
-        self.queue.len()
+        self.straight + self.queue.len()
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Informers {
     handlers: Slab<Handler>,
     // Registrations with something to take or to be told.
     pending: Vec<u32>,
+    // Changes that go to handlers past their queues, until the flush that tells them is over.
+    straight: Vec<Rc<Notice>>,
     // Registrations that the flush under way gave something to.
     served: Vec<u32>,
     // Removed ones whose ids may be used again after the flush under way.
@@ -68,6 +70,8 @@ pub struct Informers {
     interruptions: Vec<Interruption>,
     // Whether a queue overflowed since the last flush.
     overflowed: bool,
+    // Between what a flush takes and its end.
+    flushing: bool,
     flushes: u64,
 }
 
@@ -129,6 +133,7 @@ impl Informers {
         }
         self.handlers.clear();
         self.pending.clear();
+        self.straight.clear();
         self.served.clear();
         self.retired.clear();
         self.untold.clear();
@@ -203,7 +208,7 @@ impl Informers {
     /// The handler is not done with the last of so many notices of this flush (see [`Handler::wait`]).
     pub fn handler_waits(&mut self, id: u32, begun: usize, pace: bool) {
         if let Some(handler) = self.handlers.get_mut(id as usize).filter(|handler| !handler.gone) {
-            handler.wait(begun, pace);
+            handler.wait(begun, pace, &self.straight);
         }
     }
 
@@ -310,6 +315,9 @@ impl Informers {
 
     /// Queues a notice for every handler of every informer that has synced.
     fn tell(&mut self, notice: &Rc<Notice>, fields: &FieldSet) {
+        let place = self.straight.len();
+        let may_go_straight = place < PUMP_LIMIT && notice.kind != NoticeKind::Resynced && !self.flushing;
+        let mut went_straight = false;
         for (_, informer) in &self.informers {
             if !informer.synced || informer.stopped {
                 continue;
@@ -320,12 +328,23 @@ impl Informers {
                 if unchanged && !(informer.options.relist_updates && handler.resync.syncing) {
                     continue;
                 }
+                if may_go_straight && handler.is_straight() && handler.straight == place {
+                    handler.straight = place + 1;
+                    went_straight = true;
+                    if !std::mem::replace(&mut handler.pending, true) {
+                        self.pending.push(*id);
+                    }
+                    continue;
+                }
                 self.overflowed |= handler.hear(notice, fields);
                 if !handler.pending && handler.is_due() {
                     handler.pending = true;
                     self.pending.push(*id);
                 }
             }
+        }
+        if went_straight {
+            self.straight.push(notice.clone());
         }
     }
 
@@ -403,10 +422,19 @@ impl Informers {
                 notices.informers_synced.push(id);
             }
         }
+        self.flushing = true;
+        for (place, notice) in self.straight.iter().enumerate() {
+            notice.set_place(self.flushes, u32::try_from(place).unwrap_or(u32::MAX));
+        }
+        notices.table.clone_from(&self.straight);
         for id in std::mem::take(&mut self.pending) {
             let Some(handler) = self.handlers.get_mut(id as usize) else { continue };
             handler.pending = false;
-            for notice in handler.take(PUMP_LIMIT) {
+            let straight = if handler.gone { 0 } else { handler.straight };
+            for place in 0..straight {
+                notices.pairs.extend_from_slice(&[id, u32::try_from(place).unwrap_or(u32::MAX)]);
+            }
+            for notice in handler.take(PUMP_LIMIT.saturating_sub(handler.straight)) {
                 let place = notice.place_in(self.flushes).unwrap_or_else(|| {
                     let place = u32::try_from(notices.table.len()).unwrap_or(u32::MAX);
                     notice.set_place(self.flushes, place);
@@ -425,6 +453,8 @@ impl Informers {
 
     /// The flush is over: who did not say otherwise is done with it.
     pub fn given(&mut self) {
+        self.flushing = false;
+        self.straight.clear();
         for id in std::mem::take(&mut self.served) {
             if let Some(handler) = self.handlers.get_mut(id as usize) {
                 handler.given();

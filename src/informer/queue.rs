@@ -21,7 +21,7 @@ use crate::key::Key;
 pub struct Queue {
     // An emptied place is what came and went.
     notices: VecDeque<Option<Rc<Notice>>>,
-    // Notices that have left at the front, so that places keep their numbers.
+    // Notices that have left at the front, so that places keep their numbers. Below 0, and so around, where more were put there than left.
     left: u64,
     // By key, where the last notice stands that the next may merge with.
     mergeable: FxHashMap<Key, u64>,
@@ -40,7 +40,7 @@ impl Queue {
             self.append(notice);
             return 0;
         };
-        let place = self.mergeable.get(&key).map(|place| place - self.left);
+        let place = self.mergeable.get(&key).map(|place| place.wrapping_sub(self.left));
         let waiting = place.and_then(|place| self.notices.get_mut(usize::try_from(place).unwrap_or(usize::MAX)));
         if let Some(slot) = waiting
             && let Some(first) = slot.take()
@@ -79,7 +79,7 @@ impl Queue {
     }
 
     fn append_mergeable(&mut self, key: Key, notice: Rc<Notice>) {
-        self.mergeable.insert(key, self.left + self.notices.len() as u64);
+        self.mergeable.insert(key, self.left.wrapping_add(self.notices.len() as u64));
         self.append(notice);
     }
 
@@ -87,13 +87,13 @@ impl Queue {
     pub fn pop(&mut self) -> Option<Rc<Notice>> {
         loop {
             let notice = self.notices.pop_front()?;
-            self.left += 1;
+            self.left = self.left.wrapping_add(1);
             let Some(notice) = notice else { continue };
             self.count -= 1;
             self.resyncs -= usize::from(notice.kind == NoticeKind::Resynced);
             // What follows is another delivery.
             if let Some(key) = notice.key()
-                && self.mergeable.get(key) == Some(&(self.left - 1))
+                && self.mergeable.get(key) == Some(&self.left.wrapping_sub(1))
             {
                 self.mergeable.remove(key);
             }
@@ -104,7 +104,7 @@ impl Queue {
     /// Puts notices that were taken back to the front, in their order. They are as good as delivered: nothing merges with them.
     pub fn push_front(&mut self, notices: impl DoubleEndedIterator<Item = Rc<Notice>>) {
         for notice in notices.rev() {
-            self.left -= 1;
+            self.left = self.left.wrapping_sub(1);
             self.count += 1;
             self.resyncs += usize::from(notice.kind == NoticeKind::Resynced);
             self.notices.push_front(Some(notice));

@@ -131,7 +131,11 @@ export class Delivery implements Hooks {
   #handOut(packed: Float64Array, pairs: Uint32Array): void {
     const objects = this.#objects!();
     const events = new Array<StoredEvent<any>>(packed.length / 2);
-    for (let i = 0; i < events.length; i++) events[i] = new StoredEvent(objects, packed[2 * i]!, packed[2 * i + 1]!);
+    let lease = objects.lease();
+    for (let i = 0; i < events.length; i++) {
+      if (lease.isFull) lease = objects.lease();
+      events[i] = new StoredEvent(lease, packed[2 * i]!, packed[2 * i + 1]!);
+    }
     this.#events = events;
     this.#pairs = pairs;
     for (let from = 0; from < pairs.length; from = this.#at + 2) {

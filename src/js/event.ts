@@ -1,25 +1,34 @@
 import { toError } from "./errors.js";
-import type { ObjectTable } from "./objects.js";
+import type { Lease } from "./objects.js";
+import type { RawResource } from "./raw.js";
 import type { Path, WatchEvent } from "./types.js";
 
 const TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "BOOKMARK", "BOOKMARK"] as const;
 const INITIAL_EVENTS_END = 5;
 const RESYNC = 6;
 
+/** Version and key of an object. They cross together, because a short text costs the crossing more than the letters in it. */
+export function named(raw: RawResource, id: number): [version: string, key: string] {
+  const names = raw.names(id);
+  const space = names.indexOf(" ");
+  return [names.slice(0, space), names.slice(space + 1)];
+}
+
 /** An event as its subscribers see it. One is made for each event of a flush, whatever the number of its subscribers. */
 export class StoredEvent<T> implements WatchEvent<T> {
-  readonly #table: ObjectTable;
+  readonly #lease: Lease;
+  readonly #slot: number;
   readonly #id: number;
   readonly #kind: number;
   #object: T | undefined;
   #key: string | undefined;
   #version: string | undefined;
 
-  constructor(table: ObjectTable, kind: number, id: number) {
-    this.#table = table;
+  constructor(lease: Lease, kind: number, id: number) {
+    this.#lease = lease;
+    this.#slot = lease.add(id);
     this.#id = id;
     this.#kind = kind;
-    table.hold(this, id);
   }
 
   get type(): WatchEvent<T>["type"] {
@@ -27,15 +36,17 @@ export class StoredEvent<T> implements WatchEvent<T> {
   }
 
   get key(): string {
-    return (this.#key ??= this.#read((raw) => raw.key(this.#id)));
+    if (this.#key === undefined) this.#name();
+    return this.#key!;
   }
 
   get resourceVersion(): string {
-    return (this.#version ??= this.#read((raw) => raw.version(this.#id)));
+    if (this.#version === undefined) this.#name();
+    return this.#version!;
   }
 
   get object(): T {
-    return (this.#object ??= this.#table.read(this.#id, this) as T);
+    return (this.#object ??= this.#lease.table.read(this.#id, this.#lease, this.#slot) as T);
   }
 
   get raw(): Uint8Array {
@@ -59,9 +70,14 @@ export class StoredEvent<T> implements WatchEvent<T> {
     return { type: this.type, object: this.object };
   }
 
-  #read<V>(get: (raw: ObjectTable["raw"]) => V): V {
+  /** Both at once: who asks for one mostly asks for the other. */
+  #name(): void {
+    [this.#version, this.#key] = this.#read((raw) => named(raw, this.#id));
+  }
+
+  #read<V>(get: (raw: RawResource) => V): V {
     try {
-      return get(this.#table.raw);
+      return get(this.#lease.table.raw);
     } catch (error) {
       throw toError(error);
     }

@@ -86,7 +86,7 @@ export class InformerImpl<T> implements Informer<T> {
     notifier.attachInformer(id, this);
     try {
       raw.informerAddIndexers(id, described(this.#indexers));
-      for (const registration of [...this.#registrations]) registration.attach(raw, notifier, reader, id);
+      for (const registration of [...this.#registrations]) registration.attach(raw, notifier, objects, reader, id);
       if (this.#started) this.#begin(this.#at);
     } catch (error) {
       // Given before the core was there to judge it.
@@ -230,7 +230,7 @@ export class InformerImpl<T> implements Informer<T> {
       options,
     );
     const at = this.#at;
-    if (at !== undefined) this.#call(() => registration.attach(at.raw, at.notifier, at.reader, at.id));
+    if (at !== undefined) this.#call(() => registration.attach(at.raw, at.notifier, at.objects, at.reader, at.id));
     this.#registrations.add(registration);
     return registration;
   }

@@ -1,5 +1,7 @@
 import { toError } from "./errors.js";
-import type { ObjectTable } from "./objects.js";
+import { named } from "./event.js";
+import type { Lease } from "./objects.js";
+import type { RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
 import type { Deleted, InformerEvent, Path } from "./types.js";
 
@@ -8,28 +10,32 @@ export const NoticeKind = { added: 0, initiallyAdded: 1, updated: 2, resynced: 3
 
 const TYPES = ["add", "add", "update", "update", "delete", "delete", "overflow"] as const;
 
-/** One notice, shared by all handlers that see objects in the same way. It owns the pins of both its objects. */
+/** One notice, shared by all handlers that see objects in the same way. */
 export class Notice<T> implements InformerEvent<T> {
   readonly kind: number;
-  readonly #table: ObjectTable;
+  /** Holds the pins of both objects, in two slots. */
+  readonly #lease: Lease;
+  readonly #slot: number;
   readonly #reader: Reader;
   readonly #id: number;
   readonly #old: number;
-  /** Who owns the pins: itself, or the notice that this is another sight of. */
-  readonly #owner: object;
+  /** Itself, or the notice that this is another sight of, which has what both need of the pins. */
+  readonly #owner: Notice<any>;
   #sights: Map<Reader, Notice<any>> | undefined;
   #object: T | undefined;
+  #oldObject: T | undefined;
   #key: string | undefined;
   #version: string | undefined;
 
-  constructor(table: ObjectTable, kind: number, id: number, old: number, reader: Reader = table, owner?: object) {
+  constructor(lease: Lease, kind: number, id: number, old: number, reader: Reader = lease.table, owner?: Notice<any>) {
     this.kind = kind;
-    this.#table = table;
+    this.#lease = lease;
     this.#reader = reader;
     this.#id = id;
     this.#old = old;
     this.#owner = owner ?? this;
-    if (owner === undefined && id !== 0) table.holdAll(this, [id, old]);
+    this.#slot = owner === undefined ? lease.add(id) : owner.#slot;
+    if (owner === undefined) lease.add(old);
   }
 
   /** The same notice as another informer sees it. */
@@ -37,7 +43,7 @@ export class Notice<T> implements InformerEvent<T> {
     if (reader === this.#reader) return this;
     let sight = this.#sights?.get(reader);
     if (sight === undefined) {
-      sight = new Notice(this.#table, this.kind, this.#id, this.#old, reader, this.#owner);
+      sight = new Notice(this.#lease, this.kind, this.#id, this.#old, reader, this.#owner);
       (this.#sights ??= new Map()).set(reader, sight);
     }
     return sight;
@@ -45,12 +51,12 @@ export class Notice<T> implements InformerEvent<T> {
 
   /** The object came to pass a filter. */
   asAddition(): Notice<T> {
-    return new Notice(this.#table, NoticeKind.added, this.#id, 0, this.#reader, this.#owner);
+    return new Notice(this.#lease, NoticeKind.added, this.#id, 0, this.#reader, this.#owner);
   }
 
   /** The object ceased to pass a filter: its last state that did. */
   asDeletion(): Notice<T> {
-    return new Notice(this.#table, NoticeKind.deleted, this.#old, this.#old, this.#reader, this.#owner);
+    return new Notice(this.#lease, NoticeKind.deleted, this.#old, this.#old, this.#reader, this.#owner);
   }
 
   get type(): InformerEvent<T>["type"] {
@@ -58,21 +64,22 @@ export class Notice<T> implements InformerEvent<T> {
   }
 
   get key(): string {
-    return (this.#key ??= this.#id === 0 ? "" : this.#call((raw) => raw.key(this.#id)));
+    if (this.#key === undefined) this.#name();
+    return this.#key!;
   }
 
   get resourceVersion(): string {
-    return (this.#version ??= this.#id === 0 ? "" : this.#call((raw) => raw.version(this.#id)));
+    if (this.#version === undefined) this.#name();
+    return this.#version!;
   }
 
   get object(): T {
     if (this.#id === 0) return undefined as T;
-    return (this.#object ??= this.#reader.read(this.#id, this.#owner) as T);
+    return (this.#object ??= this.#read(this.#id) as T);
   }
 
   get oldObject(): T | undefined {
-    // Not held here: an object holds the notice that its pin belongs to, and that would then hold all versions before it.
-    return this.#old === 0 ? undefined : (this.#reader.read(this.#old, this.#owner) as T);
+    return this.#old === 0 ? undefined : (this.#oldObject ??= this.#read(this.#old) as T);
   }
 
   get(path: Path): unknown {
@@ -100,9 +107,22 @@ export class Notice<T> implements InformerEvent<T> {
     return { type: this.type, key: this.key, object: this.object };
   }
 
-  #call<V>(read: (raw: ObjectTable["raw"]) => V): V {
+  /** Both at once: who asks for one mostly asks for the other. */
+  #name(): void {
+    [this.#version, this.#key] = this.#id === 0 ? ["", ""] : this.#call((raw) => named(raw, this.#id));
+  }
+
+  /** An object may take over its pin when it is decoded. The owner keeps that object, for all sights of it. */
+  #read(id: number): unknown {
+    const [lease, owner] = [this.#lease, this.#owner];
+    if (this.#reader !== lease.table) return this.#reader.read(id, lease, 0);
+    if (id === owner.#id) return (owner.#object ??= lease.table.read(id, lease, owner.#slot));
+    return (owner.#oldObject ??= lease.table.read(id, lease, owner.#slot + 1));
+  }
+
+  #call<V>(read: (raw: RawResource) => V): V {
     try {
-      return read(this.#table.raw);
+      return read(this.#lease.table.raw);
     } catch (error) {
       throw toError(error);
     }

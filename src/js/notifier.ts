@@ -10,6 +10,9 @@ export class Notifier {
   readonly #registrations: (RegistrationImpl<any> | undefined)[] = [];
   readonly #informers: (InformerImpl<any> | undefined)[] = [];
   #flushes = 0;
+  /** How far the handing out has come, and whose handler that is. */
+  #at = 0;
+  #running: RegistrationImpl<any> | undefined;
 
   attach(id: number, registration: RegistrationImpl<any>): void {
     this.#registrations[id] = registration;
@@ -32,20 +35,40 @@ export class Notifier {
     this.#informers.length = 0;
   }
 
-  /** Never throws: registrations report what their handlers throw. Each is looked up at its turn, so one that was removed is not called again. */
+  /** Never throws: registrations report what their handlers throw. */
   deliver(objects: ObjectTable, ...[table, pairs, handlers, informers, interruptions]: Parameters<Hooks["notify"]>): void {
     const notices = new Array<Notice<any>>(table.length / 3);
-    for (let i = 0; i < notices.length; i++) notices[i] = new Notice(objects, table[3 * i]!, table[3 * i + 1]!, table[3 * i + 2]!);
-    const flush = ++this.#flushes;
-    for (let i = 0; i < pairs.length; i += 2) {
-      const registration = this.#registrations[pairs[i]!];
-      if (registration === undefined) continue;
-      registration.deliver(notices[pairs[i + 1]!]!, flush);
+    let lease = objects.lease();
+    for (let i = 0; i < notices.length; i++) {
+      if (lease.isFull) lease = objects.lease();
+      notices[i] = new Notice(lease, table[3 * i]!, table[3 * i + 1]!, table[3 * i + 2]!);
     }
+    const flush = ++this.#flushes;
+    for (let from = 0; from < pairs.length; from = this.#at + 2) {
+      try {
+        this.#call(notices, pairs, from, flush);
+        break;
+      } catch (error) {
+        this.#running?.threw(error);
+      }
+    }
+    this.#running = undefined;
     for (const id of informers) this.#informers[id]?.syncedNow();
     for (const id of handlers) this.#registrations[id]?.syncedNow();
     if (interruptions.length === 0) return;
     // A copy: whoever stops an informer in a callback changes the list.
     for (const informer of [...this.#informers]) for (const interruption of interruptions) informer?.interrupted(interruption);
+  }
+
+  /** The loop by itself, so that it is compiled as a whole. Each is looked up at its turn, so one that was removed is not called again. */
+  #call(notices: Notice<any>[], pairs: Uint32Array, from: number, flush: number): void {
+    const registrations = this.#registrations;
+    for (let i = from; i < pairs.length; i += 2) {
+      const registration = registrations[pairs[i]!];
+      if (registration === undefined) continue;
+      this.#at = i;
+      this.#running = registration;
+      registration.deliver(notices[pairs[i + 1]!]!, flush);
+    }
   }
 }

@@ -1,24 +1,51 @@
 import { toError } from "./errors.js";
 import type { RawResource } from "./raw.js";
 
+/** Pins that one lease takes at most: as many versions stay readable for one event of them that somebody keeps. */
+const LEASED = 64;
+
+/**
+ * Holds the pins of events, of some that came one after the other: whoever reads one of them later has it by holding the event, which holds
+ * this. One for each event would be watched by the garbage collector one by one, and outlive its flush for that alone.
+ */
+export class Lease {
+  readonly table: ObjectTable;
+  /** 0 where the pin has gone to the decoded object. */
+  readonly ids: number[] = [];
+
+  constructor(table: ObjectTable) {
+    this.table = table;
+  }
+
+  get isFull(): boolean {
+    return this.ids.length >= LEASED;
+  }
+
+  /** Takes over a pin. Returns its slot. */
+  add(id: number): number {
+    return this.ids.push(id) - 1;
+  }
+}
+
 /**
  * Decoded objects by id: at most one for each id, shared by all readers, for as long as anyone holds it.
  *
  * The core keeps the bytes of an id readable while it is pinned, and pins it each time it hands it out. Here each pin belongs to a
- * holder, an event or a decoded object, and is given back when the garbage collector has taken its holder.
+ * holder, a lease or a decoded object, and is given back when the garbage collector has taken its holder.
  */
 export class ObjectTable {
   readonly #raw: RawResource;
   readonly #freeze: boolean;
   readonly #known = new Map<number, WeakRef<object>>();
-  /** A decoded object keeps the event whose pin it relies on. */
-  readonly #anchors = new WeakMap<object, object>();
-  readonly #holders = new FinalizationRegistry<number>((id) => this.giveBack(id));
+  /** Decoded objects hold a pin each. */
   readonly #decoded = new FinalizationRegistry<number>((id) => {
     // Meanwhile the same id may have been decoded anew.
     if (this.#known.get(id)?.deref() === undefined) this.#known.delete(id);
+    this.giveBack(id);
   });
-  /** Lists that are gone give back what was never read of them, and notices both their objects. */
+  /** The lease that takes more pins, while somebody holds it. */
+  #open: WeakRef<Lease> | undefined;
+  /** Lists and leases that are gone give back what was never read of them. */
   readonly #lists = new FinalizationRegistry<Iterable<number>>((ids) => {
     for (const id of ids) if (id !== 0) this.giveBack(id);
   });
@@ -31,22 +58,22 @@ export class ObjectTable {
     this.#freeze = freeze;
   }
 
-  /** The pin of this id lives as long as the holder. */
-  hold(holder: object, id: number): void {
-    this.#holders.register(holder, id);
+  /** A lease with room. */
+  lease(): Lease {
+    const open = this.#open?.deref();
+    if (open !== undefined && !open.isFull) return open;
+    const lease = new Lease(this);
+    this.#lists.register(lease, lease.ids);
+    this.#open = new WeakRef(lease);
+    return lease;
   }
 
-  /** The pins of these ids, where they are not 0, live as long as the holder. */
-  holdAll(holder: object, ids: Iterable<number>): void {
-    this.#lists.register(holder, ids);
-  }
-
-  /** The object of an id whose pin `holder` owns. */
-  read(id: number, holder: object): unknown {
+  /** The object of an id whose pin stands in a slot of a lease. That pin may go to the object: whoever reads the id later holds both. */
+  read(id: number, lease: Lease, slot: number): unknown {
     const known = this.#known.get(id)?.deref();
     if (known !== undefined) return known;
     const value = this.#decode(id);
-    if (isObject(value)) this.#anchors.set(value, holder);
+    if (isObject(value)) lease.ids[slot] = 0;
     return value;
   }
 
@@ -64,8 +91,7 @@ export class ObjectTable {
       this.giveBack(id);
       throw error;
     }
-    if (isObject(value)) this.hold(value, id);
-    else this.giveBack(id);
+    if (!isObject(value)) this.giveBack(id);
     return value;
   }
 
@@ -136,6 +162,7 @@ export class ObjectTable {
     return this.#raw;
   }
 
+  /** Where that is an object, it takes over a pin of the id. */
   #decode(id: number): unknown {
     let value: unknown;
     try {

@@ -174,8 +174,7 @@ export interface RawResource {
   parse(id: number): unknown; // JSON.parse of the stored bytes: a new value at each call, the facade caches
   raw(id: number): Uint8Array; // a copy
   rawList(ids: Float64Array): Uint8Array; // a copy, as one JSON array
-  key(id: number): string;
-  version(id: number): string;
+  names(id: number): string; // its version, a space, its key
   field(id: number, path: string): unknown; // a scalar, or a decoded sub-document
   release(ids: Float64Array): void;
 

@@ -1,10 +1,11 @@
 import { toError, WatchCacheError } from "./errors.js";
-import { deepFreeze, isObject, type ObjectTable } from "./objects.js";
+import { named } from "./event.js";
+import { deepFreeze, isObject, type Lease, type ObjectTable } from "./objects.js";
 
 /** How an informer sees objects. */
 export interface Reader {
-  /** The object of an id whose pin `holder` owns. */
-  read(id: number, holder: object): unknown;
+  /** The object of an id whose pin stands in a slot of a lease. */
+  read(id: number, lease: Lease, slot: number): unknown;
   /** The object of an id that was just handed out, taking over its pin. */
   take(id: number): unknown;
 }
@@ -16,8 +17,6 @@ export class Transformed implements Reader {
   readonly #resource: string;
   readonly #freeze: boolean;
   readonly #known = new Map<number, WeakRef<object>>();
-  /** A result keeps whom its pin belongs to, as decoded objects do. */
-  readonly #anchors = new WeakMap<object, object>();
   readonly #gone = new FinalizationRegistry<number>((id) => {
     if (this.#known.get(id)?.deref() === undefined) this.#known.delete(id);
   });
@@ -29,30 +28,17 @@ export class Transformed implements Reader {
     this.#freeze = freeze;
   }
 
-  read(id: number, holder: object): unknown {
-    const known = this.#known.get(id)?.deref();
-    if (known !== undefined) return known;
-    const value = this.#make(id);
-    if (isObject(value)) this.#anchors.set(value, holder);
-    return value;
+  read(id: number): unknown {
+    return this.#known.get(id)?.deref() ?? this.#make(id);
   }
 
   take(id: number): unknown {
-    const known = this.#known.get(id)?.deref();
-    if (known !== undefined) {
-      this.#table.giveBack(id);
-      return known;
-    }
-    let value: unknown;
     try {
-      value = this.#make(id);
-    } catch (error) {
+      return this.read(id);
+    } finally {
+      // What a transform made is no part of the object: it needs no pin.
       this.#table.giveBack(id);
-      throw error;
     }
-    if (isObject(value)) this.#table.hold(value, id);
-    else this.#table.giveBack(id);
-    return value;
   }
 
   #make(id: number): unknown {
@@ -62,8 +48,8 @@ export class Transformed implements Reader {
     try {
       value = this.#transform(copy);
     } catch (error) {
-      const { raw } = this.#table;
-      const message = `transform failed for ${raw.key(id)} at ${raw.version(id)}: ${toError(error).message}`;
+      const [version, key] = named(this.#table.raw, id);
+      const message = `transform failed for ${key} at ${version}: ${toError(error).message}`;
       throw new WatchCacheError("decode", message, { resource: this.#resource, cause: error });
     }
     if (!isObject(value)) return value;

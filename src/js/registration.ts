@@ -2,6 +2,7 @@ import { isPromise } from "./delivery.js";
 import { closedError, WatchCacheError } from "./errors.js";
 import { DeletedObject, type Notice, NoticeKind } from "./notice.js";
 import type { Notifier } from "./notifier.js";
+import type { ObjectTable } from "./objects.js";
 import type { RawHandlerOptions, RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
 import type { EventHandler, HandlerOptions, HandlerRegistration, InformerListener } from "./types.js";
@@ -46,6 +47,8 @@ export class RegistrationImpl<T> implements HandlerRegistration {
   readonly #synced = new Settled();
   #hasSynced = false;
   #removed = false;
+  /** The handler itself, where it takes notices as they are. */
+  #plain: InformerListener<T> | undefined;
   #at: Attachment | undefined;
   #flush = 0;
   /** Notices of this flush that the handler was called for. */
@@ -85,11 +88,12 @@ export class RegistrationImpl<T> implements HandlerRegistration {
   // ------------------------------------------------------------------------- called by the informer
 
   /** The core is there: registers with it. Throws what the core says of the options. */
-  attach(raw: RawResource, notifier: Notifier, reader: Reader, informer: number): void {
+  attach(raw: RawResource, notifier: Notifier, objects: ObjectTable, reader: Reader, informer: number): void {
     if (this.#removed) return;
     const id = raw.informerHandler(informer, this.#options);
     this.#held = false;
     this.#at = { raw, notifier, reader, informer, id };
+    this.#plain = typeof this.#handler === "function" && this.#filter === undefined && reader === objects ? this.#handler : undefined;
     notifier.attach(id, this);
   }
 
@@ -119,29 +123,31 @@ export class RegistrationImpl<T> implements HandlerRegistration {
 
   // ------------------------------------------------------------------------- called by the notifier
 
-  /** @param flush tells the notices of one flush from those of the next */
+  /**
+   * What the handler throws is thrown, and `threw` is to be told of it.
+   * @param flush tells the notices of one flush from those of the next
+   */
   deliver(notice: Notice<T>, flush: number): void {
-    const at = this.#at;
-    if (this.#held || at === undefined) return;
+    if (this.#held) return;
     if (this.#flush !== flush) {
       this.#flush = flush;
       this.#begun = 0;
       if (this.#timeSlice !== Infinity) this.#until = performance.now() + this.#timeSlice;
     }
     this.#begun++;
-    let answer: unknown;
     this.#busy = true;
-    try {
-      answer = this.#call(notice.seenBy(at.reader));
-    } catch (error) {
-      this.#host.report(error);
-    }
-    if (answer !== undefined && isPromise(answer)) {
-      this.#wait(at, true, answer);
-      return;
-    }
-    this.#over();
-    if (this.#until !== Infinity && performance.now() >= this.#until) this.#wait(at, false, turn());
+    const plain = this.#plain;
+    const at = this.#at!;
+    const answer = plain === undefined ? this.#call(notice.seenBy(at.reader)) : plain(notice);
+    if (answer !== undefined && isPromise(answer)) this.#wait(at, true, answer);
+    else this.#called(at);
+  }
+
+  /** What the handler threw at the last call. */
+  threw(error: unknown): void {
+    const at = this.#at;
+    this.#host.report(error);
+    this.#called(at);
   }
 
   syncedNow(): void {
@@ -180,16 +186,22 @@ export class RegistrationImpl<T> implements HandlerRegistration {
     return passes ? notice.asAddition() : undefined;
   }
 
+  #called(at: Attachment | undefined): void {
+    this.#over();
+    if (this.#until !== Infinity && performance.now() >= this.#until) this.#wait(at, false, turn());
+  }
+
   #over(): void {
     this.#busy = false;
-    this.#ended?.resolve();
+    if (this.#ended === undefined) return;
+    this.#ended.resolve();
     this.#ended = undefined;
   }
 
-  #wait(at: Attachment, pace: boolean, promise: PromiseLike<unknown>): void {
+  #wait(at: Attachment | undefined, pace: boolean, promise: PromiseLike<unknown>): void {
     const done = () => {
       if (pace) this.#over();
-      if (this.#at !== at) return;
+      if (at === undefined || this.#at !== at) return;
       this.#held = false;
       try {
         at.raw.handlerDone(at.id);
@@ -197,7 +209,7 @@ export class RegistrationImpl<T> implements HandlerRegistration {
         // Closed or poisoned: nothing follows.
       }
     };
-    if (this.#at === at) {
+    if (at !== undefined && this.#at === at) {
       this.#held = true;
       at.raw.handlerWaits(at.id, this.#begun, pace);
     }

@@ -309,16 +309,11 @@ impl RawResource {
         Ok(Uint8Array::from(bytes.as_slice()))
     }
 
-    /// An object's key.
-    pub fn key(&self, id: f64) -> Result<String, JsValue> {
+    /// An object's version and its key, with a space between them.
+    pub fn names(&self, id: f64) -> Result<String, JsValue> {
         check()?;
-        Ok(self.0.pins.get(id)?.key().to_string())
-    }
-
-    /// An object's version.
-    pub fn version(&self, id: f64) -> Result<String, JsValue> {
-        check()?;
-        Ok(self.0.pins.get(id)?.version().to_string())
+        let object = self.0.pins.get(id)?;
+        Ok([&object.version().to_string(), " ", object.key()].concat())
     }
 
     /// One field, without decoding the object; a sub-document is decoded alone.

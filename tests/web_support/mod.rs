@@ -149,15 +149,18 @@ impl World {
         id
     }
 
+    /// The key of a pinned object.
+    pub fn key(&self, id: f64) -> String {
+        let names = self.resource.names(id).expect("a pinned object");
+        names.split_once(' ').expect("a version and a key").1.to_string()
+    }
+
     /// What a watcher received: (kind, key) in order.
     pub fn received(&self, watcher: u32) -> Vec<(u32, String)> {
         let delivered = self.recorder.delivered();
         let rows = delivered.iter().map(|row| Array::from(&row));
         rows.filter(|row| row.get(0).as_f64() == Some(f64::from(watcher)))
-            .map(|row| {
-                let key = self.resource.key(row.get(2).as_f64().unwrap()).expect("a pinned object");
-                (row.get(1).as_f64().unwrap() as u32, key)
-            })
+            .map(|row| (row.get(1).as_f64().unwrap() as u32, self.key(row.get(2).as_f64().unwrap())))
             .collect()
     }
 }

@@ -231,12 +231,9 @@ class ModelResource {
     return new TextEncoder().encode(this.#readable(id).json);
   }
 
-  key(id) {
-    return this.#readable(id).key;
-  }
-
-  version(id) {
-    return this.#readable(id).version;
+  names(id) {
+    const { version, key } = this.#readable(id);
+    return `${version} ${key}`;
   }
 
   field(id, path) {
