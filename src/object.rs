@@ -42,6 +42,8 @@ pub struct Object {
     head: Rc<Head>,
     // Paths may be registered after the object arrived: their slots are filled at the first read.
     fields: RefCell<Rc<[Scalar]>>,
+    // When that was: a slot may become another path's.
+    read: Cell<u32>,
     // By computed index. Given once, before the object is stored.
     index_values: OnceCell<IndexValues>,
     size: Cell<usize>,
@@ -67,7 +69,9 @@ impl Object {
         let version = Version::parse(text).map_err(|error| Error::protocol(error.to_string()))?;
         let head = Head { namespace_len: namespace.len(), key, uid: scanned.uid, labels: scanned.labels };
         let fields = if scanned.fields.is_empty() { no_fields() } else { scanned.fields.into() };
-        Ok(Self::of(Rc::new(head), version, fields, scanned.bytes))
+        let object = Self::of(Rc::new(head), version, fields, scanned.bytes);
+        object.read.set(scanned.read);
+        Ok(object)
     }
 
     /// The document of a bookmark: nothing but a version, and the annotation that ends the initial events.
@@ -93,6 +97,7 @@ impl Object {
             version,
             head,
             fields: RefCell::new(fields),
+            read: Cell::new(0),
             index_values: OnceCell::new(),
             size: Cell::new(0),
             holder: Cell::default(),
@@ -148,9 +153,9 @@ impl Object {
     /// The value at a registered path. Paths registered after the object arrived are read once, from the bytes.
     pub fn field(&self, slot: usize, fields: &FieldSet) -> Scalar {
         let mut values = self.fields.borrow_mut();
-        if slot >= values.len() {
-            let missing = &fields.paths()[values.len()..];
-            *values = values.iter().cloned().chain(read_fields(&self.text(), missing)).collect();
+        if slot >= values.len() || !fields.is_current(slot, self.read.get()) {
+            *values = read_fields(&self.text(), fields.paths()).into();
+            self.read.set(fields.now());
         }
         values.get(slot).cloned().unwrap_or(Scalar::Missing)
     }

@@ -195,6 +195,36 @@ fn law_08_bounded_ten_thousand_who_come_and_go_leave_nothing_behind() {
     assert!(after <= before + 4_096, "{before} bytes became {after}");
 }
 
+#[test]
+fn law_08_bounded_fields_that_nobody_asks_for_any_more_take_nothing() {
+    let _alone = ALONE.lock();
+    let mut rig = Rig::new(1_000);
+    // Each asks for fields that nobody asked for before, and sees all objects and changes with them.
+    let ask = |rig: &mut Rig, from: usize, count: usize| {
+        for number in from..from + count {
+            let watch = rig.watch(options("", &format!("spec.watched{number}.value!=x,spec.nodeName!=node-x")), Demand::All);
+            let order = vec![(format!("spec.shown{number}.value"), false, None)];
+            let view = ViewOptions { order, group_by: Some(format!("spec.counted{number}")), ..view() };
+            let view = rig.resource.with(|cacher| cacher.open_view(&view)).unwrap();
+            let field_selector = Some(format!("spec.listed{number}=x"));
+            let page = ListOptions { resource_version: Some("0".into()), field_selector, ..ListOptions::default() };
+            assert!(rig.time.run_until(rig.resource.clone().list(page)).unwrap().objects.is_empty());
+            rig.changes(2);
+            rig.resource.with(|cacher| cacher.views.close(view));
+            rig.resource.stop(watch);
+            rig.time.advance(10);
+        }
+        // Every pod is another one by then.
+        settled(rig)
+    };
+    let before = ask(&mut rig, 0, 300);
+    let fields = rig.resource.with(|cacher| cacher.fields().borrow().len());
+    let after = ask(&mut rig, 300, 700);
+    let most = rig.resource.with(|cacher| cacher.fields().borrow().len());
+    assert!(most <= fields + 1, "{fields} slots became {most}");
+    assert!(after <= before + 4_096, "{before} bytes became {after}");
+}
+
 /// Subscribers of every kind, that leave in every way.
 fn cycles(rig: &mut Rig, count: usize) {
     for cycle in 0..count {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use slab::Slab;
 
 use crate::cache::store::Store;
-use crate::json::fields::FieldSet;
+use crate::json::fields::{FieldSet, Slot};
 use crate::json::path::Path;
 use crate::object::Object;
 use crate::status::{Error, ErrorCode};
@@ -33,6 +33,8 @@ pub struct ViewOptions {
 
 struct Open {
     view: View,
+    // Of the fields that it orders and groups by.
+    _slots: Vec<Slot>,
     // Something was told to the view since the last flush.
     touched: bool,
 }
@@ -48,11 +50,19 @@ impl Views {
     /// Opens a view on a store. Fails on a selector or path with a mistake.
     pub fn open(&mut self, options: &ViewOptions, store: &Store, fields: &mut FieldSet) -> Result<u32, Error> {
         let predicate = parse_selectors(options.label_selector.as_deref(), options.field_selector.as_deref())?;
-        let order = options.order.iter().map(|level| order_by(level, fields)).collect::<Result<_, _>>()?;
-        let group_by = match &options.group_by {
-            Some(path) => Some(fields.slot(&parse_path("groupBy", path)?)),
-            None => None,
+        let mut slots = Vec::new();
+        let mut slot = |what: &str, path: &str, fields: &mut FieldSet| {
+            let slot = fields.hold(&parse_path(what, path)?);
+            let number = slot.number();
+            slots.push(slot);
+            Ok::<_, Error>(number)
         };
+        let mut order = Vec::with_capacity(options.order.len());
+        for (path, descending, kind) in &options.order {
+            let slot = slot("orderBy.path", path, fields)?;
+            order.push(OrderBy { slot, descending: *descending, kind: order_as(kind.as_deref())? });
+        }
+        let group_by = options.group_by.as_ref().map(|path| slot("groupBy", path, fields)).transpose()?;
         let spec = ViewSpec {
             namespaces: options.namespaces.clone(),
             label: predicate.label,
@@ -65,7 +75,7 @@ impl Views {
         let mut view = View::new(spec, fields).map_err(|error| invalid_selector("fieldSelector", &error))?;
         view.reset(store.iter(), fields);
         view.take_changes();
-        let id = u32::try_from(self.views.insert(Open { view, touched: false })).unwrap_or(u32::MAX);
+        let id = u32::try_from(self.views.insert(Open { view, _slots: slots, touched: false })).unwrap_or(u32::MAX);
         Ok(id)
     }
 
@@ -131,9 +141,8 @@ impl Views {
     }
 }
 
-fn order_by((path, descending, kind): &(String, bool, Option<String>), fields: &mut FieldSet) -> Result<OrderBy, Error> {
-    let slot = fields.slot(&parse_path("orderBy.path", path)?);
-    let kind = match kind.as_deref() {
+fn order_as(kind: Option<&str>) -> Result<OrderAs, Error> {
+    Ok(match kind {
         None | Some("text") => OrderAs::Text,
         Some("natural") => OrderAs::Natural,
         Some("number") => OrderAs::Number,
@@ -143,8 +152,7 @@ fn order_by((path, descending, kind): &(String, bool, Option<String>), fields: &
             let message = format!("orderBy.as: {other:?} is none of text, natural, number, quantity, time");
             return Err(Error::new(ErrorCode::Invalid, message));
         }
-    };
-    Ok(OrderBy { slot, descending: *descending, kind })
+    })
 }
 
 fn parse_path(what: &str, text: &str) -> Result<Path, Error> {

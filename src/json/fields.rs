@@ -1,19 +1,60 @@
 //! The paths that one resource wants, joined into a tree that a scan walks beside the document.
 
+use std::rc::{Rc, Weak};
+
 use super::path::{Filter, Path, Segment, key_is};
 use super::scalar::Scalar;
 use super::text::unescape;
 
-/// The values to read from every object of a resource, each with a slot that never changes, and the paths to remove
-/// from what is kept. What every object needs (namespace, name, resourceVersion, uid, labels and the annotation that
-/// ends the initial events) is always read and has no slot.
+/// The values to read from every object of a resource, each with a slot, and the paths to remove from what is kept. What every object needs
+/// (namespace, name, resourceVersion, uid, labels and the annotation that ends the initial events) is always read and has no slot.
+///
+/// A slot is its path's as long as somebody holds it. Of those that nobody holds any more a few stay, since who leaves a page often comes
+/// back to it; then the one that was asked for the longest time ago becomes another path's.
 #[derive(Clone, Debug)]
 pub struct FieldSet {
     paths: Vec<Path>,
+    uses: Vec<Use>,
+    // How often a path was asked for.
+    asked: u32,
     nodes: Vec<Node>,
     strips_in_arrays: bool,
     strip: Vec<Path>,
 }
+
+/// Who has a slot, and since when.
+#[derive(Clone, Debug)]
+struct Use {
+    /// `None`: it stays for good.
+    holders: Option<Weak<()>>,
+    /// The count of the first question for this path, and of the last.
+    since: u32,
+    last: u32,
+}
+
+impl Use {
+    fn is_over(&self) -> bool {
+        self.holders.as_ref().is_some_and(|holders| holders.strong_count() == 0)
+    }
+}
+
+/// A slot that is held: it is its path's until this and all clones of it are gone.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    number: usize,
+    // None where it stays in any case.
+    _holder: Option<Rc<()>>,
+}
+
+impl Slot {
+    /// Which one.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+}
+
+/// So many slots that nobody holds stay.
+const LINGERING: usize = 8;
 
 /// So many names are compared one by one with each that a document has; among more it is searched.
 const FEW: usize = 16;
@@ -82,20 +123,70 @@ impl FieldSet {
 
     /// A set that reads its slots alone.
     pub(super) fn bare() -> Self {
-        FieldSet { paths: Vec::new(), nodes: vec![Node::default()], strips_in_arrays: false, strip: Vec::new() }
+        FieldSet { paths: Vec::new(), uses: Vec::new(), asked: 0, nodes: vec![Node::default()], strips_in_arrays: false, strip: Vec::new() }
     }
 
-    /// The slot of a path; a new path gets the next one.
+    /// The slot of a path, which stays its own for good.
     pub fn slot(&mut self, path: &Path) -> usize {
-        // Equal paths lead to the same node.
-        let node = self.node(path);
-        if let Some(slot) = self.nodes[node].slot {
+        let slot = self.find(path);
+        self.uses[slot].holders = None;
+        slot
+    }
+
+    /// The slot of a path, for as long as it is held.
+    pub fn hold(&mut self, path: &Path) -> Slot {
+        let number = self.find(path);
+        let holder = self.uses[number].holders.as_mut().map(|holders| {
+            holders.upgrade().unwrap_or_else(|| {
+                let holder = Rc::new(());
+                *holders = Rc::downgrade(&holder);
+                holder
+            })
+        });
+        Slot { number, _holder: holder }
+    }
+
+    fn find(&mut self, path: &Path) -> usize {
+        self.asked += 1;
+        let (since, last) = (self.asked, self.asked);
+        if let Some(slot) = self.paths.iter().position(|known| known == path) {
+            self.uses[slot].last = last;
             return slot;
         }
-        let slot = self.paths.len();
+        let usage = Use { holders: Some(Weak::new()), since, last };
+        let over = || self.uses.iter().enumerate().filter(|(_, usage)| usage.is_over());
+        if over().count() > LINGERING
+            && let Some((slot, _)) = over().min_by_key(|(_, usage)| usage.last)
+        {
+            (self.paths[slot], self.uses[slot]) = (path.clone(), usage);
+            self.rebuild();
+            return slot;
+        }
+        let (slot, node) = (self.paths.len(), self.node(path));
         self.nodes[node].slot = Some(slot);
         self.paths.push(path.clone());
+        self.uses.push(usage);
         slot
+    }
+
+    /// Makes the tree anew, without what only a path needed that is gone.
+    fn rebuild(&mut self) {
+        let mut fresh = FieldSet::new(std::mem::take(&mut self.strip));
+        for (slot, path) in self.paths.iter().enumerate() {
+            let node = fresh.node(path);
+            fresh.nodes[node].slot = Some(slot);
+        }
+        (self.nodes, self.strip) = (fresh.nodes, fresh.strip);
+    }
+
+    /// The moment, for those who keep values by slot.
+    pub fn now(&self) -> u32 {
+        self.asked
+    }
+
+    /// Whether a value that was read at that moment is that of the slot's path.
+    pub fn is_current(&self, slot: usize, read: u32) -> bool {
+        self.uses.get(slot).is_none_or(|usage| usage.since <= read)
     }
 
     /// The paths that are removed from what is kept.
@@ -222,6 +313,58 @@ mod tests {
         assert_eq!(fields.slot(&path("metadata.name")), 2);
         assert_eq!(fields.len(), 3);
         assert_eq!(fields.paths(), [path("spec.nodeName"), path("status.phase"), path("metadata.name")]);
+    }
+
+    #[test]
+    fn slots_that_nobody_holds_become_those_of_other_paths() {
+        let mut fields = FieldSet::new(vec![path("metadata.managedFields")]);
+        let for_good = fields.slot(&path("spec.nodeName"));
+        let held = fields.hold(&path("status.phase"));
+        let nodes = fields.nodes().len();
+        for i in 0..1000 {
+            let (read, one) = (fields.now(), fields.hold(&path(&format!("spec.field{i}.value"))));
+            assert_eq!(fields.paths()[one.number()], path(&format!("spec.field{i}.value")));
+            assert!(!fields.is_current(one.number(), read) && fields.is_current(one.number(), fields.now()));
+        }
+        assert!(fields.len() <= 3 + LINGERING, "{}", fields.len());
+        assert!(fields.nodes().len() <= nodes + 2 * (1 + LINGERING), "{}", fields.nodes().len());
+        assert_eq!((fields.slot(&path("spec.nodeName")), fields.hold(&path("status.phase")).number()), (for_good, held.number()));
+        // The last ones are there still, as whoever comes back wants them.
+        let now = fields.now();
+        let back = fields.hold(&path("spec.field999.value"));
+        assert!(fields.is_current(back.number(), now));
+        let document = br#"{"spec":{"nodeName":"n","field3":{"value":3},"field999":{"value":4}},"status":{"phase":"p"},"metadata":{"managedFields":1}}"#;
+        let scanned = super::super::scan_object(document, &fields).unwrap();
+        let texts: Vec<&str> = [for_good, held.number(), back.number()].iter().map(|slot| scanned.fields[*slot].text()).collect();
+        assert_eq!(texts, ["n", "p", "4"]);
+        assert!(!scanned.bytes.windows(13).any(|part| part == b"managedFields"), "what is stripped is stripped still");
+    }
+
+    #[test]
+    fn an_object_reads_a_slot_anew_once_it_is_another_paths() {
+        let mut fields = FieldSet::new(Vec::new());
+        let first = fields.hold(&path("spec.a")).number();
+        let text = r#"{"metadata":{"name":"x","resourceVersion":"1"},"spec":{"a":"old","b":"new"}}"#;
+        let object = crate::testing::document(text, &fields);
+        assert_eq!(object.field(first, &fields).text(), "old");
+        for i in 0..LINGERING {
+            fields.hold(&path(&format!("other{i}")));
+        }
+        let second = fields.hold(&path("spec.b"));
+        assert_eq!(second.number(), first, "it has become the other's");
+        assert_eq!(object.field(second.number(), &fields).text(), "new");
+    }
+
+    #[test]
+    fn a_slot_stays_while_one_of_its_holders_does() {
+        let mut fields = FieldSet::new(Vec::new());
+        let (first, second) = (fields.hold(&path("a")), fields.hold(&path("a")));
+        let third = second.clone();
+        drop((first, second));
+        for i in 0..100 {
+            fields.hold(&path(&format!("b{i}")));
+        }
+        assert_eq!(fields.paths()[third.number()], path("a"));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(crate) mod value;
 pub(crate) mod write;
 
 pub use error::{ErrorKind, JsonError};
-pub use fields::FieldSet;
+pub use fields::{FieldSet, Slot};
 pub use frame::{Frame, FrameType, scan_frame};
 pub use identity::{Identity, identify};
 pub use labels::Labels;

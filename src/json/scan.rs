@@ -34,6 +34,8 @@ pub struct Scanned {
     pub initial_events_end: bool,
     /// The wanted fields, by slot.
     pub fields: Vec<Scalar>,
+    /// When they were read: see [`FieldSet::now`].
+    pub read: u32,
     /// The object without what the `strip` paths name; nothing else is changed, whitespace included.
     pub bytes: Box<[u8]>,
 }
@@ -230,6 +232,7 @@ impl<'f> Walk<'f> {
             uid: text(Role::Uid).map(Into::into),
             labels: labels(&document[from..to]),
             initial_events_end: text(Role::InitialEventsEnd).is_some_and(|text| text == "true"),
+            read: self.fields.now(),
             fields: if moved { read_slots(&bytes, self.fields) } else { self.scalars(document) },
             bytes,
         }

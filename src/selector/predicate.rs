@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::json::fields::FieldSet;
+use crate::json::fields::{FieldSet, Slot};
 use crate::json::path::Path;
 use crate::object::Object;
 
@@ -70,15 +70,15 @@ pub struct Matcher {
 }
 
 /// Where a term's field is read. Names and namespaces are part of the key and take no slot.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 enum Source {
     Name,
     Namespace,
-    Slot(usize),
+    Slot(Slot),
 }
 
 impl Matcher {
-    /// Registers the fields that the predicate reads. Fails on a term whose field is no path, naming its place in the
+    /// Registers the fields that the predicate reads, for as long as this and its clones are there. Fails on a term whose field is no path, naming its place in the
     /// field selector.
     pub fn new(predicate: Predicate, fields: &mut FieldSet) -> Result<Self, SelectorError> {
         let terms = predicate.field.terms().iter().enumerate();
@@ -89,7 +89,7 @@ impl Matcher {
                     "metadata.namespace" => Source::Namespace,
                     path => {
                         let path = Path::parse(path).map_err(|error| predicate.field.unsupported(index, &error))?;
-                        Source::Slot(fields.slot(&path))
+                        Source::Slot(fields.hold(&path))
                     }
                 })
             })
@@ -105,7 +105,7 @@ impl Matcher {
     /// The fields, by slot, of which the predicate demands a value: by `=` and `==`. Names and namespaces are none of them.
     pub fn demands(&self) -> impl Iterator<Item = (usize, &str)> {
         self.predicate.field.terms().iter().zip(&*self.sources).filter_map(|(term, source)| match source {
-            Source::Slot(slot) if term.op == FieldOp::Eq => Some((*slot, term.value.as_str())),
+            Source::Slot(slot) if term.op == FieldOp::Eq => Some((slot.number(), term.value.as_str())),
             _ => None,
         })
     }
@@ -116,7 +116,7 @@ impl Matcher {
             && self.predicate.field.terms().iter().zip(&*self.sources).all(|(term, source)| match source {
                 Source::Name => term.matches(object.name()),
                 Source::Namespace => term.matches(object.namespace()),
-                Source::Slot(slot) => term.matches(object.field(*slot, fields).text()),
+                Source::Slot(slot) => term.matches(object.field(slot.number(), fields).text()),
             })
     }
 }
