@@ -3,11 +3,13 @@
 mod common;
 
 use common::replay::{Rig, Said, rows_lost};
-use common::upstream::Upstream;
+use common::upstream::{Upstream, WatchFault};
 use proptest::prelude::*;
 use watchcache::cache::incoming::{ChangeKind, Connection};
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::Millis;
+use watchcache::runtime::virtual_time::WALL_AT_START;
+use watchcache::status::{Error, Status};
 
 const SECOND: Millis = 1000;
 const MINUTE: Millis = 60 * SECOND;
@@ -228,6 +230,63 @@ proptest! {
         let (by_list, by_watch) = (run(false), run(true));
         prop_assert_eq!(by_watch.2, 0, "no list was needed");
         prop_assert_eq!((&by_watch.0, &by_watch.1), (&by_list.0, &by_list.1));
+    }
+}
+
+/// Sleeps, and looks when the next watch is asked for: at once where the sleep went beyond the deadline, else to the millisecond when it comes.
+fn sleeps_until(rig: &Rig, deadline: Millis, sleep: Millis, woken: bool) {
+    let before = rig.watches();
+    rig.time.suspend(sleep);
+    if woken {
+        rig.handle.resume();
+    }
+    rig.run(0);
+    if let Some(left @ 1..) = deadline.checked_sub(rig.now()) {
+        assert_eq!(rig.watches(), before, "{left} ms too soon");
+        rig.run(left - 1);
+        assert_eq!(rig.watches(), before, "a millisecond too soon");
+        rig.run(1);
+    }
+    assert_eq!(rig.watches(), before + 1);
+    rig.assert_whole();
+    assert_eq!(rig.lists(), 1);
+}
+
+proptest! {
+    /// A stream is dead when nothing came for so long by the clock, however much of that was slept.
+    #[test]
+    fn law_10_deadline_of_silence_is_kept_through_sleeps(
+        seed in any::<u64>(), heard in 1u64..300 * SECOND, awake in 0u64..90 * SECOND, sleep in 1u64..4 * MINUTE, woken in any::<bool>(),
+    ) {
+        let rig = rig(seed, 0, 1 << 20);
+        rig.run(heard);
+        prop_assume!(rig.watches() == 1);
+        rig.upstream.put("ns0", "last-word");
+        rig.run(0);
+        let deadline = rig.now() + 90 * SECOND;
+        rig.upstream.freeze_streams();
+        rig.upstream.put("ns0", "unheard");
+        rig.run(awake);
+        sleeps_until(&rig, deadline, sleep, woken);
+    }
+
+    /// A wait ends when it was said to, however much of it was slept; or when somebody calls.
+    #[test]
+    fn law_10_deadline_of_waits_is_kept_through_sleeps(
+        seed in any::<u64>(), asked in 1u32..600, awake in 0u64..10 * MINUTE, sleep in 1u64..20 * MINUTE, woken in any::<bool>(),
+    ) {
+        let rig = rig(seed, 0, 1 << 20);
+        rig.run(2 * SECOND);
+        let mut busy = Error::from(Status::new(503, "ServiceUnavailable", "later"));
+        busy.retry_after_seconds = Some(asked);
+        rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(busy));
+        rig.upstream.drop_streams();
+        rig.run(0);
+        let Some(Connection::Waiting { retry_at, .. }) = rig.replay.borrow().last_connection().cloned() else { panic!("it waits") };
+        let deadline = retry_at - WALL_AT_START;
+        prop_assert!(deadline >= rig.now() + Millis::from(asked) * SECOND);
+        rig.run(awake.min(deadline - rig.now() - 1));
+        sleeps_until(&rig, if woken { rig.now() } else { deadline }, sleep, woken);
     }
 }
 

@@ -275,6 +275,70 @@ describe("what users of such clients reported", () => {
       assert.deepEqual([first.query.get("timeoutSeconds"), Number(second.query.get("timeoutSeconds")) >= 300], [null, true]);
     }));
 
+  it("a connection that falls silent is held by the original for ever, and given up here", async () => {
+    const server = await ScriptedServer.start();
+    server.items = [pod("a", 90)];
+    const [theirs, ours] = [original(server), cache(server, { idleTimeout: 1_000 })];
+    try {
+      await Promise.all([theirs.informer.start(), ours.start()]);
+      await eventually(() => server.streams.size === 2, "both watches");
+      // Nobody closes these connections, and nothing comes over them any more, as behind a firewall that has forgotten them.
+      server.streams.clear();
+      server.change("ADDED", "unheard");
+      await eventually(() => ours.names() === "a,unheard", "the change, over another connection");
+      await sleep(2_000);
+      assert.deepEqual([theirs.names(), theirs.errors], ["a", []], "and it says nothing about it");
+      assert.equal(server.lists.length, 2, "one each");
+    } finally {
+      await theirs.informer.stop();
+      await ours.cache.close();
+      await server.close();
+    }
+  });
+
+  it("a server that ends each watch at once is asked without a pause by the original, and with waits here", () =>
+    both(async ({ server, theirs, ours }) => {
+      server.answer = (watch, response) => {
+        if (watch) response.writeHead(200, { "content-type": "application/json" }).end();
+        return watch;
+      };
+      await theirs.informer.start();
+      await sleep(1_000);
+      await theirs.informer.stop();
+      const many = server.watches.length;
+      assert.ok(many > 50, `${many} watches in a second`);
+      await sleep(100);
+      const before = server.watches.length;
+      void ours.pods.synced();
+      ours.view.subscribe(() => {});
+      await sleep(1_000);
+      // Its first wait is 20 ms in these tests, and the longest 50; both are drawn up to twice as long.
+      const few = server.watches.length - before;
+      assert.ok(few > 5 && few < 50, `${few} watches in a second`);
+    }));
+
+  it("an event with a lower version takes the original back to it; here it is not taken", () =>
+    both(async ({ server, theirs, ours }) => {
+      await Promise.all([theirs.informer.start(), ours.start()]);
+      await settle();
+      server.change("ADDED", "c");
+      await eventually(() => theirs.names() === "a,b,c" && ours.names() === "a,b,c", "the change");
+      const [held] = ours.view.getSnapshot();
+      for (const stream of server.streams) stream.write(`${JSON.stringify({ type: "MODIFIED", object: pod("a", 50) })}\n`);
+      await eventually(() => theirs.informer.get("a", "default").metadata.resourceVersion === "50", "the step back");
+      await eventually(() => ours.pods.status.phase === "live" && server.lists.length === 3, "our list");
+      assert.equal(ours.view.getSnapshot()[0], held);
+      await settle();
+      server.drop();
+      await eventually(() => theirs.errors.length > 0, "its error");
+      const asked = server.watches.length;
+      await theirs.informer.start();
+      await eventually(() => server.watches.length >= asked + 1, "its watch");
+      const from = server.watches.map(({ query }) => query.get("resourceVersion"));
+      assert.ok(from.includes("50"), from.join());
+      assert.equal(from.filter((version) => Number(version) < 100).length, 1, "only the original's");
+    }));
+
   it("js_09 two hundred thousand objects of one namespace are a list, and too many arguments for the original", async () => {
     const server = await ScriptedServer.start();
     server.items = Array.from({ length: 200_000 }, (_, i) => pod(`pod-${String(i).padStart(6, "0")}`, 1 + (i % 99)));
