@@ -5,16 +5,21 @@ use std::rc::{Rc, Weak};
 use super::path::{Filter, Path, Segment, key_is};
 use super::scalar::Scalar;
 use super::text::unescape;
+use crate::sort::sort_by;
 
 /// The values to read from every object of a resource, each with a slot, and the paths to remove from what is kept. What every object needs
 /// (namespace, name, resourceVersion, uid, labels and the annotation that ends the initial events) is always read and has no slot.
 ///
-/// A slot is its path's as long as somebody holds it. Of those that nobody holds any more a few stay, since who leaves a page often comes
-/// back to it; then the one that was asked for the longest time ago becomes another path's.
+/// A slot is its path's as long as somebody holds it. Those that nobody holds any more become other paths' now and then, but for the last few,
+/// since who leaves a table often comes back to it.
 #[derive(Clone, Debug)]
 pub struct FieldSet {
     paths: Vec<Path>,
     uses: Vec<Use>,
+    // Slots that are no path's at the moment, the next to be given at the end.
+    free: Vec<usize>,
+    // With so many slots it is looked which of them nobody holds.
+    look_at: usize,
     // How often a path was asked for.
     asked: u32,
     nodes: Vec<Node>,
@@ -54,7 +59,7 @@ impl Slot {
 }
 
 /// So many slots that nobody holds stay.
-const LINGERING: usize = 8;
+const LINGERING: usize = 4;
 
 /// So many names are compared one by one with each that a document has; among more it is searched.
 const FEW: usize = 16;
@@ -123,7 +128,16 @@ impl FieldSet {
 
     /// A set that reads its slots alone.
     pub(super) fn bare() -> Self {
-        FieldSet { paths: Vec::new(), uses: Vec::new(), asked: 0, nodes: vec![Node::default()], strips_in_arrays: false, strip: Vec::new() }
+        FieldSet {
+            paths: Vec::new(),
+            uses: Vec::new(),
+            free: Vec::new(),
+            look_at: 2 * LINGERING,
+            asked: 0,
+            nodes: vec![Node::default()],
+            strips_in_arrays: false,
+            strip: Vec::new(),
+        }
     }
 
     /// The slot of a path, which stays its own for good.
@@ -149,32 +163,50 @@ impl FieldSet {
     fn find(&mut self, path: &Path) -> usize {
         self.asked += 1;
         let (since, last) = (self.asked, self.asked);
-        if let Some(slot) = self.paths.iter().position(|known| known == path) {
+        // Equal paths lead to the same node.
+        let node = self.node(path);
+        if let Some(slot) = self.nodes[node].slot {
             self.uses[slot].last = last;
             return slot;
         }
-        let usage = Use { holders: Some(Weak::new()), since, last };
-        let over = || self.uses.iter().enumerate().filter(|(_, usage)| usage.is_over());
-        if over().count() > LINGERING
-            && let Some((slot, _)) = over().min_by_key(|(_, usage)| usage.last)
-        {
-            (self.paths[slot], self.uses[slot]) = (path.clone(), usage);
-            self.rebuild();
-            return slot;
+        if self.free.is_empty() && self.paths.len() >= self.look_at {
+            self.look();
         }
-        let (slot, node) = (self.paths.len(), self.node(path));
+        let usage = Use { holders: Some(Weak::new()), since, last };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                (self.paths[slot], self.uses[slot]) = (path.clone(), usage);
+                slot
+            }
+            None => {
+                self.paths.push(path.clone());
+                self.uses.push(usage);
+                self.paths.len() - 1
+            }
+        };
+        // The tree may be another one by now.
+        let node = self.node(path);
         self.nodes[node].slot = Some(slot);
-        self.paths.push(path.clone());
-        self.uses.push(usage);
         slot
     }
 
-    /// Makes the tree anew, without what only a path needed that is gone.
-    fn rebuild(&mut self) {
+    /// Frees the slots that nobody holds, but for those that were asked for last, and makes the tree anew without them. So many paths have
+    /// come since the last look, or gone, that it costs each of them little.
+    fn look(&mut self) {
+        let mut over: Vec<usize> = (0..self.uses.len()).filter(|slot| self.uses[*slot].is_over()).collect();
+        let held = self.uses.len() - over.len();
+        self.look_at = held + held / 2 + 2 * LINGERING;
+        sort_by(&mut over, |one, other| self.uses[*other].last.cmp(&self.uses[*one].last));
+        self.free = over.split_off(over.len().min(LINGERING));
+        if self.free.is_empty() {
+            return;
+        }
         let mut fresh = FieldSet::new(std::mem::take(&mut self.strip));
         for (slot, path) in self.paths.iter().enumerate() {
-            let node = fresh.node(path);
-            fresh.nodes[node].slot = Some(slot);
+            if !self.uses[slot].is_over() || over.contains(&slot) {
+                let node = fresh.node(path);
+                fresh.nodes[node].slot = Some(slot);
+            }
         }
         (self.nodes, self.strip) = (fresh.nodes, fresh.strip);
     }
@@ -326,8 +358,8 @@ mod tests {
             assert_eq!(fields.paths()[one.number()], path(&format!("spec.field{i}.value")));
             assert!(!fields.is_current(one.number(), read) && fields.is_current(one.number(), fields.now()));
         }
-        assert!(fields.len() <= 3 + LINGERING, "{}", fields.len());
-        assert!(fields.nodes().len() <= nodes + 2 * (1 + LINGERING), "{}", fields.nodes().len());
+        assert!(fields.len() <= 5 + 2 * LINGERING, "{}", fields.len());
+        assert!(fields.nodes().len() <= nodes + 2 * (3 + 2 * LINGERING), "{}", fields.nodes().len());
         assert_eq!((fields.slot(&path("spec.nodeName")), fields.hold(&path("status.phase")).number()), (for_good, held.number()));
         // The last ones are there still, as whoever comes back wants them.
         let now = fields.now();
@@ -344,15 +376,12 @@ mod tests {
     fn an_object_reads_a_slot_anew_once_it_is_another_paths() {
         let mut fields = FieldSet::new(Vec::new());
         let first = fields.hold(&path("spec.a")).number();
-        let text = r#"{"metadata":{"name":"x","resourceVersion":"1"},"spec":{"a":"old","b":"new"}}"#;
-        let object = crate::testing::document(text, &fields);
+        let others: Vec<String> = (0..40).map(|i| format!(r#""b{i}":"new{i}""#)).collect();
+        let text = format!(r#"{{"metadata":{{"name":"x","resourceVersion":"1"}},"spec":{{"a":"old",{}}}}}"#, others.join(","));
+        let object = crate::testing::document(&text, &fields);
         assert_eq!(object.field(first, &fields).text(), "old");
-        for i in 0..LINGERING {
-            fields.hold(&path(&format!("other{i}")));
-        }
-        let second = fields.hold(&path("spec.b"));
-        assert_eq!(second.number(), first, "it has become the other's");
-        assert_eq!(object.field(second.number(), &fields).text(), "new");
+        let heir = (0..40).find(|i| fields.hold(&path(&format!("spec.b{i}"))).number() == first).expect("another path gets it");
+        assert_eq!(object.field(first, &fields).text(), format!("new{heir}"));
     }
 
     #[test]
