@@ -80,11 +80,13 @@ pub(super) fn frame_bytes(data: &JsValue) -> Result<Vec<u8>, Error> {
     Err(Error::protocol("a frame is neither text nor bytes"))
 }
 
+#[allow(unsafe_code)]
 fn copy(array: &Uint8Array) -> Result<Vec<u8>, Error> {
     let length = array.length() as usize;
     let mut bytes = buffers::take(length)?;
-    bytes.resize(length, 0);
-    array.copy_to(&mut bytes);
+    let written = array.copy_to_uninit(&mut bytes.spare_capacity_mut()[..length]).len();
+    // SAFETY: so many bytes of the spare capacity were written just now.
+    unsafe { bytes.set_len(written) };
     Ok(bytes)
 }
 

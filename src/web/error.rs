@@ -53,6 +53,15 @@ pub(super) fn from_thrown(thrown: &JsValue) -> Error {
     status.into()
 }
 
+/// What fetch rejects with tells little; whatever it is, the network is to blame.
+pub(super) fn network_error(what: &str, thrown: &JsValue) -> Error {
+    let reason = text(thrown, "message").unwrap_or_else(|| "no reason given".to_string());
+    // Node keeps the cause apart, such as the address that refused.
+    let cause = property(thrown, "cause").and_then(|cause| text(&cause, "message")).filter(|cause| !cause.is_empty());
+    let cause = cause.map(|cause| format!(" ({cause})")).unwrap_or_default();
+    Error::network(format!("{what}: {reason}{cause}"))
+}
+
 /// A Status of a failure; `None` for what is none, such as the `status` of a fetch's response.
 fn whole_status(status: JsValue) -> Option<Status> {
     if !status.is_object() {

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use futures::future::LocalBoxFuture;
 use futures::stream::{self, LocalBoxStream};
 use futures::{FutureExt, StreamExt};
-use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
+use js_sys::{Array, Object, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortController, AbortSignal, ReadableStreamDefaultReader, Response};
+use web_sys::{AbortController, AbortSignal, Response};
 
 use crate::source::kubernetes::{
     FrameSplitter, content_error, error_from_response, list_in, list_query, namespace_of, object_query, retry_after, watch_query,
@@ -18,11 +18,11 @@ use crate::source::page::read_all;
 use crate::source::write::object_path;
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use crate::status::Error;
-use crate::web::bytes::frame_bytes;
-use crate::web::error::from_thrown;
+use crate::web::body::Chunks;
+use crate::web::error::{from_thrown, network_error};
 use crate::web::options::RawKubernetes;
 use crate::web::runtime::global_function;
-use crate::web::values::{cast, property, text};
+use crate::web::values::{property, text};
 use crate::web::websocket;
 
 /// The most of a refusal's body that is read: a Status is small, and a foreign page is not worth more.
@@ -223,15 +223,6 @@ fn headers(credentials: &Credentials, has_body: bool) -> Result<JsValue, Error> 
     Ok(headers.into())
 }
 
-/// What fetch rejects with tells little; whatever it is, the network is to blame.
-fn network_error(what: &str, thrown: &JsValue) -> Error {
-    let reason = text(thrown, "message").unwrap_or_else(|| "no reason given".to_string());
-    // Node keeps the cause apart, such as the address that refused.
-    let cause = property(thrown, "cause").and_then(|cause| text(&cause, "message")).filter(|cause| !cause.is_empty());
-    let cause = cause.map(|cause| format!(" ({cause})")).unwrap_or_default();
-    Error::network(format!("{what}: {reason}{cause}"))
-}
-
 /// Aborts its request when it goes away.
 pub(super) struct Abort(AbortController);
 
@@ -253,18 +244,18 @@ impl Drop for Abort {
 
 /// An answer's body. Dropping it aborts the request.
 struct Body {
-    reader: Option<ReadableStreamDefaultReader>,
+    chunks: Option<Chunks>,
     _abort: Abort,
 }
 
 impl Body {
     fn new(response: &Response, abort: Abort) -> Result<Self, Error> {
-        let reader = response.body().map(|body| reader(&body)).transpose()?;
-        Ok(Self { reader, _abort: abort })
+        let chunks = response.body().map(|body| Chunks::of(&body)).transpose()?;
+        Ok(Self { chunks, _abort: abort })
     }
 
     async fn read(&self) -> Option<Result<Vec<u8>, Error>> {
-        read_chunk(self.reader.as_ref()?).await
+        self.chunks.as_ref()?.next().await
     }
 
     async fn read_up_to(self, limit: usize) -> Vec<u8> {
@@ -286,27 +277,6 @@ impl Body {
             Some((item, next))
         })
         .boxed_local()
-    }
-}
-
-/// Takes the bytes of a stream for itself. Fails when somebody else reads it.
-pub(super) fn reader(stream: &JsValue) -> Result<ReadableStreamDefaultReader, Error> {
-    let get = cast::<Function>(stream, "getReader").ok_or_else(|| Error::protocol("the body is no stream of bytes"))?;
-    let reader = get.call0(stream).map_err(|thrown| {
-        let reason = text(&thrown, "message").unwrap_or_default();
-        Error::protocol(format!("the body cannot be read: {reason}"))
-    })?;
-    Ok(reader.unchecked_into())
-}
-
-/// One chunk of a byte stream; `None` at its end.
-pub(super) async fn read_chunk(reader: &ReadableStreamDefaultReader) -> Option<Result<Vec<u8>, Error>> {
-    match JsFuture::from(reader.read()).await {
-        Ok(result) => {
-            let value = property(&result, "value")?;
-            Some(frame_bytes(&value))
-        }
-        Err(thrown) => Some(Err(network_error("the answer broke off", &thrown))),
     }
 }
 

@@ -4,6 +4,7 @@
 //! collects what is to be told, and [`resource`] tells it with nothing borrowed.
 
 mod bag;
+mod body;
 mod bytes;
 mod error;
 mod fetch;

@@ -14,9 +14,10 @@ use crate::source::page::read_all;
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
+use crate::web::body::Chunks;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::from_thrown;
-use crate::web::fetch::{Abort, read_chunk, reader};
+use crate::web::fetch::Abort;
 use crate::web::runtime::WebRuntime;
 use crate::web::values::{cast, property, text};
 
@@ -196,12 +197,12 @@ fn filled(text: String) -> Option<JsValue> {
 /// A body: text, bytes, or a stream of bytes.
 fn stream_of(body: JsValue, abort: Abort) -> Result<PageStream, Error> {
     if body.as_string().is_none() && property(&body, "getReader").is_some() {
-        let reader = reader(&body)?;
-        let chunks = stream::unfold((reader, abort), |(reader, abort)| async move {
-            let item = read_chunk(&reader).await?;
-            Some((item, (reader, abort)))
+        let chunks = Chunks::of(&body)?;
+        let bodies = stream::unfold((chunks, abort), |(chunks, abort)| async move {
+            let item = chunks.next().await?;
+            Some((item, (chunks, abort)))
         });
-        return Ok(chunks.boxed_local());
+        return Ok(bodies.boxed_local());
     }
     let bytes = frame_bytes(&body)?;
     Ok(stream::once(async { Ok(bytes) }).boxed_local())

@@ -1,0 +1,70 @@
+//! The bytes of a stream, such as an answer's body.
+
+use std::cell::Cell;
+
+use js_sys::{Function, Object, Uint8Array};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{ReadableStreamByobReader, ReadableStreamDefaultReader};
+
+use crate::status::Error;
+use crate::web::bytes::frame_bytes;
+use crate::web::error::network_error;
+use crate::web::values::{cast, property, set, text};
+
+/// Room for one chunk, where we bring the room. More of it makes a long list no quicker.
+const CHUNK_BYTES: u32 = 128 << 10;
+
+/// Takes a stream's bytes for itself.
+pub(super) struct Chunks(Reader);
+
+enum Reader {
+    /// It fills the buffer that it is given. A long list then makes no garbage, and comes in fewer and larger chunks.
+    Filling(ReadableStreamByobReader, Cell<Option<Uint8Array>>),
+    /// It hands over what it has.
+    Handing(ReadableStreamDefaultReader),
+}
+
+impl Chunks {
+    /// Fails when somebody else reads the stream.
+    pub(super) fn of(stream: &JsValue) -> Result<Self, Error> {
+        let get = cast::<Function>(stream, "getReader").ok_or_else(|| Error::protocol("the body is no stream of bytes"))?;
+        let filling = Object::new();
+        set(&filling, "mode", &"byob".into());
+        // Not every stream can do that; why it cannot be read at all is told by the call that all understand.
+        let reader = get.call1(stream, &filling).or_else(|_| get.call0(stream)).map_err(|thrown| {
+            let reason = text(&thrown, "message").unwrap_or_default();
+            Error::protocol(format!("the body cannot be read: {reason}"))
+        })?;
+        // Streams of other realms, and such as only look like one, are known by what they can do.
+        let fills = cast::<Function>(&reader, "read").is_some_and(|read| read.length() > 0);
+        Ok(Self(if fills { Reader::Filling(reader.unchecked_into(), Cell::new(None)) } else { Reader::Handing(reader.unchecked_into()) }))
+    }
+
+    /// The next chunk; `None` at the stream's end.
+    pub(super) async fn next(&self) -> Option<Result<Vec<u8>, Error>> {
+        let reading = match &self.0 {
+            Reader::Filling(reader, buffer) => {
+                let room = buffer.take().unwrap_or_else(|| Uint8Array::new_with_length(CHUNK_BYTES));
+                reader.read_with_array_buffer_view(&room)
+            }
+            Reader::Handing(reader) => reader.read(),
+        };
+        let result = match JsFuture::from(reading).await {
+            Ok(result) => result,
+            Err(thrown) => return Some(Err(network_error("the answer broke off", &thrown))),
+        };
+        let value = property(&result, "value")?;
+        if let Reader::Filling(_, buffer) = &self.0 {
+            let filled: &Uint8Array = value.unchecked_ref();
+            if filled.length() == 0 {
+                return None;
+            }
+            let chunk = frame_bytes(&value);
+            // The room came back, under another name.
+            buffer.set(Some(Uint8Array::new(&filled.buffer())));
+            return Some(chunk);
+        }
+        Some(frame_bytes(&value))
+    }
+}
