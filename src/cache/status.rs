@@ -111,10 +111,10 @@ impl ResourceStatus {
                 self.retry_at = Some(retry_at);
                 self.error = Some(error);
             }
-            Connection::Reconnecting { lost } => {
+            // That a connection broke is no error while it is resumed at once; informers hear of it.
+            Connection::Reconnecting { lost: _ } => {
                 self.phase = Phase::Reconnecting;
                 self.retry_at = None;
-                self.error = lost.or(self.error.take());
             }
             Connection::NeedsAuth { error, retry_at } => {
                 self.phase = Phase::NeedsAuth;
@@ -152,11 +152,10 @@ mod tests {
         let error = Error::network("refused");
         status.connection(Connection::Waiting { attempt: 2, retry_at: 5, error: error.clone() });
         assert_eq!((status.phase, status.attempt, status.retry_at), (Phase::Reconnecting, 2, Some(5)));
-        status.connection(Connection::Reconnecting { lost: None });
-        assert_eq!((status.retry_at, &status.error), (None, &Some(error.clone())));
-        let broken = Error::network("reset");
-        status.connection(Connection::Reconnecting { lost: Some(broken.clone()) });
-        assert_eq!(status.error, Some(broken));
+        for lost in [None, Some(Error::network("reset"))] {
+            status.connection(Connection::Reconnecting { lost });
+            assert_eq!((status.retry_at, &status.error), (None, &Some(error.clone())));
+        }
         status.connection(Connection::Failed { error: error.clone(), retry_at: 9 });
         status.connection(Connection::Listing { again: false });
         assert_eq!((status.phase, status.retry_at), (Phase::Failed, None), "a new try is no answer yet");

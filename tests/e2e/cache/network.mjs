@@ -80,6 +80,10 @@ export function networkScenarios(getTarget) {
             }
             await assertIntegrity(pods, place.api, place.pods);
             assert.equal(traffic.lists().length, 1, "a lost connection needs no list");
+            await eventually(
+              () => told.length >= 15 && pods.status.phase === "live",
+              () => `15 interruptions, not ${told.length}`,
+            );
             assert.equal(told.length, 15, "each is told, once");
             for (const { phase, error, delayMs, stale } of told)
               assert.deepEqual([phase, error.code, delayMs, stale], ["reconnecting", "network", 0, true]);
