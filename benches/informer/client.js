@@ -6,7 +6,8 @@ const STILL_MS = 500;
 const PATIENCE_MS = 60_000;
 
 /**
- * @param {object} env what the harnesses need, and how this host measures: `cpuMs()` so far, `now()` in milliseconds since 1970
+ * @param {object} env what the harnesses need, `load` by name giving what each needs of packages, and how this host measures: `cpuMs()` so
+ * far, `now()` in milliseconds since 1970
  */
 export function informerClient(env) {
   let harness;
@@ -14,13 +15,17 @@ export function informerClient(env) {
   let expected;
   let change;
   return {
+    /** Gets the packages ready. */
+    async load({ name }) {
+      harness = await harnesses[name]({ ...env, ...(await env.load[name]()) });
+    },
+
     /** Starts it: how long until its handler has heard of every object. */
-    async sync({ name }) {
-      harness = await harnesses[name](env);
+    async sync() {
       told = new Told();
       const cpu = await env.cpuMs();
       const began = performance.now();
-      await harness.sync(told.hear(false));
+      await harness.sync(told.hear);
       return { ms: performance.now() - began, cpuMs: (await env.cpuMs()) - cpu, checksum: `${told.count} added, ${told.sum}` };
     },
 
@@ -38,9 +43,9 @@ export function informerClient(env) {
     },
 
     /** Gets ready for events with so many handlers. */
-    async expect({ handlers, events, read = false }) {
+    async expect({ handlers, events, reads = "names" }) {
       told = new Told();
-      await harness.handlers(handlers, told.hear(read));
+      await harness.handlers(handlers, told.hear, reads);
       expected = handlers * events;
       change = await env.cpuMs();
     },

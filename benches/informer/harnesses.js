@@ -1,35 +1,53 @@
-// An informer of the package and one of `@kubernetes/client-node`, driven alike, in Node and in the browser. `open(env)` gives
-//   sync(hear)         starts it with one handler; resolves when the handler has heard of `env.expected` objects and the informer is synced
-//   handlers(n, hear)  from now on, n handlers hear of changes, each by its number; nothing else does
-//   extraBytes()       what it holds beside the JavaScript heap
+// An informer of the package and one of `@kubernetes/client-node`, driven alike, in Node and in the browser, over the same kind of stream; and
+// a reader of that stream that looks for the ends of its lines and nothing more, to tell what the stream itself costs. Each gives
+//   sync(told)            starts it with one handler; resolves when the handler has heard of `env.expected` objects and the informer is synced
+//   handlers(n, told, reads)  from now on, n handlers hear of changes, each by its number; nothing else does. `reads` is what each does with one:
+//                         "names" takes its key and version, "fields" two of its fields as well, "object" the whole object
+//   extraBytes()          what it holds beside the JavaScript heap
+//   stats()               changes as long as it has work to do
 //   close()
-// `hear` is given (handler, key, version, object), where `object` gives the whole object.
+// `told` is given (handler, key, version, number), where the number is of what was read.
 
 const keyOf = ({ metadata }) => `${metadata.namespace}/${metadata.name}`;
+const lengths = ({ metadata, spec, status }) => metadata.name.length + spec.containers.length + status.conditions.length;
 
-export const harnesses = {
-  async watchcache({ server, createWatchCache, cacheOptions, expected }) {
-    const cache = createWatchCache({ server, linger: 3_600_000, ...cacheOptions });
+/** What a handler does with an event of the package. */
+const ofEvent = {
+  names: () => 0,
+  fields: (event) => event.get("spec.nodeName").length + event.get("status.phase").length,
+  object: (event) => lengths(event.object),
+};
+
+/** What it does with the object that the peer hands over. */
+const ofObject = {
+  names: () => 0,
+  fields: ({ spec, status }) => spec.nodeName.length + status.phase.length,
+  object: lengths,
+};
+
+const ours =
+  (transport) =>
+  async ({ server, createWatchCache, expected }) => {
+    const cache = createWatchCache({ server, linger: 3_600_000, transport });
     const resource = cache.resource("pods");
     let registrations = [];
-    const register = (informer, hear, handler) =>
-      informer.addEventHandler((event) => hear(handler, event.key, event.resourceVersion, () => event.object));
     let informer;
     return {
-      async sync(hear) {
+      async sync(told) {
         informer = resource.informer({ start: false });
         await heardAll(expected, (once) => {
-          registrations = [register(informer, (...told) => (hear(...told), once()), 0)];
+          registrations = [informer.addEventHandler((event) => (told(0, event.key, event.resourceVersion, 0), once()))];
           informer.start();
         });
         await informer.synced;
       },
-      async handlers(count, hear) {
+      async handlers(count, told, reads) {
         for (const registration of registrations) await registration.remove();
+        const read = ofEvent[reads];
         registrations = Array.from({ length: count }, (_, handler) =>
           // A handler that joins hears of what is there first; only changes count here.
           informer.addEventHandler((event) => {
-            if (event.type === "update") hear(handler, event.key, event.resourceVersion, () => event.object);
+            if (event.type === "update") told(handler, event.key, event.resourceVersion, read(event));
           }),
         );
         await Promise.all(registrations.map(({ synced }) => synced));
@@ -42,7 +60,15 @@ export const harnesses = {
           .join(),
       close: () => cache.close(),
     };
-  },
+  };
+
+const LINE_END = 10;
+
+export const harnesses = {
+  /** The peer streams by fetch, so that is how both are compared. */
+  watchcache: ours("fetch"),
+
+  "watchcache over a WebSocket": ours("websocket"),
 
   async "client-node informer"({ kubeConfig, makeInformer, list, expected, restartMs }) {
     const informer = makeInformer(kubeConfig, "/api/v1/pods", list);
@@ -58,24 +84,52 @@ export const harnesses = {
       registered = [];
     };
     return {
-      async sync(hear) {
+      async sync(told) {
         await heardAll(expected, (once) => {
           on("add", (object) => {
-            hear(0, keyOf(object), object.metadata.resourceVersion, () => object);
+            told(0, keyOf(object), object.metadata.resourceVersion, 0);
             once();
           });
           void informer.start();
         });
       },
-      async handlers(count, hear) {
+      async handlers(count, told, reads) {
         offAll();
+        const read = ofObject[reads];
         for (let handler = 0; handler < count; handler++) {
-          on("update", (object) => hear(handler, keyOf(object), object.metadata.resourceVersion, () => object));
+          on("update", (object) => told(handler, keyOf(object), object.metadata.resourceVersion, read(object)));
         }
       },
       extraBytes: () => 0,
       stats: () => "",
       close: () => informer.stop(),
+    };
+  },
+
+  async "the stream alone"({ server }) {
+    const ended = new AbortController();
+    let line = () => {};
+    const read = async (body) => {
+      const reader = body.getReader();
+      for (let next = await reader.read(); !next.done; next = await reader.read()) {
+        for (let at = next.value.indexOf(LINE_END); at >= 0; at = next.value.indexOf(LINE_END, at + 1)) line();
+      }
+    };
+    return {
+      async sync() {
+        const { metadata } = await (await fetch(`${server}/api/v1/pods?limit=1`)).json();
+        const query = `watch=true&resourceVersion=${metadata.resourceVersion}`;
+        const { body } = await fetch(`${server}/api/v1/pods?${query}`, { signal: ended.signal });
+        void read(body).catch(() => {});
+      },
+      async handlers(count, told) {
+        line = () => {
+          for (let handler = 0; handler < count; handler++) told(handler, "", "0", 0);
+        };
+      },
+      extraBytes: () => 0,
+      stats: () => "",
+      close: () => ended.abort(),
     };
   },
 };
@@ -96,18 +150,11 @@ export class Told {
   sum = 0;
   #waiting;
 
-  /** @param {boolean} read whether each handler reads the object too */
-  hear(read) {
-    return (handler, key, version, object) => {
-      this.count++;
-      this.sum = (this.sum + Math.imul(handler + 1, Number(version) + key.length)) | 0;
-      if (read) {
-        const { metadata, spec, status } = object();
-        this.sum = (this.sum + metadata.name.length + spec.containers.length + status.conditions.length) | 0;
-      }
-      if (this.#waiting && this.count >= this.#waiting.count) this.#waiting.resolve();
-    };
-  }
+  hear = (handler, key, version, number) => {
+    this.count++;
+    this.sum = (this.sum + number + Math.imul(handler + 1, Number(version) + key.length)) | 0;
+    if (this.#waiting && this.count >= this.#waiting.count) this.#waiting.resolve();
+  };
 
   reached(count) {
     if (this.count >= count) return Promise.resolve();

@@ -1,11 +1,9 @@
 // The measured process in Node: one informer, asked over the channel to the process that started it.
-import { CoreV1Api, KubeConfig, makeInformer } from "@kubernetes/client-node";
-import { createWatchCache } from "../../dist/node.js";
 import { informerClient } from "./client.js";
 
 const { server, expected, restartMs } = JSON.parse(process.argv[2]);
 
-function kubeConfig() {
+function kubeConfig(KubeConfig) {
   const config = new KubeConfig();
   config.loadFromOptions({
     clusters: [{ name: "bench", server, skipTLSVerify: true }],
@@ -16,19 +14,23 @@ function kubeConfig() {
   return config;
 }
 
-const config = kubeConfig();
-const api = config.makeApiClient(CoreV1Api);
+/** A process loads only what it measures: the collector looks through all that a process holds, whoever's it is. */
+const load = {
+  watchcache: () => import("../../dist/node.js"),
+  async "client-node informer"() {
+    const { CoreV1Api, KubeConfig, makeInformer } = await import("@kubernetes/client-node");
+    const config = kubeConfig(KubeConfig);
+    const api = config.makeApiClient(CoreV1Api);
+    return { kubeConfig: config, makeInformer, list: () => api.listPodForAllNamespaces() };
+  },
+  "the stream alone": () => ({}),
+};
 
 const client = informerClient({
   server,
   expected,
   restartMs,
-  createWatchCache,
-  // Node 20 has no WebSocket, and the peer streams by fetch too.
-  cacheOptions: { transport: "fetch" },
-  kubeConfig: config,
-  makeInformer,
-  list: () => api.listPodForAllNamespaces(),
+  load,
   cpuMs: () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;

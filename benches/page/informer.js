@@ -5,6 +5,14 @@ import { informerClient } from "../informer/client.js";
 
 let client;
 
+/** The page has all of them. */
+const load = {
+  watchcache: () => ({ createWatchCache }),
+  "watchcache over a WebSocket": () => ({ createWatchCache }),
+  "client-node informer": () => ({ kubeConfig: { getCurrentCluster: () => ({ server: location.origin }) }, makeInformer, list }),
+  "the stream alone": () => ({}),
+};
+
 const list = async () => (await fetch("/api/v1/pods", { cache: "no-store" })).json();
 
 /** One step of the client, as benches/informer/node.mjs takes them; `prepare` comes first. */
@@ -13,10 +21,7 @@ export async function informer({ step, options }) {
   client = informerClient({
     server: location.origin,
     ...options,
-    createWatchCache,
-    kubeConfig: { getCurrentCluster: () => ({ server: location.origin }) },
-    makeInformer,
-    list,
+    load,
     cpuMs: async () => (await globalThis.threadSeconds()) * 1000,
     now: () => performance.timeOrigin + performance.now(),
   });

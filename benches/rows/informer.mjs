@@ -10,6 +10,8 @@ import { startServer } from "../../www/server/index.mjs";
 import { findResourceByName } from "../../www/server/resources.mjs";
 
 const PEER = "client-node informer";
+const WEBSOCKET = "watchcache over a WebSocket";
+const STREAM = "the stream alone";
 const PLANS = {
   full: { pods: 10_000, rounds: 3, events: 1_000, cuts: 3 },
   quick: { pods: 300, rounds: 1, events: 100, cuts: 1 },
@@ -21,8 +23,9 @@ const README_MS = 5_000;
 /** Events come as in a busy cluster: so many every ten milliseconds. */
 const EVENTS_A_TICK = 20;
 const TICK_MS = 10;
+/** Handlers, each of which reads two fields of every object. */
 const HANDLERS = [1, 10, 100];
-/** Handlers of the run in which each reads the object. */
+/** Handlers of the runs in which each reads more, or less. */
 const READERS = 10;
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -49,8 +52,9 @@ async function serve({ root, page, pods }) {
 async function live(open, name, { pods, events, cuts }, server, restartMs) {
   const host = await open({ server: server.url, expected: pods, restartMs });
   try {
+    await host.ask("load", { name });
     const empty = await host.heap();
-    const synced = await host.ask("sync", { name });
+    const synced = await host.ask("sync");
     const { extraBytes } = await host.ask("rest");
     const bytes = (await host.heap()) - empty + extraBytes;
     const result = { syncMs: synced.ms, syncCpuMs: synced.cpuMs, bytes, cpu: {}, cut: [], sums: { sync: synced.checksum } };
@@ -61,11 +65,34 @@ async function live(open, name, { pods, events, cuts }, server, restartMs) {
       result.cpu[label] = (cpuMs * 1000) / events;
       result.sums[label] = checksum;
     };
-    for (const handlers of HANDLERS) await told(handlers, { handlers });
-    await told("read", { handlers: READERS, read: true });
+    // An informer lives for long, so what is timed is code that is compiled already.
+    await told("warm-up", { handlers: READERS, reads: "fields" });
+    for (const handlers of HANDLERS) await told(handlers, { handlers, reads: "fields" });
+    await told("names", { handlers: READERS, reads: "names" });
+    await told("object", { handlers: READERS, reads: "object" });
     for (let i = 0; i < cuts; i++) result.cut.push(await cut(host, server));
     await host.ask("close");
     return result;
+  } finally {
+    await host.close();
+  }
+}
+
+/** Processor time of an event to ten handlers alone, of one that is no part of the comparison. */
+async function eventsAlone(open, name, reads, { pods, events }, server) {
+  const host = await open({ server: server.url, expected: pods, restartMs: README_MS });
+  try {
+    await host.ask("load", { name });
+    await host.ask("sync");
+    await host.ask("rest");
+    let cpuMs;
+    for (let round = 0; round < 2; round++) {
+      await host.ask("expect", { handlers: READERS, events, reads });
+      await server.change(events);
+      ({ cpuMs } = await host.ask("take"));
+    }
+    await host.ask("close");
+    return (cpuMs * 1000) / events;
   } finally {
     await host.close();
   }
@@ -81,9 +108,9 @@ async function cut(host, server) {
   return (await arrived).at - at;
 }
 
-async function measureHost({ root, page, say }, plan, label, openHost) {
+async function measureHost({ root, page, say }, plan, label, openHost, more) {
   const { pods, events, rounds, cuts } = plan;
-  const results = { [OURS]: [], [PEER]: [], eager: [] };
+  const results = { [OURS]: [], [PEER]: [], eager: [], more: Object.fromEntries(more.map(([name]) => [name, []])) };
   for (let round = 0; round < rounds; round++) {
     say(`informer in ${label}, round ${round + 1} of ${rounds}`);
     // Equal events for both: each has a server of its own that was filled alike.
@@ -92,6 +119,14 @@ async function measureHost({ root, page, say }, plan, label, openHost) {
       try {
         const given = { pods, events, cuts: 1 };
         results[name].push(await live((options) => openHost(server, options), name, given, server, README_MS));
+      } finally {
+        await server.close();
+      }
+    }
+    for (const [name, reads] of more) {
+      const server = await serve({ root, page, pods });
+      try {
+        results.more[name].push(await eventsAlone((options) => openHost(server, options), name, reads, plan, server));
       } finally {
         await server.close();
       }
@@ -111,8 +146,12 @@ async function measureHost({ root, page, say }, plan, label, openHost) {
 async function measure(context) {
   const plan = PLANS[context.mode];
   return {
-    Node: await measureHost(context, plan, "Node", (_, options) => nodeHost(options)),
-    Chromium: await measureHost(context, plan, "Chromium", (server, options) => pageHost(context.browser, server.url, options)),
+    // Node 20 has no WebSocket.
+    Node: await measureHost(context, plan, "Node", (_, options) => nodeHost(options), [[STREAM, "names"]]),
+    Chromium: await measureHost(context, plan, "Chromium", (server, options) => pageHost(context.browser, server.url, options), [
+      [STREAM, "names"],
+      [WEBSOCKET, "fields"],
+    ]),
   };
 }
 
@@ -129,7 +168,7 @@ function scenarios(results) {
   );
 }
 
-function hostLines([host, { pods, [OURS]: ours, [PEER]: theirs, eager }]) {
+function hostLines([host, { pods, [OURS]: ours, [PEER]: theirs, eager, more }]) {
   const of = (rounds, value) => median(rounds.flatMap(value));
   const line = (what, unit, value, goal, more = {}) => {
     const [a, b] = [of(ours, value), of(theirs, value)];
@@ -138,15 +177,22 @@ function hostLines([host, { pods, [OURS]: ours, [PEER]: theirs, eager }]) {
   const cutOurs = of(ours, ({ cut: times }) => times);
   const cutEager = of(eager, ({ cut: times }) => times);
   const syncCpu = of(ours, ({ syncCpuMs }) => syncCpuMs) / of(theirs, ({ syncCpuMs }) => syncCpuMs);
-  const reads = `processor time of an event, ${READERS} handlers that read the object`;
+  const cpu = "processor time of an event";
+  const handlers = (count) => `${count} handler${count === 1 ? " that reads" : "s that read"}`;
+  /** One that is measured apart, beside the peer's ten handlers. */
+  const apart = ([name, rounds]) => {
+    const [a, b] = [median(rounds), of(theirs, (round) => round.cpu[name === STREAM ? "names" : READERS])];
+    const what = `informer in ${host}: ${cpu}, ${name === STREAM ? "the stream alone, nobody parses" : `${handlers(READERS)} two fields, over a WebSocket`}`;
+    return { what, peer: PEER, unit: "µs", ours: a, theirs: b, ratio: a / b };
+  };
   const cutWhat = "from a cut connection to the next event";
   return [
     line(`${pods.toLocaleString("en")} pods synced`, "ms", ({ syncMs }) => syncMs, { ratio: "1/3" }, { cpuRatio: syncCpu }),
     line("memory after that, all counted", "B", ({ bytes }) => bytes, { ratio: "1/2" }),
-    ...HANDLERS.map((count) =>
-      line(`processor time of an event, ${count} handler${count === 1 ? "" : "s"}`, "µs", ({ cpu }) => cpu[count], { ratio: "1/3" }),
-    ),
-    line(reads, "µs", ({ cpu }) => cpu.read),
+    ...HANDLERS.map((count) => line(`${cpu}, ${handlers(count)} two fields`, "µs", (round) => round.cpu[count], { ratio: "1/3" })),
+    line(`${cpu}, ${handlers(READERS)} key and version`, "µs", (round) => round.cpu.names),
+    line(`${cpu}, ${handlers(READERS)} the object`, "µs", (round) => round.cpu.object),
+    ...Object.entries(more).map(apart),
     line(cutWhat, "ms", ({ cut: times }) => times, undefined, { peer: `${PEER}, restarted as in its README` }),
     {
       what: `informer in ${host}: ${cutWhat}`,

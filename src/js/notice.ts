@@ -1,5 +1,5 @@
 import { toError } from "./errors.js";
-import { named } from "./event.js";
+import { Fields, named } from "./event.js";
 import type { Lease } from "./objects.js";
 import type { RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
@@ -26,6 +26,7 @@ export class Notice<T> implements InformerEvent<T> {
   #oldObject: T | undefined;
   #key: string | undefined;
   #version: string | undefined;
+  #fields: Fields | undefined;
 
   constructor(lease: Lease, kind: number, id: number, old: number, reader: Reader = lease.table, owner?: Notice<any>) {
     this.kind = kind;
@@ -83,7 +84,7 @@ export class Notice<T> implements InformerEvent<T> {
   }
 
   get(path: Path): unknown {
-    return this.#id === 0 ? undefined : this.#call((raw) => raw.field(this.#id, path));
+    return this.#id === 0 ? undefined : this.#call((raw) => (this.#fields ??= new Fields(raw, this.#id)).get(path));
   }
 
   getOld(path: Path): unknown {
