@@ -25,6 +25,15 @@ export interface DeliveryTarget {
 
 const NO_PAIRS = new Uint32Array(0);
 
+/** From so many on it pays to keep the handlers of an event for the next that goes to the same watchers. */
+const CROWD = 16;
+
+/** The handlers of those whom the core has under a number, while none of them changes. */
+interface Crowd {
+  readonly number: number;
+  readonly handlers: readonly (Handler | undefined)[];
+}
+
 /**
  * The receiving end of the packed flush: turns numbers into calls.
  *
@@ -44,6 +53,7 @@ export class Delivery implements Hooks {
   #events: StoredEvent<any>[] = [];
   #pairs: Uint32Array = NO_PAIRS;
   #at = 0;
+  #crowd: Crowd | undefined;
 
   constructor(objects: () => ObjectTable, target: DeliveryTarget) {
     this.#objects = objects;
@@ -56,23 +66,28 @@ export class Delivery implements Hooks {
   }
 
   attach(watcher: number, handler: Handler, recipient: Recipient): void {
-    this.#handlers[watcher] = handler;
+    this.#set(watcher, handler);
     this.#recipients.set(watcher, recipient);
   }
 
   /** Another handler for the same watcher, from its next event on. */
   redirect(watcher: number, handler: Handler): void {
-    if (this.#recipients.has(watcher)) this.#handlers[watcher] = handler;
+    if (this.#recipients.has(watcher)) this.#set(watcher, handler);
   }
 
   /** Stops the calls. The recipient still hears of the end. */
   silence(watcher: number): void {
-    this.#handlers[watcher] = undefined;
+    this.#set(watcher, undefined);
   }
 
   detach(watcher: number): void {
-    this.#handlers[watcher] = undefined;
+    this.#set(watcher, undefined);
     this.#recipients.delete(watcher);
+  }
+
+  #set(watcher: number, handler: Handler | undefined): void {
+    this.#handlers[watcher] = handler;
+    this.#crowd = undefined;
   }
 
   /** While events are being handed out: the one this watcher is handling right now. */
@@ -92,6 +107,7 @@ export class Delivery implements Hooks {
     // The core holds on to this as long as its handle lives, which the table holds: only so can both be collected.
     this.#objects = undefined;
     this.#handlers.length = 0;
+    this.#crowd = undefined;
     this.#recipients.clear();
     this.notifier.close();
   }
@@ -113,8 +129,8 @@ export class Delivery implements Hooks {
     return objects === undefined ? [] : this.#target.valuesFor(objects.take(id));
   };
 
-  #deliver(packed: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number): void {
-    if (pairs.length > 0) this.#handOut(packed, pairs);
+  #deliver(packed: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, crowd: number): void {
+    if (pairs.length > 0) this.#handOut(packed, pairs, crowd);
     for (let i = 0; i < ended.length; i += 2) {
       const recipient = this.#recipients.get(ended[i]!);
       this.detach(ended[i]!);
@@ -128,7 +144,7 @@ export class Delivery implements Hooks {
     if (signals !== 0) this.#target.signalled(signals);
   }
 
-  #handOut(packed: Float64Array, pairs: Uint32Array): void {
+  #handOut(packed: Float64Array, pairs: Uint32Array, number: number): void {
     const objects = this.#objects!();
     const events = new Array<StoredEvent<any>>(packed.length / 2);
     let lease = objects.lease();
@@ -138,8 +154,10 @@ export class Delivery implements Hooks {
     }
     this.#events = events;
     this.#pairs = pairs;
+    const crowd = this.#crowd?.number === number ? this.#crowd : undefined;
     for (let from = 0; from < pairs.length; from = this.#at + 2) {
       try {
+        if (from === 0 && crowd !== undefined) from = this.#callCrowd(crowd, events, pairs);
         this.#call(events, pairs, from);
         break;
       } catch (error) {
@@ -148,6 +166,14 @@ export class Delivery implements Hooks {
     }
     this.#events = [];
     this.#pairs = NO_PAIRS;
+    if (number !== 0 && this.#crowd?.number !== number) this.#gather(number, pairs, pairs.length / events.length);
+  }
+
+  #gather(number: number, pairs: Uint32Array, end: number): void {
+    if (end < 2 * CROWD) return;
+    const handlers: (Handler | undefined)[] = [];
+    for (let i = 0; i < end; i += 2) handlers.push(this.#handlers[pairs[i]!]);
+    this.#crowd = { number, handlers };
   }
 
   /** The loop that everything hangs on: an array, an index and a call for each delivery. By itself, so that it is compiled as a whole. */
@@ -168,6 +194,26 @@ export class Delivery implements Hooks {
         i += 2;
       } while (i < end && pairs[i + 1] === index);
     }
+  }
+
+  /**
+   * The same where each event goes to the same crowd, without a look at the numbers. Returns where it left off: when one of them changes,
+   * which any handler can bring about, the others are looked up one by one.
+   */
+  #callCrowd(crowd: Crowd, events: StoredEvent<any>[], pairs: Uint32Array): number {
+    const { handlers } = crowd;
+    let at = 0;
+    for (const event of events) {
+      for (let i = 0; i < handlers.length; i++, at += 2) {
+        if (this.#crowd !== crowd) return at;
+        const handler = handlers[i];
+        if (handler === undefined) continue;
+        this.#at = at;
+        const answer = handler(event);
+        if (answer !== undefined && isPromise(answer)) this.#answered(pairs[at]!, answer, event);
+      }
+    }
+    return at;
   }
 
   #answered(watcher: number, promise: PromiseLike<unknown>, event: StoredEvent<any>): void {

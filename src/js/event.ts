@@ -14,26 +14,6 @@ export function named(raw: RawResource, id: number): [version: string, key: stri
   return [names.slice(0, space), names.slice(space + 1)];
 }
 
-/** The values of an object's fields that were read, kept for the next who reads them. What is no scalar is a new value for each. */
-export class Fields {
-  readonly #raw: RawResource;
-  readonly #id: number;
-  readonly #known = new Map<Path, unknown>();
-
-  constructor(raw: RawResource, id: number) {
-    this.#raw = raw;
-    this.#id = id;
-  }
-
-  get(path: Path): unknown {
-    let value = this.#known.get(path);
-    if (value !== undefined) return value;
-    value = this.#raw.field(this.#id, path);
-    if (typeof value !== "object") this.#known.set(path, value);
-    return value;
-  }
-}
-
 /** An event as its subscribers see it. One is made for each event of a flush, whatever the number of its subscribers. */
 export class StoredEvent<T> implements WatchEvent<T> {
   readonly #lease: Lease;
@@ -43,7 +23,8 @@ export class StoredEvent<T> implements WatchEvent<T> {
   #object: T | undefined;
   #key: string | undefined;
   #version: string | undefined;
-  #fields: Fields | undefined;
+  /** Fields that were read, for the next who reads them. */
+  #fields: Map<Path, unknown> | undefined;
 
   constructor(lease: Lease, kind: number, id: number) {
     this.#lease = lease;
@@ -75,7 +56,12 @@ export class StoredEvent<T> implements WatchEvent<T> {
   }
 
   get(path: Path): unknown {
-    return this.#read((raw) => (this.#fields ??= new Fields(raw, this.#id)).get(path));
+    const known = this.#fields?.get(path);
+    if (known !== undefined) return known;
+    const value = this.#read((raw) => raw.field(this.#id, path));
+    // What is no scalar is a new value for each.
+    if (typeof value !== "object") (this.#fields ??= new Map()).set(path, value);
+    return value;
   }
 
   get initialEventsEnd(): true | undefined {

@@ -1,5 +1,5 @@
 import { toError } from "./errors.js";
-import { Fields, named } from "./event.js";
+import { named } from "./event.js";
 import type { Lease } from "./objects.js";
 import type { RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
@@ -26,7 +26,8 @@ export class Notice<T> implements InformerEvent<T> {
   #oldObject: T | undefined;
   #key: string | undefined;
   #version: string | undefined;
-  #fields: Fields | undefined;
+  /** Fields that were read, for the next who reads them. */
+  #fields: Map<Path, unknown> | undefined;
 
   constructor(lease: Lease, kind: number, id: number, old: number, reader: Reader = lease.table, owner?: Notice<any>) {
     this.kind = kind;
@@ -84,7 +85,12 @@ export class Notice<T> implements InformerEvent<T> {
   }
 
   get(path: Path): unknown {
-    return this.#id === 0 ? undefined : this.#call((raw) => (this.#fields ??= new Fields(raw, this.#id)).get(path));
+    const known = this.#fields?.get(path);
+    if (known !== undefined || this.#id === 0) return known;
+    const value = this.#call((raw) => raw.field(this.#id, path));
+    // What is no scalar is a new value for each.
+    if (typeof value !== "object") (this.#fields ??= new Map()).set(path, value);
+    return value;
   }
 
   getOld(path: Path): unknown {

@@ -15,8 +15,9 @@ export interface Hooks {
    * @param ended   flat [watcherId, reason]*: reason 0 stopped, 1 error, 2 relist, 3 overflow, 4 timeout, 5 closed; delivered after the pairs
    * @param views   ids of views whose rows, total or counts changed
    * @param signals bits: 1 status changed, 2 synced for the first time, 4 relist happened, 8 a watcher overflowed, 16 an error was recorded
+   * @param crowd  not 0: each event goes to the same watchers, in the same order, as in every other flush with this number
    */
-  flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number): void;
+  flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, crowd: number): void;
   /**
    * What handlers of informers are told, before the rest of the flush. `table` and `pairs` are scratch, as in `flush`.
    * @param table   flat [kind, id, id of the old object]*, 0 where there is none: kind 0 added, 1 in the initial state, 2 updated, 3 resynced,

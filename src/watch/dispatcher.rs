@@ -62,6 +62,8 @@ pub(super) struct Pending {
     // The deliveries of an event 0 that went straight to each watcher of everything, until anything happens to one of the watchers, which
     // makes that one pending: the next event goes the same way, so nobody need be asked.
     straight: Vec<u32>,
+    // Tells these deliveries from those before them.
+    crowd: u32,
 }
 
 impl Pending {
@@ -170,7 +172,7 @@ impl Dispatcher {
         self.visited += count as u64;
         if !self.pending.straight.is_empty() {
             let index = self.index(conversion, kind, indices);
-            self.outbox.deliver_all(&self.pending.straight, index);
+            self.outbox.deliver_all(&self.pending.straight, index, self.pending.crowd);
             self.delivered += count as u64;
             return;
         }
@@ -182,6 +184,7 @@ impl Dispatcher {
         }
         if straight == count {
             self.pending.straight = self.outbox.pairs_for_first(begin);
+            self.pending.crowd = self.pending.crowd.checked_add(1).unwrap_or(1);
         }
     }
 

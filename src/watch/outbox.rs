@@ -14,6 +14,8 @@ pub struct Outbox {
     pub pairs: Vec<u32>,
     /// Streams that end after these events.
     pub ended: Vec<(u32, EndReason)>,
+    /// Not 0: every event goes to the same watchers as each one of other flushes with this number.
+    pub crowd: u32,
     // Only for events that come out of queues: direct dispatch knows its own indices.
     seen: FxHashMap<(ObjectId, EventKind), u32>,
 }
@@ -43,6 +45,7 @@ impl Outbox {
     /// Notes a delivery.
     #[inline]
     pub fn deliver(&mut self, watcher: u32, event: u32) {
+        self.crowd = 0;
         self.pairs.extend_from_slice(&[watcher, event]);
     }
 
@@ -51,9 +54,10 @@ impl Outbox {
         self.pairs[begin..].chunks_exact(2).flat_map(|pair| [pair[0], 0]).collect()
     }
 
-    /// Notes the deliveries of an event to many at once, given as they are for event 0.
-    pub fn deliver_all(&mut self, pairs: &[u32], event: u32) {
+    /// Notes the deliveries of an event to many at once, given as they are for event 0; `crowd` is the number of these many.
+    pub fn deliver_all(&mut self, pairs: &[u32], event: u32, crowd: u32) {
         let begin = self.pairs.len();
+        self.crowd = if begin == 0 || self.crowd == crowd { crowd } else { 0 };
         self.pairs.extend_from_slice(pairs);
         if event != 0 {
             for pair in self.pairs[begin..].chunks_exact_mut(2) {

@@ -43,6 +43,7 @@ extern "C" {
         ended: &Uint32Array,
         views: &Uint32Array,
         signals: u32,
+        crowd: u32,
     ) -> Result<(), JsValue>;
     #[wasm_bindgen(method, catch)]
     fn notify(
@@ -168,7 +169,7 @@ impl Inner {
             let events = scratch.events(&events);
             (events, scratch.pairs(&flush.outbox.pairs), scratch.rare(&ended), scratch.rare(&flush.views))
         };
-        if let Err(thrown) = self.hooks.flush(&events, &pairs, &ended, &views, flush.signals) {
+        if let Err(thrown) = self.hooks.flush(&events, &pairs, &ended, &views, flush.signals, flush.outbox.crowd) {
             report(&thrown);
         }
     }

@@ -191,3 +191,59 @@ test("a watch ends at its time, and says from where another goes on", async () =
   assert.deepEqual(await watcher.ended, { reason: "timeout", lastResourceVersion: "102" });
   assert.deepEqual(await all, ["ADDED a/y 102"]);
 });
+
+test("a crowd hears of every event in its order, whoever throws, stops another, joins or turns slow amid one", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const logger = { debug() {}, info() {}, warn() {}, error: () => void thrown++ };
+  let thrown = 0;
+  const { resource } = await live(upstream, { logger });
+  const heard = [];
+  const watchers = [];
+  const acts = new Map();
+  const join = () => {
+    const number = watchers.length;
+    const watcher = resource.watch({ resourceVersion: resource.status.resourceVersion });
+    watchers.push(watcher);
+    void watcher.forEach((event) => {
+      heard.push(`${number}@${event.resourceVersion}`);
+      return acts.get(`${number}@${event.resourceVersion}`)?.();
+    });
+  };
+  for (let i = 0; i < 40; i++) join();
+  const first = Number(resource.status.resourceVersion) + 1;
+  const everyone = (...without) => Array.from({ length: 40 }, (_, i) => i).filter((i) => !without.includes(i));
+  const step = async (version, expected) => {
+    upstream.put(pod("a/x"));
+    await until(() => resource.status.resourceVersion === String(version) && heard.length >= expected.length);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.deepEqual(
+      heard.splice(0),
+      expected.map((number) => `${number}@${version}`),
+    );
+  };
+  for (let i = 0; i < 3; i++) await step(first + i, everyone());
+
+  acts.set(`5@${first + 3}`, () => {
+    throw new Error("on purpose");
+  });
+  await step(first + 3, everyone());
+  assert.equal(thrown, 1);
+  await step(first + 4, everyone());
+
+  acts.set(`7@${first + 5}`, () => watchers[30].stop());
+  await step(first + 5, everyone(30));
+  await step(first + 6, everyone(30));
+  await step(first + 7, everyone(30));
+
+  acts.set(`9@${first + 8}`, () => join());
+  await step(first + 8, everyone(30));
+  for (let i = 9; i < 12; i++) await step(first + i, [...everyone(30), 40]);
+
+  let settle;
+  acts.set(`3@${first + 12}`, () => new Promise((resolve) => (settle = resolve)));
+  await step(first + 12, [...everyone(30), 40]);
+  await step(first + 13, [...everyone(3, 30), 40]);
+  settle();
+  await until(() => heard.length === 1);
+  assert.deepEqual(heard.splice(0), [`3@${first + 13}`]);
+});

@@ -543,6 +543,7 @@ class ModelResource {
       Uint32Array.from(ended),
       Uint32Array.from(views),
       signals,
+      0,
     );
   }
 }
