@@ -207,6 +207,14 @@ impl Object {
         }
     }
 
+    /// Whether labels and registered fields are those of this version of the same object, as far as that costs two comparisons of pointers:
+    /// where it does, [`share_with`](Object::share_with) has seen to it. Fields that neither has read do not count.
+    pub fn shares_facts(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.head, &other.head)
+            && Rc::ptr_eq(&*self.fields.borrow(), &*other.fields.borrow())
+            && self.read.get() == other.read.get()
+    }
+
     /// Bytes this object holds in the form it has: the text, its facts, and what the allocator takes for them. What many objects share
     /// (labels, equal field values) is left out, and what versions of an object share counts with the newest. It changes only when the object gets another holder or another form, though paths may be
     /// read in between: whoever adds sizes up takes away again what was added.

@@ -35,8 +35,10 @@ struct Open {
     view: View,
     // Of the fields that it orders and groups by.
     _slots: Vec<Slot>,
-    // Something was told to the view since the last flush.
+    // Something was told to the view since it was last looked at.
     touched: bool,
+    // It was said to have changed, and has not been read since: it need not be said again.
+    told: bool,
 }
 
 /// The open views by id.
@@ -75,7 +77,7 @@ impl Views {
         let mut view = View::new(spec, fields).map_err(|error| invalid_selector("fieldSelector", &error))?;
         view.reset(store.iter(), fields);
         view.take_changes();
-        let id = u32::try_from(self.views.insert(Open { view, _slots: slots, touched: false })).unwrap_or(u32::MAX);
+        let id = u32::try_from(self.views.insert(Open { view, _slots: slots, touched: false, told: false })).unwrap_or(u32::MAX);
         Ok(id)
     }
 
@@ -92,34 +94,47 @@ impl Views {
     pub fn change(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>, fields: &FieldSet) {
         for (id, open) in &mut self.views {
             open.view.change(before, after, fields);
-            if !open.touched {
-                open.touched = true;
+            if !std::mem::replace(&mut open.touched, true) && !open.told {
                 self.touched.extend(u32::try_from(id));
             }
         }
     }
 
-    /// A view to read.
+    /// A view, to ask for what is always of the present. Its rows are as they were last read.
     pub fn get(&self, id: u32) -> Option<&View> {
         self.views.get(id as usize).map(|open| &open.view)
+    }
+
+    /// A view with its rows up to date. From now on its changes are told again.
+    pub fn read(&mut self, id: u32) -> Option<&View> {
+        let open = self.views.get_mut(id as usize)?;
+        open.told = false;
+        if std::mem::take(&mut open.touched) {
+            open.view.take_changes();
+        }
+        Some(&open.view)
     }
 
     /// A view to move or decide.
     pub fn get_mut(&mut self, id: u32) -> Option<&mut View> {
         let open = self.views.get_mut(id as usize)?;
-        if !open.touched {
-            open.touched = true;
+        if !std::mem::replace(&mut open.touched, true) && !open.told {
             self.touched.push(id);
         }
         Some(&mut open.view)
     }
 
-    /// The views whose rows, total or counts changed since the last call, or that wait for verdicts.
+    /// The views whose rows, total or counts have changed, or that wait for verdicts. One that was named costs nothing more until somebody
+    /// has [`read`](Views::read) it: in a burst of events the first alone is told, and what the others changed is read along.
     pub fn take_changed(&mut self) -> Vec<u32> {
         let touched = std::mem::take(&mut self.touched);
         let changed = |id: &u32| {
             self.views.get_mut(*id as usize).is_some_and(|open| {
-                std::mem::take(&mut open.touched) && (open.view.take_changes().any() || open.view.undecided().len() > 0)
+                if !std::mem::take(&mut open.touched) {
+                    return false; // read meanwhile
+                }
+                open.told = open.view.take_changes().any() || open.view.undecided().len() > 0;
+                open.told
             })
         };
         touched.into_iter().filter(changed).collect()
@@ -181,9 +196,36 @@ mod tests {
         assert!(views.take_changed().is_empty(), "y came and went within one flush");
         views.change(None, Some(&labelled("a/z", 5, &[("app", "web")])), &fields);
         assert_eq!(views.take_changed(), [id]);
+        let rows = |view: &View| view.rows().iter().map(|row| row.key().to_string()).collect::<Vec<_>>();
+        assert_eq!(views.read(id).map(rows), Some(vec!["a/x".into(), "a/z".into()]));
         views.close(id);
         views.change(None, Some(&labelled("a/q", 6, &[("app", "web")])), &fields);
         assert!(!views.has_changes());
+    }
+
+    #[test]
+    fn a_view_that_nobody_has_read_is_not_told_again() {
+        let mut fields = FieldSet::new(Vec::new());
+        let mut views = Views::default();
+        let id = views.open(&ViewOptions::default(), &Store::new(), &mut fields).unwrap();
+        let count = |view: &View| view.rows().len();
+        views.change(None, Some(&labelled("a/x", 1, &[])), &fields);
+        assert_eq!(views.take_changed(), [id]);
+        views.change(None, Some(&labelled("a/y", 2, &[])), &fields);
+        assert!(!views.has_changes(), "it is known already");
+        assert_eq!(views.get(id).map(count), Some(1), "rows stay as they were read");
+        assert_eq!(views.read(id).map(count), Some(2), "whoever reads it reads all");
+        assert!(views.take_changed().is_empty());
+        views.change(None, Some(&labelled("a/z", 3, &[])), &fields);
+        assert_eq!(views.take_changed(), [id]);
+
+        // One that is read between its change and the flush is not told of what was read.
+        assert_eq!(views.read(id).map(count), Some(3));
+        views.change(None, Some(&labelled("a/q", 4, &[])), &fields);
+        assert_eq!(views.read(id).map(count), Some(4));
+        assert!(views.has_changes() && views.take_changed().is_empty());
+        views.change(None, Some(&labelled("a/r", 5, &[])), &fields);
+        assert_eq!(views.take_changed(), [id]);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 import { toError } from "./errors.js";
 import type { RawResource } from "./raw.js";
 
+/** So many documents are decoded together at most: their texts stand in memory meanwhile, thrice. */
+const AT_ONCE = 64;
+
 /** Pins that one lease takes at most: as many versions stay readable for one event of them that somebody keeps. */
 const LEASED = 64;
 
@@ -95,6 +98,33 @@ export class ObjectTable {
     return value;
   }
 
+  /** The same for different ids: those that nobody holds are decoded together, in one crossing for many. */
+  takeAll(ids: readonly number[]): unknown[] {
+    const values = ids.map((id) => this.#known.get(id)?.deref());
+    const missing = ids.filter((_, at) => values[at] === undefined);
+    const decoded = new Map<number, unknown>();
+    try {
+      for (let from = 0; from < missing.length; from += AT_ONCE) {
+        const some = missing.slice(from, from + AT_ONCE);
+        const texts = new TextDecoder().decode(this.#raw.rawList(Float64Array.from(some)));
+        (JSON.parse(texts) as unknown[]).forEach((value, at) => decoded.set(some[at]!, value));
+      }
+    } catch (error) {
+      ids.forEach((id) => this.giveBack(id));
+      throw toError(error);
+    }
+    return ids.map((id, at) => {
+      if (!decoded.has(id)) {
+        this.giveBack(id);
+        return values[at];
+      }
+      const value = decoded.get(id);
+      this.#keep(id, value);
+      if (!isObject(value)) this.giveBack(id);
+      return value;
+    });
+  }
+
   /**
    * An answer with the objects of ids that were just handed out, as an array that decodes each one when it is first read. Its pins are
    * taken over.
@@ -162,7 +192,7 @@ export class ObjectTable {
     return this.#raw;
   }
 
-  /** Where that is an object, it takes over a pin of the id. */
+  /** See {@link #keep}. */
   #decode(id: number): unknown {
     let value: unknown;
     try {
@@ -170,12 +200,17 @@ export class ObjectTable {
     } catch (error) {
       throw toError(error);
     }
+    this.#keep(id, value);
+    return value;
+  }
+
+  /** What an id was decoded to, for all who ask for it while somebody holds it. Where that is an object, it takes over a pin of the id. */
+  #keep(id: number, value: unknown): void {
     this.decodes++;
-    if (!isObject(value)) return value;
+    if (!isObject(value)) return;
     if (this.#freeze) deepFreeze(value);
     this.#known.set(id, new WeakRef(value));
     this.#decoded.register(value, id);
-    return value;
   }
 
   #release(): void {

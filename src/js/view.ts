@@ -117,6 +117,8 @@ export class ViewImpl<T> implements View<T>, Ticking {
     const subscription = { onChange };
     this.#subscriptions.add(subscription);
     this.#release ??= this.#host.acquire();
+    // The core tells a change only to who has read those before.
+    if (this.#stale) this.#host.ticker.add(this);
     const unsubscribe = () => {
       signal?.removeEventListener("abort", unsubscribe);
       this.#subscriptions.delete(subscription);
@@ -228,18 +230,20 @@ export class ViewImpl<T> implements View<T>, Ticking {
 
   #pullRows(ids: Float64Array, objects: ObjectTable): readonly T[] {
     const [oldIds, oldRows] = [this.#ids, this.#rows];
-    let changed = ids.length !== oldRows.length;
     const rows = new Array<T>(ids.length);
+    const places: number[] = [];
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i]!;
       if (id === oldIds[i]) {
         objects.giveBack(id);
         rows[i] = oldRows[i]!;
       } else {
-        rows[i] = objects.take(id) as T;
-        changed = true;
+        places.push(i);
       }
     }
+    const taken = objects.takeAll(places.map((i) => ids[i]!)) as T[];
+    places.forEach((i, at) => (rows[i] = taken[at]!));
+    const changed = places.length > 0 || ids.length !== oldRows.length;
     this.#ids = ids;
     return changed ? rows : oldRows;
   }

@@ -15,19 +15,25 @@ pub(super) struct Counts {
 
 impl Counts {
     pub(super) fn add(&mut self, value: &Rc<str>) {
-        let count = self.get(value);
-        self.before.entry(value.clone()).or_insert(count);
-        self.by_value.insert(value.clone(), count + 1);
+        self.shift(value, 1);
     }
 
     /// Takes away a row that was added before.
     pub(super) fn remove(&mut self, value: &Rc<str>) {
-        let count = self.get(value);
-        debug_assert!(count > 0, "a value is taken away more often than it was added");
-        self.before.entry(value.clone()).or_insert(count);
-        if count > 1 {
-            self.by_value.insert(value.clone(), count - 1);
-        } else {
+        debug_assert!(self.get(value) > 0, "a value is taken away more often than it was added");
+        self.shift(value, -1);
+    }
+
+    fn shift(&mut self, value: &Rc<str>, by: isize) {
+        let count = match self.by_value.get_mut(value) {
+            Some(count) => count,
+            None => self.by_value.entry(value.clone()).or_default(),
+        };
+        if !self.before.contains_key(value) {
+            self.before.insert(value.clone(), *count);
+        }
+        *count = count.saturating_add_signed(by);
+        if *count == 0 {
             self.by_value.remove(value);
         }
     }

@@ -1,20 +1,21 @@
 //! The live view: rows kept in order as objects change.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use indexset::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
+use slab::Slab;
 
 use crate::json::fields::FieldSet;
 use crate::json::scalar::Scalar;
 use crate::key::Key;
 use crate::object::{Object, ObjectId};
 use crate::selector::{Matcher, Predicate, SelectorError};
+use crate::sort::sort_by;
 
 use super::count::Counts;
-use super::order::{OrderBy, sort_key};
+use super::order::{OrderBy, write_sort_key};
+use super::ranks::Ranks;
 use super::{ViewSpec, Window};
 
 /// A filtered, ordered, windowed and counted picture of a resource's objects, kept up to date change by change.
@@ -29,12 +30,17 @@ pub struct View {
     group_by: Option<usize>,
     predicate: bool,
     window: Window,
-    by_key: FxHashMap<Key, Rc<Row>>,
-    sorted: BTreeSet<Rc<Row>>,
+    rows: Slab<Row>,
+    by_key: FxHashMap<Key, u32>,
+    ranks: Ranks,
     counts: Counts,
-    waiting: BTreeMap<ObjectId, Rc<Row>>,
+    waiting: BTreeMap<ObjectId, Waiting>,
     waiting_by_key: FxHashMap<Key, ObjectId>,
+    /// The sort key of what is being placed.
+    sort_key: Vec<u8>,
     shown: Vec<Rc<Object>>,
+    /// The rows that they are.
+    shown_rows: Vec<u32>,
     shown_total: usize,
     changed_rows: Vec<usize>,
     /// Whether the window may differ from `shown`.
@@ -59,32 +65,21 @@ impl Changes {
     }
 }
 
-/// An object with its place in the order. Rows compare by that place alone, which no two keys share.
+/// An object with its place in the order. No two have the same sort key.
 struct Row {
     sort_key: Box<[u8]>,
     group: Option<Rc<str>>,
     object: Rc<Object>,
+    /// Whether the window shows it.
+    shown: bool,
 }
 
-impl Ord for Row {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.sort_key.cmp(&other.sort_key)
-    }
+/// An object that waits for a verdict, and what a row of it needs.
+struct Waiting {
+    sort_key: Box<[u8]>,
+    group: Option<Rc<str>>,
+    object: Rc<Object>,
 }
-
-impl PartialOrd for Row {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Row {
-    fn eq(&self, other: &Self) -> bool {
-        self.sort_key == other.sort_key
-    }
-}
-
-impl Eq for Row {}
 
 impl View {
     /// An empty view. Registers the fields that its selectors read; fails on a field that is no path.
@@ -96,12 +91,15 @@ impl View {
             group_by: spec.group_by,
             predicate: spec.predicate,
             window: spec.window.unwrap_or(Window::ALL),
+            rows: Slab::new(),
             by_key: FxHashMap::default(),
-            sorted: BTreeSet::new(),
+            ranks: Ranks::default(),
             counts: Counts::default(),
             waiting: BTreeMap::new(),
             waiting_by_key: FxHashMap::default(),
+            sort_key: Vec::new(),
             shown: Vec::new(),
+            shown_rows: Vec::new(),
             shown_total: 0,
             changed_rows: Vec::new(),
             stale: false,
@@ -112,31 +110,50 @@ impl View {
     /// event or as one difference of a relist. `fields` is the set that the view was made with.
     ///
     /// With a predicate, a new object that passes the selectors waits, and the row of its predecessor stays meanwhile.
+    ///
+    /// A new version costs the same however many rows there are, unless it moves its row or a row comes or goes.
     pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, fields: &FieldSet) {
         if let Some(old) = old
             && new.is_none_or(|new| new.key() != old.key())
         {
             self.drop_waiting(old.key());
-            self.place(old.key(), None);
+            self.remove(old.key());
         }
         let Some(new) = new else { return };
         self.drop_waiting(new.key());
-        if self.by_key.get(new.key()).is_some_and(|row| row.object.id() == new.id()) {
+        let at = self.by_key.get(new.key()).copied();
+        let row = at.and_then(|at| self.rows.get_mut(at as usize));
+        if row.as_ref().is_some_and(|row| row.object.id() == new.id()) {
             return;
         }
-        let row = self.passes(new, fields).then(|| self.row(new, fields));
-        match row {
-            Some(row) if self.predicate => {
-                self.waiting_by_key.insert(new.key().clone(), new.id());
-                self.waiting.insert(new.id(), row);
+        if !self.predicate && row.as_ref().map(|row| &row.object).or(old).is_some_and(|before| before.shares_facts(new)) {
+            // Whether it passes, its place and its group are those of the version before: nothing needs to be read.
+            if let Some(row) = row {
+                row.object = new.clone();
+                self.stale |= row.shown;
             }
-            row => self.place(new.key(), row),
+            return;
+        }
+        if !self.passes(new, fields) {
+            self.remove(new.key());
+            return;
+        }
+        let group = self.read(new, fields);
+        if self.predicate {
+            self.waiting_by_key.insert(new.key().clone(), new.id());
+            self.waiting.insert(new.id(), Waiting { sort_key: self.sort_key.as_slice().into(), group, object: new.clone() });
+        } else {
+            self.place(at, new, group);
         }
     }
 
     /// Makes the view one of exactly these objects. Rows of objects that are still there at the same version stay as
     /// they are, verdict included.
     pub fn reset<'a>(&mut self, objects: impl IntoIterator<Item = &'a Rc<Object>>, fields: &FieldSet) {
+        if self.by_key.is_empty() && self.waiting.is_empty() && !self.predicate {
+            self.fill(&mut objects.into_iter(), fields);
+            return;
+        }
         let mut present = FxHashSet::default();
         for object in objects {
             present.insert(object.key().clone());
@@ -146,24 +163,29 @@ impl View {
         let gone: Vec<Key> = held.filter(|key| !present.contains(*key)).cloned().collect();
         for key in gone {
             self.drop_waiting(&key);
-            self.place(&key, None);
+            self.remove(&key);
         }
     }
 
     /// The objects that pass the selectors and wait for a verdict, oldest first.
     pub fn undecided(&self) -> impl ExactSizeIterator<Item = &Rc<Object>> {
-        self.waiting.values().map(|row| &row.object)
+        self.waiting.values().map(|waiting| &waiting.object)
     }
 
     /// The verdict on a waiting object. Says whether it was still waiting: a verdict on an object that has changed or
     /// gone since is void.
     pub fn decide(&mut self, object: ObjectId, passes: bool) -> bool {
-        let Some(row) = self.waiting.remove(&object) else {
+        let Some(Waiting { sort_key, group, object }) = self.waiting.remove(&object) else {
             return false;
         };
-        let key = row.object.key().clone();
-        self.waiting_by_key.remove(&key);
-        self.place(&key, passes.then_some(row));
+        self.waiting_by_key.remove(object.key());
+        if passes {
+            self.sort_key.clear();
+            self.sort_key.extend_from_slice(&sort_key);
+            self.place(self.by_key.get(object.key()).copied(), &object, group);
+        } else {
+            self.remove(object.key());
+        }
         true
     }
 
@@ -213,24 +235,25 @@ impl View {
 
     /// The position of a key among all matching objects.
     pub fn index_of(&self, key: &str) -> Option<usize> {
-        Some(self.sorted.rank(self.by_key.get(key)?))
+        Some(self.ranks.rank(*self.by_key.get(key)?))
     }
 
     /// The object at a position among all matching objects.
     pub fn at(&self, position: usize) -> Option<&Rc<Object>> {
-        self.sorted.get_index(position).map(|row| &row.object)
+        self.ranks.from(position).next().map(|row| &self.rows[row as usize].object)
     }
 
     fn passes(&self, object: &Object, fields: &FieldSet) -> bool {
         self.namespaces.as_ref().is_none_or(|names| names.contains(object.namespace())) && self.matcher.matches(object, fields)
     }
 
-    fn row(&self, object: &Rc<Object>, fields: &FieldSet) -> Rc<Row> {
-        let group = self.group_by.map(|slot| match object.field(slot, fields) {
+    /// Reads what places an object: its sort key, into `sort_key`, and its group.
+    fn read(&mut self, object: &Rc<Object>, fields: &FieldSet) -> Option<Rc<str>> {
+        write_sort_key(&mut self.sort_key, object, &self.order, fields);
+        self.group_by.map(|slot| match object.field(slot, fields) {
             Scalar::Text(text) => text,
             other => other.text().into(),
-        });
-        Rc::new(Row { sort_key: sort_key(object, &self.order, fields), group, object: object.clone() })
+        })
     }
 
     fn drop_waiting(&mut self, key: &str) {
@@ -239,59 +262,124 @@ impl View {
         }
     }
 
-    /// Puts a row in the place of whatever has its key, or takes that away.
-    fn place(&mut self, key: &Key, row: Option<Rc<Row>>) {
-        let old = match &row {
-            Some(row) => self.by_key.insert(key.clone(), row.clone()),
-            None => self.by_key.remove(key),
-        };
-        let left = old.map(|old| {
-            let position = self.sorted.rank(&old);
-            self.sorted.pop_index(position);
-            if let Some(group) = &old.group {
-                self.counts.remove(group);
+    /// The rows of a view that has none yet: sorted once.
+    fn fill(&mut self, objects: &mut dyn Iterator<Item = &Rc<Object>>, fields: &FieldSet) {
+        let mut rows = Vec::new();
+        for object in objects {
+            if self.passes(object, fields) {
+                let group = self.read(object, fields);
+                rows.push(self.add(object, group));
             }
-            position
-        });
-        let entered = row.map(|row| {
-            if let Some(group) = &row.group {
-                self.counts.add(group);
-            }
-            self.sorted.insert(row.clone());
-            // Where it landed matters only to find out whether the window saw it.
-            if self.stale { 0 } else { self.sorted.rank(&row) }
-        });
-        self.stale = self.stale || self.window_saw(left, entered);
+        }
+        sort_by(&mut rows, |a, b| self.rows[*a as usize].sort_key.cmp(&self.rows[*b as usize].sort_key));
+        self.ranks.fill(&rows);
+        self.stale = true;
     }
 
-    /// Whether rows at positions in the window were touched when a row left one position and a row entered one.
-    fn window_saw(&self, left: Option<usize>, entered: Option<usize>) -> bool {
-        match (left, entered) {
-            // What lies between the two positions has moved by one; everything else stands where it was.
-            (Some(left), Some(entered)) => left.min(entered) < self.window.end() && left.max(entered) >= self.window.offset,
-            (Some(position), None) | (None, Some(position)) => position < self.window.end(),
-            (None, None) => false,
+    /// A row for what was just read, which has no place yet.
+    #[allow(clippy::cast_possible_truncation)] // more rows than that do not fit in memory
+    fn add(&mut self, object: &Rc<Object>, group: Option<Rc<str>>) -> u32 {
+        if let Some(group) = &group {
+            self.counts.add(group);
         }
+        let row = self.rows.insert(Row { sort_key: self.sort_key.as_slice().into(), group, object: object.clone(), shown: false }) as u32;
+        self.by_key.insert(object.key().clone(), row);
+        row
+    }
+
+    /// Puts what was just read in the place of the row that its key has, if there is one.
+    fn place(&mut self, at: Option<u32>, object: &Rc<Object>, group: Option<Rc<str>>) {
+        let Some(at) = at else {
+            let row = self.add(object, group);
+            let entered = self.enter(row);
+            self.touch(None, entered);
+            return;
+        };
+        let row = &mut self.rows[at as usize];
+        row.object = object.clone();
+        if row.group != group {
+            if let Some(group) = &row.group {
+                self.counts.remove(group);
+            }
+            if let Some(group) = &group {
+                self.counts.add(group);
+            }
+            row.group = group;
+        }
+        if *row.sort_key == *self.sort_key {
+            self.stale |= row.shown;
+            return;
+        }
+        let left = self.leave(at);
+        let held = &mut self.rows[at as usize].sort_key;
+        if held.len() == self.sort_key.len() {
+            held.copy_from_slice(&self.sort_key);
+        } else {
+            *held = self.sort_key.as_slice().into();
+        }
+        let entered = self.enter(at);
+        self.touch(left, entered);
+    }
+
+    /// Takes away the row that has this key.
+    fn remove(&mut self, key: &str) {
+        let Some(row) = self.by_key.remove(key) else { return };
+        let left = self.leave(row);
+        if let Some(group) = &self.rows.remove(row as usize).group {
+            self.counts.remove(group);
+        }
+        self.touch(left, None);
+    }
+
+    /// Takes a row out of the order. Where it stood matters only to find out whether the window saw it.
+    fn leave(&mut self, row: u32) -> Option<usize> {
+        let position = (!self.stale).then(|| self.ranks.rank(row));
+        self.ranks.remove(row);
+        position
+    }
+
+    /// Puts a row into the order.
+    fn enter(&mut self, row: u32) -> Option<usize> {
+        let sort_key = &*self.rows[row as usize].sort_key;
+        self.ranks.insert(row, |other| *self.rows[other as usize].sort_key < *sort_key);
+        (!self.stale).then(|| self.ranks.rank(row))
+    }
+
+    /// A row has left one position, and a row has entered one.
+    fn touch(&mut self, left: Option<usize>, entered: Option<usize>) {
+        self.stale = self.stale
+            || match (left, entered) {
+                // What lies between the two positions has moved by one; everything else stands where it was.
+                (Some(left), Some(entered)) => left.min(entered) < self.window.end() && left.max(entered) >= self.window.offset,
+                (Some(position), None) | (None, Some(position)) => position < self.window.end(),
+                (None, None) => false,
+            };
     }
 
     /// Fills `shown` and `changed_rows`; says whether anything differs.
     fn show(&mut self) -> bool {
-        let start = self.window.offset.min(self.sorted.len());
-        let end = self.window.end().min(self.sorted.len());
-        let mut same_length = self.shown.len() == end - start;
-        self.shown.truncate(end - start);
-        if start < end {
-            for (index, row) in self.sorted.range_idx(start..end).enumerate() {
-                match self.shown.get_mut(index) {
-                    Some(shown) if shown.id() == row.object.id() => continue,
-                    Some(shown) => *shown = row.object.clone(),
-                    None => {
-                        self.shown.push(row.object.clone());
-                        same_length = false;
-                    }
-                }
-                self.changed_rows.push(index);
+        for row in self.shown_rows.drain(..) {
+            if let Some(row) = self.rows.get_mut(row as usize) {
+                row.shown = false;
             }
+        }
+        let start = self.window.offset.min(self.ranks.len());
+        let count = self.window.end().min(self.ranks.len()) - start;
+        let mut same_length = self.shown.len() == count;
+        self.shown.truncate(count);
+        for (index, at) in self.ranks.from(start).take(count).enumerate() {
+            let row = &mut self.rows[at as usize];
+            row.shown = true;
+            self.shown_rows.push(at);
+            match self.shown.get_mut(index) {
+                Some(shown) if shown.id() == row.object.id() => continue,
+                Some(shown) => *shown = row.object.clone(),
+                None => {
+                    self.shown.push(row.object.clone());
+                    same_length = false;
+                }
+            }
+            self.changed_rows.push(index);
         }
         !same_length || !self.changed_rows.is_empty()
     }

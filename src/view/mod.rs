@@ -8,6 +8,7 @@ mod count;
 mod live;
 pub mod order;
 mod quantity;
+mod ranks;
 pub(crate) mod time;
 
 pub use live::{Changes, View};

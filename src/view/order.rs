@@ -39,12 +39,12 @@ pub enum OrderAs {
 const PRESENT: u8 = 0;
 const MISSING: u8 = 1;
 
-/// The sort key of an object. Distinct keys of objects give distinct sort keys.
-pub(super) fn sort_key(object: &Object, order: &[OrderBy], fields: &FieldSet) -> Box<[u8]> {
-    let mut bytes = Vec::with_capacity(order.len() * 24 + object.key().len());
+/// Writes the sort key of an object in the place of what `bytes` held. Distinct keys of objects give distinct sort keys.
+pub(super) fn write_sort_key(bytes: &mut Vec<u8>, object: &Object, order: &[OrderBy], fields: &FieldSet) {
+    bytes.clear();
     for level in order {
         let start = bytes.len();
-        write(&mut bytes, &object.field(level.slot, fields), level.kind);
+        write(bytes, &object.field(level.slot, fields), level.kind);
         if level.descending {
             for byte in &mut bytes[start..] {
                 *byte = !*byte;
@@ -52,7 +52,6 @@ pub(super) fn sort_key(object: &Object, order: &[OrderBy], fields: &FieldSet) ->
         }
     }
     bytes.extend_from_slice(object.key().as_bytes());
-    bytes.into()
 }
 
 /// Writes one value. No value's bytes are the start of another's, so what follows cannot change their order.

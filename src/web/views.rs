@@ -17,6 +17,11 @@ impl RawResource {
         check()?;
         Ok(self.resource().with(|cacher| cacher.views.get(view).map(read).unwrap_or_default()))
     }
+
+    fn look_at(&self, view: u32, read: fn(&View) -> Vec<Rc<Object>>) -> Result<Vec<Rc<Object>>, JsValue> {
+        check()?;
+        Ok(self.resource().with(|cacher| cacher.views.read(view).map(read).unwrap_or_default()))
+    }
 }
 
 #[wasm_bindgen]
@@ -29,11 +34,10 @@ impl RawResource {
         self.resource().with(|cacher| cacher.open_view(&options)).map_err(|error| to_js(&error))
     }
 
-    /// The window's rows, in order.
+    /// The window's rows, in order, up to date. A view that a flush has named is named again only after this, or after `viewUndecided`.
     #[wasm_bindgen(js_name = viewRows)]
     pub fn view_rows(&self, view: u32) -> Result<Float64Array, JsValue> {
-        let rows: Vec<Rc<Object>> = self.read_view(view, |view| view.rows().to_vec())?;
-        Ok(self.pin_all(&rows))
+        Ok(self.pin_all(&self.look_at(view, |view| view.rows().to_vec())?))
     }
 
     /// How many objects match.
@@ -72,8 +76,7 @@ impl RawResource {
     /// The objects that wait for a verdict, oldest first.
     #[wasm_bindgen(js_name = viewUndecided)]
     pub fn view_undecided(&self, view: u32) -> Result<Float64Array, JsValue> {
-        let waiting: Vec<Rc<Object>> = self.read_view(view, |view| view.undecided().cloned().collect())?;
-        Ok(self.pin_all(&waiting))
+        Ok(self.pin_all(&self.look_at(view, |view| view.undecided().cloned().collect())?))
     }
 
     /// The verdicts on them.

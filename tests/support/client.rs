@@ -124,6 +124,12 @@ impl Client {
         self.flushes.set(self.flushes.get() + 1);
         self.signals.set(self.signals.get() | flush.signals);
         self.views.borrow_mut().extend(&flush.views);
+        // As the facade does; only then is a view named again.
+        resource.with(|cacher| {
+            for view in &flush.views {
+                let _up_to_date = cacher.views.read(*view);
+            }
+        });
         self.gone_in_flush.borrow_mut().clear();
         Self::call(&self.on_flush, resource);
         let on_notices = self.on_notices.borrow().clone();

@@ -141,7 +141,7 @@ fn view() -> Work {
     let mut flush = move |events: &[Rc<Object>]| {
         events.iter().for_each(|object| apply(&mut cacher, object.clone()));
         assert_eq!(cacher.views.take_changed(), [id]);
-        black_box(cacher.views.get(id).map(|view| view.rows().len()));
+        black_box(cacher.views.read(id).map(|view| view.rows().len()));
     };
     flush(&events[..1_000]);
     Box::new(move || flush(&events[1_000..]))

@@ -231,6 +231,11 @@ class ModelResource {
     return new TextEncoder().encode(this.#readable(id).json);
   }
 
+  rawList(ids) {
+    this.calls.push(["rawList", ...ids]);
+    return new TextEncoder().encode(`[${Array.from(ids, (id) => this.#readable(id).json).join(",")}]`);
+  }
+
   names(id) {
     const { version, key } = this.#readable(id);
     return `${version} ${key}`;
