@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -106,6 +108,17 @@ test("close_ends_streams_and_frees_the_port", async (t) => {
   await watch.ended;
   const again = await startServer({ port: server.port, pods: 0, rate: 0 });
   await again.close();
+});
+
+test("close_does_not_wait_for_connections_that_never_carried_a_request", { timeout: 30_000 }, async (t) => {
+  const server = await serverFor(t);
+  const idle = connect(server.port, "127.0.0.1");
+  idle.resume(); // without a reader its end is never seen
+  await once(idle, "connect");
+  await server.api("/demo/digest"); // by now the server has accepted it, too
+  const gone = once(idle, "close");
+  await server.close();
+  await gone;
 });
 
 test("the_command_line", () => {

@@ -100,11 +100,17 @@ export async function startServer(given = {}) {
     });
   });
 
-  /** @type {Set<import("node:stream").Duplex>} */
-  const upgraded = new Set();
+  // Node's own list of connections has neither those that were upgraded nor those that have not carried a request yet: the latter, which
+  // browsers open ahead, would be waited for until they time out.
+  /** @type {Set<import("node:net").Socket>} */
+  const sockets = new Set();
+  let isClosing = false;
+  app.server.on("connection", (socket) => {
+    if (isClosing) return void socket.destroy();
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
   app.server.on("upgrade", (request, socket, head) => {
-    upgraded.add(socket);
-    socket.on("close", () => upgraded.delete(socket));
     socket.on("error", () => {});
     void handler.upgrade(request, socket, head);
   });
@@ -127,8 +133,9 @@ export async function startServer(given = {}) {
       faults.clear();
       for (const stream of [...faults.streams]) stream.watcher?.stop(true);
       await front?.close();
+      isClosing = true;
       const closed = app.close();
-      for (const socket of upgraded) socket.destroy();
+      for (const socket of sockets) socket.destroy();
       await closed;
     },
   };
