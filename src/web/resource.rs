@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::{Either, LocalBoxFuture, select};
-use js_sys::{Array, Float64Array, Function, JSON, Promise, Uint8Array, Uint32Array};
+use js_sys::{Array, Float64Array, Function, JSON, JsString, Promise, Uint8Array, Uint32Array};
 use rustc_hash::FxHashMap;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
@@ -56,6 +56,18 @@ extern "C" {
     ) -> Result<(), JsValue>;
     #[wasm_bindgen(method, catch, js_name = indexValues)]
     fn index_values(this: &Hooks, id: f64) -> Result<Array, JsValue>;
+}
+
+#[wasm_bindgen]
+extern "C" {
+    // web-sys's TextDecoder copies what it is given into a string of Rust's.
+    type TextDecoder;
+    #[wasm_bindgen(constructor)]
+    fn new() -> TextDecoder;
+    #[wasm_bindgen(method)]
+    fn decode(this: &TextDecoder, bytes: &[u8]) -> JsString;
+    #[wasm_bindgen(catch, js_namespace = JSON, js_name = parse)]
+    fn parse_text(text: &JsString) -> Result<JsValue, JsValue>;
 }
 
 /// Objects that JavaScript may still read, and how often each was handed out.
@@ -550,8 +562,12 @@ fn first_of(work: LocalBoxFuture<'static, Result<JsValue, JsValue>>, over: Promi
     })
 }
 
-/// `JSON.parse` of stored bytes. They were checked to be UTF-8 and JSON when they arrived.
+thread_local! {
+    static DECODER: TextDecoder = TextDecoder::new();
+}
+
+/// `JSON.parse` of stored bytes. They were checked to be UTF-8 and JSON when they arrived, so the host decodes them as they stand: a `&str`
+/// would have them checked once more.
 fn parse(bytes: &[u8]) -> Result<JsValue, JsValue> {
-    let text = std::str::from_utf8(bytes).map_err(|error| to_js(&Error::new(ErrorCode::Internal, error.to_string())))?;
-    JSON::parse(text)
+    parse_text(&DECODER.with(|decoder| decoder.decode(bytes)))
 }
