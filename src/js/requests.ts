@@ -80,7 +80,8 @@ export interface WatchEnd {
  * A running watch: an async iterable of single events, or of whole flushes by `batches()`, or a callback by `forEach`.
  *
  * A watch that is not read holds its events back until its buffer is full, then ends with reason `overflow`, or does what its
- * `onOverflow` says.
+ * `onOverflow` says. One that nobody holds any more, without a handler of `forEach` and with nobody waiting, stops when the engine collects
+ * it; call `stop()` all the same, because nothing says when that is.
  */
 export interface Watcher<T> extends AsyncIterableIterator<WatchEvent<T>> {
   next(): Promise<IteratorResult<WatchEvent<T>, undefined>>;

@@ -24,6 +24,7 @@ import type {
 } from "./types.js";
 import { Usage } from "./use.js";
 import { ViewImpl } from "./view.js";
+import { WatcherHandle } from "./watch-handle.js";
 import { WatcherImpl } from "./watcher.js";
 import { changer, givenBy, toDocument } from "./write.js";
 
@@ -177,16 +178,14 @@ export class ResourceImpl<T> extends EventTarget {
 
   watch(options: WatchOptions = {}): Watcher<T> {
     const watcher = new WatcherImpl<T>(this, options);
-    if (options.signal?.aborted) return watcher as unknown as Watcher<T>;
-    if (this.#closed) {
-      watcher.fail(closedError(this.name));
-      return watcher as unknown as Watcher<T>;
-    }
+    const handle = new WatcherHandle(watcher);
+    if (this.#closed) watcher.fail(closedError(this.name));
+    if (this.#closed || options.signal?.aborted) return handle;
     this.#watchers.set(watcher, this.acquire());
     const session = this.#use();
     if (session !== undefined) watcher.attach(session.raw, session.delivery);
     else if (this.#error !== undefined && this.#loading === undefined) watcher.fail(this.#error);
-    return watcher as unknown as Watcher<T>;
+    return handle;
   }
 
   view(spec: ViewSpec<T> = {}): View<T> {

@@ -57,6 +57,7 @@ export class WatcherImpl<T> implements Recipient {
   #pacing = false;
   #settleForEach: ((failure: WatchCacheError | undefined) => void) | undefined;
   #over = false;
+  #dropped = false;
   #failure: WatchCacheError | undefined;
 
   constructor(host: WatcherHost, options: WatchOptions) {
@@ -77,18 +78,9 @@ export class WatcherImpl<T> implements Recipient {
     return this.#pull(() => this.#shift());
   }
 
-  batches(): AsyncIterableIterator<readonly WatchEvent<T>[]> {
-    const stop = () => this.stop();
-    const batches = {
-      next: () => this.#pull(() => this.#takeAll()),
-      return: async () => {
-        stop();
-        return { value: undefined, done: true as const };
-      },
-      [Symbol.asyncIterator]: () => batches,
-    };
-    disposable(batches, async () => stop());
-    return batches;
+  /** All that one flush brought. */
+  batch(): Promise<IteratorResult<readonly WatchEvent<T>[], undefined>> {
+    return this.#pull(() => this.#takeAll());
   }
 
   forEach(handler: (event: WatchEvent<T>) => void | Promise<void>): Promise<void> {
@@ -124,13 +116,14 @@ export class WatcherImpl<T> implements Recipient {
     this.#end({ reason: "stopped", ...(unseen ? seen : this.#lastDelivered()) });
   }
 
-  async return(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
-    this.stop();
-    return { value: undefined, done: true };
+  /** Nobody holds its handle any more. Who waits gets one more event, and a handler all of them; beyond that nobody can ask. */
+  dropped(): void {
+    this.#dropped = true;
+    this.#stopUnread();
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  #stopUnread(): void {
+    if (this.#dropped && this.#handler === undefined && this.#waiters.length === 0) this.stop();
   }
 
   // ------------------------------------------------------------------------- called by the resource
@@ -213,6 +206,7 @@ export class WatcherImpl<T> implements Recipient {
       while (this.#waiters.length > 0 && !this.#empty) this.#waiters.shift()!.take();
       if (this.#over) while (this.#waiters.length > 0) this.#waiters.shift()!.over(this.#takeFailure());
       if (this.#waiters.length > 0) this.#demand(ONE_BATCH);
+      this.#stopUnread();
     });
   }
 
@@ -365,10 +359,6 @@ export class WatcherImpl<T> implements Recipient {
     return new WatchCacheError("invalid", "this watcher is being read already", { resource: this.#host.name });
   }
 }
-
-disposable(WatcherImpl.prototype, async function (this: WatcherImpl<unknown>) {
-  this.stop();
-});
 
 /** Adds `Symbol.asyncDispose` where the engine has it. */
 export function disposable<O extends object>(object: O, dispose: (this: O) => Promise<void>): void {

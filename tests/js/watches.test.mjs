@@ -1,6 +1,8 @@
 // Watches of the built package in Node, over a Source object: what becomes of slow ones, shards, and who hears of what.
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 import { createWatchCache } from "watchcache";
 
@@ -246,4 +248,48 @@ test("a crowd hears of every event in its order, whoever throws, stops another, 
   settle();
   await until(() => heard.length === 1);
   assert.deepEqual(heard.splice(0), [`3@${first + 13}`]);
+});
+
+test("law_08_bounded_a_watch_that_nobody_holds_any_more_ends_and_one_that_somebody_reads_does_not", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc");
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource, cache } = await live(upstream);
+  const watches = () => cache.stats().resources[0].watchers;
+  const collectUntil = async (count) => {
+    for (let i = 0; i < 400 && watches() !== count; i++) {
+      collectGarbage();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.equal(watches(), count);
+  };
+  const heard = { called: 0, looped: 0, ended: 0 };
+  const from = { resourceVersion: String(upstream.version) };
+  const start = async () => {
+    for (let i = 0; i < 20; i++) {
+      void resource.watch(from).ended.then(({ reason }) => (heard.ended += reason === "stopped" ? 1 : 0));
+      await resource.watch().next(); // one event is read, and then none
+    }
+  };
+  await start();
+  void resource.watch(from).forEach(() => void heard.called++);
+  void (async () => {
+    for await (const _ of resource.watch(from)) heard.looped++;
+  })();
+  const batches = resource.watch(from).batches();
+  const held = resource.watch(from);
+  const waited = resource.watch(from).next();
+  assert.equal(watches(), 45);
+
+  await collectUntil(5);
+  assert.equal(heard.ended, 20, "who waits for the end is told");
+  upstream.put(pod("a/x"));
+  assert.equal((await batches.next()).value.length, 1);
+  assert.equal((await held.next()).value.key, "a/x");
+  assert.equal((await waited).value.key, "a/x", "what was asked for still comes");
+  assert.deepEqual([heard.called, heard.looped], [1, 1]);
+  await collectUntil(4);
+  upstream.put(pod("a/x"));
+  await until(() => heard.called === 2 && heard.looped === 2);
+  assert.equal((await batches.next()).done, false);
 });

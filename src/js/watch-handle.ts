@@ -1,0 +1,60 @@
+import type { WatchEnd, WatchEvent, Watcher } from "./types.js";
+import { disposable, type WatcherImpl } from "./watcher.js";
+
+/** Watches whose handle nobody holds any more end, unless somebody is still called or waits. */
+const dropped = new FinalizationRegistry<WatcherImpl<any>>((watcher) => watcher.dropped());
+
+/**
+ * A watch as users hold it. The watch itself is held by its resource and knows nothing of this, so that one which nobody can read or stop
+ * any more is noticed.
+ */
+export class WatcherHandle<T> implements Watcher<T> {
+  readonly ended: Promise<WatchEnd>;
+  readonly #watcher: WatcherImpl<T>;
+  declare [Symbol.asyncDispose]: () => Promise<void>;
+
+  constructor(watcher: WatcherImpl<T>) {
+    this.ended = watcher.ended;
+    this.#watcher = watcher;
+    dropped.register(this, watcher);
+  }
+
+  next(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
+    return this.#watcher.next();
+  }
+
+  async return(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
+    this.stop();
+    return { value: undefined, done: true };
+  }
+
+  batches(): AsyncIterableIterator<readonly WatchEvent<T>[]> {
+    // Who holds these holds this.
+    const batches = {
+      next: () => this.#watcher.batch(),
+      return: async () => {
+        this.stop();
+        return { value: undefined, done: true as const };
+      },
+      [Symbol.asyncIterator]: () => batches,
+    };
+    disposable(batches, async () => this.stop());
+    return batches;
+  }
+
+  forEach(handler: (event: WatchEvent<T>) => void | Promise<void>): Promise<void> {
+    return this.#watcher.forEach(handler);
+  }
+
+  stop(): void {
+    this.#watcher.stop();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
+
+disposable(WatcherHandle.prototype, async function (this: WatcherHandle<unknown>) {
+  this.stop();
+});
