@@ -32,8 +32,15 @@ use watchcache::watch::watcher::Demand;
 #[global_allocator]
 static HELD: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, usize::MAX);
 
-/// One at a time: all tests of this program share its allocator.
-static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+/// One at a time, because all tests of this program share its allocator; and each to its thread's very end, when the tables that the thread
+/// kept are given back.
+fn alone(test: impl FnOnce() + Send + 'static) {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _alone = ALONE.lock();
+    if let Err(panic) = std::thread::spawn(test).join() {
+        std::panic::resume_unwind(panic);
+    }
+}
 
 const LISTED: u64 = 1_000;
 const PODS: u64 = 200;
@@ -151,78 +158,81 @@ fn view() -> ViewOptions {
 
 #[test]
 fn law_08_bounded_a_million_events_leave_memory_as_it_was() {
-    let _alone = ALONE.lock();
-    const BETWEEN: usize = 2_000;
-    let mut rig = Rig::new(u64::MAX);
-    rig.watch(options("", ""), Demand::All);
-    rig.watch(options("app in (app-1, app-2)", ""), Demand::All);
-    rig.watch(options("", "spec.nodeName=node-7"), Demand::All);
-    // One that never takes anything, and one that takes a batch now and then.
-    rig.watch(WatchOptions { on_overflow: OnOverflow::Coalesce, ..options("", "") }, Demand::None);
-    let seldom = rig.watch(WatchOptions { on_overflow: OnOverflow::Resync, ..options("app", "") }, Demand::None);
-    rig.resource.with(|cacher| cacher.open_view(&view())).unwrap();
+    alone(|| {
+        const BETWEEN: usize = 2_000;
+        let mut rig = Rig::new(u64::MAX);
+        rig.watch(options("", ""), Demand::All);
+        rig.watch(options("app in (app-1, app-2)", ""), Demand::All);
+        rig.watch(options("", "spec.nodeName=node-7"), Demand::All);
+        // One that never takes anything, and one that takes a batch now and then.
+        rig.watch(WatchOptions { on_overflow: OnOverflow::Coalesce, ..options("", "") }, Demand::None);
+        let seldom = rig.watch(WatchOptions { on_overflow: OnOverflow::Resync, ..options("app", "") }, Demand::None);
+        rig.resource.with(|cacher| cacher.open_view(&view())).unwrap();
 
-    let mut held = Vec::new();
-    for round in 0..500 {
-        rig.changes(BETWEEN);
-        rig.time.advance(1_000);
-        if round % 10 == 0 {
-            rig.resource.demand(seldom, Demand::Batch(0));
-            rig.time.advance(0);
+        let mut held = Vec::new();
+        for round in 0..500 {
+            rig.changes(BETWEEN);
+            rig.time.advance(1_000);
+            if round % 10 == 0 {
+                rig.resource.demand(seldom, Demand::Batch(0));
+                rig.time.advance(0);
+            }
+            held.push(HELD.allocated());
         }
-        held.push(HELD.allocated());
-    }
-    assert_eq!(rig.version, LISTED + 1_000_000);
-    // The first events fill what is bounded: the window, and the table of texts that are held once, which may still grow once. That is less
-    // than a byte and a half for each of the other events.
-    let most = |rounds: &[usize]| rounds.iter().copied().max().unwrap();
-    let (before, after) = (most(&held[50..150]), most(&held[400..]));
-    assert!(after <= before + (1 << 20), "{before} bytes became {after}");
-    assert!(after < 16 << 20, "{after} bytes for {PODS} small pods");
+        assert_eq!(rig.version, LISTED + 1_000_000);
+        // The first events fill what is bounded: the window, and the table of texts that are held once, which may still grow once. That is less
+        // than a byte and a half for each of the other events.
+        let most = |rounds: &[usize]| rounds.iter().copied().max().unwrap();
+        let (before, after) = (most(&held[50..150]), most(&held[400..]));
+        assert!(after <= before + (1 << 20), "{before} bytes became {after}");
+        assert!(after < 16 << 20, "{after} bytes for {PODS} small pods");
+    });
 }
 
 #[test]
 fn law_08_bounded_ten_thousand_who_come_and_go_leave_nothing_behind() {
-    let _alone = ALONE.lock();
-    let mut rig = Rig::new(1_000);
-    rig.changes(5_000);
-    cycles(&mut rig, 2_000);
-    let before = settled(&mut rig);
-    cycles(&mut rig, 10_000);
-    let after = settled(&mut rig);
-    let (watchers, views) = rig.resource.with(|cacher| (cacher.dispatcher.stats().watchers, cacher.views.len()));
-    assert_eq!((watchers, views, rig.time.tasks()), (0, 0, 2), "watchers, views, and tasks beside the reflector and the loop");
-    assert!(after <= before + 4_096, "{before} bytes became {after}");
+    alone(|| {
+        let mut rig = Rig::new(1_000);
+        rig.changes(5_000);
+        cycles(&mut rig, 2_000);
+        let before = settled(&mut rig);
+        cycles(&mut rig, 10_000);
+        let after = settled(&mut rig);
+        let (watchers, views) = rig.resource.with(|cacher| (cacher.dispatcher.stats().watchers, cacher.views.len()));
+        assert_eq!((watchers, views, rig.time.tasks()), (0, 0, 2), "watchers, views, and tasks beside the reflector and the loop");
+        assert!(after <= before + 4_096, "{before} bytes became {after}");
+    });
 }
 
 #[test]
 fn law_08_bounded_fields_that_nobody_asks_for_any_more_take_nothing() {
-    let _alone = ALONE.lock();
-    let mut rig = Rig::new(1_000);
-    // Each asks for fields that nobody asked for before, and sees all objects and changes with them.
-    let ask = |rig: &mut Rig, from: usize, count: usize| {
-        for number in from..from + count {
-            let watch = rig.watch(options("", &format!("spec.watched{number}.value!=x,spec.nodeName!=node-x")), Demand::All);
-            let order = vec![(format!("spec.shown{number}.value"), false, None)];
-            let view = ViewOptions { order, group_by: Some(format!("spec.counted{number}")), ..view() };
-            let view = rig.resource.with(|cacher| cacher.open_view(&view)).unwrap();
-            let field_selector = Some(format!("spec.listed{number}=x"));
-            let page = ListOptions { resource_version: Some("0".into()), field_selector, ..ListOptions::default() };
-            assert!(rig.time.run_until(rig.resource.clone().list(page)).unwrap().objects.is_empty());
-            rig.changes(2);
-            rig.resource.with(|cacher| cacher.views.close(view));
-            rig.resource.stop(watch);
-            rig.time.advance(10);
-        }
-        // Every pod is another one by then.
-        settled(rig)
-    };
-    let before = ask(&mut rig, 0, 300);
-    let fields = rig.resource.with(|cacher| cacher.fields().borrow().len());
-    let after = ask(&mut rig, 300, 700);
-    let most = rig.resource.with(|cacher| cacher.fields().borrow().len());
-    assert!(most <= fields + 1, "{fields} slots became {most}");
-    assert!(after <= before + 4_096, "{before} bytes became {after}");
+    alone(|| {
+        let mut rig = Rig::new(1_000);
+        // Each asks for fields that nobody asked for before, and sees all objects and changes with them.
+        let ask = |rig: &mut Rig, from: usize, count: usize| {
+            for number in from..from + count {
+                let watch = rig.watch(options("", &format!("spec.watched{number}.value!=x,spec.nodeName!=node-x")), Demand::All);
+                let order = vec![(format!("spec.shown{number}.value"), false, None)];
+                let view = ViewOptions { order, group_by: Some(format!("spec.counted{number}")), ..view() };
+                let view = rig.resource.with(|cacher| cacher.open_view(&view)).unwrap();
+                let field_selector = Some(format!("spec.listed{number}=x"));
+                let page = ListOptions { resource_version: Some("0".into()), field_selector, ..ListOptions::default() };
+                assert!(rig.time.run_until(rig.resource.clone().list(page)).unwrap().objects.is_empty());
+                rig.changes(2);
+                rig.resource.with(|cacher| cacher.views.close(view));
+                rig.resource.stop(watch);
+                rig.time.advance(10);
+            }
+            // Every pod is another one by then.
+            settled(rig)
+        };
+        let before = ask(&mut rig, 0, 300);
+        let fields = rig.resource.with(|cacher| cacher.fields().borrow().len());
+        let after = ask(&mut rig, 300, 700);
+        let most = rig.resource.with(|cacher| cacher.fields().borrow().len());
+        assert!(most <= fields + 1, "{fields} slots became {most}");
+        assert!(after <= before + 4_096, "{before} bytes became {after}");
+    });
 }
 
 /// Subscribers of every kind, that leave in every way.
@@ -354,28 +364,30 @@ const PAGE: usize = 100;
 
 #[test]
 fn law_08_bounded_a_long_list_takes_little_more_while_it_arrives_than_afterwards() {
-    let _alone = ALONE.lock();
-    let empty = HELD.allocated();
-    let mut objects = Different::new(3_000, 10_000);
-    let most = objects.load() - empty;
-    let resting = HELD.allocated() - empty;
-    assert!(resting < 3 << 20, "{resting} bytes for 30 MB of text");
-    assert!(most < resting + (7 << 19), "{most} bytes meanwhile, {resting} afterwards");
+    alone(|| {
+        let empty = HELD.allocated();
+        let mut objects = Different::new(3_000, 10_000);
+        let most = objects.load() - empty;
+        let resting = HELD.allocated() - empty;
+        assert!(resting < 3 << 20, "{resting} bytes for 30 MB of text");
+        assert!(most < resting + (7 << 19), "{most} bytes meanwhile, {resting} afterwards");
+    });
 }
 
 #[test]
 fn law_08_bounded_different_objects_that_change_all_day_take_no_more_than_in_the_morning() {
-    let _alone = ALONE.lock();
-    const COUNT: usize = 5_000;
-    let empty = HELD.allocated();
-    let mut objects = Different::new(COUNT, 700);
-    objects.load();
-    // Until each has so many older versions that one of them is packed whole, as it will be ever after.
-    objects.change(12 * COUNT);
-    let morning = objects.change(5 * COUNT);
-    let evening = objects.change(15 * COUNT);
-    // What is packed lies in blocks of a quarter of a megabyte: of them there is one more or one less.
-    assert!(evening <= morning + (1 << 18), "{morning} bytes became {evening}");
-    let (counted, held) = (objects.cacher.bytes(), HELD.allocated() - empty);
-    assert!(counted.abs_diff(held) < held / 10, "{counted} bytes are counted, and {held} held");
+    alone(|| {
+        const COUNT: usize = 5_000;
+        let empty = HELD.allocated();
+        let mut objects = Different::new(COUNT, 700);
+        objects.load();
+        // Until each has so many older versions that one of them is packed whole, as it will be ever after.
+        objects.change(12 * COUNT);
+        let morning = objects.change(5 * COUNT);
+        let evening = objects.change(15 * COUNT);
+        // What is packed lies in blocks of a quarter of a megabyte: of them there is one more or one less.
+        assert!(evening <= morning + (1 << 18), "{morning} bytes became {evening}");
+        let (counted, held) = (objects.cacher.bytes(), HELD.allocated() - empty);
+        assert!(counted.abs_diff(held) < held / 10, "{counted} bytes are counted, and {held} held");
+    });
 }

@@ -22,7 +22,7 @@ use crate::informer::interruption::{Interruption, Interruptions};
 use crate::json::fields::FieldSet;
 use crate::metrics::{Metrics, Now, Stage};
 use crate::object::{Holder, Object};
-use crate::pack::Packer;
+use crate::pack::{Packer, Reformed};
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
@@ -278,8 +278,7 @@ impl Cacher {
         }
         if self.window.lacks_room(&entry) {
             // What can be packed need not be given up.
-            let (packer, mut reformed) = self.packing();
-            while packer.pack_replaced(&mut reformed) {}
+            while self.packs(Packer::pack_replaced) {}
         }
         let capacity = self.window.capacity();
         self.window.push(entry);
@@ -332,8 +331,9 @@ impl Cacher {
 
     /// Packs one object of the round, or closes some holes. Returns whether there was anything to do.
     pub fn rest(&mut self) -> bool {
-        let (packer, mut reformed) = self.packing();
-        packer.step(&mut reformed)
+        let more = self.packs(Packer::step);
+        self.window.keep_bound();
+        more
     }
 
     /// Packs all that waits.
@@ -353,18 +353,19 @@ impl Cacher {
     }
 
     fn pack_next(&mut self) -> bool {
-        let (packer, mut reformed) = self.packing();
-        packer.pack_next(&mut reformed)
+        let more = self.packs(Packer::pack_next);
+        self.window.keep_bound();
+        more
     }
 
-    fn packing(&mut self) -> (&mut Packer, impl FnMut(Holder, usize, usize)) {
+    /// Has the packer do one thing, and counts what that changes.
+    fn packs(&mut self, step: fn(&mut Packer, Reformed<'_>) -> bool) -> bool {
         let Self { packer, store, window, .. } = self;
-        let reformed = |holder, before, after| match holder {
+        step(packer, &mut |holder, before, after| match holder {
             Holder::Store => store.reformed(before, after),
             Holder::Window => window.reformed(before, after),
             Holder::Nobody => {}
-        };
-        (packer, reformed)
+        })
     }
 
     /// Bytes held: the objects, the window, and what it takes to keep them.

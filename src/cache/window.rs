@@ -153,9 +153,8 @@ impl Window {
         entry.held_by(Holder::Window);
         self.bytes += entry.bytes();
         self.entries.push_back(entry);
-        if self.bytes > self.bounds.max_bytes {
-            self.release(self.bytes - self.bounds.max_bytes);
-        } else if self.entries.len() >= self.capacity {
+        self.keep_bound();
+        if self.entries.len() >= self.capacity {
             self.trim();
         }
     }
@@ -246,6 +245,14 @@ impl Window {
     /// An object of the window has another form: it held so many bytes, and now holds so many.
     pub(super) fn reformed(&mut self, before: usize, after: usize) {
         self.bytes = self.bytes - before + after;
+    }
+
+    /// Gives up the oldest changes where the rest holds too many bytes: what versions have in common counts with the last that has it, so one
+    /// can come to count more when it is looked at anew.
+    pub(super) fn keep_bound(&mut self) {
+        if self.bytes > self.bounds.max_bytes {
+            self.release(self.bytes - self.bounds.max_bytes);
+        }
     }
 
     /// How many changes may be held before the oldest gives way.

@@ -14,5 +14,5 @@ pub(crate) mod size;
 mod text;
 
 pub(crate) use body::Body;
-pub(crate) use packer::Packer;
+pub(crate) use packer::{Packer, Reformed};
 pub use text::Text;

@@ -40,6 +40,42 @@ law! {
     }
 }
 
+/// What two versions have in common counts with the newer one, until that is gone.
+#[test]
+fn law_08_bounded_is_the_window_where_a_version_comes_to_count_more() {
+    use crate::steps::{Fault::*, Step::*};
+    the_window_is_bounded(
+        18069979378452927634,
+        1,
+        2,
+        903,
+        vec![
+            Put(1, 0, 0),
+            Update(0, 0, 0),
+            Put(1, 0, 0),
+            Pass(1),
+            Delete(1),
+            Put(4, 0, 0),
+            Update(1, 0, 0),
+            Put(1, 0, 0),
+            Delete(1),
+            Put(1, 0, 0),
+            Delete(1),
+            Put(1, 0, 0),
+            Put(4, 0, 0),
+            Put(1, 0, 0),
+            Update(1, 0, 0),
+            Put(1, 0, 0),
+            Fault(Freeze),
+            Put(3, 1, 1),
+            Run(90000),
+            Put(6, 0, 0),
+            Put(0, 0, 1),
+            Run(0),
+        ],
+    );
+}
+
 /// Whether an object may concern a watcher, by what can be looked up of its selection: any one demand that the object meets.
 fn meets_a_demand(selection: usize, key: &str, document: &str) -> bool {
     let document: serde_json::Value = serde_json::from_str(document).unwrap();
