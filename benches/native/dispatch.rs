@@ -122,7 +122,7 @@ fn take(cacher: &mut Cacher) -> u64 {
     loop {
         let (outbox, more) = cacher.dispatcher.take_outbox();
         assert!(outbox.ended.is_empty(), "a watcher has ended");
-        for pair in outbox.pairs.chunks_exact(2) {
+        for pair in outbox.pairs().chunks_exact(2) {
             let event = &outbox.events[pair[1] as usize];
             delivered += u64::from(event.version > Version::ZERO);
         }

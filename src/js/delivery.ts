@@ -23,15 +23,10 @@ export interface DeliveryTarget {
   report(error: unknown): void;
 }
 
-const NO_PAIRS = new Uint32Array(0);
-
-/** From so many on it pays to keep the handlers of an event for the next that goes to the same watchers. */
-const CROWD = 16;
-
-/** The handlers of those whom the core has under a number, while none of them changes. */
-interface Crowd {
+/** Watchers that the core has under a number, to whom each event of a flush goes. */
+interface Audience {
   readonly number: number;
-  readonly handlers: readonly (Handler | undefined)[];
+  readonly watchers: Uint32Array;
 }
 
 /**
@@ -51,9 +46,13 @@ export class Delivery implements Hooks {
   #closed = false;
   /** What is being handed out, and how far that has come: for a handler that stops its own watch. */
   #events: StoredEvent<any>[] = [];
-  #pairs: Uint32Array = NO_PAIRS;
+  /** Flat `[watcher, index into events]`; of an audience only when somebody asks. */
+  #pairs: Uint32Array | undefined;
   #at = 0;
-  #crowd: Crowd | undefined;
+  /** The last one. The core tells only its number as long as it stays. */
+  #audience: Audience | undefined;
+  /** The handlers of the audience, until one of them changes. */
+  #crowd: readonly (Handler | undefined)[] | undefined;
 
   constructor(objects: () => ObjectTable, target: DeliveryTarget) {
     this.#objects = objects;
@@ -92,14 +91,20 @@ export class Delivery implements Hooks {
 
   /** While events are being handed out: the one this watcher is handling right now. */
   handling(watcher: number): StoredEvent<any> | undefined {
-    return this.#pairs[this.#at] === watcher ? this.#events[this.#pairs[this.#at + 1]!] : undefined;
+    const pairs = this.#handedOut();
+    return pairs[this.#at] === watcher ? this.#events[pairs[this.#at + 1]!] : undefined;
   }
 
   /** While events are being handed out: whether one for this watcher has not had its turn yet. */
   awaits(watcher: number): boolean {
-    const pairs = this.#pairs;
+    const pairs = this.#handedOut();
     for (let i = this.#at + 2; i < pairs.length; i += 2) if (pairs[i] === watcher) return true;
     return false;
+  }
+
+  /** All deliveries of the flush under way. */
+  #handedOut(): Uint32Array {
+    return (this.#pairs ??= spread(this.#audience?.watchers ?? [], this.#events.length));
   }
 
   close(): void {
@@ -108,6 +113,7 @@ export class Delivery implements Hooks {
     this.#objects = undefined;
     this.#handlers.length = 0;
     this.#crowd = undefined;
+    this.#audience = undefined;
     this.#recipients.clear();
     this.notifier.close();
   }
@@ -129,8 +135,8 @@ export class Delivery implements Hooks {
     return objects === undefined ? [] : this.#target.valuesFor(objects.take(id));
   };
 
-  #deliver(packed: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, crowd: number): void {
-    if (pairs.length > 0) this.#handOut(packed, pairs, crowd);
+  #deliver(packed: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, audience: number): void {
+    if (packed.length > 0) this.#handOut(packed, pairs, audience);
     for (let i = 0; i < ended.length; i += 2) {
       const recipient = this.#recipients.get(ended[i]!);
       this.detach(ended[i]!);
@@ -153,27 +159,29 @@ export class Delivery implements Hooks {
       events[i] = new StoredEvent(lease, packed[2 * i]!, packed[2 * i + 1]!);
     }
     this.#events = events;
-    this.#pairs = pairs;
-    const crowd = this.#crowd?.number === number ? this.#crowd : undefined;
-    for (let from = 0; from < pairs.length; from = this.#at + 2) {
+    this.#pairs = number === 0 ? pairs : undefined;
+    const watchers = number === 0 ? undefined : this.#watchersOf(number, pairs);
+    const end = watchers === undefined ? pairs.length : 2 * watchers.length * events.length;
+    for (let from = 0; from < end; from = this.#at + 2) {
       try {
-        if (from === 0 && crowd !== undefined) from = this.#callCrowd(crowd, events, pairs);
-        this.#call(events, pairs, from);
+        if (from === 0 && watchers !== undefined) from = this.#callAll(watchers, events);
+        if (from < end) this.#call(events, this.#handedOut(), from);
         break;
       } catch (error) {
         this.#target.report(error);
       }
     }
     this.#events = [];
-    this.#pairs = NO_PAIRS;
-    if (number !== 0 && this.#crowd?.number !== number) this.#gather(number, pairs, pairs.length / events.length);
+    this.#pairs = undefined;
   }
 
-  #gather(number: number, pairs: Uint32Array, end: number): void {
-    if (end < 2 * CROWD) return;
-    const handlers: (Handler | undefined)[] = [];
-    for (let i = 0; i < end; i += 2) handlers.push(this.#handlers[pairs[i]!]);
-    this.#crowd = { number, handlers };
+  /** The watchers under this number, which come along when they are others than the last ones. */
+  #watchersOf(number: number, given: Uint32Array): Uint32Array {
+    if (given.length > 0 || this.#audience === undefined) {
+      this.#audience = { number, watchers: given.slice() }; // what is given is filled anew at the next flush
+      this.#crowd = undefined;
+    }
+    return this.#audience.watchers;
   }
 
   /** The loop that everything hangs on: an array, an index and a call for each delivery. By itself, so that it is compiled as a whole. */
@@ -197,20 +205,20 @@ export class Delivery implements Hooks {
   }
 
   /**
-   * The same where each event goes to the same crowd, without a look at the numbers. Returns where it left off: when one of them changes,
-   * which any handler can bring about, the others are looked up one by one.
+   * The same where each event goes to the whole audience, without a look at any numbers. Returns where it left off: when one of the handlers
+   * changes, which any of them can bring about, the others are looked up one by one.
    */
-  #callCrowd(crowd: Crowd, events: StoredEvent<any>[], pairs: Uint32Array): number {
-    const { handlers } = crowd;
+  #callAll(watchers: Uint32Array, events: StoredEvent<any>[]): number {
+    const crowd = (this.#crowd ??= Array.from(watchers, (watcher) => this.#handlers[watcher]));
     let at = 0;
     for (const event of events) {
-      for (let i = 0; i < handlers.length; i++, at += 2) {
+      for (let i = 0; i < crowd.length; i++, at += 2) {
         if (this.#crowd !== crowd) return at;
-        const handler = handlers[i];
+        const handler = crowd[i];
         if (handler === undefined) continue;
         this.#at = at;
         const answer = handler(event);
-        if (answer !== undefined && isPromise(answer)) this.#answered(pairs[at]!, answer, event);
+        if (answer !== undefined && isPromise(answer)) this.#answered(watchers[i]!, answer, event);
       }
     }
     return at;
@@ -221,6 +229,16 @@ export class Delivery implements Hooks {
     if (recipient !== undefined) recipient.answered(promise, event);
     else promise.then(undefined, (error: unknown) => this.#target.report(error));
   }
+}
+
+/** The deliveries of so many events to each of these. */
+function spread(watchers: ArrayLike<number>, events: number): Uint32Array {
+  const pairs = new Uint32Array(2 * watchers.length * events);
+  for (let i = 0; i < pairs.length / 2; i++) {
+    pairs[2 * i] = watchers[i % watchers.length]!;
+    pairs[2 * i + 1] = Math.floor(i / watchers.length);
+  }
+  return pairs;
 }
 
 /** Whether a handler's answer is something to wait for. */

@@ -11,13 +11,13 @@ export interface Hooks {
    * One boundary crossing for everything that happened since the last. `events` and `pairs` are scratch: they hold only until this
    * returns. Flushes never nest: what the subscribers cause is told in another flush, after this one.
    * @param events  flat [kind, objectId]*: kind 0 ADDED, 1 MODIFIED, 2 DELETED, 3 BOOKMARK, 4 ERROR, 5 BOOKMARK that ends the initial events. Each objectId is pinned once.
-   * @param pairs   flat [watcherId, index into events]*, in delivery order
+   * @param pairs   flat [watcherId, index into events]*, in delivery order; with an audience its watcherIds, or nothing when they are those of the last one
    * @param ended   flat [watcherId, reason]*: reason 0 stopped, 1 error, 2 relist, 3 overflow, 4 timeout, 5 closed; delivered after the pairs
    * @param views   ids of views whose rows, total or counts changed
    * @param signals bits: 1 status changed, 2 synced for the first time, 4 relist happened, 8 a watcher overflowed, 16 an error was recorded
-   * @param crowd  not 0: each event goes to the same watchers, in the same order, as in every other flush with this number
+   * @param audience not 0: the number of watchers to whom, in their order, each of the events goes
    */
-  flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, crowd: number): void;
+  flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, audience: number): void;
   /**
    * What handlers of informers are told, before the rest of the flush. `table` and `pairs` are scratch, as in `flush`.
    * @param table   flat [kind, id, id of the old object]*, 0 where there is none: kind 0 added, 1 in the initial state, 2 updated, 3 resynced,

@@ -59,16 +59,16 @@ type Indices = [Option<u32>; 3];
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     ids: Vec<u32>,
-    // The deliveries of an event 0 that went straight to each watcher of everything, until anything happens to one of the watchers, which
-    // makes that one pending: the next event goes the same way, so nobody need be asked.
-    straight: Vec<u32>,
-    // Tells these deliveries from those before them.
+    // The watchers of everything, once an event went straight to each of them, until anything happens to one, which makes that one
+    // pending: the next event goes the same way, so nobody need be asked.
+    straight: Option<Rc<[u32]>>,
+    // Tells these watchers from those before them.
     crowd: u32,
 }
 
 impl Pending {
     pub(super) fn push(&mut self, id: u32) {
-        self.straight.clear();
+        self.straight = None;
         self.ids.push(id);
     }
 }
@@ -170,20 +170,20 @@ impl Dispatcher {
     fn dispatch_to_all(&mut self, entry: &Entry, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) {
         let count = self.registry.everything().len();
         self.visited += count as u64;
-        if !self.pending.straight.is_empty() {
+        if let Some(watchers) = self.pending.straight.clone() {
             let index = self.index(conversion, kind, indices);
-            self.outbox.deliver_all(&self.pending.straight, index, self.pending.crowd);
+            self.outbox.deliver_all(&watchers, index, self.pending.crowd);
             self.delivered += count as u64;
             return;
         }
-        let begin = self.outbox.pairs.len();
+        let begin = self.outbox.delivered();
         let mut straight = 0;
         for place in 0..count {
             let id = self.registry.everything()[place];
             straight += usize::from(self.offer(id, entry, conversion, kind, indices));
         }
-        if straight == count {
-            self.pending.straight = self.outbox.pairs_for_first(begin);
+        if straight == count && count > 0 {
+            self.pending.straight = Some(self.outbox.watchers_since(begin));
             self.pending.crowd = self.pending.crowd.checked_add(1).unwrap_or(1);
         }
     }
@@ -437,7 +437,7 @@ mod tests {
         }
         let (outbox, _) = dispatcher.take_outbox();
         let version = |index: u32| outbox.events[index as usize].version.as_u64().unwrap();
-        outbox.pairs.chunks_exact(2).map(|pair| (pair[0], version(pair[1]))).collect()
+        outbox.pairs().chunks_exact(2).map(|pair| (pair[0], version(pair[1]))).collect()
     }
 
     #[test]
@@ -505,7 +505,7 @@ mod tests {
         dispatcher.dispatch(&entry, &fields);
         assert_eq!(dispatcher.stats().visited, 10 + 3);
         let (outbox, _) = dispatcher.take_outbox();
-        let mut heard: Vec<u32> = outbox.pairs.chunks_exact(2).map(|pair| pair[0]).collect();
+        let mut heard: Vec<u32> = outbox.pairs().chunks_exact(2).map(|pair| pair[0]).collect();
         heard.sort_unstable();
         let mut expected = vec![4 * 7, 4 * 7 + 1, 4 * 7 + 2, 4 * 7 + 3];
         expected.extend(asked[1..].iter().chain(&matching).chain(&everything));
@@ -523,7 +523,7 @@ mod tests {
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
         let entry = Entry { kind: ChangeKind::Modified, object: pod(2, "b"), previous: Some(pod(1, "a")), at: 0 };
         dispatcher.dispatch(&entry, &fields);
-        assert_eq!(dispatcher.take_outbox().0.pairs, [id, 0]);
+        assert_eq!(dispatcher.take_outbox().0.pairs()[..], [id, 0]);
         assert_eq!(dispatcher.stats().visited, 1);
     }
 
@@ -561,7 +561,7 @@ mod tests {
         let mut hear = |kind, object: &Rc<Object>, previous: &Rc<Object>| {
             dispatcher.dispatch(&Entry { kind, object: object.clone(), previous: Some(previous.clone()), at: 0 }, &fields);
             let (outbox, _) = dispatcher.take_outbox();
-            assert_eq!(outbox.pairs.len(), 2 * 5);
+            assert_eq!(outbox.pairs().len(), 2 * 5);
             outbox.events
         };
         let (old, new, last) = (pod(1, "web"), pod(2, "web"), pod(3, "web"));

@@ -1,5 +1,8 @@
 //! What is to be delivered at the next flush: one table of events, and who receives which.
 
+use std::borrow::Cow;
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use crate::object::ObjectId;
@@ -10,14 +13,24 @@ use crate::watch::event::{EndReason, EventKind, WatchEvent};
 pub struct Outbox {
     /// Events, each once per form.
     pub events: Vec<WatchEvent>,
-    /// Flat `[watcher, index into events]`.
-    pub pairs: Vec<u32>,
+    // As `Outbox::pairs` gives them, but for those of the audience.
+    pairs: Vec<u32>,
     /// Streams that end after these events.
     pub ended: Vec<(u32, EndReason)>,
-    /// Not 0: every event goes to the same watchers as each one of other flushes with this number.
-    pub crowd: u32,
+    // To whom each of the events so far goes, as long as nothing else is delivered: so their deliveries need not be written down.
+    audience: Option<Audience>,
     // Only for events that come out of queues: direct dispatch knows its own indices.
     seen: FxHashMap<(ObjectId, EventKind), u32>,
+}
+
+/// The watchers that each event of a flush goes to, all of them to all of these.
+#[derive(Clone, Debug)]
+pub struct Audience {
+    /// Never 0. Audiences of one number are the same watchers in the same order.
+    pub number: u32,
+    /// Their ids.
+    pub watchers: Rc<[u32]>,
+    events: u32,
 }
 
 impl Outbox {
@@ -45,29 +58,60 @@ impl Outbox {
     /// Notes a delivery.
     #[inline]
     pub fn deliver(&mut self, watcher: u32, event: u32) {
-        self.crowd = 0;
+        if self.audience.is_some() {
+            self.spread();
+        }
         self.pairs.extend_from_slice(&[watcher, event]);
     }
 
-    /// The deliveries since `begin`, all of one event, as they are for event 0.
-    pub fn pairs_for_first(&self, begin: usize) -> Vec<u32> {
-        self.pairs[begin..].chunks_exact(2).flat_map(|pair| [pair[0], 0]).collect()
+    /// So many deliveries have been noted one by one.
+    pub fn delivered(&self) -> usize {
+        self.pairs.len() / 2
     }
 
-    /// Notes the deliveries of an event to many at once, given as they are for event 0; `crowd` is the number of these many.
-    pub fn deliver_all(&mut self, pairs: &[u32], event: u32, crowd: u32) {
-        let begin = self.pairs.len();
-        self.crowd = if begin == 0 || self.crowd == crowd { crowd } else { 0 };
-        self.pairs.extend_from_slice(pairs);
-        if event != 0 {
-            for pair in self.pairs[begin..].chunks_exact_mut(2) {
-                pair[1] = event;
+    /// The watchers of the deliveries that were noted one by one, but for the first `delivered` ones.
+    pub fn watchers_since(&self, delivered: usize) -> Rc<[u32]> {
+        self.pairs[2 * delivered..].chunks_exact(2).map(|pair| pair[0]).collect()
+    }
+
+    /// Notes the deliveries of an event to an audience of this number.
+    pub fn deliver_all(&mut self, watchers: &Rc<[u32]>, event: u32, number: u32) {
+        match &mut self.audience {
+            None if self.pairs.is_empty() && event == 0 => {
+                self.audience = Some(Audience { number, watchers: watchers.clone(), events: 1 });
+            }
+            Some(audience) if audience.number == number && audience.events == event => audience.events += 1,
+            _ => {
+                self.spread();
+                self.pairs.extend(watchers.iter().flat_map(|watcher| [*watcher, event]));
             }
         }
     }
 
+    fn spread(&mut self) {
+        if let Some(audience) = self.audience.take() {
+            self.pairs = audience.pairs();
+        }
+    }
+
+    /// The audience, if each event goes to one.
+    pub fn audience(&self) -> Option<&Audience> {
+        self.audience.as_ref().filter(|audience| audience.events as usize == self.events.len())
+    }
+
+    /// All deliveries in their order: flat `[watcher, index into events]`.
+    pub fn pairs(&self) -> Cow<'_, [u32]> {
+        self.audience.as_ref().map_or(Cow::Borrowed(&*self.pairs), |audience| Cow::Owned(audience.pairs()))
+    }
+
     /// Whether there is nothing to deliver.
     pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty() && self.ended.is_empty()
+        self.audience.is_none() && self.pairs.is_empty() && self.ended.is_empty()
+    }
+}
+
+impl Audience {
+    fn pairs(&self) -> Vec<u32> {
+        (0..self.events).flat_map(|event| self.watchers.iter().flat_map(move |watcher| [*watcher, event])).collect()
     }
 }

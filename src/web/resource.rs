@@ -43,7 +43,7 @@ extern "C" {
         ended: &Uint32Array,
         views: &Uint32Array,
         signals: u32,
-        crowd: u32,
+        audience: u32,
     ) -> Result<(), JsValue>;
     #[wasm_bindgen(method, catch)]
     fn notify(
@@ -157,6 +157,8 @@ struct Inner {
     pins: Pins,
     scratch: RefCell<Scratch>,
     flushes: Cell<u64>,
+    // The number of the audience that was told last.
+    audience: Cell<u32>,
 }
 
 impl Inner {
@@ -176,12 +178,24 @@ impl Inner {
             events.push(self.pins.pin(&event.object));
         }
         let ended: Vec<u32> = flush.outbox.ended.iter().flat_map(|(id, reason)| [*id, *reason as u32]).collect();
+        let audience = flush.outbox.audience();
+        let number = audience.map_or(0, |audience| audience.number);
         let (events, pairs, ended, views) = {
             let mut scratch = self.scratch.borrow_mut();
             let events = scratch.events(&events);
-            (events, scratch.pairs(&flush.outbox.pairs), scratch.rare(&ended), scratch.rare(&flush.views))
+            let pairs = match audience {
+                // Whoever receives this knows them.
+                Some(_) if self.audience.get() == number => scratch.rare(&[]),
+                Some(audience) => scratch.pairs(&audience.watchers),
+                None => scratch.pairs(&flush.outbox.pairs()),
+            };
+            (events, pairs, scratch.rare(&ended), scratch.rare(&flush.views))
         };
-        if let Err(thrown) = self.hooks.flush(&events, &pairs, &ended, &views, flush.signals, flush.outbox.crowd) {
+        if number != 0 {
+            self.audience.set(number);
+        }
+        if let Err(thrown) = self.hooks.flush(&events, &pairs, &ended, &views, flush.signals, number) {
+            self.audience.set(0);
             report(&thrown);
         }
     }
@@ -230,7 +244,14 @@ impl RawResource {
     pub(super) fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, hooks: Hooks) -> Result<Self, Error> {
         let computed = config.indexes.iter().any(|index| matches!(index.by, IndexBy::Computed(_)));
         let resource = Resource::new(config, source, fields, Rc::new(WebRuntime::new()))?;
-        let inner = Rc::new(Inner { resource, hooks, pins: Pins::default(), scratch: RefCell::new(Scratch::new()), flushes: Cell::new(0) });
+        let inner = Rc::new(Inner {
+            resource,
+            hooks,
+            pins: Pins::default(),
+            scratch: RefCell::new(Scratch::new()),
+            flushes: Cell::new(0),
+            audience: Cell::new(0),
+        });
         let weak = Rc::downgrade(&inner);
         inner.resource.on_flush(move |flush| {
             if let Some(inner) = weak.upgrade() {

@@ -136,7 +136,7 @@ impl Client {
         if let Some(on_notices) = on_notices {
             on_notices(resource, &flush.notices);
         }
-        for pair in flush.outbox.pairs.chunks_exact(2) {
+        for pair in flush.outbox.pairs().chunks_exact(2) {
             let event = Heard::of(&flush.outbox.events[pair[1] as usize]);
             if let Some(stream) = self.stream_of(pair[0]) {
                 self.streams.borrow_mut()[stream].hear(event);

@@ -11,7 +11,10 @@ use watchcache::web::{RawMemory, open_kubernetes, open_source};
 #[wasm_bindgen(inline_js = r#"
 export class Recorder {
   constructor() { this.flushes = []; this.delivered = []; this.ended = []; this.signals = 0; this.during = undefined; this.errors = []; }
-  flush(events, pairs, ended, views, signals) {
+  flush(events, given, ended, views, signals, audience) {
+    if (audience !== 0 && given.length > 0) this.audience = [...given];
+    const spread = (_, event) => this.audience.flatMap((watcher) => [watcher, event]);
+    const pairs = audience === 0 ? given : Array.from({ length: events.length / 2 }, spread).flat();
     const flush = { events: [...events], pairs: [...pairs], ended: [...ended], views: [...views], signals };
     this.flushes.push(flush);
     this.signals |= signals;

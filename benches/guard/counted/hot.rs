@@ -95,7 +95,7 @@ fn ingest(watchers: usize, matching: usize) -> Work {
         let object = read(frame, &cacher);
         apply(&mut cacher, object);
         let (outbox, _) = cacher.dispatcher.take_outbox();
-        delivered += outbox.pairs.len() / 2;
+        delivered += outbox.pairs().len() / 2;
         delivered
     };
     frames[..EVENTS].iter().for_each(|frame| _ = one(frame));

@@ -71,7 +71,7 @@ pub(super) const ALL: &[Growth] = &[
             let mut heard = 0;
             loop {
                 let (outbox, more) = cacher.dispatcher.take_outbox();
-                heard += outbox.pairs.len() / 2;
+                heard += outbox.pairs().len() / 2;
                 if !more {
                     break;
                 }
