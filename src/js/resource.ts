@@ -301,6 +301,7 @@ export class ResourceImpl<T> extends EventTarget {
   }
 
   watcherEnded(watcher: WatcherImpl<any>): void {
+    WatcherHandle.ended(watcher);
     this.#watchers.get(watcher)?.();
     this.#watchers.delete(watcher);
   }

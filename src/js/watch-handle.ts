@@ -16,7 +16,12 @@ export class WatcherHandle<T> implements Watcher<T> {
   constructor(watcher: WatcherImpl<T>) {
     this.ended = watcher.ended;
     this.#watcher = watcher;
-    dropped.register(this, watcher);
+    dropped.register(this, watcher, watcher);
+  }
+
+  /** It has ended: whether anybody holds its handle is of no interest any more. */
+  static ended(watcher: WatcherImpl<any>): void {
+    dropped.unregister(watcher);
   }
 
   next(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
