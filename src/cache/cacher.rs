@@ -460,6 +460,11 @@ impl Cacher {
         Now { version: self.version.clone(), capacity: self.window.capacity(), queued }
     }
 
+    /// Whether a list has been applied.
+    pub fn has_listed(&self) -> bool {
+        self.lists > 0
+    }
+
     /// The objects.
     pub fn store(&self) -> &Store {
         &self.store

@@ -134,7 +134,7 @@ impl Resource {
         let memory = &share.memory;
         let growth = {
             let cacher = self.cacher.borrow();
-            growth(message, cacher.store(), cacher.stats().lists == 0)
+            growth(message, cacher.store(), !cacher.has_listed())
         };
         if growth == 0 || memory.lacks(growth) == 0 {
             return Ok(());
