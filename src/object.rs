@@ -50,6 +50,7 @@ pub struct Object {
     holder: Cell<Holder>,
     // How many older versions are told by this one, one by the other.
     depth: Cell<u8>,
+    queued: Cell<bool>,
     body: RefCell<Body>,
 }
 
@@ -102,6 +103,7 @@ impl Object {
             size: Cell::new(0),
             holder: Cell::default(),
             depth: Cell::new(0),
+            queued: Cell::new(false),
             body: RefCell::new(Body::Raw(Text::new(bytes))),
         };
         object.size.set(object.measure());
@@ -269,6 +271,11 @@ impl Object {
         let _before = self.body.replace(body);
         let size = self.measure();
         (self.size.replace(size), size)
+    }
+
+    /// Whether it was queued to be packed before this call; from now on it was.
+    pub(crate) fn was_queued(&self) -> bool {
+        self.queued.replace(true)
     }
 
     /// How many older versions are told by this one, one by the other.

@@ -176,7 +176,7 @@ impl Cacher {
             match self.store.get(object.key()) {
                 // A first list that is tried again brings what is shown already: it keeps its identity. So does what a relist finds unchanged.
                 Some(held) if held.version() == object.version() => {
-                    self.packer.replaced(object, held);
+                    self.packer.listed_again(object, held);
                     continue;
                 }
                 _ => self.packer.stored(object),
@@ -187,6 +187,21 @@ impl Cacher {
             let previous = self.store.upsert(object.clone());
             self.views.change(previous.as_ref(), Some(object), &self.fields.borrow());
             self.informers.shown_early(previous.as_ref(), object);
+        }
+        while self.packer.is_behind() && self.pack_next() {}
+    }
+
+    /// Objects of a list that was not told yet: it may take as long as the list to tell of them, and what waits to be told takes no more
+    /// memory than what rests. Nobody hears of them.
+    pub(super) fn arriving(&mut self, objects: &[Rc<Object>]) {
+        if self.ready.is_stopped() {
+            return;
+        }
+        for object in objects {
+            match self.store.get(object.key()) {
+                Some(held) if held.version() == object.version() => self.packer.listed_again(object, held),
+                _ => self.packer.stored(object),
+            }
         }
         while self.packer.is_behind() && self.pack_next() {}
     }

@@ -160,8 +160,15 @@ impl Resource {
         }
         let (sender, receiver) = mpsc::channel(INCOMING_CAPACITY);
         let fields = self.cacher.borrow().fields().clone();
-        let (reflector, handle) = Reflector::new(self.source.clone(), self.runtime.clone(), fields, self.config.reflector.clone(), sender);
+        let (mut reflector, handle) =
+            Reflector::new(self.source.clone(), self.runtime.clone(), fields, self.config.reflector.clone(), sender);
         *self.reflector.borrow_mut() = Some(handle);
+        let this = Rc::downgrade(self);
+        reflector.on_arrival(Box::new(move |objects| {
+            if let Some(this) = this.upgrade() {
+                this.cacher.borrow_mut().arriving(objects);
+            }
+        }));
         self.cacher.borrow_mut().begin();
         self.plan_flush();
         self.runtime.spawn_together([reflector.run().boxed_local(), self.clone().run(receiver).boxed_local()]);

@@ -19,7 +19,7 @@ const LITTLE: usize = 64 << 10;
 const MOST_WAITING: usize = 32 << 20;
 /// While a list arrives only so many: a long one needs hardly more memory then than it will later, and what a page of the browser took once it
 /// never gives back.
-const MOST_LISTED: usize = 2 << 20;
+const MOST_LISTED: usize = 512 << 10;
 
 /// What waits to be packed, and where it goes.
 #[derive(Debug, Default)]
@@ -50,14 +50,24 @@ impl Packer {
     /// Bytes that an object takes which waits, for itself and because it was replaced.
     pub(crate) const WAITING: usize = size_of::<Waiting>() + size_of::<(Waiting, Weak<Object>)>();
 
-    /// An object arrived that will be held.
+    /// An object arrived that will be held. Only the first call for it counts.
     pub(crate) fn stored(&mut self, object: &Rc<Object>) {
+        if object.was_queued() {
+            return;
+        }
         if let Some(waiting) = self.wait(object) {
             self.fresh.push_back(waiting);
         }
     }
 
-    /// An object is held beside one that replaced it, or that says the same.
+    /// An object arrived in a list, where this one is held at its version. Only the first call for it counts.
+    pub(crate) fn listed_again(&mut self, object: &Rc<Object>, held: &Rc<Object>) {
+        if !object.was_queued() {
+            self.replaced(object, held);
+        }
+    }
+
+    /// An object is held beside one that replaced it.
     pub(crate) fn replaced(&mut self, old: &Rc<Object>, new: &Rc<Object>) {
         if let Some(waiting) = self.wait(old) {
             self.replaced.push_back((waiting, Rc::downgrade(new)));

@@ -128,7 +128,9 @@ impl Reflector {
                 Err(stop) => return Err(self.stopped(stop, "the list has stood still")),
             };
             for piece in chunk.chunks(PIECE) {
+                let known = progress.objects.len();
                 self.scan(&mut scanner, piece, progress)?;
+                self.arrived(&progress.objects[known..]);
                 self.host.pace().await;
             }
             buffers::give_back(chunk);

@@ -40,6 +40,7 @@ use self::quarantine::Quarantine;
 use self::watch::OpenWatch;
 use crate::cache::incoming::{Connection, Incoming};
 use crate::json::FieldSet;
+use crate::object::Object;
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::Source;
 use crate::status::{Error, ErrorCode};
@@ -92,6 +93,8 @@ pub struct Reflector {
     fields: Rc<RefCell<FieldSet>>,
     config: ReflectorConfig,
     out: mpsc::Sender<Incoming>,
+    /// Sees the objects of a list as they are read.
+    arrival: Option<Arrival>,
     random: fastrand::Rng,
     backoff: Backoff,
     internal_errors: RetryWindow,
@@ -109,6 +112,9 @@ pub struct Reflector {
     silent: bool,
     member: herd::Member,
 }
+
+/// See [`Reflector::on_arrival`].
+pub type Arrival = Box<dyn Fn(&[Rc<Object>])>;
 
 /// How a round ended, and whether the next one begins after a wait.
 struct RoundEnd {
@@ -159,8 +165,21 @@ impl Reflector {
             member: herd::Member::of(runtime.crowd()),
             config,
             out,
+            arrival: None,
         };
         (reflector, handle)
+    }
+
+    /// Sets who sees each object of a list as it is read, long before it is told: nothing of a page is told before all of it has proved to be
+    /// sound, and messages wait for their receiver. What is seen may never be told.
+    pub fn on_arrival(&mut self, arrival: Arrival) {
+        self.arrival = Some(arrival);
+    }
+
+    fn arrived(&self, objects: &[Rc<Object>]) {
+        if let Some(arrival) = self.arrival.as_ref().filter(|_| !objects.is_empty()) {
+            arrival(objects);
+        }
     }
 
     /// Runs until it is closed by its handle, or nobody receives its messages any more.

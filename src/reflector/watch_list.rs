@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 use std::rc::Rc;
+use std::slice;
 
 use futures::StreamExt;
 
@@ -99,6 +100,7 @@ impl Reflector {
             buffers::give_back(frame);
             match event {
                 Ok(Event::Change(kind, object)) => {
+                    self.arrived(slice::from_ref(&object));
                     if let Some(objects) = state.change(kind, object) {
                         self.send(Incoming::Page { objects, loaded: state.objects.len(), remaining: None }).await?;
                     }

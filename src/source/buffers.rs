@@ -18,6 +18,8 @@ const READING: usize = 4;
 const USUAL: usize = LARGEST;
 /// So much memory must be there beside it, for what the frame causes.
 const SPARE: usize = 1 << 20;
+/// What one look finds for the frames that follow: what a page of the browser took once it never gives back.
+const AHEAD: usize = 256 << 10;
 
 thread_local! {
     // Of the memory that was there at the last look, what frames have not used up.
@@ -47,8 +49,8 @@ pub fn look_ahead(bytes: usize) -> Result<(), Error> {
         return Ok(());
     }
     // Taken and given back: it stays with the allocator.
-    reserve(std::hint::black_box(&mut Vec::new()), wanted.saturating_add(2 * SPARE))?;
-    SEEN.set(SPARE);
+    reserve(std::hint::black_box(&mut Vec::new()), wanted.saturating_add(AHEAD + SPARE))?;
+    SEEN.set(AHEAD);
     Ok(())
 }
 

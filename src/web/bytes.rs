@@ -48,13 +48,16 @@ struct View {
     array: Uint8Array,
 }
 
-/// Grows linear memory by an eighth at once when it has grown at all. The allocator asks for a page or two each time, and each time costs
-/// as much as reading a frame: with objects that stay, every few frames.
+/// By so much memory grows at least when it has grown at all.
+const STEP: usize = 512 << 10;
+
+/// Grows linear memory by a step at once when it has grown at all. The allocator asks for a page or two each time, and each time costs
+/// as much as reading a frame: with objects that stay, every few frames. It never shrinks, so a step is no longer than that needs.
 fn stay_ahead() {
     if memory_bytes() > SIZE_SEEN.get() {
         // Taken and given back: from then on it is part of what the allocator hands out.
         // Where there is no more of it, reading what comes says so.
-        let _ahead = buffers::reserve(std::hint::black_box(&mut Vec::new()), (memory_bytes() / 8).clamp(1 << 20, 16 << 20));
+        let _ahead = buffers::reserve(std::hint::black_box(&mut Vec::new()), STEP);
         SIZE_SEEN.set(memory_bytes());
     }
 }
