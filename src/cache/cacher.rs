@@ -173,15 +173,10 @@ impl Cacher {
         self.status.phase = if self.lists == 0 { Phase::Listing } else { Phase::Relisting };
         self.signals |= signal::STATUS;
         for object in objects {
-            match self.store.get(object.key()) {
-                // A first list that is tried again brings what is shown already: it keeps its identity. So does what a relist finds unchanged.
-                Some(held) if held.version() == object.version() => {
-                    self.packer.listed_again(object, held);
-                    continue;
-                }
-                _ => self.packer.stored(object),
-            }
-            if self.lists > 0 {
+            // A first list that is tried again brings what is shown already: it keeps its identity. So does what a relist finds unchanged.
+            let same = self.store.get(object.key()).filter(|held| held.version() == object.version());
+            self.packer.listed(object, same);
+            if same.is_some() || self.lists > 0 {
                 continue; // a relist shows nothing before it is whole
             }
             let previous = self.store.upsert(object.clone());
@@ -198,10 +193,7 @@ impl Cacher {
             return;
         }
         for object in objects {
-            match self.store.get(object.key()) {
-                Some(held) if held.version() == object.version() => self.packer.listed_again(object, held),
-                _ => self.packer.stored(object),
-            }
+            self.packer.listed(object, self.store.get(object.key()).filter(|held| held.version() == object.version()));
         }
         while self.packer.is_behind() && self.pack_next() {}
     }
@@ -215,7 +207,7 @@ impl Cacher {
         for difference in &differences {
             self.views.change(difference.before.as_ref(), difference.after.as_ref(), &self.fields.borrow());
             if let Some(after) = &difference.after {
-                self.packer.stored(after);
+                self.packer.listed(after, None);
             }
         }
         self.dispatcher.relisted(&differences, &self.version, &version, &self.fields.borrow());

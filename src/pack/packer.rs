@@ -19,7 +19,7 @@ const LITTLE: usize = 64 << 10;
 const MOST_WAITING: usize = 32 << 20;
 /// While a list arrives only so many: a long one needs hardly more memory then than it will later, and what a page of the browser took once it
 /// never gives back.
-const MOST_LISTED: usize = 512 << 10;
+const MOST_LISTED: usize = 256 << 10;
 
 /// What waits to be packed, and where it goes.
 #[derive(Debug, Default)]
@@ -60,10 +60,17 @@ impl Packer {
         }
     }
 
-    /// An object arrived in a list, where this one is held at its version. Only the first call for it counts.
-    pub(crate) fn listed_again(&mut self, object: &Rc<Object>, held: &Rc<Object>) {
-        if !object.was_queued() {
-            self.replaced(object, held);
+    /// An object arrived in a list, where `held` may be held at its version. Only the first call for it counts.
+    pub(crate) fn listed(&mut self, object: &Rc<Object>, held: Option<&Rc<Object>>) {
+        match held {
+            Some(held) if !object.was_queued() => self.replaced(object, held),
+            Some(_) => {}
+            None => {
+                // As if it had been changed before, one more often and the other less: so objects that change alike do not come to have a
+                // version packed whole all at the same time.
+                object.set_depth((object.id() % (u64::from(DEEPEST) + 1)) as u8);
+                self.stored(object);
+            }
         }
     }
 

@@ -17,9 +17,9 @@ const READING: usize = 4;
 /// A longer one takes its length once more: it is one large object, or a page, whose pieces are each looked ahead for.
 const USUAL: usize = LARGEST;
 /// So much memory must be there beside it, for what the frame causes.
-const SPARE: usize = 1 << 20;
+const SPARE: usize = 512 << 10;
 /// What one look finds for the frames that follow: what a page of the browser took once it never gives back.
-const AHEAD: usize = 256 << 10;
+const AHEAD: usize = 128 << 10;
 
 thread_local! {
     // Of the memory that was there at the last look, what frames have not used up.
