@@ -179,7 +179,8 @@ impl Object {
 
     /// The value at any path, without decoding the object.
     pub fn read(&self, path: &Path) -> Scalar {
-        path.read(&self.text()).unwrap_or(Scalar::Missing)
+        let text = self.text();
+        path.find(&text).map_or(Scalar::Missing, |span| Scalar::from_raw(&text[span]))
     }
 
     /// The same content at another version: what a watcher receives when an object is deleted or leaves its selector.

@@ -42,6 +42,14 @@ pub(crate) fn find_end(document: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// Whether two texts are equal. By words: WebAssembly's `memcmp`, which `==` calls, goes byte by byte.
+pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
+    let ((words, tail), (others, other_tail)) = (one.as_chunks::<16>(), other.as_chunks::<16>());
+    one.len() == other.len()
+        && words.iter().zip(others).all(|(one, other)| u128::from_ne_bytes(*one) == u128::from_ne_bytes(*other))
+        && tail == other_tail
+}
+
 #[inline]
 fn is_special(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | 0..0x20 | 0x80..)
@@ -132,6 +140,20 @@ mod tests {
                 assert_eq!(find_special(&document, 0), expected, "byte {special} at {place}");
                 let expected = if special < 0x80 { expected } else { 40 };
                 assert_eq!(find_end(&document, 0), expected, "byte {special} at {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_are_the_same_or_differ_in_any_byte_or_in_length() {
+        let text: Vec<u8> = (0..100).collect();
+        for length in 0..text.len() {
+            assert!(same(&text[..length], &text.clone()[..length]));
+            assert!(!same(&text[..length], &text[..=length]) && !same(&text[..=length], &text[..length]));
+            for place in 0..length {
+                let mut other = text[..length].to_vec();
+                other[place] ^= 0x40;
+                assert!(!same(&text[..length], &other), "byte {place} of {length}");
             }
         }
     }

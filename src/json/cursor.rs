@@ -2,6 +2,7 @@
 
 use super::bytes::{find_end, find_special};
 use super::error::{ErrorKind, JsonError};
+use super::leap::leap;
 use super::range::is_finite;
 
 /// As many objects and arrays may stand inside each other, the outermost included. serde_json's limit.
@@ -22,12 +23,19 @@ pub(super) struct Cursor<'d> {
     depth: usize,
     /// Whether a byte from 0x80 was seen: only then the document has to be checked to be UTF-8.
     pub(super) non_ascii: bool,
+    /// Whether the document was checked before: what is stepped over is not checked again.
+    proved: bool,
 }
 
 impl<'d> Cursor<'d> {
     /// A reader at `at`, inside as many objects and arrays as `depth` says.
     pub(super) fn new(document: &'d [u8], at: usize, depth: usize) -> Self {
-        Cursor { document, at, depth, non_ascii: false }
+        Cursor { document, at, depth, non_ascii: false, proved: false }
+    }
+
+    /// A reader of a document that was checked before.
+    pub(super) fn proved(document: &'d [u8]) -> Self {
+        Cursor { proved: true, ..Self::new(document, 0, 0) }
     }
 
     #[inline]
@@ -64,9 +72,15 @@ impl<'d> Cursor<'d> {
     pub(super) fn skip_value(&mut self) -> Checked {
         match self.peek() {
             b'"' => self.skip_string(),
+            b'{' | b'[' if self.proved => self.leap(),
             b'{' | b'[' => self.skip_nested(),
             _ => self.skip_plain(),
         }
+    }
+
+    fn leap(&mut self) -> Checked {
+        self.at = leap(self.document, self.at).ok_or(ErrorKind::UnexpectedEnd)?;
+        Ok(())
     }
 
     /// Steps over the number, `true`, `false` or `null` that must start here.

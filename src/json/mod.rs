@@ -13,11 +13,13 @@ pub mod path;
 pub mod scalar;
 pub mod scan;
 
-mod bytes;
+pub(crate) mod bytes;
 mod cursor;
 mod grammar;
 mod intern;
 mod labels;
+mod leap;
+mod masks;
 mod proved;
 mod range;
 mod text;

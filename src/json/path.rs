@@ -94,7 +94,7 @@ impl Path {
 }
 
 fn find(segments: &[Segment], document: &[u8]) -> Option<Range<usize>> {
-    let mut cursor = Cursor::new(document, 0, 0);
+    let mut cursor = Cursor::proved(document);
     cursor.peek_token();
     locate(&mut cursor, segments).ok().flatten()
 }

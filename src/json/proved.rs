@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 
+use super::bytes::same;
 use super::cursor::{Checked, Cursor};
 
 /// What a value is looked up by: its first bytes. A shorter one is read.
@@ -87,7 +88,11 @@ fn skip(cursor: &mut Cursor<'_>) -> Checked {
 impl Known {
     fn step_over(&mut self, cursor: &mut Cursor<'_>, rest: &[u8], hash: u64) -> bool {
         let Some(set) = self.sets.get_mut(set_of(hash)) else { return false };
-        let is_here = |proved: &Proved| proved.hash == hash && proved.depth >= cursor.depth() && starts_with(rest, &proved.text);
+        let is_here = |proved: &Proved| {
+            proved.hash == hash
+                && proved.depth >= cursor.depth()
+                && rest.get(..proved.text.len()).is_some_and(|rest| same(rest, &proved.text))
+        };
         let Some(place) = set.iter().position(is_here) else { return false };
         cursor.at += set[place].text.len();
         cursor.non_ascii |= set[place].non_ascii;
@@ -121,13 +126,6 @@ fn set_of(hash: u64) -> usize {
 fn hash(head: &[u8; HEAD]) -> u64 {
     let (words, _) = head.as_chunks::<8>();
     words.iter().fold(0, |hash: u64, word| (hash.rotate_left(5) ^ u64::from_le_bytes(*word)).wrapping_mul(0x517c_c1b7_2722_0a95))
-}
-
-/// By words: WebAssembly's `memcmp` goes byte by byte.
-fn starts_with(rest: &[u8], text: &[u8]) -> bool {
-    let Some(rest) = rest.get(..text.len()) else { return false };
-    let ((ours, our_tail), (theirs, their_tail)) = (rest.as_chunks::<16>(), text.as_chunks::<16>());
-    ours.iter().zip(theirs).all(|(one, other)| u128::from_ne_bytes(*one) == u128::from_ne_bytes(*other)) && our_tail == their_tail
 }
 
 #[cfg(test)]

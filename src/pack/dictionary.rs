@@ -4,6 +4,8 @@ use std::rc::{Rc, Weak};
 
 use lz4_flex::block::{compress_into_with_dict, decompress_into_with_dict, get_maximum_output_size};
 
+use crate::json::bytes::same;
+
 /// Of a long object so much serves: a reference of the LZ4 block format reaches back 64 KiB, over the text's own bytes as well.
 const LONGEST: usize = 32 << 10;
 /// Rounds of a challenge.
@@ -95,7 +97,7 @@ impl Dictionaries {
         }
         let packed = &self.out[..length];
         // What is packed is kept only if it proved to be readable.
-        (*current.unpack(packed, text.len())? == *text).then_some((current, packed))
+        same(&current.unpack(packed, text.len())?, text).then_some((current, packed))
     }
 
     fn decide(&mut self) {

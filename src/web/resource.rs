@@ -356,16 +356,14 @@ impl RawResource {
         let object = self.0.pins.get(id)?;
         let path = Path::parse(path).map_err(|error| to_js(&invalid_option("path", &error.to_string())))?;
         let text = object.text();
-        Ok(match path.read(&text).unwrap_or(Scalar::Missing) {
+        let Some(span) = path.find(&text) else { return Ok(JsValue::UNDEFINED) };
+        Ok(match Scalar::from_raw(&text[span.clone()]) {
             Scalar::Missing => JsValue::UNDEFINED,
             Scalar::Null => JsValue::NULL,
             Scalar::Bool(value) => value.into(),
             Scalar::Text(value) => JsValue::from_str(&value),
             Scalar::Number(value) => JSON::parse(&value)?,
-            Scalar::Composite => match path.find(&text) {
-                Some(span) => parse(&text[span])?,
-                None => JsValue::UNDEFINED,
-            },
+            Scalar::Composite => parse(&text[span])?,
         })
     }
 

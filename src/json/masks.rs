@@ -1,0 +1,70 @@
+//! Where in 64 bytes the characters stand by which a document's values are told apart. With wasm's simd128, and in plain code elsewhere.
+
+/// So many bytes at once: one bit of a register each.
+pub(super) const BLOCK: usize = 64;
+
+/// One bit a byte, the lowest for the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Masks {
+    pub(super) quotes: u64,
+    pub(super) backslashes: u64,
+    /// `{` and `[`.
+    pub(super) opening: u64,
+    /// `}` and `]`.
+    pub(super) closing: u64,
+}
+
+/// What a bracket and a brace of the same direction differ in.
+const CURLED: u8 = b'{' ^ b'[';
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(super) fn masks(bytes: &[u8; BLOCK]) -> Masks {
+    use core::arch::wasm32::{i8x16_bitmask, i8x16_eq, i8x16_splat, u64x2, v128_or};
+
+    let mut masks = Masks::default();
+    let (parts, _) = bytes.as_chunks::<16>();
+    for (part, shift) in parts.iter().zip((0..BLOCK).step_by(16)) {
+        let (low, high) = part.split_at(8);
+        let half = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+        let bytes = u64x2(half(low), half(high));
+        let curled = v128_or(bytes, i8x16_splat(CURLED as i8));
+        let find = |bytes, byte: u8| u64::from(i8x16_bitmask(i8x16_eq(bytes, i8x16_splat(byte as i8)))) << shift;
+        masks.quotes |= find(bytes, b'"');
+        masks.backslashes |= find(bytes, b'\\');
+        masks.opening |= find(curled, b'{');
+        masks.closing |= find(curled, b'}');
+    }
+    masks
+}
+
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+pub(super) fn masks(bytes: &[u8; BLOCK]) -> Masks {
+    let find = |curled: u8, byte: u8| {
+        let hits = bytes.iter().map(|found| u64::from(found | curled == byte));
+        hits.rev().fold(0, |mask, hit| mask << 1 | hit)
+    };
+    Masks { quotes: find(0, b'"'), backslashes: find(0, b'\\'), opening: find(CURLED, b'{'), closing: find(CURLED, b'}') }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_at_every_place_of_a_block_is_told_apart() {
+        for byte in 0..=255u8 {
+            for place in 0..BLOCK {
+                let mut bytes = [b'a'; BLOCK];
+                bytes[place] = byte;
+                let bit = |is: bool| u64::from(is) << place;
+                let expected = Masks {
+                    quotes: bit(byte == b'"'),
+                    backslashes: bit(byte == b'\\'),
+                    opening: bit(matches!(byte, b'{' | b'[')),
+                    closing: bit(matches!(byte, b'}' | b']')),
+                };
+                assert_eq!(masks(&bytes), expected, "byte {byte} at {place}");
+            }
+        }
+    }
+}
