@@ -13,8 +13,8 @@ const PEER = "client-node informer";
 const WEBSOCKET = "watchcache over a WebSocket";
 const STREAM = "the stream alone";
 const PLANS = {
-  full: { pods: 10_000, rounds: 3, events: 1_000, cuts: 3 },
-  quick: { pods: 300, rounds: 1, events: 100, cuts: 1 },
+  full: { pods: 10_000, rounds: 3, events: 1_000, warmUp: 5_000, cuts: 3 },
+  quick: { pods: 300, rounds: 1, events: 100, warmUp: 100, cuts: 1 },
 };
 
 /** How the peer's user starts it again after an error: as its README shows, or at once. */
@@ -49,7 +49,7 @@ async function serve({ root, page, pods }) {
 }
 
 /** One informer's life: started, filled, told of events, cut off. Checksums are over what handlers were told. */
-async function live(open, name, { pods, events, cuts }, server, restartMs) {
+async function live(open, name, { pods, events, warmUp, cuts }, server, restartMs) {
   const host = await open({ server: server.url, expected: pods, restartMs });
   try {
     await host.ask("load", { name });
@@ -58,15 +58,15 @@ async function live(open, name, { pods, events, cuts }, server, restartMs) {
     const { extraBytes } = await host.ask("rest");
     const bytes = (await host.heap()) - empty + extraBytes;
     const result = { syncMs: synced.ms, syncCpuMs: synced.cpuMs, bytes, cpu: {}, cut: [], sums: { sync: synced.checksum } };
-    const told = async (label, options) => {
-      await host.ask("expect", { events, ...options });
-      await server.change(events);
+    const told = async (label, options, count = events) => {
+      await host.ask("expect", { events: count, ...options });
+      await server.change(count);
       const { cpuMs, checksum } = await host.ask("take");
-      result.cpu[label] = (cpuMs * 1000) / events;
+      result.cpu[label] = (cpuMs * 1000) / count;
       result.sums[label] = checksum;
     };
-    // An informer lives for long, so what is timed is code that is compiled already.
-    await told("warm-up", { handlers: READERS, reads: "fields" });
+    // An informer lives for long, so what is timed is code that is compiled already, the host's streams included.
+    await told("warm-up", { handlers: READERS, reads: "fields" }, warmUp);
     for (const handlers of HANDLERS) await told(handlers, { handlers, reads: "fields" });
     await told("names", { handlers: READERS, reads: "names" });
     await told("object", { handlers: READERS, reads: "object" });
@@ -79,16 +79,16 @@ async function live(open, name, { pods, events, cuts }, server, restartMs) {
 }
 
 /** Processor time of an event to ten handlers alone, of one that is no part of the comparison. */
-async function eventsAlone(open, name, reads, { pods, events }, server) {
+async function eventsAlone(open, name, reads, { pods, events, warmUp }, server) {
   const host = await open({ server: server.url, expected: pods, restartMs: README_MS });
   try {
     await host.ask("load", { name });
     await host.ask("sync");
     await host.ask("rest");
     let cpuMs;
-    for (let round = 0; round < 2; round++) {
-      await host.ask("expect", { handlers: READERS, events, reads });
-      await server.change(events);
+    for (const count of [warmUp, events]) {
+      await host.ask("expect", { handlers: READERS, events: count, reads });
+      await server.change(count);
       ({ cpuMs } = await host.ask("take"));
     }
     await host.ask("close");
@@ -109,7 +109,7 @@ async function cut(host, server) {
 }
 
 async function measureHost({ root, page, say }, plan, label, openHost, more) {
-  const { pods, events, rounds, cuts } = plan;
+  const { pods, events, rounds, warmUp, cuts } = plan;
   const results = { [OURS]: [], [PEER]: [], eager: [], more: Object.fromEntries(more.map(([name]) => [name, []])) };
   for (let round = 0; round < rounds; round++) {
     say(`informer in ${label}, round ${round + 1} of ${rounds}`);
@@ -117,7 +117,7 @@ async function measureHost({ root, page, say }, plan, label, openHost, more) {
     for (const name of round % 2 === 0 ? [OURS, PEER] : [PEER, OURS]) {
       const server = await serve({ root, page, pods });
       try {
-        const given = { pods, events, cuts: 1 };
+        const given = { pods, events, warmUp, cuts: 1 };
         results[name].push(await live((options) => openHost(server, options), name, given, server, README_MS));
       } finally {
         await server.close();
@@ -135,7 +135,7 @@ async function measureHost({ root, page, say }, plan, label, openHost, more) {
   // The same peer, started again at once, which its README does not say.
   const server = await serve({ root, page, pods: Math.min(pods, 1_000) });
   try {
-    const given = { pods: Math.min(pods, 1_000), events: 10, cuts };
+    const given = { pods: Math.min(pods, 1_000), events: 10, warmUp: 10, cuts };
     results.eager.push(await live((options) => openHost(server, options), PEER, given, server, 0));
   } finally {
     await server.close();
