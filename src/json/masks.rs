@@ -37,13 +37,30 @@ pub(super) fn masks(bytes: &[u8; BLOCK]) -> Masks {
     masks
 }
 
+/// Eight bytes a step.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 pub(super) fn masks(bytes: &[u8; BLOCK]) -> Masks {
-    let find = |curled: u8, byte: u8| {
-        let hits = bytes.iter().map(|found| u64::from(found | curled == byte));
-        hits.rev().fold(0, |mask, hit| mask << 1 | hit)
-    };
-    Masks { quotes: find(0, b'"'), backslashes: find(0, b'\\'), opening: find(CURLED, b'{'), closing: find(CURLED, b'}') }
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
+    // Brings the lowest bits of eight bytes together, in the highest byte.
+    const TOGETHER: u64 = 0x0102_0408_1020_4080;
+
+    let mut masks = Masks::default();
+    let (words, _) = bytes.as_chunks::<8>();
+    for (word, shift) in words.iter().zip((0..BLOCK).step_by(8)) {
+        let bytes = u64::from_le_bytes(*word);
+        let curled = bytes | ONES * u64::from(CURLED);
+        let find = |bytes: u64, byte: u8| {
+            let differs = bytes ^ (ONES * u64::from(byte));
+            let equal = !(((differs & LOW) + LOW) | differs | LOW) >> 7;
+            (equal.wrapping_mul(TOGETHER) >> 56) << shift
+        };
+        masks.quotes |= find(bytes, b'"');
+        masks.backslashes |= find(bytes, b'\\');
+        masks.opening |= find(curled, b'{');
+        masks.closing |= find(curled, b'}');
+    }
+    masks
 }
 
 #[cfg(test)]
