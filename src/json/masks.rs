@@ -49,7 +49,7 @@ pub(super) fn masks(bytes: &[u8; BLOCK]) -> Masks {
     let (words, _) = bytes.as_chunks::<8>();
     for (word, shift) in words.iter().zip((0..BLOCK).step_by(8)) {
         let bytes = u64::from_le_bytes(*word);
-        let curled = bytes | ONES * u64::from(CURLED);
+        let curled = bytes | (ONES * u64::from(CURLED));
         let find = |bytes: u64, byte: u8| {
             let differs = bytes ^ (ONES * u64::from(byte));
             let equal = !(((differs & LOW) + LOW) | differs | LOW) >> 7;
