@@ -174,16 +174,22 @@ const TOO_LARGE: &str = "Too large resource version";
 
 impl Status {
     /// A failure with this code, reason and message.
+    #[cold]
+    #[inline(never)]
     pub fn new(code: u16, reason: &str, message: impl Into<String>) -> Self {
         Self { code, reason: reason.into(), message: message.into(), details: None, metadata: Metadata::default() }
     }
 
     /// 410 Expired for a watch: `too old resource version: asked (oldest)`.
+    #[cold]
+    #[inline(never)]
     pub fn too_old(asked: impl fmt::Display, oldest: impl fmt::Display) -> Self {
         Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
     }
 
     /// 504 Timeout for a version that has not arrived within the limit of waiting.
+    #[cold]
+    #[inline(never)]
     pub fn too_large(asked: impl fmt::Display, current: impl fmt::Display) -> Self {
         let mut status = Self::new(504, "Timeout", format!("Timeout: {TOO_LARGE}: {asked}, current: {current}"));
         status.details = Some(Details {
@@ -195,6 +201,8 @@ impl Status {
     }
 
     /// 429 TooManyRequests with its Retry-After.
+    #[cold]
+    #[inline(never)]
     pub fn too_many_requests(message: impl Into<String>, seconds: u32) -> Self {
         let mut status = Self::new(429, "TooManyRequests", message);
         status.details = Some(Details { retry_after_seconds: Some(seconds), ..Details::default() });
@@ -202,6 +210,8 @@ impl Status {
     }
 
     /// 400 BadRequest.
+    #[cold]
+    #[inline(never)]
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
     }
@@ -219,11 +229,15 @@ impl Status {
     }
 
     /// 500 InternalError.
+    #[cold]
+    #[inline(never)]
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(500, "InternalError", message)
     }
 
     /// 404 NotFound for a key.
+    #[cold]
+    #[inline(never)]
     pub fn not_found(resource: &str, name: &str) -> Self {
         Self::new(404, "NotFound", format!("{resource} \"{name}\" not found"))
     }
@@ -354,11 +368,15 @@ pub struct Error {
 
 impl Error {
     /// A failure without a Status.
+    #[cold]
+    #[inline(never)]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), status: None, retry_after_seconds: None }
     }
 
     /// No answer came.
+    #[cold]
+    #[inline(never)]
     pub fn network(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Network, message)
     }
@@ -369,11 +387,15 @@ impl Error {
     }
 
     /// An answer that is not what the protocol allows.
+    #[cold]
+    #[inline(never)]
     pub fn protocol(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Protocol, message)
     }
 
     /// An answer that cannot be read.
+    #[cold]
+    #[inline(never)]
     pub fn decode(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Decode, message)
     }
@@ -385,6 +407,8 @@ impl Error {
     }
 
     /// The cache or resource is closed.
+    #[cold]
+    #[inline(never)]
     pub fn closed() -> Self {
         Self::new(ErrorCode::Closed, "the watch cache is closed")
     }
@@ -396,6 +420,8 @@ impl Error {
 }
 
 impl From<Status> for Error {
+    #[cold]
+    #[inline(never)]
     fn from(status: Status) -> Self {
         Self {
             code: status.error_code(),

@@ -309,10 +309,16 @@ impl Resource {
     /// Reads or changes the state, and has a flush follow when that left something to tell. No await, no JavaScript inside.
     pub fn with<R>(self: &Rc<Self>, work: impl FnOnce(&mut Cacher) -> R) -> R {
         let result = work(&mut self.cacher.borrow_mut());
+        self.tell_soon();
+        result
+    }
+
+    // Compiled once, and not for each kind of work.
+    #[inline(never)]
+    fn tell_soon(self: &Rc<Self>) {
         if self.cacher.borrow().has_output() {
             self.plan_flush();
         }
-        result
     }
 
     /// Completes when the first list is applied.

@@ -8,6 +8,8 @@ use crate::status::{Details, Error, ErrorCode, Status};
 use crate::web::values::{property, text};
 
 /// A JavaScript error with `name`, `code`, `status`, `retryable` and `retryAfterSeconds`. The facade makes a `WatchCacheError` of it.
+#[cold]
+#[inline(never)]
 pub(super) fn to_js(error: &Error) -> JsValue {
     let object = js_sys::Error::new(&error.message);
     object.set_name("WatchCacheError");
@@ -27,12 +29,16 @@ pub(super) fn to_js(error: &Error) -> JsValue {
 }
 
 /// The error for an option that cannot be read.
+#[cold]
+#[inline(never)]
 pub(super) fn invalid_option(what: &str, message: &str) -> Error {
     Error::new(ErrorCode::Invalid, format!("{what}: {message}"))
 }
 
 /// What a transport or a `Source` threw: a refusal `{ code, reason, message, retryAfterSeconds }`, or one with the server's own `status`,
 /// else a failure of the network.
+#[cold]
+#[inline(never)]
 pub(super) fn from_thrown(thrown: &JsValue) -> Error {
     if let Some(status) = property(thrown, "status").and_then(whole_status) {
         return status.into();
@@ -54,6 +60,8 @@ pub(super) fn from_thrown(thrown: &JsValue) -> Error {
 }
 
 /// What fetch rejects with tells little; whatever it is, the network is to blame.
+#[cold]
+#[inline(never)]
 pub(super) fn network_error(what: &str, thrown: &JsValue) -> Error {
     let reason = text(thrown, "message").unwrap_or_else(|| "no reason given".to_string());
     // Node keeps the cause apart, such as the address that refused.

@@ -33,7 +33,7 @@ pub(super) fn write(page: &RawMetrics, cacher: &Cacher, group: &str, resource: &
 }
 
 /// The series by name, without the buckets of histograms.
-pub(super) fn numbers(cacher: &Cacher) -> Result<JsValue, JsValue> {
+pub(super) fn numbers(cacher: &Cacher) -> JsValue {
     let mut numbers = Vec::new();
     cacher.metrics().each(&cacher.metrics_now(), &mut |family, suffix, labels, value| {
         if suffix != "_bucket" {

@@ -297,14 +297,14 @@ impl RawResource {
     /// What people see of it.
     pub fn status(&self) -> Result<JsValue, JsValue> {
         check()?;
-        stats::status(&self.0.resource.with(|cacher| cacher.status()))
+        Ok(stats::status(&self.0.resource.with(|cacher| cacher.status())))
     }
 
     /// Numbers.
     pub fn stats(&self) -> Result<JsValue, JsValue> {
         check()?;
         let (now, flushes, pinned) = (self.0.resource.now(), self.0.flushes.get(), self.0.pins.0.borrow().len());
-        self.0.resource.with(|cacher| stats::stats(cacher, now, flushes, pinned))
+        Ok(self.0.resource.with(|cacher| stats::stats(cacher, now, flushes, pinned)))
     }
 
     /// Writes its metrics on a page.

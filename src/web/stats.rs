@@ -15,7 +15,7 @@ fn number(number: u64) -> Given {
 }
 
 /// What people see of a resource.
-pub(super) fn status(status: &ResourceStatus) -> Result<JsValue, JsValue> {
+pub(super) fn status(status: &ResourceStatus) -> JsValue {
     let told = to_object(&[
         ("phase", Given::text(status.phase.as_str())),
         ("resourceVersion", Given::maybe(status.resource_version.as_ref(), |version| Given::Text(version.to_string()))),
@@ -23,9 +23,9 @@ pub(super) fn status(status: &ResourceStatus) -> Result<JsValue, JsValue> {
         ("lastEventAt", Given::maybe(status.last_event_at, number)),
         ("attempt", Given::Number(status.attempt.into())),
         ("retryAt", Given::maybe(status.retry_at, number)),
-    ])?;
+    ]);
     if let Some((loaded, remaining)) = status.listed {
-        set(&told, "listed", &to_object(&[("loaded", Given::count(loaded)), ("remaining", Given::maybe(remaining, number))])?);
+        set(&told, "listed", &to_object(&[("loaded", Given::count(loaded)), ("remaining", Given::maybe(remaining, number))]));
     }
     if let Some(error) = &status.error {
         set(&told, "error", &to_js(error));
@@ -34,11 +34,11 @@ pub(super) fn status(status: &ResourceStatus) -> Result<JsValue, JsValue> {
         let keys: js_sys::Array = status.quarantined.iter().map(|entry| JsValue::from_str(&entry.key)).collect();
         set(&told, "quarantined", &keys);
     }
-    Ok(told)
+    told
 }
 
 /// Its numbers. `flushes` and `pinned` are those of the binding.
-pub(super) fn stats(cacher: &Cacher, now: Millis, flushes: u64, pinned: usize) -> Result<JsValue, JsValue> {
+pub(super) fn stats(cacher: &Cacher, now: Millis, flushes: u64, pinned: usize) -> JsValue {
     let stats = cacher.stats();
     let told = to_object(&[
         ("objects", Given::count(stats.objects)),
@@ -62,7 +62,7 @@ pub(super) fn stats(cacher: &Cacher, now: Millis, flushes: u64, pinned: usize) -
         ("terminated", number(stats.dispatcher.terminated)),
         ("flushes", number(flushes)),
         ("pinned", Given::count(pinned)),
-    ])?;
-    set(&told, "metrics", &metrics::numbers(cacher)?);
-    Ok(told)
+    ]);
+    set(&told, "metrics", &metrics::numbers(cacher));
+    told
 }

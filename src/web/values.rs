@@ -1,7 +1,6 @@
 //! Values of JavaScript: objects out, properties in.
 
-use js_sys::Reflect;
-use serde::{Serialize, Serializer};
+use js_sys::{Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
 /// What a member of an object out is. One kind for all of them, so that the writer is compiled once.
@@ -29,22 +28,19 @@ impl Given {
     }
 }
 
-impl Serialize for Given {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Nothing => serializer.serialize_unit(),
-            Self::Number(number) => serializer.serialize_f64(*number),
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::Flag(flag) => serializer.serialize_bool(*flag),
-        }
-    }
-}
-
 /// A plain JavaScript object.
-pub(super) fn to_object(members: &[(&str, Given)]) -> Result<JsValue, JsValue> {
-    let serializer = serde_wasm_bindgen::Serializer::new().serialize_maps_as_objects(true);
-    let given = members.iter().filter(|(_, member)| !matches!(member, Given::Nothing));
-    (&serializer).collect_map(given.map(|(name, member)| (*name, member))).map_err(JsValue::from)
+pub(super) fn to_object(members: &[(&str, Given)]) -> JsValue {
+    let object = Object::new();
+    for (name, member) in members {
+        let value = match member {
+            Given::Nothing => continue,
+            Given::Number(number) => JsValue::from_f64(*number),
+            Given::Text(text) => JsValue::from_str(text),
+            Given::Flag(flag) => JsValue::from_bool(*flag),
+        };
+        set(&object, name, &value);
+    }
+    object.into()
 }
 
 /// Puts one more into it.
