@@ -10,7 +10,7 @@ use crate::json::scan::{Scanned, read_fields};
 use crate::json::{Labels, no_labels};
 use crate::key::{Key, key};
 use crate::pack::size::{allocation, own_text, shared};
-use crate::pack::{Body, Text};
+use crate::pack::{Body, Lent, Text};
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
@@ -150,6 +150,11 @@ impl Object {
     /// unpacked at each call.
     pub fn text(&self) -> Text {
         self.body.borrow().text()
+    }
+
+    /// The same for one who reads it once and lets it go, as a decoder does: nothing of it is kept for the next reader.
+    pub fn lend(&self) -> Lent {
+        self.body.borrow().lend()
     }
 
     /// The value at a registered path. Paths registered after the object arrived are read once, from the bytes.

@@ -71,6 +71,28 @@ impl Version {
         }
     }
 
+    /// Writes it behind a text, as `Display` does, without the machinery that could pad it.
+    pub fn append_to(&self, text: &mut String) {
+        let Repr::Small(mut number) = self.0 else {
+            if let Repr::Large(digits) = &self.0 {
+                text.push_str(digits);
+            }
+            return;
+        };
+        // No number of 64 bits has more.
+        let mut digits = [b'0'; 20];
+        let mut first = digits.len();
+        loop {
+            first -= 1;
+            digits[first] += u8::try_from(number % 10).unwrap_or_default();
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        text.extend(digits[first..].iter().copied().map(char::from));
+    }
+
     /// The version as a number, when it fits.
     pub fn as_u64(&self) -> Option<u64> {
         match self.0 {
@@ -142,6 +164,16 @@ mod tests {
         assert_eq!(before("18446744073709551616").as_deref(), Some("18446744073709551615"));
         assert_eq!(before("100000000000000000000000").as_deref(), Some("99999999999999999999999"));
         assert_eq!(before("100000000000000000000001").as_deref(), Some("100000000000000000000000"));
+    }
+
+    #[test]
+    fn appending_writes_what_display_does() {
+        for text in ["0", "9", "10", "4100", "18446744073709551615", "18446744073709551616", "100000000000000000000000"] {
+            let version = Version::parse(text).unwrap();
+            let mut appended = String::from("at ");
+            version.append_to(&mut appended);
+            assert_eq!(appended, format!("at {version}"));
+        }
     }
 
     use super::*;

@@ -50,6 +50,18 @@ async fn one_flush_carries_one_event_for_all_its_watchers() {
 }
 
 #[wasm_bindgen_test]
+async fn names_cross_whatever_letters_they_have_and_however_many() {
+    let long = format!("a/{}", "x".repeat(1_000));
+    let keys = ["a/x", "a/pöd", "a/\u{1f600}", long.as_str()];
+    let pods: Vec<String> = keys.iter().map(|key| pod(key, 7, "web")).collect();
+    let world = World::of(&list(9, &pods));
+    JsFuture::from(world.resource.synced()).await.expect("the first list");
+    for key in keys {
+        assert_eq!(world.resource.names(world.resource.peek(key).unwrap()).unwrap(), format!("7 {key}"));
+    }
+}
+
+#[wasm_bindgen_test]
 async fn objects_are_read_by_id_without_what_is_stripped_and_only_while_pinned() {
     let world = World::synced().await;
     let id = world.resource.peek("a/x").unwrap();

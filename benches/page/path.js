@@ -1,9 +1,9 @@
 // The whole path: from a frame of a socket to the subscribers that want it, in a store of many objects. One harness a page, so that none
 // pays for the garbage of another; the rounds of all pages take turns.
 import { flat, frame, podTexts, template } from "./frames.js";
-import { Checksum, settle, timed, turn, until } from "./measure.js";
+import { Checksum, settle, until } from "./measure.js";
 import { harnesses } from "./peers/index.js";
-import { LISTED } from "./upstream.js";
+import { LISTED, play, record } from "./upstream.js";
 
 /** The harness of this page, between `openPath` and `closePath`. */
 let running;
@@ -48,22 +48,17 @@ function subscriber(told, weight, read) {
 export async function roundPath({ count, batch }) {
   const { peer, text, told, objects, matching } = running;
   const first = running.version + 1;
-  const input = Array.from({ length: count }, (_, i) => frame(text((first + i) % objects, first + i)));
+  // What is timed are the frames alone, each decoded just before it is taken: see `play`.
+  const tape = record(Array.from({ length: count }, (_, i) => frame(text((first + i) % objects, first + i))));
   running.version += count;
   const expected = told.count + count * matching;
   await settle();
-  return timed(async () => {
-    for (let i = 0; i < count;) {
-      await turn();
-      for (const end = Math.min(i + batch, count); i < end; i++) {
-        peer.take(input[i]);
-        await undefined;
-      }
-      peer.flush();
-    }
-    await peer.settled(running.version);
-    await until(() => told.count >= expected, "its subscribers were not told of every event");
-  });
+  const socket = { onmessage: ({ data }) => peer.take(data) };
+  const ms = await play(socket, tape, batch, () => peer.flush());
+  const began = performance.now();
+  await peer.settled(running.version);
+  await until(() => told.count >= expected, "its subscribers were not told of every event");
+  return { ms: ms + performance.now() - began };
 }
 
 /** Ends the harness; gives the checksum over what its subscribers heard and what it holds. */

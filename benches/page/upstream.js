@@ -108,9 +108,10 @@ export async function feed(socket, texts, framesATask = FRAMES_A_TASK) {
  * before would have to be fetched from slow memory first, by whoever takes it. What is timed is the taking alone, and all that it causes up to
  * the host's next turn.
  * @param {readonly Uint8Array[]} tape the frames' bytes
+ * @param {() => void} [taken] is called in each task when its last frame has been taken
  * @returns milliseconds
  */
-export async function play(socket, tape, framesATask = FRAMES_A_TASK) {
+export async function play(socket, tape, framesATask = FRAMES_A_TASK, taken = undefined) {
   let ms = 0;
   for (let i = 0; i < tape.length; i += framesATask) {
     const texts = tape.slice(i, i + framesATask).map((bytes) => decoder.decode(bytes));
@@ -120,6 +121,7 @@ export async function play(socket, tape, framesATask = FRAMES_A_TASK) {
       socket.onmessage({ data });
       await undefined;
     }
+    taken?.();
     await turn();
     ms += performance.now() - began;
   }

@@ -26,6 +26,8 @@ export interface DeliveryTarget {
 /** Stands in a crowd for who is not called any more. */
 const nobody: Handler = () => undefined;
 
+const NO_PAIRS = new Uint32Array(0);
+
 /** Watchers that the core has under a number, to whom each event of a flush goes. */
 interface Audience {
   readonly number: number;
@@ -49,8 +51,10 @@ export class Delivery implements Hooks {
   #closed = false;
   /** What is being handed out, and how far that has come: for a handler that stops its own watch. */
   #events: StoredEvent<any>[] = [];
-  /** Flat `[watcher, index into events]`; of an audience only when somebody asks. */
+  /** Flat `[watcher, index into events]`; of an audience or of one event alone only when somebody asks. */
   #pairs: Uint32Array | undefined;
+  /** Of one event alone. */
+  #watcher: number | undefined;
   #at = 0;
   /** The last one. The core tells only its number as long as it stays. */
   #audience: Audience | undefined;
@@ -116,7 +120,8 @@ export class Delivery implements Hooks {
 
   /** All deliveries of the flush under way. */
   #handedOut(): Uint32Array {
-    return (this.#pairs ??= spread(this.#audience?.watchers ?? [], this.#events.length));
+    const watchers = this.#watcher === undefined ? (this.#audience?.watchers ?? []) : [this.#watcher];
+    return (this.#pairs ??= spread(watchers, this.#events.length));
   }
 
   close(): void {
@@ -134,6 +139,14 @@ export class Delivery implements Hooks {
   /** Called by the core, possibly without a `this`, and never while it runs. Never throws. */
   readonly flush = (...flush: Parameters<Hooks["flush"]>): void => {
     if (!this.#closed) this.#deliver(...flush);
+  };
+
+  /** Called by the core as `flush` is. Never throws. */
+  readonly event = (kind: number, id: number, watcher: number, audience: number): void => {
+    if (this.#closed) return;
+    const event = new StoredEvent<any>(this.#objects!().lease(), kind, id);
+    if (audience !== 0) this.#call([event], NO_PAIRS, this.#audience!.watchers);
+    else this.#callOne(event, watcher);
   };
 
   /** Called by the core as `flush` is. Never throws. */
@@ -171,13 +184,17 @@ export class Delivery implements Hooks {
       if (lease.isFull) lease = objects.lease();
       events[i] = new StoredEvent(lease, packed[2 * i]!, packed[2 * i + 1]!);
     }
+    this.#call(events, pairs, number === 0 ? undefined : this.#watchersOf(number, pairs));
+  }
+
+  /** By pairs, or each event to all of these watchers. */
+  #call(events: StoredEvent<any>[], pairs: Uint32Array, watchers: Uint32Array | undefined): void {
     this.#events = events;
-    this.#pairs = number === 0 ? pairs : undefined;
-    const watchers = number === 0 ? undefined : this.#watchersOf(number, pairs);
+    this.#pairs = watchers === undefined ? pairs : undefined;
     const end = watchers === undefined ? pairs.length : 2 * watchers.length * events.length;
     for (let from = 0; from < end; from = this.#at + 2) {
       try {
-        if (watchers === undefined) this.#call(events, pairs, from);
+        if (watchers === undefined) this.#callPairs(events, pairs, from);
         else this.#callAll(watchers, events, from);
         break;
       } catch (error) {
@@ -186,6 +203,24 @@ export class Delivery implements Hooks {
     }
     this.#events = [];
     this.#pairs = undefined;
+  }
+
+  #callOne(event: StoredEvent<any>, watcher: number): void {
+    const handler = this.#handlers[watcher];
+    if (handler === undefined) return;
+    this.#events = [event];
+    this.#pairs = undefined;
+    this.#watcher = watcher;
+    this.#at = 0;
+    try {
+      const answer = handler(event);
+      if (answer !== undefined && isPromise(answer)) this.#answered(watcher, answer, event);
+    } catch (error) {
+      this.#target.report(error);
+    }
+    this.#events = [];
+    this.#pairs = undefined;
+    this.#watcher = undefined;
   }
 
   /** The watchers under this number, which come along when they are others than the last ones. */
@@ -198,7 +233,7 @@ export class Delivery implements Hooks {
   }
 
   /** The loop that everything hangs on: an array, an index and a call for each delivery. By itself, so that it is compiled as a whole. */
-  #call(events: StoredEvent<any>[], pairs: Uint32Array, from: number): void {
+  #callPairs(events: StoredEvent<any>[], pairs: Uint32Array, from: number): void {
     const handlers = this.#handlers;
     const end = pairs.length;
     for (let i = from; i < end;) {

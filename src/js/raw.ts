@@ -19,6 +19,11 @@ export interface Hooks {
    */
   flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, audience: number): void;
   /**
+   * The same for a flush that is one event and nothing else: for one watcher, or, with an audience, for those of the last one.
+   * @param id   pinned once
+   */
+  event(kind: number, id: number, watcher: number, audience: number): void;
+  /**
    * What handlers of informers are told, before the rest of the flush. `table` and `pairs` are scratch, as in `flush`.
    * @param table   flat [kind, id, id of the old object]*, 0 where there is none: kind 0 added, 1 in the initial state, 2 updated, 3 resynced,
    *   4 deleted, 5 deleted unseen, 6 the queue overflowed. Each id is pinned once.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::arena::Slot;
 use super::delta;
 use super::dictionary::Dictionary;
-use super::text::Text;
+use super::text::{Lent, Text};
 use crate::object::Object;
 
 /// The text of one object.
@@ -55,6 +55,16 @@ impl Body {
         let text = Text::new(unpacked.unwrap_or_default());
         slot.remember(&text);
         text
+    }
+
+    /// The text for one who reads it once: it is not kept for the next.
+    pub(crate) fn lend(&self) -> Lent {
+        let Self::Packed { slot, dictionary, length } = self else { return Lent::held(self.text()) };
+        if let Some(text) = slot.recent() {
+            return Lent::held(text);
+        }
+        let unpacked = slot.read(|packed| Lent::unpacked(*length as usize, |place| dictionary.unpack_into(packed, place)));
+        unpacked.unwrap_or_else(|| Lent::held(self.text()))
     }
 
     /// The length of the text.

@@ -31,8 +31,14 @@ impl Dictionary {
     /// The text of `length` bytes that was packed; `None` when it is none of this dictionary.
     pub(super) fn unpack(&self, packed: &[u8], length: usize) -> Option<Box<[u8]>> {
         let mut text = vec![0; length];
-        let written = decompress_into_with_dict(packed, &mut text, &self.0).ok()?;
-        (written == length).then(|| text.into_boxed_slice())
+        self.unpack_into(packed, &mut text)?;
+        Some(text.into_boxed_slice())
+    }
+
+    /// The same, into a place of that length.
+    pub(super) fn unpack_into(&self, packed: &[u8], place: &mut [u8]) -> Option<()> {
+        let written = decompress_into_with_dict(packed, place, &self.0).ok()?;
+        (written == place.len()).then_some(())
     }
 
     /// Packs into `out`, and says how many bytes of it count.

@@ -15,4 +15,4 @@ mod text;
 
 pub(crate) use body::Body;
 pub(crate) use packer::{Packer, Reformed};
-pub use text::Text;
+pub use text::{Lent, Text};

@@ -1,5 +1,6 @@
 //! The text of an object, whatever form it is held in.
 
+use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 
@@ -36,8 +37,97 @@ impl AsRef<[u8]> for Text {
     }
 }
 
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A buffer beyond this goes back to the allocator: one large object must not hold its memory for ever.
+const LARGEST: usize = 256 << 10;
+
+/// A text for one who reads it once. One that was packed lies in a buffer that the next reader uses again: it costs no allocation, and is in
+/// the processor's cache.
+pub struct Lent(Place);
+
+enum Place {
+    Held(Text),
+    // So many bytes of the buffer count.
+    Unpacked(Vec<u8>, usize),
+}
+
+impl Lent {
+    /// One that is held as it is.
+    pub(super) fn held(text: Text) -> Self {
+        Self(Place::Held(text))
+    }
+
+    /// One of so many bytes, which `unpack` puts in their place; `None` when that fails.
+    pub(super) fn unpacked(length: usize, unpack: impl FnOnce(&mut [u8]) -> Option<()>) -> Option<Self> {
+        // Taken out of its place: who reads may be asked to read another meanwhile.
+        let mut lent = Self(Place::Unpacked(BUFFER.take(), length));
+        let Place::Unpacked(buffer, _) = &mut lent.0 else { return None };
+        if buffer.len() < length {
+            buffer.resize(length, 0);
+        }
+        unpack(&mut buffer[..length])?;
+        Some(lent)
+    }
+}
+
+impl Deref for Lent {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Place::Held(text) => text,
+            Place::Unpacked(buffer, length) => &buffer[..*length],
+        }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Place::Unpacked(buffer, _) = &mut self.0
+            && buffer.capacity() <= LARGEST
+        {
+            BUFFER.set(std::mem::take(buffer));
+        }
+    }
+}
+
 impl std::fmt::Debug for Text {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         String::from_utf8_lossy(self).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filled(length: usize, byte: u8) -> Lent {
+        Lent::unpacked(length, |place| Some(place.fill(byte))).unwrap()
+    }
+
+    #[test]
+    fn a_buffer_is_used_again_and_shows_nothing_of_what_was_in_it() {
+        let place = filled(1000, b'a').as_ptr();
+        let shorter = filled(10, b'b');
+        assert_eq!((shorter.as_ptr(), &*shorter), (place, &[b'b'; 10][..]));
+        drop(shorter);
+        assert_eq!(&*filled(2000, b'c'), &[b'c'; 2000]);
+    }
+
+    #[test]
+    fn who_reads_meanwhile_has_a_buffer_of_its_own() {
+        let first = filled(100, b'a');
+        let second = filled(50, b'b');
+        assert_eq!((&*first, &*second), (&[b'a'; 100][..], &[b'b'; 50][..]));
+    }
+
+    #[test]
+    fn what_cannot_be_unpacked_is_none_and_the_buffer_of_a_large_one_goes() {
+        assert!(Lent::unpacked(10, |_| None).is_none());
+        drop(filled(LARGEST + 1, b'a'));
+        assert!(BUFFER.with_borrow(Vec::capacity) <= LARGEST);
     }
 }

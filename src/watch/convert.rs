@@ -22,10 +22,16 @@ impl<'a> Conversion<'a> {
     }
 
     /// Which kind of event a watcher with this filter sees, if any. An object that enters the selector is ADDED, one that leaves it
-    /// is DELETED; an ADDED upstream for a key that is held is MODIFIED.
+    /// is DELETED; an ADDED upstream for a key that is held is MODIFIED. `passes` may ask for name, uid, labels and registered fields.
     pub fn kind(&self, passes: impl Fn(&Object) -> bool) -> Option<EventKind> {
-        let now = self.entry.kind != ChangeKind::Deleted && passes(&self.entry.object);
-        let before = self.entry.previous.as_deref().is_some_and(&passes);
+        let Entry { kind, object, previous, .. } = self.entry;
+        let now = *kind != ChangeKind::Deleted && passes(object);
+        let before = match previous {
+            // Asked after `passes`: a field that had to be read for it is no longer shared.
+            Some(previous) if *kind != ChangeKind::Deleted && object.shares_facts(previous) => now,
+            Some(previous) => passes(previous),
+            None => false,
+        };
         match (now, before) {
             (true, false) => Some(EventKind::Added),
             (true, true) => Some(EventKind::Modified),
@@ -55,7 +61,20 @@ impl<'a> Conversion<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::labelled;
+    use std::cell::Cell;
+
+    use crate::cache::store::Store;
+    use crate::json::fields::FieldSet;
+    use crate::testing::{labelled, with_spec};
+    use crate::watch::filter::Filter;
+
+    /// A change of `a/x` between two states that share what is the same in both.
+    fn shared(before: Rc<Object>, mut after: Rc<Object>) -> Entry {
+        let mut store = Store::new();
+        store.upsert(before);
+        let previous = store.put(&mut after);
+        Entry { kind: ChangeKind::Modified, object: after, previous, at: 0 }
+    }
 
     fn convert(kind: ChangeKind, now: Option<&str>, before: Option<&str>) -> Option<(EventKind, String)> {
         let make = |version: u64, app: &str| labelled("a/x", version, &[("app", app)]);
@@ -84,6 +103,37 @@ mod tests {
         assert_eq!(convert(Added, Some("web"), Some("web")).unwrap().0, EventKind::Modified);
         assert_eq!(convert(Modified, Some("web"), None).unwrap().0, EventKind::Added);
         assert_eq!(convert(Deleted, Some("web"), None), None);
+    }
+
+    #[test]
+    fn what_two_versions_share_is_asked_of_one_of_them() {
+        let asked = |before: &str, after: &str| {
+            let entry = shared(labelled("a/x", 5, &[("app", before)]), labelled("a/x", 9, &[("app", after)]));
+            let count = Cell::new(0);
+            let kind = Conversion::new(&entry).kind(|object| {
+                count.set(count.get() + 1);
+                &*object.labels()[0].1 == "web"
+            });
+            (kind, count.get())
+        };
+        assert_eq!(asked("web", "web"), (Some(EventKind::Modified), 1));
+        assert_eq!(asked("db", "db"), (None, 1));
+        assert_eq!(asked("web", "db"), (Some(EventKind::Deleted), 2));
+        assert_eq!(asked("db", "web"), (Some(EventKind::Added), 2));
+    }
+
+    #[test]
+    fn a_field_that_nobody_has_read_yet_is_asked_of_both() {
+        let on = |version, node| with_spec("a/x", version, &[], &serde_json::json!({"nodeName": node}));
+        for (before, after, expected) in
+            [("n1", "n2", EventKind::Deleted), ("n2", "n1", EventKind::Added), ("n1", "n1", EventKind::Modified)]
+        {
+            let entry = shared(on(5, before), on(9, after));
+            assert!(entry.object.shares_facts(entry.previous.as_ref().unwrap()), "neither was asked for a field");
+            let mut fields = FieldSet::new(Vec::new());
+            let filter = Filter::new(None, None, None, Some("spec.nodeName=n1"), &mut fields).unwrap();
+            assert_eq!(Conversion::new(&entry).kind(|object| filter.passes(object, &fields)), Some(expected));
+        }
     }
 
     #[test]

@@ -1,13 +1,11 @@
 //! The handle of one resource: calls in, packed flushes out.
 
 use std::cell::{Cell, RefCell};
-use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::{Either, LocalBoxFuture, select};
 use js_sys::{Array, Float64Array, Function, JSON, JsString, Promise, Uint8Array, Uint32Array};
-use rustc_hash::FxHashMap;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
@@ -18,9 +16,9 @@ use crate::informer::informers::Notices;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scalar::Scalar;
-use crate::object::{IndexValues, Object, ObjectId};
+use crate::object::{IndexValues, Object};
 use crate::source::Source;
-use crate::status::{Error, ErrorCode};
+use crate::status::Error;
 use crate::watch::watcher::Demand;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::{invalid_option, to_js};
@@ -28,8 +26,10 @@ use crate::web::informer::PackedNotices;
 use crate::web::metrics::{self, RawMetrics};
 use crate::web::options::{delete_options, list_options, watch_options};
 use crate::web::panic::check;
+use crate::web::pins::Pins;
 use crate::web::runtime::{WebRuntime, global_function};
 use crate::web::stats;
+use crate::web::texts::{parse, short};
 
 #[wasm_bindgen]
 extern "C" {
@@ -45,6 +45,9 @@ extern "C" {
         signals: u32,
         audience: u32,
     ) -> Result<(), JsValue>;
+    /// A flush that is one event for one watcher, or for the last audience told, and nothing else: no more than numbers cross.
+    #[wasm_bindgen(method, catch)]
+    fn event(this: &Hooks, kind: u32, id: f64, watcher: u32, audience: u32) -> Result<(), JsValue>;
     #[wasm_bindgen(method, catch)]
     fn notify(
         this: &Hooks,
@@ -56,52 +59,6 @@ extern "C" {
     ) -> Result<(), JsValue>;
     #[wasm_bindgen(method, catch, js_name = indexValues)]
     fn index_values(this: &Hooks, id: f64) -> Result<Array, JsValue>;
-}
-
-#[wasm_bindgen]
-extern "C" {
-    // web-sys's TextDecoder copies what it is given into a string of Rust's.
-    type TextDecoder;
-    #[wasm_bindgen(constructor)]
-    fn new() -> TextDecoder;
-    #[wasm_bindgen(method)]
-    fn decode(this: &TextDecoder, bytes: &[u8]) -> JsString;
-    #[wasm_bindgen(catch, js_namespace = JSON, js_name = parse)]
-    fn parse_text(text: &JsString) -> Result<JsValue, JsValue>;
-}
-
-/// Objects that JavaScript may still read, and how often each was handed out.
-#[derive(Default)]
-struct Pins(RefCell<FxHashMap<ObjectId, (Rc<Object>, u32)>>);
-
-impl Pins {
-    #[allow(clippy::cast_precision_loss)]
-    fn pin(&self, object: &Rc<Object>) -> f64 {
-        let id = object.id();
-        self.0.borrow_mut().entry(id).or_insert_with(|| (object.clone(), 0)).1 += 1;
-        id as f64
-    }
-
-    fn get(&self, id: f64) -> Result<Rc<Object>, JsValue> {
-        let found = self.0.borrow().get(&to_id(id)).map(|(object, _)| object.clone());
-        found.ok_or_else(|| to_js(&Error::new(ErrorCode::Internal, "an object was read after it was given back")))
-    }
-
-    fn release(&self, id: f64) {
-        let gone = match self.0.borrow_mut().entry(to_id(id)) {
-            Entry::Occupied(mut entry) => {
-                entry.get_mut().1 -= 1;
-                if entry.get().1 == 0 { Some(entry.remove()) } else { None }
-            }
-            Entry::Vacant(_) => None,
-        };
-        drop(gone);
-    }
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn to_id(id: f64) -> ObjectId {
-    id as ObjectId
 }
 
 /// Typed arrays that live in JavaScript and are filled anew at each flush, so that a flush allocates nothing of size there.
@@ -159,6 +116,8 @@ struct Inner {
     flushes: Cell<u64>,
     // The number of the audience that was told last.
     audience: Cell<u32>,
+    // Kept for its room.
+    names: Cell<String>,
 }
 
 impl Inner {
@@ -171,6 +130,9 @@ impl Inner {
             if flush.outbox.is_empty() && flush.views.is_empty() && flush.signals == 0 {
                 return;
             }
+        }
+        if self.deliver_one(flush) {
+            return;
         }
         let mut events = Vec::with_capacity(flush.outbox.events.len() * 2);
         for event in &flush.outbox.events {
@@ -202,6 +164,27 @@ impl Inner {
 }
 
 impl Inner {
+    /// What most flushes of a quiet stream are: one event, and nothing else. Returns whether it was that.
+    fn deliver_one(&self, flush: &Flush) -> bool {
+        let outbox = &flush.outbox;
+        let [event] = &outbox.events[..] else { return false };
+        if !outbox.ended.is_empty() || !flush.views.is_empty() || flush.signals != 0 {
+            return false;
+        }
+        let (watcher, audience) = match outbox.audience() {
+            Some(audience) if self.audience.get() == audience.number => (0, audience.number),
+            Some(_) => return false,
+            None => match *outbox.pairs() {
+                [watcher, _] => (watcher, 0),
+                _ => return false,
+            },
+        };
+        if let Err(thrown) = self.hooks.event(event.kind as u32, self.pins.pin(&event.object), watcher, audience) {
+            report(&thrown);
+        }
+        true
+    }
+
     /// Handlers of informers are told by a call of their own: pages without any do not carry its arguments.
     fn notify(&self, notices: &Notices) {
         let PackedNotices { table, pairs, handlers, informers, interruptions } =
@@ -251,6 +234,7 @@ impl RawResource {
             scratch: RefCell::new(Scratch::new()),
             flushes: Cell::new(0),
             audience: Cell::new(0),
+            names: Cell::default(),
         });
         let weak = Rc::downgrade(&inner);
         inner.resource.on_flush(move |flush| {
@@ -303,7 +287,7 @@ impl RawResource {
     /// Numbers.
     pub fn stats(&self) -> Result<JsValue, JsValue> {
         check()?;
-        let (now, flushes, pinned) = (self.0.resource.now(), self.0.flushes.get(), self.0.pins.0.borrow().len());
+        let (now, flushes, pinned) = (self.0.resource.now(), self.0.flushes.get(), self.0.pins.len());
         Ok(self.0.resource.with(|cacher| stats::stats(cacher, now, flushes, pinned)))
     }
 
@@ -317,37 +301,44 @@ impl RawResource {
     /// Decodes an object.
     pub fn parse(&self, id: f64) -> Result<JsValue, JsValue> {
         check()?;
-        parse(&self.0.pins.get(id)?.text())
+        parse(&self.0.pins.get(id)?.lend())
     }
 
     /// A copy of an object's bytes.
     pub fn raw(&self, id: f64) -> Result<Uint8Array, JsValue> {
         check()?;
-        Ok(Uint8Array::from(&*self.0.pins.get(id)?.text()))
+        Ok(Uint8Array::from(&*self.0.pins.get(id)?.lend()))
     }
 
     /// A copy of the bytes of these objects, as one JSON array.
     #[wasm_bindgen(js_name = rawList)]
     pub fn raw_list(&self, ids: &Float64Array) -> Result<Uint8Array, JsValue> {
         check()?;
-        let texts = ids.to_vec().into_iter().map(|id| Ok(self.0.pins.get(id)?.text())).collect::<Result<Vec<_>, JsValue>>()?;
-        let mut bytes = Vec::with_capacity(2 + texts.iter().map(|text| text.len() + 1).sum::<usize>());
+        let objects = ids.to_vec().into_iter().map(|id| self.0.pins.get(id)).collect::<Result<Vec<_>, JsValue>>()?;
+        let mut bytes = Vec::with_capacity(2 + objects.iter().map(|object| object.form().0 + 1).sum::<usize>());
         bytes.push(b'[');
-        for (at, text) in texts.iter().enumerate() {
+        for (at, object) in objects.iter().enumerate() {
             if at > 0 {
                 bytes.push(b',');
             }
-            bytes.extend_from_slice(text);
+            bytes.extend_from_slice(&object.lend());
         }
         bytes.push(b']');
         Ok(Uint8Array::from(bytes.as_slice()))
     }
 
     /// An object's version and its key, with a space between them.
-    pub fn names(&self, id: f64) -> Result<String, JsValue> {
+    pub fn names(&self, id: f64) -> Result<JsString, JsValue> {
         check()?;
         let object = self.0.pins.get(id)?;
-        Ok([&object.version().to_string(), " ", object.key()].concat())
+        let mut names = self.0.names.take();
+        names.clear();
+        object.version().append_to(&mut names);
+        names.push(' ');
+        names.push_str(object.key());
+        let text = short(&names);
+        self.0.names.set(names);
+        Ok(text)
     }
 
     /// One field, without decoding the object; a sub-document is decoded alone.
@@ -579,14 +570,4 @@ fn first_of(work: LocalBoxFuture<'static, Result<JsValue, JsValue>>, over: Promi
             Either::Right(_) => Ok(JsValue::UNDEFINED),
         }
     })
-}
-
-thread_local! {
-    static DECODER: TextDecoder = TextDecoder::new();
-}
-
-/// `JSON.parse` of stored bytes. They were checked to be UTF-8 and JSON when they arrived, so the host decodes them as they stand: a `&str`
-/// would have them checked once more.
-fn parse(bytes: &[u8]) -> Result<JsValue, JsValue> {
-    parse_text(&DECODER.with(|decoder| decoder.decode(bytes)))
 }

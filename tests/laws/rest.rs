@@ -31,7 +31,9 @@ enum Packing<'p> {
 }
 
 fn document(object: &Rc<Object>) -> String {
-    String::from_utf8(object.text().to_vec()).unwrap()
+    let lent = object.lend().to_vec();
+    assert_eq!(lent, &*object.text(), "who reads it once reads the same");
+    String::from_utf8(lent).unwrap()
 }
 
 /// The documents at every version that can be read.

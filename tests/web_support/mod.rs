@@ -25,6 +25,7 @@ export class Recorder {
     for (let i = 0; i < flush.ended.length; i += 2) this.ended.push([flush.ended[i], flush.ended[i + 1]]);
     if (this.during) this.during(flush);
   }
+  event(kind, id, watcher, audience) { this.flush([kind, id], audience === 0 ? [watcher, 0] : [], [], [], 0, audience); }
 }
 export class PushSource {
   constructor(list) { this.answer = list; this.lists = 0; this.watches = []; this.requests = []; this.frames = []; this.wake = () => {}; this.refusal = undefined; }
@@ -154,7 +155,7 @@ impl World {
 
     /// The key of a pinned object.
     pub fn key(&self, id: f64) -> String {
-        let names = self.resource.names(id).expect("a pinned object");
+        let names = String::from(self.resource.names(id).expect("a pinned object"));
         names.split_once(' ').expect("a version and a key").1.to_string()
     }
 

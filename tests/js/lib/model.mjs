@@ -541,7 +541,12 @@ class ModelResource {
     this.#changedViews.clear();
     this.#signals = 0;
     if (pairs.length + ended.length + views.length + signals === 0) return;
-    const { flush } = this.#hooks;
+    const { flush, event } = this.#hooks;
+    // As the core does: what is one event and nothing else crosses as numbers.
+    if (events.length === 2 && pairs.length === 1 && ended.length + views.length + signals === 0) {
+      event(events[0], events[1], pairs[0].watcher, 0);
+      return;
+    }
     flush(
       Float64Array.from(events),
       Uint32Array.from(pairs.flatMap(({ watcher, at }) => [watcher, at])),

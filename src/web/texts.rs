@@ -1,0 +1,38 @@
+//! Texts out of linear memory. None goes out as `String` that need not: the glue's decoder would check it once more, and costs a short text more
+//! than all of its letters.
+
+use js_sys::JsString;
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen]
+extern "C" {
+    // web-sys's TextDecoder copies what it is given into a string of Rust's.
+    type TextDecoder;
+    #[wasm_bindgen(constructor)]
+    fn new() -> TextDecoder;
+    #[wasm_bindgen(method)]
+    fn decode(this: &TextDecoder, bytes: &[u8]) -> JsString;
+    #[wasm_bindgen(catch, js_namespace = JSON, js_name = parse)]
+    fn parse_text(text: &JsString) -> Result<JsValue, JsValue>;
+    // For a short text of ASCII: a decoder has more to do before its first byte than with all of them.
+    #[wasm_bindgen(js_namespace = ["String", "fromCharCode"], js_name = apply)]
+    fn letters(this: &JsValue, codes: &[u8]) -> JsString;
+}
+
+/// Letters that are handed over one by one at most.
+const SHORT: usize = 512;
+
+/// A text that is mostly short and of ASCII.
+pub(super) fn short(text: &str) -> JsString {
+    if text.len() <= SHORT && text.is_ascii() { letters(&JsValue::UNDEFINED, text.as_bytes()) } else { text.into() }
+}
+
+thread_local! {
+    static DECODER: TextDecoder = TextDecoder::new();
+}
+
+/// `JSON.parse` of stored bytes. They were checked to be UTF-8 and JSON when they arrived, so the host decodes them as they stand: a `&str`
+/// would have them checked once more.
+pub(super) fn parse(bytes: &[u8]) -> Result<JsValue, JsValue> {
+    parse_text(&DECODER.with(|decoder| decoder.decode(bytes)))
+}
