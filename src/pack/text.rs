@@ -105,7 +105,11 @@ mod tests {
     use super::*;
 
     fn filled(length: usize, byte: u8) -> Lent {
-        Lent::unpacked(length, |place| Some(place.fill(byte))).unwrap()
+        let fill = |place: &mut [u8]| {
+            place.fill(byte);
+            Some(())
+        };
+        Lent::unpacked(length, fill).unwrap()
     }
 
     #[test]
