@@ -1,6 +1,17 @@
 import { WatchCacheError } from "./errors.js";
 import type { RawModule } from "./raw.js";
-import load, * as core from "./wasm/watchcache.js";
+import load, {
+  buildInfo,
+  initSync,
+  memoryBytes,
+  onPanic as onCorePanic,
+  openKubernetes,
+  openMetrics,
+  openSource,
+  poisoned,
+  RawMemory,
+  slept,
+} from "./wasm/watchcache.js";
 
 /** Where the WebAssembly's bytes come from: an address, a request, the bytes, a compiled module, or a response on its way. */
 export type WasmSource = URL | RequestInfo | BufferSource | WebAssembly.Module | Promise<Response>;
@@ -40,7 +51,7 @@ async function begin(source: () => WasmSource | Promise<WasmSource>): Promise<vo
 export function instantiateSync(source: BufferSource | WebAssembly.Module): void {
   if (module !== undefined) return;
   try {
-    core.initSync({ module: source });
+    initSync({ module: source });
   } catch (error) {
     throw loadError(error);
   }
@@ -56,19 +67,18 @@ export function onPanic(listener: (message: string) => void): () => void {
 
 function adopt(): void {
   if (module !== undefined) return;
-  const { openKubernetes, openSource, openMetrics, RawMemory, poisoned, slept, memoryBytes, buildInfo } = core;
   module = {
     openKubernetes,
     openSource,
     openMetrics,
     RawMemory,
     poisoned,
-    onPanic: core.onPanic,
+    onPanic: onCorePanic,
     slept,
     memoryBytes,
     buildInfo,
   };
-  core.onPanic((message) => {
+  onCorePanic((message) => {
     // The core is in the middle of its panic: nobody may call it before that is over.
     queueMicrotask(() => {
       for (const listener of [...panicListeners]) listener(message);
