@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use js_sys::{Array, Reflect, Symbol};
+use js_sys::Array;
+use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
 use crate::web::error::{invalid_option, to_js};
@@ -25,18 +26,14 @@ impl Bag {
     ///
     /// A derived reader of each kind of bag would be compiled anew for each: this is compiled once for a kind of value.
     #[inline(never)]
-    pub(super) fn get<T: Member>(&self, name: &str) -> Option<T> {
-        let value = property(&self.value, name)?;
-        let read = T::read(&value);
-        if read.is_none() {
-            self.wrong(name, &value, T::KIND);
-        }
-        read
+    pub(super) fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let read = serde_wasm_bindgen::from_value(property(&self.value, name)?);
+        read.map_err(|error| self.fail(name, &error.to_string())).ok()
     }
 
     /// A member that must be there.
     #[inline(never)]
-    pub(super) fn required<T: Member + Default>(&self, name: &str) -> T {
+    pub(super) fn required<T: DeserializeOwned + Default>(&self, name: &str) -> T {
         self.get(name).unwrap_or_else(|| {
             self.fail(name, "is missing");
             T::default()
@@ -75,79 +72,7 @@ impl Bag {
     }
 
     #[cold]
-    fn wrong(&self, name: &str, value: &JsValue, expected: &str) {
-        let kind = value.js_typeof().as_string().unwrap_or_default();
-        self.fail(name, &format!("a value of type {kind} is not {expected}"));
-    }
-
-    #[cold]
     fn fail(&self, name: &str, fault: &str) {
         self.fault.borrow_mut().get_or_insert_with(|| format!("{name}: {fault}"));
-    }
-}
-
-/// A kind of value that a bag may hold.
-pub(super) trait Member: Sized {
-    /// Its name in an error.
-    const KIND: &str;
-
-    /// `None` for a value of another kind.
-    fn read(value: &JsValue) -> Option<Self>;
-}
-
-impl Member for String {
-    const KIND: &str = "a text";
-
-    fn read(value: &JsValue) -> Option<Self> {
-        value.as_string()
-    }
-}
-
-impl Member for Vec<String> {
-    const KIND: &str = "a list of texts";
-
-    fn read(value: &JsValue) -> Option<Self> {
-        let iterable = value.is_object() && Reflect::has(value, &Symbol::iterator()).unwrap_or(false);
-        iterable.then(|| Array::from(value).iter().map(|item| item.as_string()).collect()).flatten()
-    }
-}
-
-impl Member for bool {
-    const KIND: &str = "true or false";
-
-    fn read(value: &JsValue) -> Option<Self> {
-        value.as_bool()
-    }
-}
-
-impl Member for f64 {
-    const KIND: &str = "a number";
-
-    fn read(value: &JsValue) -> Option<Self> {
-        value.as_f64()
-    }
-}
-
-/// A number without a fraction between two, which a double holds exactly.
-fn whole(value: &JsValue, least: f64, most: f64) -> Option<f64> {
-    value.as_f64().filter(|number| number.trunc() == *number && (least..=most).contains(number))
-}
-
-impl Member for u32 {
-    const KIND: &str = "a whole number of 32 bits";
-
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn read(value: &JsValue) -> Option<Self> {
-        whole(value, 0.0, Self::MAX.into()).map(|number| number as Self)
-    }
-}
-
-impl Member for i64 {
-    const KIND: &str = "a whole number";
-
-    #[allow(clippy::cast_possible_truncation)]
-    fn read(value: &JsValue) -> Option<Self> {
-        const MOST: f64 = 9_007_199_254_740_991.0;
-        whole(value, -MOST, MOST).map(|number| number as Self)
     }
 }
