@@ -78,6 +78,8 @@ impl<'d> Cursor<'d> {
         }
     }
 
+    // Out of the way of what is read for the first time.
+    #[inline(never)]
     fn leap(&mut self) -> Checked {
         self.at = leap(self.document, self.at).ok_or(ErrorKind::UnexpectedEnd)?;
         Ok(())
