@@ -19,6 +19,7 @@ use crate::informer::informers::Notices;
 use crate::json::fields::FieldSet;
 use crate::object::{IndexValues, Object};
 use crate::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
+use crate::runtime::slice::Slice;
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::Source;
 use crate::status::{Error, ErrorCode};
@@ -28,8 +29,6 @@ use crate::watch::event::EndReason;
 use crate::watch::outbox::Outbox;
 use crate::watch::watcher::Demand;
 
-/// How long changes are applied before the host has its turn.
-const SLICE_MS: Millis = 5;
 /// How long an object is left alone before it is packed, and how often that is looked after.
 const REST_MS: Millis = 500;
 /// How long packing takes before the host has its turn.
@@ -162,6 +161,7 @@ impl Resource {
         let fields = self.cacher.borrow().fields().clone();
         let (mut reflector, handle) =
             Reflector::new(self.source.clone(), self.runtime.clone(), fields, self.config.reflector.clone(), sender);
+        let slice = handle.slice();
         *self.reflector.borrow_mut() = Some(handle);
         let this = Rc::downgrade(self);
         reflector.on_arrival(Box::new(move |objects| {
@@ -171,7 +171,7 @@ impl Resource {
         }));
         self.cacher.borrow_mut().begin();
         self.plan_flush();
-        self.runtime.spawn_together([reflector.run().boxed_local(), self.clone().run(receiver).boxed_local()]);
+        self.runtime.spawn_together([reflector.run().boxed_local(), self.clone().run(receiver, slice).boxed_local()]);
         if self.config.check_consistency {
             let (open, closed) = oneshot::channel();
             *self.checking.borrow_mut() = Some(open);
@@ -185,14 +185,13 @@ impl Resource {
     }
 
     /// Applies what arrives, a slice at a time: a flush at the end of each slice, then the host's turn.
-    async fn run(self: Rc<Self>, mut incoming: mpsc::Receiver<Incoming>) {
+    async fn run(self: Rc<Self>, mut incoming: mpsc::Receiver<Incoming>, slice: Rc<Slice>) {
         let mut budget = TimeBudget::new(self.runtime.now(), BUDGET_MAX_MS);
         // The wall's clock is asked once a millisecond: that is all it can tell.
         let mut wall = (self.runtime.now(), self.runtime.wall());
         while let Some(mut message) = incoming.next().await {
-            let began = self.runtime.recent();
-            let mut now = began;
-            let over = loop {
+            let mut now = self.runtime.recent();
+            loop {
                 if let Incoming::RoundEnded(Some(error)) = &message
                     && error.code == ErrorCode::OutOfMemory
                 {
@@ -209,28 +208,31 @@ impl Resource {
                 let blocked = self.cacher.borrow_mut().apply(message, now, wall.1);
                 self.settle_memory();
                 if blocked {
-                    self.serve_blocked(&mut budget).await;
+                    self.serve_blocked(&mut budget, &slice).await;
                 }
-                if now.saturating_sub(began) >= SLICE_MS {
-                    break true;
+                if slice.worked(now) {
+                    break;
                 }
                 match incoming.try_recv() {
                     Ok(next) => (message, now) = (next, self.runtime.now()),
-                    _ => break false,
+                    _ => break,
                 }
-            };
-            self.flush();
+            }
+            // What subscribers do with what they are told is work as well.
+            if self.flush() {
+                now = self.runtime.now();
+            }
             self.keep_packing();
-            if over {
-                self.runtime.yield_now().await;
+            if slice.worked(now) {
+                slice.rest(&*self.runtime).await;
             }
         }
     }
 
     /// Some watchers have no room. They get the host's turn, and the time that is left for slow ones; who still has no room then, ends.
-    async fn serve_blocked(self: &Rc<Self>, budget: &mut TimeBudget) {
+    async fn serve_blocked(self: &Rc<Self>, budget: &mut TimeBudget, slice: &Slice) {
         self.flush();
-        self.runtime.yield_now().await;
+        slice.rest(&*self.runtime).await;
         let began = self.runtime.now();
         let available = budget.take(began);
         while self.cacher.borrow_mut().dispatcher.retry_blocked() {
@@ -252,10 +254,11 @@ impl Resource {
         budget.give_back(available - self.runtime.now().saturating_sub(began) as f64);
     }
 
-    /// Tells the hook what happened since the last flush, with nothing borrowed. What the hook causes is told in another flush.
-    fn flush(self: &Rc<Self>) {
+    /// Tells the hook what happened since the last flush, with nothing borrowed; whether there was anything to tell. What the hook causes is
+    /// told in another flush.
+    fn flush(self: &Rc<Self>) -> bool {
         if self.flushing.replace(true) {
-            return;
+            return false;
         }
         let (flush, more) = {
             let mut cacher = self.cacher.borrow_mut();
@@ -268,8 +271,8 @@ impl Resource {
             (Flush { outbox, views: cacher.views.take_changed(), signals: cacher.take_signals(), notices }, more)
         };
         let anything = !flush.outbox.is_empty() || !flush.views.is_empty() || flush.signals != 0 || !flush.notices.is_empty();
-        let hook = self.hook.borrow().clone();
-        if let Some(hook) = hook.filter(|_| anything) {
+        let hook = self.hook.borrow().clone().filter(|_| anything);
+        if let Some(hook) = &hook {
             hook(flush);
         }
         self.flushing.set(false);
@@ -287,6 +290,7 @@ impl Resource {
                 .boxed_local(),
             );
         }
+        hook.is_some()
     }
 
     /// Has a flush follow soon, outside the call that caused it.

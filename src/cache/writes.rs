@@ -3,22 +3,21 @@
 //! An update is the apiserver's `GuaranteedUpdate`: the object held is the first guess, a conflict is tried again with the upstream's
 //! newest, and a failure that may come from an old guess counts only when a new one fails too.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use futures::StreamExt;
 use futures::future::{Either, LocalBoxFuture, select};
 
 use crate::cache::freshness::FRESH_LIMIT_MS;
 use crate::cache::resource::Resource;
 use crate::cache::status::Phase;
 use crate::json::fields::FieldSet;
-use crate::json::list::ListScanner;
 use crate::json::path::Path;
 use crate::json::scan::scan_object;
 use crate::key::{key as checked_key, split};
 use crate::object::Object;
 use crate::runtime::Millis;
-use crate::source::page::{self, check, unreadable};
+use crate::source::page;
 use crate::source::{DeleteOptions, ListRequest, Narrow, ObjectName, WriteRequest};
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
@@ -187,19 +186,16 @@ impl Resource {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let narrow = Narrow { namespace: some(&name.namespace), name: some(&name.name), ..Narrow::default() };
         let mut request = ListRequest { limit, narrow: Some(narrow), ..ListRequest::default() };
-        let (fields, mut found) = (whole(), None);
+        let (fields, mut found) = (RefCell::new(whole()), None);
         loop {
-            let (mut body, mut scanner) = (self.source.list(request.clone()).await?, ListScanner::new());
-            while let Some(chunk) = body.next().await {
-                page::scan(&mut scanner, &chunk?, &fields, &mut |item| {
-                    let namespace = item.namespace.as_deref().unwrap_or("");
-                    if item.name.as_deref() == Some(&name.name) && (name.namespace.is_empty() || namespace == name.namespace) {
-                        found = Some(Object::new(item));
-                    }
-                })?;
-            }
-            let head = scanner.finish().map_err(|error| unreadable(&error))?;
-            check(&head)?;
+            let body = self.source.list(request.clone()).await?;
+            let head = page::read(body, &fields, &*self.runtime, &mut |item| {
+                let namespace = item.namespace.as_deref().unwrap_or("");
+                if item.name.as_deref() == Some(&name.name) && (name.namespace.is_empty() || namespace == name.namespace) {
+                    found = Some(Object::new(item));
+                }
+            })
+            .await?;
             if let Some(found) = found {
                 return found;
             }

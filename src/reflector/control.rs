@@ -7,50 +7,56 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use super::liveness::Watchdog;
+use crate::runtime::slice::Slice;
 use crate::runtime::{Millis, SharedRuntime};
 
-/// How long this task may run before the host gets its turn, in milliseconds: half a frame of the screen.
-const SLICE_MS: Millis = 8;
-
-/// How many steps pass between two looks at the clock: each crosses into JavaScript, and a step takes some tens of microseconds.
-const STEPS_A_LOOK: u32 = 8;
+/// How many frames pass between two looks at the clock: each crosses into JavaScript, and a frame takes some tens of microseconds.
+const FRAMES_A_LOOK: u32 = 8;
 
 /// Controls a running [`super::Reflector`]. Cheap to clone; dropping it changes nothing.
 #[derive(Clone)]
-pub struct ReflectorHandle(pub(super) Rc<Control>);
+pub struct ReflectorHandle {
+    pub(super) control: Rc<Control>,
+    pub(super) slice: Rc<Slice>,
+}
 
 impl ReflectorHandle {
     /// Gives up the connection and holds still. What was read stays.
     pub fn pause(&self) {
-        self.0.paused.set(true);
-        self.0.wake();
+        self.control.paused.set(true);
+        self.control.wake();
     }
 
     /// Goes on after a pause, from the last version. Also ends a wait between tries at once, and looks whether an open
     /// connection has been silent for too long: for when the page becomes visible, the network is back, or somebody says "now".
     pub fn resume(&self) {
-        self.0.paused.set(false);
-        self.0.woken.set(true);
-        self.0.wake();
+        self.control.paused.set(false);
+        self.control.woken.set(true);
+        self.control.wake();
     }
 
     /// Lists anew, now; its end is the next `Replace`. A list that is under way counts as the answer, and while paused it
     /// is done when the pause ends.
     pub fn refresh(&self) {
-        self.0.refresh.set(true);
-        self.0.wake();
+        self.control.refresh.set(true);
+        self.control.wake();
     }
 
     /// Lists anew, as [`Self::refresh`], and takes the list whatever its version: for who knows that the server was reset to lower ones.
     pub fn reset(&self) {
-        self.0.reset.set(true);
+        self.control.reset.set(true);
         self.refresh();
     }
 
     /// Ends the reflector for good: the connection is given up, and its channel ends.
     pub fn close(&self) {
-        self.0.closed.set(true);
-        self.0.wake();
+        self.control.closed.set(true);
+        self.control.wake();
+    }
+
+    /// The time before the host's turn, which it shares with whoever takes its messages.
+    pub fn slice(&self) -> Rc<Slice> {
+        self.slice.clone()
     }
 }
 
@@ -112,14 +118,14 @@ impl Listen {
 pub(super) struct Host {
     pub(super) runtime: SharedRuntime,
     pub(super) control: Rc<Control>,
-    slice: Cell<Option<Millis>>,
-    /// Steps since the host had its turn.
-    steps: Cell<u32>,
+    pub(super) slice: Rc<Slice>,
+    frames: Cell<u32>,
 }
 
 impl Host {
     pub(super) fn new(runtime: SharedRuntime, control: Rc<Control>) -> Self {
-        Self { runtime, control, slice: Cell::new(None), steps: Cell::new(0) }
+        let slice = Rc::new(Slice::new(runtime.now()));
+        Self { runtime, control, slice, frames: Cell::new(0) }
     }
 
     pub(super) fn now(&self) -> Millis {
@@ -134,6 +140,7 @@ impl Host {
     /// Waits for the future, unless something comes before it.
     pub(super) async fn until<F: Future>(&self, listen: Listen, mut watchdog: Option<&mut Watchdog>, future: F) -> Result<F::Output, Stop> {
         let mut future = pin!(future);
+        let mut waited = false;
         poll_fn(|cx| {
             let control = &self.control;
             if control.closed.get() {
@@ -143,6 +150,9 @@ impl Host {
                 return Poll::Ready(Err(Stop::Asked));
             }
             if let Poll::Ready(output) = future.as_mut().poll(cx) {
+                if waited {
+                    self.slice.waited(self.recent());
+                }
                 return Poll::Ready(Ok(output));
             }
             if let Some(watchdog) = watchdog.as_deref_mut()
@@ -150,6 +160,7 @@ impl Host {
             {
                 return Poll::Ready(Err(Stop::Deadline));
             }
+            waited = true;
             self.park(cx);
             Poll::Pending
         })
@@ -171,32 +182,22 @@ impl Host {
         .await
     }
 
-    /// Lets the host run when this task has been busy for a slice: data that is always ready must not starve timers and input. A slice
-    /// begins with the first look at the clock after a wait.
+    /// A frame was taken. Data that is always ready must not starve timers and input.
     pub(super) async fn pace(&self) {
-        self.steps.set(self.steps.get() + 1);
-        if !self.steps.get().is_multiple_of(STEPS_A_LOOK) {
-            return;
-        }
-        let now = self.now();
-        match self.slice.get() {
-            None => self.slice.set(Some(now)),
-            Some(began) if now.saturating_sub(began) >= SLICE_MS => {
-                self.runtime.yield_now().await;
-                self.rest();
-            }
-            Some(_) => {}
+        self.frames.set(self.frames.get().wrapping_add(1));
+        if self.frames.get().is_multiple_of(FRAMES_A_LOOK) {
+            self.give_way().await;
         }
     }
 
-    /// The host has its turn: the next slice begins with the next work.
-    fn rest(&self) {
-        self.steps.set(0);
-        self.slice.set(None);
+    /// Something longer than a frame was taken: lets the host have its turn when it is time.
+    pub(super) async fn give_way(&self) {
+        if self.slice.worked(self.now()) {
+            self.slice.rest(&*self.runtime).await;
+        }
     }
 
     fn park(&self, cx: &Context<'_>) {
-        self.rest();
         *self.control.waker.borrow_mut() = Some(cx.waker().clone());
     }
 }

@@ -12,16 +12,13 @@ use crate::cache::incoming::{Connection, Incoming, Quarantined};
 use crate::json::{Identity, ListHead, ListScanner};
 use crate::key::is_name;
 use crate::object::Object;
-use crate::source::page::{self, check, head_version, unreadable};
+use crate::source::page::{self, PIECE, check, head_version, unreadable};
 use crate::source::{ListRequest, buffers};
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 
 /// Objects a message: few enough to be shown within a frame of the screen, and the same however the bytes were cut.
 pub(super) const BATCH: usize = 100;
-
-/// Bytes that are read before the host may take its turn.
-const PIECE: usize = 64 << 10;
 
 /// How often a page behind the first is asked for again before the list is given up, as client-go's transport does.
 const PAGE_RETRIES: u32 = 10;
@@ -131,7 +128,7 @@ impl Reflector {
                 let known = progress.objects.len();
                 self.scan(&mut scanner, piece, progress)?;
                 self.arrived(&progress.objects[known..]);
-                self.host.pace().await;
+                self.host.give_way().await;
             }
             buffers::give_back(chunk);
         }
@@ -142,7 +139,7 @@ impl Reflector {
         // Nothing of a page is told before all of it has proved to be sound.
         while progress.told < progress.objects.len() {
             self.tell(progress, head.remaining).await?;
-            self.host.pace().await;
+            self.host.give_way().await;
         }
         Ok(head)
     }

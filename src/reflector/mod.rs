@@ -147,10 +147,11 @@ impl Reflector {
         out: mpsc::Sender<Incoming>,
     ) -> (Self, ReflectorHandle) {
         let control = Rc::new(Control::default());
-        let handle = ReflectorHandle(control.clone());
+        let host = Host::new(runtime.clone(), control.clone());
+        let handle = ReflectorHandle { control, slice: host.slice.clone() };
         let reflector = Self {
             source,
-            host: Host::new(runtime.clone(), control),
+            host,
             fields,
             random: fastrand::Rng::with_seed(config.seed),
             backoff: Backoff::new(config.retry.clone()),

@@ -177,7 +177,7 @@ impl Reflector {
                         if self.quarantine.sound(&object) {
                             self.send(Incoming::Quarantine(self.quarantine.all())).await?;
                         }
-                        Incoming::Change { kind, object, at: self.host.now() }
+                        Incoming::Change { kind, object, at: self.host.recent() }
                     }
                     Ok(Verdict::Repeated) => continue,
                     Err(error) => return Ok(End::Broken(error)),

@@ -1,6 +1,7 @@
 //! What the core needs from the host: clocks, timers and tasks. Virtual time implements them for native tests, the binding
 //! layer for the browser.
 
+pub mod slice;
 pub mod together;
 pub mod virtual_time;
 

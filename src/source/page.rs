@@ -1,12 +1,19 @@
 //! What an answer must be to count as a page of a list.
 
+use std::cell::RefCell;
+
 use futures::StreamExt;
 
 use super::kubernetes::MAX_FRAME_BYTES;
 use super::{PageStream, buffers};
 use crate::json::{ErrorKind, FieldSet, JsonError, ListHead, ListScanner, Scanned};
+use crate::runtime::Runtime;
+use crate::runtime::slice::Slice;
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
+
+/// Bytes that are read between two looks at whether it is the host's turn.
+pub const PIECE: usize = 64 << 10;
 
 /// A body that is one document, whole; protocol error beyond the longest frame.
 pub async fn read_all(mut body: PageStream) -> Result<Vec<u8>, Error> {
@@ -29,6 +36,31 @@ pub fn scan(scanner: &mut ListScanner, bytes: &[u8], fields: &FieldSet, item: &m
     // Many small objects take more than their text; and what was gathered is copied when it is whole.
     buffers::look_ahead(bytes.len().saturating_add(scanner.gathered()))?;
     scanner.push(bytes, fields, item).map_err(|error| unreadable(&error))
+}
+
+/// Reads a page to its end, and lets the host have its turns meanwhile.
+pub async fn read(
+    mut body: PageStream,
+    fields: &RefCell<FieldSet>,
+    runtime: &dyn Runtime,
+    item: &mut dyn FnMut(Scanned),
+) -> Result<ListHead, Error> {
+    let mut scanner = ListScanner::new();
+    let slice = Slice::new(runtime.now());
+    while let Some(chunk) = body.next().await {
+        let chunk = chunk?;
+        slice.waited(runtime.now());
+        for piece in chunk.chunks(PIECE) {
+            scan(&mut scanner, piece, &fields.borrow(), item)?;
+            if slice.worked(runtime.now()) {
+                slice.rest(runtime).await;
+            }
+        }
+        buffers::give_back(chunk);
+    }
+    let head = scanner.finish().map_err(|error| unreadable(&error))?;
+    check(&head)?;
+    Ok(head)
 }
 
 /// What is said of a list that cannot be read.

@@ -3,17 +3,15 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use futures::StreamExt;
-
 use crate::cache::list::options::Want;
 use crate::cache::list::read::shard_text;
 use crate::cache::list::{List, Request};
 use crate::cache::resource::Resource;
-use crate::json::list::{ListHead, ListScanner};
+use crate::json::list::ListHead;
 use crate::object::Object;
 use crate::selector::FieldSelector;
 use crate::sort::sort_by;
-use crate::source::page::{self, check, head_version, unreadable};
+use crate::source::page::{self, head_version};
 use crate::source::{ListRequest, Narrow};
 use crate::status::Error;
 
@@ -116,23 +114,15 @@ impl Resource {
 
     /// One page.
     pub(in crate::cache) async fn page(&self, request: ListRequest, each: &mut dyn FnMut(Rc<Object>)) -> Result<ListHead, Error> {
-        let mut body = self.source.list(request).await?;
-        let mut scanner = ListScanner::new();
+        let body = self.source.list(request).await?;
+        let fields = self.cacher.borrow().fields().clone();
         let mut refused = None;
-        while let Some(chunk) = body.next().await {
-            let chunk = chunk?;
-            let fields = self.cacher.borrow().fields().clone();
-            page::scan(&mut scanner, &chunk, &fields.borrow(), &mut |item| match Object::new(item) {
-                Ok(object) => each(object),
-                Err(error) => refused = refused.take().or(Some(error)),
-            })?;
-        }
-        if let Some(error) = refused {
-            return Err(error);
-        }
-        let head = scanner.finish().map_err(|error| unreadable(&error))?;
-        check(&head)?;
-        Ok(head)
+        let head = page::read(body, &fields, &*self.runtime, &mut |item| match Object::new(item) {
+            Ok(object) => each(object),
+            Err(error) => refused = refused.take().or(Some(error)),
+        })
+        .await?;
+        refused.map_or(Ok(head), Err)
     }
 
     /// What is held at the same version keeps its identity.
