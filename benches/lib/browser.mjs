@@ -1,6 +1,7 @@
 // Fresh pages in a headless Chromium, and what its protocol tells about them.
 import { chromium } from "playwright-core";
 import { browserFlags, launchOptions } from "../../scripts/lib/browser.mjs";
+import { openTarget } from "./target.mjs";
 
 /** With `gc()` in the page, so that no harness pays for the garbage of another. */
 export function launch() {
@@ -12,32 +13,26 @@ export function launch() {
  * of the DevTools protocol; an error in the page is an error of the next `run` or of `close`.
  */
 export async function openPage(browser, url) {
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  const errors = [];
-  page.on("pageerror", (error) => errors.push(error));
+  const protocol = await openTarget(browser, {
+    async threadSeconds() {
+      const { metrics } = await protocol.send("Performance.getMetrics");
+      return metrics.find(({ name }) => name === "ThreadTime").value;
+    },
+  });
   const throwErrors = () => {
-    if (errors.length > 0) throw errors[0];
+    if (protocol.errors.length > 0) throw protocol.errors[0];
   };
   const run = async (name, options) => {
-    const result = await page.evaluate(([scenario, given]) => globalThis.scenarios[scenario](given), [name, options]);
+    const result = await protocol.evaluate(`globalThis.scenarios[${JSON.stringify(name)}](${JSON.stringify(options)})`);
     throwErrors();
     return result;
   };
   try {
-    const protocol = await context.newCDPSession(page);
-    await protocol.send("Performance.enable");
-    await page.exposeFunction("threadSeconds", async () => {
-      const { metrics } = await protocol.send("Performance.getMetrics");
-      return metrics.find(({ name }) => name === "ThreadTime").value;
-    });
-    await page.goto(`${url}/index.html`);
-    await page.waitForFunction(() => globalThis.ready !== undefined);
-    await page.evaluate(() => globalThis.ready);
-    return { run, page, protocol, throwErrors, close: () => context.close() };
+    await protocol.goto(`${url}/index.html`, "ready");
+    return { run, protocol, throwErrors, close: protocol.close };
   } catch (error) {
-    await context.close();
-    throw errors[0] ?? error;
+    await protocol.close();
+    throw protocol.errors[0] ?? error;
   }
 }
 
