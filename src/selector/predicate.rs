@@ -69,6 +69,15 @@ pub struct Matcher {
     sources: Rc<[Source]>,
 }
 
+/// What reads the same fields of the same resource.
+impl PartialEq for Matcher {
+    fn eq(&self, other: &Self) -> bool {
+        self.predicate == other.predicate
+    }
+}
+
+impl Eq for Matcher {}
+
 /// Where a term's field is read. Names and namespaces are part of the key and take no slot.
 #[derive(Debug)]
 enum Source {

@@ -137,6 +137,7 @@ impl Dispatcher {
                 self.deadlines.insert((deadline, id));
             }
             plan_bookmark(&mut self.bookmarks, id, watcher, now);
+            self.share_filter(id);
         }
         self.pending.push(id);
     }
@@ -152,11 +153,19 @@ impl Dispatcher {
         }
         let mut candidates = std::mem::take(&mut self.candidates);
         self.registry.candidates(&entry.object, entry.previous.as_deref(), fields, &mut candidates);
+        // Those of one bucket mostly share a filter, and are in nobody's cache: the fewer of them are asked, the better.
+        let mut asked: Option<(*const Filter, Option<EventKind>)> = None;
         for id in candidates.drain(..) {
             let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.visit != self.dispatched) else { continue };
             watcher.visit = self.dispatched;
             self.visited += 1;
-            let Some(kind) = conversion.kind(|object: &Object| watcher.filter.passes(object, fields)) else {
+            let filter = Rc::as_ptr(&watcher.filter);
+            let kind = match asked {
+                Some((known, kind)) if known == filter => kind,
+                _ => conversion.kind(|object: &Object| watcher.filter.passes(object, fields)),
+            };
+            asked = Some((filter, kind));
+            let Some(kind) = kind else {
                 self.metrics.filtered_events.add(u64::from(!watcher.filter.in_shard(&entry.object)));
                 continue;
             };

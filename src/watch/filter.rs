@@ -9,7 +9,7 @@ use crate::selector::{FieldSelector, LabelSelector, Predicate, SelectorError, Sh
 use crate::status::{Cause, Details, Error, Status};
 
 /// A compiled request: namespace, name, shard, labels, fields. The default one selects everything.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     namespace: Option<Rc<str>>,
     name: Option<Rc<str>>,

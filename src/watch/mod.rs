@@ -12,4 +12,5 @@ pub mod overflow;
 pub mod registry;
 mod relist;
 mod roster;
+mod sharing;
 pub mod watcher;

@@ -20,6 +20,9 @@ use crate::watch::roster::Roster;
 /// A label that may have one of several values is looked up by each of them, up to so many.
 const MOST_VALUES: usize = 8;
 
+/// So many watchers of a bucket are looked at for one that asks for the same.
+const NEIGHBOURS: usize = 8;
+
 type Bucket = u64;
 
 /// Where a watcher is filed, and since when; by default nowhere.
@@ -140,6 +143,22 @@ impl Registry {
             Way::Everywhere => _ = self.everywhere.remove(route.turn, watcher),
             Way::One(place) => self.take(*place, route.turn, watcher),
             Way::Several(places) => places.iter().for_each(|place| self.take(*place, route.turn, watcher)),
+        }
+    }
+
+    /// Some of the watchers that stand where this one does, itself included; some ids may stand for nobody.
+    pub fn neighbours(&self, route: &Route) -> &[u32] {
+        let place = match &route.way {
+            Way::None => return &[],
+            Way::Everything => return self.everything.last(NEIGHBOURS),
+            Way::Everywhere => return self.everywhere.last(NEIGHBOURS),
+            Way::One(place) => place,
+            Way::Several(places) => &places[0],
+        };
+        match self.buckets.get(&place.bucket) {
+            Some(Ids::One(_, id)) => std::slice::from_ref(id),
+            Some(Ids::Many(ids)) => ids.last(NEIGHBOURS),
+            None => &[],
         }
     }
 

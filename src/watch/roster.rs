@@ -35,6 +35,11 @@ impl Roster {
         true
     }
 
+    /// The last ids, so many at most; some may stand for nobody.
+    pub(super) fn last(&self, count: usize) -> &[u32] {
+        &self.ids[self.ids.len().saturating_sub(count)..]
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.ids.len() - self.gaps

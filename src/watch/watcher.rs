@@ -1,6 +1,7 @@
 //! One watcher: its filter, its gate, what it has not delivered yet, and how it ends.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use crate::runtime::Millis;
 use crate::status::Error;
@@ -36,7 +37,7 @@ pub enum BookmarkState {
 #[derive(Debug)]
 pub struct Watcher {
     /// Which objects it is about.
-    pub filter: Filter,
+    pub filter: Rc<Filter>,
     /// Whether every object passes; then nothing is evaluated.
     pub everything: bool,
     /// Tells it from others that had or will have its id.
@@ -84,7 +85,8 @@ pub struct Watcher {
 
 impl Watcher {
     /// A watcher that has not started: it hears of nothing.
-    pub fn new(filter: Filter) -> Self {
+    pub fn new(filter: impl Into<Rc<Filter>>) -> Self {
+        let filter = filter.into();
         Self {
             everything: filter.is_everything(),
             filter,
