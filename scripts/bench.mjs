@@ -3,8 +3,9 @@
 // harness did the same work is, by a checksum over what its subscribers received.
 //   ROW...      only these rows; see benches/rows
 //   quick       fewer rounds and smaller lists: whether it all works, not how fast it is; kept in artifacts/
+//   --again     ROWs take the place of what the latest whole run has of them, each with its own commit
 //   --name=NAME the result's file, benches/results/NAME.json (latest); a whole run as "latest" also goes into benches/README.md and README.md
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { format } from "prettier";
 import { launch, withPage } from "../benches/lib/browser.mjs";
@@ -19,17 +20,23 @@ import { CommandFailed, SetupError, main, say } from "./lib/fail.mjs";
 import { root } from "./lib/project.mjs";
 import { setup } from "./setup.mjs";
 
+/** The whole run that is kept, and shown in the READMEs. */
+const LATEST = join(root, "benches/results/latest.json");
+
 /** What the command line asks for. */
 function parse(given) {
-  const asked = { mode: "full", name: "latest", rows: [] };
+  const asked = { mode: "full", name: "latest", rows: [], again: false };
   for (const argument of given) {
     if (argument === "quick") asked.mode = "quick";
+    else if (argument === "--again") asked.again = true;
     else if (argument.startsWith("--name=")) asked.name = argument.slice("--name=".length);
     else asked.rows.push(argument);
   }
   const unknown = asked.rows.filter((name) => !ROWS.some((row) => row.name === name));
   if (unknown.length > 0)
     throw new SetupError(`there is no row ${unknown.join(", ")}: choose from ${ROWS.map(({ name }) => name).join(", ")}.`);
+  if (asked.again && (asked.mode === "quick" || asked.name !== "latest" || asked.rows.length === 0))
+    throw new SetupError("--again replaces single rows of the latest whole run: name them, without quick or --name.");
   return { ...asked, rows: ROWS.filter((row) => asked.rows.length === 0 || asked.rows.includes(row.name)) };
 }
 
@@ -65,6 +72,22 @@ async function measure(browser, { rows, mode }) {
   }
 }
 
+/** The latest whole run with these rows instead of its own. */
+function intoLatest(about, results) {
+  const latest = JSON.parse(readFileSync(LATEST, "utf8"));
+  const again = Object.fromEntries(Object.keys(results).map((name) => [name, about]));
+  return { ...latest, again: { ...latest.again, ...again }, results: { ...latest.results, ...results } };
+}
+
+/** Where and of what a run was made. */
+function origin({ date, commit: of, machine: on, again = {} }) {
+  const first = `Commit ${of}, ${date.slice(0, 10)}: ${on.browser}, ${on.cores} cores of ${on.cpu}, load at start ${on.loadAtStart[0]}.`;
+  const later = Object.entries(again).map(
+    ([row, about]) => `The row \`${row}\` was measured again at commit ${about.commit}, ${about.date.slice(0, 10)}.`,
+  );
+  return [first, ...later].join(" ");
+}
+
 await main(async () => {
   const asked = parse(process.argv.slice(2));
   const { rows, mode, name } = asked;
@@ -80,31 +103,31 @@ await main(async () => {
     await browser.close();
   }
 
-  const { machine: on } = about;
-  const where = `Commit ${about.commit}, ${about.date.slice(0, 10)}: ${on.browser}, ${on.cores} cores of ${on.cpu}, load at start ${on.loadAtStart[0]}.`;
   const failed = rows.filter((row) => results[row.name].failed);
-  const done = rows.filter((row) => !results[row.name].failed);
+  const run = asked.again && failed.length === 0 ? intoLatest(about, results) : { ...about, results };
+  const shown = ROWS.filter((row) => run.results[row.name]);
+  const done = shown.filter((row) => !run.results[row.name].failed);
   const lines = [
-    ...done.flatMap((row) => row.lines(results[row.name])),
+    ...done.flatMap((row) => row.lines(run.results[row.name])),
     ...failed.map(({ name: what }) => ({ what, failed: "failed", peer: "" })),
   ];
-  const own = done.flatMap((row) => (row.table ? [row.table(results[row.name])] : []));
+  const own = done.flatMap((row) => (row.table ? [row.table(run.results[row.name])] : []));
   const tables = [...(lines.length > 0 ? [ratioTable(lines)] : []), ...own].join("\n\n");
-  console.log(`\n${tables}\n\n${where}`);
+  console.log(`\n${tables}\n\n${origin(run)}`);
   if (mode === "quick") console.log("Rounds as short as these prove that it works; their times say nothing.");
 
-  const whole = rows.length === ROWS.length;
+  const whole = shown.length === ROWS.length;
   const kept = mode === "quick" ? "artifacts/bench-quick.json" : `benches/results/${whole || name !== "latest" ? name : "rows"}.json`;
   const file = join(root, kept);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, await format(JSON.stringify({ ...about, results }), { parser: "json", printWidth: 140 }));
+  writeFileSync(file, await format(JSON.stringify(run), { parser: "json", printWidth: 140 }));
   if (mode === "full" && whole && name === "latest") {
-    intoReadme(root, "latest", `${where}\n\n${tables}`);
+    intoReadme(root, "latest", `${origin(run)}\n\n${tables}`);
     intoReadme(root, "figures", goalTable(lines), "README.md");
   }
 
   const wrong = done.flatMap((row) =>
-    Object.entries(row.scenarios(results[row.name])).flatMap(([scenario, result]) => disagreements(result, `${row.name}, ${scenario}`)),
+    Object.entries(row.scenarios(run.results[row.name])).flatMap(([scenario, result]) => disagreements(result, `${row.name}, ${scenario}`)),
   );
   for (const sentence of wrong) console.log(sentence);
   if (wrong.length > 0) throw new CommandFailed("not every harness did the same work, so the numbers above compare nothing.");

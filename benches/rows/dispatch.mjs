@@ -3,7 +3,7 @@ import { MAP, OURS } from "../lib/peers.mjs";
 import { perUnit, timeRow } from "../lib/report.mjs";
 import { inTurns } from "../lib/turns.mjs";
 
-const PLANS = { full: { rounds: 7, many: 100_000, count: 1_000 }, quick: { rounds: 1, many: 10_000, count: 40 } };
+const PLANS = { full: { rounds: 9, many: 100_000, count: 4_000 }, quick: { rounds: 1, many: 10_000, count: 40 } };
 const MATCHING = 10;
 
 export default {
