@@ -1,7 +1,10 @@
 //! List pages: taken exactly when serde_json takes them and they have the shape of one, however their bytes are cut.
 #![no_main]
 
+use std::fmt;
+
 use libfuzzer_sys::fuzz_target;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use watchcache::json::{FieldSet, JsonError, ListHead, ListScanner, Path, Scanned};
 
@@ -16,12 +19,43 @@ fn scan<'p>(chunks: impl IntoIterator<Item = &'p [u8]>) -> (Vec<Scanned>, Result
     (items, scanner.finish())
 }
 
+/// What an object has as `items`, each time. serde_json takes the last; who takes items as they come takes the first that is not null, and
+/// nothing behind it.
+struct Items(Vec<Value>);
+
+impl<'de> Deserialize<'de> for Items {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EachItems)
+    }
+}
+
+struct EachItems;
+
+impl<'de> Visitor<'de> for EachItems {
+    type Value = Items;
+
+    fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Items, A::Error> {
+        let mut found = Vec::new();
+        while let Some((key, value)) = members.next_entry::<String, Value>()? {
+            if key == "items" {
+                found.push(value);
+            }
+        }
+        Ok(Items(found))
+    }
+}
+
 fn is_list(page: &[u8]) -> bool {
-    let Ok(value) = serde_json::from_slice::<Value>(page) else { return false };
-    let Some(members) = value.as_object() else { return false };
-    match members.get("items") {
-        None | Some(Value::Null) => true,
-        Some(items) => items.as_array().is_some_and(|items| items.iter().all(Value::is_object)),
+    let Ok(Items(found)) = serde_json::from_slice(page) else { return false };
+    let mut found = found.iter().skip_while(|value| value.is_null());
+    match (found.next(), found.next()) {
+        (None, _) => true,
+        (Some(items), None) => items.as_array().is_some_and(|items| items.iter().all(Value::is_object)),
+        (Some(_), Some(_)) => false,
     }
 }
 
