@@ -4,10 +4,14 @@ import type { WatchCacheError } from "./errors.js";
 import type { Informer, InformerOptions } from "./informer-types.js";
 import type { DeleteOptions, GetOptions, List, ListOptions, Watcher, WatchOptions, WriteOptions } from "./requests.js";
 import type { SourceSpec } from "./source.js";
+import type { ResourceStatus } from "./status-types.js";
+import type { View, ViewSpec } from "./view-types.js";
 
 export type * from "./informer-types.js";
 export type * from "./requests.js";
 export type * from "./source.js";
+export type * from "./status-types.js";
+export type * from "./view-types.js";
 
 /** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -414,84 +418,4 @@ export interface Resource<T> extends EventTarget {
     options?: boolean | EventListenerOptions,
   ): void;
   removeEventListener(type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | EventListenerOptions): void;
-}
-
-/** Where a resource's stream stands. Data and status are separate: no phase but `closed` takes a row away. */
-export type ResourceStatus = Readonly<{
-  /**
-   * - `idle`: not used by anyone
-   * - `loading`: the WebAssembly is being compiled, or the first list was asked for
-   * - `listing`: the pages of the first list arrive
-   * - `live`: the watch is open
-   * - `reconnecting`: the watch broke; the next try is at `retryAt`
-   * - `relisting`: the version was too old to resume from, or `refresh` was called
-   * - `paused`: `pause` was called
-   * - `needs-auth`: the server answered 401; the next try, at `retryAt` or by `resume`, asks `auth` anew
-   * - `failed`: the server said no, see `error`; it is tried again at `retryAt`, or by `resume`
-   * - `closed`
-   */
-  phase: "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed";
-  /** The newest version held. */
-  resourceVersion?: string;
-  /** How far the list that is on its way has come, in objects. */
-  listed?: Readonly<{ loaded: number; remaining?: number }>;
-  /** Something is held, but changes are not arriving. */
-  stale: boolean;
-  /** When the last frame came, in milliseconds since 1970. */
-  lastEventAt?: number;
-  /** Failed tries since the last success. */
-  attempt: number;
-  /** When the next try is due, in milliseconds since 1970. */
-  retryAt?: number;
-  /** The last error, until the stream is well again and nothing is in quarantine. */
-  error?: WatchCacheError;
-  /**
-   * The keys of objects that the server sends in a form that cannot be taken, and that a new list has not cured: no usable version, a name
-   * that is no key, bytes that are no JSON. What was held of them stays as it was, everything else goes on. An `error` event tells of each;
-   * the first sound version of an object takes it out again.
-   */
-  quarantined?: readonly string[];
-}>;
-
-// -------------------------------------------------------------------------------------------------- views
-
-/** Which objects a view shows, and in what order. */
-export interface ViewSpec<T> {
-  /** Only these namespaces. */
-  namespaces?: readonly string[];
-  labelSelector?: string;
-  /** Any scalar path may be named. Evaluated on the stored bytes: nothing is decoded for it. */
-  fieldSelector?: string;
-  /** A filter in JavaScript. It decodes each object that the selectors let through, so prefer those. */
-  where?: (object: T) => boolean;
-  /** The order of the rows; equal rows, and all without it, follow their keys. */
-  orderBy?: readonly { path: Path; descending?: boolean; as?: "text" | "natural" | "number" | "quantity" | "time" }[];
-  /** The rows that `getSnapshot` gives: only these are decoded. Default: all. */
-  window?: { offset: number; limit: number };
-  /** Counts the rows by the value of this field. */
-  groupBy?: Path;
-}
-
-/** A live list. Its snapshots change only with a flush (see `WatchCacheOptions.flush`), so they suit `useSyncExternalStore`. */
-export interface View<R> {
-  /**
-   * Calls back whenever the rows, `total` or `counts` have changed.
-   *
-   * @returns a function that ends the subscription.
-   */
-  subscribe(onChange: () => void, options?: { signal?: AbortSignal }): () => void;
-  /** The window's rows. The same array until they change, and the same object for a row until its object changes. */
-  getSnapshot(): readonly R[];
-  /** Always empty: a server renders no rows. */
-  getServerSnapshot(): readonly R[];
-  /** Rows that pass the filter, in the window and outside. */
-  readonly total: number;
-  /** Rows by value of `groupBy`; empty without it. The same map until a count changes. */
-  readonly counts: ReadonlyMap<string, number>;
-  /** The row number of an object, counted from 0 over all rows, not only the window; -1 when it is no row. */
-  indexOf(key: string): number;
-  /** Moves the window. Subscribers hear of the new rows in the next microtask. */
-  setWindow(window: { offset: number; limit: number }): void;
-  /** Ends the view and its subscriptions. The last snapshot stays readable. */
-  close(): void;
 }
