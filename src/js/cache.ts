@@ -113,7 +113,6 @@ class CacheImpl extends EventTarget implements ResourceHost {
     this.#closed = true;
     this.#signal?.removeEventListener("abort", this.#abort);
     for (const resource of [...this.#resources.values()]) resource.close();
-    this.ticker.close();
   }
 
   // ------------------------------------------------------------------------ called by the resources

@@ -164,7 +164,6 @@ export interface RawViewSpec {
   fieldSelector?: string;
   predicate: boolean;
   orderBy?: { path: string; descending?: boolean; as?: string }[];
-  window?: { offset: number; limit: number };
   groupBy?: string;
 }
 
@@ -210,15 +209,24 @@ export interface RawResource {
   delete(key: string, options: RawDeleteOptions, over: Promise<void>): Promise<void>;
 
   view(spec: RawViewSpec): number;
-  viewRows(view: number): Float64Array; // ids of the window's rows, pinned
+  viewClose(view: number): void;
+  /** Rows of a view from an offset. Ids of ranges are the resource's own. */
+  viewRange(view: number, offset: number, limit: number): number;
+  viewMove(range: number, offset: number, limit: number): void;
+  viewRangeClose(range: number): void;
+  /** Takes in what has changed; whether anything may be another. All that follows is of that state until the next call. */
+  viewSync(view: number): boolean;
+  viewRows(range: number): Float64Array; // ids, pinned
   viewTotal(view: number): number;
   viewCounts(view: number): (string | number)[]; // flat [value, count]*
   viewIndexOf(view: number, key: string): number; // -1 = no row
-  viewWindow(view: number, offset: number, limit: number): void;
+  viewKeys(view: number): string[]; // of all rows, in order
+  viewLoaded(view: number): boolean; // the list is whole, and every object was asked
+  viewError(view: number): RawError | undefined; // why it stands still
+  keysOf(ids: Float64Array): string[];
   /** Ids that pass the selectors and wait for the JavaScript predicate, pinned; `viewDecide` gives the verdicts in the same order. */
   viewUndecided(view: number): Float64Array;
   viewDecide(view: number, ids: Float64Array, verdicts: Uint8Array): void;
-  viewClose(view: number): void;
 
   /** An informer that has not started. */
   informer(options: { resyncPeriod: number; relistUpdates: boolean; readYourWrites: boolean }): number;

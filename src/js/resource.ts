@@ -23,6 +23,7 @@ import type {
   WriteOptions,
 } from "./types.js";
 import { Usage } from "./use.js";
+import { SharedViews, type ViewHost } from "./shared-view.js";
 import { ViewImpl } from "./view.js";
 import { WatcherHandle } from "./watch-handle.js";
 import { WatcherImpl } from "./watcher.js";
@@ -71,14 +72,14 @@ export interface MetricLabels {
   readonly scope: string;
 }
 
-export class ResourceImpl<T> extends EventTarget {
+export class ResourceImpl<T> extends EventTarget implements ViewHost {
   readonly name: string;
   readonly labels: MetricLabels;
   readonly #host: ResourceHost;
   readonly #open: Open;
   readonly #usage: Usage;
   readonly #watchers = new Map<WatcherImpl<any>, () => void>();
-  readonly #views = new Set<ViewImpl<any>>();
+  readonly #views: SharedViews = new SharedViews(this);
   readonly #informers = new Set<InformerImpl<any>>();
   /** Rejects what waits for an answer of the core. */
   readonly #pending = new Set<(error: WatchCacheError) => void>();
@@ -189,17 +190,8 @@ export class ResourceImpl<T> extends EventTarget {
   }
 
   view(spec: ViewSpec<T> = {}): View<T> {
-    const view = new ViewImpl<T>(this, spec);
     if (this.#closed) throw closedError(this.name);
-    this.#views.add(view);
-    // The core judges the spec without a stream; that opens with the first subscriber or read, so a server may render a view.
-    const session = this.#ensure();
-    if (session !== undefined) view.attach(session.raw, session.objects);
-    if (view.error !== undefined) {
-      this.#views.delete(view);
-      throw view.error;
-    }
-    return view;
+    return new ViewImpl<T>(this, this.#views, spec);
   }
 
   informer(options: InformerOptions<T> = {}): Informer<T> {
@@ -246,6 +238,8 @@ export class ResourceImpl<T> extends EventTarget {
   resume(): void {
     if (this.#closed) return;
     this.#paused = false;
+    // Without a user it ends as after a read.
+    this.#usage.touch();
     const session = this.#use();
     if (session !== undefined) this.#call(() => session.raw.resume());
     this.#announce("status");
@@ -255,7 +249,6 @@ export class ResourceImpl<T> extends EventTarget {
     if (this.#closed) return;
     this.#closed = true;
     this.#error = undefined;
-    for (const view of [...this.#views]) view.close();
     for (const informer of [...this.#informers]) informer.stop();
     this.#drop();
     // After the core, which then knows how far each watch had come.
@@ -306,13 +299,16 @@ export class ResourceImpl<T> extends EventTarget {
     this.#watchers.delete(watcher);
   }
 
-  viewClosed(view: ViewImpl<any>): void {
-    this.#views.delete(view);
+  get linger(): number {
+    return this.#host.linger;
+  }
+
+  session(open: boolean): Session | undefined {
+    return open && !this.#closed ? this.#ensure() : this.#session;
   }
 
   viewsChanged(ids: Uint32Array): void {
-    const changed = new Set(ids);
-    for (const view of this.#views) if (view.id !== undefined && changed.has(view.id)) view.changed();
+    this.#views.changed(ids);
   }
 
   signalled(signals: number): void {
@@ -325,7 +321,7 @@ export class ResourceImpl<T> extends EventTarget {
     });
     // Closed by the core alone: it made room for others. The next use opens it anew.
     if ((signals & Signal.status) !== 0 && !this.#closed && this.#session?.raw.status().phase === "closed") this.#drop();
-    if ((signals & Signal.synced) !== 0) for (const view of this.#views) view.changed();
+    if ((signals & (Signal.status | Signal.synced)) !== 0) this.#views.statusChanged();
     for (const [name, bit] of names) if ((signals & bit) !== 0) this.#dispatch(name as keyof ResourceEventMap);
   }
 
@@ -366,7 +362,7 @@ export class ResourceImpl<T> extends EventTarget {
     const session = this.#session;
     this.#session = undefined;
     session?.delivery.close();
-    for (const view of this.#views) view.detach();
+    this.#views.detachAll();
     this.#failed(error);
   }
 
@@ -429,7 +425,7 @@ export class ResourceImpl<T> extends EventTarget {
     this.#error = undefined;
     this.#host.opened(this);
     const { raw, delivery, objects } = this.#session;
-    for (const view of [...this.#views]) view.attach(raw, objects);
+    this.#views.attachAll(this.#session);
     for (const informer of [...this.#informers]) informer.attach(raw, delivery.notifier, objects);
     for (const watcher of [...this.#watchers.keys()]) watcher.attach(raw, delivery);
     return this.#session;
@@ -466,7 +462,7 @@ export class ResourceImpl<T> extends EventTarget {
     this.#arrays.clear();
     this.#values.clear();
     session.delivery.close();
-    for (const view of this.#views) view.detach();
+    this.#views.detachAll();
     for (const informer of this.#informers) informer.detach();
     try {
       session.raw.close();
@@ -580,6 +576,7 @@ export class ResourceImpl<T> extends EventTarget {
     this.#announcing = true;
     queueMicrotask(() => {
       this.#announcing = false;
+      this.#views.statusChanged();
       this.#dispatch("status");
     });
   }

@@ -1,6 +1,9 @@
 /** What a ticker calls when its time has come. */
 export interface Ticking {
-  tick(): void;
+  /** Takes in what has changed; whether somebody is to be told. Tells nobody yet. */
+  pull(): boolean;
+  /** Tells them. */
+  tell(): void;
 }
 
 /** An animation frame that has not come after this many milliseconds will not come soon: the page is hidden, or its thread is busy. */
@@ -8,13 +11,16 @@ const FRAME_OVERDUE_MS = 250;
 /** Where there are no animation frames. */
 const FRAME_MS = 16;
 
-/** Calls views that have changed, once each, with the next animation frame or in the next microtask. */
+/**
+ * Calls views that have changed with the next animation frame or in the next microtask: all of them take in their changes before anybody is
+ * told, so that whoever reads two of them sees one state.
+ */
 export class Ticker {
   readonly #mode: "frame" | "microtask";
   readonly #report: (error: unknown) => void;
   #changed = new Set<Ticking>();
-  #urgent = new Set<Ticking>();
   #cancel: (() => void) | undefined;
+  #soon = false;
 
   constructor(mode: "frame" | "microtask", report: (error: unknown) => void) {
     this.#mode = mode;
@@ -23,45 +29,40 @@ export class Ticker {
 
   /** Calls it with the next flush. */
   add(view: Ticking): void {
-    if (this.#mode === "microtask") {
-      this.soon(view);
-      return;
-    }
+    if (this.#mode === "microtask") return this.soon(view);
     this.#changed.add(view);
-    this.#cancel ??= nextFrame(() => {
-      this.#cancel = undefined;
-      const views = this.#changed;
-      this.#changed = new Set();
-      this.#run(views);
-    });
+    if (!this.#soon) this.#cancel ??= nextFrame(() => this.#run());
   }
 
-  /** Calls it in the next microtask, whatever the mode. */
+  /** Calls it in the next microtask, whatever the mode, and whoever else waits with it. */
   soon(view: Ticking): void {
-    this.#changed.delete(view);
-    this.#urgent.add(view);
-    if (this.#urgent.size > 1) return;
-    queueMicrotask(() => {
-      const views = this.#urgent;
-      this.#urgent = new Set();
-      this.#run(views);
-    });
+    this.#changed.add(view);
+    if (this.#soon) return;
+    this.#soon = true;
+    queueMicrotask(() => this.#run());
   }
 
-  close(): void {
+  /** It is gone. */
+  remove(view: Ticking): void {
+    this.#changed.delete(view);
+  }
+
+  #run(): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    this.#changed.clear();
-    this.#urgent.clear();
+    this.#soon = false;
+    const views = this.#changed;
+    this.#changed = new Set();
+    const told = [...views].filter((view) => this.#try(() => view.pull()));
+    for (const view of told) this.#try(() => view.tell());
   }
 
-  #run(views: Set<Ticking>): void {
-    for (const view of views) {
-      try {
-        view.tick();
-      } catch (error) {
-        this.#report(error);
-      }
+  #try<V>(call: () => V): V | undefined {
+    try {
+      return call();
+    } catch (error) {
+      this.#report(error);
+      return undefined;
     }
   }
 }

@@ -1,42 +1,103 @@
+import type { WatchCacheError } from "./errors.js";
 import type { Path } from "./types.js";
 
-/** Which objects a view shows, and in what order. */
+/** Which objects a view shows, and in what order. Views of equal specs share their work: make one wherever you need it. */
 export interface ViewSpec<T> {
   /** Only these namespaces. */
-  namespaces?: readonly string[];
-  labelSelector?: string;
-  /** Any scalar path may be named. Evaluated on the stored bytes: nothing is decoded for it. */
-  fieldSelector?: string;
-  /** A filter in JavaScript. It decodes each object that the selectors let through, so prefer those. */
-  where?: (object: T) => boolean;
+  namespaces?: readonly string[] | undefined;
+  /** As in a Kubernetes list request: `app=web,tier in (a,b)`. Evaluated on the stored bytes: nothing is decoded for it. */
+  labelSelector?: string | undefined;
+  /** Any scalar path may be named: `status.phase!=Succeeded,spec.nodeName=node-1`. Evaluated on the stored bytes. */
+  fieldSelector?: string | undefined;
+  /** A filter in JavaScript. It decodes each object that the selectors let through, so prefer those. Keep the same function: another one is another view. */
+  where?: ((object: T) => boolean) | undefined;
   /** The order of the rows; equal rows, and all without it, follow their keys. */
-  orderBy?: readonly { path: Path; descending?: boolean; as?: "text" | "natural" | "number" | "quantity" | "time" }[];
-  /** The rows that `getSnapshot` gives: only these are decoded. Default: all. */
-  window?: { offset: number; limit: number };
+  orderBy?: readonly ViewOrder[] | undefined;
+  /** The rows that a snapshot gives: only these are decoded. Default: all. Each handle has its own. */
+  window?: ViewWindow | undefined;
   /** Counts the rows by the value of this field. */
-  groupBy?: Path;
+  groupBy?: Path | undefined;
 }
 
-/** A live list. Its snapshots change only with a flush (see `WatchCacheOptions.flush`), so they suit `useSyncExternalStore`. */
-export interface View<R> {
+/** One level of an order. */
+export interface ViewOrder {
+  path: Path;
+  /** The greatest first. Default false. */
+  descending?: boolean | undefined;
   /**
-   * Calls back whenever the rows, `total` or `counts` have changed.
-   *
-   * @returns a function that ends the subscription.
+   * How values compare. Values that are not of the kind come last.
+   * - `text`: by Unicode code points. The default.
+   * - `natural`: as text, but digits in it as numbers: `web-2` before `web-10`
+   * - `number`: JSON numbers, and texts that are numbers
+   * - `quantity`: Kubernetes quantities: `500m` before `1`, `1Gi` after `1G`
+   * - `time`: RFC 3339 times
    */
-  subscribe(onChange: () => void, options?: { signal?: AbortSignal }): () => void;
-  /** The window's rows. The same array until they change, and the same object for a row until its object changes. */
-  getSnapshot(): readonly R[];
-  /** Always empty: a server renders no rows. */
-  getServerSnapshot(): readonly R[];
-  /** Rows that pass the filter, in the window and outside. */
+  as?: "text" | "natural" | "number" | "quantity" | "time" | undefined;
+}
+
+/** Rows from `offset`, counted from 0, and at most `limit` of them. */
+export interface ViewWindow {
+  offset: number;
+  limit: number;
+}
+
+/** What a render may show. Frozen, and all of one state. */
+export interface ViewSnapshot<R> {
+  /** The window's rows. The same array until one of them changes, and the same object for a row until its object changes. */
+  readonly rows: readonly R[];
+  /** Their keys, `"namespace/name"` or `"name"`. */
+  readonly keys: readonly string[];
+  /** The number of the first row in `rows`, counted from 0 over all rows. */
+  readonly offset: number;
+  /** How many rows there are, in the window and outside. Not final before `loaded`. */
   readonly total: number;
   /** Rows by value of `groupBy`; empty without it. The same map until a count changes. */
   readonly counts: ReadonlyMap<string, number>;
-  /** The row number of an object, counted from 0 over all rows, not only the window; -1 when it is no row. */
+  /** The list is whole, and every object was asked. Until then rows show only where nothing orders them. */
+  readonly loaded: boolean;
+  /** Something is held, but changes are not arriving: see the resource's `status`. */
+  readonly stale: boolean;
+  /** Why nothing more comes before somebody acts: the spec was refused, the server says no, the resource was closed. The rows stay. */
+  readonly error?: WatchCacheError;
+}
+
+/**
+ * An observer of a resource: a live, filtered, ordered, windowed and counted list.
+ *
+ * It costs nothing before it is read or subscribed to, and ends `linger` after its last subscriber or read. A later read or subscription
+ * goes on. Its methods may be taken off it: `const { subscribe, getSnapshot } = view`.
+ */
+export interface View<R> {
+  /**
+   * Calls back whenever the snapshot has changed, and only then. All views that one flush changed have their new snapshots before the first
+   * callback.
+   *
+   * @returns a function that ends the subscription.
+   */
+  subscribe(onChange: () => void, options?: { signal?: AbortSignal | undefined }): () => void;
+  /**
+   * The snapshot: the same object until subscribers are told of another. Never throws. It opens the resource, except where a server renders
+   * (no `document`, and no worker): there `subscribe`, `watch`, `synced` and informers do.
+   */
+  getSnapshot(): ViewSnapshot<R>;
+  /** Always the same empty snapshot, and opens nothing: what a server renders, and the first render that takes it over. */
+  getServerSnapshot(): ViewSnapshot<R>;
+  /** `getSnapshot().rows` */
+  readonly rows: readonly R[];
+  /** `getSnapshot().total` */
+  readonly total: number;
+  /** `getSnapshot().counts` */
+  readonly counts: ReadonlyMap<string, number>;
+  /** The row number of an object in the snapshot, counted from 0 over all rows, not only the window; -1 when it is no row. */
   indexOf(key: string): number;
-  /** Moves the window. Subscribers hear of the new rows in the next microtask. */
-  setWindow(window: { offset: number; limit: number }): void;
-  /** Ends the view and its subscriptions. The last snapshot stays readable. */
+  /**
+   * The keys of all rows, in order, not of the window's alone: for "select all" and exports. Waits until the view is loaded.
+   *
+   * @throws {WatchCacheError} the snapshot's `error`.
+   */
+  keys(): Promise<readonly string[]>;
+  /** Moves this handle's window. Subscribers hear of the new rows in the next microtask. @throws {WatchCacheError} `invalid`. */
+  setWindow(window: ViewWindow): void;
+  /** Ends its subscriptions and lets go of the view at once, without `linger`. Not final: a later read or subscription goes on. */
   close(): void;
 }

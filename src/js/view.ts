@@ -1,200 +1,213 @@
+import { bindMethods } from "./bound.js";
 import { toError, WatchCacheError } from "./errors.js";
 import type { ObjectTable } from "./objects.js";
 import type { RawResource, RawViewSpec } from "./raw.js";
-import type { Ticker, Ticking } from "./ticker.js";
-import type { View, ViewSpec } from "./types.js";
+import { NO_COUNTS, type SharedView, type SharedViews, type ViewHost } from "./shared-view.js";
+import type { View, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
 
-/** What a view needs of its resource. */
-export interface ViewHost {
-  readonly name: string;
-  readonly ticker: Ticker;
-  report(error: unknown): void;
-  /** A use that lasts. */
-  acquire(): () => void;
-  /** A read. */
-  touch(): void;
-  viewClosed(view: ViewImpl<any>): void;
-}
-
-interface Attachment {
-  raw: RawResource;
-  objects: ObjectTable;
-  id: number;
-}
-
-interface Subscription {
-  onChange: () => void;
-}
-
-const NO_ROWS: readonly never[] = Object.freeze([]);
-const NO_COUNTS: ReadonlyMap<string, number> = new Map();
+const NOTHING: ViewSnapshot<never> = Object.freeze({
+  rows: Object.freeze([]),
+  keys: Object.freeze([]),
+  offset: 0,
+  total: 0,
+  counts: NO_COUNTS,
+  loaded: false,
+  stale: false,
+});
 const NO_IDS = new Float64Array(0);
-/** How long `where` may run before it lets others have the thread, in milliseconds. */
-const DECIDE_MS = 6;
+/** All rows. */
+const EVERYTHING: ViewWindow = { offset: 0, limit: 0xffff_ffff };
 
-/** A view: ids come from the core, rows and verdicts of `where` are made here, only with a tick of the cache's flush. */
-export class ViewImpl<T> implements View<T>, Ticking {
+/** Whether this is where a server renders: a read there opens nothing. */
+function isServer(): boolean {
+  return typeof document === "undefined" && typeof (globalThis as { WorkerGlobalScope?: unknown }).WorkerGlobalScope === "undefined";
+}
+
+/** A view as users hold it: a window on a shared view of the core, and the last snapshot of it. */
+export class ViewImpl<T> implements View<T> {
   readonly #host: ViewHost;
+  readonly #views: SharedViews;
   readonly #spec: RawViewSpec;
   readonly #where: ((object: T) => boolean) | undefined;
-  readonly #subscriptions = new Set<Subscription>();
-  #at: Attachment | undefined;
-  #error: WatchCacheError | undefined;
-  #closed = false;
-  #release: (() => void) | undefined;
-  /** Whether the core may have another state than the snapshot, as of the last tick. */
-  #stale = false;
+  #window: ViewWindow;
+  /** Each with what forgets its signal. */
+  readonly #subscriptions = new Map<{ onChange: () => void }, () => void>();
+  /** While somebody reads or subscribes. */
+  #shared: SharedView | undefined;
+  #range: { readonly raw: RawResource; readonly id: number } | undefined;
+  /** Ends the use of the resource by subscribers. */
+  #use: (() => void) | undefined;
+  #snapshot: ViewSnapshot<T> = NOTHING;
+  /** The state of the shared view that the snapshot was made of; `undefined` after the window has moved. */
+  #state: number | undefined;
+  /** The rows' ids, and whose they are. */
   #ids: Float64Array = NO_IDS;
-  #rows: readonly T[] = NO_ROWS;
-  #total = 0;
-  #counts: ReadonlyMap<string, number> = NO_COUNTS;
-  /** Ids that `where` has not judged yet, from `#judged` on. */
-  #undecided: Float64Array = NO_IDS;
-  #judged = 0;
+  #objects: ObjectTable | undefined;
+  /** Whether the rows were loaded once. From then on they stay until others are. */
+  #final = false;
+  /** When it was read or lost its last subscriber, in milliseconds since 1970. */
+  lastUse = 0;
 
-  constructor(host: ViewHost, spec: ViewSpec<T>) {
+  constructor(host: ViewHost, views: SharedViews, spec: ViewSpec<T>) {
     this.#host = host;
-    const { where, window, namespaces, orderBy, ...rest } = spec;
+    this.#views = views;
+    const { where, window, namespaces, orderBy, labelSelector, fieldSelector, groupBy } = spec;
     if (window !== undefined) checkWindow(window);
+    this.#window = window === undefined ? EVERYTHING : { ...window };
     this.#where = where;
+    // In one order and form: equal specs share their view.
     this.#spec = {
-      ...rest,
       predicate: where !== undefined,
-      ...(namespaces === undefined ? {} : { namespaces: [...namespaces] }),
-      ...(orderBy === undefined ? {} : { orderBy: orderBy.map((order) => ({ ...order })) }),
-      ...(window === undefined ? {} : { window: { ...window } }),
+      ...(namespaces === undefined ? {} : { namespaces: [...new Set(namespaces)].sort() }),
+      ...(labelSelector?.trim() ? { labelSelector: labelSelector.trim() } : {}),
+      ...(fieldSelector?.trim() ? { fieldSelector: fieldSelector.trim() } : {}),
+      ...(orderBy === undefined
+        ? {}
+        : { orderBy: orderBy.map(({ path, descending = false, as = "text" }) => ({ path, descending, as })) }),
+      ...(groupBy === undefined ? {} : { groupBy }),
     };
-  }
-
-  // ------------------------------------------------------------------------- called by the resource
-
-  /** The core is there: registers with it. */
-  attach(raw: RawResource, objects: ObjectTable): void {
-    if (this.#closed || this.#at !== undefined) return;
-    try {
-      this.#at = { raw, objects, id: raw.view(this.#spec) };
-      this.#error = undefined;
-    } catch (error) {
-      this.#error = toError(error, this.#host.name);
-    }
-    this.#undecided = NO_IDS;
-    this.#judged = 0;
-    // Rows of an earlier session stay until the new one has some, or is synced and has none.
-    if (this.#ids.length > 0) {
-      this.#ids = NO_IDS;
-      return;
-    }
-    this.#stale = this.#at !== undefined;
-    this.#host.ticker.add(this);
-  }
-
-  /** The core is gone; the last snapshot stays. */
-  detach(): void {
-    for (; this.#judged < this.#undecided.length; this.#judged++) this.#at?.objects.giveBack(this.#undecided[this.#judged]!);
-    this.#at = undefined;
-    this.#stale = false;
-  }
-
-  /** The core's id, for its flushes. */
-  get id(): number | undefined {
-    return this.#at?.id;
-  }
-
-  /** Why the core refused the spec. */
-  get error(): WatchCacheError | undefined {
-    return this.#error;
-  }
-
-  /** The core says that something has changed. */
-  changed(): void {
-    this.#host.ticker.add(this);
   }
 
   // ------------------------------------------------------------------------------------ the contract
 
-  subscribe(onChange: () => void, { signal }: { signal?: AbortSignal } = {}): () => void {
-    if (this.#closed || signal?.aborted) return () => {};
+  subscribe(onChange: () => void, { signal }: { signal?: AbortSignal | undefined } = {}): () => void {
+    if (signal?.aborted) return () => {};
     const subscription = { onChange };
-    this.#subscriptions.add(subscription);
-    this.#release ??= this.#host.acquire();
-    // The core tells a change only to who has read those before.
-    if (this.#stale) this.#host.ticker.add(this);
-    const unsubscribe = () => {
-      signal?.removeEventListener("abort", unsubscribe);
-      this.#subscriptions.delete(subscription);
-      if (this.#subscriptions.size > 0) return;
-      this.#release?.();
-      this.#release = undefined;
+    const end = () => {
+      signal?.removeEventListener("abort", end);
+      if (!this.#subscriptions.delete(subscription) || this.#subscriptions.size > 0) return;
+      this.lastUse = Date.now();
+      this.#use?.();
+      this.#use = undefined;
+      this.#views.left();
     };
-    signal?.addEventListener("abort", unsubscribe, { once: true });
-    return unsubscribe;
+    this.#use ??= this.#host.acquire();
+    // Up to date before it is there: from now on the snapshot changes only with a call.
+    if (!this.isSubscribed) this.#claim(true);
+    signal?.addEventListener("abort", end, { once: true });
+    this.#subscriptions.set(subscription, end);
+    return end;
   }
 
-  getSnapshot(): readonly T[] {
+  getSnapshot(): ViewSnapshot<T> {
     this.#read();
-    return this.#rows;
+    return this.#snapshot;
   }
 
-  getServerSnapshot(): readonly T[] {
-    return NO_ROWS;
+  getServerSnapshot(): ViewSnapshot<T> {
+    return NOTHING;
+  }
+
+  get rows(): readonly T[] {
+    return this.getSnapshot().rows;
   }
 
   get total(): number {
-    this.#read();
-    return this.#total;
+    return this.getSnapshot().total;
   }
 
   get counts(): ReadonlyMap<string, number> {
-    this.#read();
-    return this.#counts;
+    return this.getSnapshot().counts;
   }
 
   indexOf(key: string): number {
-    this.#read();
-    if (this.#at === undefined) return -1;
-    const { raw, id } = this.#at;
-    return this.#call(() => raw.viewIndexOf(id, key));
+    if (typeof key !== "string") throw new WatchCacheError("invalid", `a key is text, not ${typeof key}`, { resource: this.#host.name });
+    const { keys, offset } = this.getSnapshot();
+    const shared = this.#shared;
+    // Of the state of the snapshot, where the core still has that.
+    if (shared?.session !== undefined && shared.loaded && this.#state === shared.state) return shared.session.raw.viewIndexOf(shared.id!, key);
+    const at = keys.indexOf(key);
+    return at < 0 ? at : offset + at;
   }
 
-  setWindow(window: { offset: number; limit: number }): void {
+  keys(): Promise<readonly string[]> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const { loaded, error } = this.getSnapshot();
+        const { session, id } = this.#shared ?? {};
+        if (error !== undefined) reject(error);
+        else if (loaded && session !== undefined) resolve(Object.freeze(session.raw.viewKeys(id!)));
+        else return false;
+        queueMicrotask(() => end());
+        return true;
+      };
+      const end = this.subscribe(look);
+      look();
+    });
+  }
+
+  setWindow(window: ViewWindow): void {
     checkWindow(window);
     const { offset, limit } = window;
-    this.#spec.window = { offset, limit };
-    if (this.#at === undefined) return;
-    const { raw, id } = this.#at;
-    this.#call(() => raw.viewWindow(id, offset, limit));
-    this.#host.ticker.soon(this);
+    if (offset === this.#window.offset && limit === this.#window.limit) return;
+    this.#window = { offset, limit };
+    const { raw, id } = this.#range ?? {};
+    if (raw === undefined) return;
+    this.#call(() => raw.viewMove(id!, offset, limit));
+    // Readers without a subscription see it then, too: one snapshot for everybody.
+    this.#host.ticker.soon({
+      pull: () => {
+        this.#state = undefined;
+        const shared = this.#shared;
+        return shared !== undefined && this.isSubscribed && this.renew();
+      },
+      tell: () => this.tell(),
+    });
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#subscriptions.clear();
-    this.#release?.();
-    this.#release = undefined;
-    const at = this.#at;
-    this.detach();
-    try {
-      at?.raw.viewClose(at.id);
-    } catch {
-      // The resource is closed or poisoned: its views are gone with it.
-    }
-    this.#host.viewClosed(this);
+    for (const end of [...this.#subscriptions.values()]) end();
+    this.release();
   }
 
-  // ------------------------------------------------------------------------------------- the flush
+  // --------------------------------------------------------------- called by the shared view and its keeper
 
-  tick(): void {
-    if (this.#closed) return;
-    if (this.#at !== undefined) {
-      this.#stale = true;
-      if (this.#decide()) this.#host.ticker.add(this);
+  get isSubscribed(): boolean {
+    return this.#subscriptions.size > 0;
+  }
+
+  /** Nobody uses it any more: lets go of the core's view. The snapshot stays, and a later use goes on from it. */
+  release(): void {
+    const shared = this.#shared;
+    if (shared === undefined) return;
+    this.#closeRange();
+    this.#shared = undefined;
+    this.#state = undefined;
+    this.#views.leave(this, shared, this.#spec, this.#where);
+  }
+
+  /** The core is gone. */
+  detach(): void {
+    this.#range = undefined;
+    this.#state = undefined;
+  }
+
+  /** Makes the snapshot anew; whether it is another. */
+  renew(): boolean {
+    const shared = this.#shared!;
+    if (this.#state === shared.state) return false;
+    const old = this.#snapshot;
+    let { rows, keys, offset, total, counts } = old;
+    const { session, loaded, stale, error } = shared;
+    // Rows that were whole stay until others are.
+    if (session !== undefined && (loaded || !this.#final)) {
+      [rows, keys] = this.#call(() => this.#pullRows(session.raw, session.objects));
+      ({ offset } = this.#window);
+      ({ total, counts } = shared);
+      this.#final = loaded;
     }
-    if (this.#subscriptions.size === 0) return;
-    const changed = this.#stale ? this.#pull() : this.#error !== undefined;
-    if (!changed) return;
+    this.#state = shared.state;
+    const kept = session === undefined && rows.length > 0;
+    const next = { rows, keys, offset, total, counts, loaded: session !== undefined && loaded, stale: stale || kept, ...(error && { error }) };
+    const names = Object.keys(next) as (keyof typeof next)[];
+    if (error === old.error && names.every((name) => next[name] === old[name])) return false;
+    this.#snapshot = Object.freeze(next);
+    return true;
+  }
+
+  tell(): void {
     // A copy: whoever subscribes in a callback hears of the next change.
-    for (const subscription of [...this.#subscriptions]) {
+    for (const subscription of [...this.#subscriptions.keys()]) {
       if (!this.#subscriptions.has(subscription)) continue;
       try {
         subscription.onChange();
@@ -204,32 +217,34 @@ export class ViewImpl<T> implements View<T>, Ticking {
     }
   }
 
-  /** A read without subscribers brings the snapshot up to the last tick; with them, the tick has done so. */
+  // ---------------------------------------------------------------------------------------- reading
+
+  /** A read without subscribers brings the snapshot up to the last flush; with them, the flush has done so. */
   #read(): void {
-    if (this.#closed) return;
-    this.#host.touch();
-    if (this.#error !== undefined) throw this.#error;
-    if (this.#stale) this.#pull();
+    const opens = !isServer();
+    if (opens) this.#host.touch();
+    this.lastUse = Date.now();
+    if (!this.isSubscribed) this.#claim(opens);
   }
 
-  /** Makes the snapshot anew; whether anything in it is another. */
-  #pull(): boolean {
-    const { raw, objects, id } = this.#at!;
-    this.#stale = false;
-    return this.#call(() => {
-      const rows = this.#pullRows(raw.viewRows(id), objects);
-      const total = raw.viewTotal(id);
-      const counts = this.#spec.groupBy === undefined ? NO_COUNTS : sameOrNew(this.#counts, raw.viewCounts(id));
-      const changed = rows !== this.#rows || total !== this.#total || counts !== this.#counts;
-      this.#rows = rows;
-      this.#total = total;
-      this.#counts = counts;
-      return changed;
-    });
+  /** Holds on to the core's view, and makes the snapshot one of its last state. */
+  #claim(opens: boolean): void {
+    const session = this.#host.session(opens);
+    if (session === undefined && !opens) return;
+    this.lastUse = Date.now();
+    this.#shared ??= this.#views.join(this, this.#spec, this.#where);
+    this.#views.attach(this.#shared, session);
+    this.renew();
   }
 
-  #pullRows(ids: Float64Array, objects: ObjectTable): readonly T[] {
-    const [oldIds, oldRows] = [this.#ids, this.#rows];
+  #pullRows(raw: RawResource, objects: ObjectTable): [rows: readonly T[], keys: readonly string[]] {
+    if (this.#range === undefined) {
+      const { offset, limit } = this.#window;
+      this.#range = { raw, id: raw.viewRange(this.#shared!.id!, offset, limit) };
+    }
+    const ids = raw.viewRows(this.#range.id);
+    const { rows: oldRows, keys: oldKeys } = this.#snapshot;
+    const oldIds = this.#objects === objects ? this.#ids : NO_IDS;
     const rows = new Array<T>(ids.length);
     const places: number[] = [];
     for (let i = 0; i < ids.length; i++) {
@@ -241,46 +256,28 @@ export class ViewImpl<T> implements View<T>, Ticking {
         places.push(i);
       }
     }
-    const taken = objects.takeAll(places.map((i) => ids[i]!)) as T[];
-    places.forEach((i, at) => (rows[i] = taken[at]!));
-    const changed = places.length > 0 || ids.length !== oldRows.length;
     this.#ids = ids;
-    return changed ? rows : oldRows;
+    this.#objects = objects;
+    if (places.length === 0 && ids.length === oldRows.length) return [oldRows, oldKeys];
+    const others = places.map((i) => ids[i]!);
+    const [taken, names] = [objects.takeAll(others) as T[], raw.keysOf(Float64Array.from(others))];
+    const keys = oldKeys.slice(0, ids.length);
+    places.forEach((i, at) => {
+      rows[i] = taken[at]!;
+      keys[i] = names[at]!;
+    });
+    const sameKeys = keys.length === oldKeys.length && keys.every((key, i) => key === oldKeys[i]);
+    return [Object.freeze(rows), sameKeys ? oldKeys : Object.freeze(keys)];
   }
 
-  /** Lets `where` judge for a while; whether there may be more to judge. */
-  #decide(): boolean {
-    const where = this.#where;
-    if (where === undefined || this.#at === undefined) return false;
-    const { raw, objects, id } = this.#at;
-    if (this.#judged === this.#undecided.length) {
-      this.#undecided = raw.viewUndecided(id);
-      this.#judged = 0;
-      if (this.#undecided.length === 0) return false;
+  #closeRange(): void {
+    const { raw, id } = this.#range ?? {};
+    this.#range = undefined;
+    try {
+      raw?.viewRangeClose(id!);
+    } catch {
+      // Closed or poisoned: it is gone.
     }
-    const ids = this.#undecided;
-    const from = this.#judged;
-    const verdicts = new Uint8Array(ids.length - from);
-    const until = performance.now() + DECIDE_MS;
-    let reported = false;
-    let next = from;
-    while (next < ids.length) {
-      const object = objects.take(ids[next]!) as T;
-      this.#judged = next + 1;
-      try {
-        verdicts[next - from] = where(object) ? 1 : 0;
-      } catch (error) {
-        // Once is enough: it will most likely fail for all the others as well. An object it fails for is no row.
-        if (!reported) this.#host.report(error);
-        reported = true;
-      }
-      next++;
-      // The filter itself may have closed the view or its resource.
-      if (this.#at?.id !== id) return false;
-      if (performance.now() > until) break;
-    }
-    raw.viewDecide(id, ids.slice(from, next), verdicts.slice(0, next - from));
-    return true;
   }
 
   #call<V>(call: () => V): V {
@@ -292,18 +289,9 @@ export class ViewImpl<T> implements View<T>, Ticking {
   }
 }
 
-function sameOrNew(old: ReadonlyMap<string, number>, flat: (string | number)[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  let same = old.size === flat.length / 2;
-  for (let i = 0; i < flat.length; i += 2) {
-    const [value, count] = [flat[i] as string, flat[i + 1] as number];
-    counts.set(value, count);
-    same &&= old.get(value) === count;
-  }
-  return same ? old : counts;
-}
+bindMethods(ViewImpl.prototype);
 
-function checkWindow({ offset, limit }: { offset: number; limit: number }): void {
+function checkWindow({ offset, limit }: ViewWindow): void {
   for (const [name, value] of [
     ["offset", offset],
     ["limit", limit],

@@ -2,6 +2,8 @@
 // The facade's tests use it for what the real core cannot be made to do on demand: panics, ids whose bytes are gone, ends of every kind,
 // and exact control of which events share a flush. It is strict where the core is: reading an id that is not pinned throws.
 
+import { compare, ModelViews } from "./model-views.mjs";
+
 const KINDS = { ADDED: 0, MODIFIED: 1, DELETED: 2, BOOKMARK: 3, ERROR: 4, END: 5 };
 const REASONS = ["stopped", "error", "relist", "overflow", "timeout", "closed"];
 
@@ -99,13 +101,11 @@ class ModelResource {
   #entries = new Map();
   #store = new Map();
   #watchers = new Map();
-  #views = new Map();
+  #views;
   #nextEntry = 1;
   #nextWatcher = 1;
-  #nextView = 1;
   #sequence = 0;
   #waiting = [];
-  #changedViews = new Set();
   #signals = 0;
   #scheduled = false;
   #synced = false;
@@ -118,6 +118,19 @@ class ModelResource {
     this.#hooks = hooks;
     this.options = options;
     this.origin = origin;
+    this.#views = new ModelViews(
+      {
+        ids: () => [...this.#store.values()].sort((a, b) => compare(this.#entries.get(a).key, this.#entries.get(b).key)),
+        pin: (id) => this.#pin(id),
+        unpin: (id) => this.#unpin(id),
+        value: (id) => this.#entries.get(id).value(),
+        key: (id) => this.#entries.get(id).key,
+        synced: () => this.#synced,
+      },
+      matches,
+    );
+    for (const name of ["Sync", "Range", "Move", "RangeClose", "Rows", "Total", "Counts", "IndexOf", "Keys", "Loaded", "Error", "Undecided"])
+      this[`view${name}`] = (...given) => this.#views[`view${name}`](...given);
   }
 
   // ------------------------------------------------------------------------------ what tests make happen
@@ -331,57 +344,22 @@ class ModelResource {
   view(spec) {
     this.#check("view");
     if (spec.labelSelector?.includes("!!")) throw rawError("invalid", "unable to parse the selector");
-    const id = this.#nextView++;
-    this.#views.set(id, { spec: { ...spec }, verdicts: new Map() });
-    return id;
+    return this.#views.open(spec);
   }
 
-  viewRows(id) {
-    const { window } = this.#views.get(id).spec;
-    const rows = this.#rows(id);
-    const shown = window === undefined ? rows : rows.slice(window.offset, window.offset + window.limit);
-    return Float64Array.from(shown, (entry) => this.#pin(entry));
-  }
-
-  viewTotal(id) {
-    return this.#rows(id).length;
-  }
-
-  viewCounts(id) {
-    const { groupBy } = this.#views.get(id).spec;
-    const counts = new Map();
-    for (const entry of this.#rows(id)) {
-      const value = String(this.field(this.#pin(entry), groupBy) ?? "");
-      this.#unpin(entry);
-      counts.set(value, (counts.get(value) ?? 0) + 1);
-    }
-    return [...counts].flat();
-  }
-
-  viewIndexOf(id, key) {
-    return this.#rows(id).indexOf(this.#store.get(key));
-  }
-
-  viewWindow(id, offset, limit) {
-    this.#views.get(id).spec.window = { offset, limit };
-  }
-
-  viewUndecided(id) {
-    const { verdicts } = this.#views.get(id);
-    const ids = this.#candidates(id).filter((entry) => !verdicts.has(entry));
-    return Float64Array.from(ids, (entry) => this.#pin(entry));
+  keysOf(ids) {
+    return Array.from(ids, (id) => this.#readable(id).key);
   }
 
   viewDecide(id, ids, verdicts) {
     this.calls.push(["decide", ids.length]);
-    ids.forEach((entry, i) => this.#views.get(id).verdicts.set(entry, verdicts[i] === 1));
-    this.#changedViews.add(id);
+    this.#views.viewDecide(id, ids, verdicts);
     this.#schedule();
   }
 
   viewClose(id) {
     this.calls.push(["viewClose", id]);
-    this.#views.delete(id);
+    this.#views.viewClose(id);
   }
 
   async synced() {
@@ -486,22 +464,8 @@ class ModelResource {
   }
 
   #viewsChange() {
-    for (const id of this.#views.keys()) this.#changedViews.add(id);
+    this.#views.allChanged();
     this.#schedule();
-  }
-
-  #candidates(id) {
-    const { spec } = this.#views.get(id);
-    const ids = [...this.#store.values()].filter((entry) => matches(this.#entries.get(entry).value(), spec));
-    const order = spec.orderBy?.[0];
-    if (order === undefined) return ids.sort((a, b) => compare(this.#entries.get(a).key, this.#entries.get(b).key));
-    const value = (entry) => order.path.split(".").reduce((part, name) => part?.[name], this.#entries.get(entry).value());
-    return ids.sort((a, b) => compare(value(a), value(b)) * (order.descending ? -1 : 1));
-  }
-
-  #rows(id) {
-    const { spec, verdicts } = this.#views.get(id);
-    return this.#candidates(id).filter((entry) => !spec.predicate || verdicts.get(entry) === true);
   }
 
   #schedule() {
@@ -536,9 +500,8 @@ class ModelResource {
       }
     }
     pairs.sort((a, b) => a.sequence - b.sequence);
-    const views = [...this.#changedViews];
+    const views = this.#views.take();
     const signals = this.#signals;
-    this.#changedViews.clear();
     this.#signals = 0;
     if (pairs.length + ended.length + views.length + signals === 0) return;
     const { flush, event } = this.#hooks;
@@ -568,10 +531,6 @@ function matches(object, { namespace, namespaces, labelSelector }) {
   if (namespaces !== undefined && !namespaces.includes(object.metadata.namespace)) return false;
   const [label, value] = labelSelector?.split("=") ?? [];
   return label === undefined || object.metadata.labels?.[label] === value;
-}
-
-function compare(a, b) {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** An Error does not survive structuredClone with its properties. */

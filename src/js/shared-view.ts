@@ -1,0 +1,355 @@
+import { closedError, toError, type WatchCacheError } from "./errors.js";
+import type { ObjectTable } from "./objects.js";
+import type { RawResource, RawViewSpec } from "./raw.js";
+import type { Ticker, Ticking } from "./ticker.js";
+import type { ResourceStatus } from "./types.js";
+import type { ViewImpl } from "./view.js";
+
+/** The core's half of a resource, as views use it. */
+export interface ViewSession {
+  readonly raw: RawResource;
+  readonly objects: ObjectTable;
+}
+
+/** What views need of their resource. */
+export interface ViewHost {
+  readonly name: string;
+  readonly ticker: Ticker;
+  /** In milliseconds. */
+  readonly linger: number;
+  readonly status: ResourceStatus;
+  /** The core's half; with `open` it is opened where that can be, without a stream. */
+  session(open: boolean): ViewSession | undefined;
+  /** A use that lasts, with a stream. */
+  acquire(): () => void;
+  /** A read, with a stream. */
+  touch(): void;
+  report(error: unknown): void;
+}
+
+/** How long `where` may run before it lets others have the thread, in milliseconds. */
+const DECIDE_MS = 6;
+const NO_IDS = new Float64Array(0);
+
+/** Counts that cannot be changed: freezing a `Map` stops nothing. */
+class Counts implements ReadonlyMap<string, number> {
+  readonly #map: ReadonlyMap<string, number>;
+  constructor(map: ReadonlyMap<string, number>) {
+    this.#map = map;
+  }
+  get size(): number {
+    return this.#map.size;
+  }
+  get(value: string): number | undefined {
+    return this.#map.get(value);
+  }
+  has(value: string): boolean {
+    return this.#map.has(value);
+  }
+  forEach(call: (count: number, value: string, counts: ReadonlyMap<string, number>) => void, self?: unknown): void {
+    this.#map.forEach((count, value) => call.call(self, count, value, this));
+  }
+  entries() {
+    return this.#map.entries();
+  }
+  keys() {
+    return this.#map.keys();
+  }
+  values() {
+    return this.#map.values();
+  }
+  [Symbol.iterator]() {
+    return this.#map.entries();
+  }
+}
+
+export const NO_COUNTS: ReadonlyMap<string, number> = Object.freeze(new Counts(new Map()));
+
+/**
+ * One view of the core, for all handles of equal specs. Between two pulls everything it says is of one state; each handle makes its snapshot
+ * of that.
+ */
+export class SharedView implements Ticking {
+  readonly #host: ViewHost;
+  readonly #spec: RawViewSpec;
+  readonly #where: ((object: any) => boolean) | undefined;
+  readonly #handles = new Set<ViewImpl<any>>();
+  #told: ViewImpl<any>[] = [];
+  #session: ViewSession | undefined;
+  /** The last session that was asked for it. */
+  #asked: ViewSession | undefined;
+  /** The core's number for it. */
+  id: number | undefined;
+  /** The number of the state that all below is of. */
+  state = 0;
+  total = 0;
+  counts: ReadonlyMap<string, number> = NO_COUNTS;
+  loaded = false;
+  stale = false;
+  error: WatchCacheError | undefined;
+  /** Why the core has no such view. */
+  #refused: WatchCacheError | undefined;
+  /** Ids that `where` has not judged yet, from `#judged` on. */
+  #undecided: Float64Array = NO_IDS;
+  #judged = 0;
+
+  constructor(host: ViewHost, spec: RawViewSpec, where: ((object: any) => boolean) | undefined) {
+    this.#host = host;
+    this.#spec = spec;
+    this.#where = where;
+  }
+
+  get session(): ViewSession | undefined {
+    return this.#session;
+  }
+
+  // ---------------------------------------------------------------------------------------- handles
+
+  join(handle: ViewImpl<any>): void {
+    this.#handles.add(handle);
+  }
+
+  /** Whether nobody is left. */
+  leave(handle: ViewImpl<any>): boolean {
+    this.#handles.delete(handle);
+    return this.#handles.size === 0;
+  }
+
+  // ------------------------------------------------------------------------------ the core comes and goes
+
+  /** Whether the core has it now and had not. A spec that a session refused is not put to it again. */
+  attach(session: ViewSession): boolean {
+    if (this.#asked === session) return false;
+    this.#asked = session;
+    this.#refused = undefined;
+    try {
+      this.id = session.raw.view(this.#spec);
+      this.#session = session;
+    } catch (error) {
+      this.#refused = toError(error, this.#host.name);
+    }
+    this.#take(true);
+    // What others show may be older than this: they are brought up to date before anything is painted.
+    this.#host.ticker.soon(this);
+    return this.#session !== undefined;
+  }
+
+  /** The core is gone; snapshots stay. */
+  detach(): void {
+    for (const handle of this.#handles) handle.detach();
+    for (; this.#judged < this.#undecided.length; this.#judged++) this.#session?.objects.giveBack(this.#undecided[this.#judged]!);
+    this.#undecided = NO_IDS;
+    this.#judged = 0;
+    this.#session = undefined;
+    this.#asked = undefined;
+    this.id = undefined;
+    this.#host.ticker.soon(this);
+  }
+
+  /** Nobody needs it any more. */
+  close(): void {
+    const [session, id] = [this.#session, this.id];
+    this.detach();
+    this.#host.ticker.remove(this);
+    if (session === undefined || id === undefined) return;
+    try {
+      session.raw.viewClose(id);
+    } catch {
+      // The resource is closed or poisoned: its views are gone with it.
+    }
+  }
+
+  // ------------------------------------------------------------------------------------- the flush
+
+  /** The core, or the status, says that something may have changed. */
+  changed(): void {
+    this.#host.ticker.add(this);
+  }
+
+  pull(): boolean {
+    let synced = this.#sync();
+    if (this.#where !== undefined && this.#decide(this.#where)) synced = this.#sync() || synced;
+    this.#take(synced);
+    this.#told = [...this.#handles].filter((handle) => handle.isSubscribed && handle.renew());
+    return this.#told.length > 0;
+  }
+
+  tell(): void {
+    const told = this.#told;
+    this.#told = [];
+    for (const handle of told) handle.tell();
+  }
+
+  #sync(): boolean {
+    return this.#session !== undefined && this.#session.raw.viewSync(this.id!);
+  }
+
+  /** Makes the state of now the one that snapshots are made of. */
+  #take(synced: boolean): void {
+    const { raw } = this.#session ?? {};
+    if (raw !== undefined && synced) {
+      const id = this.id!;
+      this.total = raw.viewTotal(id);
+      this.loaded = raw.viewLoaded(id);
+      if (this.#spec.groupBy !== undefined) this.counts = sameOrNew(this.counts, raw.viewCounts(id));
+      const refusal = raw.viewError(id);
+      this.#refused = refusal && toError(refusal, this.#host.name);
+      this.state++;
+    }
+    const { phase, stale, error } = this.#host.status as ResourceStatus & { error?: WatchCacheError };
+    const stopped = phase === "failed" || phase === "needs-auth" || phase === "closed" ? error : undefined;
+    const why = this.#refused ?? stopped ?? (phase === "closed" ? closedError(this.#host.name) : undefined);
+    if (stale === this.stale && why?.code === this.error?.code && why?.message === this.error?.message) return;
+    this.stale = stale;
+    this.error = why;
+    this.state++;
+  }
+
+  /** Lets `where` judge for a while; whether it judged anything. What is left follows after the host's turn. */
+  #decide(where: (object: any) => boolean): boolean {
+    const [session, id] = [this.#session, this.id!];
+    if (session === undefined) return false;
+    const { raw, objects } = session;
+    if (this.#judged === this.#undecided.length) {
+      this.#undecided = raw.viewUndecided(id);
+      this.#judged = 0;
+      if (this.#undecided.length === 0) return false;
+    }
+    const ids = this.#undecided;
+    const from = this.#judged;
+    const verdicts = new Uint8Array(ids.length - from);
+    const until = performance.now() + DECIDE_MS;
+    let reported = false;
+    let next = from;
+    while (next < ids.length) {
+      const object = objects.take(ids[next]!);
+      this.#judged = next + 1;
+      try {
+        verdicts[next - from] = where(object) ? 1 : 0;
+      } catch (error) {
+        // Once is enough: it will most likely fail for all the others as well. An object it fails for is no row.
+        if (!reported) this.#host.report(error);
+        reported = true;
+      }
+      next++;
+      // The filter itself may have closed the view or its resource.
+      if (this.#session !== session || this.id !== id) return false;
+      if (performance.now() > until) break;
+    }
+    raw.viewDecide(id, ids.slice(from, next), verdicts.slice(0, next - from));
+    if (next < ids.length) setTimeout(() => this.changed(), 0);
+    return true;
+  }
+}
+
+function sameOrNew(old: ReadonlyMap<string, number>, flat: (string | number)[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  let same = old.size === flat.length / 2;
+  for (let i = 0; i < flat.length; i += 2) {
+    const [value, count] = [flat[i] as string, flat[i + 1] as number];
+    counts.set(value, count);
+    same &&= old.get(value) === count;
+  }
+  return same ? old : Object.freeze(new Counts(counts));
+}
+
+const numbers = new WeakMap<object, number>();
+let numbered = 0;
+
+/** Functions are equal when they are the same. */
+function numberOf(value: object | undefined): number {
+  if (value === undefined) return 0;
+  let number = numbers.get(value);
+  if (number === undefined) numbers.set(value, (number = ++numbered));
+  return number;
+}
+
+/** The views of one resource that somebody reads or subscribes to. */
+export class SharedViews {
+  readonly #host: ViewHost;
+  readonly #views = new Map<string, SharedView>();
+  readonly #byId = new Map<number, SharedView>();
+  /** Handles that hold on to a view, with and without subscribers. */
+  readonly #claims = new Set<ViewImpl<any>>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(host: ViewHost) {
+    this.#host = host;
+  }
+
+  /** The view of this spec, for a handle that has none. */
+  join(handle: ViewImpl<any>, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): SharedView {
+    const key = keyOf(spec, where);
+    let view = this.#views.get(key);
+    if (view === undefined) this.#views.set(key, (view = new SharedView(this.#host, spec, where)));
+    view.join(handle);
+    this.#claims.add(handle);
+    this.#look();
+    return view;
+  }
+
+  /** It holds on to it no longer. */
+  leave(handle: ViewImpl<any>, view: SharedView, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): void {
+    this.#claims.delete(handle);
+    if (!view.leave(handle)) return;
+    this.#views.delete(keyOf(spec, where));
+    if (view.id !== undefined) this.#byId.delete(view.id);
+    view.close();
+  }
+
+  /** Registers a view with the core, if that is there. */
+  attach(view: SharedView, session: ViewSession | undefined): void {
+    if (session === undefined || !view.attach(session)) return;
+    this.#byId.set(view.id!, view);
+  }
+
+  attachAll(session: ViewSession): void {
+    for (const view of [...this.#views.values()]) this.attach(view, session);
+  }
+
+  detachAll(): void {
+    this.#byId.clear();
+    for (const view of [...this.#views.values()]) view.detach();
+  }
+
+  /** The core has named these. */
+  changed(ids: Uint32Array): void {
+    for (const id of ids) this.#byId.get(id)?.changed();
+  }
+
+  /** What they all tell of their resource may have changed. */
+  statusChanged(): void {
+    for (const view of this.#views.values()) view.changed();
+  }
+
+  /** Ends the claims of those that nobody has read for a while. */
+  #look(): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        const until = Date.now() - this.#host.linger;
+        let waiting = false;
+        for (const handle of [...this.#claims]) {
+          if (handle.isSubscribed) continue;
+          if (handle.lastUse <= until) handle.release();
+          else waiting = true;
+        }
+        if (waiting) this.#look();
+      },
+      // Clamped: a longer timer would fire at once.
+      Math.min(this.#host.linger, 0x7fff_ffff),
+    );
+    // In Node a timer alone is no reason to stay alive.
+    (this.#timer as { unref?: () => void }).unref?.();
+  }
+
+  /** A handle has lost its last subscriber. */
+  left(): void {
+    this.#look();
+  }
+}
+
+function keyOf(spec: RawViewSpec, where: ((object: any) => boolean) | undefined): string {
+  return JSON.stringify([spec, numberOf(where)]);
+}
