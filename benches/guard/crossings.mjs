@@ -119,7 +119,7 @@ await measure("crossings-one-reader", async (resource) => {
 await measure("crossings-view", async (resource) => {
   const view = resource.view({ orderBy: [{ path: "metadata.name" }], window: { offset: 0, limit: 10 } });
   let shown = 0;
-  view.subscribe(() => void (shown += view.getSnapshot().length));
+  view.subscribe(() => void (shown += view.rows.length));
   await turn();
   return () => {
     if (shown === 0) throw new Error("the view showed nothing");

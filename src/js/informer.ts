@@ -4,6 +4,7 @@ import type { ObjectTable } from "./objects.js";
 import type { RawInterruption, RawResource } from "./raw.js";
 import { type Reader, Transformed } from "./reader.js";
 import { RegistrationImpl, Settled } from "./registration.js";
+import { StableArrays } from "./stable-arrays.js";
 import type {
   EventHandler,
   HandlerOptions,
@@ -25,6 +26,8 @@ export interface InformerHost {
   warn(message: string): void;
   /** A use that lasts. */
   acquire(): () => void;
+  /** It starts: from now on it comes and goes with the resource's session. */
+  informerStarts(informer: InformerImpl<any>): void;
   informerStopped(informer: InformerImpl<any>): void;
 }
 
@@ -54,7 +57,7 @@ export class InformerImpl<T> implements Informer<T> {
   readonly #registrations = new Set<RegistrationImpl<T>>();
   readonly #indexers = new Map<string, Path | IndexFunction>();
   readonly #synced = new Settled();
-  readonly #arrays = new Map<string, { ids: Float64Array; objects: WeakRef<readonly T[]> }>();
+  readonly #arrays = new StableArrays<T>();
   #at: Attachment | undefined;
   #hasSynced = false;
   #version = "";
@@ -170,6 +173,7 @@ export class InformerImpl<T> implements Informer<T> {
       return;
     }
     this.#started = true;
+    this.#host.informerStarts(this);
     const release = this.#host.acquire();
     // That may have failed, and ended this.
     if (this.#stopped) return release();
@@ -315,18 +319,16 @@ export class InformerImpl<T> implements Informer<T> {
     }
   }
 
-  /** The same array while it would hold the same. */
   #array(at: Attachment, name: string, ids: Float64Array): readonly T[] {
-    const known = this.#arrays.get(name);
-    const same = known?.objects.deref();
-    if (known !== undefined && same !== undefined && known.ids.length === ids.length && known.ids.every((id, i) => id === ids[i])) {
-      for (const id of ids) at.objects.giveBack(id);
-      return same;
-    }
-    const kept = ids.slice();
-    const array = at.reader === at.objects ? (at.objects.array(ids) as readonly T[]) : Array.from(ids, (id) => this.#shown(at, id)).flat(1);
-    this.#arrays.set(name, { ids: kept, objects: new WeakRef(array) });
-    return array as readonly T[];
+    return this.#arrays.get(
+      name,
+      ids,
+      (ids) => ids.forEach((id) => at.objects.giveBack(id)),
+      (ids) =>
+        at.reader === at.objects
+          ? (at.objects.array(ids) as readonly T[])
+          : Object.freeze(Array.from(ids, (id) => this.#shown(at, id)).flat(1) as T[]),
+    );
   }
 
   /** The object of an id that was just handed out; none where the transform fails on it. */

@@ -4,6 +4,7 @@ import { InformerImpl } from "./informer.js";
 import { ObjectTable } from "./objects.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
 import { sameStatus, toStatus } from "./status.js";
+import { StableArrays } from "./stable-arrays.js";
 import type { Ticker } from "./ticker.js";
 import type {
   DeleteOptions,
@@ -83,7 +84,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   readonly #informers = new Set<InformerImpl<any>>();
   /** Rejects what waits for an answer of the core. */
   readonly #pending = new Set<(error: WatchCacheError) => void>();
-  readonly #arrays = new Map<string, { ids: Float64Array; objects: WeakRef<readonly T[]> }>();
+  readonly #arrays = new StableArrays<T>();
   readonly #values = new Map<string, readonly string[]>();
   #session: Session | undefined;
   #loading: Promise<void> | undefined;
@@ -148,16 +149,12 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   byIndex(index: string, value: string): readonly T[] {
     return this.#look<readonly T[]>([], ({ raw, objects }) => {
       const ids = raw.byIndex(index, value);
-      const name = JSON.stringify([index, value]);
-      const known = this.#arrays.get(name);
-      const same = known?.objects.deref();
-      if (known !== undefined && same !== undefined && sameIds(known.ids, ids)) {
-        for (const id of ids) objects.giveBack(id);
-        return same;
-      }
-      const array: readonly T[] = Array.from(ids, (id) => objects.take(id) as T);
-      this.#arrays.set(name, { ids, objects: new WeakRef(array) });
-      return array;
+      return this.#arrays.get(
+        JSON.stringify([index, value]),
+        ids,
+        (ids) => ids.forEach((id) => objects.giveBack(id)),
+        (ids) => Object.freeze(Array.from(ids, (id) => objects.take(id) as T)),
+      );
     });
   }
 
@@ -166,7 +163,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
       const values = raw.indexValues(index);
       const known = this.#values.get(index);
       if (known !== undefined && known.length === values.length && known.every((value, i) => value === values[i])) return known;
-      this.#values.set(index, values);
+      this.#values.set(index, Object.freeze(values));
       return values;
     });
   }
@@ -198,6 +195,8 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     const informer = new InformerImpl<T>(this, options);
     if (this.#closed) throw closedError(this.name);
     this.#informers.add(informer);
+    // One that is never started leaves with the session.
+    this.#usage.touch();
     const session = this.#ensure();
     if (session !== undefined) informer.attach(session.raw, session.delivery.notifier, session.objects);
     if (options.start ?? true) informer.start();
@@ -275,6 +274,12 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 
   warn(message: string): void {
     this.#host.warn(message);
+  }
+
+  informerStarts(informer: InformerImpl<any>): void {
+    this.#informers.add(informer);
+    const session = this.#session;
+    if (session !== undefined) informer.attach(session.raw, session.delivery.notifier, session.objects);
   }
 
   informerStopped(informer: InformerImpl<any>): void {
@@ -463,7 +468,10 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     this.#values.clear();
     session.delivery.close();
     this.#views.detachAll();
-    for (const informer of this.#informers) informer.detach();
+    for (const informer of this.#informers) {
+      informer.detach();
+      if (!informer.isStarted) this.#informers.delete(informer);
+    }
     try {
       session.raw.close();
     } catch {
@@ -589,8 +597,4 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 /** An object that came too late for who asked. What was given up has none. */
 function discard(id: number | undefined, objects: ObjectTable): void {
   if (id !== undefined) objects.giveBack(id);
-}
-
-function sameIds(a: Float64Array, b: Float64Array): boolean {
-  return a.length === b.length && a.every((id, i) => id === b[i]);
 }

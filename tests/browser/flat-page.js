@@ -71,7 +71,7 @@ function settle() {
     window: { offset: 0, limit: 20 },
     groupBy: "spec.nodeName",
   });
-  view.subscribe(() => void (read += view.getSnapshot().length));
+  view.subscribe(() => void (read += view.rows.length));
   const taken = setInterval(() => void slow.next(), 100);
   return { heard: () => heard, stop: () => clearInterval(taken) };
 }
@@ -105,7 +105,7 @@ function come(i) {
   const view = resource.view({ labelSelector, window: { offset: 0, limit: 5 } });
   const unsubscribe = view.subscribe(nothing);
   const read = resource.view({ window: { offset: 0, limit: 5 } });
-  read.getSnapshot();
+  read.rows;
   const aborted = resource.view({ labelSelector });
   aborted.subscribe(nothing, { signal });
 
@@ -113,7 +113,7 @@ function come(i) {
   const listed = resource.list({ resourceVersion: "0", limit: 5 });
   return async () => {
     await listed;
-    view.getSnapshot();
+    view.rows;
     stopped.stop();
     unsubscribe();
     controller.abort();

@@ -119,7 +119,7 @@ describe("spoiled pages", () => {
           /** @type {string[]} */
           const blinks = [];
           view.subscribe(() => {
-            const { length } = view.getSnapshot();
+            const { length } = view.rows;
             if (length < most) blinks.push(`${length} after ${most}`);
             most = Math.max(most, length);
           });

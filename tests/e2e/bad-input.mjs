@@ -262,7 +262,7 @@ export class Witness {
   constructor(resource, touched = []) {
     this.resource = resource;
     this.view = resource.view();
-    for (const object of this.view.getSnapshot()) {
+    for (const object of this.view.rows) {
       const key = keyIn(object);
       if (!touched.includes(key)) this.#untouched.set(key, resource.peek(key));
     }
@@ -278,7 +278,7 @@ export class Witness {
 
   /** Looks at everything that is held, now. */
   look() {
-    const rows = this.view.getSnapshot();
+    const rows = this.view.rows;
     const keys = new Set(rows.map(keyIn));
     for (const key of this.#rows) if (!keys.has(key) && !this.touched.has(key)) this.harm.push(`the row ${key} vanished`);
     this.#rows = keys;

@@ -84,7 +84,7 @@ function cache(server, options) {
     },
     names: () =>
       view
-        .getSnapshot()
+        .rows
         .map((/** @type {any} */ { metadata }) => metadata.name)
         .sort()
         .join(),
@@ -197,7 +197,7 @@ describe("what users of such clients reported", () => {
       const gone = [];
       theirs.informer.on("delete", (/** @type {any} */ { metadata }) => gone.push(metadata.name));
       let fewest = Infinity;
-      ours.view.subscribe(() => (fewest = Math.min(fewest, ours.view.getSnapshot().length)));
+      ours.view.subscribe(() => (fewest = Math.min(fewest, ours.view.rows.length)));
       ours.informer.addEventHandler({ onDelete: ({ key }) => void assert.fail(`${key} is not gone`) });
       const expired = { type: "ERROR", object: { kind: "Status", status: "Failure", reason: "Expired", code: 410, message: "too old" } };
       let empty = 0;
@@ -323,11 +323,11 @@ describe("what users of such clients reported", () => {
       await settle();
       server.change("ADDED", "c");
       await eventually(() => theirs.names() === "a,b,c" && ours.names() === "a,b,c", "the change");
-      const [held] = ours.view.getSnapshot();
+      const [held] = ours.view.rows;
       for (const stream of server.streams) stream.write(`${JSON.stringify({ type: "MODIFIED", object: pod("a", 50) })}\n`);
       await eventually(() => theirs.informer.get("a", "default").metadata.resourceVersion === "50", "the step back");
       await eventually(() => ours.pods.status.phase === "live" && server.lists.length === 3, "our list");
-      assert.equal(ours.view.getSnapshot()[0], held);
+      assert.equal(ours.view.rows[0], held);
       await settle();
       server.drop();
       await eventually(() => theirs.errors.length > 0, "its error");

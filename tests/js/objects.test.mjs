@@ -26,7 +26,7 @@ test("one version of an object is decoded once, whoever reads it", async () => {
   assert.equal(resource.byIndex("namespace", "a")[0], object);
   assert.equal((await resource.list()).items[0], object);
   assert.equal(await resource.get("a/x"), object);
-  assert.equal(resource.view().getSnapshot()[0], object);
+  assert.equal(resource.view().rows[0], object);
   assert.equal((await resource.watch().next()).value.object, object);
   assert.equal(parses(model), 2, "a/x and a/y, once each");
   model.put(pod("a/x", 11));

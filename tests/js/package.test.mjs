@@ -350,12 +350,12 @@ test("rows stay while the connection does not: drop, expiry, relist by differenc
   view.subscribe(() => sizes.push(view.total));
   await resource.synced();
   await until(() => resource.status.phase === "live");
-  const rows = view.getSnapshot();
+  const rows = view.rows;
   assert.equal(rows.length, 6);
   upstream.drop();
   upstream.put(pod("ns-0/p-0000", { phase: "Failed" }));
-  await until(() => view.getSnapshot()[0].status.phase === "Failed");
-  assert.equal(view.getSnapshot()[1], rows[1], "the others are the same objects");
+  await until(() => view.rows[0].status.phase === "Failed");
+  assert.equal(view.rows[1], rows[1], "the others are the same objects");
 
   let relists = 0;
   resource.addEventListener("relist", () => relists++);
@@ -368,7 +368,7 @@ test("rows stay while the connection does not: drop, expiry, relist by differenc
   assert.equal((await watcher.ended).reason, "relist");
   await next;
   await until(() => view.total === 5);
-  assert.equal(view.getSnapshot()[1], rows[2], "what the relist found unchanged was not decoded anew");
+  assert.equal(view.rows[1], rows[2], "what the relist found unchanged was not decoded anew");
   assert.deepEqual(
     [...new Set(sizes)].filter((size) => size < 5 && size !== 0),
     [],
@@ -404,7 +404,7 @@ test("views on the real core: filter, order, window, counts, where", async () =>
     window: { offset: 1, limit: 2 },
     groupBy: "status.phase",
   });
-  const names = () => view.getSnapshot().map(({ metadata }) => metadata.name);
+  const names = () => view.rows.map(({ metadata }) => metadata.name);
   assert.deepEqual(names(), ["p-0003", "p-0001"]);
   assert.equal(view.total, 5);
   assert.deepEqual(Object.fromEntries(view.counts), { Running: 4, Pending: 1 });
@@ -424,7 +424,7 @@ test("views on the real core: filter, order, window, counts, where", async () =>
   const picky = resource.view({ where: (object) => object.status.phase === "Pending" });
   picky.subscribe(() => {});
   await until(() => picky.total === 1);
-  assert.equal(picky.getSnapshot()[0].metadata.name, "odd");
+  assert.equal(picky.rows[0].metadata.name, "odd");
   upstream.put(pod("ns-2/p-0002", { phase: "Pending" }));
   await until(() => picky.total === 2);
 });

@@ -94,17 +94,17 @@ const withAll = (body, options = {}) =>
         const opened = Array.from({ length: count }, (_, i) => {
           const pods = cache.resource({ version: "v1", resource: "pods", namespace: `ns-${i}` });
           const it = { pods, view: pods.view(), fewest: Infinity };
-          it.view.subscribe(() => (it.fewest = Math.min(it.fewest, it.view.getSnapshot().length)));
+          it.view.subscribe(() => (it.fewest = Math.min(it.fewest, it.view.rows.length)));
           return it;
         });
         Object.assign(globalThis, {
           /** Whether each is live and shows this many rows or more. */
           all: (/** @type {number} */ rows) =>
-            opened.every(({ pods, view }) => pods.status.phase === "live" && view.getSnapshot().length >= rows),
+            opened.every(({ pods, view }) => pods.status.phase === "live" && view.rows.length >= rows),
           phases: () => [...new Set(opened.map(({ pods }) => pods.status.phase))].join(),
           /** The fewest rows that any view has shown since this was called last. */
           fewest: () => {
-            const fewest = Math.min(...opened.map((it) => Math.min(it.fewest, it.view.getSnapshot().length)));
+            const fewest = Math.min(...opened.map((it) => Math.min(it.fewest, it.view.rows.length)));
             for (const it of opened) it.fewest = Infinity;
             return fewest;
           },

@@ -82,7 +82,7 @@ describe("kube-apiserver, from a page", () => {
           pods,
           rows: () =>
             view
-              .getSnapshot()
+              .rows
               .map((/** @type {any} */ o) => `${o.metadata.name}@${o.metadata.resourceVersion}`)
               .sort(),
         });

@@ -21,8 +21,8 @@ export async function watchcache({ items, version, options }) {
     view(hear) {
       const orderBy = [{ path: "status.startTime", descending: true, as: "time" }];
       const view = resource.view({ labelSelector: `${GROUP}!=${HIDDEN}`, orderBy, window: { offset: 0, limit: ROWS } });
-      view.subscribe(() => hear(view.getSnapshot()));
-      hear(view.getSnapshot());
+      view.subscribe(() => hear(view.rows));
+      hear(view.rows);
       return () => view.close();
     },
     keys: () => [...resource.indexValues("namespace")].flatMap((namespace) => resource.byIndex("namespace", namespace)).map(keyOf),

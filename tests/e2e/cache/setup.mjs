@@ -54,7 +54,7 @@ export function follow(resource) {
   const view = resource.view();
   /** @type {Map<string, string>[]} */
   const states = [];
-  const note = () => states.push(new Map(view.getSnapshot().map((/** @type {any} */ o) => [o.metadata.name, o.metadata.resourceVersion])));
+  const note = () => states.push(new Map(view.rows.map((/** @type {any} */ o) => [o.metadata.name, o.metadata.resourceVersion])));
   const stop = view.subscribe(note);
   note();
   return {

@@ -109,7 +109,7 @@ class ModelResource {
   #signals = 0;
   #scheduled = false;
   #synced = false;
-  #status = { phase: "idle", stale: true, attempt: 0 };
+  #status = { phase: "idle", stale: false, attempt: 0 };
   calls = [];
   closed = false;
 
