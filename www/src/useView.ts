@@ -1,79 +1,45 @@
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
-import type { KubeObject, Resource, ResourceStatus, View, ViewSpec, WatchCacheError } from "watchcache";
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import type { KubeObject, Resource, ResourceStatus, View, ViewSnapshot, ViewSpec, ViewWindow, WatchCacheError } from "watchcache";
 
-/** Rows of a view, and where in the whole order they stand. */
-export interface Rows<T> {
-  view: View<T> | undefined;
-  rows: readonly T[];
-  offset: number;
-  total: number;
-  counts: ReadonlyMap<string, number>;
-  /** Why the latest spec was refused. The rows are then those of the last good spec. */
-  error: WatchCacheError | undefined;
-  setWindow(window: { offset: number; limit: number }): void;
+/** What a component shows of a view. */
+export interface Rows<T> extends ViewSnapshot<T> {
+  /** The view that the rows are of. */
+  view: View<T>;
+  setWindow(window: ViewWindow): void;
 }
 
-const NO_COUNTS: ReadonlyMap<string, number> = new Map();
+const nothing = () => () => {};
 
 /**
- * A live view for a component. A new spec opens a new view and closes the old one; a spec that is refused keeps the old one, so rows
- * never vanish over a typo.
+ * A live view for a component. A new spec is a new view; until that is loaded, and where it is refused, the rows before it stay, so they never
+ * vanish over a typo. Nothing needs to be closed: a view that nobody reads ends by itself.
  */
 export function useView<T extends KubeObject>(resource: Resource<T>, spec: ViewSpec<T>): Rows<T> {
-  const [view, setView] = useState<View<T>>();
-  const [error, setError] = useState<WatchCacheError>();
-  const window = useRef({ offset: 0, limit: 0 });
-  const offset = useRef(0);
   const identity = JSON.stringify(spec);
+  // The spec is compared by its content.
+  const [view, refused] = useMemo(() => open(resource, spec), [resource, identity]);
+  const snapshot = useSyncExternalStore(view?.subscribe ?? nothing, () => view?.getSnapshot());
 
-  const held = useRef<View<T>>(undefined);
-  useEffect(() => {
-    try {
-      const opened = resource.view(spec);
-      held.current?.close();
-      held.current = opened;
-      window.current = spec.window ?? { offset: 0, limit: 0 };
-      offset.current = window.current.offset;
-      setView(opened);
-      setError(undefined);
-    } catch (refused) {
-      setError(refused as WatchCacheError);
-    }
-    // The spec is compared by its content.
-  }, [resource, identity]);
-  useEffect(() => () => held.current?.close(), []);
+  const [shown, setShown] = useState<{ view: View<T>; snapshot: ViewSnapshot<T> }>();
+  const usable = view !== undefined && snapshot !== undefined && snapshot.error?.code !== "invalid";
+  const fresh = usable && (snapshot.loaded || shown === undefined || shown.view === view);
+  if (fresh && shown?.snapshot !== snapshot) setShown({ view, snapshot });
 
-  // A snapshot is the same array until its rows change, but total and counts may change beside it: so count the changes.
-  const changes = useRef(0);
-  const subscribe = useCallback(
-    (notify: () => void) =>
-      view?.subscribe(() => {
-        changes.current++;
-        // A moved window comes with the first change after `setWindow`.
-        offset.current = window.current.offset;
-        notify();
-      }) ?? (() => {}),
-    [view],
-  );
-  useSyncExternalStore(subscribe, () => changes.current);
+  const current = fresh ? { view, snapshot } : shown;
+  const target = current?.view;
+  const setWindow = useCallback((window: ViewWindow) => target?.setWindow(window), [target]);
+  const error: WatchCacheError | undefined = refused ?? snapshot?.error;
+  return { ...EMPTY, ...current?.snapshot, view: target, error, setWindow } as Rows<T>;
+}
 
-  const setWindow = useCallback(
-    (wanted: { offset: number; limit: number }) => {
-      if (!view || (wanted.offset === window.current.offset && wanted.limit === window.current.limit)) return;
-      window.current = wanted;
-      view.setWindow(wanted);
-    },
-    [view],
-  );
-  return {
-    view,
-    rows: view?.getSnapshot() ?? [],
-    offset: offset.current,
-    total: view?.total ?? 0,
-    counts: view?.counts ?? NO_COUNTS,
-    error,
-    setWindow,
-  };
+const EMPTY = { rows: [], keys: [], offset: 0, total: 0, counts: new Map<string, number>(), loaded: false, stale: false };
+
+function open<T extends KubeObject>(resource: Resource<T>, spec: ViewSpec<T>): [View<T>, undefined] | [undefined, WatchCacheError] {
+  try {
+    return [resource.view(spec), undefined];
+  } catch (refused) {
+    return [undefined, refused as WatchCacheError];
+  }
 }
 
 /** The resource's status, live. */
