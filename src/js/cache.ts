@@ -1,3 +1,4 @@
+import { bindMethods } from "./bound.js";
 import type { Delivery } from "./delivery.js";
 import { closedError, reporter, WatchCacheError } from "./errors.js";
 import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "./raw.js";
@@ -43,7 +44,13 @@ class CacheImpl extends EventTarget implements ResourceHost {
   readonly #settings: Settings;
   readonly #runtime: Runtime;
   readonly #signal: AbortSignal | undefined;
-  readonly #resources = new Map<string, ResourceImpl<any>>();
+  /** Named once, one is held by who named it, and here only while it is open or kept. */
+  readonly #resources = new Map<string, WeakRef<ResourceImpl<any>>>();
+  readonly #forgotten = new FinalizationRegistry<string>((key) => {
+    if (this.#resources.get(key)?.deref() === undefined) this.#resources.delete(key);
+  });
+  /** Those that would not be the same if they were made anew: paused, or listened to. */
+  readonly #kept = new Set<ResourceImpl<any>>();
   /** Those that are open in the core. */
   readonly #open = new Set<ResourceImpl<any>>();
   #memory: RawMemory | undefined;
@@ -68,12 +75,13 @@ class CacheImpl extends EventTarget implements ResourceHost {
   resource<T extends KubeObject = KubeObject>(spec: string | ResourceSpec | SourceSpec): Resource<T> {
     if (this.#closed) throw closedError();
     const target = readSpec(spec);
-    let resource = this.#resources.get(target.key);
+    let resource = this.#resources.get(target.key)?.deref();
     if (resource === undefined) {
       const start = (module: RawModule, delivery: Delivery) =>
         open(module, this.#settings, target, delivery, (this.#memory ??= new module.RawMemory(this.#settings.maxBytes)));
       resource = new ResourceImpl(this, target.name, start, target.labels);
-      this.#resources.set(target.key, resource);
+      this.#resources.set(target.key, new WeakRef(resource));
+      this.#forgotten.register(resource, target.key);
     }
     return resource as unknown as Resource<T>;
   }
@@ -112,7 +120,7 @@ class CacheImpl extends EventTarget implements ResourceHost {
     if (this.#closed) return;
     this.#closed = true;
     this.#signal?.removeEventListener("abort", this.#abort);
-    for (const resource of [...this.#resources.values()]) resource.close();
+    for (const resource of [...this.#resources.values()]) resource.deref()?.close();
   }
 
   // ------------------------------------------------------------------------ called by the resources
@@ -156,8 +164,13 @@ class CacheImpl extends EventTarget implements ResourceHost {
     this.#stopListening = undefined;
   }
 
+  kept(resource: ResourceImpl<any>): void {
+    this.#kept.add(resource);
+  }
+
   closed(resource: ResourceImpl<any>): void {
-    for (const [key, value] of this.#resources) if (value === resource) this.#resources.delete(key);
+    this.#kept.delete(resource);
+    for (const [key, value] of this.#resources) if (value.deref() === resource) this.#resources.delete(key);
   }
 
   readonly #abort = (): void => void this.close();
@@ -173,6 +186,8 @@ class CacheImpl extends EventTarget implements ResourceHost {
     queueMicrotask(() => this.dispatchEvent(new CustomEvent<WatchCacheError>("error", { detail: error })));
   }
 }
+
+bindMethods(CacheImpl.prototype);
 
 disposable(CacheImpl.prototype, async function (this: CacheImpl) {
   await this.close();

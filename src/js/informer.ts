@@ -1,3 +1,4 @@
+import { bindMethods } from "./bound.js";
 import { closedError, toError, WatchCacheError } from "./errors.js";
 import type { Notifier } from "./notifier.js";
 import type { ObjectTable } from "./objects.js";
@@ -354,6 +355,8 @@ export class InformerImpl<T> implements Informer<T> {
     }
   }
 }
+
+bindMethods(InformerImpl.prototype);
 
 function checked(indexers: Readonly<Record<string, Path | IndexFunction>>): Map<string, Path | IndexFunction> {
   const read = new Map(Object.entries(indexers));

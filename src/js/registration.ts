@@ -1,3 +1,4 @@
+import { bindMethods } from "./bound.js";
 import { isPromise } from "./delivery.js";
 import { closedError, WatchCacheError } from "./errors.js";
 import { DeletedObject, type Notice, NoticeKind } from "./notice.js";
@@ -219,6 +220,8 @@ export class RegistrationImpl<T> implements HandlerRegistration {
     });
   }
 }
+
+bindMethods(RegistrationImpl.prototype);
 
 /** Lets the page have its turn. */
 function turn(): Promise<void> {

@@ -1,3 +1,4 @@
+import { bindMethods } from "./bound.js";
 import { Delivery, Signal } from "./delivery.js";
 import { abortError, closedError, toError, WatchCacheError } from "./errors.js";
 import { InformerImpl } from "./informer.js";
@@ -47,6 +48,8 @@ export interface ResourceHost {
   opened(resource: ResourceImpl<any>): void;
   dropped(resource: ResourceImpl<any>): void;
   closed(resource: ResourceImpl<any>): void;
+  /** It is to be found again as long as the cache lives. */
+  kept(resource: ResourceImpl<any>): void;
 }
 
 /** Opens the resource in the core, without starting it. */
@@ -220,6 +223,11 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     await this.#ask((raw, over) => raw.delete(key, options, over()), signal);
   }
 
+  override addEventListener(...given: Parameters<EventTarget["addEventListener"]>): void {
+    this.#host.kept(this);
+    super.addEventListener(...given);
+  }
+
   // ------------------------------------------------------------------------------------ the stream
 
   async refresh({ reset = false }: { reset?: boolean } = {}): Promise<void> {
@@ -229,6 +237,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   pause(): void {
     if (this.#closed || this.#paused) return;
     this.#paused = true;
+    this.#host.kept(this);
     const session = this.#session;
     if (session?.started && !session.idle) this.#call(() => session.raw.pause());
     this.#announce("status");
@@ -593,6 +602,8 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     this.dispatchEvent(new CustomEvent<ResourceStatus>(name, { detail: this.status }));
   }
 }
+
+bindMethods(ResourceImpl.prototype);
 
 /** An object that came too late for who asked. What was given up has none. */
 function discard(id: number | undefined, objects: ObjectTable): void {

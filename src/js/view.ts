@@ -61,9 +61,7 @@ export class ViewImpl<T> implements View<T> {
       ...(namespaces === undefined ? {} : { namespaces: [...new Set(namespaces)].sort() }),
       ...(labelSelector?.trim() ? { labelSelector: labelSelector.trim() } : {}),
       ...(fieldSelector?.trim() ? { fieldSelector: fieldSelector.trim() } : {}),
-      ...(orderBy === undefined
-        ? {}
-        : { orderBy: orderBy.map(({ path, descending = false, as = "text" }) => ({ path, descending, as })) }),
+      ...(orderBy === undefined ? {} : { orderBy: orderBy.map(({ path, descending = false, as = "text" }) => ({ path, descending, as })) }),
       ...(groupBy === undefined ? {} : { groupBy }),
     };
   }
@@ -115,7 +113,8 @@ export class ViewImpl<T> implements View<T> {
     const { keys, offset } = this.getSnapshot();
     const shared = this.#shared;
     // Of the state of the snapshot, where the core still has that.
-    if (shared?.session !== undefined && shared.loaded && this.#state === shared.state) return shared.session.raw.viewIndexOf(shared.id!, key);
+    if (shared?.session !== undefined && shared.loaded && this.#state === shared.state)
+      return shared.session.raw.viewIndexOf(shared.id!, key);
     const at = keys.indexOf(key);
     return at < 0 ? at : offset + at;
   }
@@ -198,7 +197,16 @@ export class ViewImpl<T> implements View<T> {
     }
     this.#state = shared.state;
     const kept = session === undefined && rows.length > 0;
-    const next = { rows, keys, offset, total, counts, loaded: session !== undefined && loaded, stale: stale || kept, ...(error && { error }) };
+    const next = {
+      rows,
+      keys,
+      offset,
+      total,
+      counts,
+      loaded: session !== undefined && loaded,
+      stale: stale || kept,
+      ...(error && { error }),
+    };
     const names = Object.keys(next) as (keyof typeof next)[];
     if (error === old.error && names.every((name) => next[name] === old[name])) return false;
     this.#snapshot = Object.freeze(next);

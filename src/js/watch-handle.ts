@@ -1,3 +1,4 @@
+import { bindMethods } from "./bound.js";
 import type { WatchEnd, WatchEvent, Watcher } from "./types.js";
 import { disposable, type WatcherImpl } from "./watcher.js";
 
@@ -59,6 +60,8 @@ export class WatcherHandle<T> implements Watcher<T> {
     return this;
   }
 }
+
+bindMethods(WatcherHandle.prototype);
 
 disposable(WatcherHandle.prototype, async function (this: WatcherHandle<unknown>) {
   this.stop();

@@ -394,3 +394,20 @@ test("stats count what is open", async () => {
   assert.equal(resources.length, 1);
   assert.deepEqual([resources[0].name, resources[0].phase, resources[0].objects, resources[0].decoded], ["pods", "live", 1, 1]);
 });
+
+test("r10_methods_of_every_handle_work_detached", async () => {
+  const { cache, model } = await openModel({ objects: [pod("a/x", 1)] });
+  const { resource: open, stats } = cache;
+  const { source } = model.origin;
+  assert.equal(stats().resources.length, 1);
+  const { peek, list, watch, pause, resume } = cache.resource({ source, id: "detached" });
+  assert.equal(open({ source, id: "detached" }).peek, peek, "the same function for whoever names it");
+  peek("a/x");
+  pause();
+  resume();
+  assert.equal(typeof list().then, "function");
+  const { next, stop } = watch();
+  const waiting = next();
+  stop();
+  assert.equal((await waiting).done, true);
+});

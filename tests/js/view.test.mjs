@@ -20,14 +20,17 @@ test("a view filters, orders, windows and counts", async () => {
   });
   const { rows, ...rest } = view.getSnapshot();
   assert.deepEqual(names(view), ["p03", "p02"]);
-  assert.deepEqual({ ...rest, counts: Object.fromEntries(rest.counts) }, {
-    keys: ["a/p03", "a/p02"],
-    offset: 1,
-    total: 5,
-    counts: { Pending: 3, Running: 2 },
-    loaded: true,
-    stale: false,
-  });
+  assert.deepEqual(
+    { ...rest, counts: Object.fromEntries(rest.counts) },
+    {
+      keys: ["a/p03", "a/p02"],
+      offset: 1,
+      total: 5,
+      counts: { Pending: 3, Running: 2 },
+      loaded: true,
+      stale: false,
+    },
+  );
   assert.equal(view.rows, rows);
   assert.equal(view.total, 5);
   assert.equal(view.counts, rest.counts);

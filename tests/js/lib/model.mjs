@@ -129,7 +129,20 @@ class ModelResource {
       },
       matches,
     );
-    for (const name of ["Sync", "Range", "Move", "RangeClose", "Rows", "Total", "Counts", "IndexOf", "Keys", "Loaded", "Error", "Undecided"])
+    for (const name of [
+      "Sync",
+      "Range",
+      "Move",
+      "RangeClose",
+      "Rows",
+      "Total",
+      "Counts",
+      "IndexOf",
+      "Keys",
+      "Loaded",
+      "Error",
+      "Undecided",
+    ])
       this[`view${name}`] = (...given) => this.#views[`view${name}`](...given);
   }
 
