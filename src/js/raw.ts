@@ -164,7 +164,6 @@ export interface RawViewSpec {
   fieldSelector?: string;
   predicate: boolean;
   orderBy?: { path: string; descending?: boolean; as?: string }[];
-  window?: { offset: number; limit: number };
   groupBy?: string;
 }
 
@@ -209,16 +208,31 @@ export interface RawResource {
   update(key: string, change: (id: number) => string | undefined, over: Promise<void>): Promise<number>;
   delete(key: string, options: RawDeleteOptions, over: Promise<void>): Promise<void>;
 
+  /**
+   * Opens a view. It answers for the state of its last `viewSync`, all of it, until the next: what happens meanwhile waits. A flush names a view
+   * for which something waits that may show, once, and not again before its `viewSync`.
+   */
   view(spec: RawViewSpec): number;
-  viewRows(view: number): Float64Array; // ids of the window's rows, pinned
-  viewTotal(view: number): number;
+  /** Closes a view and its ranges. */
+  viewClose(view: number): void;
+  /** Opens a range of a view's rows; there may be any number. */
+  viewRange(view: number, offset: number, limit: number): number;
+  /** Shows in `viewRows` at once: other rows of the same state. */
+  viewMove(range: number, offset: number, limit: number): void;
+  viewRangeClose(range: number): void;
+  /** Takes in what waits, verdicts included; true when a range, total, counts or `viewLoaded` may tell something else than before. */
+  viewSync(view: number): boolean;
+  viewRows(range: number): Float64Array; // ids of the range's rows, pinned
+  viewTotal(view: number): number; // not final before `viewLoaded`
   viewCounts(view: number): (string | number)[]; // flat [value, count]*
   viewIndexOf(view: number, key: string): number; // -1 = no row
-  viewWindow(view: number, offset: number, limit: number): void;
-  /** Ids that pass the selectors and wait for the JavaScript predicate, pinned; `viewDecide` gives the verdicts in the same order. */
+  viewKeys(view: number): string[]; // all, in order
+  /** Whether the list is whole and every object was asked. Before that for the first time, an ordered view has no rows yet; a plain one those found. */
+  viewLoaded(view: number): boolean;
+  /** Ids that pass the selectors and wait for the JavaScript predicate, pinned; `viewDecide` gives the verdicts in the same order, `viewSync` takes them in. */
   viewUndecided(view: number): Float64Array;
   viewDecide(view: number, ids: Float64Array, verdicts: Uint8Array): void;
-  viewClose(view: number): void;
+  keysOf(ids: Float64Array): string[]; // of pinned ids
 
   /** An informer that has not started. */
   informer(options: { resyncPeriod: number; relistUpdates: boolean; readYourWrites: boolean }): number;
