@@ -150,7 +150,6 @@ fn view() -> ViewOptions {
     ViewOptions {
         label_selector: Some("app!=app-3".into()),
         order: vec![("metadata.labels.hash".into(), true, Some("natural".into()))],
-        window: Some((5, 20)),
         group_by: Some("spec.nodeName".into()),
         ..ViewOptions::default()
     }

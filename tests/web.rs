@@ -101,7 +101,9 @@ async fn law_09_no_js_inside_a_borrow_everything_may_be_called_from_a_flush() {
         inside.stop(watcher).expect("stop");
         inside.forget(watcher).expect("forget");
         let view = inside.view(json(r#"{"predicate":false}"#)).expect("view");
-        inside.view_rows(view).expect("rows");
+        let range = inside.view_range(view, 0.0, 10.0).expect("range");
+        inside.view_sync(view).expect("sync");
+        inside.view_rows(range).expect("rows");
         inside.view_close(view).expect("close");
         let _list = inside.list(json(r#"{"resourceVersion":"0"}"#), js_sys::Promise::resolve(&JsValue::UNDEFINED)).expect("list");
         counted.set(counted.get() + 1);
@@ -171,15 +173,26 @@ async fn a_watcher_that_does_not_keep_up_ends_loudly_and_can_resume() {
 #[wasm_bindgen_test]
 async fn views_tell_rows_counts_and_places_and_follow_changes() {
     let world = World::synced().await;
-    let spec = r#"{"predicate":false,"orderBy":[{"path":"status.restarts","as":"number","descending":true}],"groupBy":"metadata.namespace","window":{"offset":0,"limit":2}}"#;
+    let spec =
+        r#"{"predicate":false,"orderBy":[{"path":"status.restarts","as":"number","descending":true}],"groupBy":"metadata.namespace"}"#;
     let view = world.resource.view(json(spec)).unwrap();
-    let keys = || -> Vec<String> { world.resource.view_rows(view).unwrap().to_vec().iter().map(|id| world.key(*id)).collect() };
-    assert_eq!(keys(), ["b/z", "a/y"]);
+    let range = world.resource.view_range(view, 0.0, 2.0).unwrap();
+    assert!(world.resource.view_loaded(view).unwrap());
+    let keys = || world.resource.keys_of(&world.resource.view_rows(range).unwrap()).unwrap().join(" ");
+    assert_eq!(keys(), "b/z a/y");
     assert_eq!(world.resource.view_total(view).unwrap(), 3.0);
     assert_eq!(world.resource.view_counts(view).unwrap().join(" "), "a 2 b 1");
     assert_eq!(world.resource.view_index_of(view, "a/x").unwrap(), 2.0);
     world.source.push(&frame("MODIFIED", &pod("a/x", 9, "web")));
-    until("the view was told", || keys() == ["a/x", "b/z"]).await;
+    let told = |flush: JsValue| Array::from(&Reflect::get(&flush, &"views".into()).unwrap()).iter().any(|id| id == view);
+    until("the view was told", || world.recorder.flushes().iter().any(told)).await;
+    assert_eq!(keys(), "b/z a/y", "nothing moves before somebody looks");
+    assert!(world.resource.view_sync(view).unwrap());
+    assert_eq!(keys(), "a/x b/z");
+    world.resource.view_move(range, 1.0, 9.0).unwrap();
+    assert_eq!(keys(), "b/z a/y");
+    assert_eq!(world.resource.view_keys(view).unwrap().join(" "), "a/x b/z a/y");
+    world.resource.view_range_close(range).unwrap();
     let error = world.resource.view(json(r#"{"predicate":false,"labelSelector":"app in web"}"#)).unwrap_err();
     assert_eq!(code(&error), "invalid");
 }
@@ -192,6 +205,9 @@ async fn a_predicate_decides_before_a_row_shows() {
     let waiting = world.resource.view_undecided(view).unwrap();
     assert_eq!(waiting.length(), 3);
     world.resource.view_decide(view, &waiting, &Uint8Array::from(&[1, 0, 1][..])).unwrap();
+    assert!(!world.resource.view_loaded(view).unwrap());
+    assert!(world.resource.view_sync(view).unwrap());
+    assert!(world.resource.view_loaded(view).unwrap());
     assert_eq!(world.resource.view_total(view).unwrap(), 2.0);
     assert_eq!(world.resource.view_undecided(view).unwrap().length(), 0);
 }

@@ -214,6 +214,7 @@ impl Cacher {
         self.informers.replaced(&differences, &self.store, &self.fields.borrow(), now);
         self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
         self.lists += 1;
+        self.views.listed();
         self.metrics.initializations.inc();
         #[allow(clippy::cast_precision_loss)]
         self.metrics.initialization_duration.set(now.saturating_sub(self.round_began) as f64 / 1000.0);
@@ -447,7 +448,20 @@ impl Cacher {
 
     /// Opens a live view.
     pub fn open_view(&mut self, options: &ViewOptions) -> Result<u32, Error> {
-        self.views.open(options, &self.store, &mut self.fields.borrow_mut())
+        self.views.open(options, &self.store, self.lists > 0, &mut self.fields.borrow_mut())
+    }
+
+    /// Has a view take in what waits for it, and says whether it may show something else now.
+    pub fn sync_view(&mut self, id: u32) -> bool {
+        self.views.sync(id, self.lists > 0, &self.fields.borrow())
+    }
+
+    /// Has views that are being built find some more of their rows; whether there are still more.
+    pub fn build_views(&mut self, most: usize) -> bool {
+        if self.views.is_unfinished() {
+            self.views.go_on(&self.store, most, &self.fields.borrow());
+        }
+        self.views.is_unfinished()
     }
 
     /// The wanted paths.

@@ -19,7 +19,7 @@ use crate::informer::informers::Notices;
 use crate::json::fields::FieldSet;
 use crate::object::{IndexValues, Object};
 use crate::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
-use crate::runtime::slice::Slice;
+use crate::runtime::slice::{SLICE_MS, Slice};
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::Source;
 use crate::status::{Error, ErrorCode};
@@ -37,6 +37,9 @@ const REST_SLICE_MS: Millis = 3;
 const REST_BATCH: usize = 32;
 /// So many times at most in one slice.
 const REST_BATCHES: usize = 8;
+/// Objects that views are asked about between two looks at the clock, and so many times at most in one slice.
+const BUILD_BATCH: usize = 64;
+const BUILD_BATCHES: usize = 64;
 /// The most that slow watchers may cost everybody at once.
 const BUDGET_MAX_MS: Millis = 100;
 
@@ -95,6 +98,7 @@ pub struct Resource {
     checking: RefCell<Option<oneshot::Sender<()>>>,
     // Held while there is something to pack; its end ends that, and its timer.
     packing: RefCell<Option<oneshot::Sender<()>>>,
+    building: Cell<bool>,
 }
 
 impl Resource {
@@ -122,6 +126,7 @@ impl Resource {
             room: RefCell::new(None),
             checking: RefCell::new(None),
             packing: RefCell::new(None),
+            building: Cell::new(false),
         }))
     }
 
@@ -323,6 +328,9 @@ impl Resource {
         if self.cacher.borrow().has_output() {
             self.plan_flush();
         }
+        if self.cacher.borrow().views.is_unfinished() {
+            self.keep_building();
+        }
     }
 
     /// Completes when the first list is applied.
@@ -477,6 +485,43 @@ impl Resource {
         drop(cacher);
         self.settle_memory();
         more
+    }
+
+    /// Has views find their rows, in slices that leave the host its turn.
+    fn keep_building(self: &Rc<Self>) {
+        if self.building.replace(true) {
+            return;
+        }
+        let this = Rc::downgrade(self);
+        let runtime = self.runtime.clone();
+        self.runtime.spawn(
+            async move {
+                loop {
+                    runtime.yield_now().await;
+                    let Some(this) = this.upgrade() else { return };
+                    if !this.build_slice() {
+                        this.building.set(false);
+                        return this.tell_soon();
+                    }
+                    this.tell_soon();
+                }
+            }
+            .boxed_local(),
+        );
+    }
+
+    fn build_slice(&self) -> bool {
+        let began = self.runtime.now();
+        let mut cacher = self.cacher.borrow_mut();
+        let mut batches = 0;
+        // In virtual time the clock stands still meanwhile: the number of objects bounds a slice as well.
+        while cacher.build_views(BUILD_BATCH) {
+            batches += 1;
+            if batches == BUILD_BATCHES || self.runtime.now().saturating_sub(began) >= SLICE_MS {
+                return true;
+            }
+        }
+        false
     }
 
     /// Looks after bookmarks and deadlines while a watcher needs it.

@@ -98,6 +98,11 @@ impl Store {
         range.take_while(move |(key, _)| key.starts_with(&*prefix)).map(|(_, object)| object)
     }
 
+    /// The objects behind a key, in key order.
+    pub fn behind(&self, key: &str) -> impl Iterator<Item = &Rc<Object>> {
+        self.objects.range::<str, _>((Bound::Excluded(key), Bound::Unbounded)).map(|(_, object)| object)
+    }
+
     /// The objects of a namespace in key order; all for the empty namespace.
     pub fn namespace(&self, namespace: &str) -> impl Iterator<Item = &Rc<Object>> {
         let prefix = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };

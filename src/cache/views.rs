@@ -7,7 +7,7 @@ use slab::Slab;
 use crate::cache::store::Store;
 use crate::json::fields::{FieldSet, Slot};
 use crate::json::path::Path;
-use crate::object::Object;
+use crate::object::{Object, ObjectId};
 use crate::status::{Error, ErrorCode};
 use crate::view::{OrderAs, OrderBy, View, ViewSpec, Window};
 use crate::watch::filter::{invalid_selector, parse_selectors};
@@ -23,34 +23,37 @@ pub struct ViewOptions {
     pub field_selector: Option<String>,
     /// Path, whether descending, and how values compare (`text`, `natural`, `number`, `quantity`, `time`).
     pub order: Vec<(String, bool, Option<String>)>,
-    /// Offset and limit of the rows that are wanted.
-    pub window: Option<(usize, usize)>,
     /// The path whose values are counted.
     pub group_by: Option<String>,
     /// Whether a condition outside decides too.
     pub predicate: bool,
 }
 
+/// A store of no more objects is looked through at once when a view opens.
+const AT_ONCE: usize = 1_000;
+
 struct Open {
     view: View,
     // Of the fields that it orders and groups by.
     _slots: Vec<Slot>,
-    // Something was told to the view since it was last looked at.
-    touched: bool,
-    // It was said to have changed, and has not been read since: it need not be said again.
+    // It stands among those that somebody should look at, or was named to somebody who has not looked yet: it need not be said again.
     told: bool,
 }
 
-/// The open views by id.
+/// The open views by id, and the ranges of their rows.
 #[derive(Default)]
 pub struct Views {
     views: Slab<Open>,
-    touched: Vec<u32>,
+    // The view of each.
+    ranges: Slab<u32>,
+    stirred: Vec<u32>,
+    // Some view has more to find, or more to take in than one look does.
+    unfinished: bool,
 }
 
 impl Views {
-    /// Opens a view on a store. Fails on a selector or path with a mistake.
-    pub fn open(&mut self, options: &ViewOptions, store: &Store, fields: &mut FieldSet) -> Result<u32, Error> {
+    /// Opens a view on a store, whose list is whole or not. Fails on a selector or path with a mistake.
+    pub fn open(&mut self, options: &ViewOptions, store: &Store, listed: bool, fields: &mut FieldSet) -> Result<u32, Error> {
         let predicate = parse_selectors(options.label_selector.as_deref(), options.field_selector.as_deref())?;
         let mut slots = Vec::new();
         let mut slot = |what: &str, path: &str, fields: &mut FieldSet| {
@@ -70,79 +73,130 @@ impl Views {
             label: predicate.label,
             field: predicate.field,
             order,
-            window: options.window.map(|(offset, limit)| Window { offset, limit }),
             group_by,
             predicate: options.predicate,
         };
         let mut view = View::new(spec, fields).map_err(|error| invalid_selector("fieldSelector", &error))?;
-        view.reset(store.iter(), fields);
-        view.take_changes();
-        let id = u32::try_from(self.views.insert(Open { view, _slots: slots, touched: false, told: false })).unwrap_or(u32::MAX);
-        Ok(id)
+        if store.len() <= AT_ONCE {
+            view.fill(store.iter(), fields);
+        } else {
+            view.begin();
+            self.unfinished = true;
+        }
+        view.sync(listed, fields);
+        Ok(number(self.views.insert(Open { view, _slots: slots, told: false })))
     }
 
-    /// Closes a view.
+    /// Closes a view and its ranges.
     pub fn close(&mut self, id: u32) {
-        self.views.try_remove(id as usize);
-        // Its id may stay among the touched ones: it then names nothing, or a view that says that nothing has changed.
-        if self.views.is_empty() {
-            self.touched.clear();
+        let Some(open) = self.views.try_remove(id as usize) else { return };
+        for range in open.view.ranges() {
+            self.ranges.try_remove(range as usize);
         }
+        // Its id may stay among the stirred ones: it then names nothing, or a view that says for itself whether it is one.
+        if self.views.is_empty() {
+            self.stirred.clear();
+        }
+    }
+
+    /// Opens a range of the rows of a view.
+    pub fn open_range(&mut self, id: u32, window: Window) -> Option<u32> {
+        let open = self.views.get_mut(id as usize)?;
+        let range = number(self.ranges.insert(id));
+        open.view.open_range(range, window);
+        self.notice(id);
+        Some(range)
+    }
+
+    /// Moves a range. Its rows are others at once, and of the same state.
+    pub fn move_range(&mut self, range: u32, window: Window) {
+        if let Some(id) = self.ranges.get(range as usize).copied() {
+            self.views[id as usize].view.move_range(range, window);
+            self.notice(id);
+        }
+    }
+
+    /// Closes a range.
+    pub fn close_range(&mut self, range: u32) {
+        if let Some(id) = self.ranges.try_remove(range as usize) {
+            self.views[id as usize].view.close_range(range);
+        }
+    }
+
+    /// The view that a range belongs to.
+    pub fn of_range(&self, range: u32) -> Option<&View> {
+        self.get(*self.ranges.get(range as usize)?)
     }
 
     /// Tells every view of a change of the store.
     pub fn change(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>, fields: &FieldSet) {
         for (id, open) in &mut self.views {
             open.view.change(before, after, fields);
-            if !std::mem::replace(&mut open.touched, true) && !open.told {
-                self.touched.extend(u32::try_from(id));
+            if open.view.is_stirred() && !std::mem::replace(&mut open.told, true) {
+                self.stirred.push(number(id));
             }
         }
     }
 
-    /// A view, to ask for what is always of the present. Its rows are as they were last read.
+    /// The list of objects is whole.
+    pub fn listed(&mut self) {
+        self.stir(|view| !view.is_loaded());
+    }
+
+    /// A view, as of its last look.
     pub fn get(&self, id: u32) -> Option<&View> {
         self.views.get(id as usize).map(|open| &open.view)
     }
 
-    /// A view with its rows up to date. From now on its changes are told again.
-    pub fn read(&mut self, id: u32) -> Option<&View> {
-        let open = self.views.get_mut(id as usize)?;
+    /// Has a view take in what waits, and says whether it may show something else now. From here on its changes are told again.
+    pub fn sync(&mut self, id: u32, listed: bool, fields: &FieldSet) -> bool {
+        let Some(open) = self.views.get_mut(id as usize) else { return false };
         open.told = false;
-        if std::mem::take(&mut open.touched) {
-            open.view.take_changes();
-        }
-        Some(&open.view)
+        let changed = open.view.sync(listed, fields);
+        self.unfinished |= open.view.is_behind();
+        changed
     }
 
-    /// A view to move or decide.
-    pub fn get_mut(&mut self, id: u32) -> Option<&mut View> {
-        let open = self.views.get_mut(id as usize)?;
-        if !std::mem::replace(&mut open.touched, true) && !open.told {
-            self.touched.push(id);
+    /// The verdict on an object that waits for one.
+    pub fn decide(&mut self, id: u32, object: ObjectId, passes: bool) {
+        if let Some(open) = self.views.get_mut(id as usize) {
+            open.view.decide(object, passes);
+            self.notice(id);
         }
-        Some(&mut open.view)
     }
 
-    /// The views whose rows, total or counts have changed, or that wait for verdicts. One that was named costs nothing more until somebody
-    /// has [`read`](Views::read) it: in a burst of events the first alone is told, and what the others changed is read along.
+    /// The views that may show something else, or that wait for verdicts, when somebody looks. One that was named costs nothing more until
+    /// somebody has: in a burst of events the first alone is told, and what the others changed is taken in along with it.
     pub fn take_changed(&mut self) -> Vec<u32> {
-        let touched = std::mem::take(&mut self.touched);
-        let changed = |id: &u32| {
-            self.views.get_mut(*id as usize).is_some_and(|open| {
-                if !std::mem::take(&mut open.touched) {
-                    return false; // read meanwhile
-                }
-                open.told = open.view.take_changes().any() || open.view.undecided().len() > 0;
-                open.told
-            })
-        };
-        touched.into_iter().filter(changed).collect()
+        let mut named = std::mem::take(&mut self.stirred);
+        named.retain(|id| {
+            let Some(open) = self.views.get_mut(*id as usize) else { return false };
+            open.told = open.view.is_stirred();
+            open.told
+        });
+        named
     }
 
     /// Whether some view may have changed.
     pub fn has_changes(&self) -> bool {
-        !self.touched.is_empty()
+        !self.stirred.is_empty()
+    }
+
+    /// Whether [`go_on`](Views::go_on) has something to do.
+    pub fn is_unfinished(&self) -> bool {
+        self.unfinished
+    }
+
+    /// Has the views that are being built find some more of their rows, and those that are behind looked at again.
+    pub fn go_on(&mut self, store: &Store, most: usize, fields: &FieldSet) {
+        self.unfinished = false;
+        for (_, open) in &mut self.views {
+            if let Some(key) = open.view.finds_behind().map(ToOwned::to_owned) {
+                open.view.find(store.behind(&key).take(most), fields);
+                self.unfinished |= open.view.finds_behind().is_some();
+            }
+        }
+        self.stir(View::is_behind);
     }
 
     /// How many views are open.
@@ -154,6 +208,29 @@ impl Views {
     pub fn is_empty(&self) -> bool {
         self.views.is_empty()
     }
+
+    /// Has those looked at for which that is so, or that have found something.
+    fn stir(&mut self, which: fn(&View) -> bool) {
+        for (id, open) in &mut self.views {
+            if which(&open.view) {
+                open.view.stir();
+            }
+            if open.view.is_stirred() && !std::mem::replace(&mut open.told, true) {
+                self.stirred.push(number(id));
+            }
+        }
+    }
+
+    fn notice(&mut self, id: u32) {
+        let open = &mut self.views[id as usize];
+        if open.view.is_stirred() && !std::mem::replace(&mut open.told, true) {
+            self.stirred.push(id);
+        }
+    }
+}
+
+fn number(id: usize) -> u32 {
+    u32::try_from(id).unwrap_or(u32::MAX)
 }
 
 fn order_as(kind: Option<&str>) -> Result<OrderAs, Error> {
@@ -179,53 +256,87 @@ mod tests {
     use super::*;
     use crate::testing::labelled;
 
-    #[test]
-    fn a_view_hears_of_changes_once_a_flush_and_only_while_open() {
-        let mut fields = FieldSet::new(Vec::new());
+    fn opened(options: &ViewOptions, store: &Store, fields: &mut FieldSet) -> (Views, u32, u32) {
         let mut views = Views::default();
-        let mut store = Store::new();
-        store.upsert(labelled("a/x", 1, &[("app", "web")]));
-        let options = ViewOptions { label_selector: Some("app=web".into()), ..ViewOptions::default() };
-        let id = views.open(&options, &store, &mut fields).unwrap();
-        assert_eq!(views.get(id).unwrap().total(), 1);
-        assert!(views.take_changed().is_empty(), "what was there at the start is no change");
+        let id = views.open(options, store, true, fields).unwrap();
+        let range = views.open_range(id, Window::ALL).unwrap();
+        (views, id, range)
+    }
 
-        for (version, app) in [(2, "web"), (3, "web"), (4, "db")] {
-            views.change(None, Some(&labelled("a/y", version, &[("app", app)])), &fields);
-        }
-        assert!(views.take_changed().is_empty(), "y came and went within one flush");
-        views.change(None, Some(&labelled("a/z", 5, &[("app", "web")])), &fields);
-        assert_eq!(views.take_changed(), [id]);
-        let rows = |view: &View| view.rows().iter().map(|row| row.key().to_string()).collect::<Vec<_>>();
-        assert_eq!(views.read(id).map(rows), Some(vec!["a/x".into(), "a/z".into()]));
-        views.close(id);
-        views.change(None, Some(&labelled("a/q", 6, &[("app", "web")])), &fields);
-        assert!(!views.has_changes());
+    fn rows(views: &Views, range: u32) -> Vec<String> {
+        views.of_range(range).unwrap().rows(range).map(|row| row.key().to_string()).collect()
     }
 
     #[test]
-    fn a_view_that_nobody_has_read_is_not_told_again() {
+    fn a_view_hears_of_changes_once_a_flush_and_only_while_open() {
         let mut fields = FieldSet::new(Vec::new());
-        let mut views = Views::default();
-        let id = views.open(&ViewOptions::default(), &Store::new(), &mut fields).unwrap();
-        let count = |view: &View| view.rows().len();
+        let mut store = Store::new();
+        store.upsert(labelled("a/x", 1, &[("app", "web")]));
+        let options = ViewOptions { label_selector: Some("app=web".into()), ..ViewOptions::default() };
+        let (mut views, id, range) = opened(&options, &store, &mut fields);
+        assert_eq!((views.get(id).unwrap().total(), views.get(id).unwrap().is_loaded()), (1, true));
+        assert!(views.take_changed().is_empty(), "what was there at the start is no change");
+
+        let y = |version, app| labelled("a/y", version, &[("app", app)]);
+        views.change(None, Some(&y(1, "db")), &fields);
+        assert!(!views.has_changes(), "y is none of its objects");
+        views.change(Some(&y(1, "db")), Some(&y(2, "web")), &fields);
+        views.change(Some(&y(2, "web")), None, &fields);
+        assert!(views.take_changed().is_empty(), "y came and went within one flush");
+        views.change(None, Some(&labelled("a/z", 5, &[("app", "web")])), &fields);
+        assert_eq!(views.take_changed(), [id]);
+        assert_eq!(rows(&views, range), ["a/x"], "nothing moves before somebody looks");
+        assert!(views.sync(id, true, &fields));
+        assert_eq!(rows(&views, range), ["a/x", "a/z"]);
+        views.close(id);
+        views.change(None, Some(&labelled("a/q", 6, &[("app", "web")])), &fields);
+        assert!(!views.has_changes());
+        assert!(views.of_range(range).is_none(), "its ranges went with it");
+    }
+
+    #[test]
+    fn a_view_that_nobody_has_looked_at_is_not_told_again() {
+        let mut fields = FieldSet::new(Vec::new());
+        let (mut views, id, range) = opened(&ViewOptions::default(), &Store::new(), &mut fields);
         views.change(None, Some(&labelled("a/x", 1, &[])), &fields);
         assert_eq!(views.take_changed(), [id]);
         views.change(None, Some(&labelled("a/y", 2, &[])), &fields);
         assert!(!views.has_changes(), "it is known already");
-        assert_eq!(views.get(id).map(count), Some(1), "rows stay as they were read");
-        assert_eq!(views.read(id).map(count), Some(2), "whoever reads it reads all");
+        assert!(views.sync(id, true, &fields));
+        assert_eq!(rows(&views, range).len(), 2, "whoever looks sees all");
         assert!(views.take_changed().is_empty());
         views.change(None, Some(&labelled("a/z", 3, &[])), &fields);
         assert_eq!(views.take_changed(), [id]);
 
-        // One that is read between its change and the flush is not told of what was read.
-        assert_eq!(views.read(id).map(count), Some(3));
+        // One that is looked at between its change and the flush is not told of what was seen.
+        assert!(views.sync(id, true, &fields));
         views.change(None, Some(&labelled("a/q", 4, &[])), &fields);
-        assert_eq!(views.read(id).map(count), Some(4));
+        assert!(views.sync(id, true, &fields));
         assert!(views.has_changes() && views.take_changed().is_empty());
         views.change(None, Some(&labelled("a/r", 5, &[])), &fields);
         assert_eq!(views.take_changed(), [id]);
+        assert!(views.sync(id, true, &fields));
+        assert!(!views.sync(id, true, &fields), "a second look finds nothing new");
+    }
+
+    #[test]
+    fn a_range_that_moves_to_where_something_waits_is_told() {
+        let mut fields = FieldSet::new(Vec::new());
+        let mut store = Store::new();
+        let objects: Vec<Rc<Object>> = (0..9).map(|i| labelled(&format!("a/{i}"), 1, &[])).collect();
+        objects.iter().for_each(|object| _ = store.upsert(object.clone()));
+        let mut views = Views::default();
+        let id = views.open(&ViewOptions::default(), &store, true, &mut fields).unwrap();
+        let range = views.open_range(id, Window { offset: 0, limit: 2 }).unwrap();
+        views.change(Some(&objects[7]), Some(&labelled("a/7", 2, &[])), &fields);
+        assert!(!views.has_changes(), "nobody sees that row");
+        views.move_range(range, Window { offset: 6, limit: 2 });
+        assert_eq!(rows(&views, range), ["a/6", "a/7"]);
+        let version = |views: &Views| views.of_range(range).unwrap().rows(range).nth(1).unwrap().version().to_string();
+        assert_eq!(version(&views), "1", "it is of the same state");
+        assert_eq!(views.take_changed(), [id]);
+        assert!(views.sync(id, true, &fields));
+        assert_eq!(version(&views), "2");
     }
 
     #[test]
@@ -238,7 +349,7 @@ mod tests {
             ViewOptions { group_by: Some("a[".into()), ..ViewOptions::default() },
             ViewOptions { field_selector: Some("a".into()), ..ViewOptions::default() },
         ] {
-            let error = Views::default().open(&options, &store, &mut fields).unwrap_err();
+            let error = Views::default().open(&options, &store, true, &mut fields).unwrap_err();
             assert_eq!(error.code, ErrorCode::Invalid);
         }
     }

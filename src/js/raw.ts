@@ -208,25 +208,33 @@ export interface RawResource {
   update(key: string, change: (id: number) => string | undefined, over: Promise<void>): Promise<number>;
   delete(key: string, options: RawDeleteOptions, over: Promise<void>): Promise<void>;
 
+  /**
+   * Opens a view. It answers for the state of its last `viewSync`, all of it, until the next: what happens meanwhile waits. A flush names a view
+   * for which something waits that may show, once, and not again before its `viewSync`.
+   */
   view(spec: RawViewSpec): number;
+  /** Closes a view and its ranges. */
   viewClose(view: number): void;
-  /** Rows of a view from an offset. Ids of ranges are the resource's own. */
+  /** Opens a range of a view's rows; there may be any number. */
   viewRange(view: number, offset: number, limit: number): number;
+  /** Shows in `viewRows` at once: other rows of the same state. */
   viewMove(range: number, offset: number, limit: number): void;
   viewRangeClose(range: number): void;
-  /** Takes in what has changed; whether anything may be another. All that follows is of that state until the next call. */
+  /** Takes in what waits, verdicts included; true when a range, total, counts or `viewLoaded` may tell something else than before. */
   viewSync(view: number): boolean;
-  viewRows(range: number): Float64Array; // ids, pinned
-  viewTotal(view: number): number;
+  viewRows(range: number): Float64Array; // ids of the range's rows, pinned
+  viewTotal(view: number): number; // not final before `viewLoaded`
   viewCounts(view: number): (string | number)[]; // flat [value, count]*
   viewIndexOf(view: number, key: string): number; // -1 = no row
-  viewKeys(view: number): string[]; // of all rows, in order
-  viewLoaded(view: number): boolean; // the list is whole, and every object was asked
-  viewError(view: number): RawError | undefined; // why it stands still
-  keysOf(ids: Float64Array): string[];
-  /** Ids that pass the selectors and wait for the JavaScript predicate, pinned; `viewDecide` gives the verdicts in the same order. */
+  viewKeys(view: number): string[]; // all, in order
+  /** Whether the list is whole and every object was asked. Before that for the first time, an ordered view has no rows yet; a plain one those found. */
+  viewLoaded(view: number): boolean;
+  /** Why it stands still, such as that there is no memory for it. */
+  viewError?(view: number): RawError | undefined;
+  /** Ids that pass the selectors and wait for the JavaScript predicate, pinned; `viewDecide` gives the verdicts in the same order, `viewSync` takes them in. */
   viewUndecided(view: number): Float64Array;
   viewDecide(view: number, ids: Float64Array, verdicts: Uint8Array): void;
+  keysOf(ids: Float64Array): string[]; // of pinned ids
 
   /** An informer that has not started. */
   informer(options: { resyncPeriod: number; relistUpdates: boolean; readYourWrites: boolean }): number;

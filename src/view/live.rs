@@ -1,4 +1,4 @@
-//! The live view: rows kept in order as objects change.
+//! The live view: rows kept in order, and a state that stands still between two looks.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,76 +13,81 @@ use crate::object::{Object, ObjectId};
 use crate::selector::{Matcher, Predicate, SelectorError};
 use crate::sort::sort_by;
 
+use super::build::Build;
 use super::count::Counts;
 use super::order::{OrderBy, write_sort_key};
 use super::ranks::Ranks;
 use super::{ViewSpec, Window};
 
-/// A filtered, ordered, windowed and counted picture of a resource's objects, kept up to date change by change.
+/// A filtered, ordered and counted picture of a resource's objects, with any number of ranges of its rows that somebody looks at.
 ///
-/// A change costs a logarithm of the number of rows. What is read between two calls of [`take_changes`](View::take_changes)
-/// is of two kinds: [`rows`](View::rows) and [`changed_rows`](View::changed_rows) stay as the last call left them;
-/// [`total`](View::total), [`counts`](View::counts) and [`index_of`](View::index_of) are always of the present.
+/// It answers for the state of the last [`sync`](View::sync), all of it: rows, total, counts, positions. What happens meanwhile waits, merged by
+/// object, and the next `sync` takes it in. A new version costs the same however many rows there are, unless it moves its row or a row comes or
+/// goes: those cost a logarithm.
 pub struct View {
     matcher: Matcher,
     namespaces: Option<FxHashSet<String>>,
-    order: Vec<OrderBy>,
+    pub(super) order: Vec<OrderBy>,
     group_by: Option<usize>,
-    predicate: bool,
-    window: Window,
-    rows: Slab<Row>,
-    by_key: FxHashMap<Key, u32>,
-    ranks: Ranks,
-    counts: Counts,
-    waiting: BTreeMap<ObjectId, Waiting>,
-    waiting_by_key: FxHashMap<Key, ObjectId>,
+    pub(super) predicate: bool,
+    pub(super) rows: Slab<Row>,
+    pub(super) by_key: FxHashMap<Key, u32>,
+    pub(super) ranks: Ranks,
+    pub(super) counts: Counts,
+    /// What waits for a verdict, or for its verdict to be taken in.
+    pub(super) waiting: BTreeMap<ObjectId, Waiting>,
+    pub(super) waiting_by_key: FxHashMap<Key, ObjectId>,
+    pub(super) decided: Vec<(ObjectId, bool)>,
+    pub(super) pending: Vec<Pending>,
     /// The sort key of what is being placed.
-    sort_key: Vec<u8>,
-    shown: Vec<Rc<Object>>,
-    /// The rows that they are.
-    shown_rows: Vec<u32>,
-    shown_total: usize,
-    changed_rows: Vec<usize>,
-    /// Whether the window may differ from `shown`.
-    stale: bool,
-}
-
-/// What differs since the last look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Changes {
-    /// The window shows other rows, or other versions of them, or in another order.
-    pub window_changed: bool,
-    /// The number of rows.
-    pub total_changed: bool,
-    /// The count of some group.
-    pub counts_changed: bool,
-}
-
-impl Changes {
-    /// Whether anything differs.
-    pub fn any(&self) -> bool {
-        self.window_changed || self.total_changed || self.counts_changed
-    }
+    pub(super) sort_key: Vec<u8>,
+    ranges: Vec<(u32, Window)>,
+    /// The rows that stand in a range; more than that where a range shows them all.
+    shown: Vec<u32>,
+    shows_all: bool,
+    pub(super) build: Build,
+    /// Whether what waits may show.
+    pub(super) stirred: bool,
+    /// Whether what has been taken in since the last look shows.
+    pub(super) changed: bool,
+    pub(super) loaded: bool,
+    /// Whether the last look has left something for the next.
+    pub(super) behind: bool,
 }
 
 /// An object with its place in the order. No two have the same sort key.
-struct Row {
-    sort_key: Box<[u8]>,
-    group: Option<Rc<str>>,
-    object: Rc<Object>,
-    /// Whether the window shows it.
-    shown: bool,
+pub(super) struct Row {
+    pub(super) sort_key: Box<[u8]>,
+    pub(super) group: Option<Rc<str>>,
+    pub(super) object: Rc<Object>,
+    /// Where among `pending` its next state waits.
+    pub(super) pending: u32,
+    /// Whether it has a place yet. One without waits to be taken in.
+    pub(super) ranked: bool,
+    /// Whether a range shows it.
+    pub(super) shown: bool,
 }
 
-/// An object that waits for a verdict, and what a row of it needs.
-struct Waiting {
-    sort_key: Box<[u8]>,
-    group: Option<Rc<str>>,
-    object: Rc<Object>,
+/// Nothing waits for a row.
+pub(super) const NOTHING: u32 = u32::MAX;
+
+/// What a row becomes at the next look.
+pub(super) struct Pending {
+    pub(super) row: u32,
+    /// None: it goes.
+    pub(super) object: Option<Rc<Object>>,
+    /// Whether its place and its group are those that the row has.
+    pub(super) stays: bool,
+}
+
+/// An object that waits for a verdict.
+pub(super) struct Waiting {
+    pub(super) object: Rc<Object>,
+    pub(super) decided: bool,
 }
 
 impl View {
-    /// An empty view. Registers the fields that its selectors read; fails on a field that is no path.
+    /// A view without rows. Registers the fields that its selectors read; fails on a field that is no path.
     pub fn new(spec: ViewSpec, fields: &mut FieldSet) -> Result<Self, SelectorError> {
         Ok(View {
             matcher: Matcher::new(Predicate { label: spec.label, field: spec.field }, fields)?,
@@ -90,165 +95,143 @@ impl View {
             order: spec.order,
             group_by: spec.group_by,
             predicate: spec.predicate,
-            window: spec.window.unwrap_or(Window::ALL),
             rows: Slab::new(),
             by_key: FxHashMap::default(),
             ranks: Ranks::default(),
             counts: Counts::default(),
             waiting: BTreeMap::new(),
             waiting_by_key: FxHashMap::default(),
+            decided: Vec::new(),
+            pending: Vec::new(),
             sort_key: Vec::new(),
+            ranges: Vec::new(),
             shown: Vec::new(),
-            shown_rows: Vec::new(),
-            shown_total: 0,
-            changed_rows: Vec::new(),
-            stale: false,
+            shows_all: false,
+            build: Build::default(),
+            stirred: false,
+            changed: false,
+            loaded: false,
+            behind: false,
         })
     }
 
-    /// Takes in one change of the store: an object added (`new` alone), replaced (both) or removed (`old` alone), by an
-    /// event or as one difference of a relist. `fields` is the set that the view was made with.
-    ///
-    /// With a predicate, a new object that passes the selectors waits, and the row of its predecessor stays meanwhile.
-    ///
-    /// A new version costs the same however many rows there are, unless it moves its row or a row comes or goes.
-    pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, fields: &FieldSet) {
-        if let Some(old) = old
-            && new.is_none_or(|new| new.key() != old.key())
-        {
-            self.drop_waiting(old.key());
-            self.remove(old.key());
-        }
-        let Some(new) = new else { return };
-        self.drop_waiting(new.key());
-        let at = self.by_key.get(new.key()).copied();
-        let row = at.and_then(|at| self.rows.get_mut(at as usize));
-        if row.as_ref().is_some_and(|row| row.object.id() == new.id()) {
-            return;
-        }
-        if !self.predicate && row.as_ref().map(|row| &row.object).or(old).is_some_and(|before| before.shares_facts(new)) {
-            // Whether it passes, its place and its group are those of the version before: nothing needs to be read.
-            if let Some(row) = row {
-                row.object = new.clone();
-                self.stale |= row.shown;
-            }
-            return;
-        }
-        if !self.passes(new, fields) {
-            self.remove(new.key());
-            return;
-        }
-        let group = self.read(new, fields);
-        if self.predicate {
-            self.waiting_by_key.insert(new.key().clone(), new.id());
-            self.waiting.insert(new.id(), Waiting { sort_key: self.sort_key.as_slice().into(), group, object: new.clone() });
-        } else {
-            self.place(at, new, group);
-        }
-    }
-
-    /// Makes the view one of exactly these objects. Rows of objects that are still there at the same version stay as
-    /// they are, verdict included.
-    pub fn reset<'a>(&mut self, objects: impl IntoIterator<Item = &'a Rc<Object>>, fields: &FieldSet) {
-        if self.by_key.is_empty() && self.waiting.is_empty() && !self.predicate {
-            self.fill(&mut objects.into_iter(), fields);
-            return;
-        }
-        let mut present = FxHashSet::default();
+    /// Gives a view that has no rows yet those of these objects, sorted once.
+    pub fn fill<'a>(&mut self, objects: impl IntoIterator<Item = &'a Rc<Object>>, fields: &FieldSet) {
+        let mut rows = Vec::new();
         for object in objects {
-            present.insert(object.key().clone());
-            self.change(None, Some(object), fields);
+            if !self.passes(object, fields) {
+                continue;
+            }
+            if self.predicate {
+                self.wait(object);
+            } else {
+                let row = self.slot(object);
+                self.settle_place(row, fields);
+                rows.push(row);
+            }
         }
-        let held = self.by_key.keys().chain(self.waiting_by_key.keys());
-        let gone: Vec<Key> = held.filter(|key| !present.contains(*key)).cloned().collect();
-        for key in gone {
-            self.drop_waiting(&key);
-            self.remove(&key);
-        }
+        sort_by(&mut rows, |a, b| self.rows[*a as usize].sort_key.cmp(&self.rows[*b as usize].sort_key));
+        self.ranks.fill(&rows);
     }
 
-    /// The objects that pass the selectors and wait for a verdict, oldest first.
-    pub fn undecided(&self) -> impl ExactSizeIterator<Item = &Rc<Object>> {
-        self.waiting.values().map(|waiting| &waiting.object)
+    /// Opens a range of rows under a number of the caller's.
+    pub fn open_range(&mut self, range: u32, window: Window) {
+        self.ranges.push((range, window));
+        self.look();
     }
 
-    /// The verdict on a waiting object. Says whether it was still waiting: a verdict on an object that has changed or
-    /// gone since is void.
-    pub fn decide(&mut self, object: ObjectId, passes: bool) -> bool {
-        let Some(Waiting { sort_key, group, object }) = self.waiting.remove(&object) else {
-            return false;
-        };
-        self.waiting_by_key.remove(object.key());
-        if passes {
-            self.sort_key.clear();
-            self.sort_key.extend_from_slice(&sort_key);
-            self.place(self.by_key.get(object.key()).copied(), &object, group);
-        } else {
-            self.remove(object.key());
-        }
-        true
-    }
-
-    /// Moves the window. The rows follow at the next [`take_changes`](View::take_changes).
-    pub fn set_window(&mut self, window: Window) {
-        self.stale |= window != self.window;
-        self.window = window;
-    }
-
-    /// The window as it was last set.
-    pub fn window(&self) -> Window {
-        self.window
-    }
-
-    /// Brings the rows up to date and says what differs since the last call. Costs next to nothing when nothing does.
-    pub fn take_changes(&mut self) -> Changes {
-        self.changed_rows.clear();
-        let window = std::mem::take(&mut self.stale) && self.show();
-        let total = self.total();
-        Changes {
-            window_changed: window,
-            total_changed: std::mem::replace(&mut self.shown_total, total) != total,
-            counts_changed: self.counts.take_changed(),
+    /// Moves a range: it shows other rows of the same state.
+    pub fn move_range(&mut self, range: u32, window: Window) {
+        if let Some(held) = self.ranges.iter_mut().find(|(id, _)| *id == range) {
+            held.1 = window;
+            self.look();
         }
     }
 
-    /// The window's rows, in order.
-    pub fn rows(&self) -> &[Rc<Object>] {
-        &self.shown
+    /// Closes a range.
+    pub fn close_range(&mut self, range: u32) {
+        self.ranges.retain(|(id, _)| *id != range);
+        self.mark();
     }
 
-    /// Where in [`rows`](View::rows) the last [`take_changes`](View::take_changes) put an object that was not there
-    /// before, ascending. Rows that ceased to be are not named: the number of rows tells.
-    pub fn changed_rows(&self) -> &[usize] {
-        &self.changed_rows
+    /// The ranges that are open.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = u32> {
+        self.ranges.iter().map(|(range, _)| *range)
     }
 
-    /// How many objects match, in the window or not.
+    /// The rows of an open range, in order.
+    pub fn rows(&self, range: u32) -> impl Iterator<Item = &Rc<Object>> {
+        let window = self.ranges.iter().find(|(id, _)| *id == range).map_or(Window { offset: 0, limit: 0 }, |(_, window)| *window);
+        self.rows_of(window).map(|row| &self.rows[row as usize].object)
+    }
+
+    /// How many objects match.
     pub fn total(&self) -> usize {
-        self.by_key.len()
+        self.build.before().map_or_else(|| self.ranks.len(), |before| before.total)
     }
 
     /// How many matching objects have each value of the grouping field, by value. Objects without the field count as "".
-    pub fn counts(&self) -> impl Iterator<Item = (&Rc<str>, usize)> {
-        self.counts.iter()
+    pub fn counts(&self) -> Vec<(Rc<str>, usize)> {
+        match self.build.before() {
+            Some(before) => before.counts.clone(),
+            None => self.counts.iter().map(|(value, count)| (value.clone(), count)).collect(),
+        }
     }
 
     /// The position of a key among all matching objects.
     pub fn index_of(&self, key: &str) -> Option<usize> {
-        Some(self.ranks.rank(*self.by_key.get(key)?))
+        let row = *self.by_key.get(key)?;
+        let rank = self.rows[row as usize].ranked.then(|| self.ranks.rank(row));
+        rank.filter(|rank| *rank < self.visible())
     }
 
     /// The object at a position among all matching objects.
     pub fn at(&self, position: usize) -> Option<&Rc<Object>> {
-        self.ranks.from(position).next().map(|row| &self.rows[row as usize].object)
+        self.rows_of(Window { offset: position, limit: 1 }).next().map(|row| &self.rows[row as usize].object)
     }
 
-    fn passes(&self, object: &Object, fields: &FieldSet) -> bool {
+    /// The keys of all matching objects, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.rows_of(Window::ALL).map(|row| self.rows[row as usize].object.key())
+    }
+
+    /// Whether the list was whole, and every object of it was asked, at the last look.
+    pub fn is_loaded(&self) -> bool {
+        self.loaded
+    }
+
+    /// The objects that pass the selectors and wait for a verdict, oldest first, as of the last look.
+    pub fn undecided(&self) -> impl Iterator<Item = &Rc<Object>> {
+        self.waiting.values().filter(|waiting| !waiting.decided).map(|waiting| &waiting.object)
+    }
+
+    /// The verdict on a waiting object, which the next look takes in. Says whether it was still waiting: there is one verdict on it, and one on an
+    /// object that has changed or gone by then is void.
+    pub fn decide(&mut self, object: ObjectId, passes: bool) -> bool {
+        let waiting = self.waiting.get_mut(&object).filter(|waiting| !waiting.decided);
+        let Some(waiting) = waiting else { return false };
+        waiting.decided = true;
+        self.decided.push((object, passes));
+        self.stirred = true;
+        true
+    }
+
+    /// So many rows, from the first on, may be seen.
+    fn visible(&self) -> usize {
+        self.build.visible()
+    }
+
+    fn rows_of(&self, window: Window) -> impl Iterator<Item = u32> {
+        let most = self.visible().saturating_sub(window.offset).min(window.limit);
+        self.ranks.from(window.offset.min(self.ranks.len())).take(most)
+    }
+
+    pub(super) fn passes(&self, object: &Object, fields: &FieldSet) -> bool {
         self.namespaces.as_ref().is_none_or(|names| names.contains(object.namespace())) && self.matcher.matches(object, fields)
     }
 
     /// Reads what places an object: its sort key, into `sort_key`, and its group.
-    fn read(&mut self, object: &Rc<Object>, fields: &FieldSet) -> Option<Rc<str>> {
+    pub(super) fn read(&mut self, object: &Rc<Object>, fields: &FieldSet) -> Option<Rc<str>> {
         write_sort_key(&mut self.sort_key, object, &self.order, fields);
         self.group_by.map(|slot| match object.field(slot, fields) {
             Scalar::Text(text) => text,
@@ -256,131 +239,81 @@ impl View {
         })
     }
 
-    fn drop_waiting(&mut self, key: &str) {
-        if let Some(id) = self.waiting_by_key.remove(key) {
-            self.waiting.remove(&id);
-        }
-    }
-
-    /// The rows of a view that has none yet: sorted once.
-    fn fill(&mut self, objects: &mut dyn Iterator<Item = &Rc<Object>>, fields: &FieldSet) {
-        let mut rows = Vec::new();
-        for object in objects {
-            if self.passes(object, fields) {
-                let group = self.read(object, fields);
-                rows.push(self.add(object, group));
-            }
-        }
-        sort_by(&mut rows, |a, b| self.rows[*a as usize].sort_key.cmp(&self.rows[*b as usize].sort_key));
-        self.ranks.fill(&rows);
-        self.stale = true;
-    }
-
-    /// A row for what was just read, which has no place yet.
+    /// A row without a place.
     #[allow(clippy::cast_possible_truncation)] // more rows than that do not fit in memory
-    fn add(&mut self, object: &Rc<Object>, group: Option<Rc<str>>) -> u32 {
-        if let Some(group) = &group {
-            self.counts.add(group);
-        }
-        let row = self.rows.insert(Row { sort_key: self.sort_key.as_slice().into(), group, object: object.clone(), shown: false }) as u32;
+    pub(super) fn slot(&mut self, object: &Rc<Object>) -> u32 {
+        let row = Row { sort_key: Box::default(), group: None, object: object.clone(), pending: NOTHING, ranked: false, shown: false };
+        let row = self.rows.insert(row) as u32;
         self.by_key.insert(object.key().clone(), row);
         row
     }
 
-    /// Puts what was just read in the place of the row that its key has, if there is one.
-    fn place(&mut self, at: Option<u32>, object: &Rc<Object>, group: Option<Rc<str>>) {
-        let Some(at) = at else {
-            let row = self.add(object, group);
-            let entered = self.enter(row);
-            self.touch(None, entered);
-            return;
-        };
-        let row = &mut self.rows[at as usize];
-        row.object = object.clone();
-        if row.group != group {
-            if let Some(group) = &row.group {
-                self.counts.remove(group);
-            }
-            if let Some(group) = &group {
-                self.counts.add(group);
-            }
-            row.group = group;
+    /// Reads the place of a row that has none, and counts it. The order is the caller's.
+    pub(super) fn settle_place(&mut self, row: u32, fields: &FieldSet) {
+        let object = self.rows[row as usize].object.clone();
+        let group = self.read(&object, fields);
+        if let Some(group) = &group {
+            self.counts.add(group);
         }
-        if *row.sort_key == *self.sort_key {
-            self.stale |= row.shown;
-            return;
-        }
-        let left = self.leave(at);
-        let held = &mut self.rows[at as usize].sort_key;
-        if held.len() == self.sort_key.len() {
-            held.copy_from_slice(&self.sort_key);
-        } else {
-            *held = self.sort_key.as_slice().into();
-        }
-        let entered = self.enter(at);
-        self.touch(left, entered);
+        let row = &mut self.rows[row as usize];
+        row.sort_key = self.sort_key.as_slice().into();
+        row.group = group;
+        row.ranked = true;
     }
 
-    /// Takes away the row that has this key.
-    fn remove(&mut self, key: &str) {
-        let Some(row) = self.by_key.remove(key) else { return };
-        let left = self.leave(row);
-        if let Some(group) = &self.rows.remove(row as usize).group {
-            self.counts.remove(group);
-        }
-        self.touch(left, None);
+    /// Puts a row into the order, and says where.
+    pub(super) fn enter(&mut self, row: u32) -> Option<usize> {
+        let sort_key = &*self.rows[row as usize].sort_key;
+        self.ranks.insert(row, |other| *self.rows[other as usize].sort_key < *sort_key);
+        (!self.changed).then(|| self.ranks.rank(row))
     }
 
-    /// Takes a row out of the order. Where it stood matters only to find out whether the window saw it.
-    fn leave(&mut self, row: u32) -> Option<usize> {
-        let position = (!self.stale).then(|| self.ranks.rank(row));
+    /// Takes a row out of the order. Where it stood matters only to find out whether a range saw it.
+    pub(super) fn leave(&mut self, row: u32) -> Option<usize> {
+        let position = (!self.changed).then(|| self.ranks.rank(row));
         self.ranks.remove(row);
         position
     }
 
-    /// Puts a row into the order.
-    fn enter(&mut self, row: u32) -> Option<usize> {
-        let sort_key = &*self.rows[row as usize].sort_key;
-        self.ranks.insert(row, |other| *self.rows[other as usize].sort_key < *sort_key);
-        (!self.stale).then(|| self.ranks.rank(row))
-    }
-
     /// A row has left one position, and a row has entered one.
-    fn touch(&mut self, left: Option<usize>, entered: Option<usize>) {
-        self.stale = self.stale
-            || match (left, entered) {
-                // What lies between the two positions has moved by one; everything else stands where it was.
-                (Some(left), Some(entered)) => left.min(entered) < self.window.end() && left.max(entered) >= self.window.offset,
-                (Some(position), None) | (None, Some(position)) => position < self.window.end(),
-                (None, None) => false,
-            };
+    pub(super) fn touch(&mut self, left: Option<usize>, entered: Option<usize>) {
+        let sees = |window: &Window| match (left, entered) {
+            // What lies between the two positions has moved by one; everything else stands where it was.
+            (Some(left), Some(entered)) => left.min(entered) < window.end() && left.max(entered) >= window.offset,
+            (Some(position), None) | (None, Some(position)) => position < window.end(),
+            (None, None) => false,
+        };
+        self.changed = self.changed || self.ranges.iter().any(|(_, window)| sees(window));
     }
 
-    /// Fills `shown` and `changed_rows`; says whether anything differs.
-    fn show(&mut self) -> bool {
-        for row in self.shown_rows.drain(..) {
+    pub(super) fn is_shown(&self, row: u32) -> bool {
+        self.shows_all || self.rows[row as usize].shown
+    }
+
+    /// Ranges have come or moved: what waits may show in them.
+    fn look(&mut self) {
+        self.stirred |= !self.pending.is_empty();
+        self.mark();
+    }
+
+    /// Notes which rows the ranges show.
+    pub(super) fn mark(&mut self) {
+        for row in self.shown.drain(..) {
             if let Some(row) = self.rows.get_mut(row as usize) {
                 row.shown = false;
             }
         }
-        let start = self.window.offset.min(self.ranks.len());
-        let count = self.window.end().min(self.ranks.len()) - start;
-        let mut same_length = self.shown.len() == count;
-        self.shown.truncate(count);
-        for (index, at) in self.ranks.from(start).take(count).enumerate() {
-            let row = &mut self.rows[at as usize];
-            row.shown = true;
-            self.shown_rows.push(at);
-            match self.shown.get_mut(index) {
-                Some(shown) if shown.id() == row.object.id() => continue,
-                Some(shown) => *shown = row.object.clone(),
-                None => {
-                    self.shown.push(row.object.clone());
-                    same_length = false;
-                }
-            }
-            self.changed_rows.push(index);
+        let rows = self.ranks.len();
+        self.shows_all = self.ranges.iter().any(|(_, window)| window.offset == 0 && window.end() >= rows);
+        if self.shows_all {
+            return;
         }
-        !same_length || !self.changed_rows.is_empty()
+        for (_, window) in &self.ranges {
+            let start = window.offset.min(rows);
+            for row in self.ranks.from(start).take(window.end().min(rows) - start) {
+                self.rows[row as usize].shown = true;
+                self.shown.push(row);
+            }
+        }
     }
 }

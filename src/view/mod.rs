@@ -1,9 +1,11 @@
-//! Live views: the rows of a resource that pass a filter, in an order, with a window on them and counts by group.
+//! Live views: the rows of a resource that pass a filter, in an order, with ranges of them that are looked at, and counts by group.
 //!
-//! A view is fed one change at a time and keeps itself up to date; nothing is sorted or filtered anew. It holds
-//! references to the shared objects and a sort key for each row, and knows nothing of JavaScript: where the filter has a
+//! A view hears of one change at a time, and takes in what it heard when somebody looks; nothing is sorted or filtered anew. Between two looks it
+//! stands still. It holds references to the shared objects and a sort key for each row, and knows nothing of JavaScript: where the filter has a
 //! part that only the caller can evaluate, the view says which objects wait for a verdict and is told the answer.
 
+mod build;
+mod changes;
 mod count;
 mod live;
 pub mod order;
@@ -11,7 +13,7 @@ mod quantity;
 mod ranks;
 pub(crate) mod time;
 
-pub use live::{Changes, View};
+pub use live::View;
 pub use order::{OrderAs, OrderBy};
 
 use crate::selector::{FieldSelector, LabelSelector};
@@ -27,8 +29,6 @@ pub struct ViewSpec {
     pub field: FieldSelector,
     /// The order, most significant first. Ties, and views without an order, go by key.
     pub order: Vec<OrderBy>,
-    /// The rows of interest; none given means all.
-    pub window: Option<Window>,
     /// The field slot whose values are counted.
     pub group_by: Option<usize>,
     /// Whether there is a condition that only the caller can evaluate: objects that pass everything else then wait for

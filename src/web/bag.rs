@@ -54,11 +54,6 @@ impl Bag {
         Array::from(&list).iter().map(|value| self.nested(value)).collect()
     }
 
-    /// Whether there is anything.
-    pub(super) fn given(&self) -> bool {
-        self.value.is_object()
-    }
-
     /// Fails with `invalid` when a member was not what it should be.
     pub(super) fn check(&self) -> Result<(), JsValue> {
         match self.fault.take() {

@@ -192,14 +192,11 @@ pub(super) fn list_options(what: &'static str, value: JsValue) -> Result<ListOpt
 pub(super) fn view_options(value: JsValue) -> Result<ViewOptions, JsValue> {
     let given = Bag::new("view", value);
     let level = |level: Bag| (level.required("path"), level.get("descending").unwrap_or(false), level.get("as"));
-    let window = given.bag("window");
-    let window = window.given().then(|| (window.required::<u32>("offset") as usize, window.required::<u32>("limit") as usize));
     let options = ViewOptions {
         namespaces: given.get("namespaces"),
         label_selector: given.get("labelSelector"),
         field_selector: given.get("fieldSelector"),
         order: given.list("orderBy").into_iter().map(level).collect(),
-        window,
         group_by: given.get("groupBy"),
         predicate: given.get("predicate").unwrap_or(false),
     };

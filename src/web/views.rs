@@ -1,11 +1,9 @@
 //! Live views: which rows, how many, in which order. The facade decodes the visible ones.
 
-use std::rc::Rc;
-
 use js_sys::{Array, Float64Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
-use crate::object::{Object, ObjectId};
+use crate::object::ObjectId;
 use crate::view::{View, Window};
 use crate::web::error::to_js;
 use crate::web::options::view_options;
@@ -16,11 +14,6 @@ impl RawResource {
     fn read_view<R: Default>(&self, view: u32, read: impl FnOnce(&View) -> R) -> Result<R, JsValue> {
         check()?;
         Ok(self.resource().with(|cacher| cacher.views.get(view).map(read).unwrap_or_default()))
-    }
-
-    fn look_at(&self, view: u32, read: fn(&View) -> Vec<Rc<Object>>) -> Result<Vec<Rc<Object>>, JsValue> {
-        check()?;
-        Ok(self.resource().with(|cacher| cacher.views.read(view).map(read).unwrap_or_default()))
     }
 }
 
@@ -34,10 +27,51 @@ impl RawResource {
         self.resource().with(|cacher| cacher.open_view(&options)).map_err(|error| to_js(&error))
     }
 
-    /// The window's rows, in order, up to date. A view that a flush has named is named again only after this, or after `viewUndecided`.
+    /// Closes a view and its ranges.
+    #[wasm_bindgen(js_name = viewClose)]
+    pub fn view_close(&self, view: u32) -> Result<(), JsValue> {
+        check()?;
+        self.resource().with(|cacher| cacher.views.close(view));
+        Ok(())
+    }
+
+    /// Opens a range of a view's rows.
+    #[wasm_bindgen(js_name = viewRange)]
+    pub fn view_range(&self, view: u32, offset: f64, limit: f64) -> Result<u32, JsValue> {
+        check()?;
+        Ok(self.resource().with(|cacher| cacher.views.open_range(view, window(offset, limit))).unwrap_or(u32::MAX))
+    }
+
+    /// Moves a range.
+    #[wasm_bindgen(js_name = viewMove)]
+    pub fn view_move(&self, range: u32, offset: f64, limit: f64) -> Result<(), JsValue> {
+        check()?;
+        self.resource().with(|cacher| cacher.views.move_range(range, window(offset, limit)));
+        Ok(())
+    }
+
+    /// Closes a range.
+    #[wasm_bindgen(js_name = viewRangeClose)]
+    pub fn view_range_close(&self, range: u32) -> Result<(), JsValue> {
+        check()?;
+        self.resource().with(|cacher| cacher.views.close_range(range));
+        Ok(())
+    }
+
+    /// Takes in what waits. A view that a flush has named is named again only after this.
+    #[wasm_bindgen(js_name = viewSync)]
+    pub fn view_sync(&self, view: u32) -> Result<bool, JsValue> {
+        check()?;
+        Ok(self.resource().with(|cacher| cacher.sync_view(view)))
+    }
+
+    /// The rows of a range, in order.
     #[wasm_bindgen(js_name = viewRows)]
-    pub fn view_rows(&self, view: u32) -> Result<Float64Array, JsValue> {
-        Ok(self.pin_all(&self.look_at(view, |view| view.rows().to_vec())?))
+    pub fn view_rows(&self, range: u32) -> Result<Float64Array, JsValue> {
+        check()?;
+        let rows: Vec<_> =
+            self.resource().with(|cacher| cacher.views.of_range(range).into_iter().flat_map(|view| view.rows(range).cloned()).collect());
+        Ok(self.pin_all(&rows))
     }
 
     /// How many objects match.
@@ -49,8 +83,7 @@ impl RawResource {
     /// Values and counts, flat.
     #[wasm_bindgen(js_name = viewCounts)]
     pub fn view_counts(&self, view: u32) -> Result<Array, JsValue> {
-        let counts: Vec<(Rc<str>, usize)> =
-            self.read_view(view, |view| view.counts().map(|(value, count)| (value.clone(), count)).collect())?;
+        let counts = self.read_view(view, View::counts)?;
         Ok(counts.iter().flat_map(|(value, count)| [JsValue::from_str(value), JsValue::from_f64(*count as f64)]).collect())
     }
 
@@ -60,23 +93,30 @@ impl RawResource {
         Ok(self.read_view(view, |view| view.index_of(key))?.map_or(-1.0, |index| index as f64))
     }
 
-    /// Moves the window.
-    #[wasm_bindgen(js_name = viewWindow)]
-    pub fn view_window(&self, view: u32, offset: f64, limit: f64) -> Result<(), JsValue> {
+    /// All keys, in order.
+    #[wasm_bindgen(js_name = viewKeys)]
+    pub fn view_keys(&self, view: u32) -> Result<Array, JsValue> {
+        let keys = self.read_view(view, |view| view.keys().cloned().collect::<Vec<_>>())?;
+        Ok(keys.iter().map(|key| JsValue::from_str(key)).collect())
+    }
+
+    /// The keys of pinned objects.
+    #[wasm_bindgen(js_name = keysOf)]
+    pub fn keys_of(&self, ids: &Float64Array) -> Result<Array, JsValue> {
         check()?;
-        let window = Window { offset: offset.max(0.0) as usize, limit: limit.max(0.0) as usize };
-        self.resource().with(|cacher| {
-            if let Some(view) = cacher.views.get_mut(view) {
-                view.set_window(window);
-            }
-        });
-        Ok(())
+        ids.to_vec().into_iter().map(|id| Ok(JsValue::from_str(self.pinned(id)?.key()))).collect()
+    }
+
+    /// Whether the list is whole and every object was asked.
+    #[wasm_bindgen(js_name = viewLoaded)]
+    pub fn view_loaded(&self, view: u32) -> Result<bool, JsValue> {
+        self.read_view(view, View::is_loaded)
     }
 
     /// The objects that wait for a verdict, oldest first.
     #[wasm_bindgen(js_name = viewUndecided)]
     pub fn view_undecided(&self, view: u32) -> Result<Float64Array, JsValue> {
-        Ok(self.pin_all(&self.look_at(view, |view| view.undecided().cloned().collect())?))
+        Ok(self.pin_all(&self.read_view(view, |view| view.undecided().cloned().collect::<Vec<_>>())?))
     }
 
     /// The verdicts on them.
@@ -85,20 +125,15 @@ impl RawResource {
         check()?;
         let (ids, verdicts) = (ids.to_vec(), verdicts.to_vec());
         self.resource().with(|cacher| {
-            if let Some(view) = cacher.views.get_mut(view) {
-                for (id, verdict) in ids.iter().zip(verdicts) {
-                    view.decide(*id as ObjectId, verdict != 0);
-                }
+            for (id, verdict) in ids.iter().zip(verdicts) {
+                cacher.views.decide(view, *id as ObjectId, verdict != 0);
             }
         });
         Ok(())
     }
+}
 
-    /// Closes a view.
-    #[wasm_bindgen(js_name = viewClose)]
-    pub fn view_close(&self, view: u32) -> Result<(), JsValue> {
-        check()?;
-        self.resource().with(|cacher| cacher.views.close(view));
-        Ok(())
-    }
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn window(offset: f64, limit: f64) -> Window {
+    Window { offset: offset.max(0.0) as usize, limit: limit.max(0.0) as usize }
 }

@@ -240,6 +240,7 @@ pub fn rows_of(resource: &Rc<Resource>) -> Rows {
 
 pub fn view_rows(resource: &Rc<Resource>, view: u32) -> Vec<String> {
     resource.with(|cacher| {
+        cacher.sync_view(view);
         let view = cacher.views.get(view).expect("an open view");
         (0..view.total()).map(|position| text(view.at(position).unwrap())).collect()
     })

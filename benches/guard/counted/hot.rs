@@ -10,6 +10,7 @@ use watchcache::cache::watches::Basis;
 use watchcache::json::frame::{Frame, scan_frame};
 use watchcache::json::list::ListScanner;
 use watchcache::object::Object;
+use watchcache::view::Window;
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::watcher::Demand;
 
@@ -131,17 +132,20 @@ fn view() -> Work {
     let options = ViewOptions {
         label_selector: Some("tier!=test".into()),
         order: vec![("spec.nodeName".into(), false, Some("natural".into())), ("metadata.name".into(), false, None)],
-        window: Some((1_000, 50)),
         group_by: Some("spec.nodeName".into()),
         ..ViewOptions::default()
     };
     let id = cacher.open_view(&options).expect("a view");
+    while cacher.build_views(OBJECTS) {}
+    let range = cacher.views.open_range(id, Window { offset: 1_000, limit: 50 }).expect("a range");
+    cacher.sync_view(id);
     let version = |i: usize| FIRST_VERSION + 1 + i as u64;
     let events: Vec<_> = (0..2_000).map(|i| object(&small(i * 7 % OBJECTS, version(i)), &cacher.fields().borrow())).collect();
     let mut flush = move |events: &[Rc<Object>]| {
         events.iter().for_each(|object| apply(&mut cacher, object.clone()));
         assert_eq!(cacher.views.take_changed(), [id]);
-        black_box(cacher.views.read(id).map(|view| view.rows().len()));
+        assert!(cacher.sync_view(id));
+        black_box(cacher.views.of_range(range).map(|view| view.rows(range).cloned().collect::<Vec<_>>().len()));
     };
     flush(&events[..1_000]);
     Box::new(move || flush(&events[1_000..]))

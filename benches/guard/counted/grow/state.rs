@@ -14,6 +14,7 @@ use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::testing;
 use watchcache::version::Version;
+use watchcache::view::Window;
 
 use super::Growth;
 use crate::counted::Work;
@@ -62,27 +63,31 @@ pub(super) const ALL: &[Growth] = &[
     Growth::other("view-opened", 5_000, |n| {
         let mut cacher = cacher(WindowBounds::default(), &[]);
         fill(&mut cacher, objects(n, 0, 1), 1);
-        Box::new(move || _ = cacher.open_view(&view()).expect("a view"))
+        Box::new(move || {
+            cacher.open_view(&view()).expect("a view");
+            while cacher.build_views(n) {}
+        })
     }),
     Growth::other("view-changed", 5_000, |n| {
         let mut cacher = cacher(WindowBounds::default(), &[]);
         fill(&mut cacher, objects(n, 0, 1), 1);
-        cacher.open_view(&view()).expect("a view");
+        let id = open(&mut cacher, &view());
         let changes = objects(n, 0, 2);
         Box::new(move || {
             changes.iter().for_each(|object| change(&mut cacher, object.clone()));
-            assert_eq!(cacher.views.take_changed().len(), 1);
+            assert_eq!(cacher.views.take_changed(), [id]);
+            while cacher.sync_view(id) {}
         })
     }),
     Growth::other("view-of-waiting-rows", 5_000, |n| {
         let mut cacher = cacher(WindowBounds::default(), &[]);
         fill(&mut cacher, objects(n, 0, 1), 1);
-        let id = cacher.open_view(&ViewOptions { predicate: true, ..view() }).expect("a view");
+        let id = open(&mut cacher, &ViewOptions { predicate: true, ..view() });
         Box::new(move || {
-            let view = cacher.views.get_mut(id).expect("a view");
-            let waiting: Vec<u64> = view.undecided().map(|object| object.id()).collect();
-            waiting.into_iter().for_each(|id| assert!(view.decide(id, true)));
-            assert_eq!(view.total(), n);
+            let waiting: Vec<u64> = cacher.views.get(id).expect("a view").undecided().map(|object| object.id()).collect();
+            waiting.into_iter().for_each(|object| cacher.views.decide(id, object, true));
+            assert!(cacher.sync_view(id));
+            assert_eq!(cacher.views.get(id).expect("a view").total(), n);
         })
     }),
     Growth::other("views-closed", 2_000, |n| {
@@ -116,12 +121,16 @@ fn pushed(n: usize, bounds: WindowBounds) -> Work {
     Box::new(move || changes.iter().for_each(|object| change(&mut cacher, object.clone())))
 }
 
+/// A view with a range, whole.
+fn open(cacher: &mut Cacher, options: &ViewOptions) -> u32 {
+    let id = cacher.open_view(options).expect("a view");
+    cacher.views.open_range(id, Window { offset: 10, limit: 50 }).expect("a range");
+    while cacher.build_views(1_000) {}
+    cacher.sync_view(id);
+    id
+}
+
 /// Every row in one group, and ordered by what all have in common.
 fn view() -> ViewOptions {
-    ViewOptions {
-        order: vec![("spec.nodeName".into(), true, None)],
-        group_by: Some("spec.nodeName".into()),
-        window: Some((10, 50)),
-        ..ViewOptions::default()
-    }
+    ViewOptions { order: vec![("spec.nodeName".into(), true, None)], group_by: Some("spec.nodeName".into()), ..ViewOptions::default() }
 }

@@ -1,0 +1,246 @@
+//! How a view takes changes: they wait, merged by object, until somebody looks.
+
+use std::rc::Rc;
+
+use crate::json::fields::FieldSet;
+use crate::object::{Object, ObjectId};
+
+use super::live::{NOTHING, Pending, View, Waiting};
+
+/// Changes of place that one look takes in; the others wait for the next, after the host's turn.
+const MOST: usize = 4_000;
+
+impl View {
+    /// Hears of one change of the store: an object added (`new` alone), replaced (both) or removed (`old` alone), by an
+    /// event or as one difference of a relist. `fields` is the set that the view was made with.
+    ///
+    /// With a predicate, a new object that passes the selectors is to wait for its verdict, and the row of its predecessor stays meanwhile.
+    pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, fields: &FieldSet) {
+        let Some(key) = new.or(old).map(|object| object.key()) else { return };
+        if !self.build.has_passed(key) {
+            return; // it is still to be found
+        }
+        match (self.by_key.get(key).copied(), new) {
+            (Some(row), Some(new)) => self.row_changes(row, new, fields),
+            (Some(row), None) => self.row_goes(row),
+            (None, _) => self.other_changes(old, new, fields),
+        }
+    }
+
+    /// Whether what waits may show, so that somebody should look.
+    pub fn is_stirred(&self) -> bool {
+        self.stirred
+    }
+
+    /// Takes in all that waits, or as much as one look may: from here on everything is of this state. `listed` says whether the list of
+    /// objects is whole. Says whether a range, the total, the counts or `is_loaded` may tell something else than before.
+    pub fn sync(&mut self, listed: bool, fields: &FieldSet) -> bool {
+        self.stirred = false;
+        let (total, shown) = (self.total(), self.ranks.len());
+        let mut moved = 0;
+        while moved < MOST
+            && let Some(pending) = self.pending.pop()
+        {
+            moved += usize::from(!pending.stays);
+            self.take_in(pending, fields);
+        }
+        self.behind = !self.pending.is_empty();
+        if !self.behind {
+            for (id, passes) in std::mem::take(&mut self.decided) {
+                self.take_verdict(id, passes, fields);
+            }
+        }
+        let counted = self.counts.take_changed();
+        let loaded = listed && !self.build.is_under_way() && !self.behind && self.waiting.is_empty();
+        let turned = std::mem::replace(&mut self.loaded, loaded) != loaded;
+        let revealed = self.reveal();
+        let rearranged = std::mem::take(&mut self.changed);
+        if rearranged || revealed || shown != self.ranks.len() {
+            self.mark();
+        }
+        rearranged || revealed || counted || turned || total != self.total()
+    }
+
+    /// Whether a look has left something for the next.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.behind
+    }
+
+    /// Somebody should look.
+    pub(crate) fn stir(&mut self) {
+        self.behind = false;
+        self.stirred = true;
+    }
+
+    fn row_changes(&mut self, at: u32, new: &Rc<Object>, fields: &FieldSet) {
+        let row = &self.rows[at as usize];
+        let pending = self.pending.get(row.pending as usize);
+        if pending.is_none() && row.object.id() == new.id() {
+            return;
+        }
+        let (latest, stayed) = pending.map_or((Some(&row.object), row.ranked), |pending| (pending.object.as_ref(), pending.stays));
+        // What shares its facts with a version that stays where it is stays there, too: nothing needs to be read.
+        let mut stays = stayed && !self.predicate && latest.is_some_and(|latest| latest.shares_facts(new));
+        if !stays && !self.stirred && row.ranked && !self.predicate {
+            stays = self.stands(at, new, fields);
+        }
+        self.stirred |= !stays || self.is_shown(at);
+        self.note(at, Some(new.clone()), stays);
+    }
+
+    fn row_goes(&mut self, at: u32) {
+        let row = &self.rows[at as usize];
+        if row.ranked || self.waiting_by_key.contains_key(row.object.key()) {
+            self.stirred = true;
+            self.note(at, None, false);
+            return;
+        }
+        // It came and went, and nobody has seen it.
+        let row = self.rows.remove(at as usize);
+        self.by_key.remove(row.object.key());
+        self.pending.swap_remove(row.pending as usize);
+        if let Some(moved) = self.pending.get(row.pending as usize) {
+            self.rows[moved.row as usize].pending = row.pending;
+        }
+        self.stirred &= !(self.loaded && self.pending.is_empty() && self.decided.is_empty());
+    }
+
+    /// The change of an object that has no row.
+    fn other_changes(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, fields: &FieldSet) {
+        let Some(object) = new.or(old) else { return };
+        let waits = self.predicate && self.waiting_by_key.contains_key(object.key());
+        let enters = |new: &Rc<Object>| {
+            // Without a row, a version that shares its facts did not pass either.
+            let known = !self.predicate && old.is_some_and(|old| old.shares_facts(new));
+            !known && self.passes(new, fields)
+        };
+        if !waits && !new.is_some_and(enters) {
+            return;
+        }
+        let row = self.slot(object);
+        self.note(row, new.cloned(), false);
+        self.stirred = true;
+    }
+
+    /// Has a row become this at the next look.
+    #[allow(clippy::cast_possible_truncation)] // no more than rows
+    fn note(&mut self, row: u32, object: Option<Rc<Object>>, stays: bool) {
+        let held = &mut self.rows[row as usize].pending;
+        let pending = Pending { row, object, stays };
+        if *held == NOTHING {
+            *held = self.pending.len() as u32;
+            self.pending.push(pending);
+        } else {
+            self.pending[*held as usize] = pending;
+        }
+    }
+
+    /// Whether an object would stand where this row does, in its group.
+    fn stands(&mut self, row: u32, object: &Rc<Object>, fields: &FieldSet) -> bool {
+        if !self.passes(object, fields) {
+            return false;
+        }
+        let group = self.read(object, fields);
+        let row = &self.rows[row as usize];
+        *row.sort_key == *self.sort_key && row.group == group
+    }
+
+    fn take_in(&mut self, Pending { row: at, object, stays }: Pending, fields: &FieldSet) {
+        let row = &mut self.rows[at as usize];
+        row.pending = NOTHING;
+        let Some(object) = object else {
+            let key = row.object.key().clone();
+            self.drop_waiting(&key);
+            return self.remove(at);
+        };
+        if stays {
+            row.object = object;
+            self.changed |= self.is_shown(at);
+            return;
+        }
+        self.drop_waiting(object.key());
+        if !self.passes(&object, fields) {
+            self.remove(at);
+        } else if !self.predicate {
+            self.place(at, object, fields);
+        } else {
+            self.wait(&object);
+            if !self.rows[at as usize].ranked {
+                self.remove(at);
+            }
+        }
+    }
+
+    fn take_verdict(&mut self, object: ObjectId, passes: bool, fields: &FieldSet) {
+        let Some(Waiting { object, .. }) = self.waiting.remove(&object) else { return };
+        self.waiting_by_key.remove(object.key());
+        match (self.by_key.get(object.key()).copied(), passes) {
+            (Some(row), true) => self.place(row, object, fields),
+            (None, true) => {
+                let row = self.slot(&object);
+                self.place(row, object, fields);
+            }
+            (Some(row), false) => self.remove(row),
+            (None, false) => {}
+        }
+    }
+
+    pub(super) fn wait(&mut self, object: &Rc<Object>) {
+        self.waiting_by_key.insert(object.key().clone(), object.id());
+        self.waiting.insert(object.id(), Waiting { object: object.clone(), decided: false });
+    }
+
+    fn drop_waiting(&mut self, key: &str) {
+        if self.predicate
+            && let Some(id) = self.waiting_by_key.remove(key)
+        {
+            self.waiting.remove(&id);
+        }
+    }
+
+    /// Gives a row this object, and the place that goes with it.
+    fn place(&mut self, at: u32, object: Rc<Object>, fields: &FieldSet) {
+        let row = &mut self.rows[at as usize];
+        if !row.ranked {
+            row.object = object;
+            self.settle_place(at, fields);
+            let entered = self.enter(at);
+            return self.touch(None, entered);
+        }
+        let group = self.read(&object, fields);
+        let row = &mut self.rows[at as usize];
+        row.object = object;
+        if row.group != group {
+            if let Some(group) = &row.group {
+                self.counts.remove(group);
+            }
+            if let Some(group) = &group {
+                self.counts.add(group);
+            }
+            row.group = group;
+        }
+        if *row.sort_key == *self.sort_key {
+            self.changed |= self.is_shown(at);
+            return;
+        }
+        let left = self.leave(at);
+        let held = &mut self.rows[at as usize].sort_key;
+        if held.len() == self.sort_key.len() {
+            held.copy_from_slice(&self.sort_key);
+        } else {
+            *held = self.sort_key.as_slice().into();
+        }
+        let entered = self.enter(at);
+        self.touch(left, entered);
+    }
+
+    fn remove(&mut self, at: u32) {
+        let left = if self.rows[at as usize].ranked { self.leave(at) } else { None };
+        let row = self.rows.remove(at as usize);
+        self.by_key.remove(row.object.key());
+        if let Some(group) = &row.group {
+            self.counts.remove(group);
+        }
+        self.touch(left, None);
+    }
+}
