@@ -218,8 +218,8 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
     return module.openSource(options, bound, delivery, memory);
   }
   const { path, labelSelector, fieldSelector } = target;
-  const webSocket: unknown = settings.WebSocket ?? (globalThis as { WebSocket?: unknown }).WebSocket;
-  if (settings.transport === "websocket" && typeof webSocket !== "function") {
+  const hasWebSocket = typeof webSocketOf(settings) === "function";
+  if (settings.transport === "websocket" && !hasWebSocket) {
     throw new WatchCacheError("invalid", 'this host has no WebSocket: pass one as the option WebSocket, or choose transport "fetch"');
   }
   return module.openKubernetes(
@@ -234,7 +234,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
       ...(settings.auth === undefined ? {} : { auth: settings.auth }),
       // The host's fetch is looked up at each call, so that one that is replaced later is used.
       fetch: settings.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => globalThis.fetch(input, init)),
-      ...(typeof webSocket === "function" ? { WebSocket: patient(webSocket as SocketConstructor) } : {}),
+      ...(hasWebSocket ? { WebSocket: patient(() => webSocketOf(settings)) } : {}),
     },
     delivery,
     memory,
@@ -243,11 +243,16 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
 
 type SocketConstructor = NonNullable<WatchCacheOptions["WebSocket"]>;
 
+/** The host's is looked up at each connect, as its fetch is. */
+function webSocketOf(settings: Settings): SocketConstructor {
+  return settings.WebSocket ?? globalThis.WebSocket;
+}
+
 /** A socket that is given up while it connects tells an error that nobody waits for any more. In Node an unheard one would end the process. */
-function patient(constructor: SocketConstructor): SocketConstructor {
+function patient(constructor: () => SocketConstructor): SocketConstructor {
   return class {
     constructor(url: string | URL, protocols?: string | string[]) {
-      const socket: Partial<EventTarget> = new constructor(url, protocols);
+      const socket: Partial<EventTarget> = new (constructor())(url, protocols);
       socket.addEventListener?.("error", () => {});
       return socket;
     }

@@ -126,6 +126,9 @@ export class Delivery implements Hooks {
 
   close(): void {
     this.#closed = true;
+    // Who is called right now may yet answer with a promise.
+    const called = this.#events.length === 0 ? -1 : this.#handedOut()[this.#at]!;
+    const recipient = this.#recipients.get(called);
     // The core holds on to this as long as its handle lives, which the table holds: only so can both be collected.
     this.#objects = undefined;
     this.#handlers.length = 0;
@@ -133,6 +136,7 @@ export class Delivery implements Hooks {
     this.#crowd = undefined;
     this.#audience = undefined;
     this.#recipients.clear();
+    if (recipient !== undefined) this.#recipients.set(called, recipient);
     this.notifier.close();
   }
 
@@ -201,8 +205,7 @@ export class Delivery implements Hooks {
         this.#target.report(error);
       }
     }
-    this.#events = [];
-    this.#pairs = undefined;
+    this.#over();
   }
 
   #callOne(event: StoredEvent<any>, watcher: number): void {
@@ -218,9 +221,15 @@ export class Delivery implements Hooks {
     } catch (error) {
       this.#target.report(error);
     }
+    this.#watcher = undefined;
+    this.#over();
+  }
+
+  /** All is handed out. */
+  #over(): void {
     this.#events = [];
     this.#pairs = undefined;
-    this.#watcher = undefined;
+    if (this.#closed) this.#recipients.clear();
   }
 
   /** The watchers under this number, which come along when they are others than the last ones. */

@@ -48,7 +48,7 @@ export interface WatchCacheErrorDetails {
   cause?: unknown;
 }
 
-/** Every error of this package, but aborts: those are a `DOMException` named `AbortError`. */
+/** Every error of this package, but aborts: those are a `DOMException` named `AbortError`, or `TimeoutError` of `AbortSignal.timeout`. */
 export class WatchCacheError extends Error {
   override readonly name = "WatchCacheError";
   /** Stable: branch on this, not on the message. */
@@ -120,14 +120,21 @@ export function closedError(resource?: string): WatchCacheError {
   return new WatchCacheError("closed", `${what} is closed`, resource === undefined ? {} : { resource });
 }
 
+/** @internal */
+export function pausedError(resource: string): WatchCacheError {
+  const message = `${resource} is paused, and nothing of it is held: call resume() first`;
+  return new WatchCacheError("unavailable", message, { resource, retryable: true });
+}
+
 /**
- * An abort is a `DOMException` named `AbortError` whatever reason the signal was given; that stays readable as `cause`.
+ * What an aborted call throws: the signal's reason where that is a `DOMException` that says so, as of `AbortSignal.timeout`; for any other
+ * an `AbortError`, with the reason as its `cause`.
  * @internal
  */
-export function abortError(signal: AbortSignal): DOMException {
+export function abortError(signal: AbortSignal, message = "The operation was aborted."): DOMException {
   const reason: unknown = signal.reason;
-  if (reason instanceof DOMException && reason.name === "AbortError") return reason;
-  const error = new DOMException("The operation was aborted.", "AbortError");
+  if (reason instanceof DOMException && (reason.name === "AbortError" || reason.name === "TimeoutError")) return reason;
+  const error = new DOMException(message, "AbortError");
   if (reason !== undefined) Object.defineProperty(error, "cause", { value: reason, configurable: true, writable: true });
   return error;
 }

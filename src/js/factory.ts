@@ -57,9 +57,9 @@ class Factory implements InformerFactory {
     for (const { informer } of this.#informers.values()) if (!informer.isStarted) informer.start();
   }
 
-  async waitForCacheSync(options?: WaitOptions): Promise<void> {
+  async waitForCacheSync(options?: WaitOptions): Promise<readonly string[]> {
     const started = [...this.#informers.values()].filter(({ informer }) => informer.isStarted);
-    await waitForSync(Object.fromEntries(started.map(({ name, informer }) => [name, informer])), options);
+    return waitForSync(Object.fromEntries(started.map(({ name, informer }) => [name, informer])), options);
   }
 
   async shutdown(): Promise<void> {

@@ -227,8 +227,9 @@ export interface InformerFactory {
    * Waits for those informers that have started.
    *
    * @throws as `waitForSync`.
+   * @returns their names, in the order in which they were done
    */
-  waitForCacheSync(options?: WaitOptions): Promise<void>;
+  waitForCacheSync(options?: WaitOptions): Promise<readonly string[]>;
   /** Stops all of them. Resolves when the calls under way have ended. */
   shutdown(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { instantiate, instantiateSync, loaded, onPanic, type WasmSource } from "
 import type { WatchCache, WatchCacheOptions } from "./types.js";
 
 export { WatchCacheError } from "./errors.js";
-export type { WatchCacheErrorCode } from "./errors.js";
+export type { SelectorMistake, WatchCacheErrorCode } from "./errors.js";
 export { createInformerFactory } from "./factory.js";
 export type { WasmSource } from "./init.js";
 export type * from "./types.js";

@@ -26,6 +26,8 @@ export class Notice<T> implements InformerEvent<T> {
   #oldObject: T | undefined;
   #key: string | undefined;
   #version: string | undefined;
+  /** Has the old object, where that is not the version just before. */
+  #before: Notice<T> | undefined;
   /** Fields that were read, for the next who reads them. */
   #fields: Map<Path, unknown> | undefined;
 
@@ -61,6 +63,13 @@ export class Notice<T> implements InformerEvent<T> {
     return new Notice(this.#lease, NoticeKind.deleted, this.#old, this.#old, this.#reader, this.#owner);
   }
 
+  /** What lies between was not told: the old object is that of an earlier notice. */
+  asUpdateSince(before: Notice<T>): Notice<T> {
+    const update = new Notice<T>(this.#lease, NoticeKind.updated, this.#id, this.#old, this.#reader, this.#owner);
+    update.#before = before;
+    return update;
+  }
+
   get type(): InformerEvent<T>["type"] {
     return TYPES[this.kind]!;
   }
@@ -81,6 +90,7 @@ export class Notice<T> implements InformerEvent<T> {
   }
 
   get oldObject(): T | undefined {
+    if (this.#before !== undefined) return this.#before.oldObject;
     return this.#old === 0 ? undefined : (this.#oldObject ??= this.#read(this.#old) as T);
   }
 
@@ -94,6 +104,7 @@ export class Notice<T> implements InformerEvent<T> {
   }
 
   getOld(path: Path): unknown {
+    if (this.#before !== undefined) return this.#before.getOld(path);
     return this.#old === 0 ? undefined : this.#call((raw) => raw.field(this.#old, path));
   }
 

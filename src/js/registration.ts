@@ -1,6 +1,7 @@
 import { bindMethods } from "./bound.js";
 import { isPromise } from "./delivery.js";
 import { closedError, WatchCacheError } from "./errors.js";
+import { Judge } from "./judge.js";
 import { DeletedObject, type Notice, NoticeKind } from "./notice.js";
 import type { Notifier } from "./notifier.js";
 import type { ObjectTable } from "./objects.js";
@@ -50,6 +51,8 @@ export class RegistrationImpl<T> implements HandlerRegistration {
   #removed = false;
   /** The handler itself, where it takes notices as they are. */
   #plain: InformerListener<T> | undefined;
+  /** Where a filter or a transform stands between. */
+  #judge: Judge<T> | undefined;
   #at: Attachment | undefined;
   #flush = 0;
   /** Notices of this flush that the handler was called for. */
@@ -94,7 +97,8 @@ export class RegistrationImpl<T> implements HandlerRegistration {
     const id = raw.informerHandler(informer, this.#options);
     this.#held = false;
     this.#at = { raw, notifier, reader, informer, id };
-    this.#plain = typeof this.#handler === "function" && this.#filter === undefined && reader === objects ? this.#handler : undefined;
+    this.#judge = this.#filter === undefined && reader === objects ? undefined : new Judge(this.#filter);
+    this.#plain = typeof this.#handler === "function" && this.#judge === undefined ? this.#handler : undefined;
     notifier.attach(id, this);
   }
 
@@ -159,7 +163,7 @@ export class RegistrationImpl<T> implements HandlerRegistration {
   // ---------------------------------------------------------------------------------------- calling
 
   #call(notice: Notice<T>): unknown {
-    const seen = this.#filter === undefined ? notice : this.#filtered(notice, this.#filter);
+    const seen = this.#judge === undefined ? notice : this.#judge.judge(notice);
     if (seen === undefined) return undefined;
     const handler = this.#handler;
     if (typeof handler === "function") return handler(seen);
@@ -176,15 +180,6 @@ export class RegistrationImpl<T> implements HandlerRegistration {
       default:
         return handler.onDelete?.(new DeletedObject(seen), seen);
     }
-  }
-
-  #filtered(notice: Notice<T>, filter: (object: T) => boolean): Notice<T> | undefined {
-    if (notice.kind === NoticeKind.overflowed) return notice;
-    const passes = filter(notice.object);
-    if (notice.kind !== NoticeKind.updated) return passes ? notice : undefined;
-    const passed = filter(notice.oldObject as T);
-    if (passed) return passes ? notice : notice.asDeletion();
-    return passes ? notice.asAddition() : undefined;
   }
 
   #called(at: Attachment | undefined): void {

@@ -92,7 +92,7 @@ export interface Watcher<T> extends AsyncIterableIterator<WatchEvent<T>> {
    * Calls the handler with each event. When it returns a promise, the next event waits for it: the queue then builds up in the cache,
    * up to `bufferSize`. A handler that throws, or whose promise rejects, is reported by `reportError` and gets the next event.
    *
-   * @returns a promise that resolves when the watch has ended, and rejects as the iteration would.
+   * @returns a promise that resolves when the watch has ended and the handler has, and rejects as the iteration would.
    * @throws {WatchCacheError} `invalid` when the watcher is being read in another way.
    */
   forEach(handler: (event: WatchEvent<T>) => void | Promise<void>): Promise<void>;

@@ -1,6 +1,6 @@
 import { bindMethods } from "./bound.js";
 import { Delivery, Signal } from "./delivery.js";
-import { abortError, closedError, toError, WatchCacheError } from "./errors.js";
+import { abortError, closedError, pausedError, toError, WatchCacheError } from "./errors.js";
 import { InformerImpl } from "./informer.js";
 import { ObjectTable } from "./objects.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
@@ -29,7 +29,7 @@ import { SharedViews, type ViewHost } from "./shared-view.js";
 import { ViewImpl } from "./view.js";
 import { WatcherHandle } from "./watch-handle.js";
 import { WatcherImpl } from "./watcher.js";
-import { changer, givenBy, toDocument } from "./write.js";
+import { changer, discard, discardAll, givenBy, toDocument } from "./write.js";
 
 /** What a resource needs of its cache. */
 export interface ResourceHost {
@@ -124,21 +124,17 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   }
 
   async synced({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
-    await this.#ask((raw) => raw.synced(), signal);
+    await this.#ask((raw) => raw.synced(), signal, undefined, true);
   }
 
   async list({ signal, ...options }: ListOptions = {}): Promise<List<T>> {
-    const answer = await this.#ask(
-      (raw, over) => raw.list(options, over()),
-      signal,
-      (list, objects) => list?.ids.forEach((id) => objects.giveBack(id)),
-    );
+    const answer = await this.#ask((raw, over) => raw.list(options, over()), signal, discardAll, true);
     const { ids, ...rest } = answer.value;
     return answer.objects.list(ids, rest) as List<T>;
   }
 
   async get(key: string, { signal, ...options }: GetOptions = {}): Promise<T> {
-    const answer = await this.#ask((raw, over) => raw.get(key, options, over()), signal, discard);
+    const answer = await this.#ask((raw, over) => raw.get(key, options, over()), signal, discard, true);
     return answer.objects.take(answer.value) as T;
   }
 
@@ -523,11 +519,13 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
    *
    * @param question gets what makes a promise that resolves when nobody waits for the answer any more
    * @param discard what to do with an answer that nobody waits for any more
+   * @param waits for the first list, which does not come while the resource is paused
    */
   #ask<V>(
     question: (raw: RawResource, over: () => Promise<void>) => Promise<V>,
     signal?: AbortSignal,
     discard?: (value: V, objects: ObjectTable) => void,
+    waits = false,
   ): Promise<{ value: V; objects: ObjectTable }> {
     if (signal?.aborted) return Promise.reject(abortError(signal));
     if (this.#closed) return Promise.reject(closedError(this.name));
@@ -555,6 +553,8 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
       if (!open) release();
 
       const ask = async () => {
+        const empty = this.#session?.raw.status().resourceVersion === undefined;
+        if (waits && this.#paused && empty) throw pausedError(this.name);
         while (this.#session === undefined && this.#loading !== undefined) await this.#loading;
         const session = open ? this.#use() : undefined;
         if (session === undefined) return fail(this.#error ?? closedError(this.name));
@@ -604,8 +604,3 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 }
 
 bindMethods(ResourceImpl.prototype);
-
-/** An object that came too late for who asked. What was given up has none. */
-function discard(id: number | undefined, objects: ObjectTable): void {
-  if (id !== undefined) objects.giveBack(id);
-}

@@ -399,7 +399,10 @@ export interface Resource<T> extends EventTarget {
    * come from a replica that is behind, unless `reset` says that the server itself was reset, such as from a backup.
    */
   refresh(options?: { reset?: boolean }): Promise<void>;
-  /** Closes the upstream stream and keeps what is held. */
+  /**
+   * Closes the upstream stream and keeps what is held. While nothing is held, `list`, `get` and `synced` reject with `unavailable`; watches, views and
+   * informers wait for `resume()`.
+   */
   pause(): void;
   /** Opens the stream again, from where it was. While it waits for its next try to connect: tries at once. */
   resume(): void;

@@ -1,4 +1,4 @@
-import { WatchCacheError } from "./errors.js";
+import { abortError, WatchCacheError } from "./errors.js";
 import type { Syncing, WaitOptions } from "./types.js";
 
 /**
@@ -7,11 +7,18 @@ import type { Syncing, WaitOptions } from "./types.js";
  * @param what by the names that messages call them by
  * @throws {WatchCacheError} `timeout` after `timeoutMs`, and `closed` when one of them was stopped before; the message names those that
  *   are missing, sorted.
- * @throws {DOMException} `AbortError` when the signal is aborted, with the same message, and the signal's reason as its `cause`.
+ * @throws {DOMException} when the signal is aborted: its reason, where that is an `AbortError` or a `TimeoutError`; else an `AbortError` with the
+ *   same message, and the reason as its `cause`.
+ * @returns the names in the order in which they were done; those that were done before come first, as they were given
  */
-export async function waitForSync(what: Readonly<Record<string, Syncing>>, { timeoutMs, signal }: WaitOptions = {}): Promise<void> {
+export async function waitForSync<N extends string>(
+  what: Readonly<Record<N, Syncing>>,
+  { timeoutMs, signal }: WaitOptions = {},
+): Promise<readonly N[]> {
+  const entries = Object.entries(what) as [N, Syncing][];
+  const done: N[] = [];
   const missing = () =>
-    Object.entries(what)
+    entries
       .filter(([, { hasSynced }]) => !hasSynced)
       .map(([name]) => name)
       .sort();
@@ -19,11 +26,7 @@ export async function waitForSync(what: Readonly<Record<string, Syncing>>, { tim
   let timer: ReturnType<typeof setTimeout> | undefined;
   let abort: (() => void) | undefined;
   const given = new Promise<never>((_, reject) => {
-    abort = () => {
-      const error = new DOMException(message(), "AbortError");
-      Object.defineProperty(error, "cause", { value: signal?.reason as unknown, configurable: true, writable: true });
-      reject(error);
-    };
+    abort = () => reject(abortError(signal!, message()));
     if (signal?.aborted && missing().length > 0) return abort();
     signal?.addEventListener("abort", abort, { once: true });
     if (timeoutMs === undefined) return;
@@ -31,11 +34,12 @@ export async function waitForSync(what: Readonly<Record<string, Syncing>>, { tim
     // Clamped: a longer timer would fire at once.
     timer = setTimeout(late, Math.min(timeoutMs, 0x7fff_ffff));
   });
-  const all = Promise.all(Object.values(what).map(({ synced }) => synced)).catch((error: unknown) => {
+  const all = Promise.all(entries.map(([name, { synced }]) => synced.then(() => done.push(name)))).catch((error: unknown) => {
     throw new WatchCacheError("closed", message(), { cause: error });
   });
   try {
     await Promise.race([all, given]);
+    return done;
   } finally {
     clearTimeout(timer);
     if (abort !== undefined) signal?.removeEventListener("abort", abort);

@@ -57,6 +57,8 @@ export class WatcherImpl<T> implements Recipient {
   #pacing = false;
   #settleForEach: ((failure: WatchCacheError | undefined) => void) | undefined;
   #over = false;
+  /** Over, and the handler is not called any more. */
+  #cut = false;
   #dropped = false;
   #failure: WatchCacheError | undefined;
 
@@ -160,7 +162,8 @@ export class WatcherImpl<T> implements Recipient {
 
   answered(promise: PromiseLike<unknown>, event: StoredEvent<any>): void {
     if (this.#over) {
-      promise.then(undefined, (error: unknown) => this.#host.report(error));
+      // Its own handler ended the watch: nothing follows, but that one is waited for.
+      void this.#pace(promise);
       return;
     }
     // From here on one event at a time: the rest of this flush queues here, what comes later in the core.
@@ -289,16 +292,16 @@ export class WatcherImpl<T> implements Recipient {
     try {
       for (let next = await this.#wait(() => this.#shift()); !next.done; next = await this.#wait(() => this.#shift())) {
         // Stopped between the queue and here: nothing is delivered afterwards.
-        if (this.#settleForEach === undefined) return;
+        if (this.#cut) break;
         try {
           await settle(handler(next.value));
         } catch (error) {
           this.#host.report(error);
         }
       }
-      this.#settleForEach?.(undefined);
+      this.#settleForEach!(undefined);
     } catch (failure) {
-      this.#settleForEach?.(failure as WatchCacheError);
+      this.#settleForEach!(failure as WatchCacheError);
     }
   }
 
@@ -310,11 +313,16 @@ export class WatcherImpl<T> implements Recipient {
     this.#over = true;
     this.#signal?.removeEventListener("abort", this.#abort);
     this.#settleEnded(end);
-    // Otherwise the handler first gets what is queued for it.
-    const atOnce = end.reason === "stopped" || end.reason === "closed" || !this.#pacing;
-    if (this.#handler !== undefined && atOnce) {
-      this.#settleForEach?.(this.#takeFailure());
-      this.#settleForEach = undefined;
+    if (this.#handler !== undefined) {
+      this.#cut = end.reason === "stopped" || end.reason === "closed";
+      if (this.#cut) {
+        this.#queue = [];
+        this.#head = 0;
+      }
+      // A handler that is called right now may be about to return a promise; one that has is waited for, and first gets what is queued for it.
+      queueMicrotask(() => {
+        if (!this.#pacing) this.#settleForEach!(this.#takeFailure());
+      });
     }
     this.#serveSoon();
     this.#host.watcherEnded(this);

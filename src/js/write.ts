@@ -1,5 +1,6 @@
 import { WatchCacheError } from "./errors.js";
-import type { RawResource } from "./raw.js";
+import type { ObjectTable } from "./objects.js";
+import type { RawList, RawResource } from "./raw.js";
 
 /** What the user's own function threw, on its way through the core. */
 class Thrown {
@@ -53,4 +54,14 @@ export function toDocument(object: unknown, resource: string): string {
   } catch (error) {
     throw new WatchCacheError("invalid", `the object has no JSON: ${(error as Error).message}`, { resource, cause: error });
   }
+}
+
+/** An object that came too late for who asked. What was given up has none. */
+export function discard(id: number | undefined, objects: ObjectTable): void {
+  if (id !== undefined) objects.giveBack(id);
+}
+
+/** A list that came too late. */
+export function discardAll(list: RawList | undefined, objects: ObjectTable): void {
+  list?.ids.forEach((id) => objects.giveBack(id));
 }

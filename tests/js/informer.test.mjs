@@ -519,6 +519,32 @@ test("sy_04: who waits is told what is missing, sorted, and why", async () => {
   await waitForSync({ done: what.done }, { signal: controller.signal });
 });
 
+test("who waits is told the names in the order in which they were done", async () => {
+  const ends = {};
+  const later = (name) => {
+    const thing = { hasSynced: false };
+    thing.synced = new Promise((resolve) => (ends[name] = () => resolve((thing.hasSynced = true))));
+    return thing;
+  };
+  const what = { c: later("c"), done: { hasSynced: true, synced: Promise.resolve() }, a: later("a"), b: later("b") };
+  const waiting = waitForSync(what);
+  for (const name of ["b", "c", "a"]) {
+    ends[name]();
+    await Promise.resolve();
+  }
+  assert.deepEqual(await waiting, ["done", "b", "c", "a"]);
+  const { cache } = open(new Upstream([pod("a/x")]));
+  const factory = createInformerFactory(cache);
+  factory.forResource({ source: { list: () => new Promise((resolve) => (ends.slow = resolve)), async *watch() {} }, id: "slow" });
+  factory.forResource({ source: new Upstream([pod("a/x")]), id: "quick" });
+  factory.start();
+  const synced = factory.waitForCacheSync();
+  await factory.forResource({ source: new Upstream([]), id: "unstarted" }).hasSynced;
+  await until(() => ends.slow !== undefined);
+  setTimeout(() => ends.slow({ body: JSON.stringify({ metadata: { resourceVersion: "1" }, items: [] }) }), 20);
+  assert.deepEqual(await synced, ["quick", "slow"]);
+});
+
 test("handlers may do anything in a call: stop, remove each other, join, read, close", async () => {
   const upstream = new Upstream([pod("a/x"), pod("a/y")]);
   const { resource, cache, reported } = open(upstream);

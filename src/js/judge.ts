@@ -1,0 +1,50 @@
+import { type Notice, NoticeKind } from "./notice.js";
+
+/**
+ * What a handler hears where a function of the user decides it: a filter, or a transform that makes the objects. Either may throw at a version.
+ * Of that one the handler is not told, and the next sound version is told as what it is after the last one that was.
+ */
+export class Judge<T> {
+  readonly #filter: ((object: T) => boolean) | undefined;
+  /** By key, objects whose last version was not told: a notice whose old object is what was told last, if anything was. */
+  readonly #missed = new Map<string, Notice<T> | undefined>();
+
+  constructor(filter: ((object: T) => boolean) | undefined) {
+    this.#filter = filter;
+  }
+
+  /** The notice as the handler hears it; undefined for one that does not concern it. Throws what the user's function throws. */
+  judge(notice: Notice<T>): Notice<T> | undefined {
+    const { kind } = notice;
+    if (kind === NoticeKind.overflowed) return notice;
+    const isAddition = kind === NoticeKind.added || kind === NoticeKind.initiallyAdded;
+    const missed = this.#missed.size > 0 && !isAddition && this.#missed.has(notice.key);
+    const told = () => (missed ? this.#missed.get(notice.key) : this.#told(notice));
+    if (kind === NoticeKind.deleted || kind === NoticeKind.deletedUnseen) {
+      const known = told();
+      if (missed) this.#missed.delete(notice.key);
+      // Whatever its last state: who was told of the object is told of its end.
+      return known && notice;
+    }
+    let passes: boolean;
+    try {
+      const { object } = notice;
+      passes = this.#filter?.(object) ?? true;
+    } catch (error) {
+      // What is only told once more has been told before.
+      if (!missed && kind !== NoticeKind.resynced) this.#missed.set(notice.key, isAddition ? undefined : this.#told(notice));
+      throw error;
+    }
+    if (isAddition || (kind === NoticeKind.resynced && !missed)) return passes ? notice : undefined;
+    const before = told();
+    if (missed) this.#missed.delete(notice.key);
+    if (before === undefined) return passes ? notice.asAddition() : undefined;
+    if (!passes) return before.asDeletion();
+    return missed ? notice.asUpdateSince(before) : notice;
+  }
+
+  /** The notice itself if its old object was told. */
+  #told(notice: Notice<T>): Notice<T> | undefined {
+    return this.#filter?.(notice.oldObject as T) === false ? undefined : notice;
+  }
+}

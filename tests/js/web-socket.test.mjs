@@ -1,0 +1,66 @@
+// Which WebSocket a watch is opened with.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { test } from "node:test";
+
+import { createWatchCache } from "watchcache";
+import { WebSocket, WebSocketServer } from "ws";
+
+import { until } from "./lib/package.mjs";
+
+/** Lists nothing, and opens watches. */
+async function serve(t) {
+  const server = createServer((_request, response) => {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "10" }, items: [] }));
+  });
+  const sockets = new WebSocketServer({ server });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => {
+    for (const client of sockets.clients) client.terminate();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${server.address().port}`, sockets };
+}
+
+/** A WebSocket that is counted under a name. */
+function counted(name, seen) {
+  return class extends WebSocket {
+    constructor(...request) {
+      super(...request);
+      seen.push(name);
+    }
+  };
+}
+
+test("the host's WebSocket is looked up at each connect, as its fetch is", async (t) => {
+  const { url, sockets } = await serve(t);
+  const seen = [];
+  const original = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
+  const put = (value) => Object.defineProperty(globalThis, "WebSocket", { value, configurable: true, writable: true });
+  t.after(() => (original === undefined ? delete globalThis.WebSocket : Object.defineProperty(globalThis, "WebSocket", original)));
+  put(counted("first", seen));
+  const cache = createWatchCache({ server: url, retry: { initialMs: 1, capMs: 5 } });
+  t.after(() => cache.close());
+  const pods = cache.resource("pods");
+  await pods.synced();
+  await until(() => pods.status.phase === "live");
+  put(counted("second", seen));
+  for (const client of sockets.clients) client.terminate();
+  await until(() => seen.length > 1 && pods.status.phase === "live");
+  assert.deepEqual([seen[0], seen.at(-1)], ["first", "second"]);
+});
+
+test("one that was given stays the one", async (t) => {
+  const { url, sockets } = await serve(t);
+  const seen = [];
+  const cache = createWatchCache({ server: url, retry: { initialMs: 1, capMs: 5 }, WebSocket: counted("given", seen) });
+  t.after(() => cache.close());
+  const pods = cache.resource("pods");
+  await pods.synced();
+  await until(() => pods.status.phase === "live");
+  for (const client of sockets.clients) client.terminate();
+  await until(() => seen.length > 1 && pods.status.phase === "live");
+  assert.ok(seen.every((name) => name === "given"));
+});
