@@ -1,5 +1,5 @@
 import type { RawError } from "./raw.js";
-import type { Status } from "./types.js";
+import type { AbortSignalLike, Status } from "./types.js";
 
 /** What callers branch on. */
 export type WatchCacheErrorCode =
@@ -124,7 +124,7 @@ export function closedError(resource?: string): WatchCacheError {
  * An abort is a `DOMException` named `AbortError` whatever reason the signal was given; that stays readable as `cause`.
  * @internal
  */
-export function abortError(signal: AbortSignal): DOMException {
+export function abortError(signal: AbortSignalLike): DOMException {
   const reason: unknown = signal.reason;
   if (reason instanceof DOMException && reason.name === "AbortError") return reason;
   const error = new DOMException("The operation was aborted.", "AbortError");

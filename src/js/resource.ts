@@ -8,6 +8,7 @@ import { sameStatus, toStatus } from "./status.js";
 import { StableArrays } from "./stable-arrays.js";
 import type { Ticker } from "./ticker.js";
 import type {
+  AbortSignalLike,
   DeleteOptions,
   GetOptions,
   IndexFunction,
@@ -15,6 +16,7 @@ import type {
   InformerOptions,
   List,
   ListOptions,
+  Mutable,
   ResourceEventMap,
   ResourceStats,
   ResourceStatus,
@@ -123,18 +125,18 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     return this.#status;
   }
 
-  async synced({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+  async synced({ signal }: { signal?: AbortSignalLike | undefined } = {}): Promise<void> {
     await this.#ask((raw) => raw.synced(), signal);
   }
 
-  async list({ signal, ...options }: ListOptions = {}): Promise<List<T>> {
+  async list({ signal, ...options }: ListOptions = {}): Promise<List<T, Mutable>> {
     const answer = await this.#ask(
       (raw, over) => raw.list(options, over()),
       signal,
       (list, objects) => list?.ids.forEach((id) => objects.giveBack(id)),
     );
     const { ids, ...rest } = answer.value;
-    return answer.objects.list(ids, rest) as List<T>;
+    return answer.objects.list(ids, rest) as List<T, Mutable>;
   }
 
   async get(key: string, { signal, ...options }: GetOptions = {}): Promise<T> {
@@ -177,7 +179,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 
   // ---------------------------------------------------------------------------------- subscribing
 
-  watch(options: WatchOptions = {}): Watcher<T> {
+  watch(options: WatchOptions = {}): Watcher<T, Mutable> {
     const watcher = new WatcherImpl<T>(this, options);
     const handle = new WatcherHandle(watcher);
     if (this.#closed) watcher.fail(closedError(this.name));
@@ -194,7 +196,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     return new ViewImpl<T>(this, this.#views, spec);
   }
 
-  informer(options: InformerOptions<T> = {}): Informer<T> {
+  informer(options: InformerOptions<T, Mutable> = {}): Informer<T, Mutable> {
     const informer = new InformerImpl<T>(this, options);
     if (this.#closed) throw closedError(this.name);
     this.#informers.add(informer);
@@ -230,7 +232,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 
   // ------------------------------------------------------------------------------------ the stream
 
-  async refresh({ reset = false }: { reset?: boolean } = {}): Promise<void> {
+  async refresh({ reset = false }: { reset?: boolean | undefined } = {}): Promise<void> {
     await this.#ask((raw) => raw.refresh(reset));
   }
 
@@ -526,7 +528,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
    */
   #ask<V>(
     question: (raw: RawResource, over: () => Promise<void>) => Promise<V>,
-    signal?: AbortSignal,
+    signal?: AbortSignalLike,
     discard?: (value: V, objects: ObjectTable) => void,
   ): Promise<{ value: V; objects: ObjectTable }> {
     if (signal?.aborted) return Promise.reject(abortError(signal));

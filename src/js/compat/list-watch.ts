@@ -1,6 +1,6 @@
 import { closedError, toError, WatchCacheError } from "../errors.js";
 import type { ResourceImpl } from "../resource.js";
-import type { Informer as CacheInformer, InformerEvent, Resource, ResourceSpec, WatchCache } from "../types.js";
+import type { Informer as CacheInformer, InformerEvent, Mutable, Resource, ResourceSpec, WatchCache } from "../types.js";
 import { RequestError } from "./errors.js";
 import { invalid, specOfPath } from "./path.js";
 import { call, type Callback } from "./report.js";
@@ -8,7 +8,7 @@ import type { ErrorCallback, Informer, KubernetesObject, ListPromise, ObjectCach
 
 /** What is alive between a start and its stop. */
 interface Run<T> {
-  readonly informer: CacheInformer<T>;
+  readonly informer: CacheInformer<T, Mutable>;
   /** Resolves when the first list has been told, or with the first error, or the end. */
   readonly settled: Promise<void>;
   readonly settle: () => void;
@@ -25,7 +25,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
   readonly #cache: WatchCache;
   readonly #spec: ResourceSpec;
   /** That of the last run, or of the next. */
-  #resource: Resource<T>;
+  #resource: Resource<T, Mutable>;
   readonly #callbacks: Readonly<Record<Verb, Callback[]>> = { add: [], update: [], delete: [], error: [], connect: [] };
   /** The versions that callbacks were told, by key: what a start after a stop is compared with. */
   readonly #told = new Map<string, string>();
@@ -35,7 +35,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
   #before: (readonly T[])[] = [];
   #run: Run<T> | undefined;
   /** That of the last run, which stays readable. */
-  #informer: CacheInformer<T> | undefined;
+  #informer: CacheInformer<T, Mutable> | undefined;
 
   /**
    * @param path of a collection, such as `/api/v1/namespaces/default/pods`
@@ -53,7 +53,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
   ) {
     this.#cache = watch.config;
     this.#spec = specOfPath(path, labelSelector, fieldSelector);
-    this.#resource = this.#cache.resource(this.#spec);
+    this.#resource = this.#cache.resource<T, Mutable>(this.#spec);
     if (autoStart) void this.start();
   }
 
@@ -85,7 +85,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
 
   #open(): Run<T> {
     // The same as before, unless that was closed.
-    const resource = (this.#resource = this.#cache.resource<T>(this.#spec));
+    const resource = (this.#resource = this.#cache.resource<T, Mutable>(this.#spec));
     const informer = resource.informer({
       start: false,
       onWatchError: ({ error, retryAt, key }) => {
@@ -121,7 +121,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
     if (run === undefined) return;
     this.#run = undefined;
     run.over();
-    const held = read([], () => run.informer.list());
+    const held = read<readonly T[]>([], () => run.informer.list());
     run.informer.stop();
     this.#before = this.#unseen.size > 0 ? [held, ...this.#before] : [held];
     run.settle();
@@ -137,7 +137,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
 
   // ----------------------------------------------------------------------------------------- hearing
 
-  #hear(event: InformerEvent<T>): void {
+  #hear(event: InformerEvent<T, Mutable>): void {
     const { key } = event;
     this.#unseen.delete(key);
     if (event.type === "delete") {
@@ -219,8 +219,8 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
     return read(undefined, () => this.#informer?.get(namespace ? `${namespace}/${name}` : name));
   }
 
-  list(namespace?: string): readonly T[] {
-    return read([], () => this.#informer?.list("", namespace ?? "") ?? []);
+  list(namespace?: string): T[] {
+    return read([], () => [...(this.#informer?.list("", namespace ?? "") ?? [])]);
   }
 
   latestResourceVersion(): string {
