@@ -1,33 +1,21 @@
-/** What is read as it stands: text, numbers, functions, and objects that are changed through methods alone. */
-type Atom =
-  | string
-  | number
-  | boolean
-  | bigint
-  | symbol
-  | null
-  | undefined
-  | Date
-  | RegExp
-  | ArrayBuffer
-  | ArrayBufferView
-  | ((...values: never) => unknown);
+/** Objects that are read as they stand: they have nothing to change, or are changed through methods alone. */
+type Opaque = Date | RegExp | ArrayBuffer | ArrayBufferView | ((...values: never) => unknown);
 
 /**
  * An object that is not its reader's to change, nor anything in it: what every read, event and handler gives, because all readers share it.
- * Arrays, tuples, maps, sets, dates, functions, unions and `unknown` are heeded; `any` stays `any`.
+ * Arrays, tuples, maps, sets, dates, functions and unions are heeded; `any` and `unknown` stay what they are.
  *
  * To change an object, change a copy: `structuredClone(pod) as Pod`, or `resource.update`, which gives one.
  */
-export type DeepReadonly<T> = unknown extends T
-  ? T
-  : T extends Atom
+export type DeepReadonly<T> = T extends object
+  ? T extends Opaque
     ? T
     : T extends ReadonlyMap<infer Key, infer Value>
       ? ReadonlyMap<Key, DeepReadonly<Value>>
       : T extends ReadonlySet<infer Value>
         ? ReadonlySet<DeepReadonly<Value>>
-        : { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
+        : { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+  : T;
 
 declare const access: unique symbol;
 

@@ -86,7 +86,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    *
    * @throws {WatchCacheError} `invalid` for a selector or path that cannot be read. Before the WebAssembly is there the view's first read throws it.
    */
-  view(spec?: ViewSpec<Read<T, Access>>): View<Read<T, Access>>;
+  view(spec?: ViewSpec<T, Access>): View<T, Access>;
 
   /**
    * Adds an object upstream. Resolves with the object as the server keeps it, once the stream has brought it: `peek` then shows it. Should

@@ -191,7 +191,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     return handle;
   }
 
-  view(spec: ViewSpec<T> = {}): View<T> {
+  view(spec: ViewSpec<T, Mutable> = {}): View<T, Mutable> {
     if (this.#closed) throw closedError(this.name);
     return new ViewImpl<T>(this, this.#views, spec);
   }
