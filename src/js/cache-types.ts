@@ -1,7 +1,7 @@
 import type { WatchCacheError } from "./errors.js";
 import type { DetailEvent, HostAsyncDisposable, HostEventTarget } from "./host-types.js";
 import type { KubeObject, ObjectLike } from "./metadata-types.js";
-import type { Immutable } from "./readonly-types.js";
+import type { Immutable, Mutable } from "./readonly-types.js";
 import type { Resource } from "./resource-types.js";
 import type { SourceSpec } from "./source.js";
 import type { ResourceStatus } from "./status-types.js";
@@ -55,7 +55,9 @@ export interface WatchCache<Index extends string = string> extends HostEventTarg
    * @param spec `"pods"`, `"v1/pods"`, `"apps/v1/deployments"`: as they are named in `ResourceTypes`, which says what type they have.
    * @throws {WatchCacheError} `invalid` for a spec that names nothing, `closed` after `close()`.
    */
-  resource<Name extends keyof ResourceTypes, Access = Immutable>(spec: Name): Resource<ResourceTypes[Name], Access, Index>;
+  resource<Name extends keyof ResourceTypes, Access extends Immutable | Mutable = Immutable>(
+    spec: Name,
+  ): Resource<ResourceTypes[Name], Access, Index>;
   /**
    * The resource, shared by all who name it equally. Opens nothing until it is used.
    *
@@ -65,7 +67,9 @@ export interface WatchCache<Index extends string = string> extends HostEventTarg
    * @param spec `"pods"`, `"v1/pods"`, `"apps/v1/deployments"`, a `ResourceSpec`, or a `SourceSpec`.
    * @throws {WatchCacheError} `invalid` for a spec that names nothing, `closed` after `close()`.
    */
-  resource<T extends ObjectLike = KubeObject, Access = Immutable>(spec: string | ResourceSpec | SourceSpec): Resource<T, Access, Index>;
+  resource<T extends ObjectLike = KubeObject, Access extends Immutable | Mutable = Immutable>(
+    spec: string | ResourceSpec | SourceSpec,
+  ): Resource<T, Access, Index>;
   /** Counters of now. */
   stats(): CacheStats;
   /**

@@ -3,13 +3,13 @@ import type { ResourceSpec, ResourceTypes } from "./cache-types.js";
 import type { AbortSignalLike } from "./host-types.js";
 import type { KubeObject, ObjectLike } from "./metadata-types.js";
 import type { NamedIndexes } from "./options-types.js";
-import type { Immutable, Read } from "./readonly-types.js";
+import type { Immutable, Mutable, Read } from "./readonly-types.js";
 import type { SourceSpec } from "./source.js";
 import type { ResourceStatus } from "./status-types.js";
 import type { Path } from "./types.js";
 
 /** Options of `Resource.informer`. */
-export interface InformerOptions<T, Access = Immutable, Indexes extends NamedIndexes<Read<T, Access>> = NamedIndexes<Read<T, Access>>> {
+export interface InformerOptions<T, Access = Immutable, Index extends string = string> {
   /**
    * How often handlers are told every object once more, in milliseconds, where they ask for no period of their own. It costs no request. 0, the
    * default: never, whatever a handler asks for. Not shorter than a second.
@@ -26,7 +26,7 @@ export interface InformerOptions<T, Access = Immutable, Indexes extends NamedInd
    * it. By a function, any number: it is called for what has changed when the index is next read. The index `"namespace"` always exists, and so do
    * those of the cache's option `indexes`.
    */
-  indexers?: Indexes | undefined;
+  indexers?: NamedIndexes<Index, Read<T, Access>> | undefined;
   /**
    * Whether a relist also tells of objects that did not change, as client-go does: until the first resync to every handler, then to those whose
    * resync is due. Default false: what did not change is told by resyncs alone.
@@ -93,7 +93,7 @@ export interface Informer<T, Access = Immutable, Index extends string = string> 
    *
    * @throws {WatchCacheError} `invalid`, and none is added, when a name is taken; `closed` after `stop()`.
    */
-  addIndexers(indexers: NamedIndexes<Read<T, Access>>): void;
+  addIndexers(indexers: NamedIndexes<string, Read<T, Access>>): void;
   /** The first list is whole, and in the queue of every handler of that moment. Never false again. */
   readonly hasSynced: boolean;
   /** Resolves when `hasSynced` comes true. Rejects with `closed` when the informer is stopped before. Network errors do not reject it. */
@@ -292,9 +292,13 @@ export interface InformerFactoryOptions {
 /** Informers by resource, one for each, started and waited for together. */
 export interface InformerFactory {
   /** The informer of a resource: the same for equal specs. It starts with `start()`. @throws {WatchCacheError} as `WatchCache.resource`; `closed` after `shutdown()`. */
-  forResource<Name extends keyof ResourceTypes, Access = Immutable>(spec: Name): Informer<ResourceTypes[Name], Access>;
+  forResource<Name extends keyof ResourceTypes, Access extends Immutable | Mutable = Immutable>(
+    spec: Name,
+  ): Informer<ResourceTypes[Name], Access>;
   /** The informer of a resource: the same for equal specs. It starts with `start()`. @throws {WatchCacheError} as `WatchCache.resource`; `closed` after `shutdown()`. */
-  forResource<T extends ObjectLike = KubeObject, Access = Immutable>(spec: string | ResourceSpec | SourceSpec): Informer<T, Access>;
+  forResource<T extends ObjectLike = KubeObject, Access extends Immutable | Mutable = Immutable>(
+    spec: string | ResourceSpec | SourceSpec,
+  ): Informer<T, Access>;
   /** Starts those informers that have not started. Does nothing after `shutdown()`. */
   start(): void;
   /**

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 
 import { openCache } from "./cache.js";
 import { instantiate, instantiateSync, loaded, onPanic } from "./init.js";
-import type { IndexNames, NamedIndexes, WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
+import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
 
 export { WatchCacheError } from "./errors.js";
 export type { SelectorMistake, WatchCacheErrorCode } from "./errors.js";
@@ -33,8 +33,6 @@ export function initSync(module: WasmBytes): void {
 }
 
 /** As in index.ts. */
-export function createWatchCache<const Indexes extends NamedIndexes = {}>(
-  options: WatchCacheOptions<Indexes> = {},
-): WatchCache<IndexNames<Indexes>> {
+export function createWatchCache<Index extends string = never>(options: WatchCacheOptions<Index> = {}): WatchCache<Index | "namespace"> {
   return openCache(options, { loaded, load: () => init(), onPanic });
 }

@@ -43,13 +43,10 @@ export interface HistoryOptions {
 export type IndexFunction<T = any> = (object: T) => readonly string[];
 
 /** Indexes by name: each by a path, or by a function. */
-export type NamedIndexes<T = any> = Readonly<Record<string, Path | IndexFunction<T>>>;
-
-/** The names of indexes, and that of the one that always exists. */
-export type IndexNames<Indexes extends NamedIndexes> = Extract<keyof Indexes, string> | "namespace";
+export type NamedIndexes<Name extends string = string, T = any> = { readonly [Key in Name]: Path | IndexFunction<T> };
 
 /** Options of `createWatchCache`. All may be left out, and to give `undefined` is to leave one out. */
-export interface WatchCacheOptions<Indexes extends NamedIndexes = NamedIndexes> {
+export interface WatchCacheOptions<Index extends string = string> {
   /** Base of every path, such as `https://host/clusters/x`. Default: the page's origin. */
   server?: string | UrlLike | undefined;
   /** How the watch streams. Lists always use fetch. Default `"websocket"`. */
@@ -73,7 +70,7 @@ export interface WatchCacheOptions<Indexes extends NamedIndexes = NamedIndexes> 
    * Named indexes for `byIndex`. By a path, each object has one value: the text there, empty where there is none. By a function, any number;
    * one that throws or returns something else leaves the object without values, and is reported. The index `"namespace"` always exists.
    */
-  indexes?: Indexes | undefined;
+  indexes?: NamedIndexes<Index> | undefined;
   /** How far back in time watches may start, and lists may be of. */
   history?: HistoryOptions | undefined;
   /**

@@ -1,4 +1,3 @@
-import type { IndexNames, NamedIndexes } from "./options-types.js";
 import type { AbortSignalLike, DetailEvent, HostEventTarget } from "./host-types.js";
 import type { Informer, InformerOptions } from "./informer-types.js";
 import type { DeepReadonly, Immutable, Read } from "./readonly-types.js";
@@ -63,9 +62,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    *
    * @throws {WatchCacheError} `invalid` for options that cannot be meant, `closed`.
    */
-  informer<const Indexes extends NamedIndexes<Read<T, Access>> = {}>(
-    options?: InformerOptions<T, Access, Indexes>,
-  ): Informer<T, Access, Index | IndexNames<Indexes>>;
+  informer<Name extends string = never>(options?: InformerOptions<T, Access, Name>): Informer<T, Access, Index | Name | "namespace">;
 
   /** The object held under `"namespace/name"` or `"name"`, at once. */
   peek(key: string): Read<T, Access> | undefined;

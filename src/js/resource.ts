@@ -8,7 +8,6 @@ import { sameStatus, toStatus } from "./status.js";
 import { StableArrays } from "./stable-arrays.js";
 import type { Ticker } from "./ticker.js";
 import type {
-  AbortSignalLike,
   DeleteOptions,
   GetOptions,
   IndexFunction,
@@ -125,7 +124,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     return this.#status;
   }
 
-  async synced({ signal }: { signal?: AbortSignalLike | undefined } = {}): Promise<void> {
+  async synced({ signal }: WriteOptions = {}): Promise<void> {
     await this.#ask((raw) => raw.synced(), signal);
   }
 
@@ -528,7 +527,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
    */
   #ask<V>(
     question: (raw: RawResource, over: () => Promise<void>) => Promise<V>,
-    signal?: AbortSignalLike,
+    signal?: WriteOptions["signal"],
     discard?: (value: V, objects: ObjectTable) => void,
   ): Promise<{ value: V; objects: ObjectTable }> {
     if (signal?.aborted) return Promise.reject(abortError(signal));
