@@ -100,7 +100,9 @@ export interface Informer<T, Access = Immutable, Index extends string = string> 
   readonly synced: Promise<void>;
   /** The newest version held; empty before the first list. */
   readonly lastSyncResourceVersion: string;
+  /** It was started, or started by itself. */
   readonly isStarted: boolean;
+  /** It was stopped, or has failed for good. */
   readonly isStopped: boolean;
   /**
    * The objects with a value of an index, in the order of their keys. The same array until one of them changes.

@@ -21,6 +21,7 @@ declare const access: unique symbol;
 
 /** Objects are given as `DeepReadonly<T>`: the default. */
 export interface Immutable {
+  /** Tells it from the other one. Never there. */
   readonly [access]?: "read";
 }
 
@@ -29,6 +30,7 @@ export interface Immutable {
  * nothing. What it reads is shared all the same: with the cache's option `debug` it is frozen, and a change of it throws.
  */
 export interface Mutable {
+  /** Tells it from the other one. Never there. */
   readonly [access]?: "write";
 }
 

@@ -59,6 +59,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
 
   // ---------------------------------------------------------------------------------------- its life
 
+  /** Resolves when the first list has been told, or with the first error. Never rejects. Does nothing while it runs. */
   async start(): Promise<void> {
     if (this.#run !== undefined) return this.#run.settled;
     let run: Run<T>;
@@ -75,6 +76,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
     await run.settled;
   }
 
+  /** Nothing is called afterwards. */
   async stop(): Promise<void> {
     this.#end();
   }
@@ -190,14 +192,18 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
 
   // --------------------------------------------------------------------------------------- callbacks
 
+  /** Adds a callback. `change` stands for `add`, `update` and `delete`. */
   on(verb: "add" | "update" | "delete" | "change", cb: ObjectCallback<T>): void;
+  /** Adds a callback for what is about no object. */
   on(verb: "error" | "connect", cb: ErrorCallback): void;
   on(verb: string, cb: Callback): void {
     if (typeof cb !== "function") throw invalid(`a callback is a function, not ${typeof cb}`);
     for (const callbacks of this.#of(verb)) callbacks.push(cb);
   }
 
+  /** Takes a callback away, once for each call. */
   off(verb: "add" | "update" | "delete" | "change", cb: ObjectCallback<T>): void;
+  /** Takes a callback away, once for each call. */
   off(verb: "error" | "connect", cb: ErrorCallback): void;
   off(verb: string, cb: Callback): void {
     for (const callbacks of this.#of(verb)) {
@@ -215,14 +221,17 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
 
   // ----------------------------------------------------------------------------------------- reading
 
+  /** The object of this name. */
   get(name: string, namespace?: string): T | undefined {
     return read(undefined, () => this.#informer?.get(namespace ? `${namespace}/${name}` : name));
   }
 
+  /** All objects, or those of a namespace, in the order of their keys. A new array each time. */
   list(namespace?: string): T[] {
     return read([], () => [...(this.#informer?.list("", namespace ?? "") ?? [])]);
   }
 
+  /** The version of what is held; empty before the first list. */
   latestResourceVersion(): string {
     return this.#informer?.lastSyncResourceVersion ?? "";
   }

@@ -14,10 +14,12 @@ export type WatchCallback = (phase: string, apiObj: any, watchObj?: any) => void
 
 /** Watches by path. See the module's description for what differs from the class of `@kubernetes/client-node`. */
 export class WatchOver {
+  /** What the original calls `done` with, in some of its versions. */
   static readonly SERVER_SIDE_CLOSE: object = { error: "Connection closed on server" };
   /** The cache whose streams are watched. */
   readonly config: WatchCache;
 
+  /** @param config the cache whose streams are watched */
   constructor(config: WatchCache) {
     this.config = config;
   }
