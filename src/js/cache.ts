@@ -10,6 +10,7 @@ import type {
   CacheStats,
   IndexFunction,
   KubeObject,
+  ObjectLike,
   Resource,
   ResourceSpec,
   ResourceStats,
@@ -43,7 +44,7 @@ class CacheImpl extends EventTarget implements ResourceHost {
   readonly indexers: readonly IndexFunction[];
   readonly #settings: Settings;
   readonly #runtime: Runtime;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: WatchCacheOptions["signal"];
   /** Named once, one is held by who named it, and here only while it is open or kept. */
   readonly #resources = new Map<string, WeakRef<ResourceImpl<any>>>();
   readonly #forgotten = new FinalizationRegistry<string>((key) => {
@@ -72,7 +73,7 @@ class CacheImpl extends EventTarget implements ResourceHost {
     else options.signal?.addEventListener("abort", this.#abort, { once: true });
   }
 
-  resource<T extends KubeObject = KubeObject>(spec: string | ResourceSpec | SourceSpec): Resource<T> {
+  resource<T extends ObjectLike = KubeObject>(spec: string | ResourceSpec | SourceSpec): Resource<T> {
     if (this.#closed) throw closedError();
     const target = readSpec(spec);
     let resource = this.#resources.get(target.key)?.deref();
@@ -251,7 +252,7 @@ function webSocketOf(settings: Settings): SocketConstructor {
 /** A socket that is given up while it connects tells an error that nobody waits for any more. In Node an unheard one would end the process. */
 function patient(constructor: () => SocketConstructor): SocketConstructor {
   return class {
-    constructor(url: string | URL, protocols?: string | string[]) {
+    constructor(url: string, protocols?: string[]) {
       const socket: Partial<EventTarget> = new (constructor())(url, protocols);
       socket.addEventListener?.("error", () => {});
       return socket;

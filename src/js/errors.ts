@@ -1,7 +1,26 @@
 import type { RawError } from "./raw.js";
-import type { Status } from "./types.js";
+import type { AbortSignalLike, Status } from "./types.js";
 
-/** What callers branch on. */
+/**
+ * What callers branch on: what happened, and what to do.
+ *
+ * - `expired`: the version or the page is no longer kept. List or watch anew, without it.
+ * - `timeout`: no answer in time, or the version asked for did not arrive. Try again.
+ * - `too-many-requests`: the server, or a cache that is not ready, asks to wait for `retryAfterSeconds`. Then try again.
+ * - `unauthorized`: the server does not know who asks. See to what `auth` gives, then `resume()`.
+ * - `forbidden`: the server knows who asks, and refuses. Ask who grants rights there.
+ * - `not-found`: no such object, resource or server path. Look at the name, the version and `server`.
+ * - `conflict`: the object was changed meanwhile, or its name is taken. Read it again, and decide anew.
+ * - `invalid`: an option, a selector, a path or an object is wrong. The message says which; it is a mistake in the program, or of who typed it.
+ * - `network`: the server or the WebAssembly cannot be reached. Resources try again by themselves; a single call may be tried again.
+ * - `protocol`: the answer is none of a Kubernetes API. Look at `server`, and at proxies and sign-in pages before it.
+ * - `decode`: bytes that cannot be read, as JSON, as WebAssembly, or by a `transform`. The message says which.
+ * - `overflow`: a reader is too slow for its buffer. Read faster, raise `bufferSize`, or choose another `onOverflow`.
+ * - `unavailable`: the server or the resource cannot answer now, as while it is paused. Try again later, or `resume()`.
+ * - `out-of-memory`: what would be held is more than `memory.maxBytes`. Hold less, or raise it, then `resume()`.
+ * - `closed`: the cache, the resource or the informer was closed. Make a new one.
+ * - `internal`: a defect of this package. Please report it.
+ */
 export type WatchCacheErrorCode =
   | "expired"
   | "timeout"
@@ -41,17 +60,23 @@ const CODES: ReadonlySet<string> = new Set<WatchCacheErrorCode>([
 
 /** What else an error may carry. */
 export interface WatchCacheErrorDetails {
-  status?: Status;
-  retryable?: boolean;
-  retryAfterSeconds?: number;
-  resource?: string;
+  /** The server's own answer. */
+  status?: Status | undefined;
+  /** Whether the same call can succeed later. */
+  retryable?: boolean | undefined;
+  /** How long the server asked to wait, in seconds. */
+  retryAfterSeconds?: number | undefined;
+  /** The resource's name, such as `pods`. */
+  resource?: string | undefined;
+  /** What led to it. */
   cause?: unknown;
 }
 
 /** Every error of this package, but aborts: those are a `DOMException` named `AbortError`, or `TimeoutError` of `AbortSignal.timeout`. */
 export class WatchCacheError extends Error {
+  /** Tells it from other errors where `instanceof` cannot, as between realms. */
   override readonly name = "WatchCacheError";
-  /** Stable: branch on this, not on the message. */
+  /** Stable: branch on this, not on the message. See {@link WatchCacheErrorCode} for what each means, and what to do. */
   readonly code: WatchCacheErrorCode;
   /** The server's own answer, where there was one. */
   declare readonly status?: Status;
@@ -62,6 +87,7 @@ export class WatchCacheError extends Error {
   /** The resource's name, such as `pods`. */
   declare readonly resource?: string;
 
+  /** For sources and tests, which may fail as the package does. */
   constructor(code: WatchCacheErrorCode, message: string, details: WatchCacheErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
@@ -131,7 +157,7 @@ export function pausedError(resource: string): WatchCacheError {
  * an `AbortError`, with the reason as its `cause`.
  * @internal
  */
-export function abortError(signal: AbortSignal, message = "The operation was aborted."): DOMException {
+export function abortError(signal: AbortSignalLike, message = "The operation was aborted."): DOMException {
   const reason: unknown = signal.reason;
   if (reason instanceof DOMException && (reason.name === "AbortError" || reason.name === "TimeoutError")) return reason;
   const error = new DOMException(message, "AbortError");

@@ -1,7 +1,7 @@
 import { toError } from "./errors.js";
 import type { Lease } from "./objects.js";
 import type { RawResource } from "./raw.js";
-import type { Path, WatchEvent } from "./types.js";
+import type { Path, WatchEvent, WatchEventBase } from "./types.js";
 
 const TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "BOOKMARK", "BOOKMARK"] as const;
 const INITIAL_EVENTS_END = 5;
@@ -15,7 +15,7 @@ export function named(raw: RawResource, id: number): [version: string, key: stri
 }
 
 /** An event as its subscribers see it. One is made for each event of a flush, whatever the number of its subscribers. */
-export class StoredEvent<T> implements WatchEvent<T> {
+export class StoredEvent<T> implements WatchEventBase {
   readonly #lease: Lease;
   readonly #slot: number;
   readonly #id: number;

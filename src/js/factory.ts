@@ -5,7 +5,6 @@ import type {
   Informer,
   InformerFactory,
   InformerFactoryOptions,
-  KubeObject,
   ResourceSpec,
   SourceSpec,
   WaitOptions,
@@ -33,14 +32,14 @@ class Factory implements InformerFactory {
     this.#options = options;
   }
 
-  forResource<T extends KubeObject = KubeObject>(spec: string | ResourceSpec | SourceSpec): Informer<T> {
+  forResource(spec: string | ResourceSpec | SourceSpec): Informer<any> {
     const narrowed = this.#narrowed(spec);
     const { key, name } = readSpec(narrowed);
     const known = this.#informers.get(key);
-    if (known !== undefined) return known.informer as Informer<T>;
+    if (known !== undefined) return known.informer;
     if (this.#shut) throw closedError(name);
     const { resyncPeriod, transform, onWatchError } = this.#options;
-    const informer = this.#cache.resource<T>(narrowed).informer({
+    const informer = this.#cache.resource<any>(narrowed).informer({
       start: false,
       ...(resyncPeriod === undefined ? {} : { resyncPeriod }),
       ...(transform === undefined ? {} : { transform }),

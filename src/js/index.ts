@@ -1,11 +1,10 @@
 import { openCache } from "./cache.js";
-import { instantiate, instantiateSync, loaded, onPanic, type WasmSource } from "./init.js";
-import type { WatchCache, WatchCacheOptions } from "./types.js";
+import { instantiate, instantiateSync, loaded, onPanic } from "./init.js";
+import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
 
 export { WatchCacheError } from "./errors.js";
 export type { SelectorMistake, WatchCacheErrorCode } from "./errors.js";
 export { createInformerFactory } from "./factory.js";
-export type { WasmSource } from "./init.js";
 export type * from "./types.js";
 export { waitForSync } from "./wait.js";
 
@@ -30,7 +29,7 @@ export function init(module?: WasmSource): Promise<void> {
  *
  * @throws {WatchCacheError} `decode`.
  */
-export function initSync(module: BufferSource | WebAssembly.Module): void {
+export function initSync(module: WasmBytes): void {
   instantiateSync(module);
 }
 
@@ -39,6 +38,6 @@ export function initSync(module: BufferSource | WebAssembly.Module): void {
  *
  * @throws {WatchCacheError} `invalid` for an option that cannot be meant.
  */
-export function createWatchCache(options: WatchCacheOptions = {}): WatchCache {
+export function createWatchCache<Index extends string = never>(options: WatchCacheOptions<Index> = {}): WatchCache<Index | "namespace"> {
   return openCache(options, { loaded, load: () => init(), onPanic });
 }

@@ -14,7 +14,8 @@ import type {
   Informer,
   InformerListener,
   InformerOptions,
-  KubeObject,
+  Mutable,
+  ObjectLike,
   Path,
 } from "./types.js";
 import { toDocument } from "./write.js";
@@ -52,9 +53,9 @@ const forgotten = new FinalizationRegistry<{ raw: RawResource; id: number }>(({ 
 });
 
 /** An informer as users hold it. Its half in the core comes with the resource's session. */
-export class InformerImpl<T> implements Informer<T> {
+export class InformerImpl<T> implements Informer<T, Mutable> {
   readonly #host: InformerHost;
-  readonly #options: InformerOptions<T>;
+  readonly #options: InformerOptions<T, Mutable>;
   readonly #registrations = new Set<RegistrationImpl<T>>();
   readonly #indexers = new Map<string, Path | IndexFunction>();
   readonly #synced = new Settled();
@@ -66,7 +67,7 @@ export class InformerImpl<T> implements Informer<T> {
   #stopped = false;
   #release: (() => void) | undefined;
 
-  constructor(host: InformerHost, options: InformerOptions<T>) {
+  constructor(host: InformerHost, options: InformerOptions<T, Mutable>) {
     this.#host = host;
     const { resyncPeriod = 0, transform, onWatchError } = options;
     period("resyncPeriod", resyncPeriod);
@@ -215,7 +216,10 @@ export class InformerImpl<T> implements Informer<T> {
 
   // --------------------------------------------------------------------------------------- handlers
 
-  addEventHandler(handler: EventHandler<T> | InformerListener<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
+  addEventHandler(
+    handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>,
+    options: HandlerOptions<T, Mutable> = {},
+  ): HandlerRegistration {
     if (typeof handler !== "function" && (typeof handler !== "object" || handler === null)) {
       throw invalid(`a handler is a function or an object with onAdd, onUpdate and onDelete, not ${String(handler)}`);
     }
@@ -294,7 +298,7 @@ export class InformerImpl<T> implements Informer<T> {
     });
   }
 
-  mutated(object: KubeObject): void {
+  mutated(object: ObjectLike): void {
     const document = toDocument(object, this.#host.name);
     this.#look(undefined, ({ raw }) => raw.informerMutated(document));
   }

@@ -1,5 +1,6 @@
 import { WatchCacheError } from "./errors.js";
 import type { RawModule } from "./raw.js";
+import type { WasmBytes, WasmSource } from "./types.js";
 import load, {
   buildInfo,
   initSync,
@@ -12,9 +13,6 @@ import load, {
   RawMemory,
   slept,
 } from "./wasm/watchcache.js";
-
-/** Where the WebAssembly's bytes come from: an address, a request, the bytes, a compiled module, or a response on its way. */
-export type WasmSource = URL | RequestInfo | BufferSource | WebAssembly.Module | Promise<Response>;
 
 let module: RawModule | undefined;
 let ready: Promise<void> | undefined;
@@ -48,7 +46,7 @@ async function begin(source: () => WasmSource | Promise<WasmSource>): Promise<vo
 }
 
 /** Instantiates it at once. */
-export function instantiateSync(source: BufferSource | WebAssembly.Module): void {
+export function instantiateSync(source: WasmBytes): void {
   if (module !== undefined) return;
   try {
     initSync({ module: source });

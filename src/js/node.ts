@@ -1,13 +1,12 @@
 import { readFile } from "node:fs/promises";
 
 import { openCache } from "./cache.js";
-import { instantiate, instantiateSync, loaded, onPanic, type WasmSource } from "./init.js";
-import type { WatchCache, WatchCacheOptions } from "./types.js";
+import { instantiate, instantiateSync, loaded, onPanic } from "./init.js";
+import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
 
 export { WatchCacheError } from "./errors.js";
 export type { SelectorMistake, WatchCacheErrorCode } from "./errors.js";
 export { createInformerFactory } from "./factory.js";
-export type { WasmSource } from "./init.js";
 export type * from "./types.js";
 export { waitForSync } from "./wait.js";
 
@@ -29,11 +28,11 @@ export function init(module?: WasmSource): Promise<void> {
 }
 
 /** As in index.ts. */
-export function initSync(module: BufferSource | WebAssembly.Module): void {
+export function initSync(module: WasmBytes): void {
   instantiateSync(module);
 }
 
 /** As in index.ts. */
-export function createWatchCache(options: WatchCacheOptions = {}): WatchCache {
+export function createWatchCache<Index extends string = never>(options: WatchCacheOptions<Index> = {}): WatchCache<Index | "namespace"> {
   return openCache(options, { loaded, load: () => init(), onPanic });
 }

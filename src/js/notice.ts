@@ -3,7 +3,7 @@ import { named } from "./event.js";
 import type { Lease } from "./objects.js";
 import type { RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
-import type { Deleted, InformerEvent, Path } from "./types.js";
+import type { Deleted, InformerEvent, Mutable, NoticeBase, Path } from "./types.js";
 
 /** What the core's numbers mean. */
 export const NoticeKind = { added: 0, initiallyAdded: 1, updated: 2, resynced: 3, deleted: 4, deletedUnseen: 5, overflowed: 6 } as const;
@@ -11,7 +11,7 @@ export const NoticeKind = { added: 0, initiallyAdded: 1, updated: 2, resynced: 3
 const TYPES = ["add", "add", "update", "update", "delete", "delete", "overflow"] as const;
 
 /** One notice, shared by all handlers that see objects in the same way. */
-export class Notice<T> implements InformerEvent<T> {
+export class Notice<T> implements NoticeBase {
   readonly kind: number;
   /** Holds the pins of both objects, in two slots. */
   readonly #lease: Lease;
@@ -148,7 +148,7 @@ export class Notice<T> implements InformerEvent<T> {
 }
 
 /** A deletion as `onDelete` gets it. */
-export class DeletedObject<T> implements Deleted<T> {
+export class DeletedObject<T> implements Deleted<T, Mutable> {
   readonly #notice: Notice<T>;
 
   constructor(notice: Notice<T>) {

@@ -95,7 +95,7 @@ export interface RawSource {
   delete?: Function;
   currentResourceVersion?: Function;
   requestProgress?: Function;
-  collection?: { namespace?: string };
+  collection?: { namespace?: string | undefined };
 }
 
 export interface RawOptions {
@@ -113,43 +113,43 @@ export interface RawOptions {
 }
 
 export interface RawWatchOptions {
-  namespace?: string;
-  name?: string;
-  labelSelector?: string;
-  fieldSelector?: string;
-  shardSelector?: string;
-  resourceVersion?: string;
-  resourceVersionMatch?: string;
-  sendInitialEvents?: boolean;
-  allowWatchBookmarks?: boolean;
-  timeoutSeconds?: number;
-  bufferSize?: number;
-  onOverflow?: string;
-  wait?: boolean;
+  namespace?: string | undefined;
+  name?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  shardSelector?: string | undefined;
+  resourceVersion?: string | undefined;
+  resourceVersionMatch?: string | undefined;
+  sendInitialEvents?: boolean | undefined;
+  allowWatchBookmarks?: boolean | undefined;
+  timeoutSeconds?: number | undefined;
+  bufferSize?: number | undefined;
+  onOverflow?: string | undefined;
+  wait?: boolean | undefined;
 }
 export interface RawListOptions {
-  namespace?: string;
-  labelSelector?: string;
-  fieldSelector?: string;
-  shardSelector?: string;
-  resourceVersion?: string;
-  resourceVersionMatch?: string;
-  limit?: number;
-  continue?: string;
-  wait?: boolean;
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  shardSelector?: string | undefined;
+  resourceVersion?: string | undefined;
+  resourceVersionMatch?: string | undefined;
+  limit?: number | undefined;
+  continue?: string | undefined;
+  wait?: boolean | undefined;
 }
 export interface RawHandlerOptions {
-  resyncPeriod?: number;
-  coalesce?: boolean;
-  bufferSize?: number;
-  namespace?: string;
-  labelSelector?: string;
-  fieldSelector?: string;
+  resyncPeriod?: number | undefined;
+  coalesce?: boolean | undefined;
+  bufferSize?: number | undefined;
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
 }
 export interface RawDeleteOptions {
-  preconditions?: { uid?: string; resourceVersion?: string };
-  gracePeriodSeconds?: number;
-  propagationPolicy?: string;
+  preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
+  gracePeriodSeconds?: number | undefined;
+  propagationPolicy?: string | undefined;
 }
 export interface RawList {
   ids: Float64Array; // each pinned once
@@ -200,7 +200,7 @@ export interface RawResource {
 
   // Reads end, and their requests with them, when `over` resolves; it has to in the end.
   list(options: RawListOptions, over: Promise<void>): Promise<RawList>;
-  get(key: string, options: { resourceVersion?: string }, over: Promise<void>): Promise<number>;
+  get(key: string, options: { resourceVersion?: string | undefined }, over: Promise<void>): Promise<number>;
 
   // Writes end, and their request with them, when `over` resolves; it has to in the end.
   create(document: string, over: Promise<void>): Promise<number>;

@@ -7,7 +7,17 @@ import type { Notifier } from "./notifier.js";
 import type { ObjectTable } from "./objects.js";
 import type { RawHandlerOptions, RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
-import type { EventHandler, HandlerOptions, HandlerRegistration, InformerListener } from "./types.js";
+import type {
+  AddEvent,
+  DeleteEvent,
+  EventHandler,
+  HandlerOptions,
+  HandlerRegistration,
+  InformerEvent,
+  InformerListener,
+  Mutable,
+  UpdateEvent,
+} from "./types.js";
 
 /** What a registration needs of its informer. */
 export interface RegistrationHost {
@@ -42,7 +52,7 @@ export class Settled {
 /** One handler at one informer. The core queues what waits for it; here it is called, and waited for where it returns a promise. */
 export class RegistrationImpl<T> implements HandlerRegistration {
   readonly #host: RegistrationHost;
-  readonly #handler: EventHandler<T> | InformerListener<T>;
+  readonly #handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>;
   readonly #options: RawHandlerOptions;
   readonly #filter: ((object: T) => boolean) | undefined;
   readonly #timeSlice: number;
@@ -50,7 +60,7 @@ export class RegistrationImpl<T> implements HandlerRegistration {
   #hasSynced = false;
   #removed = false;
   /** The handler itself, where it takes notices as they are. */
-  #plain: InformerListener<T> | undefined;
+  #plain: InformerListener<T, Mutable> | undefined;
   /** Where a filter or a transform stands between. */
   #judge: Judge<T> | undefined;
   #at: Attachment | undefined;
@@ -65,7 +75,11 @@ export class RegistrationImpl<T> implements HandlerRegistration {
   /** Made for who waits for its end. */
   #ended: Settled | undefined;
 
-  constructor(host: RegistrationHost, handler: EventHandler<T> | InformerListener<T>, options: HandlerOptions<T>) {
+  constructor(
+    host: RegistrationHost,
+    handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>,
+    options: HandlerOptions<T, Mutable>,
+  ) {
     const { filter, timeSlice, ...raw } = options;
     this.#host = host;
     this.#handler = handler;
@@ -143,7 +157,7 @@ export class RegistrationImpl<T> implements HandlerRegistration {
     this.#busy = true;
     const plain = this.#plain;
     const at = this.#at!;
-    const answer = plain === undefined ? this.#call(notice.seenBy(at.reader)) : plain(notice);
+    const answer = plain === undefined ? this.#call(notice.seenBy(at.reader)) : plain(notice as InformerEvent<T, Mutable>);
     if (answer !== undefined && isPromise(answer)) this.#wait(at, true, answer);
     else this.#called(at);
   }
@@ -166,19 +180,19 @@ export class RegistrationImpl<T> implements HandlerRegistration {
     const seen = this.#judge === undefined ? notice : this.#judge.judge(notice);
     if (seen === undefined) return undefined;
     const handler = this.#handler;
-    if (typeof handler === "function") return handler(seen);
+    if (typeof handler === "function") return handler(seen as InformerEvent<T, Mutable>);
     switch (seen.kind) {
       case NoticeKind.added:
       case NoticeKind.initiallyAdded:
-        return handler.onAdd?.(seen.object, seen.isInInitialList, seen);
+        return handler.onAdd?.(seen.object, seen.isInInitialList, seen as AddEvent<T, Mutable>);
       case NoticeKind.updated:
       case NoticeKind.resynced:
-        return handler.onUpdate?.(seen.oldObject as T, seen.object, seen);
+        return handler.onUpdate?.(seen.oldObject as T, seen.object, seen as UpdateEvent<T, Mutable>);
       case NoticeKind.overflowed:
         if (handler.onOverflow !== undefined) return handler.onOverflow();
         throw new WatchCacheError("overflow", "a handler is too slow: changes that wait for it merge now", { resource: this.#host.name });
       default:
-        return handler.onDelete?.(new DeletedObject(seen), seen);
+        return handler.onDelete?.(new DeletedObject(seen), seen as DeleteEvent<T, Mutable>);
     }
   }
 

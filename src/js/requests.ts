@@ -1,48 +1,54 @@
-/// <reference lib="esnext.disposable" preserve="true" />
+import type { AbortSignalLike, HostAsyncDisposable } from "./host-types.js";
+import type { Status } from "./metadata-types.js";
+import type { DeepReadonly, Immutable, Read } from "./readonly-types.js";
 import type { Path } from "./types.js";
 
 /** Options of `create` and `update`. */
 export interface WriteOptions {
   /** Aborting it gives up the request and all further tries. */
-  signal?: AbortSignal;
+  signal?: AbortSignalLike | undefined;
 }
 
 /** Options of `delete`. */
 export interface DeleteOptions extends WriteOptions {
   /** What must hold of the object; the server checks it. */
-  preconditions?: { uid?: string; resourceVersion?: string };
+  preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
   /** Seconds that the object may take to end. Default: its kind's own, 30 for pods. */
-  gracePeriodSeconds?: number;
+  gracePeriodSeconds?: number | undefined;
   /** What happens to what it owns. Default: its kind's own, mostly `"Background"`. */
-  propagationPolicy?: "Orphan" | "Background" | "Foreground";
+  propagationPolicy?: "Orphan" | "Background" | "Foreground" | undefined;
 }
 
 /** Options of `watch`: those of a Kubernetes watch request, and how it is handled here. */
 export interface WatchOptions {
-  namespace?: string;
-  name?: string;
-  labelSelector?: string;
+  /** Only objects of this namespace. */
+  namespace?: string | undefined;
+  /** Only the object of this name. */
+  name?: string | undefined;
+  /** Only objects with such labels: `app=web,tier in (front,back)`. */
+  labelSelector?: string | undefined;
   /** Any scalar path may be named, not only the few a server offers. */
-  fieldSelector?: string;
+  fieldSelector?: string | undefined;
   /**
    * One of several readers' share of the objects, by the hash of a field, such as
    * `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')`; several ranges are joined by `||`.
    */
-  shardSelector?: string;
+  shardSelector?: string | undefined;
   /** Where to start: none or `"0"` with the current state as ADDED events, `n` with what came after `n`. */
-  resourceVersion?: string;
-  resourceVersionMatch?: "NotOlderThan";
+  resourceVersion?: string | undefined;
+  /** With `sendInitialEvents`: how the state's version relates to `resourceVersion`. */
+  resourceVersionMatch?: "NotOlderThan" | undefined;
   /**
    * Starts with the state at a version not older than `resourceVersion`, and with `allowWatchBookmarks` marks its end by a bookmark. It
    * needs `resourceVersionMatch: "NotOlderThan"`.
    */
-  sendInitialEvents?: boolean;
+  sendInitialEvents?: boolean | undefined;
   /** Sends a BOOKMARK now and then. */
-  allowWatchBookmarks?: boolean;
+  allowWatchBookmarks?: boolean | undefined;
   /** Ends the watch after this many seconds. */
-  timeoutSeconds?: number;
+  timeoutSeconds?: number | undefined;
   /** Events that may wait for this watcher before it counts as too slow. Default: as the apiserver chooses, a second's worth, 10 to 1,000. */
-  bufferSize?: number;
+  bufferSize?: number | undefined;
   /**
    * What happens to a watch that has more than `bufferSize` events waiting:
    * - `terminate`: it has a moment to catch up, then ends with reason `overflow`, as in the apiserver. The default.
@@ -51,11 +57,11 @@ export interface WatchOptions {
    *   vanished meanwhile is DELETED at the list's version.
    * - `coalesce`: changes of one object merge into one event, without a word. What was ADDED and is gone again never shows.
    */
-  onOverflow?: "terminate" | "resync" | "coalesce";
+  onOverflow?: "terminate" | "resync" | "coalesce" | undefined;
   /** Before the cache is ready: wait for it (default), or fail at once with `too-many-requests`. */
-  wait?: boolean;
+  wait?: boolean | undefined;
   /** Aborting it is the same as `stop()`. */
-  signal?: AbortSignal;
+  signal?: AbortSignalLike | undefined;
 }
 
 /** Why a watch ended. */
@@ -83,11 +89,13 @@ export interface WatchEnd {
  * `onOverflow` says. One that nobody holds any more, without a handler of `forEach` and with nobody waiting, stops when the engine collects
  * it; call `stop()` all the same, because nothing says when that is.
  */
-export interface Watcher<T> extends AsyncIterableIterator<WatchEvent<T>> {
-  next(): Promise<IteratorResult<WatchEvent<T>, undefined>>;
-  return(): Promise<IteratorResult<WatchEvent<T>, undefined>>;
+export interface Watcher<T, Access = Immutable> extends AsyncIterableIterator<WatchEvent<T, Access>>, HostAsyncDisposable {
+  /** The next event, once it is there. */
+  next(): Promise<IteratorResult<WatchEvent<T, Access>, undefined>>;
+  /** The same as `stop()`: what leaving a loop over it calls. */
+  return(): Promise<IteratorResult<WatchEvent<T, Access>, undefined>>;
   /** The same events, as many at once as one flush brought. Leaving its loop stops the watch. */
-  batches(): AsyncIterableIterator<readonly WatchEvent<T>[]>;
+  batches(): AsyncIterableIterator<readonly WatchEvent<T, Access>[]>;
   /**
    * Calls the handler with each event. When it returns a promise, the next event waits for it: the queue then builds up in the cache,
    * up to `bufferSize`. A handler that throws, or whose promise rejects, is reported by `reportError` and gets the next event.
@@ -95,7 +103,7 @@ export interface Watcher<T> extends AsyncIterableIterator<WatchEvent<T>> {
    * @returns a promise that resolves when the watch has ended and the handler has, and rejects as the iteration would.
    * @throws {WatchCacheError} `invalid` when the watcher is being read in another way.
    */
-  forEach(handler: (event: WatchEvent<T>) => void | Promise<void>): Promise<void>;
+  forEach(handler: (event: WatchEvent<T, Access>) => void | PromiseLike<unknown>): Promise<void>;
   /** Ends the watch: nothing is delivered afterwards. */
   stop(): void;
   /**
@@ -103,19 +111,16 @@ export interface Watcher<T> extends AsyncIterableIterator<WatchEvent<T>> {
    * here with reason `error`.
    */
   readonly ended: Promise<WatchEnd>;
-  [Symbol.asyncIterator](): Watcher<T>;
-  /** The same as `stop()`, for `await using`, where the engine has the symbol. */
-  [Symbol.asyncDispose](): Promise<void>;
+  /** Itself. */
+  [Symbol.asyncIterator](): Watcher<T, Access>;
 }
 
-/** One event. Its getters read the stored bytes: nothing is decoded before it is asked for. */
-export interface WatchEvent<T> {
-  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+/** What all events have. Their getters read the stored bytes: nothing is decoded before it is asked for. */
+export interface WatchEventBase {
   /** `"namespace/name"` or `"name"`; empty for BOOKMARK and ERROR. */
   readonly key: string;
+  /** The version that the event made, or that a bookmark marks. */
   readonly resourceVersion: string;
-  /** Decoded at the first read, then shared by all readers: do not change it. For ERROR it is a `Status`. */
-  readonly object: T;
   /** A copy of the stored JSON. */
   readonly raw: Uint8Array;
   /**
@@ -133,43 +138,94 @@ export interface WatchEvent<T> {
   readonly resync?: true | undefined;
 }
 
+/** A change of one object. */
+export interface ObjectEvent<T, Access = Immutable> extends WatchEventBase {
+  /** `ADDED`: it came to be, or to be selected. `DELETED`: it is gone, or no longer selected. */
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  /** The object after it; for DELETED its last state. Decoded at the first read, then shared by all readers: do not change it. */
+  readonly object: Read<T, Access>;
+  /** Of bookmarks alone. */
+  readonly initialEventsEnd?: undefined;
+  /** Of bookmarks alone. */
+  readonly resync?: undefined;
+}
+
+/** A version up to which everything was delivered. */
+export interface BookmarkEvent extends WatchEventBase {
+  /** Told now and then with `allowWatchBookmarks`. */
+  readonly type: "BOOKMARK";
+  /** No object, but what has its version. */
+  readonly object: BookmarkObject;
+}
+
+/** What stands in a bookmark. */
+export interface BookmarkObject {
+  /** As of the resource's objects. */
+  readonly apiVersion?: string;
+  /** As of the resource's objects. */
+  readonly kind?: string;
+  /** The version, and the mark at the end of the initial events. */
+  readonly metadata: {
+    readonly resourceVersion: string;
+    readonly annotations?: { readonly [key: string]: string };
+  };
+}
+
+/** The server, or the cache, ended the watch. Nothing follows. */
+export interface ErrorEvent extends WatchEventBase {
+  /** As in the stream of the API server. */
+  readonly type: "ERROR";
+  /** Why it ended. */
+  readonly object: DeepReadonly<Status>;
+  /** Of bookmarks alone. */
+  readonly initialEventsEnd?: undefined;
+  /** Of bookmarks alone. */
+  readonly resync?: undefined;
+}
+
+/** One event of a watch: its `type` says what its `object` is. */
+export type WatchEvent<T, Access = Immutable> = ObjectEvent<T, Access> | BookmarkEvent | ErrorEvent;
+
 /** Options of `list`: those of a Kubernetes list request. */
 export interface ListOptions {
-  namespace?: string;
-  labelSelector?: string;
+  /** Only objects of this namespace. */
+  namespace?: string | undefined;
+  /** Only objects with such labels: `app=web,tier in (front,back)`. */
+  labelSelector?: string | undefined;
   /** Any scalar path may be named, not only the few a server offers. */
-  fieldSelector?: string;
+  fieldSelector?: string | undefined;
   /** As in `WatchOptions`. */
-  shardSelector?: string;
+  shardSelector?: string | undefined;
   /**
    * None: as new as the upstream is now, which is asked for it. `"0"`: what is held, at once. `n`: not older than `n`, or with a `limit`
    * exactly `n`. What is not there yet is waited for, for up to 3 seconds.
    */
-  resourceVersion?: string;
+  resourceVersion?: string | undefined;
   /** With a `resourceVersion` other than `"0"`: as it was at exactly that version. From the cache, as far as it reaches back, else from the upstream. */
-  resourceVersionMatch?: "Exact" | "NotOlderThan";
+  resourceVersionMatch?: "Exact" | "NotOlderThan" | undefined;
   /** Objects a page; the answer's `continue` asks for the next one. Not heeded at `resourceVersion` `"0"`. */
-  limit?: number;
+  limit?: number | undefined;
   /**
    * What the page before gave. All pages are of one version; when that is no longer kept the error is `expired`, and its
    * `status.metadata.continue`, where there is one, goes on at the newest version.
    */
-  continue?: string;
+  continue?: string | undefined;
   /** Before the cache is ready: wait for it (default), or fail at once with `too-many-requests`. */
-  wait?: boolean;
+  wait?: boolean | undefined;
   /** Ends the wait, and the requests that were sent for it. */
-  signal?: AbortSignal;
+  signal?: AbortSignalLike | undefined;
 }
 
 /** The answer to `list`: objects in the order of their keys, all of one version. */
-export interface List<T> {
+export interface List<T, Access = Immutable> {
   /**
    * The objects. Each is decoded when it is first read, and is the same object that events and views give, so a long list costs what is read
    * of it. It is a `Proxy` of an array: `[...items]` is a plain one, for `postMessage` and `structuredClone`.
    */
-  readonly items: readonly T[];
+  readonly items: readonly Read<T, Access>[];
   /** A copy of the stored JSON of `items`, as one array: what passes a list on, or keeps it, without decoding any of it. */
   readonly raw: Uint8Array;
+  /** The version that all of it is of. */
   readonly resourceVersion: string;
   /** Asks for the next page. Absent on the last one. A page may hold fewer objects than `limit`, even none, and yet not be the last. */
   readonly continue?: string;
@@ -182,7 +238,7 @@ export interface List<T> {
 /** Options of `get`. */
 export interface GetOptions {
   /** None: the upstream is asked. `"0"`: what is held. `n`: not older than `n`, which is waited for, for up to 3 seconds. */
-  resourceVersion?: string;
+  resourceVersion?: string | undefined;
   /** As in `ListOptions`. */
-  signal?: AbortSignal;
+  signal?: AbortSignalLike | undefined;
 }

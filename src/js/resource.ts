@@ -15,6 +15,7 @@ import type {
   InformerOptions,
   List,
   ListOptions,
+  Mutable,
   ResourceEventMap,
   ResourceStats,
   ResourceStatus,
@@ -123,14 +124,14 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     return this.#status;
   }
 
-  async synced({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+  async synced({ signal }: WriteOptions = {}): Promise<void> {
     await this.#ask((raw) => raw.synced(), signal, undefined, true);
   }
 
-  async list({ signal, ...options }: ListOptions = {}): Promise<List<T>> {
+  async list({ signal, ...options }: ListOptions = {}): Promise<List<T, Mutable>> {
     const answer = await this.#ask((raw, over) => raw.list(options, over()), signal, discardAll, true);
     const { ids, ...rest } = answer.value;
-    return answer.objects.list(ids, rest) as List<T>;
+    return answer.objects.list(ids, rest) as List<T, Mutable>;
   }
 
   async get(key: string, { signal, ...options }: GetOptions = {}): Promise<T> {
@@ -173,7 +174,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 
   // ---------------------------------------------------------------------------------- subscribing
 
-  watch(options: WatchOptions = {}): Watcher<T> {
+  watch(options: WatchOptions = {}): Watcher<T, Mutable> {
     const watcher = new WatcherImpl<T>(this, options);
     const handle = new WatcherHandle(watcher);
     if (this.#closed) watcher.fail(closedError(this.name));
@@ -185,12 +186,12 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     return handle;
   }
 
-  view(spec: ViewSpec<T> = {}): View<T> {
+  view(spec: ViewSpec<T, Mutable> = {}): View<T, Mutable> {
     if (this.#closed) throw closedError(this.name);
     return new ViewImpl<T>(this, this.#views, spec);
   }
 
-  informer(options: InformerOptions<T> = {}): Informer<T> {
+  informer(options: InformerOptions<T, Mutable> = {}): Informer<T, Mutable> {
     const informer = new InformerImpl<T>(this, options);
     if (this.#closed) throw closedError(this.name);
     this.#informers.add(informer);
@@ -226,7 +227,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 
   // ------------------------------------------------------------------------------------ the stream
 
-  async refresh({ reset = false }: { reset?: boolean } = {}): Promise<void> {
+  async refresh({ reset = false }: { reset?: boolean | undefined } = {}): Promise<void> {
     await this.#ask((raw) => raw.refresh(reset));
   }
 
@@ -523,7 +524,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
    */
   #ask<V>(
     question: (raw: RawResource, over: () => Promise<void>) => Promise<V>,
-    signal?: AbortSignal,
+    signal?: WriteOptions["signal"],
     discard?: (value: V, objects: ObjectTable) => void,
     waits = false,
   ): Promise<{ value: V; objects: ObjectTable }> {

@@ -3,7 +3,7 @@ import type { HistoryOptions, IndexFunction, Path, RetryOptions, WatchCacheOptio
 
 /** The options, read: every default filled in. */
 export interface Settings {
-  readonly server: string | URL | undefined;
+  readonly server: WatchCacheOptions["server"];
   readonly transport: "websocket" | "fetch";
   readonly auth: WatchCacheOptions["auth"];
   readonly fetch: typeof fetch | undefined;
@@ -35,7 +35,9 @@ const RETRY: RetryOptions = { initialMs: 800, factor: 2, capMs: 30_000, jitter: 
 
 /** @throws {WatchCacheError} `invalid`, naming the option. */
 export function readOptions(options: WatchCacheOptions): Settings {
-  const retry = { ...RETRY, ...options.retry };
+  const retry = { ...RETRY };
+  // What is undefined is left out.
+  for (const [name, value] of Object.entries(options.retry ?? {})) if (value !== undefined) retry[name as keyof RetryOptions] = value;
   for (const [name, value] of Object.entries(retry)) number(`retry.${name}`, value, name === "factor" ? 1 : 0);
   return {
     server: options.server,
@@ -90,12 +92,12 @@ function readIndexes(indexes: WatchCacheOptions["indexes"] = {}): readonly Index
  *
  * @throws {WatchCacheError} `invalid`.
  */
-export function baseUrl(server: string | URL | undefined): string {
+export function baseUrl(server: WatchCacheOptions["server"]): string {
   const origin = typeof location === "object" ? location.href : undefined;
   if (server === undefined && origin === undefined) throw invalid("server", "is missing: there is no page whose origin could be meant");
   let url: URL;
   try {
-    url = server === undefined ? new URL("/", origin) : new URL(server, origin);
+    url = server === undefined ? new URL("/", origin) : new URL(typeof server === "string" ? server : server.href, origin);
   } catch {
     throw invalid("server", `is no URL: ${String(server)}`);
   }

@@ -1,7 +1,8 @@
-/// <reference lib="dom" preserve="true" />
+import type { ByteStream, HostAbortSignal } from "./host-types.js";
 
 /** Anything else that can list and watch. Equal sources with equal ids share one resource. */
 export interface SourceSpec {
+  /** What lists and watches. */
   source: Source;
   /** What messages call it. */
   id: string;
@@ -28,8 +29,8 @@ export interface Source {
       labelSelector?: string;
       fieldSelector?: string;
     },
-    signal: AbortSignal,
-  ): Promise<{ body: string | Uint8Array | ReadableStream<Uint8Array> }>;
+    signal: HostAbortSignal,
+  ): Promise<SourceAnswer>;
   /** Each item is one watch frame, `{ type, object }` as JSON. Its end is the end of the stream; reject as for `list`. */
   watch(
     request: {
@@ -39,44 +40,45 @@ export interface Source {
       sendInitialEvents?: boolean;
       resourceVersionMatch?: string;
     },
-    signal: AbortSignal,
+    signal: HostAbortSignal,
   ): AsyncIterable<string | Uint8Array>;
 
   /** One object as it stands now. Reject as for `list`, with code 404 where there is none. Without it, updates look for the object in lists. */
-  get?(request: { namespace?: string; name: string }, signal: AbortSignal): Promise<SourceAnswer>;
+  get?(request: { namespace?: string; name: string }, signal: HostAbortSignal): Promise<SourceAnswer>;
   /** Adds the object that `body` holds as JSON; answers with the object as it is kept. Reject with code 409 where its name is taken. */
-  create?(request: { namespace?: string; body: string }, signal: AbortSignal): Promise<SourceAnswer>;
+  create?(request: { namespace?: string; body: string }, signal: HostAbortSignal): Promise<SourceAnswer>;
   /**
    * Replaces the object, if it still has the `metadata.resourceVersion` that stands in `body`; answers with the object as it is kept.
    * Reject with code 409 where it has another one, and the change is made anew from what `get` gives. Where `metadata.managedFields` is
    * missing from `body`, keep what you have.
    */
-  update?(request: { namespace?: string; name: string; body: string }, signal: AbortSignal): Promise<SourceAnswer>;
+  update?(request: { namespace?: string; name: string; body: string }, signal: HostAbortSignal): Promise<SourceAnswer>;
   /**
    * Deletes the object. `body` holds `DeleteOptions` as JSON; reject with code 409 where its `preconditions` do not hold. Answers with
    * the object under the version of its deletion, with a Status, or with nothing.
    */
-  delete?(request: { namespace?: string; name: string; body: string }, signal: AbortSignal): Promise<SourceAnswer | void>;
+  delete?(request: { namespace?: string; name: string; body: string }, signal: HostAbortSignal): Promise<SourceAnswer | void>;
 
   /**
    * Set where this is a Kubernetes API that is reached in a way of your own: with the one `namespace` that it is about, if so. Its lists
    * are narrowed as asked, and its continue tokens are the apiserver's, which the cache then writes and reads as well. Otherwise the cache
    * marks its own tokens, and nobody else reads them.
    */
-  collection?: { namespace?: string };
+  collection?: { namespace?: string | undefined } | undefined;
   /**
    * The upstream's current version. Together with `requestProgress` it lets the cache answer consistent reads by itself, as etcd lets the
    * apiserver's; without, they are read from the upstream.
    */
-  currentResourceVersion?(signal: AbortSignal): Promise<string>;
+  currentResourceVersion?(signal: HostAbortSignal): Promise<string>;
   /**
    * Asks the upstream to send a BOOKMARK with its current version on the open watch. Called ten times a second while somebody waits for a
    * version, and never otherwise. It is done when the request is sent; a rejection is followed by the next request.
    */
-  requestProgress?(signal: AbortSignal): Promise<void>;
+  requestProgress?(signal: HostAbortSignal): Promise<void>;
 }
 
 /** What a source answers: JSON as text, as bytes, or as a stream of bytes. */
 export interface SourceAnswer {
-  body: string | Uint8Array | ReadableStream<Uint8Array>;
+  /** One JSON document. */
+  body: string | Uint8Array | ByteStream;
 }

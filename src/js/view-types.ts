@@ -1,8 +1,10 @@
 import type { WatchCacheError } from "./errors.js";
+import type { AbortSignalLike } from "./host-types.js";
+import type { Immutable, Read } from "./readonly-types.js";
 import type { Path } from "./types.js";
 
 /** Which objects a view shows, and in what order. Views of equal specs share their work: make one wherever you need it. */
-export interface ViewSpec<T> {
+export interface ViewSpec<T, Access = Immutable> {
   /** Only these namespaces. */
   namespaces?: readonly string[] | undefined;
   /** As in a Kubernetes list request: `app=web,tier in (a,b)`. Evaluated on the stored bytes: nothing is decoded for it. */
@@ -10,7 +12,7 @@ export interface ViewSpec<T> {
   /** Any scalar path may be named: `status.phase!=Succeeded,spec.nodeName=node-1`. Evaluated on the stored bytes. */
   fieldSelector?: string | undefined;
   /** A filter in JavaScript. It decodes each object that the selectors let through, so prefer those. Keep the same function: another one is another view. */
-  where?: ((object: T) => boolean) | undefined;
+  where?: ((object: Read<T, Access>) => boolean) | undefined;
   /** The order of the rows; equal rows, and all without it, follow their keys. */
   orderBy?: readonly ViewOrder[] | undefined;
   /** The rows that a snapshot gives: only these are decoded. Default: all. Each handle has its own. */
@@ -21,6 +23,7 @@ export interface ViewSpec<T> {
 
 /** One level of an order. */
 export interface ViewOrder {
+  /** Of the values that are compared. */
   path: Path;
   /** The greatest first. Default false. */
   descending?: boolean | undefined;
@@ -37,14 +40,16 @@ export interface ViewOrder {
 
 /** Rows from `offset`, counted from 0, and at most `limit` of them. */
 export interface ViewWindow {
+  /** The first row. */
   offset: number;
+  /** The most rows. */
   limit: number;
 }
 
 /** What a render may show. Frozen, and all of one state. */
-export interface ViewSnapshot<R> {
+export interface ViewSnapshot<R, Access = Immutable> {
   /** The window's rows. The same array until one of them changes, and the same object for a row until its object changes. */
-  readonly rows: readonly R[];
+  readonly rows: readonly Read<R, Access>[];
   /** Their keys, `"namespace/name"` or `"name"`. */
   readonly keys: readonly string[];
   /** The number of the first row in `rows`, counted from 0 over all rows. */
@@ -67,23 +72,23 @@ export interface ViewSnapshot<R> {
  * It costs nothing before it is read or subscribed to, and ends `linger` after its last subscriber or read. A later read or subscription
  * goes on. Its methods may be taken off it: `const { subscribe, getSnapshot } = view`.
  */
-export interface View<R> {
+export interface View<R, Access = Immutable> {
   /**
    * Calls back whenever the snapshot has changed, and only then. All views that one flush changed have their new snapshots before the first
    * callback.
    *
    * @returns a function that ends the subscription.
    */
-  subscribe(onChange: () => void, options?: { signal?: AbortSignal | undefined }): () => void;
+  subscribe(onChange: () => void, options?: { signal?: AbortSignalLike | undefined }): () => void;
   /**
    * The snapshot: the same object until subscribers are told of another. Never throws. It opens the resource, except where a server renders
    * (no `document`, and no worker): there `subscribe`, `watch`, `synced` and informers do.
    */
-  getSnapshot(): ViewSnapshot<R>;
+  getSnapshot(): ViewSnapshot<R, Access>;
   /** Always the same empty snapshot, and opens nothing: what a server renders, and the first render that takes it over. */
-  getServerSnapshot(): ViewSnapshot<R>;
+  getServerSnapshot(): ViewSnapshot<R, Access>;
   /** `getSnapshot().rows` */
-  readonly rows: readonly R[];
+  readonly rows: readonly Read<R, Access>[];
   /** `getSnapshot().total` */
   readonly total: number;
   /** `getSnapshot().counts` */

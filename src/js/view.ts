@@ -3,9 +3,9 @@ import { toError, WatchCacheError } from "./errors.js";
 import type { ObjectTable } from "./objects.js";
 import type { RawResource, RawViewSpec } from "./raw.js";
 import { NO_COUNTS, type SharedView, type SharedViews, type ViewHost } from "./shared-view.js";
-import type { View, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
+import type { Mutable, View, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
 
-const NOTHING: ViewSnapshot<never> = Object.freeze({
+const NOTHING: ViewSnapshot<never, Mutable> = Object.freeze({
   rows: Object.freeze([]),
   keys: Object.freeze([]),
   offset: 0,
@@ -24,7 +24,7 @@ function isServer(): boolean {
 }
 
 /** A view as users hold it: a window on a shared view of the core, and the last snapshot of it. */
-export class ViewImpl<T> implements View<T> {
+export class ViewImpl<T> implements View<T, Mutable> {
   readonly #host: ViewHost;
   readonly #views: SharedViews;
   readonly #spec: RawViewSpec;
@@ -37,7 +37,7 @@ export class ViewImpl<T> implements View<T> {
   #range: { readonly raw: RawResource; readonly id: number } | undefined;
   /** Ends the use of the resource by subscribers. */
   #use: (() => void) | undefined;
-  #snapshot: ViewSnapshot<T> = NOTHING;
+  #snapshot: ViewSnapshot<T, Mutable> = NOTHING;
   /** The state of the shared view that the snapshot was made of; `undefined` after the window has moved. */
   #state: number | undefined;
   /** The rows' ids, and whose they are. */
@@ -48,7 +48,7 @@ export class ViewImpl<T> implements View<T> {
   /** When it was read or lost its last subscriber, in milliseconds since 1970. */
   lastUse = 0;
 
-  constructor(host: ViewHost, views: SharedViews, spec: ViewSpec<T>) {
+  constructor(host: ViewHost, views: SharedViews, spec: ViewSpec<T, Mutable>) {
     this.#host = host;
     this.#views = views;
     const { where, window, namespaces, orderBy, labelSelector, fieldSelector, groupBy } = spec;
@@ -87,12 +87,12 @@ export class ViewImpl<T> implements View<T> {
     return end;
   }
 
-  getSnapshot(): ViewSnapshot<T> {
+  getSnapshot(): ViewSnapshot<T, Mutable> {
     this.#read();
     return this.#snapshot;
   }
 
-  getServerSnapshot(): ViewSnapshot<T> {
+  getServerSnapshot(): ViewSnapshot<T, Mutable> {
     return NOTHING;
   }
 

@@ -1,5 +1,5 @@
 import { bindMethods } from "./bound.js";
-import type { WatchEnd, WatchEvent, Watcher } from "./types.js";
+import type { Mutable, WatchEnd, WatchEvent, Watcher } from "./types.js";
 import { disposable, type WatcherImpl } from "./watcher.js";
 
 /** Watches whose handle nobody holds any more end, unless somebody is still called or waits. */
@@ -9,7 +9,7 @@ const dropped = new FinalizationRegistry<WatcherImpl<any>>((watcher) => watcher.
  * A watch as users hold it. The watch itself is held by its resource and knows nothing of this, so that one which nobody can read or stop
  * any more is noticed.
  */
-export class WatcherHandle<T> implements Watcher<T> {
+export class WatcherHandle<T> implements Watcher<T, Mutable> {
   readonly ended: Promise<WatchEnd>;
   readonly #watcher: WatcherImpl<T>;
   declare [Symbol.asyncDispose]: () => Promise<void>;
@@ -25,16 +25,16 @@ export class WatcherHandle<T> implements Watcher<T> {
     dropped.unregister(watcher);
   }
 
-  next(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
+  next(): Promise<IteratorResult<WatchEvent<T, Mutable>, undefined>> {
     return this.#watcher.next();
   }
 
-  async return(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
+  async return(): Promise<IteratorResult<WatchEvent<T, Mutable>, undefined>> {
     this.stop();
     return { value: undefined, done: true };
   }
 
-  batches(): AsyncIterableIterator<readonly WatchEvent<T>[]> {
+  batches(): AsyncIterableIterator<readonly WatchEvent<T, Mutable>[]> {
     // Who holds these holds this.
     const batches = {
       next: () => this.#watcher.batch(),
@@ -48,7 +48,7 @@ export class WatcherHandle<T> implements Watcher<T> {
     return batches;
   }
 
-  forEach(handler: (event: WatchEvent<T>) => void | Promise<void>): Promise<void> {
+  forEach(handler: (event: WatchEvent<T, Mutable>) => void | Promise<void>): Promise<void> {
     return this.#watcher.forEach(handler);
   }
 

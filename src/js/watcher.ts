@@ -2,7 +2,7 @@ import { type Delivery, END_REASONS, type Handler, isPromise, type Recipient } f
 import { toError, WatchCacheError } from "./errors.js";
 import type { StoredEvent } from "./event.js";
 import type { RawResource, RawWatchOptions } from "./raw.js";
-import type { WatchEnd, WatchEvent, WatchOptions } from "./types.js";
+import type { AbortSignalLike, Mutable, WatchEnd, WatchEvent, WatchOptions } from "./types.js";
 
 /** What a watcher needs of its resource. */
 export interface WatcherHost {
@@ -37,7 +37,7 @@ export class WatcherImpl<T> implements Recipient {
   readonly ended: Promise<WatchEnd>;
   readonly #host: WatcherHost;
   readonly #options: RawWatchOptions;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: AbortSignalLike | undefined;
   #settleEnded!: (end: WatchEnd) => void;
   #at: Attachment | undefined;
   #queue: StoredEvent<T>[] = [];
@@ -76,16 +76,16 @@ export class WatcherImpl<T> implements Recipient {
 
   // ---------------------------------------------------------------------------------------- reading
 
-  next(): Promise<IteratorResult<WatchEvent<T>, undefined>> {
-    return this.#pull(() => this.#shift());
+  next(): Promise<IteratorResult<WatchEvent<T, Mutable>, undefined>> {
+    return this.#pull(() => this.#shift() as WatchEvent<T, Mutable>);
   }
 
   /** All that one flush brought. */
-  batch(): Promise<IteratorResult<readonly WatchEvent<T>[], undefined>> {
-    return this.#pull(() => this.#takeAll());
+  batch(): Promise<IteratorResult<readonly WatchEvent<T, Mutable>[], undefined>> {
+    return this.#pull(() => this.#takeAll() as WatchEvent<T, Mutable>[]);
   }
 
-  forEach(handler: (event: WatchEvent<T>) => void | Promise<void>): Promise<void> {
+  forEach(handler: (event: WatchEvent<T, Mutable>) => void | Promise<void>): Promise<void> {
     if (this.#handler !== undefined || this.#waiters.length > 0) return Promise.reject(this.#busyError());
     if (this.#over && this.#empty) return this.#outcome();
     this.#handler = handler as Handler;

@@ -1,7 +1,9 @@
 // What a dashboard's own code may write, and what it may not yet: each line under an `@ts-expect-error` must fail to compile.
-import { createInformerFactory, createWatchCache, init, initSync, waitForSync, WatchCacheError } from "watchcache";
+import { createInformerFactory, createWatchCache, waitForSync, WatchCacheError } from "watchcache";
 import type {
+  BookmarkObject,
   CacheStats,
+  DeepReadonly,
   Deleted,
   DeleteOptions,
   EventHandler,
@@ -17,6 +19,7 @@ import type {
   Source,
   Status,
   View,
+  ViewSnapshot,
   ViewSpec,
   WatchCache,
   WatchCacheErrorCode,
@@ -31,21 +34,12 @@ interface Pod {
   apiVersion?: string;
   kind?: string;
   metadata?: { name?: string; namespace?: string; labels?: { [key: string]: string }; creationTimestamp?: string };
-  spec?: { nodeName?: string };
+  spec?: { nodeName?: string; containers?: { name: string; args?: string[] }[] };
   status?: { phase?: string };
 }
 
 type Equal<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false;
 declare function same<A, B>(..._: Equal<A, B> extends true ? [] : [never]): void;
-
-export async function start(module: WebAssembly.Module, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-  await init();
-  await init("/watchcache_bg.wasm");
-  await init(new URL("https://host/watchcache_bg.wasm"));
-  await init(fetch("/watchcache_bg.wasm"));
-  await init(bytes);
-  initSync(module);
-}
 
 const options: WatchCacheOptions = {
   server: "https://host/clusters/x",
@@ -81,7 +75,8 @@ createWatchCache({ history: { minMs: 75_000, minEvents: 100, maxEvents: 1_000, m
 createWatchCache({ history: { maxAge: 1 } });
 
 export const pods: Resource<Pod> = cache.resource<Pod>("pods");
-same<ReturnType<typeof cache.resource>, Resource<KubeObject>>();
+const secrets = cache.resource("secrets");
+same<typeof secrets, Resource<KubeObject>>();
 cache.resource({ group: "apps", version: "v1", resource: "deployments", namespace: "a", labelSelector: "a=b", fieldSelector: "c=d" });
 // @ts-expect-error: a resource needs its version
 cache.resource({ resource: "pods" });
@@ -137,26 +132,26 @@ export async function read(signal: AbortSignal): Promise<void> {
     wait: false,
     signal,
   });
-  same<typeof list.items, readonly Pod[]>();
+  same<typeof list.items, readonly DeepReadonly<Pod>[]>();
   await pods.list({ limit: 5, continue: list.continue!, shardSelector: "x" });
   await pods.list({ resourceVersion: "5", resourceVersionMatch: "Exact" });
   // @ts-expect-error: no such match
   await pods.list({ resourceVersion: "5", resourceVersionMatch: "Newest" });
   same<typeof list.continue, string | undefined>();
   same<typeof list.remainingItemCount, number | undefined>();
-  const pod: Pod = await pods.get("a/b", { resourceVersion: "5", signal });
-  same<typeof pod.spec, { nodeName?: string } | undefined>();
+  const pod: DeepReadonly<Pod> = await pods.get("a/b", { resourceVersion: "5", signal });
+  same<typeof pod.spec, DeepReadonly<Pod>["spec"]>();
   const peeked = pods.peek("a/b");
-  same<typeof peeked, Pod | undefined>();
+  same<typeof peeked, DeepReadonly<Pod> | undefined>();
   const indexed = pods.byIndex("namespace", "a");
-  same<typeof indexed, readonly Pod[]>();
+  same<typeof indexed, readonly DeepReadonly<Pod>[]>();
   same<typeof pods.size, number>();
   const values = pods.indexValues("namespace");
   same<typeof values, readonly string[]>();
   const created = await pods.create({ metadata: { name: "b", namespace: "a" } }, { signal });
-  same<typeof created, Pod>();
+  same<typeof created, DeepReadonly<Pod>>();
   const updated = await pods.update("a/b", (current) => ({ ...current, spec: { nodeName: "n" } }), { signal });
-  same<typeof updated, Pod>();
+  same<typeof updated, DeepReadonly<Pod>>();
   await pods.update("a/b", (current) => (current.spec ? undefined : current));
   // @ts-expect-error: a change is made at once
   await pods.update("a/b", async (current) => current);
@@ -200,7 +195,7 @@ export async function watch(signal: AbortSignal): Promise<void> {
   for await (const event of watcher) {
     same<typeof event, WatchEvent<Pod>>();
     same<typeof event.type, "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR">();
-    same<typeof event.object, Pod>();
+    same<typeof event.object, DeepReadonly<Pod> | BookmarkObject | DeepReadonly<Status>>();
     same<typeof event.raw, Uint8Array>();
     const phase: unknown = event.get("status.phase");
     if (event.initialEventsEnd) void phase;
@@ -214,7 +209,6 @@ export async function watch(signal: AbortSignal): Promise<void> {
   same<typeof reason, "stopped" | "error" | "relist" | "overflow" | "timeout" | "closed">();
   same<typeof lastResourceVersion, string | undefined>();
   watcher.stop();
-  await watcher[Symbol.asyncDispose]();
   pods.watch({ shardSelector: "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')" });
   for (const onOverflow of ["terminate", "resync", "coalesce"] as const) pods.watch({ onOverflow });
   // @ts-expect-error: there are three ways
@@ -237,8 +231,9 @@ export function view(signal: AbortSignal): void {
   const rows: View<Pod> = pods.view(spec);
   const off: () => void = rows.subscribe(() => {}, { signal });
   off();
-  same<ReturnType<typeof rows.getSnapshot>, readonly Pod[]>();
-  same<ReturnType<typeof rows.getServerSnapshot>, readonly Pod[]>();
+  same<ReturnType<typeof rows.getSnapshot>, ViewSnapshot<Pod>>();
+  same<ReturnType<typeof rows.getServerSnapshot>, ViewSnapshot<Pod>>();
+  same<ViewSnapshot<Pod>["rows"], readonly DeepReadonly<Pod>[]>();
   same<typeof rows.total, number>();
   same<typeof rows.counts, ReadonlyMap<string, number>>();
   same<ReturnType<typeof rows.indexOf>, number>();
@@ -251,14 +246,14 @@ export function view(signal: AbortSignal): void {
   // @ts-expect-error: no such order
   pods.view({ orderBy: [{ path: "a", as: "random" }] });
   // @ts-expect-error: a snapshot is not changed by its readers
-  rows.getSnapshot().push({});
+  rows.getSnapshot().rows.push({});
 }
 
 export async function inform(signal: AbortSignal): Promise<void> {
   const informer: Informer<Pod> = pods.informer({
     resyncPeriod: 60_000,
-    transform: (object) => object as Pod,
-    indexers: { node: "spec.nodeName", phase: (pod: Pod) => [pod.status?.phase ?? ""] },
+    transform: (object) => ({ ...object, spec: {} }),
+    indexers: { node: "spec.nodeName", phase: (pod) => [pod.status?.phase ?? ""] },
     relistUpdates: true,
     readYourWrites: true,
     onWatchError: ({ phase, error, retryAt, delayMs, stale, key }) => {
@@ -286,25 +281,26 @@ export async function inform(signal: AbortSignal): Promise<void> {
     (event) => {
       same<typeof event, InformerEvent<Pod>>();
       same<typeof event.type, "add" | "update" | "delete" | "overflow">();
-      same<typeof event.object, Pod>();
-      same<typeof event.oldObject, Pod | undefined>();
+      same<typeof event.object, DeepReadonly<Pod> | undefined>();
+      same<typeof event.oldObject, DeepReadonly<Pod> | undefined>();
       same<ReturnType<typeof event.getOld>, unknown>();
     },
     { namespace: "a", labelSelector: "app", fieldSelector: "spec.nodeName=n1", filter: (pod) => pod.status?.phase === "Running" },
   );
   informer.addIndexers({ name: "metadata.name" });
-  same<ReturnType<typeof informer.byIndex>, readonly Pod[]>();
+  same<ReturnType<typeof informer.byIndex>, readonly DeepReadonly<Pod>[]>();
   same<ReturnType<typeof informer.indexKeys>, readonly string[]>();
   same<ReturnType<typeof informer.indexValues>, readonly string[]>();
-  same<ReturnType<typeof informer.list>, readonly Pod[]>();
-  same<ReturnType<typeof informer.get>, Pod | undefined>();
+  same<ReturnType<typeof informer.list>, readonly DeepReadonly<Pod>[]>();
+  same<ReturnType<typeof informer.get>, DeepReadonly<Pod> | undefined>();
   same<typeof informer.lastSyncResourceVersion, string>();
   await waitForSync({ informer, registration }, { timeoutMs: 1000, signal });
   await registration.remove();
   await informer.removeEventHandler(registration);
   informer.stop();
   const factory: InformerFactory = createInformerFactory(cache, { namespace: "a", resyncPeriod: 0 });
-  same<ReturnType<typeof factory.forResource<Pod>>, Informer<Pod>>();
+  const deployments = factory.forResource<Pod>("apps/v1/deployments");
+  same<typeof deployments, Informer<Pod>>();
   factory.start();
   await factory.waitForCacheSync({ timeoutMs: 1000 });
   await factory.shutdown();

@@ -4,7 +4,7 @@ import type { KubeObject } from "watchcache";
 export interface Pod extends KubeObject {
   metadata: { name: string; namespace: string; resourceVersion: string; creationTimestamp: string };
   spec?: { nodeName?: string };
-  status?: { phase?: string; containerStatuses?: { restartCount?: number }[] };
+  status?: { phase?: string; containerStatuses?: readonly { restartCount?: number }[] };
 }
 
 /** The key of the package's stores: "namespace/name". */

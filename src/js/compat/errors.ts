@@ -5,6 +5,7 @@ export class RequestError extends WatchCacheError {
   /** The server's HTTP code; 410 for a version that is too old. Absent for what is no answer of a server. */
   declare readonly statusCode?: number;
 
+  /** The same error, with its `statusCode`. */
   constructor({ code, message, status, retryable, retryAfterSeconds, resource, cause }: WatchCacheError) {
     super(code, message, {
       retryable,

@@ -1,6 +1,6 @@
 import { closedError, toError, WatchCacheError } from "../errors.js";
 import type { ResourceImpl } from "../resource.js";
-import type { Informer as CacheInformer, InformerEvent, Resource, ResourceSpec, WatchCache } from "../types.js";
+import type { Informer as CacheInformer, InformerEvent, Mutable, Resource, ResourceSpec, WatchCache } from "../types.js";
 import { RequestError } from "./errors.js";
 import { invalid, specOfPath } from "./path.js";
 import { call, type Callback } from "./report.js";
@@ -8,7 +8,7 @@ import type { ErrorCallback, Informer, KubernetesObject, ListPromise, ObjectCach
 
 /** What is alive between a start and its stop. */
 interface Run<T> {
-  readonly informer: CacheInformer<T>;
+  readonly informer: CacheInformer<T, Mutable>;
   /** Resolves when the first list has been told, or with the first error, or the end. */
   readonly settled: Promise<void>;
   readonly settle: () => void;
@@ -25,7 +25,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
   readonly #cache: WatchCache;
   readonly #spec: ResourceSpec;
   /** That of the last run, or of the next. */
-  #resource: Resource<T>;
+  #resource: Resource<T, Mutable>;
   readonly #callbacks: Readonly<Record<Verb, Callback[]>> = { add: [], update: [], delete: [], error: [], connect: [] };
   /** The versions that callbacks were told, by key: what a start after a stop is compared with. */
   readonly #told = new Map<string, string>();
@@ -35,7 +35,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
   #before: (readonly T[])[] = [];
   #run: Run<T> | undefined;
   /** That of the last run, which stays readable. */
-  #informer: CacheInformer<T> | undefined;
+  #informer: CacheInformer<T, Mutable> | undefined;
 
   /**
    * @param path of a collection, such as `/api/v1/namespaces/default/pods`
@@ -53,12 +53,13 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
   ) {
     this.#cache = watch.config;
     this.#spec = specOfPath(path, labelSelector, fieldSelector);
-    this.#resource = this.#cache.resource(this.#spec);
+    this.#resource = this.#cache.resource<T, Mutable>(this.#spec);
     if (autoStart) void this.start();
   }
 
   // ---------------------------------------------------------------------------------------- its life
 
+  /** Resolves when the first list has been told, or with the first error. Never rejects. Does nothing while it runs. */
   async start(): Promise<void> {
     if (this.#run !== undefined) return this.#run.settled;
     let run: Run<T>;
@@ -75,6 +76,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
     await run.settled;
   }
 
+  /** Nothing is called afterwards. */
   async stop(): Promise<void> {
     this.#end();
   }
@@ -85,7 +87,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
 
   #open(): Run<T> {
     // The same as before, unless that was closed.
-    const resource = (this.#resource = this.#cache.resource<T>(this.#spec));
+    const resource = (this.#resource = this.#cache.resource<T, Mutable>(this.#spec));
     const informer = resource.informer({
       start: false,
       onWatchError: ({ error, retryAt, key }) => {
@@ -121,7 +123,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
     if (run === undefined) return;
     this.#run = undefined;
     run.over();
-    const held = read([], () => run.informer.list());
+    const held = read<readonly T[]>([], () => run.informer.list());
     run.informer.stop();
     this.#before = this.#unseen.size > 0 ? [held, ...this.#before] : [held];
     run.settle();
@@ -137,7 +139,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
 
   // ----------------------------------------------------------------------------------------- hearing
 
-  #hear(event: InformerEvent<T>): void {
+  #hear(event: InformerEvent<T, Mutable>): void {
     const { key } = event;
     this.#unseen.delete(key);
     if (event.type === "delete") {
@@ -190,14 +192,18 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
 
   // --------------------------------------------------------------------------------------- callbacks
 
+  /** Adds a callback. `change` stands for `add`, `update` and `delete`. */
   on(verb: "add" | "update" | "delete" | "change", cb: ObjectCallback<T>): void;
+  /** Adds a callback for what is about no object. */
   on(verb: "error" | "connect", cb: ErrorCallback): void;
   on(verb: string, cb: Callback): void {
     if (typeof cb !== "function") throw invalid(`a callback is a function, not ${typeof cb}`);
     for (const callbacks of this.#of(verb)) callbacks.push(cb);
   }
 
+  /** Takes a callback away, once for each call. */
   off(verb: "add" | "update" | "delete" | "change", cb: ObjectCallback<T>): void;
+  /** Takes a callback away, once for each call. */
   off(verb: "error" | "connect", cb: ErrorCallback): void;
   off(verb: string, cb: Callback): void {
     for (const callbacks of this.#of(verb)) {
@@ -215,14 +221,17 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
 
   // ----------------------------------------------------------------------------------------- reading
 
+  /** The object of this name. */
   get(name: string, namespace?: string): T | undefined {
     return read(undefined, () => this.#informer?.get(namespace ? `${namespace}/${name}` : name));
   }
 
-  list(namespace?: string): readonly T[] {
-    return read([], () => this.#informer?.list("", namespace ?? "") ?? []);
+  /** All objects, or those of a namespace, in the order of their keys. A new array each time. */
+  list(namespace?: string): T[] {
+    return read([], () => [...(this.#informer?.list("", namespace ?? "") ?? [])]);
   }
 
+  /** The version of what is held; empty before the first list. */
   latestResourceVersion(): string {
     return this.#informer?.lastSyncResourceVersion ?? "";
   }

@@ -9,6 +9,7 @@ export * from "./entry.js";
 
 /** Watches by path, on a cache or the options of one. */
 export class Watch extends WatchOver {
+  /** @param config a cache, or options for one: the same object gives the same cache */
   constructor(config: WatchCache | WatchCacheOptions) {
     super(cacheOf(config, createWatchCache));
   }

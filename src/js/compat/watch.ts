@@ -1,6 +1,7 @@
 import { abortError, closedError, toError, type WatchCacheError } from "../errors.js";
 import type { ResourceImpl } from "../resource.js";
 import type { ResourceStatus, WatchCache, WatchOptions } from "../types.js";
+import type { HostAbortController } from "../host-types.js";
 import { RequestError } from "./errors.js";
 import { invalid, specOfPath } from "./path.js";
 import { call } from "./report.js";
@@ -13,10 +14,12 @@ export type WatchCallback = (phase: string, apiObj: any, watchObj?: any) => void
 
 /** Watches by path. See the module's description for what differs from the class of `@kubernetes/client-node`. */
 export class WatchOver {
+  /** What the original calls `done` with, in some of its versions. */
   static readonly SERVER_SIDE_CLOSE: object = { error: "Connection closed on server" };
   /** The cache whose streams are watched. */
   readonly config: WatchCache;
 
+  /** @param config the cache whose streams are watched */
   constructor(config: WatchCache) {
     this.config = config;
   }
@@ -31,7 +34,7 @@ export class WatchOver {
    * @returns resolves when the watch stands, or with the first error. Aborting the controller ends the watch.
    * @throws {WatchCacheError} `invalid` for a path or parameters that cannot be meant, `closed`.
    */
-  async watch(path: string, queryParams: WatchParameters, callback: WatchCallback, done: (err: any) => void): Promise<AbortController> {
+  async watch(path: string, queryParams: WatchParameters, callback: WatchCallback, done: (err: any) => void): Promise<HostAbortController> {
     const { labelSelector, fieldSelector, ...rest } = queryParams ?? {};
     const spec = specOfPath(path, text(labelSelector), text(fieldSelector));
     const options = read(rest);
