@@ -3,7 +3,8 @@ import { abortError, closedError, toError, WatchCacheError } from "./errors.js";
 import { InformerImpl } from "./informer.js";
 import { ObjectTable } from "./objects.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
-import { sameStatus, toStatus } from "./status.js";
+import { StatusTeller, told, type Told } from "./status.js";
+import { SafeTarget } from "./target.js";
 import type { Ticker } from "./ticker.js";
 import type {
   DeleteOptions,
@@ -71,7 +72,7 @@ export interface MetricLabels {
   readonly scope: string;
 }
 
-export class ResourceImpl<T> extends EventTarget {
+export class ResourceImpl<T> extends SafeTarget {
   readonly name: string;
   readonly labels: MetricLabels;
   readonly #host: ResourceHost;
@@ -90,8 +91,7 @@ export class ResourceImpl<T> extends EventTarget {
   #poison: WatchCacheError | undefined;
   #paused = false;
   #closed = false;
-  #status: ResourceStatus | undefined;
-  #announcing = false;
+  readonly #teller = new StatusTeller(this);
 
   constructor(host: ResourceHost, name: string, open: Open, labels: MetricLabels = { group: "", scope: "" }) {
     super();
@@ -109,17 +109,24 @@ export class ResourceImpl<T> extends EventTarget {
   // -------------------------------------------------------------------------------------- reading
 
   get status(): ResourceStatus {
-    let status = toStatus(this.#session?.raw, this.#status, this.name);
-    const phase = this.#phase(status.phase);
-    if (phase !== status.phase || this.#error !== undefined) {
-      status = { ...status, phase, ...(this.#error === undefined ? {} : { error: this.#error }) };
-    }
-    if (this.#status === undefined || !sameStatus(this.#status, status)) this.#status = Object.freeze(status);
-    return this.#status;
+    return this.#teller.status;
+  }
+
+  get resourceVersion(): string | undefined {
+    return this.told().resourceVersion;
+  }
+
+  get lastEventAt(): number | undefined {
+    return this.told().lastEventAt;
+  }
+
+  get hasSynced(): boolean {
+    return this.resourceVersion !== undefined;
   }
 
   async synced({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#ask((raw) => raw.synced(), signal);
+    this.#teller.now();
   }
 
   async list({ signal, ...options }: ListOptions = {}): Promise<List<T>> {
@@ -240,7 +247,7 @@ export class ResourceImpl<T> extends EventTarget {
     this.#paused = true;
     const session = this.#session;
     if (session?.started && !session.idle) this.#call(() => session.raw.pause());
-    this.#announce("status");
+    this.#teller.now();
   }
 
   resume(): void {
@@ -248,7 +255,7 @@ export class ResourceImpl<T> extends EventTarget {
     this.#paused = false;
     const session = this.#use();
     if (session !== undefined) this.#call(() => session.raw.resume());
-    this.#announce("status");
+    this.#teller.now();
   }
 
   close(): void {
@@ -263,7 +270,7 @@ export class ResourceImpl<T> extends EventTarget {
     this.#rejectPending(closedError(this.name));
     this.#usage.stop();
     this.#host.closed(this);
-    this.#announce("status");
+    this.#teller.now();
   }
 
   // ------------------------------------------------------------- called by views, watchers, delivery
@@ -316,17 +323,28 @@ export class ResourceImpl<T> extends EventTarget {
   }
 
   signalled(signals: number): void {
-    const names = Object.entries({
-      status: Signal.status,
-      sync: Signal.synced,
-      relist: Signal.relist,
-      overflow: Signal.overflow,
-      error: Signal.error,
-    });
+    const names = Object.entries({ sync: Signal.synced, relist: Signal.relist, overflow: Signal.overflow, error: Signal.error });
+    const { phase, error } = this.told();
     // Closed by the core alone: it made room for others. The next use opens it anew.
-    if ((signals & Signal.status) !== 0 && !this.#closed && this.#session?.raw.status().phase === "closed") this.#drop();
+    if (phase === "closed" && !this.#closed) this.#drop();
     if ((signals & Signal.synced) !== 0) for (const view of this.#views) view.changed();
-    for (const [name, bit] of names) if ((signals & bit) !== 0) this.#dispatch(name as keyof ResourceEventMap);
+    this.#teller.now();
+    for (const [name, bit] of names) if ((signals & bit) !== 0) this.dispatch(name as keyof ResourceEventMap, error);
+  }
+
+  /** What its status is made of, at this moment. */
+  told(): Told {
+    const own = { closed: this.#closed, loading: this.#loading !== undefined, paused: this.#paused, error: this.#error };
+    return told(this.#session?.raw, own, this.name);
+  }
+
+  /** @param error what an `error` event is about, where the phase does not tell it */
+  dispatch(name: keyof ResourceEventMap, error: Told["error"] = this.#error): void {
+    let detail = this.status;
+    if (name === "error" && error !== undefined && !("error" in detail)) {
+      detail = Object.freeze({ ...detail, error: toError(error, this.name) });
+    }
+    this.dispatchEvent(new CustomEvent<ResourceStatus>(name, { detail }));
   }
 
   valuesFor(object: unknown): string[][] {
@@ -350,7 +368,7 @@ export class ResourceImpl<T> extends EventTarget {
   wake(): void {
     const session = this.#session;
     // Where memory has run out, only the user knows whether there is more of it.
-    if (session === undefined || this.#paused || session.idle || this.status.error?.code === "out-of-memory") return;
+    if (session === undefined || this.#paused || session.idle || this.told().error?.code === "out-of-memory") return;
     this.#call(() => session.raw.resume());
   }
 
@@ -401,6 +419,7 @@ export class ResourceImpl<T> extends EventTarget {
         session.raw.resume();
       }
       session.idle = false;
+      if (this.#error !== undefined) this.#announce("status");
       this.#error = undefined;
     } catch (error) {
       this.#host.checkPoison();
@@ -427,6 +446,7 @@ export class ResourceImpl<T> extends EventTarget {
       return undefined;
     }
     this.#error = undefined;
+    this.#announce("status");
     this.#host.opened(this);
     const { raw, delivery, objects } = this.#session;
     for (const view of [...this.#views]) view.attach(raw, objects);
@@ -456,7 +476,7 @@ export class ResourceImpl<T> extends EventTarget {
     if (session === undefined || !session.started || session.idle || this.#paused) return;
     session.idle = true;
     this.#call(() => session.raw.goIdle());
-    this.#announce("status");
+    this.#teller.now();
   }
 
   #drop(): void {
@@ -561,31 +581,10 @@ export class ResourceImpl<T> extends EventTarget {
     for (const reject of [...this.#pending]) reject(error);
   }
 
-  #phase(core: ResourceStatus["phase"]): ResourceStatus["phase"] {
-    if (this.#closed) return "closed";
-    if (this.#loading !== undefined) return "loading";
-    if (this.#error !== undefined) return "failed";
-    if (this.#session === undefined) return this.#paused ? "paused" : "idle";
-    if (this.#paused) return "paused";
-    return core === "paused" ? "idle" : core;
-  }
-
-  /** What the facade itself has to tell is told in the next microtask, never inside the caller's call. */
+  /** What was caused by a read, a timer or a subscriber is told in the next microtask, never inside the caller's call. */
   #announce(name: "status" | "error"): void {
-    if (name === "error") {
-      queueMicrotask(() => this.#dispatch("error"));
-      return;
-    }
-    if (this.#announcing) return;
-    this.#announcing = true;
-    queueMicrotask(() => {
-      this.#announcing = false;
-      this.#dispatch("status");
-    });
-  }
-
-  #dispatch(name: keyof ResourceEventMap): void {
-    this.dispatchEvent(new CustomEvent<ResourceStatus>(name, { detail: this.status }));
+    if (name === "status") this.#teller.soon();
+    else queueMicrotask(() => this.dispatch("error"));
   }
 }
 
