@@ -21,6 +21,8 @@ function follow(resource) {
   const followed = { shown: resource.status, renders: 0, wrong: [] };
   resource.addEventListener("status", ({ detail }) => {
     if (resource.status === followed.shown) followed.wrong.push(`an event without a new snapshot: ${JSON.stringify(resource.status)}`);
+    const same = JSON.stringify(resource.status) === JSON.stringify(followed.shown) && resource.status.error === followed.shown.error;
+    if (same) followed.wrong.push(`an event without a change: ${JSON.stringify(resource.status)}`);
     if (detail !== resource.status) followed.wrong.push("an event with another snapshot");
     followed.shown = resource.status;
     followed.renders++;
@@ -157,7 +159,12 @@ test("what changes with each event is no status: it stands on the resource", asy
 
 test("staleSince is when changes ceased to arrive, until they do again", async () => {
   const upstream = new Upstream([pod("a/x")]);
-  const { resource } = open(upstream);
+  const watch = (request, signal) => {
+    // At once, and not when the first frame is read: a watch that was never open.
+    if (upstream.refusal !== undefined) throw upstream.refusal;
+    return upstream.watch(request, signal);
+  };
+  const { resource } = open({ list: (request) => upstream.list(request), watch });
   resource.view().subscribe(() => {});
   await resource.synced();
   assert.deepEqual([resource.status.stale, resource.status.staleSince], [false, undefined]);
