@@ -77,8 +77,8 @@ async function feed(resource, from) {
     if (i % BURST === BURST - 1) await turn();
   }
   const last = String(from + FRAMES - 1);
-  for (let turns = 0; resource.status.resourceVersion !== last; turns++) {
-    if (turns > 1_000) throw new Error(`version ${resource.status.resourceVersion} instead of ${last}`);
+  for (let turns = 0; resource.resourceVersion !== last; turns++) {
+    if (turns > 1_000) throw new Error(`version ${resource.resourceVersion} instead of ${last}`);
     await turn();
   }
 }

@@ -153,7 +153,7 @@ export async function pour(stream, pieces) {
 
 /** Waits until a change has been applied. */
 export async function reached(resource, version) {
-  const there = () => resource.status.resourceVersion === String(version);
+  const there = () => resource.resourceVersion === String(version);
   await until(there, `version ${version} was not reached in phase ${resource.status.phase}`);
 }
 

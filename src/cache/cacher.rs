@@ -96,6 +96,8 @@ pub struct Cacher {
     events: u64,
     lists: u64,
     sync_waiters: Vec<oneshot::Sender<Result<(), Error>>>,
+    // Told by being dropped.
+    opening_waiters: Vec<oneshot::Sender<()>>,
     list_waiters: Vec<oneshot::Sender<Result<(), Error>>>,
 }
 
@@ -123,6 +125,7 @@ impl Cacher {
             events: 0,
             lists: 0,
             sync_waiters: Vec::new(),
+            opening_waiters: Vec::new(),
             list_waiters: Vec::new(),
         }
     }
@@ -138,6 +141,7 @@ impl Cacher {
             let stale = !self.store.is_empty();
             self.informers.interrupted(Interruption { phase: self.status.phase, error, retry_at, stale, key: None });
         }
+        self.status.note_stale(self.lists > 0, !self.store.is_empty(), wall);
         while self.packer.is_pressed() && self.pack_next() {}
         blocked
     }
@@ -213,6 +217,9 @@ impl Cacher {
         self.dispatcher.relisted(&differences, &self.version, &version, &self.fields.borrow());
         self.informers.replaced(&differences, &self.store, &self.fields.borrow(), now);
         self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
+        if self.lists == 0 {
+            self.status.phase = Phase::Listing; // also where it came without pages
+        }
         self.lists += 1;
         self.views.listed();
         self.metrics.initializations.inc();
@@ -325,6 +332,9 @@ impl Cacher {
         let erred = refused.is_some() || matches!(connection, Connection::Waiting { .. });
         self.signals |= signal::STATUS | if erred { signal::ERROR } else { 0 };
         self.status.connection(connection);
+        if !self.status.is_opening() {
+            self.opening_waiters.clear();
+        }
         if let Some(error) = refused {
             for waiter in self.sync_waiters.drain(..) {
                 let _gone = waiter.send(Err(error.clone()));
@@ -412,6 +422,8 @@ impl Cacher {
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
             let _gone = waiter.send(Err(Error::closed()));
         }
+        self.opening_waiters.clear();
+        (self.status.stale, self.status.stale_since) = (false, None);
     }
 
     /// Completes when the first list is applied; fails when the server refuses it or the cache is closed.
@@ -428,6 +440,15 @@ impl Cacher {
             waiters::add(&mut self.sync_waiters, sender, oneshot::Sender::is_canceled);
         }
         receiver
+    }
+
+    /// Ends when it is known how the connection stands; none where it is.
+    pub fn wait_opened(&mut self) -> Option<oneshot::Receiver<()>> {
+        self.status.is_opening().then(|| {
+            let (sender, receiver) = oneshot::channel();
+            waiters::add(&mut self.opening_waiters, sender, oneshot::Sender::is_canceled);
+            receiver
+        })
     }
 
     /// Completes when the next list is applied; fails when the cache is closed.
@@ -515,9 +536,6 @@ impl Cacher {
     pub fn status(&self) -> ResourceStatus {
         let mut status = self.status.clone();
         status.resource_version = (self.lists > 0).then(|| self.version.clone());
-        // Rows of the first list under way are new, not stale; once that list fails they are.
-        let first_list = matches!(status.phase, Phase::Idle | Phase::Loading | Phase::Listing) && self.lists == 0;
-        status.stale = status.phase != Phase::Live && !first_list && !self.store.is_empty();
         // Whatever else is well: of these objects nobody knows how they stand.
         status.error = status.error.or_else(|| status.quarantined.last().map(|entry| entry.error.clone()));
         status
@@ -537,7 +555,7 @@ impl Cacher {
     }
 
     /// There is no memory to go on with: streams end with an ERROR, and until a next list it is not ready. What is held stays.
-    pub fn starve(&mut self, error: &Error, now: Millis) {
+    pub fn starve(&mut self, error: &Error, now: Millis, wall: Millis) {
         self.status.phase = Phase::Failed;
         self.status.retry_at = None;
         self.status.listed = None;
@@ -549,6 +567,8 @@ impl Cacher {
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
             let _gone = waiter.send(Err(error.clone()));
         }
+        self.opening_waiters.clear();
+        self.status.note_stale(self.lists > 0, !self.store.is_empty(), wall);
     }
 
     /// Notes an error in the status, and has it told.

@@ -40,6 +40,8 @@ const REST_BATCHES: usize = 8;
 /// Objects that views are asked about between two looks at the clock, and so many times at most in one slice.
 const BUILD_BATCH: usize = 64;
 const BUILD_BATCHES: usize = 64;
+/// How long whoever waits for the first list also waits for its watch.
+const OPENING_MS: Millis = 1000;
 /// The most that slow watchers may cost everybody at once.
 const BUDGET_MAX_MS: Millis = 100;
 
@@ -333,10 +335,16 @@ impl Resource {
         }
     }
 
-    /// Completes when the first list is applied.
+    /// Completes when the first list is applied, and its watch is open or could not be opened: the phase then says how things stand. A
+    /// watch that only takes long is not waited for.
     pub async fn synced(self: Rc<Self>) -> Result<(), Error> {
         let waiter = self.cacher.borrow_mut().wait_synced();
-        waiter.await.unwrap_or_else(|_| Err(Error::closed()))
+        waiter.await.unwrap_or_else(|_| Err(Error::closed()))?;
+        let opened = self.cacher.borrow_mut().wait_opened();
+        if let Some(opened) = opened {
+            select(opened, self.runtime.sleep(OPENING_MS)).await;
+        }
+        Ok(())
     }
 
     /// Lists anew; completes when that list is applied.
@@ -401,8 +409,8 @@ impl Resource {
             reflector.close();
         }
         self.starved.set(true);
-        let now = self.runtime.now();
-        self.with(|cacher| cacher.starve(error, now));
+        let (now, wall) = (self.runtime.now(), self.runtime.wall());
+        self.with(|cacher| cacher.starve(error, now, wall));
     }
 
     /// Goes on after a pause, or tries at once instead of waiting for the next try. Also where memory had run out.

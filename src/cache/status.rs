@@ -12,7 +12,7 @@ pub enum Phase {
     Idle,
     /// The first list was asked for; nothing has come.
     Loading,
-    /// Pages of the first list arrive.
+    /// Pages of the first list arrive, or it is whole and its watch is being opened.
     Listing,
     /// The watch is open.
     Live,
@@ -59,6 +59,8 @@ pub struct ResourceStatus {
     pub listed: Option<(usize, Option<u64>)>,
     /// Something is held, but changes are not arriving.
     pub stale: bool,
+    /// Since when, in milliseconds of the wall clock.
+    pub stale_since: Option<Millis>,
     /// When the last event or bookmark arrived, in milliseconds of the wall clock.
     pub last_event_at: Option<Millis>,
     /// Tries since the last success.
@@ -72,6 +74,11 @@ pub struct ResourceStatus {
 }
 
 impl ResourceStatus {
+    /// Whether how the connection stands is still to come.
+    pub fn is_opening(&self) -> bool {
+        matches!(self.phase, Phase::Idle | Phase::Loading | Phase::Listing)
+    }
+
     /// Idle.
     pub fn new() -> Self {
         Self {
@@ -79,12 +86,21 @@ impl ResourceStatus {
             resource_version: None,
             listed: None,
             stale: false,
+            stale_since: None,
             last_event_at: None,
             attempt: 0,
             retry_at: None,
             error: None,
             quarantined: Vec::new(),
         }
+    }
+
+    /// Notes whether what is held is stale, and since when.
+    pub(super) fn note_stale(&mut self, listed: bool, holds: bool, wall: Millis) {
+        // Rows of the first list under way are new, not stale; once that list fails they are.
+        let first_list = self.phase == Phase::Listing || !listed && self.is_opening();
+        self.stale = self.phase != Phase::Live && !first_list && holds;
+        self.stale_since = self.stale.then(|| self.stale_since.unwrap_or(wall));
     }
 
     /// Takes over what the reflector says.

@@ -5,6 +5,7 @@ import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from ".
 import { type ResourceHost, ResourceImpl } from "./resource.js";
 import { baseUrl, readOptions, type Settings } from "./settings.js";
 import { readSpec, type Target } from "./spec.js";
+import { SafeTarget } from "./target.js";
 import { Ticker } from "./ticker.js";
 import type {
   CacheStats,
@@ -35,7 +36,7 @@ export function openCache(options: WatchCacheOptions, runtime: Runtime): WatchCa
   return new CacheImpl(options, runtime) as unknown as WatchCache;
 }
 
-class CacheImpl extends EventTarget implements ResourceHost {
+class CacheImpl extends SafeTarget implements ResourceHost {
   readonly ticker: Ticker;
   readonly linger: number;
   readonly debug: boolean;

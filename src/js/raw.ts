@@ -65,6 +65,7 @@ export interface RawStatus {
   resourceVersion?: string;
   listed?: { loaded: number; remaining?: number };
   stale: boolean;
+  staleSince?: number; // of the wall clock; there while it is stale
   lastEventAt?: number;
   attempt: number;
   retryAt?: number;

@@ -1,3 +1,4 @@
+import type { WatchCacheError } from "./errors.js";
 import type { AbortSignalLike, DetailEvent, HostEventTarget } from "./host-types.js";
 import type { Informer, InformerOptions } from "./informer-types.js";
 import type { DeepReadonly, Immutable, Read } from "./readonly-types.js";
@@ -15,8 +16,8 @@ export interface ResourceEventMap {
   relist: DetailEvent<ResourceStatus>;
   /** A watcher was too slow for its buffer: it was ended with reason `overflow`, or skips changes as its `onOverflow` says. */
   overflow: DetailEvent<ResourceStatus>;
-  /** Something failed; `detail.error` says what. The resource goes on by itself wherever it can. */
-  error: DetailEvent<ResourceStatus>;
+  /** Something failed; `detail.error` says what, in every phase. The resource goes on by itself wherever it can. */
+  error: DetailEvent<ResourceStatus & { readonly error: WatchCacheError }>;
 }
 
 /**
@@ -27,10 +28,20 @@ export interface ResourceEventMap {
  * Its objects are `T`, and what is read of them is deeply readonly unless `Access` is `Mutable`. `Index` are the names of its indexes.
  */
 export interface Resource<T, Access = Immutable, Index extends string = string> extends HostEventTarget {
-  /** Where the stream stands. A new object whenever something in it changed, the same one until then. */
-  readonly status: ResourceStatus;
   /**
-   * Resolves when the first complete list has arrived, at once if it has.
+   * Where the stream stands: a frozen snapshot. A new one comes with a `status` event and only so, which makes it fit for
+   * `useSyncExternalStore`. `pause`, `resume` and `close` tell of theirs before they return.
+   */
+  readonly status: ResourceStatus;
+  /** The newest version held. It changes with each event and is no part of the status. Absent before the first complete list. */
+  readonly resourceVersion?: string;
+  /** When the last event or bookmark came, in milliseconds since 1970. */
+  readonly lastEventAt?: number;
+  /** Whether the first complete list has arrived, and what it led to is held. */
+  readonly hasSynced: boolean;
+  /**
+   * Resolves when the first complete list has arrived, at once if it has. The status then says how things stand: it waits for the watch to be
+   * opened or refused, a second at most.
    *
    * @throws {WatchCacheError} `forbidden`, `not-found`, `unauthorized` or `closed`; network errors reject nothing, they show in `status`.
    * @throws {DOMException} `AbortError` when the signal is aborted.

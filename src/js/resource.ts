@@ -4,7 +4,8 @@ import { abortError, closedError, pausedError, toError, WatchCacheError } from "
 import { InformerImpl } from "./informer.js";
 import { ObjectTable } from "./objects.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
-import { sameStatus, toStatus } from "./status.js";
+import { StatusTeller, told, type Told } from "./status.js";
+import { SafeTarget } from "./target.js";
 import { StableArrays } from "./stable-arrays.js";
 import type { Ticker } from "./ticker.js";
 import type {
@@ -77,7 +78,7 @@ export interface MetricLabels {
   readonly scope: string;
 }
 
-export class ResourceImpl<T> extends EventTarget implements ViewHost {
+export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   readonly name: string;
   readonly labels: MetricLabels;
   readonly #host: ResourceHost;
@@ -96,8 +97,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   #poison: WatchCacheError | undefined;
   #paused = false;
   #closed = false;
-  #status: ResourceStatus | undefined;
-  #announcing = false;
+  readonly #teller = new StatusTeller(this);
 
   constructor(host: ResourceHost, name: string, open: Open, labels: MetricLabels = { group: "", scope: "" }) {
     super();
@@ -115,17 +115,24 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   // -------------------------------------------------------------------------------------- reading
 
   get status(): ResourceStatus {
-    let status = toStatus(this.#session?.raw, this.#status, this.name);
-    const phase = this.#phase(status.phase);
-    if (phase !== status.phase || this.#error !== undefined) {
-      status = { ...status, phase, ...(this.#error === undefined ? {} : { error: this.#error }) };
-    }
-    if (this.#status === undefined || !sameStatus(this.#status, status)) this.#status = Object.freeze(status);
-    return this.#status;
+    return this.#teller.status;
+  }
+
+  get resourceVersion(): string | undefined {
+    return this.told().resourceVersion;
+  }
+
+  get lastEventAt(): number | undefined {
+    return this.told().lastEventAt;
+  }
+
+  get hasSynced(): boolean {
+    return this.resourceVersion !== undefined;
   }
 
   async synced({ signal }: WriteOptions = {}): Promise<void> {
     await this.#ask((raw) => raw.synced(), signal, undefined, true);
+    this.#teller.now();
   }
 
   async list({ signal, ...options }: ListOptions = {}): Promise<List<T, Mutable>> {
@@ -237,7 +244,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     this.#host.kept(this);
     const session = this.#session;
     if (session?.started && !session.idle) this.#call(() => session.raw.pause());
-    this.#announce("status");
+    this.#teller.now();
   }
 
   resume(): void {
@@ -247,7 +254,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     this.#usage.touch();
     const session = this.#use();
     if (session !== undefined) this.#call(() => session.raw.resume());
-    this.#announce("status");
+    this.#teller.now();
   }
 
   close(): void {
@@ -261,7 +268,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     this.#rejectPending(closedError(this.name));
     this.#usage.stop();
     this.#host.closed(this);
-    this.#announce("status");
+    this.#teller.now();
   }
 
   // ------------------------------------------------------------- called by views, watchers, delivery
@@ -323,17 +330,29 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   }
 
   signalled(signals: number): void {
-    const names = Object.entries({
-      status: Signal.status,
-      sync: Signal.synced,
-      relist: Signal.relist,
-      overflow: Signal.overflow,
-      error: Signal.error,
-    });
+    const names = Object.entries({ sync: Signal.synced, relist: Signal.relist, overflow: Signal.overflow, error: Signal.error });
+    const { phase, error } = this.told();
     // Closed by the core alone: it made room for others. The next use opens it anew.
-    if ((signals & Signal.status) !== 0 && !this.#closed && this.#session?.raw.status().phase === "closed") this.#drop();
-    if ((signals & (Signal.status | Signal.synced)) !== 0) this.#views.statusChanged();
-    for (const [name, bit] of names) if ((signals & bit) !== 0) this.#dispatch(name as keyof ResourceEventMap);
+    if (phase === "closed" && !this.#closed) this.#drop();
+    if ((signals & Signal.synced) !== 0) this.#views.statusChanged();
+    this.#teller.now();
+    for (const [name, bit] of names) if ((signals & bit) !== 0) this.dispatch(name as keyof ResourceEventMap, error);
+  }
+
+  /** What its status is made of, at this moment. */
+  told(): Told {
+    const own = { closed: this.#closed, loading: this.#loading !== undefined, paused: this.#paused, error: this.#error };
+    return told(this.#session?.raw, own, this.name);
+  }
+
+  /** @param error what an `error` event is about, where the phase does not tell it */
+  dispatch(name: keyof ResourceEventMap, error: Told["error"] = this.#error): void {
+    let detail = this.status;
+    if (name === "status") this.#views.statusChanged();
+    if (name === "error" && error !== undefined && !("error" in detail)) {
+      detail = Object.freeze({ ...detail, error: toError(error, this.name) });
+    }
+    this.dispatchEvent(new CustomEvent<ResourceStatus>(name, { detail }));
   }
 
   valuesFor(object: unknown): string[][] {
@@ -357,7 +376,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   wake(): void {
     const session = this.#session;
     // Where memory has run out, only the user knows whether there is more of it.
-    if (session === undefined || this.#paused || session.idle || this.status.error?.code === "out-of-memory") return;
+    if (session === undefined || this.#paused || session.idle || this.told().error?.code === "out-of-memory") return;
     this.#call(() => session.raw.resume());
   }
 
@@ -408,6 +427,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
         session.raw.resume();
       }
       session.idle = false;
+      if (this.#error !== undefined) this.#announce("status");
       this.#error = undefined;
     } catch (error) {
       this.#host.checkPoison();
@@ -434,6 +454,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
       return undefined;
     }
     this.#error = undefined;
+    this.#announce("status");
     this.#host.opened(this);
     const { raw, delivery, objects } = this.#session;
     this.#views.attachAll(this.#session);
@@ -463,7 +484,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     if (session === undefined || !session.started || session.idle || this.#paused) return;
     session.idle = true;
     this.#call(() => session.raw.goIdle());
-    this.#announce("status");
+    this.#teller.now();
   }
 
   #drop(): void {
@@ -575,32 +596,10 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     for (const reject of [...this.#pending]) reject(error);
   }
 
-  #phase(core: ResourceStatus["phase"]): ResourceStatus["phase"] {
-    if (this.#closed) return "closed";
-    if (this.#loading !== undefined) return "loading";
-    if (this.#error !== undefined) return "failed";
-    if (this.#session === undefined) return this.#paused ? "paused" : "idle";
-    if (this.#paused) return "paused";
-    return core === "paused" ? "idle" : core;
-  }
-
-  /** What the facade itself has to tell is told in the next microtask, never inside the caller's call. */
+  /** What was caused by a read, a timer or a subscriber is told in the next microtask, never inside the caller's call. */
   #announce(name: "status" | "error"): void {
-    if (name === "error") {
-      queueMicrotask(() => this.#dispatch("error"));
-      return;
-    }
-    if (this.#announcing) return;
-    this.#announcing = true;
-    queueMicrotask(() => {
-      this.#announcing = false;
-      this.#views.statusChanged();
-      this.#dispatch("status");
-    });
-  }
-
-  #dispatch(name: keyof ResourceEventMap): void {
-    this.dispatchEvent(new CustomEvent<ResourceStatus>(name, { detail: this.status }));
+    if (name === "status") this.#teller.soon();
+    else queueMicrotask(() => this.dispatch("error"));
   }
 }
 

@@ -1,54 +1,106 @@
 import { toError, type WatchCacheError } from "./errors.js";
-import type { RawError, RawResource } from "./raw.js";
-import type { ResourceStatus } from "./types.js";
+import { deepFreeze } from "./objects.js";
+import type { RawResource, RawStatus } from "./raw.js";
+import type { ResourceStatus } from "./status-types.js";
 
-const NOT_OPEN: ResourceStatus = { phase: "idle", stale: false, attempt: 0 };
+/** What a status is made of: the core's, or what the facade knows better. */
+export type Told = Omit<RawStatus, "error" | "retryAt"> & { error?: RawStatus["error"] | WatchCacheError; retryAt?: number | undefined };
+
+/** Nothing was asked for yet. */
+export const NOT_OPEN = Object.freeze({ phase: "idle", stale: false, attempt: 0 } as const);
+
+/** The phases that tell of errors and of the next try. */
+const TROUBLED: readonly string[] = ["loading", "reconnecting", "needs-auth", "failed"];
+
+/** A resource, as far as this is about it. */
+interface StatusOwner {
+  readonly name: string;
+  told(): Told;
+  /** Never throws. */
+  dispatch(name: "status"): void;
+}
+
+/** Keeps a resource's snapshot, and tells of each new one. Nothing else makes one. */
+export class StatusTeller {
+  status: ResourceStatus = NOT_OPEN;
+  readonly #of: StatusOwner;
+  #planned = false;
+  #telling = false;
+
+  constructor(of: StatusOwner) {
+    this.#of = of;
+  }
+
+  /** Renews the snapshot and tells of it, if anything in it has changed. What its listeners cause is told after they all have heard of it. */
+  now(): void {
+    if (this.#telling) return this.soon();
+    const next = nextStatus(this.status, this.#of.told(), this.#of.name);
+    if (next === this.status) return;
+    this.status = next;
+    this.#telling = true;
+    this.#of.dispatch("status");
+    this.#telling = false;
+  }
+
+  /** The same in the next microtask. */
+  soon(): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    queueMicrotask(() => {
+      this.#planned = false;
+      this.now();
+    });
+  }
+}
+
+/** What the facade knows of a resource. */
+interface Own {
+  readonly closed: boolean;
+  readonly loading: boolean;
+  readonly paused: boolean;
+  readonly error: WatchCacheError | undefined;
+}
+
+/** What the core tells at this moment, and what is known better here. */
+export function told(raw: RawResource | undefined, own: Own, resource: string): Told {
+  let told: Told;
+  try {
+    told = raw?.status() ?? NOT_OPEN;
+  } catch (error) {
+    told = { ...NOT_OPEN, phase: "failed", error: toError(error, resource) };
+  }
+  if (own.error !== undefined) told = { ...told, error: own.error, retryAt: undefined };
+  return { ...told, phase: phaseOf(raw, own, told.phase) };
+}
+
+function phaseOf(raw: RawResource | undefined, own: Own, core: Told["phase"]): Told["phase"] {
+  if (own.closed) return "closed";
+  if (own.loading) return "loading";
+  if (own.error !== undefined) return "failed";
+  if (raw === undefined || own.paused) return own.paused ? "paused" : "idle";
+  return core === "paused" ? "idle" : core;
+}
 
 /**
- * The core's status in the shape of the contract. Its error stays the same object while the core tells the same error.
- *
- * @param last the status before
+ * The next snapshot, which is the last one where nothing in it has changed. Its error stays the same object while the core tells the same
+ * error.
  */
-export function toStatus(raw: RawResource | undefined, last: ResourceStatus | undefined, resource: string): ResourceStatus {
-  if (raw === undefined) return NOT_OPEN;
-  let status: ReturnType<RawResource["status"]>;
-  try {
-    status = raw.status();
-  } catch (error) {
-    return { ...NOT_OPEN, phase: "failed", error: sameError(last?.error, toError(error), resource) };
-  }
-  const { phase, stale, attempt, resourceVersion, listed, lastEventAt, retryAt, error, quarantined } = status;
-  return {
-    phase,
-    stale,
-    attempt,
-    // Absent, not undefined, where there is nothing to tell.
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(listed === undefined ? {} : { listed: Object.freeze(listed) }),
-    ...(lastEventAt === undefined ? {} : { lastEventAt }),
-    ...(retryAt === undefined ? {} : { retryAt }),
-    ...(error === undefined ? {} : { error: sameError(last?.error, error, resource) }),
-    ...(quarantined === undefined ? {} : { quarantined: Object.freeze(quarantined) }),
-  };
+function nextStatus(last: ResourceStatus, told: Told, resource: string): ResourceStatus {
+  const { phase, stale, staleSince, attempt, listed, quarantined } = told;
+  const { error: lastError, ...lastRest } = last as Told;
+  const troubled = TROUBLED.includes(phase);
+  const error = troubled && told.error !== undefined ? sameError(lastError, told.error, resource) : undefined;
+  // As text they are compared, and lose what is undefined.
+  const text = JSON.stringify({ phase, stale, staleSince, attempt, listed, quarantined, retryAt: troubled ? told.retryAt : undefined });
+  if (error === lastError && text === JSON.stringify(lastRest)) return last;
+  const next = JSON.parse(text) as ResourceStatus;
+  if (error !== undefined) Object.assign(next, { error });
+  deepFreeze(next);
+  return next;
 }
 
-function sameError(last: WatchCacheError | undefined, error: RawError | WatchCacheError, resource: string): WatchCacheError {
+/** The error as one of this package; the last one where it tells the same. */
+function sameError(last: Told["error"], error: NonNullable<Told["error"]>, resource: string): WatchCacheError {
   const same = last?.code === error.code && last.message === error.message && last.retryAfterSeconds === error.retryAfterSeconds;
-  return same ? last : toError(error, resource);
-}
-
-/** Whether two statuses tell the same. */
-export function sameStatus(a: ResourceStatus, b: ResourceStatus): boolean {
-  return (
-    a.phase === b.phase &&
-    a.resourceVersion === b.resourceVersion &&
-    a.stale === b.stale &&
-    a.lastEventAt === b.lastEventAt &&
-    a.attempt === b.attempt &&
-    a.retryAt === b.retryAt &&
-    a.error === b.error &&
-    a.listed?.loaded === b.listed?.loaded &&
-    a.listed?.remaining === b.listed?.remaining &&
-    a.quarantined?.join() === b.quarantined?.join()
-  );
+  return toError(same ? last : error, resource);
 }

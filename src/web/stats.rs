@@ -20,6 +20,7 @@ pub(super) fn status(status: &ResourceStatus) -> JsValue {
         ("phase", Given::text(status.phase.as_str())),
         ("resourceVersion", Given::maybe(status.resource_version.as_ref(), |version| Given::Text(version.to_string()))),
         ("stale", Given::Flag(status.stale)),
+        ("staleSince", Given::maybe(status.stale_since, number)),
         ("lastEventAt", Given::maybe(status.last_event_at, number)),
         ("attempt", Given::Number(status.attempt.into())),
         ("retryAt", Given::maybe(status.retry_at, number)),

@@ -53,7 +53,7 @@ async function feed(count) {
     FedSocket.latest.onmessage({ data: `{"type":"${type}","object":${pod((version * 7) % PODS, version)}}` });
     if (i % BURST === BURST - 1) await turn();
   }
-  while (resource.status.resourceVersion !== String(version)) await turn();
+  while (resource.resourceVersion !== String(version)) await turn();
 }
 
 /** Who stays: callbacks, one that reads, one that is slow, a view that is shown. */

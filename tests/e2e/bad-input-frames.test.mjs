@@ -217,8 +217,8 @@ for (const transport of TRANSPORTS) {
       }
       await api.delete(POD_PATH(third));
       await eventually(() => pods.peek(third) === undefined, "a deletion");
-      const { resourceVersion, items } = server.control.digest("pods", pods.status.resourceVersion);
-      assert.equal(resourceVersion, pods.status.resourceVersion);
+      const { resourceVersion, items } = server.control.digest("pods", pods.resourceVersion);
+      assert.equal(resourceVersion, pods.resourceVersion);
       assert.deepEqual(
         (await pods.list({ resourceVersion: "0" })).items.map((/** @type {any} */ o) => [keyIn(o), o.metadata.resourceVersion]),
         items,

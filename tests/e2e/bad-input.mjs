@@ -207,7 +207,7 @@ export function open(t, server, options = {}, spec = "pods") {
 /** Waits until the resource is live and has nothing to complain about. @param {any} resource */
 export async function live(resource) {
   await eventually(
-    () => resource.status.phase === "live" && resource.status.error === undefined && !resource.status.stale,
+    () => resource.status.phase === "live" && resource.status.quarantined === undefined && !resource.status.stale,
     () => `live and well; it is ${JSON.stringify(resource.status)} ${resource.status.error ?? ""}`,
   );
 }
@@ -218,9 +218,9 @@ export async function live(resource) {
  * @param {any} resource @param {() => unknown} write
  */
 export async function hasSaidSomething(resource, write) {
-  const { resourceVersion } = resource.status;
+  const { resourceVersion } = resource;
   await write();
-  await eventually(() => resource.status.resourceVersion !== resourceVersion, "something new");
+  await eventually(() => resource.resourceVersion !== resourceVersion, "something new");
 }
 
 /**

@@ -140,9 +140,9 @@ export async function assertIntegrity(resource, api, path, query) {
     "0",
   );
   await eventually(
-    () => compareVersions(resource.status.resourceVersion ?? "0", newest) >= 0 && resource.size === truth.items.length,
+    () => compareVersions(resource.resourceVersion ?? "0", newest) >= 0 && resource.size === truth.items.length,
     () =>
-      `${truth.items.length} objects at ${newest}; the cache has ${resource.size} at ${resource.status.resourceVersion} (${resource.status.phase})`,
+      `${truth.items.length} objects at ${newest}; the cache has ${resource.size} at ${resource.resourceVersion} (${resource.status.phase})`,
   );
   const held = (await resource.list({ resourceVersion: "0" })).items;
   const key = (/** @type {any} */ o) => `${o.metadata.namespace ? `${o.metadata.namespace}/` : ""}${o.metadata.name}`;

@@ -112,7 +112,7 @@ test("history bounds the window, and stats say how far back it reaches", async (
   assert.deepEqual([stats().history, stats().historyCapacity, stats().historyFrom], [0, 2, "101"]);
   await until(() => resource.status.phase === "live");
   for (let i = 0; i < 10; i++) upstream.put(pod("a/x"));
-  await until(() => resource.status.resourceVersion === "111");
+  await until(() => resource.resourceVersion === "111");
   const { history, historyCapacity, historyFrom, historyMs, historyBytes, historyIncreases, historyDecreases } = stats();
   assert.deepEqual([history, historyCapacity, historyFrom, historyIncreases, historyDecreases], [4, 4, "107", 1, 0]);
   assert.ok(historyMs >= 0 && historyBytes > 0);
@@ -123,7 +123,7 @@ test("history bounds the window, and stats say how far back it reaches", async (
   await small.resource.synced();
   await until(() => small.resource.status.phase === "live");
   upstream.put(pod("a/x"));
-  await until(() => small.resource.status.resourceVersion === "112");
+  await until(() => small.resource.resourceVersion === "112");
   assert.equal(small.cache.stats().resources[0].history, 0);
 });
 

@@ -105,7 +105,7 @@ test("a handler that returns a promise is waited for; what exceeds its buffer is
   assert.equal(registration.hasSynced, false, "its promise has not settled");
   await until(() => resource.status.phase === "live");
   for (let i = 0; i < 5; i++) upstream.put(pod("a/x"));
-  await until(() => resource.status.resourceVersion === "106");
+  await until(() => resource.resourceVersion === "106");
   await until(() => overflows === 1);
   assert.deepEqual(heard, ["add 101"]);
   for (const count of [2, 3, 4, 5]) {
@@ -120,7 +120,7 @@ test("a handler that returns a promise is waited for; what exceeds its buffer is
   const silent = informer.addEventHandler({ onUpdate: () => new Promise((resolve) => (release = resolve)) }, { bufferSize: 1 });
   await silent.synced;
   for (let i = 0; i < 5; i++) upstream.put(pod("a/x"));
-  await until(() => resource.status.resourceVersion === "111");
+  await until(() => resource.resourceVersion === "111");
   while (reported.length === 0) {
     release();
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -292,7 +292,7 @@ test("indexes by path and by function, before and after the start; by path nothi
   await until(() => resource.status.phase === "live");
   upstream.put(pod("a/web-1", { node: "n9" }));
   upstream.remove("b/web-db-2");
-  await until(() => resource.size === 2 && resource.status.resourceVersion === "105");
+  await until(() => resource.size === 2 && resource.resourceVersion === "105");
   assert.deepEqual(informer.indexKeys("words", "web"), ["a/web-1"]);
   assert.deepEqual(informer.indexValues("words"), ["web"]);
   assert.deepEqual(informer.indexValues("node"), ["n9", "node-1"]);
@@ -350,7 +350,7 @@ test("stats count informers, their handlers, and what waits for these", async ()
   };
   await until(() => resource.status.phase === "live");
   for (let i = 0; i < 3; i++) upstream.put(pod("a/x"));
-  await until(() => resource.status.resourceVersion === "104");
+  await until(() => resource.resourceVersion === "104");
   await until(() => counted()[2] === 3);
   assert.deepEqual(counted(), [1, 2, 3]);
   assert.match(cache.metrics(), /^informer_queued_items\{[^}]*\} 3$/m);

@@ -36,6 +36,7 @@ test("after failures a good source works, at once and for good", async () => {
   const resource = cache.resource({ source: upstream, id: "pods" });
   // With the module there, the first use already starts the stream within the call.
   assert.equal(resource.size, 0);
+  await Promise.resolve();
   assert.equal(resource.status.phase, "loading");
   await resource.synced();
   assert.equal(resource.size, 1);

@@ -31,7 +31,7 @@ test("from the first use to the first rows: nothing is asked for before, everyth
     ["p-0001", "p-0004"],
   );
   await until(() => resource.status.phase === "live");
-  assert.equal(resource.status.resourceVersion, "107");
+  assert.equal(resource.resourceVersion, "107");
   assert.ok(events.includes("sync listing") || events.includes("sync live"));
   const { resources, version, memoryBytes } = cache.stats();
   assert.equal(version, "0.1.0");
@@ -72,7 +72,7 @@ test("a server that was reset is read anew by who says so", async () => {
   assert.equal(resource.size, 3);
   await resource.refresh({ reset: true });
   await refused;
-  assert.deepEqual([resource.size, resource.status.resourceVersion], [2, "51"]);
+  assert.deepEqual([resource.size, resource.resourceVersion], [2, "51"]);
 });
 
 test("metrics under the apiserver's names, as numbers and as Prometheus text", async () => {
@@ -359,7 +359,7 @@ test("rows stay while the connection does not: drop, expiry, relist by differenc
 
   let relists = 0;
   resource.addEventListener("relist", () => relists++);
-  const watcher = resource.watch({ resourceVersion: resource.status.resourceVersion });
+  const watcher = resource.watch({ resourceVersion: resource.resourceVersion });
   const next = watcher.next();
   upstream.drop();
   upstream.remove("ns-1/p-0001");

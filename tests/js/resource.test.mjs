@@ -20,6 +20,7 @@ test("what is asked before the WebAssembly is there is answered when it is", asy
   assert.equal(resource.peek("a/x"), undefined);
   assert.deepEqual(resource.byIndex("namespace", "a"), []);
   assert.equal(resource.size, 0);
+  await settle();
   assert.equal(resource.status.phase, "loading");
   const view = resource.view({ orderBy: [{ path: "metadata.name" }] });
   let changes = 0;
@@ -148,11 +149,14 @@ test("status is the same object until something in it changes, and its error too
     retryAt: 5,
     error: rawError("unavailable", "503", { retryable: true, retryAfterSeconds: 2 }),
   });
+  assert.equal(resource.status, live, "it is told in the flush");
+  await settle();
   const first = resource.status;
   assert.equal(first.error.name, "WatchCacheError");
   assert.equal(first.error.retryAfterSeconds, 2);
   assert.equal(first.error.resource, "pods");
   model.set({ attempt: 2, error: rawError("unavailable", "503", { retryable: true, retryAfterSeconds: 2 }) });
+  await settle();
   assert.notEqual(resource.status, first);
   assert.equal(resource.status.error, first.error);
 });
@@ -163,7 +167,11 @@ test("the signals of a flush become events that carry the status", async () => {
   for (const type of ["status", "sync", "relist", "overflow", "error"]) {
     resource.addEventListener(type, (event) => log.push([event.type, event.detail === resource.status]));
   }
-  model.signal(1 | 2 | 4 | 8 | 16);
+  model.signal(1);
+  await settle();
+  assert.deepEqual(log, [], "nothing in the status has changed");
+  model.set({ attempt: 1 });
+  model.signal(2 | 4 | 8 | 16);
   await settle();
   assert.deepEqual(log, [
     ["status", true],

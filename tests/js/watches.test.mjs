@@ -45,7 +45,7 @@ async function change(upstream, resource) {
   upstream.remove("a/z");
   upstream.remove("a/d");
   upstream.put(pod("a/x"));
-  await until(() => resource.status.resourceVersion === String(upstream.version));
+  await until(() => resource.resourceVersion === String(upstream.version));
 }
 
 test("a slow watch that resyncs is told where the gap is, and hears the difference", async () => {
@@ -204,7 +204,7 @@ test("a crowd hears of every event in its order, whoever throws, stops another, 
   const acts = new Map();
   const join = () => {
     const number = watchers.length;
-    const watcher = resource.watch({ resourceVersion: resource.status.resourceVersion });
+    const watcher = resource.watch({ resourceVersion: resource.resourceVersion });
     watchers.push(watcher);
     void watcher.forEach((event) => {
       heard.push(`${number}@${event.resourceVersion}`);
@@ -212,11 +212,11 @@ test("a crowd hears of every event in its order, whoever throws, stops another, 
     });
   };
   for (let i = 0; i < 40; i++) join();
-  const first = Number(resource.status.resourceVersion) + 1;
+  const first = Number(resource.resourceVersion) + 1;
   const everyone = (...without) => Array.from({ length: 40 }, (_, i) => i).filter((i) => !without.includes(i));
   const step = async (version, expected) => {
     upstream.put(pod("a/x"));
-    await until(() => resource.status.resourceVersion === String(version) && heard.length >= expected.length);
+    await until(() => resource.resourceVersion === String(version) && heard.length >= expected.length);
     await new Promise((resolve) => setTimeout(resolve, 5));
     assert.deepEqual(
       heard.splice(0),

@@ -119,7 +119,17 @@ export async function read(signal: AbortSignal): Promise<void> {
     typeof status.phase,
     "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed"
   >();
-  same<typeof status.resourceVersion, string | undefined>();
+  same<typeof pods.resourceVersion, string | undefined>();
+  same<typeof pods.lastEventAt, number | undefined>();
+  same<typeof pods.hasSynced, boolean>();
+  same<typeof status.staleSince, number | undefined>();
+  // @ts-expect-error: only some phases have an error
+  void status.error;
+  if (status.phase === "failed" || status.phase === "needs-auth") same<typeof status.error, WatchCacheError>();
+  if (status.phase === "loading" || status.phase === "reconnecting") {
+    same<typeof status.error, WatchCacheError | undefined>();
+    same<typeof status.retryAt, number | undefined>();
+  }
   same<typeof status.quarantined, readonly string[] | undefined>();
   // @ts-expect-error: a status is not changed by its readers
   status.stale = true;
@@ -312,6 +322,7 @@ export async function inform(signal: AbortSignal): Promise<void> {
 
 export function listen(): void {
   pods.addEventListener("status", (event) => same<typeof event.detail, ResourceStatus>());
+  pods.addEventListener("error", ({ detail }) => same<typeof detail.error, WatchCacheError>());
   for (const type of ["sync", "relist", "overflow", "error"] as const)
     pods.addEventListener(type, ({ detail }) => void detail.phase, { once: true });
   cache.addEventListener("error", ({ detail }) => same<typeof detail, WatchCacheError>());

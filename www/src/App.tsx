@@ -80,7 +80,7 @@ export function App({ session }: { session: Session }) {
         >
           <NamespaceSelect {...namespaces} />
         </Toolbar>
-        <StaleBar status={status} />
+        <StaleBar pods={pods} status={status} />
         <Table
           table={table}
           feed={feed}

@@ -5,7 +5,7 @@ import { useNow } from "./useView";
 /** The version reached, events a second, objects, and the bytes the cache holds for them. */
 export function Figures({ cache, pods, feed }: Session) {
   useNow(500);
-  const version = pods.status.resourceVersion;
+  const version = pods.resourceVersion;
   const held = cache.stats().memoryBytes;
   return (
     <dl className="figures">

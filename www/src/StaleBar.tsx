@@ -1,12 +1,14 @@
-import type { ResourceStatus } from "watchcache";
+import type { Resource, ResourceStatus } from "watchcache";
 import { clock, duration, grouped } from "./format";
-import { progress } from "./StatusChip";
+import type { Pod } from "./pod";
+import { errorOf, progress } from "./StatusChip";
 import { useNow } from "./useView";
 
 /** Lies over the foot of the table, so that no row moves for it: how far the list is, or since when the rows are old. */
-export function StaleBar({ status }: { status: ResourceStatus }) {
+export function StaleBar({ pods, status }: { pods: Resource<Pod>; status: ResourceStatus }) {
   const now = useNow(1000);
-  const { phase, stale, listed, lastEventAt, resourceVersion, error } = status;
+  const { phase, stale, staleSince, listed } = status;
+  const error = errorOf(status);
   const listing = (phase === "listing" || phase === "relisting") && listed !== undefined;
   if (!listing && !stale) return null;
   return (
@@ -21,9 +23,9 @@ export function StaleBar({ status }: { status: ResourceStatus }) {
           <span data-testid="progress">{progress(listed)}</span>
         </>
       )}
-      {stale && lastEventAt !== undefined && (
+      {staleSince !== undefined && (
         <span>
-          not live since {clock(lastEventAt)} ({duration(now - lastEventAt)}); rows as of version {grouped(resourceVersion ?? "")}
+          not live since {clock(staleSince)} ({duration(now - staleSince)}); rows as of version {grouped(pods.resourceVersion ?? "")}
         </span>
       )}
       {stale && error && <span className="why">{error.message}</span>}

@@ -1,4 +1,4 @@
-import type { Resource, ResourceStatus } from "watchcache";
+import type { Resource, ResourceStatus, WatchCacheError } from "watchcache";
 import { grouped } from "./format";
 import type { Pod } from "./pod";
 import { useNow } from "./useView";
@@ -6,7 +6,7 @@ import { useNow } from "./useView";
 /** The state of the connection in words a user knows. The countdown is not announced; the words around it are. */
 export function StatusChip({ pods, status }: { pods: Resource<Pod>; status: ResourceStatus }) {
   const now = useNow(500);
-  const waitSeconds = status.retryAt === undefined ? 0 : Math.ceil((status.retryAt - now) / 1000);
+  const waitSeconds = "retryAt" in status && status.retryAt !== undefined ? Math.ceil((status.retryAt - now) / 1000) : 0;
   return (
     <div className="chip" data-phase={tone(status)}>
       <span className="dot" aria-hidden="true" />
@@ -23,8 +23,14 @@ export function StatusChip({ pods, status }: { pods: Resource<Pod>; status: Reso
   );
 }
 
-export function words({ phase, stale, listed, error }: ResourceStatus): string {
-  switch (phase) {
+/** What failed last, while that is not mended. */
+export function errorOf(status: ResourceStatus): WatchCacheError | undefined {
+  return "error" in status ? status.error : undefined;
+}
+
+export function words(status: ResourceStatus): string {
+  const { stale, listed } = status;
+  switch (status.phase) {
     case "idle":
     case "loading":
       return "loading";
@@ -41,7 +47,7 @@ export function words({ phase, stale, listed, error }: ResourceStatus): string {
     case "needs-auth":
       return "signed out";
     case "failed":
-      return `server says no${error ? `: ${error.message}` : ""}`;
+      return `server says no: ${status.error.message}`;
     case "closed":
       return "closed";
   }

@@ -20,17 +20,17 @@ export class Feed {
   /** Watches for ever. A watch may end (a relist, an overflow, a time limit); the next one starts at the version where it ended. */
   async run(): Promise<void> {
     await this.pods.synced().catch(() => undefined);
-    let from = this.pods.status.resourceVersion;
+    let from = this.pods.resourceVersion;
     for (;;) {
       const watcher = this.pods.watch({ resourceVersion: from });
       try {
         for await (const batch of watcher.batches()) for (const event of batch) this.#take(event);
         const { reason, lastResourceVersion } = await watcher.ended;
         if (reason === "closed") return;
-        from = reason === "error" ? this.pods.status.resourceVersion : (lastResourceVersion ?? from);
+        from = reason === "error" ? this.pods.resourceVersion : (lastResourceVersion ?? from);
       } catch {
         // Refused, because that version is no longer kept: go on from the present. The table is not touched by this.
-        from = this.pods.status.resourceVersion;
+        from = this.pods.resourceVersion;
         await new Promise((resolve) => setTimeout(resolve, 1000));
       }
     }

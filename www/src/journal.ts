@@ -1,6 +1,7 @@
 import type { Resource, ResourceStatus } from "watchcache";
 import { grouped, plural } from "./format";
 import type { Pod } from "./pod";
+import { errorOf } from "./StatusChip";
 
 export interface Entry {
   id: number;
@@ -22,6 +23,7 @@ export class Journal {
     this.#before = pods.status;
     this.#begin("listing pods");
     pods.addEventListener("status", () => this.#follow(pods.status));
+    setInterval(() => this.#look(), 1_000);
   }
 
   subscribe = (listener: () => void) => {
@@ -60,12 +62,10 @@ export class Journal {
   #follow(status: ResourceStatus) {
     const before = this.#before;
     this.#before = status;
-    if (status.phase === "live" && before.phase === "live") this.#stayedLive(status);
-    if (status.phase === before.phase && status.error === before.error) return;
+    if (status.phase === before.phase && errorOf(status) === errorOf(before)) return;
     if (status.phase === "live") {
-      if (before.phase === "live") return;
       const what = before.phase === "listing" ? plural(this.pods.size, "pod") : `live again, ${plural(this.pods.size, "row")} held`;
-      this.step(`${what} at ${grouped(status.resourceVersion ?? "")}`, true);
+      this.step(`${what} at ${grouped(this.pods.resourceVersion ?? "")}`, true);
       return;
     }
     const text = describe(status, before);
@@ -75,9 +75,10 @@ export class Journal {
   }
 
   /** Frames kept coming for three seconds after something was broken: it did not concern the stream. */
-  #stayedLive({ lastEventAt = 0 }: ResourceStatus) {
-    const { latest } = this;
-    if (latest?.open && latest.steps.length === 0 && lastEventAt > latest.at + 3_000) this.step("the stream went on", true);
+  #look() {
+    const { latest, pods } = this;
+    const live = pods.status.phase === "live" && latest?.open && latest.steps.length === 0;
+    if (live && (pods.lastEventAt ?? 0) > latest.at + 3_000) this.step("the stream went on", true);
   }
 
   /** Trouble right after "live again" is the same trouble: a socket opens before the server says what it thinks of the version. */
@@ -104,7 +105,9 @@ export class Journal {
   }
 }
 
-function describe({ phase, error }: ResourceStatus, before: ResourceStatus): string | undefined {
+function describe(status: ResourceStatus, before: ResourceStatus): string | undefined {
+  const { phase } = status;
+  const error = errorOf(status);
   const why = error ? `: ${error.message}` : "";
   switch (phase) {
     case "reconnecting":

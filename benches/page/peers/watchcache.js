@@ -12,7 +12,7 @@ export async function watchcache({ items, version, options }) {
     flush() {},
     subscribe(group, hear) {
       const labelSelector = group === undefined ? {} : { labelSelector: `${GROUP}=${group}` };
-      const watcher = resource.watch({ resourceVersion: resource.status.resourceVersion, ...labelSelector });
+      const watcher = resource.watch({ resourceVersion: resource.resourceVersion, ...labelSelector });
       void watcher.ended.then(({ reason }) => {
         if (reason !== "closed") throw new Error(`a watch ended: ${reason}`);
       });

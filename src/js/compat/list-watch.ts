@@ -132,7 +132,8 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
   /** The resource was closed, or cannot be opened: somebody has to start anew. */
   #lost(run: Run<T>): void {
     if (this.#run !== run) return;
-    const error = this.#resource.status.error ?? closedError(this.#spec.resource);
+    const { status } = this.#resource;
+    const error = ("error" in status && status.error) || closedError(this.#spec.resource);
     this.#end();
     this.#fail(error);
   }

@@ -1,6 +1,6 @@
 import { abortError, closedError, toError, type WatchCacheError } from "../errors.js";
 import type { ResourceImpl } from "../resource.js";
-import type { ResourceStatus, WatchCache, WatchOptions } from "../types.js";
+import type { WatchCache, WatchOptions } from "../types.js";
 import type { HostAbortController } from "../host-types.js";
 import { RequestError } from "./errors.js";
 import { invalid, specOfPath } from "./path.js";
@@ -56,8 +56,8 @@ export class WatchOver {
       call(done, [error], report);
     };
     const look = () => {
-      const { phase, error } = resource.status as ResourceStatus;
-      if (phase === "failed" || phase === "needs-auth") finish(new RequestError(error ?? closedError(spec.resource)));
+      const { status } = resource;
+      if (status.phase === "failed" || status.phase === "needs-auth") finish(new RequestError(status.error));
     };
     // Whatever skips changes or relists goes on here, with the difference.
     const watcher = resource.watch({ ...options, onOverflow: "resync", signal });

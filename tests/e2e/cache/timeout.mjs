@@ -19,7 +19,7 @@ export function timeoutScenarios(getTarget) {
         // Bookmarks come once a minute, and two seconds before the end: bring the end near.
         traffic.rewrite = (url) => url.searchParams.set("timeoutSeconds", "4");
         await pods.synced();
-        const listed = String(pods.status.resourceVersion);
+        const listed = String(pods.resourceVersion);
         const created = await place.create("a");
         // Versions of other namespaces: only a bookmark can tell of them.
         const elsewhere = await Place.create(place.target);

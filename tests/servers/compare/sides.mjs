@@ -164,7 +164,7 @@ export class Ours {
 
   /** The version that a resource's stream has reached. @param {string} kind */
   version(kind) {
-    return /** @type {string} */ (this.resources.get(kind).status.resourceVersion ?? "0");
+    return /** @type {string} */ (this.resources.get(kind).resourceVersion ?? "0");
   }
 
   /** The oldest version that a watch can start from. @param {string} kind */
