@@ -2,6 +2,7 @@ import { WatchCacheError } from "./errors.js";
 import type { RawModule } from "./raw.js";
 import load, {
   buildInfo,
+  checkGrammar,
   initSync,
   memoryBytes,
   onPanic as onCorePanic,
@@ -72,6 +73,7 @@ function adopt(): void {
     openSource,
     openMetrics,
     RawMemory,
+    checkGrammar,
     poisoned,
     onPanic: onCorePanic,
     slept,

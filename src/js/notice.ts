@@ -1,6 +1,7 @@
 import { toError } from "./errors.js";
 import { named } from "./event.js";
 import type { Lease } from "./objects.js";
+import { text } from "./options.js";
 import type { RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
 import type { Deleted, InformerEvent, Path } from "./types.js";
@@ -86,7 +87,9 @@ export class Notice<T> implements InformerEvent<T> {
 
   get(path: Path): unknown {
     const known = this.#fields?.get(path);
-    if (known !== undefined || this.#id === 0) return known;
+    if (known !== undefined) return known;
+    text(path, "path");
+    if (this.#id === 0) return undefined;
     const value = this.#call((raw) => raw.field(this.#id, path));
     // What is no scalar is a new value for each.
     if (typeof value !== "object") (this.#fields ??= new Map()).set(path, value);
@@ -94,6 +97,7 @@ export class Notice<T> implements InformerEvent<T> {
   }
 
   getOld(path: Path): unknown {
+    text(path, "path");
     return this.#old === 0 ? undefined : this.#call((raw) => raw.field(this.#old, path));
   }
 

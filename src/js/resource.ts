@@ -3,7 +3,9 @@ import { Delivery, Signal } from "./delivery.js";
 import { abortError, closedError, toError, WatchCacheError } from "./errors.js";
 import { InformerImpl } from "./informer.js";
 import { ObjectTable } from "./objects.js";
+import { callback, checkView, DELETE, GET, INFORMER, LIST, read, REFRESH, SIGNAL, text, texts, WATCH } from "./options.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
+import type { MetricLabels } from "./spec.js";
 import { sameStatus, toStatus } from "./status.js";
 import { StableArrays } from "./stable-arrays.js";
 import type { Ticker } from "./ticker.js";
@@ -26,6 +28,7 @@ import type {
 } from "./types.js";
 import { Usage } from "./use.js";
 import { SharedViews, type ViewHost } from "./shared-view.js";
+import { valuesOf } from "./values.js";
 import { ViewImpl } from "./view.js";
 import { WatcherHandle } from "./watch-handle.js";
 import { WatcherImpl } from "./watcher.js";
@@ -69,13 +72,6 @@ interface Session {
  * A resource as users hold it. The core's half, a session, comes with the first use and goes after the last; watchers and views that were
  * made before it are registered when it comes.
  */
-/** What tells the metrics of resources apart, beside their names. */
-export interface MetricLabels {
-  readonly group: string;
-  /** Empty for all of the resource. */
-  readonly scope: string;
-}
-
 export class ResourceImpl<T> extends EventTarget implements ViewHost {
   readonly name: string;
   readonly labels: MetricLabels;
@@ -92,10 +88,12 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   #session: Session | undefined;
   #loading: Promise<void> | undefined;
   #error: WatchCacheError | undefined;
-  #poison: WatchCacheError | undefined;
+  /** What no later try can mend: mistakes of configuration, a lost instance. */
+  #final: WatchCacheError | undefined;
   #paused = false;
   #closed = false;
   #status: ResourceStatus | undefined;
+  #told: ResourceStatus | undefined;
   #announcing = false;
 
   constructor(host: ResourceHost, name: string, open: Open, labels: MetricLabels = { group: "", scope: "" }) {
@@ -123,11 +121,12 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     return this.#status;
   }
 
-  async synced({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
-    await this.#ask((raw) => raw.synced(), signal);
+  async synced(options?: { signal?: AbortSignal }): Promise<void> {
+    await this.#ask((raw) => raw.synced(), read(SIGNAL, "synced", options).signal);
   }
 
-  async list({ signal, ...options }: ListOptions = {}): Promise<List<T>> {
+  async list(given?: ListOptions): Promise<List<T>> {
+    const { signal, ...options } = read(LIST, "list", given);
     const answer = await this.#ask(
       (raw, over) => raw.list(options, over()),
       signal,
@@ -137,12 +136,15 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     return answer.objects.list(ids, rest) as List<T>;
   }
 
-  async get(key: string, { signal, ...options }: GetOptions = {}): Promise<T> {
+  async get(key: string, given?: GetOptions): Promise<T> {
+    text(key, "key");
+    const { signal, ...options } = read(GET, "get", given);
     const answer = await this.#ask((raw, over) => raw.get(key, options, over()), signal, discard);
     return answer.objects.take(answer.value) as T;
   }
 
   peek(key: string): T | undefined {
+    text(key, "key");
     return this.#look(undefined, ({ raw, objects }) => {
       const id = raw.peek(key);
       return id === 0 ? undefined : (objects.take(id) as T);
@@ -150,6 +152,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   }
 
   byIndex(index: string, value: string): readonly T[] {
+    texts({ index, value });
     return this.#look<readonly T[]>([], ({ raw, objects }) => {
       const ids = raw.byIndex(index, value);
       return this.#arrays.get(
@@ -162,6 +165,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   }
 
   indexValues(index: string): readonly string[] {
+    text(index, "index");
     return this.#look<readonly string[]>([], ({ raw }) => {
       const values = raw.indexValues(index);
       const known = this.#values.get(index);
@@ -177,7 +181,8 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 
   // ---------------------------------------------------------------------------------- subscribing
 
-  watch(options: WatchOptions = {}): Watcher<T> {
+  watch(given?: WatchOptions): Watcher<T> {
+    const options = read(WATCH, "watch", given, this);
     const watcher = new WatcherImpl<T>(this, options);
     const handle = new WatcherHandle(watcher);
     if (this.#closed) watcher.fail(closedError(this.name));
@@ -189,12 +194,13 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     return handle;
   }
 
-  view(spec: ViewSpec<T> = {}): View<T> {
+  view(spec?: ViewSpec<T>): View<T> {
     if (this.#closed) throw closedError(this.name);
-    return new ViewImpl<T>(this, this.#views, spec);
+    return new ViewImpl<T>(this, this.#views, checkView<T>(spec, this));
   }
 
-  informer(options: InformerOptions<T> = {}): Informer<T> {
+  informer(given?: InformerOptions<T>): Informer<T> {
+    const options = read<InformerOptions<T>>(INFORMER, "informer", given, this);
     const informer = new InformerImpl<T>(this, options);
     if (this.#closed) throw closedError(this.name);
     this.#informers.add(informer);
@@ -202,24 +208,30 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     this.#usage.touch();
     const session = this.#ensure();
     if (session !== undefined) informer.attach(session.raw, session.delivery.notifier, session.objects);
-    if (options.start ?? true) informer.start();
+    else if (this.#final !== undefined) informer.fail(this.#final);
+    if (!informer.isStopped && (options.start ?? true)) informer.start();
     return informer;
   }
 
   // --------------------------------------------------------------------------------------- writing
 
-  async create(object: T, { signal }: WriteOptions = {}): Promise<T> {
+  async create(object: T, options?: WriteOptions): Promise<T> {
     const document = toDocument(object, this.name);
-    const answer = await this.#ask((raw, over) => raw.create(document, over()), signal, discard);
+    const answer = await this.#ask((raw, over) => raw.create(document, over()), read(SIGNAL, "create", options).signal, discard);
     return answer.objects.take(answer.value) as T;
   }
 
-  async update(key: string, change: (current: T) => T | undefined, { signal }: WriteOptions = {}): Promise<T> {
+  async update(key: string, change: (current: T) => T | undefined, options?: WriteOptions): Promise<T> {
+    text(key, "key");
+    callback(change, "change");
+    const { signal } = read(SIGNAL, "update", options);
     const answer = await this.#ask((raw, over) => raw.update(key, changer(raw, change, this.name), over()), signal, discard);
     return answer.objects.take(answer.value) as T;
   }
 
-  async delete(key: string, { signal, ...options }: DeleteOptions = {}): Promise<void> {
+  async delete(key: string, given?: DeleteOptions): Promise<void> {
+    text(key, "key");
+    const { signal, ...options } = read(DELETE, "delete", given);
     await this.#ask((raw, over) => raw.delete(key, options, over()), signal);
   }
 
@@ -230,7 +242,8 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 
   // ------------------------------------------------------------------------------------ the stream
 
-  async refresh({ reset = false }: { reset?: boolean } = {}): Promise<void> {
+  async refresh(options?: { reset?: boolean }): Promise<void> {
+    const { reset = false } = read<{ reset?: boolean }>(REFRESH, "refresh", options);
     await this.#ask((raw) => raw.refresh(reset));
   }
 
@@ -244,7 +257,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   }
 
   resume(): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#final !== undefined) return;
     this.#paused = false;
     // Without a user it ends as after a read.
     this.#usage.touch();
@@ -268,6 +281,8 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   }
 
   // ------------------------------------------------------------- called by views, watchers, delivery
+
+  readonly loaded = (): RawModule | undefined => this.#host.loaded();
 
   get ticker(): Ticker {
     return this.#host.ticker;
@@ -326,32 +341,14 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   }
 
   signalled(signals: number): void {
-    const names = Object.entries({
-      status: Signal.status,
-      sync: Signal.synced,
-      relist: Signal.relist,
-      overflow: Signal.overflow,
-      error: Signal.error,
-    });
     // Closed by the core alone: it made room for others. The next use opens it anew.
     if ((signals & Signal.status) !== 0 && !this.#closed && this.#session?.raw.status().phase === "closed") this.#drop();
-    if ((signals & (Signal.status | Signal.synced)) !== 0) this.#views.statusChanged();
-    for (const [name, bit] of names) if ((signals & bit) !== 0) this.#dispatch(name as keyof ResourceEventMap);
+    if ((signals & (Signal.status | Signal.sync)) !== 0) this.#views.statusChanged();
+    for (const [name, bit] of Object.entries(Signal)) if ((signals & bit) !== 0) this.#dispatch(name as keyof ResourceEventMap);
   }
 
   valuesFor(object: unknown): string[][] {
-    return this.#host.indexers.map((indexer) => {
-      try {
-        const values: unknown = indexer(object);
-        if (Array.isArray(values) && values.every((value) => typeof value === "string")) return [...new Set<string>(values)];
-        this.report(
-          new WatchCacheError("invalid", "an index function returned something else than an array of strings", { resource: this.name }),
-        );
-      } catch (error) {
-        this.report(error);
-      }
-      return [];
-    });
+    return this.#host.indexers.map((indexer) => valuesOf(indexer, () => object, this));
   }
 
   // --------------------------------------------------------------------------- called by the cache
@@ -372,7 +369,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 
   /** The WebAssembly instance is lost, and this resource with it. */
   poisoned(error: WatchCacheError): void {
-    this.#poison = error;
+    this.#final = error;
     const session = this.#session;
     this.#session = undefined;
     session?.delivery.close();
@@ -399,7 +396,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   #use(): Session | undefined {
     const session = this.#ensure();
     if (session === undefined) {
-      if (this.#poison === undefined && this.#host.loaded() === undefined) this.#load();
+      if (this.#final === undefined && this.#host.loaded() === undefined) this.#load();
       return undefined;
     }
     if (this.#paused) return session;
@@ -420,9 +417,9 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     return session;
   }
 
-  /** The session, not necessarily started; undefined while there is no WebAssembly, and when it could not be opened. */
+  /** The session, not necessarily started; undefined while there is no WebAssembly, and when it could not be opened: that is told once. */
   #ensure(): Session | undefined {
-    if (this.#session !== undefined || this.#poison !== undefined) return this.#session;
+    if (this.#session !== undefined || this.#final !== undefined) return this.#session;
     const module = this.#host.loaded();
     if (module === undefined) return undefined;
     try {
@@ -433,7 +430,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
       this.#session = { raw, delivery, objects, started: false, idle: false };
     } catch (error) {
       this.#host.checkPoison();
-      this.#failed(toError(error, this.name));
+      this.#failed((this.#final = toError(error, this.name)));
       return undefined;
     }
     this.#error = undefined;
@@ -594,12 +591,15 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     queueMicrotask(() => {
       this.#announcing = false;
       this.#views.statusChanged();
-      this.#dispatch("status");
+      // A listener may call what announces: without news it is not called again.
+      if (this.status !== this.#told) this.#dispatch("status");
     });
   }
 
   #dispatch(name: keyof ResourceEventMap): void {
-    this.dispatchEvent(new CustomEvent<ResourceStatus>(name, { detail: this.status }));
+    const detail = this.status;
+    if (name === "status") this.#told = detail;
+    this.dispatchEvent(new CustomEvent<ResourceStatus>(name, { detail }));
   }
 }
 

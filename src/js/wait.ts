@@ -1,4 +1,5 @@
 import { WatchCacheError } from "./errors.js";
+import { read, syncing, WAIT } from "./options.js";
 import type { Syncing, WaitOptions } from "./types.js";
 
 /**
@@ -9,7 +10,9 @@ import type { Syncing, WaitOptions } from "./types.js";
  *   are missing, sorted.
  * @throws {DOMException} `AbortError` when the signal is aborted, with the same message, and the signal's reason as its `cause`.
  */
-export async function waitForSync(what: Readonly<Record<string, Syncing>>, { timeoutMs, signal }: WaitOptions = {}): Promise<void> {
+export async function waitForSync(what: Readonly<Record<string, Syncing>>, options?: WaitOptions): Promise<void> {
+  const { timeoutMs, signal } = read(WAIT, "waitForSync", options);
+  for (const [name, waited] of Object.entries(what ?? { what })) syncing(waited, name);
   const missing = () =>
     Object.entries(what)
       .filter(([, { hasSynced }]) => !hasSynced)
