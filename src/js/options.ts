@@ -141,7 +141,7 @@ export const DELETE: Bag<DeleteOptions> = {
   propagationPolicy: word("Orphan", "Background", "Foreground"),
 };
 const window = bag({ offset: whole(0), limit: whole(0) }, "offset limit");
-const VIEW: Bag<ViewSpec<any>> = {
+export const VIEW: Bag<ViewSpec<any>> = {
   namespaces: list(text),
   ...selectors,
   where: callback,
@@ -232,7 +232,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   let like: string | undefined;
   const given = name.toLowerCase();
   for (const other of known) {
-    let score = -Math.abs(name.length - other.length) / 2;
+    let score = -Math.abs(name.length - other.length) / 8;
     for (let i = 1; i < given.length; i++) if (other.toLowerCase().includes(given.slice(i - 1, i + 1))) score++;
     if (score > best) [best, like] = [score, other];
   }
