@@ -60,7 +60,7 @@ class CacheImpl extends EventTarget implements ResourceHost {
   constructor(options: WatchCacheOptions, runtime: Runtime) {
     super();
     this.#runtime = runtime;
-    this.#settings = readOptions(options, this);
+    this.#settings = readOptions(options, runtime);
     this.linger = this.#settings.linger;
     this.debug = this.#settings.debug;
     this.report = reporter(this.#settings.logger);
@@ -74,7 +74,7 @@ class CacheImpl extends EventTarget implements ResourceHost {
 
   resource<T extends KubeObject = KubeObject>(spec: string | ResourceSpec | SourceSpec): Resource<T> {
     if (this.#closed) throw closedError();
-    const target = readSpec(spec, this);
+    const target = readSpec(spec, this.#runtime);
     let resource = this.#resources.get(target.key)?.deref();
     if (resource === undefined) {
       const start = (module: RawModule, delivery: Delivery) =>

@@ -297,4 +297,4 @@ export function isPromise(answer: unknown): answer is PromiseLike<unknown> {
 export const END_REASONS = ["stopped", "error", "relist", "overflow", "timeout", "closed"] as const;
 
 /** The bits of `signals`. */
-export const Signal = { status: 1, sync: 2, relist: 4, overflow: 8, error: 16 } as const;
+export const Signal = { status: 1, synced: 2, relist: 4, overflow: 8, error: 16 } as const;

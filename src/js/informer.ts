@@ -214,7 +214,7 @@ export class InformerImpl<T> implements Informer<T> {
 
   addEventHandler(handler: EventHandler<T> | InformerListener<T>, given?: HandlerOptions<T>): HandlerRegistration {
     checkHandler(handler);
-    const options = read<HandlerOptions<T>>(HANDLER, "addEventHandler", given, this.#host);
+    const options = read(HANDLER, "addEventHandler", given, this.#host);
     if (this.#stopped) {
       const message = "handler was not added to shared informer because it has stopped already";
       throw new WatchCacheError("closed", message, { resource: this.#host.name });

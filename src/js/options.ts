@@ -31,6 +31,9 @@ type Kind = (value: any, name: string, judge?: Judge) => any;
 /** A kind for each option. */
 export type Bag<O> = { readonly [K in keyof Required<O>]: Kind };
 
+/** Options without those that are undefined. */
+export type Given<O> = { [K in keyof O]: Exclude<O[K], undefined> };
+
 export function invalid(message: string): WatchCacheError {
   return new WatchCacheError("invalid", message);
 }
@@ -208,10 +211,17 @@ export const CACHE: Bag<WatchCacheOptions> = {
  * @param needed names of what may not be missing
  * @throws {WatchCacheError} `invalid`, naming the option.
  */
-export function read<O extends object>(members: Bag<O>, what: string, given: unknown = {}, judge?: Judge, needed = "", prefix = ""): O {
+export function read<O extends object>(
+  members: Bag<NoInfer<O>>,
+  what: string,
+  given: O | undefined = {} as O,
+  judge?: Judge,
+  needed = "",
+  prefix = "",
+): Given<O> {
   object(given, prefix ? what : `what ${what} is given`);
   const options: Record<string, unknown> = {};
-  const from = given as Record<string, unknown>;
+  const from = given as Readonly<Record<string, unknown>>;
   const known = Object.keys(members);
   for (const name of known) {
     const value = from[name];
@@ -223,7 +233,7 @@ export function read<O extends object>(members: Bag<O>, what: string, given: unk
     const like = nearest(name, known);
     throw invalid(`${prefix}${name} is no option of ${what}: ${like ? `did you mean ${like}?` : `there are ${known.join(", ")}`}`);
   }
-  return options as O;
+  return options as Given<O>;
 }
 
 /** The name that shares the most pairs of letters with it, if there is one that shares half of them. */
@@ -251,8 +261,8 @@ export const syncing = is("an informer or a registration", (value) => typeof val
 export const cache = is("a WatchCache", (value) => typeof value?.resource === "function");
 
 /** What a view shows, checked and copied. */
-export function checkView<T, S extends object = ViewSpec<T>>(spec?: S, judge?: Judge): S {
-  return read(VIEW as unknown as Bag<S>, "view", spec, judge);
+export function checkView<S extends ViewSpec<any>>(spec: S | undefined, judge?: Judge): Given<S> {
+  return read<ViewSpec<any>>(VIEW, "view", spec, judge) as Given<S>;
 }
 
 /** A window, checked and copied. */
@@ -261,7 +271,7 @@ export function checkWindow(given: unknown): { offset: number; limit: number } {
 }
 
 /** A subscription: its callback is a function, and its options are checked and copied. */
-export function checkSubscription(onChange: unknown, options?: unknown): WriteOptions {
+export function checkSubscription(onChange: () => void, options?: WriteOptions): Given<WriteOptions> {
   callback(onChange, "onChange");
   return read(SIGNAL, "subscribe", options);
 }

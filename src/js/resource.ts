@@ -5,7 +5,6 @@ import { InformerImpl } from "./informer.js";
 import { ObjectTable } from "./objects.js";
 import { callback, checkView, DELETE, GET, INFORMER, LIST, read, REFRESH, SIGNAL, text, texts, WATCH } from "./options.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
-import type { MetricLabels } from "./spec.js";
 import { sameStatus, toStatus } from "./status.js";
 import { StableArrays } from "./stable-arrays.js";
 import type { Ticker } from "./ticker.js";
@@ -57,6 +56,13 @@ export interface ResourceHost {
 
 /** Opens the resource in the core, without starting it. */
 export type Open = (module: RawModule, delivery: Delivery) => RawResource;
+
+/** What tells the metrics of resources apart, beside their names. */
+export interface MetricLabels {
+  readonly group: string;
+  /** Empty for all of the resource. */
+  readonly scope: string;
+}
 
 interface Session {
   readonly raw: RawResource;
@@ -196,11 +202,11 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 
   view(spec?: ViewSpec<T>): View<T> {
     if (this.#closed) throw closedError(this.name);
-    return new ViewImpl<T>(this, this.#views, checkView<T>(spec, this));
+    return new ViewImpl<T>(this, this.#views, checkView(spec, this));
   }
 
   informer(given?: InformerOptions<T>): Informer<T> {
-    const options = read<InformerOptions<T>>(INFORMER, "informer", given, this);
+    const options = read(INFORMER, "informer", given, this);
     const informer = new InformerImpl<T>(this, options);
     if (this.#closed) throw closedError(this.name);
     this.#informers.add(informer);
@@ -243,7 +249,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   // ------------------------------------------------------------------------------------ the stream
 
   async refresh(options?: { reset?: boolean }): Promise<void> {
-    const { reset = false } = read<{ reset?: boolean }>(REFRESH, "refresh", options);
+    const { reset = false } = read(REFRESH, "refresh", options);
     await this.#ask((raw) => raw.refresh(reset));
   }
 
@@ -341,10 +347,17 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   }
 
   signalled(signals: number): void {
+    const names = Object.entries({
+      status: Signal.status,
+      sync: Signal.synced,
+      relist: Signal.relist,
+      overflow: Signal.overflow,
+      error: Signal.error,
+    });
     // Closed by the core alone: it made room for others. The next use opens it anew.
     if ((signals & Signal.status) !== 0 && !this.#closed && this.#session?.raw.status().phase === "closed") this.#drop();
-    if ((signals & (Signal.status | Signal.sync)) !== 0) this.#views.statusChanged();
-    for (const [name, bit] of Object.entries(Signal)) if ((signals & bit) !== 0) this.#dispatch(name as keyof ResourceEventMap);
+    if ((signals & (Signal.status | Signal.synced)) !== 0) this.#views.statusChanged();
+    for (const [name, bit] of names) if ((signals & bit) !== 0) this.#dispatch(name as keyof ResourceEventMap);
   }
 
   valuesFor(object: unknown): string[][] {
