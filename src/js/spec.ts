@@ -24,7 +24,7 @@ let sources = 0;
 export function readSpec(spec: string | ResourceSpec | SourceSpec, judge?: Judge): Target {
   if (typeof spec === "string") return kubernetes(fromText(spec));
   if (typeof spec !== "object" || spec === null) throw invalid(`a resource is named by text or by an object, not by ${String(spec)}`);
-  return "source" in spec ? custom(read(SOURCE, "resource", spec, judge, "source id")) : kubernetes(read(SPEC, "resource", spec, judge));
+  return "source" in spec ? custom(read(SOURCE, "resource", spec, judge, "source")) : kubernetes(read(SPEC, "resource", spec, judge));
 }
 
 /** `pods`, `v1/pods` and `apps/v1/deployments`. */
@@ -62,7 +62,7 @@ function kubernetes(spec: ResourceSpec): Target {
 }
 
 function custom({ source, id }: SourceSpec): Target {
-  if (id === "") throw invalid("a source needs an id: the name that messages call it by");
+  if (!id) throw invalid("a source needs an id: the name that messages call it by");
   read({ namespace: text }, "the source's collection", source.collection);
   let number = sourceNumbers.get(source);
   if (number === undefined) sourceNumbers.set(source, (number = ++sources));
