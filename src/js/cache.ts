@@ -61,22 +61,22 @@ class CacheImpl extends SafeTarget implements ResourceHost {
 
   constructor(options: WatchCacheOptions, runtime: Runtime) {
     super();
-    this.#settings = readOptions(options);
     this.#runtime = runtime;
+    this.#settings = readOptions(options, runtime);
     this.linger = this.#settings.linger;
     this.debug = this.#settings.debug;
     this.report = reporter(this.#settings.logger);
     this.warn = (message) => this.#settings.logger.warn(`watchcache: ${message}`);
     this.indexers = this.#settings.indexes.flatMap(({ values }) => (values === undefined ? [] : [values]));
     this.ticker = new Ticker(this.#settings.flush, this.report);
-    this.#signal = options.signal;
-    if (options.signal?.aborted) this.#closed = true;
-    else options.signal?.addEventListener("abort", this.#abort, { once: true });
+    this.#signal = this.#settings.signal;
+    if (this.#signal?.aborted) this.#closed = true;
+    else this.#signal?.addEventListener("abort", this.#abort, { once: true });
   }
 
   resource<T extends ObjectLike = KubeObject>(spec: string | ResourceSpec | SourceSpec): Resource<T> {
     if (this.#closed) throw closedError();
-    const target = readSpec(spec);
+    const target = readSpec(spec, this.#runtime);
     let resource = this.#resources.get(target.key)?.deref();
     if (resource === undefined) {
       const start = (module: RawModule, delivery: Delivery) =>

@@ -1,5 +1,6 @@
 import { toError } from "./errors.js";
 import type { Lease } from "./objects.js";
+import { text } from "./options.js";
 import type { RawResource } from "./raw.js";
 import type { Path, WatchEvent, WatchEventBase } from "./types.js";
 
@@ -58,7 +59,7 @@ export class StoredEvent<T> implements WatchEventBase {
   get(path: Path): unknown {
     const known = this.#fields?.get(path);
     if (known !== undefined) return known;
-    const value = this.#read((raw) => raw.field(this.#id, path));
+    const value = this.#read((raw) => raw.field(this.#id, text(path, "path")));
     // What is no scalar is a new value for each.
     if (typeof value !== "object") (this.#fields ??= new Map()).set(path, value);
     return value;

@@ -1,5 +1,6 @@
 import { closedError } from "./errors.js";
 import { InformerImpl } from "./informer.js";
+import { cache as isCache, FACTORY, read } from "./options.js";
 import { fromText, readSpec } from "./spec.js";
 import type {
   Informer,
@@ -17,8 +18,9 @@ import { waitForSync } from "./wait.js";
  * Informers by resource, as client-go's shared informer factory: one for each, started, waited for and stopped together. Informers of several
  * factories of one cache share its streams; one closes `linger` after the last that used it has stopped.
  */
-export function createInformerFactory(cache: WatchCache, options: InformerFactoryOptions = {}): InformerFactory {
-  return new Factory(cache, options);
+export function createInformerFactory(cache: WatchCache, options?: InformerFactoryOptions): InformerFactory {
+  isCache(cache, "cache");
+  return new Factory(cache, read(FACTORY, "createInformerFactory", options));
 }
 
 class Factory implements InformerFactory {
@@ -72,7 +74,7 @@ class Factory implements InformerFactory {
   }
 
   #narrowed(spec: string | ResourceSpec | SourceSpec): ResourceSpec | SourceSpec {
-    if (typeof spec === "object" && "source" in spec) return spec;
+    if (typeof spec === "object" && spec !== null && "source" in spec) return spec;
     const { namespace, labelSelector, fieldSelector } = this.#options;
     const narrow = {
       ...(namespace === undefined ? {} : { namespace }),

@@ -2,6 +2,7 @@ import { bindMethods } from "./bound.js";
 import { closedError, toError, WatchCacheError } from "./errors.js";
 import type { Notifier } from "./notifier.js";
 import type { ObjectTable } from "./objects.js";
+import { checkHandler, HANDLER, indexes, invalid, type Judge, read, text, texts } from "./options.js";
 import type { RawInterruption, RawResource } from "./raw.js";
 import { type Reader, Transformed } from "./reader.js";
 import { RegistrationImpl, Settled } from "./registration.js";
@@ -18,10 +19,11 @@ import type {
   ObjectLike,
   Path,
 } from "./types.js";
+import { valuesOf } from "./values.js";
 import { toDocument } from "./write.js";
 
 /** What an informer needs of its resource. */
-export interface InformerHost {
+export interface InformerHost extends Judge {
   readonly name: string;
   readonly debug: boolean;
   report(error: unknown): void;
@@ -69,13 +71,8 @@ export class InformerImpl<T> implements Informer<T, Mutable> {
 
   constructor(host: InformerHost, options: InformerOptions<T, Mutable>) {
     this.#host = host;
-    const { resyncPeriod = 0, transform, onWatchError } = options;
-    period("resyncPeriod", resyncPeriod);
-    for (const [name, given] of Object.entries({ transform, onWatchError })) {
-      if (given !== undefined && typeof given !== "function") throw invalid(`${name} is a function, not ${typeof given}`);
-    }
     this.#options = options;
-    for (const [name, by] of checked(options.indexers ?? {})) this.#indexers.set(name, by);
+    for (const [name, by] of Object.entries(options.indexers ?? {})) this.#indexers.set(name, by);
   }
 
   // ------------------------------------------------------------------------- called by the resource
@@ -216,15 +213,9 @@ export class InformerImpl<T> implements Informer<T, Mutable> {
 
   // --------------------------------------------------------------------------------------- handlers
 
-  addEventHandler(
-    handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>,
-    options: HandlerOptions<T, Mutable> = {},
-  ): HandlerRegistration {
-    if (typeof handler !== "function" && (typeof handler !== "object" || handler === null)) {
-      throw invalid(`a handler is a function or an object with onAdd, onUpdate and onDelete, not ${String(handler)}`);
-    }
-    for (const name of ["resyncPeriod", "bufferSize", "timeSlice"] as const) if (options[name] !== undefined) period(name, options[name]);
-    if (options.filter !== undefined && typeof options.filter !== "function") throw invalid("filter is a function");
+  addEventHandler(handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>, given?: HandlerOptions<T, Mutable>): HandlerRegistration {
+    checkHandler(handler);
+    const options = read(HANDLER, "addEventHandler", given, this.#host);
     if (this.#stopped) {
       const message = "handler was not added to shared informer because it has stopped already";
       throw new WatchCacheError("closed", message, { resource: this.#host.name });
@@ -257,14 +248,15 @@ export class InformerImpl<T> implements Informer<T, Mutable> {
         resource: this.#host.name,
       });
     }
-    const read = checked(indexers);
-    for (const [name] of read) if (this.#indexers.has(name)) throw invalid(`indexer conflict: ${name}`);
+    const added = new Map(Object.entries<Path | IndexFunction>(indexes(indexers, "indexers", this.#host)));
+    for (const name of added.keys()) if (this.#indexers.has(name)) throw invalid(`indexer conflict: ${name}`);
     const at = this.#at;
-    if (at !== undefined) this.#call(() => at.raw.informerAddIndexers(at.id, described(read)));
-    for (const [name, by] of read) this.#indexers.set(name, by);
+    if (at !== undefined) this.#call(() => at.raw.informerAddIndexers(at.id, described(added)));
+    for (const [name, by] of added) this.#indexers.set(name, by);
   }
 
   byIndex(index: string, value: string): readonly T[] {
+    texts({ index, value });
     return this.#look(NOTHING as readonly T[], (at) => {
       this.#decide(at, index);
       return this.#array(at, JSON.stringify([index, value]), at.raw.informerByIndex(at.id, index, value));
@@ -272,6 +264,7 @@ export class InformerImpl<T> implements Informer<T, Mutable> {
   }
 
   indexKeys(index: string, value: string): readonly string[] {
+    texts({ index, value });
     return this.#look<readonly string[]>(NOTHING, (at) => {
       this.#decide(at, index);
       return at.raw.informerIndexKeys(at.id, index, value);
@@ -279,6 +272,7 @@ export class InformerImpl<T> implements Informer<T, Mutable> {
   }
 
   indexValues(index: string): readonly string[] {
+    text(index, "index");
     return this.#look<readonly string[]>(NOTHING, (at) => {
       this.#decide(at, index);
       return at.raw.informerIndexValues(at.id, index);
@@ -286,12 +280,14 @@ export class InformerImpl<T> implements Informer<T, Mutable> {
   }
 
   list(labelSelector = "", namespace = ""): readonly T[] {
+    texts({ labelSelector, namespace });
     return this.#look(NOTHING as readonly T[], (at) =>
       this.#array(at, JSON.stringify([labelSelector, namespace, "list"]), at.raw.informerList(at.id, labelSelector, namespace)),
     );
   }
 
   get(key: string): T | undefined {
+    text(key, "key");
     return this.#look<T | undefined>(undefined, (at) => {
       const id = at.raw.informerGet(at.id, key);
       return id === 0 ? undefined : this.#shown(at, id)[0];
@@ -310,16 +306,7 @@ export class InformerImpl<T> implements Informer<T, Mutable> {
     const values = this.#indexers.get(index);
     if (typeof values !== "function") return;
     for (const object of raw.informerUndecided(id, index)) {
-      let given: string[] = [];
-      try {
-        const answer: unknown = values(reader.take(object));
-        if (!Array.isArray(answer) || !answer.every((value) => typeof value === "string")) {
-          throw invalid(`the function of the index ${JSON.stringify(index)} returned something else than an array of strings`);
-        }
-        given = [...new Set<string>(answer)];
-      } catch (error) {
-        this.#host.report(error);
-      }
+      const given = valuesOf(values, () => reader.take(object), this.#host);
       raw.informerDecide(id, index, object, given);
     }
   }
@@ -362,23 +349,6 @@ export class InformerImpl<T> implements Informer<T, Mutable> {
 
 bindMethods(InformerImpl.prototype);
 
-function checked(indexers: Readonly<Record<string, Path | IndexFunction>>): Map<string, Path | IndexFunction> {
-  const read = new Map(Object.entries(indexers));
-  for (const [name, by] of read) {
-    if (name === "" || name === "namespace") throw invalid(name === "" ? "indexers have names" : `the index "namespace" always exists`);
-    if (typeof by !== "string" && typeof by !== "function") throw invalid(`indexers.${name} is a path or a function, not ${typeof by}`);
-  }
-  return read;
-}
-
 function described(indexers: ReadonlyMap<string, Path | IndexFunction>): { name: string; path?: string }[] {
   return Array.from(indexers, ([name, by]) => (typeof by === "string" ? { name, path: by } : { name }));
-}
-
-function period(name: string, value: unknown): void {
-  if (typeof value !== "number" || !(value >= 0)) throw invalid(`${name} is a number from 0 up, not ${String(value)}`);
-}
-
-function invalid(message: string): WatchCacheError {
-  return new WatchCacheError("invalid", message);
 }

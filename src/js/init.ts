@@ -3,6 +3,7 @@ import type { RawModule } from "./raw.js";
 import type { WasmBytes, WasmSource } from "./types.js";
 import load, {
   buildInfo,
+  checkGrammar,
   initSync,
   memoryBytes,
   onPanic as onCorePanic,
@@ -70,6 +71,7 @@ function adopt(): void {
     openSource,
     openMetrics,
     RawMemory,
+    checkGrammar,
     poisoned,
     onPanic: onCorePanic,
     slept,

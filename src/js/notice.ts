@@ -1,6 +1,7 @@
 import { toError } from "./errors.js";
 import { named } from "./event.js";
 import type { Lease } from "./objects.js";
+import { text } from "./options.js";
 import type { RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
 import type { Deleted, InformerEvent, Mutable, NoticeBase, Path } from "./types.js";
@@ -96,7 +97,9 @@ export class Notice<T> implements NoticeBase {
 
   get(path: Path): unknown {
     const known = this.#fields?.get(path);
-    if (known !== undefined || this.#id === 0) return known;
+    if (known !== undefined) return known;
+    text(path, "path");
+    if (this.#id === 0) return undefined;
     const value = this.#call((raw) => raw.field(this.#id, path));
     // What is no scalar is a new value for each.
     if (typeof value !== "object") (this.#fields ??= new Map()).set(path, value);
@@ -104,6 +107,7 @@ export class Notice<T> implements NoticeBase {
   }
 
   getOld(path: Path): unknown {
+    text(path, "path");
     if (this.#before !== undefined) return this.#before.getOld(path);
     return this.#old === 0 ? undefined : this.#call((raw) => raw.field(this.#old, path));
   }

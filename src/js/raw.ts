@@ -286,6 +286,10 @@ export interface RawModule {
   openSource(options: RawOptions, source: RawSource, hooks: Hooks, memory: RawMemory): RawResource;
   /** The bound of one cache, shared by its resources. */
   RawMemory: new (maxBytes: number) => RawMemory;
+  /**
+   * Judges the text of an option: as a selector where it is named as one, else as a path. Throws `invalid`, as the use of it would.
+   */
+  checkGrammar(option: string, text: string): void;
   /** The message of the panic that stopped this instance, or undefined. After one, every call throws an `internal` error. */
   poisoned(): string | undefined;
   /**

@@ -3,6 +3,7 @@ import { Delivery, Signal } from "./delivery.js";
 import { abortError, closedError, pausedError, toError, WatchCacheError } from "./errors.js";
 import { InformerImpl } from "./informer.js";
 import { ObjectTable } from "./objects.js";
+import { callback, checkView, DELETE, GET, INFORMER, LIST, read, REFRESH, SIGNAL, text, texts, WATCH } from "./options.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
 import { StatusTeller, told, type Told } from "./status.js";
 import { SafeTarget } from "./target.js";
@@ -28,6 +29,7 @@ import type {
 } from "./types.js";
 import { Usage } from "./use.js";
 import { SharedViews, type ViewHost } from "./shared-view.js";
+import { valuesOf } from "./values.js";
 import { ViewImpl } from "./view.js";
 import { WatcherHandle } from "./watch-handle.js";
 import { WatcherImpl } from "./watcher.js";
@@ -57,6 +59,13 @@ export interface ResourceHost {
 /** Opens the resource in the core, without starting it. */
 export type Open = (module: RawModule, delivery: Delivery) => RawResource;
 
+/** What tells the metrics of resources apart, beside their names. */
+export interface MetricLabels {
+  readonly group: string;
+  /** Empty for all of the resource. */
+  readonly scope: string;
+}
+
 interface Session {
   readonly raw: RawResource;
   readonly delivery: Delivery;
@@ -71,13 +80,6 @@ interface Session {
  * A resource as users hold it. The core's half, a session, comes with the first use and goes after the last; watchers and views that were
  * made before it are registered when it comes.
  */
-/** What tells the metrics of resources apart, beside their names. */
-export interface MetricLabels {
-  readonly group: string;
-  /** Empty for all of the resource. */
-  readonly scope: string;
-}
-
 export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   readonly name: string;
   readonly labels: MetricLabels;
@@ -94,7 +96,8 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   #session: Session | undefined;
   #loading: Promise<void> | undefined;
   #error: WatchCacheError | undefined;
-  #poison: WatchCacheError | undefined;
+  /** What no later try can mend: mistakes of configuration, a lost instance. */
+  #final: WatchCacheError | undefined;
   #paused = false;
   #closed = false;
   readonly #teller = new StatusTeller(this);
@@ -130,23 +133,27 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     return this.resourceVersion !== undefined;
   }
 
-  async synced({ signal }: WriteOptions = {}): Promise<void> {
-    await this.#ask((raw) => raw.synced(), signal, undefined, true);
+  async synced(options?: WriteOptions): Promise<void> {
+    await this.#ask((raw) => raw.synced(), read(SIGNAL, "synced", options).signal, undefined, true);
     this.#teller.now();
   }
 
-  async list({ signal, ...options }: ListOptions = {}): Promise<List<T, Mutable>> {
+  async list(given?: ListOptions): Promise<List<T, Mutable>> {
+    const { signal, ...options } = read(LIST, "list", given);
     const answer = await this.#ask((raw, over) => raw.list(options, over()), signal, discardAll, true);
     const { ids, ...rest } = answer.value;
     return answer.objects.list(ids, rest) as List<T, Mutable>;
   }
 
-  async get(key: string, { signal, ...options }: GetOptions = {}): Promise<T> {
+  async get(key: string, given?: GetOptions): Promise<T> {
+    text(key, "key");
+    const { signal, ...options } = read(GET, "get", given);
     const answer = await this.#ask((raw, over) => raw.get(key, options, over()), signal, discard, true);
     return answer.objects.take(answer.value) as T;
   }
 
   peek(key: string): T | undefined {
+    text(key, "key");
     return this.#look(undefined, ({ raw, objects }) => {
       const id = raw.peek(key);
       return id === 0 ? undefined : (objects.take(id) as T);
@@ -154,6 +161,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   }
 
   byIndex(index: string, value: string): readonly T[] {
+    texts({ index, value });
     return this.#look<readonly T[]>([], ({ raw, objects }) => {
       const ids = raw.byIndex(index, value);
       return this.#arrays.get(
@@ -166,6 +174,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   }
 
   indexValues(index: string): readonly string[] {
+    text(index, "index");
     return this.#look<readonly string[]>([], ({ raw }) => {
       const values = raw.indexValues(index);
       const known = this.#values.get(index);
@@ -181,7 +190,8 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   // ---------------------------------------------------------------------------------- subscribing
 
-  watch(options: WatchOptions = {}): Watcher<T, Mutable> {
+  watch(given?: WatchOptions): Watcher<T, Mutable> {
+    const options = read(WATCH, "watch", given, this);
     const watcher = new WatcherImpl<T>(this, options);
     const handle = new WatcherHandle(watcher);
     if (this.#closed) watcher.fail(closedError(this.name));
@@ -193,12 +203,13 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     return handle;
   }
 
-  view(spec: ViewSpec<T, Mutable> = {}): View<T, Mutable> {
+  view(spec?: ViewSpec<T, Mutable>): View<T, Mutable> {
     if (this.#closed) throw closedError(this.name);
-    return new ViewImpl<T>(this, this.#views, spec);
+    return new ViewImpl<T>(this, this.#views, checkView(spec, this));
   }
 
-  informer(options: InformerOptions<T, Mutable> = {}): Informer<T, Mutable> {
+  informer(given?: InformerOptions<T, Mutable>): Informer<T, Mutable> {
+    const options = read(INFORMER, "informer", given, this);
     const informer = new InformerImpl<T>(this, options);
     if (this.#closed) throw closedError(this.name);
     this.#informers.add(informer);
@@ -206,24 +217,30 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     this.#usage.touch();
     const session = this.#ensure();
     if (session !== undefined) informer.attach(session.raw, session.delivery.notifier, session.objects);
-    if (options.start ?? true) informer.start();
+    else if (this.#final !== undefined) informer.fail(this.#final);
+    if (!informer.isStopped && (options.start ?? true)) informer.start();
     return informer;
   }
 
   // --------------------------------------------------------------------------------------- writing
 
-  async create(object: T, { signal }: WriteOptions = {}): Promise<T> {
+  async create(object: T, options?: WriteOptions): Promise<T> {
     const document = toDocument(object, this.name);
-    const answer = await this.#ask((raw, over) => raw.create(document, over()), signal, discard);
+    const answer = await this.#ask((raw, over) => raw.create(document, over()), read(SIGNAL, "create", options).signal, discard);
     return answer.objects.take(answer.value) as T;
   }
 
-  async update(key: string, change: (current: T) => T | undefined, { signal }: WriteOptions = {}): Promise<T> {
+  async update(key: string, change: (current: T) => T | undefined, options?: WriteOptions): Promise<T> {
+    text(key, "key");
+    callback(change, "change");
+    const { signal } = read(SIGNAL, "update", options);
     const answer = await this.#ask((raw, over) => raw.update(key, changer(raw, change, this.name), over()), signal, discard);
     return answer.objects.take(answer.value) as T;
   }
 
-  async delete(key: string, { signal, ...options }: DeleteOptions = {}): Promise<void> {
+  async delete(key: string, given?: DeleteOptions): Promise<void> {
+    text(key, "key");
+    const { signal, ...options } = read(DELETE, "delete", given);
     await this.#ask((raw, over) => raw.delete(key, options, over()), signal);
   }
 
@@ -234,7 +251,8 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   // ------------------------------------------------------------------------------------ the stream
 
-  async refresh({ reset = false }: { reset?: boolean | undefined } = {}): Promise<void> {
+  async refresh(options?: { reset?: boolean | undefined }): Promise<void> {
+    const { reset = false } = read(REFRESH, "refresh", options);
     await this.#ask((raw) => raw.refresh(reset));
   }
 
@@ -248,7 +266,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   }
 
   resume(): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#final !== undefined) return;
     this.#paused = false;
     // Without a user it ends as after a read.
     this.#usage.touch();
@@ -272,6 +290,8 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   }
 
   // ------------------------------------------------------------- called by views, watchers, delivery
+
+  readonly loaded = (): RawModule | undefined => this.#host.loaded();
 
   get ticker(): Ticker {
     return this.#host.ticker;
@@ -356,18 +376,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   }
 
   valuesFor(object: unknown): string[][] {
-    return this.#host.indexers.map((indexer) => {
-      try {
-        const values: unknown = indexer(object);
-        if (Array.isArray(values) && values.every((value) => typeof value === "string")) return [...new Set<string>(values)];
-        this.report(
-          new WatchCacheError("invalid", "an index function returned something else than an array of strings", { resource: this.name }),
-        );
-      } catch (error) {
-        this.report(error);
-      }
-      return [];
-    });
+    return this.#host.indexers.map((indexer) => valuesOf(indexer, () => object, this));
   }
 
   // --------------------------------------------------------------------------- called by the cache
@@ -388,7 +397,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   /** The WebAssembly instance is lost, and this resource with it. */
   poisoned(error: WatchCacheError): void {
-    this.#poison = error;
+    this.#final = error;
     const session = this.#session;
     this.#session = undefined;
     session?.delivery.close();
@@ -415,7 +424,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   #use(): Session | undefined {
     const session = this.#ensure();
     if (session === undefined) {
-      if (this.#poison === undefined && this.#host.loaded() === undefined) this.#load();
+      if (this.#final === undefined && this.#host.loaded() === undefined) this.#load();
       return undefined;
     }
     if (this.#paused) return session;
@@ -437,9 +446,9 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     return session;
   }
 
-  /** The session, not necessarily started; undefined while there is no WebAssembly, and when it could not be opened. */
+  /** The session, not necessarily started; undefined while there is no WebAssembly, and when it could not be opened: that is told once. */
   #ensure(): Session | undefined {
-    if (this.#session !== undefined || this.#poison !== undefined) return this.#session;
+    if (this.#session !== undefined || this.#final !== undefined) return this.#session;
     const module = this.#host.loaded();
     if (module === undefined) return undefined;
     try {
@@ -450,7 +459,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
       this.#session = { raw, delivery, objects, started: false, idle: false };
     } catch (error) {
       this.#host.checkPoison();
-      this.#failed(toError(error, this.name));
+      this.#failed((this.#final = toError(error, this.name)));
       return undefined;
     }
     this.#error = undefined;

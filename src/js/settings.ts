@@ -1,5 +1,6 @@
-import { type Logger, WatchCacheError } from "./errors.js";
-import type { HistoryOptions, IndexFunction, Path, RetryOptions, WatchCacheOptions } from "./types.js";
+import type { Logger, WatchCacheError } from "./errors.js";
+import { CACHE, invalid as mistake, type Judge, read } from "./options.js";
+import type { IndexFunction, Path, RetryOptions, WatchCacheOptions } from "./types.js";
 
 /** The options, read: every default filled in. */
 export interface Settings {
@@ -24,6 +25,7 @@ export interface Settings {
   readonly debug: boolean;
   readonly checkConsistency: boolean;
   readonly logger: Logger;
+  readonly signal: WatchCacheOptions["signal"];
 }
 
 /** One index: by a path, or by a function. */
@@ -33,57 +35,53 @@ export type Index = { readonly name: string } & (
 
 const RETRY: RetryOptions = { initialMs: 800, factor: 2, capMs: 30_000, jitter: 1, resetAfterMs: 120_000 };
 
-/** @throws {WatchCacheError} `invalid`, naming the option. */
-export function readOptions(options: WatchCacheOptions): Settings {
-  const retry = { ...RETRY };
-  // What is undefined is left out.
-  for (const [name, value] of Object.entries(options.retry ?? {})) if (value !== undefined) retry[name as keyof RetryOptions] = value;
-  for (const [name, value] of Object.entries(retry)) number(`retry.${name}`, value, name === "factor" ? 1 : 0);
+/**
+ * @param judge judges paths, if its core is there
+ * @throws {WatchCacheError} `invalid`, naming the option.
+ */
+export function readOptions(given: WatchCacheOptions, judge?: Judge): Settings {
+  const options = read(CACHE, "createWatchCache", given, judge);
+  const { transport = "websocket", watchList = false, debug = false, history = {} } = options;
+  const { minMs = 75_000, minEvents = 100, maxEvents, maxBytes = 64 * 1024 * 1024 } = history;
+  if (maxEvents !== undefined && maxEvents < minEvents) throw invalid("history.maxEvents", `is a whole number from ${minEvents} up`);
+  // Servers compress such a watch in pieces, of which a browser's fetch reads the first and throws the rest away.
+  if (watchList && transport === "fetch")
+    throw invalid("watchList", 'needs the transport "websocket": browsers lose events of such a watch over fetch');
+  // Where a server renders, a path without an origin is none to go wrong yet.
+  if (options.server !== undefined) baseUrl(options.server, pageAddress() ?? "http://page");
   return {
     server: options.server,
-    transport: oneOf("transport", options.transport ?? "websocket", ["websocket", "fetch"]),
-    auth: optionalFunction("auth", options.auth),
-    fetch: optionalFunction("fetch", options.fetch),
-    WebSocket: optionalFunction("WebSocket", options.WebSocket),
-    credentials: oneOf("credentials", options.credentials ?? "same-origin", ["omit", "same-origin", "include"]),
+    transport,
+    auth: options.auth,
+    fetch: options.fetch,
+    WebSocket: options.WebSocket,
+    credentials: options.credentials ?? "same-origin",
     strip: options.strip ?? ["metadata.managedFields"],
-    pageSize: whole("pageSize", options.pageSize ?? 500, 1),
-    watchList: overSocket("watchList", options.watchList ?? false, options.transport),
-    linger: number("linger", options.linger ?? 5_000, 0),
-    idleTimeout: number("idleTimeout", options.idleTimeout ?? 90_000, 1),
-    retry,
+    pageSize: options.pageSize ?? 500,
+    watchList,
+    linger: options.linger ?? 5_000,
+    idleTimeout: options.idleTimeout ?? 90_000,
+    retry: { ...RETRY, ...options.retry } as RetryOptions, // what is undefined was left out
     trigger: options.trigger,
-    history: readHistory(options.history),
-    indexes: readIndexes(options.indexes),
-    maxBytes: number("memory.maxBytes", options.memory?.maxBytes ?? 512 * 1024 * 1024, 0),
-    flush: oneOf("flush", options.flush ?? "frame", ["frame", "microtask"]),
-    debug: options.debug ?? false,
-    checkConsistency: options.checkConsistency ?? options.debug ?? false,
+    history: maxEvents === undefined ? { minMs, minEvents, maxBytes } : { minMs, minEvents, maxEvents, maxBytes },
+    indexes: Object.entries(options.indexes ?? {}).map(([name, by]) =>
+      typeof by === "function" ? { name, values: by } : { name, path: by },
+    ),
+    maxBytes: options.memory?.maxBytes ?? 512 * 1024 * 1024,
+    flush: options.flush ?? "frame",
+    debug,
+    checkConsistency: options.checkConsistency ?? debug,
     logger: options.logger ?? console,
+    signal: options.signal,
   };
 }
 
-function readHistory({
-  minMs = 75_000,
-  minEvents = 100,
-  maxEvents,
-  maxBytes = 64 * 1024 * 1024,
-}: HistoryOptions = {}): Settings["history"] {
-  number("history.minMs", minMs, 75_000);
-  whole("history.minEvents", minEvents, 1);
-  number("history.maxBytes", maxBytes, 0);
-  if (maxEvents === undefined) return { minMs, minEvents, maxBytes };
-  return { minMs, minEvents, maxEvents: whole("history.maxEvents", maxEvents, minEvents), maxBytes };
-}
-
-function readIndexes(indexes: WatchCacheOptions["indexes"] = {}): readonly Index[] {
-  return Object.entries(indexes).map(([name, by]) => {
-    if (name === "" || name === "namespace")
-      throw invalid("indexes", name === "" ? "have names" : `lists "namespace", which always exists`);
-    if (typeof by === "function") return { name, values: by };
-    if (typeof by !== "string") throw invalid(`indexes.${name}`, `is a path or a function, not ${typeof by}`);
-    return { name, path: by };
-  });
+/** The address that a relative one goes by; none where a server renders, and in a file. */
+function pageAddress(): string | undefined {
+  if (typeof location !== "object") return undefined;
+  const { href, origin } = location;
+  // A worker made of a blob has an origin all the same.
+  return href.startsWith("http") ? href : origin.startsWith("http") ? origin : undefined;
 }
 
 /**
@@ -92,12 +90,11 @@ function readIndexes(indexes: WatchCacheOptions["indexes"] = {}): readonly Index
  *
  * @throws {WatchCacheError} `invalid`.
  */
-export function baseUrl(server: WatchCacheOptions["server"]): string {
-  const origin = typeof location === "object" ? location.href : undefined;
-  if (server === undefined && origin === undefined) throw invalid("server", "is missing: there is no page whose origin could be meant");
+export function baseUrl(server: WatchCacheOptions["server"], page: string | undefined = pageAddress()): string {
+  if (server === undefined && page === undefined) throw invalid("server", "is missing: there is no page whose origin could be meant");
   let url: URL;
   try {
-    url = server === undefined ? new URL("/", origin) : new URL(typeof server === "string" ? server : server.href, origin);
+    url = server === undefined ? new URL("/", page) : new URL(typeof server === "string" ? server : server.href, page);
   } catch {
     throw invalid("server", `is no URL: ${String(server)}`);
   }
@@ -108,35 +105,6 @@ export function baseUrl(server: WatchCacheOptions["server"]): string {
   return (url.origin + url.pathname).replace(/\/+$/, "");
 }
 
-/** Servers compress such a watch in pieces, of which a browser's fetch reads the first and throws the rest away. */
-function overSocket(name: string, value: boolean, transport: WatchCacheOptions["transport"]): boolean {
-  if (typeof value !== "boolean") throw invalid(name, `is true or false, not ${String(value)}`);
-  if (value && transport === "fetch")
-    throw invalid(name, 'needs the transport "websocket": browsers lose events of such a watch over fetch');
-  return value;
-}
-
-function number(name: string, value: unknown, least: number): number {
-  if (typeof value !== "number" || Number.isNaN(value) || value < least)
-    throw invalid(name, `is a number from ${least} up, not ${String(value)}`);
-  return value;
-}
-
-function whole(name: string, value: number, least: number): number {
-  if (!Number.isInteger(value) || value > 0xffff_ffff) throw invalid(name, `is a whole number, not ${String(value)}`);
-  return number(name, value, least);
-}
-
-function oneOf<V extends string>(name: string, value: V, values: readonly V[]): V {
-  if (!values.includes(value)) throw invalid(name, `is one of ${values.join(", ")}, not ${String(value)}`);
-  return value;
-}
-
-function optionalFunction<F>(name: string, value: F): F {
-  if (value !== undefined && typeof value !== "function") throw invalid(name, `is a function, not ${typeof value}`);
-  return value;
-}
-
 function invalid(name: string, message: string): WatchCacheError {
-  return new WatchCacheError("invalid", `${name} ${message}`);
+  return mistake(`${name} ${message}`);
 }

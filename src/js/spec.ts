@@ -1,4 +1,4 @@
-import { WatchCacheError } from "./errors.js";
+import { invalid, type Judge, read, SOURCE, SPEC, text } from "./options.js";
 import type { MetricLabels } from "./resource.js";
 import type { ResourceSpec, Source, SourceSpec } from "./types.js";
 
@@ -18,12 +18,13 @@ let sources = 0;
 /**
  * Reads any form of spec. Equal specs have equal keys; a resource version is never part of one.
  *
+ * @param judge judges the selectors, if its core is there
  * @throws {WatchCacheError} `invalid`.
  */
-export function readSpec(spec: string | ResourceSpec | SourceSpec): Target {
+export function readSpec(spec: string | ResourceSpec | SourceSpec, judge?: Judge): Target {
   if (typeof spec === "string") return kubernetes(fromText(spec));
   if (typeof spec !== "object" || spec === null) throw invalid(`a resource is named by text or by an object, not by ${String(spec)}`);
-  return "source" in spec ? custom(spec) : kubernetes(spec);
+  return "source" in spec ? custom(read(SOURCE, "resource", spec, judge, "source")) : kubernetes(read(SPEC, "resource", spec, judge));
 }
 
 /** `pods`, `v1/pods` and `apps/v1/deployments`. */
@@ -48,8 +49,8 @@ function kubernetes(spec: ResourceSpec): Target {
   if (spec.namespace && !check(NAME, spec.namespace)) throw invalid(`"${String(spec.namespace)}" is no namespace`);
   const base = group === "" ? `/api/${spec.version}` : `/apis/${group}/${spec.version}`;
   const path = spec.namespace ? `${base}/namespaces/${spec.namespace}/${spec.resource}` : `${base}/${spec.resource}`;
-  const labelSelector = selector("labelSelector", spec.labelSelector);
-  const fieldSelector = selector("fieldSelector", spec.fieldSelector);
+  const labelSelector = selector(spec.labelSelector);
+  const fieldSelector = selector(spec.fieldSelector);
   return {
     key: JSON.stringify([path, labelSelector ?? "", fieldSelector ?? ""]),
     name: spec.resource,
@@ -61,8 +62,8 @@ function kubernetes(spec: ResourceSpec): Target {
 }
 
 function custom({ source, id }: SourceSpec): Target {
-  if (typeof source?.list !== "function" || typeof source.watch !== "function") throw invalid("a source has the methods list and watch");
-  if (typeof id !== "string" || id === "") throw invalid("a source needs an id: the name that messages call it by");
+  if (!id) throw invalid("a source needs an id: the name that messages call it by");
+  read({ namespace: text }, "the source's collection", source.collection);
   let number = sourceNumbers.get(source);
   if (number === undefined) sourceNumbers.set(source, (number = ++sources));
   return { key: JSON.stringify(["source", number, id]), name: id, labels: { group: "", scope: "" }, source };
@@ -75,15 +76,10 @@ function scopeOf(namespace = "", labelSelector = "", fieldSelector = ""): string
 }
 
 /** Space around a selector and an empty one say nothing, so they make no other stream. */
-function selector(option: string, text: string | undefined): string | undefined {
-  if (text !== undefined && typeof text !== "string") throw invalid(`${option} is text, not ${typeof text}`);
+function selector(text: string | undefined): string | undefined {
   return text?.trim() || undefined;
 }
 
 function check(pattern: RegExp, text: unknown): boolean {
   return typeof text === "string" && text.length <= 253 && pattern.test(text);
-}
-
-function invalid(message: string): WatchCacheError {
-  return new WatchCacheError("invalid", message);
 }

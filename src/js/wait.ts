@@ -1,4 +1,5 @@
 import { abortError, WatchCacheError } from "./errors.js";
+import { read, syncing, WAIT } from "./options.js";
 import type { Syncing, WaitOptions } from "./types.js";
 
 /**
@@ -11,11 +12,10 @@ import type { Syncing, WaitOptions } from "./types.js";
  *   same message, and the reason as its `cause`.
  * @returns the names in the order in which they were done; those that were done before come first, as they were given
  */
-export async function waitForSync<N extends string>(
-  what: Readonly<Record<N, Syncing>>,
-  { timeoutMs, signal }: WaitOptions = {},
-): Promise<readonly N[]> {
-  const entries = Object.entries(what) as [N, Syncing][];
+export async function waitForSync<N extends string>(what: Readonly<Record<N, Syncing>>, options?: WaitOptions): Promise<readonly N[]> {
+  const { timeoutMs, signal } = read(WAIT, "waitForSync", options);
+  const entries = Object.entries(what ?? { what }) as [N, Syncing][];
+  for (const [name, waited] of entries) syncing(waited, name);
   const done: N[] = [];
   const missing = () =>
     entries

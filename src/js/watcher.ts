@@ -1,6 +1,7 @@
 import { type Delivery, END_REASONS, type Handler, isPromise, type Recipient } from "./delivery.js";
 import { toError, WatchCacheError } from "./errors.js";
 import type { StoredEvent } from "./event.js";
+import { invalid } from "./options.js";
 import type { RawResource, RawWatchOptions } from "./raw.js";
 import type { AbortSignalLike, Mutable, WatchEnd, WatchEvent, WatchOptions } from "./types.js";
 
@@ -86,6 +87,7 @@ export class WatcherImpl<T> implements Recipient {
   }
 
   forEach(handler: (event: WatchEvent<T, Mutable>) => void | Promise<void>): Promise<void> {
+    if (typeof handler !== "function") return Promise.reject(invalid("handler is a function"));
     if (this.#handler !== undefined || this.#waiters.length > 0) return Promise.reject(this.#busyError());
     if (this.#over && this.#empty) return this.#outcome();
     this.#handler = handler as Handler;

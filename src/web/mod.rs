@@ -78,6 +78,13 @@ fn open(options: RawOptions, source: Rc<dyn Source>, hooks: Hooks, memory: &RawM
     Ok(opened)
 }
 
+/// Judges the grammar of an option's text before it is used: fails with `invalid`, in the words of its use.
+#[wasm_bindgen(js_name = checkGrammar, skip_typescript)]
+pub fn check_grammar(option: &str, text: &str) -> Result<(), JsValue> {
+    panic::check()?;
+    options::check_grammar(option, text)
+}
+
 /// The message of the panic that stopped this instance, or undefined.
 #[wasm_bindgen(skip_typescript)]
 pub fn poisoned() -> Option<String> {

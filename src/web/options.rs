@@ -8,11 +8,13 @@ use crate::cache::list::options::ListOptions;
 use crate::cache::resource::ResourceConfig;
 use crate::cache::views::ViewOptions;
 use crate::cache::window::WindowBounds;
+use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::reflector::{ReflectorConfig, Retry};
 use crate::runtime::Millis;
 use crate::source::kubernetes::Selection;
 use crate::source::{DeleteOptions, Preconditions};
+use crate::watch::filter::Filter;
 use crate::watch::options::WatchOptions;
 use crate::watch::overflow::OnOverflow;
 use crate::web::bag::Bag;
@@ -64,6 +66,16 @@ impl RawOptions {
 
 fn path(option: &str, text: &str) -> Result<Path, JsValue> {
     Path::parse(text).map_err(|error| to_js(&invalid_option(option, &error.to_string())))
+}
+
+/// Whether a text can be read as this option's: a selector where the option is named as one, else a path.
+pub(super) fn check_grammar(option: &str, text: &str) -> Result<(), JsValue> {
+    let given = |name: &str| (option == name).then_some(text);
+    if !option.ends_with("Selector") {
+        return path(option, text).map(drop);
+    }
+    let filter = Filter::new(None, None, given("labelSelector"), given("fieldSelector"), &mut FieldSet::new(Vec::new()));
+    filter.and_then(|filter| filter.with_shard(given("shardSelector"))).map(drop).map_err(|error| to_js(&error))
 }
 
 fn window(given: &Bag) -> WindowBounds {

@@ -145,7 +145,7 @@ export class Front {
   async watch(table, { namespace, name }, options) {
     const entry = await this.#opened(table);
     const { resourceVersion, resourceVersionMatch, sendInitialEvents, allowWatchBookmarks, timeoutSeconds } = options;
-    const watcher = entry.resource.watch({
+    const asked = {
       ...(namespace ? { namespace } : {}),
       ...(name ? { name } : {}),
       ...selectors(options),
@@ -155,7 +155,13 @@ export class Front {
       allowWatchBookmarks,
       timeoutSeconds: timeoutSeconds || Math.round(MIN_TIMEOUT_SECONDS * (1 + Math.random())),
       wait: false,
-    });
+    };
+    let watcher;
+    try {
+      watcher = entry.resource.watch(asked);
+    } catch (error) {
+      throw toStatusError(error); // A selector with a mistake.
+    }
     entry.watches += 1;
     void watcher.ended.then(() => {
       entry.watches -= 1;

@@ -49,6 +49,12 @@ export class ModelModule {
     this.#onPanic?.(message);
   }
 
+  /** Of grammar the model knows two mistakes. */
+  checkGrammar(option, text) {
+    this.check();
+    if (text.includes("!!") || text.includes("[[")) throw rawError("invalid", `${option}: unexpected`);
+  }
+
   poisoned() {
     return this.#message;
   }
@@ -299,8 +305,9 @@ class ModelResource {
     this.#check("watch");
     const watcher = { id: this.#nextWatcher++, options, mode: 0, queue: [], initial: options.resourceVersion === undefined };
     this.#watchers.set(watcher.id, watcher);
-    if (options.labelSelector?.includes("!!")) this.#finish(watcher, "error", rawError("invalid", "unable to parse the selector"));
-    else if (watcher.initial && this.#synced) this.#start(watcher);
+    if (options.labelSelector?.includes("!!") || options.namespace === "..") {
+      this.#finish(watcher, "error", rawError("invalid", "refused"));
+    } else if (watcher.initial && this.#synced) this.#start(watcher);
     this.#schedule();
     return watcher.id;
   }

@@ -1,0 +1,277 @@
+// What may be given: one table for each bag of options. The compiler compares it with the public types, tests/js/config.test.mjs with what
+// the core reads.
+import { toError, WatchCacheError } from "./errors.js";
+import type { RawModule } from "./raw.js";
+import type {
+  DeleteOptions,
+  GetOptions,
+  HandlerOptions,
+  InformerFactoryOptions,
+  InformerOptions,
+  ListOptions,
+  ResourceSpec,
+  SourceSpec,
+  ViewSpec,
+  WaitOptions,
+  WatchCacheOptions,
+  WatchOptions,
+  WriteOptions,
+} from "./types.js";
+
+/** Who can have the core judge the grammar of a selector or path, once the core is there. */
+export interface Judge {
+  /** The resource's name, for errors. */
+  readonly name?: string;
+  loaded(): Pick<RawModule, "checkGrammar"> | undefined;
+}
+
+/** Takes a value as it was given, or throws `invalid`. */
+type Kind = (value: any, name: string, judge?: Judge) => any;
+
+/** A kind for each option. */
+export type Bag<O> = { readonly [K in keyof Required<O>]: Kind };
+
+/** Options without those that are undefined. */
+export type Given<O> = { [K in keyof O]: Exclude<O[K], undefined> };
+
+export function invalid(message: string): WatchCacheError {
+  return new WatchCacheError("invalid", message);
+}
+
+/** What was given, in a word: it may be a secret. */
+function shown(value: unknown): string {
+  if (typeof value === "string") return value === "" ? "empty text" : "text";
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "object" || value === null) return String(value);
+  return Array.isArray(value) ? "an array" : "an object";
+}
+
+function is(what: string, holds: (value: any) => boolean, show = shown): Kind {
+  return (value, name) => {
+    if (!holds(value)) throw invalid(`${name} is ${what}, not ${show(value)}`);
+    return value;
+  };
+}
+
+/** @throws {WatchCacheError} `invalid`. Nothing else may cross to the core as text: the boundary would read whatever memory there is. */
+export const text = is("text", (value) => typeof value === "string") as (value: unknown, name: string) => string;
+export function texts(given: Readonly<Record<string, unknown>>): void {
+  for (const name in given) text(given[name], name);
+}
+export const callback = is("a function", (value) => typeof value === "function");
+const object = is("an object", (value) => typeof value === "object" && value !== null && !Array.isArray(value));
+const flag = is("true or false", (value) => typeof value === "boolean");
+const signal = is("an AbortSignal", (value) => typeof value?.aborted === "boolean" && typeof value.addEventListener === "function");
+const number = (least: number) => is(`a number from ${least} up`, (value) => typeof value === "number" && value >= least);
+const whole = (least: number, most = 0xffff_ffff) =>
+  is(`a whole number from ${least} up`, (value) => Number.isInteger(value) && value >= least && value <= most);
+const word = (...words: string[]) =>
+  is(
+    `one of ${words.join(", ")}`,
+    (value) => words.includes(value),
+    (value) => (typeof value === "string" ? JSON.stringify(value) : shown(value)),
+  );
+const list =
+  (kind: Kind): Kind =>
+  (value, name, judge) => {
+    if (!Array.isArray(value)) throw invalid(`${name} is an array, not ${shown(value)}`);
+    return value.map((item, i) => kind(item, `${name}[${i}]`, judge));
+  };
+const bag =
+  (members: Bag<any>, needed = ""): Kind =>
+  (value, name, judge) =>
+    read(members, name, value, judge, needed, `${name}.`);
+
+/** A selector or a path. */
+const grammar: Kind = (value, name, judge) => {
+  text(value, name);
+  try {
+    judge?.loaded()?.checkGrammar(name, value);
+  } catch (error) {
+    const mistake = toError(error, judge?.name);
+    // Of a panic whoever uses the core is told.
+    if (mistake.code === "invalid") throw mistake;
+  }
+  return value;
+};
+
+/** Indexes by name, each by a path or by a function. */
+export const indexes: Kind = (value, name, judge) => {
+  object(value, name);
+  const read: Record<string, unknown> = {};
+  for (const [index, by] of Object.entries(value)) {
+    if (index === "" || index === "namespace") throw invalid(`${name} ${index ? `lists "namespace", which always exists` : "have names"}`);
+    if (by === undefined) continue;
+    if (typeof by !== "string" && typeof by !== "function") throw invalid(`${name}.${index} is a path or a function, not ${shown(by)}`);
+    read[index] = typeof by === "string" ? grammar(by, `${name}.${index}`, judge) : by;
+  }
+  return read;
+};
+
+const selectors = { labelSelector: grammar, fieldSelector: grammar };
+const scope = { namespace: text, ...selectors };
+const period = number(0);
+
+export const SIGNAL: Bag<WriteOptions> = { signal };
+export const REFRESH = { reset: flag };
+export const GET: Bag<GetOptions> = { resourceVersion: text, signal };
+export const LIST: Bag<ListOptions> = {
+  ...scope,
+  ...GET,
+  shardSelector: grammar,
+  resourceVersionMatch: text,
+  limit: whole(0, Number.MAX_SAFE_INTEGER),
+  continue: text,
+  wait: flag,
+};
+export const WATCH: Bag<WatchOptions> = {
+  ...scope,
+  ...GET,
+  name: text,
+  shardSelector: grammar,
+  resourceVersionMatch: text,
+  sendInitialEvents: flag,
+  allowWatchBookmarks: flag,
+  timeoutSeconds: whole(0),
+  bufferSize: whole(0),
+  onOverflow: word("terminate", "resync", "coalesce"),
+  wait: flag,
+};
+export const DELETE: Bag<DeleteOptions> = {
+  signal,
+  preconditions: bag({ uid: text, resourceVersion: text }),
+  gracePeriodSeconds: whole(0),
+  propagationPolicy: word("Orphan", "Background", "Foreground"),
+};
+const window = bag({ offset: whole(0), limit: whole(0) }, "offset limit");
+export const VIEW: Bag<ViewSpec<any>> = {
+  namespaces: list(text),
+  ...selectors,
+  where: callback,
+  orderBy: list(bag({ path: grammar, descending: flag, as: word("text", "natural", "number", "quantity", "time") }, "path")),
+  window,
+  groupBy: grammar,
+};
+export const INFORMER: Bag<InformerOptions<any>> = {
+  resyncPeriod: period,
+  transform: callback,
+  indexers: indexes,
+  relistUpdates: flag,
+  readYourWrites: flag,
+  onWatchError: callback,
+  start: flag,
+};
+export const HANDLER: Bag<HandlerOptions<any>> = {
+  ...scope,
+  resyncPeriod: period,
+  coalesce: flag,
+  bufferSize: period,
+  timeSlice: period,
+  filter: callback,
+};
+export const FACTORY: Bag<InformerFactoryOptions> = { ...scope, resyncPeriod: period, transform: callback, onWatchError: callback };
+export const WAIT: Bag<WaitOptions> = { timeoutMs: period, signal };
+export const SPEC: Bag<ResourceSpec> = { ...scope, group: text, version: text, resource: text };
+export const SOURCE: Bag<SourceSpec> = {
+  source: is("a Source: an object with the methods list and watch", (value) => {
+    const methods = ["list", "watch", "get", "create", "update", "delete", "currentResourceVersion", "requestProgress"];
+    return methods.every((name, i) => typeof value?.[name] === "function" || (i > 1 && value[name] === undefined));
+  }),
+  id: text,
+};
+export const CACHE: Bag<WatchCacheOptions> = {
+  server: is("a URL or its text", (value) => value !== "" && (typeof value === "string" || typeof value?.href === "string")),
+  transport: word("websocket", "fetch"),
+  auth: callback,
+  fetch: callback,
+  WebSocket: callback,
+  credentials: word("omit", "same-origin", "include"),
+  strip: list(grammar),
+  trigger: grammar,
+  indexes,
+  history: bag({ minMs: number(75_000), minEvents: whole(1), maxEvents: whole(1), maxBytes: period }),
+  memory: bag({ maxBytes: period }),
+  pageSize: whole(1),
+  watchList: flag,
+  linger: period,
+  idleTimeout: number(1),
+  retry: bag({ initialMs: period, factor: number(1), capMs: period, jitter: period, resetAfterMs: period }),
+  flush: word("frame", "microtask"),
+  debug: flag,
+  checkConsistency: flag,
+  logger: is("an object with the methods of console", (value) => [value?.warn, value?.error].every((log) => typeof log === "function")),
+  signal,
+};
+
+/**
+ * What was given, read once and checked: a plain object without what is undefined.
+ *
+ * @param what what messages call the bag by
+ * @param judge judges grammar; without it, or while its core is not there, only types are checked
+ * @param needed names of what may not be missing
+ * @throws {WatchCacheError} `invalid`, naming the option.
+ */
+export function read<O extends object>(
+  members: Bag<NoInfer<O>>,
+  what: string,
+  given: O | undefined = {} as O,
+  judge?: Judge,
+  needed = "",
+  prefix = "",
+): Given<O> {
+  object(given, prefix ? what : `what ${what} is given`);
+  const options: Record<string, unknown> = {};
+  const from = given as Readonly<Record<string, unknown>>;
+  const known = Object.keys(members);
+  for (const name of known) {
+    const value = from[name];
+    if (value !== undefined) options[name] = (members as Record<string, Kind>)[name]!(value, prefix + name, judge);
+    else if (needed.includes(name)) throw invalid(`${prefix}${name} is missing`);
+  }
+  for (const name in from) {
+    if (from[name] === undefined || name in options) continue;
+    const like = nearest(name, known);
+    throw invalid(`${prefix}${name} is no option of ${what}: ${like ? `did you mean ${like}?` : `there are ${known.join(", ")}`}`);
+  }
+  return options as Given<O>;
+}
+
+/** The name that shares the most pairs of letters with it, if there is one that shares half of them. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  let best = name.length / 2;
+  let like: string | undefined;
+  const given = name.toLowerCase();
+  for (const other of known) {
+    let score = -Math.abs(name.length - other.length) / 8;
+    for (let i = 1; i < given.length; i++) if (other.toLowerCase().includes(given.slice(i - 1, i + 1))) score++;
+    if (score > best) [best, like] = [score, other];
+  }
+  return like;
+}
+
+/** A handler's functions are such. */
+export function checkHandler(handler: any): void {
+  if (typeof handler === "function") return;
+  object(handler, "what is no function as a handler");
+  for (const name of ["onAdd", "onUpdate", "onDelete", "onOverflow"]) if (handler[name] !== undefined) callback(handler[name], name);
+}
+
+/** What can be waited for. */
+export const syncing = is("an informer or a registration", (value) => typeof value?.hasSynced === "boolean");
+export const cache = is("a WatchCache", (value) => typeof value?.resource === "function");
+
+/** What a view shows, checked and copied. */
+export function checkView<S extends ViewSpec<any>>(spec: S | undefined, judge?: Judge): Given<S> {
+  return read<ViewSpec<any>>(VIEW, "view", spec, judge) as Given<S>;
+}
+
+/** A window, checked and copied. */
+export function checkWindow(given: unknown): { offset: number; limit: number } {
+  return window(given, "window");
+}
+
+/** A subscription: its callback is a function, and its options are checked and copied. */
+export function checkSubscription(onChange: () => void, options?: WriteOptions): Given<WriteOptions> {
+  callback(onChange, "onChange");
+  return read(SIGNAL, "subscribe", options);
+}

@@ -1,0 +1,475 @@
+// Mistakes of configuration: told where they are made, once. Over the real core, before and after it is loaded.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, afterEach, test } from "node:test";
+
+import { createInformerFactory, createWatchCache, init, waitForSync, WatchCacheError } from "watchcache";
+
+import { openCache } from "../../dist/cache.js";
+import { loaded } from "../../dist/init.js";
+import * as tables from "../../dist/options.js";
+import { readOptions } from "../../dist/settings.js";
+import { until } from "./lib/package.mjs";
+import { pod, Upstream } from "./lib/upstream.mjs";
+
+await init();
+
+const logger = { debug() {}, info() {}, warn() {}, error() {} };
+const caches = [];
+const open = (options = {}) => {
+  const cache = createWatchCache({ flush: "microtask", logger, ...options });
+  caches.push(cache);
+  return cache;
+};
+afterEach(() => Promise.all(caches.splice(0).map((cache) => cache.close())));
+
+/** A cache whose core arrives when it is told to. It counts how often resources are opened. */
+function early(options = {}) {
+  let arrive;
+  let module;
+  let opened = 0;
+  const arrived = new Promise((resolve) => (arrive = resolve)).then(() => {
+    const counted =
+      (open) =>
+      (...given) => {
+        opened++;
+        return open(...given);
+      };
+    module = { ...loaded(), openSource: counted(loaded().openSource), openKubernetes: counted(loaded().openKubernetes) };
+  });
+  const cache = openCache(
+    { flush: "microtask", logger, ...options },
+    { loaded: () => module, load: () => arrived, onPanic: () => () => {} },
+  );
+  caches.push(cache);
+  return { cache, arrive: () => (arrive(), arrived), opened: () => opened };
+}
+
+const upstream = new Upstream([pod("a/x")]);
+const shared = createWatchCache({ flush: "microtask", logger, retry: { initialMs: 1 } });
+const pods = shared.resource({ source: upstream, id: "pods" });
+await pods.synced();
+const informer = pods.informer();
+await informer.synced;
+const [event, notice] = await Promise.all([
+  pods.watch().next(),
+  new Promise((resolve) => void informer.addEventHandler((told) => void resolve(told))),
+]);
+const view = pods.view();
+after(() => shared.close());
+
+/** Each value is wrong for the kind. */
+const WRONG = {
+  text: [5, null, true, {}, [], () => {}, { length: 1e9 }, new Uint8Array(5)],
+  flag: [0, 1, "true", null, {}],
+  callback: ["x", 5, null, {}],
+  number: ["5", -1, Number.NaN, null, true, {}],
+  whole: ["5", -1, 0.5, Number.NaN, Infinity, null],
+  signal: [null, 5, {}, new AbortController()],
+  texts: ["x", null, [5], [null], {}, new Set(["x"])],
+  bag: [null, 5, "x", []],
+  word: ["x", "", null, 5],
+};
+const selectors = { labelSelector: "text", fieldSelector: "text" };
+const scope = { namespace: "text", ...selectors };
+const period = "number";
+const reading = { resourceVersion: "text", signal: "signal" };
+const paged = { ...scope, ...reading, shardSelector: "text", resourceVersionMatch: "text", wait: "flag" };
+
+/** What takes options, and of what kind each is. */
+const BAGS = {
+  createWatchCache: [
+    (options) => createWatchCache(options),
+    {
+      transport: "word",
+      auth: "callback",
+      fetch: "callback",
+      WebSocket: "callback",
+      credentials: "word",
+      strip: "texts",
+      trigger: "text",
+      indexes: "bag",
+      history: "bag",
+      memory: "bag",
+      pageSize: "whole",
+      watchList: "flag",
+      linger: period,
+      idleTimeout: period,
+      retry: "bag",
+      flush: "word",
+      debug: "flag",
+      checkConsistency: "flag",
+      logger: "bag",
+      signal: "signal",
+    },
+  ],
+  watch: [
+    (options) => pods.watch(options),
+    {
+      ...paged,
+      name: "text",
+      sendInitialEvents: "flag",
+      allowWatchBookmarks: "flag",
+      timeoutSeconds: "whole",
+      bufferSize: "whole",
+      onOverflow: "word",
+    },
+  ],
+  list: [(options) => pods.list(options), { ...paged, limit: "whole", continue: "text" }, "rejects"],
+  get: [(options) => pods.get("a/x", options), reading, "rejects"],
+  synced: [(options) => pods.synced(options), { signal: "signal" }, "rejects"],
+  create: [(options) => pods.create(pod("a/y"), options), { signal: "signal" }, "rejects"],
+  update: [(options) => pods.update("a/x", (object) => object, options), { signal: "signal" }, "rejects"],
+  delete: [
+    (options) => pods.delete("a/none", options),
+    { signal: "signal", preconditions: "bag", gracePeriodSeconds: "whole", propagationPolicy: "word" },
+    "rejects",
+  ],
+  refresh: [(options) => pods.refresh(options), { reset: "flag" }, "rejects"],
+  view: [
+    (options) => pods.view(options),
+    { namespaces: "texts", ...selectors, where: "callback", orderBy: "texts", window: "bag", groupBy: "text" },
+  ],
+  informer: [
+    (options) => pods.informer(options),
+    {
+      resyncPeriod: period,
+      transform: "callback",
+      indexers: "bag",
+      relistUpdates: "flag",
+      readYourWrites: "flag",
+      onWatchError: "callback",
+      start: "flag",
+    },
+  ],
+  addEventHandler: [
+    (options) => informer.addEventHandler(() => {}, options),
+    { ...scope, resyncPeriod: period, coalesce: "flag", bufferSize: period, timeSlice: period, filter: "callback" },
+  ],
+  createInformerFactory: [
+    (options) => createInformerFactory(shared, options),
+    { ...scope, resyncPeriod: period, transform: "callback", onWatchError: "callback" },
+  ],
+  waitForSync: [(options) => waitForSync({}, options), { timeoutMs: period, signal: "signal" }, "rejects"],
+  resource: [
+    (options) => shared.resource({ version: "v1", resource: "pods", ...options }),
+    { ...scope, group: "text", version: "text", resource: "text" },
+  ],
+};
+
+/** Thrown before the call returns, or the promise's rejection, and never both. */
+async function refused(call, how, named) {
+  const right = (error) => {
+    assert.ok(error instanceof WatchCacheError, `${named}: ${error}`);
+    assert.equal(error.code, "invalid", `${named}: ${error.message}`);
+    assert.ok(error.message.includes(named), `${named} is named: ${error.message}`);
+    return true;
+  };
+  if (how === "rejects") await assert.rejects(call(), right, named);
+  else assert.throws(call, right, named);
+}
+
+for (const [method, [call, options, how]] of Object.entries(BAGS)) {
+  test(`${method}: what is of the wrong type, or no option, is refused by its name`, async () => {
+    for (const [name, kind] of Object.entries(options)) {
+      for (const value of WRONG[kind]) await refused(() => call({ [name]: value }), how, name);
+    }
+    await refused(() => call({ mode: "x" }), how, `mode is no option of ${method}: there are `);
+    if (method !== "resource") for (const given of [null, 5, "x", [], () => {}]) await refused(() => call(given), how, method);
+  });
+
+  test(`${method}: what is undefined was not given`, async () => {
+    const empty = Object.fromEntries([...Object.keys(options), "mode"].map((name) => [name, undefined]));
+    if (method === "resource") Object.assign(empty, { version: "v1", resource: "pods" });
+    // The upstream cannot write, and has no such object.
+    const outcome = await Promise.resolve(call(empty)).catch((error) => error);
+    if (outcome instanceof Error) assert.match(outcome.message, /has no method/);
+    outcome?.stop?.();
+    await outcome?.close?.();
+  });
+}
+
+test("an option with a typo is answered with the nearest one", () => {
+  for (const [call, message] of [
+    [() => pods.watch({ labelSelctor: "a" }), "labelSelctor is no option of watch: did you mean labelSelector?"],
+    [() => pods.watch({ timeout: 5 }), "timeout is no option of watch: did you mean timeoutSeconds?"],
+    [() => pods.view({ namespace: "a" }), "namespace is no option of view: did you mean namespaces?"],
+    [() => pods.view({ orderBy: [{ path: "a", desc: true }] }), "orderBy[0].desc is no option of orderBy[0]: did you mean descending?"],
+    [() => createWatchCache({ trasport: "fetch" }), "trasport is no option of createWatchCache: did you mean transport?"],
+    [() => createWatchCache({ retry: { initial: 5 } }), "retry.initial is no option of retry: did you mean initialMs?"],
+  ]) {
+    assert.throws(call, { code: "invalid", message });
+  }
+});
+
+test("nested options, numbers and words are refused by their whole name", async () => {
+  for (const [options, message] of [
+    [{ retry: { capMs: "5" } }, "retry.capMs is a number from 0 up, not text"],
+    [{ retry: { factor: 0 } }, "retry.factor is a number from 1 up, not 0"],
+    [{ history: { minMs: 1 } }, "history.minMs is a number from 75000 up, not 1"],
+    [{ memory: { maxBytes: null } }, "memory.maxBytes is a number from 0 up, not null"],
+    [{ strip: ["a", 5] }, "strip[1] is text, not 5"],
+    [{ indexes: { node: 5 } }, "indexes.node is a path or a function, not 5"],
+    [{ pageSize: 0.5 }, "pageSize is a whole number from 1 up, not 0.5"],
+    [{ linger: Number.NaN }, "linger is a number from 0 up, not NaN"],
+    [{ transport: "sse" }, 'transport is one of websocket, fetch, not "sse"'],
+    [{ auth: "a-secret" }, "auth is a function, not text"],
+  ]) {
+    assert.throws(() => createWatchCache(options), { code: "invalid", message });
+  }
+  for (const [spec, message] of [
+    [{ orderBy: [{ as: "text" }] }, "orderBy[0].path is missing"],
+    [{ orderBy: [{ path: "a", as: "size" }] }, 'orderBy[0].as is one of text, natural, number, quantity, time, not "size"'],
+    [{ window: { offset: 0 } }, "window.limit is missing"],
+    [{ window: { offset: -1, limit: 1 } }, "window.offset is a whole number from 0 up, not -1"],
+  ]) {
+    assert.throws(() => pods.view(spec), { code: "invalid", message });
+  }
+  await assert.rejects(pods.delete("a/x", { preconditions: { uid: 5 } }), { code: "invalid", message: "preconditions.uid is text, not 5" });
+});
+
+test("text is text wherever it crosses to the core", async () => {
+  const calls = {
+    key: [(key) => pods.peek(key), (key) => informer.get(key)],
+    index: [
+      (index) => pods.byIndex(index, "a"),
+      (index) => pods.indexValues(index),
+      (index) => informer.byIndex(index, "a"),
+      (index) => informer.indexKeys(index, "a"),
+      (index) => informer.indexValues(index),
+    ],
+    value: [
+      (value) => pods.byIndex("namespace", value),
+      (value) => informer.byIndex("namespace", value),
+      (value) => informer.indexKeys("namespace", value),
+    ],
+    path: [(path) => event.value.get(path), (path) => notice.get(path), (path) => event.value.get(path)],
+  };
+  for (const value of [undefined, ...WRONG.text]) {
+    for (const [name, all] of Object.entries(calls)) for (const call of all) await refused(() => call(value), "throws", name);
+    for (const call of [() => pods.get(value), () => pods.update(value, (object) => object), () => pods.delete(value)]) {
+      await refused(call, "rejects", "key");
+    }
+  }
+  for (const value of WRONG.text) {
+    await refused(() => informer.list(value), "throws", "labelSelector");
+    await refused(() => informer.list("", value), "throws", "namespace");
+  }
+  assert.equal(pods.peek("a/x").metadata.name, "x");
+});
+
+test("functions are functions", async () => {
+  for (const value of [undefined, null, 5, "x", {}]) {
+    await refused(() => pods.update("a/x", value), "rejects", "change");
+    await refused(() => pods.watch().forEach(value), "rejects", "handler");
+  }
+  for (const value of [undefined, null, 5, "x", []]) await refused(() => informer.addEventHandler(value), "throws", "handler");
+  await refused(() => informer.addEventHandler({ onAdd: "x" }), "throws", "onAdd");
+  for (const what of [undefined, null, { pods: 5 }, { pods: {} }]) await refused(() => waitForSync(what), "rejects", "is an informer");
+  for (const cache of [undefined, null, {}, "x"]) await refused(() => createInformerFactory(cache), "throws", "cache");
+  await refused(() => createInformerFactory(shared).forResource(null), "throws", "version");
+  await refused(() => informer.addIndexers({ x: 5 }), "throws", "indexers.x");
+  await refused(() => informer.addIndexers(null), "throws", "indexers");
+});
+
+test("a source without its methods is refused where it is named", async () => {
+  const source = { list() {}, watch() {} };
+  for (const wrong of [null, 5, {}, { list() {} }, { ...source, create: 5 }, { ...source, requestProgress: null }]) {
+    await refused(() => shared.resource({ source: wrong, id: "x" }), "throws", "source");
+  }
+  for (const id of [undefined, null, 5, ""]) await refused(() => shared.resource({ source, id }), "throws", "id");
+  await refused(() => shared.resource({ source, id: "x", labelSelector: "a" }), "throws", "labelSelector is no option");
+  await refused(() => shared.resource({ source: { ...source, collection: { namespace: 5 } }, id: "x" }), "throws", "namespace");
+});
+
+test("a server that is no address is refused when the cache is made, unless only the page can tell", async (t) => {
+  const wrong = [5, null, "", {}, "ftp://host", "ws://host", "http://", "https://u:p@host", "https://host?x=1", "https://host#x"];
+  for (const server of wrong) await refused(() => createWatchCache({ server }), "throws", "server");
+  // Where a server renders.
+  for (const server of [undefined, "/clusters/x", "https://host/"]) await createWatchCache({ server }).close();
+  t.after(() => delete globalThis.location);
+  globalThis.location = new URL("https://page/app");
+  await createWatchCache({ server: "/clusters/x" }).close();
+  for (const server of ["/clusters/x?y=1", "//u@host"]) await refused(() => createWatchCache({ server }), "throws", "server");
+});
+
+// ------------------------------------------------------------------------------------------------- grammar
+
+const BAD_PATH = "spec..nodeName";
+const BAD_SELECTOR = "app in (";
+
+test("grammar is told at once where the core is loaded", async () => {
+  for (const options of [{ trigger: BAD_PATH }, { strip: ["a", BAD_PATH] }, { indexes: { node: BAD_PATH } }]) {
+    await refused(() => createWatchCache(options), "throws", Object.keys(options)[0]);
+  }
+  for (const options of [{ labelSelector: BAD_SELECTOR }, { fieldSelector: "a=b=c" }]) {
+    const mistaken = (error) => error.code === "invalid" && error.mistake?.option === Object.keys(options)[0];
+    assert.throws(() => shared.resource({ version: "v1", resource: "pods", ...options }), mistaken);
+    assert.throws(() => pods.watch(options), mistaken);
+    assert.throws(() => pods.view(options), mistaken);
+    assert.throws(() => informer.addEventHandler(() => {}, options), mistaken);
+    await assert.rejects(pods.list(options), mistaken);
+  }
+  assert.throws(() => pods.watch({ shardSelector: "x" }), { code: "invalid", message: /^invalid shard selector/ });
+  assert.throws(() => pods.view({ groupBy: BAD_PATH }), { code: "invalid", message: /^groupBy: / });
+  assert.throws(() => pods.view({ orderBy: [{ path: BAD_PATH }] }), { code: "invalid", message: /^orderBy\[0\]\.path: / });
+  assert.throws(() => pods.informer({ indexers: { x: BAD_PATH } }), { code: "invalid", message: /^indexers\.x: / });
+});
+
+test("before that, a watch, a list and an informer hear of it when the core loads", async () => {
+  const { cache, arrive } = early();
+  const resource = cache.resource({ source: upstream, id: "pods" });
+  const [watch, list] = [resource.watch({ labelSelector: BAD_SELECTOR }).next(), resource.list({ fieldSelector: "a=b=c" })];
+  const { synced } = resource.informer({ indexers: { x: BAD_PATH } });
+  await arrive();
+  for (const waiting of [watch, list, synced]) await assert.rejects(waiting, { code: "invalid" });
+  // It is theirs alone.
+  await resource.synced();
+  await until(() => resource.status.phase === "live");
+});
+
+for (const options of [{ trigger: BAD_PATH }, { strip: [BAD_PATH] }, { indexes: { node: BAD_PATH } }]) {
+  const [name] = Object.keys(options);
+  test(`${name} that cannot be read fails once when the core loads, whatever listeners do`, async () => {
+    const { cache, arrive, opened } = early(options);
+    const resource = cache.resource({ source: upstream, id: "pods" });
+    const told = { status: 0, error: 0, view: 0 };
+    const provoke = () => {
+      if (resource.status.phase === "closed") return;
+      resource.peek("a/x");
+      resource.byIndex("namespace", "a");
+      void resource.size;
+      void resource.status;
+      resource.resume();
+      resource.synced().catch(() => {});
+      resource
+        .watch()
+        .next()
+        .catch(() => {});
+      void resource.view().getSnapshot();
+    };
+    for (const type of ["status", "error"]) {
+      resource.addEventListener(type, () => {
+        told[type]++;
+        provoke();
+      });
+    }
+    const rows = resource.view();
+    rows.subscribe(() => {
+      told.view++;
+      provoke();
+    });
+    const waiting = [resource.synced(), resource.list(), resource.watch().next(), resource.informer().synced];
+    await arrive();
+    for (const outcome of await Promise.allSettled(waiting)) assert.equal(outcome.reason?.code, "invalid");
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    assert.equal(opened(), 1, "it is tried once");
+    assert.equal(told.error, 1);
+    assert.ok(told.status <= 3 && told.view <= 3, JSON.stringify(told));
+    assert.equal(resource.status.phase, "failed");
+    assert.equal(resource.status.retryAt, undefined);
+    assert.ok(resource.status.error.message.startsWith(name), resource.status.error.message);
+    // Who comes later is told the same, and nothing is tried again.
+    const { error } = resource.status;
+    assert.equal(rows.getSnapshot().error, error);
+    assert.equal(resource.peek("a/x"), undefined);
+    await assert.rejects(resource.list(), error);
+    await assert.rejects(resource.watch().next(), error);
+    await assert.rejects(resource.informer().synced, error);
+    provoke();
+    assert.equal(resource.status.error, error);
+    assert.deepEqual([opened(), told.error], [1, 1]);
+  });
+}
+
+test("a listener that resumes what it hears of is not called for that again", async () => {
+  const resource = open().resource({ source: new Upstream([pod("a/x")]), id: "pods" });
+  let told = 0;
+  resource.addEventListener("status", () => {
+    // Without an end of its own this froze the page.
+    if (++told < 10_000) resource.resume();
+  });
+  await resource.synced();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.ok(told <= 10, String(told));
+});
+
+// -------------------------------------------------------------------------------- the table and the core
+
+/** What the facade keeps for itself. */
+const OWN = new Set(["signal", "where", "window", "filter", "timeSlice", "transform", "indexers", "onWatchError", "start"]);
+/** What the core reads beside the options, or within one. */
+const WITHIN = new Set(["predicate", "path", "descending", "as", "offset", "limit", "window", "uid", "resourceVersion"]);
+
+test("the table names what the core reads, and nothing else", async () => {
+  const sources = await Promise.all(
+    ["options", "informer"].map((name) => readFile(new URL(`../../src/web/${name}.rs`, import.meta.url), "utf8")),
+  );
+  const text = sources.join("\n");
+  const readBy = (reader) => {
+    const [, body] = text.split(new RegExp(`\\bfn ${reader}\\(`));
+    assert.ok(body, `${reader} is still there`);
+    const [until] = body.split(/\n( {4})?\}\n/);
+    const found = until.matchAll(/\b(?:get|required|bag|list|text|flag|millis|whole)(?:::<[^>]*>)?\((?:options, )?"(\w+)"\)/g);
+    return new Set(Array.from(found, ([, name]) => name));
+  };
+  for (const [reader, ...bags] of [
+    ["watch_options", tables.WATCH],
+    ["list_options", tables.LIST, tables.GET],
+    ["delete_options", tables.DELETE],
+    ["view_options", tables.VIEW],
+    ["informer_handler", tables.HANDLER],
+    ["informer", tables.INFORMER],
+  ]) {
+    const inCore = readBy(reader);
+    assert.ok(inCore.size > 2, `${reader} reads options`);
+    for (const name of inCore)
+      assert.ok(WITHIN.has(name) || bags.some((bag) => name in bag), `${reader} reads ${name}, which nobody can give`);
+    for (const bag of bags) for (const name in bag) assert.ok(OWN.has(name) || inCore.has(name), `${reader} does not read ${name}`);
+  }
+});
+
+test("what the table lets through is of a type that the core can read", async () => {
+  const module = loaded();
+  const { minMs, minEvents, maxBytes } = readOptions({}).history;
+  const options = { ...readOptions({}), name: "pods", history: { minMs, minEvents, maxBytes } };
+  const hooks = { flush() {}, event() {}, notify() {}, indexValues: () => [] };
+  const raw = module.openSource(options, { list: async () => ({ body: "" }), async *watch() {} }, hooks, new module.RawMemory(1e6));
+  const over = Promise.resolve();
+  const values = ["x", "", 5, 0, 0.5, -1, 1e10, Number.NaN, Infinity, true, null, [], ["x"], [5], {}, () => {}, 5n, Symbol("x")];
+  const orders = [[{ path: "a" }], [{ path: "a", descending: true, as: "time" }]];
+  for (const [bag, call] of [
+    [tables.WATCH, (given) => raw.forget(raw.watch(given))],
+    [tables.LIST, (given) => void raw.list(given, over).catch(() => {})],
+    [tables.GET, (given) => void raw.get("a", given, over).catch(() => {})],
+    [tables.DELETE, (given) => void raw.delete("a", given, over).catch(() => {})],
+    [tables.VIEW, (given) => raw.viewClose(raw.view({ predicate: false, ...given }))],
+  ]) {
+    let taken = 0;
+    for (const name of Object.keys(bag).filter((name) => !OWN.has(name))) {
+      for (const value of [...values, ...orders]) {
+        let given;
+        try {
+          given = tables.read(bag, "it", { [name]: value }, { loaded });
+        } catch (error) {
+          assert.equal(error.code, "invalid", `${name}: ${error}`);
+          continue;
+        }
+        assert.doesNotThrow(() => call(given), `${name}: ${String(value)}`);
+        taken++;
+      }
+    }
+    assert.ok(taken > 0);
+  }
+  raw.close();
+});
+
+test("a view's own calls", async () => {
+  for (const window of [undefined, null, 5, {}, { offset: 0 }, { offset: 0.5, limit: 1 }, { offset: 0, limit: "1" }]) {
+    assert.throws(() => tables.checkWindow(window), { code: "invalid" });
+  }
+  assert.deepEqual(tables.checkWindow({ offset: 1, limit: 2 }), { offset: 1, limit: 2 });
+  for (const onChange of [undefined, null, 5, {}]) await refused(() => tables.checkSubscription(onChange), "throws", "onChange");
+  await refused(() => tables.checkSubscription(() => {}, { signal: 5 }), "throws", "signal");
+  for (const key of [undefined, ...WRONG.text]) assert.throws(() => view.indexOf(key), { code: "invalid" });
+});
