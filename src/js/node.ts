@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 
 import { openCache } from "./cache.js";
-import { instantiate, instantiateSync, loaded, onPanic, type WasmSource } from "./init.js";
+import { instantiate, instantiateSync, runtimeOf, type WasmSource } from "./init.js";
 import type { WatchCache, WatchCacheOptions } from "./types.js";
 
 export { WatchCacheError } from "./errors.js";
-export type { WatchCacheErrorCode } from "./errors.js";
+export type { SelectorMistake, WatchCacheErrorCode } from "./errors.js";
 export { createInformerFactory } from "./factory.js";
 export type { WasmSource } from "./init.js";
 export type * from "./types.js";
@@ -14,18 +14,15 @@ export { waitForSync } from "./wait.js";
 // The same exports as index.ts. They are functions of this file, not re-exports with a default set on the side: the package is marked free
 // of side effects, so a bundler may leave out what merely runs.
 
-/** Node's fetch reads no files. */
-async function fromDisk(source: WasmSource): Promise<WasmSource> {
-  return source instanceof URL && source.protocol === "file:" ? readFile(source) : source;
-}
-
-function bundled(): URL {
-  return new URL("./wasm/watchcache_bg.wasm", import.meta.url);
-}
+const entry = {
+  bundled: () => new URL("./wasm/watchcache_bg.wasm", import.meta.url),
+  /** Node's fetch reads no files. */
+  read: (file: URL) => readFile(file),
+};
 
 /** As in index.ts; the default, and any other `file:` URL, is read from disk. */
 export function init(module?: WasmSource): Promise<void> {
-  return instantiate(() => fromDisk(module ?? bundled()));
+  return instantiate(module, entry);
 }
 
 /** As in index.ts. */
@@ -35,5 +32,5 @@ export function initSync(module: BufferSource | WebAssembly.Module): void {
 
 /** As in index.ts. */
 export function createWatchCache(options: WatchCacheOptions = {}): WatchCache {
-  return openCache(options, { loaded, load: () => init(), onPanic });
+  return openCache(options, runtimeOf(entry));
 }

@@ -2,15 +2,16 @@ import { bindMethods } from "./bound.js";
 import { Delivery, Signal } from "./delivery.js";
 import { abortError, closedError, toError, WatchCacheError } from "./errors.js";
 import { InformerImpl } from "./informer.js";
+import type { Loading } from "./loader.js";
 import { ObjectTable } from "./objects.js";
-import type { RawMetrics, RawModule, RawResource } from "./raw.js";
+import type { RawMetrics, RawResource } from "./raw.js";
+import type { MetricLabels, Open, ResourceHost } from "./resource-host.js";
 import { sameStatus, toStatus } from "./status.js";
 import { StableArrays } from "./stable-arrays.js";
 import type { Ticker } from "./ticker.js";
 import type {
   DeleteOptions,
   GetOptions,
-  IndexFunction,
   Informer,
   InformerOptions,
   List,
@@ -27,33 +28,10 @@ import type {
 import { Usage } from "./use.js";
 import { SharedViews, type ViewHost } from "./shared-view.js";
 import { ViewImpl } from "./view.js";
+import { Wanting } from "./wanting.js";
 import { WatcherHandle } from "./watch-handle.js";
 import { WatcherImpl } from "./watcher.js";
 import { changer, givenBy, toDocument } from "./write.js";
-
-/** What a resource needs of its cache. */
-export interface ResourceHost {
-  readonly ticker: Ticker;
-  readonly linger: number;
-  readonly debug: boolean;
-  report(error: unknown): void;
-  warn(message: string): void;
-  /** The functions that make index values. */
-  readonly indexers: readonly IndexFunction[];
-  /** The WebAssembly, when it is there. */
-  loaded(): RawModule | undefined;
-  load(): Promise<unknown>;
-  /** A call failed: whether because the instance is poisoned. */
-  checkPoison(): void;
-  opened(resource: ResourceImpl<any>): void;
-  dropped(resource: ResourceImpl<any>): void;
-  closed(resource: ResourceImpl<any>): void;
-  /** It is to be found again as long as the cache lives. */
-  kept(resource: ResourceImpl<any>): void;
-}
-
-/** Opens the resource in the core, without starting it. */
-export type Open = (module: RawModule, delivery: Delivery) => RawResource;
 
 interface Session {
   readonly raw: RawResource;
@@ -69,13 +47,6 @@ interface Session {
  * A resource as users hold it. The core's half, a session, comes with the first use and goes after the last; watchers and views that were
  * made before it are registered when it comes.
  */
-/** What tells the metrics of resources apart, beside their names. */
-export interface MetricLabels {
-  readonly group: string;
-  /** Empty for all of the resource. */
-  readonly scope: string;
-}
-
 export class ResourceImpl<T> extends EventTarget implements ViewHost {
   readonly name: string;
   readonly labels: MetricLabels;
@@ -89,8 +60,8 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   readonly #pending = new Set<(error: WatchCacheError) => void>();
   readonly #arrays = new StableArrays<T>();
   readonly #values = new Map<string, readonly string[]>();
+  readonly #wanting: Wanting;
   #session: Session | undefined;
-  #loading: Promise<void> | undefined;
   #error: WatchCacheError | undefined;
   #poison: WatchCacheError | undefined;
   #paused = false;
@@ -104,6 +75,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     this.labels = labels;
     this.#host = host;
     this.#open = open;
+    this.#wanting = new Wanting(host.runtime, (loading) => this.#loading(loading));
     this.#usage = new Usage(
       host.linger,
       () => this.#goIdle(),
@@ -114,11 +86,9 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   // -------------------------------------------------------------------------------------- reading
 
   get status(): ResourceStatus {
-    let status = toStatus(this.#session?.raw, this.#status, this.name);
-    const phase = this.#phase(status.phase);
-    if (phase !== status.phase || this.#error !== undefined) {
-      status = { ...status, phase, ...(this.#error === undefined ? {} : { error: this.#error }) };
-    }
+    const core = toStatus(this.#session?.raw, this.#status, this.name);
+    const error = this.#error === undefined ? {} : { error: this.#error };
+    const status = { ...core, ...this.#wanting.state, phase: this.#phase(core.phase), ...error };
     if (this.#status === undefined || !sameStatus(this.#status, status)) this.#status = Object.freeze(status);
     return this.#status;
   }
@@ -185,7 +155,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     this.#watchers.set(watcher, this.acquire());
     const session = this.#use();
     if (session !== undefined) watcher.attach(session.raw, session.delivery);
-    else if (this.#error !== undefined && this.#loading === undefined) watcher.fail(this.#error);
+    else if (this.#error !== undefined) watcher.fail(this.#error);
     return handle;
   }
 
@@ -248,6 +218,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     this.#paused = false;
     // Without a user it ends as after a read.
     this.#usage.touch();
+    this.#host.runtime.hasten();
     const session = this.#use();
     if (session !== undefined) this.#call(() => session.raw.resume());
     this.#announce("status");
@@ -257,6 +228,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     if (this.#closed) return;
     this.#closed = true;
     this.#error = undefined;
+    this.#wanting.end();
     for (const informer of [...this.#informers]) informer.stop();
     this.#drop();
     // After the core, which then knows how far each watch had come.
@@ -399,7 +371,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   #use(): Session | undefined {
     const session = this.#ensure();
     if (session === undefined) {
-      if (this.#poison === undefined && this.#host.loaded() === undefined) this.#load();
+      if (this.#poison === undefined && this.#host.runtime.loaded() === undefined) this.#wanting.begin();
       return undefined;
     }
     if (this.#paused) return session;
@@ -423,7 +395,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
   /** The session, not necessarily started; undefined while there is no WebAssembly, and when it could not be opened. */
   #ensure(): Session | undefined {
     if (this.#session !== undefined || this.#poison !== undefined) return this.#session;
-    const module = this.#host.loaded();
+    const module = this.#host.runtime.loaded();
     if (module === undefined) return undefined;
     try {
       let objects!: ObjectTable;
@@ -445,24 +417,28 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
     return this.#session;
   }
 
-  #load(): void {
-    if (this.#loading !== undefined) return;
+  /** The page's WebAssembly has come further, or no further. */
+  #loading({ phase, error }: Loading): void {
+    if (phase === "failed") {
+      // It may still be tried again, as others ask. What fails now has failed, and is told once.
+      if (this.#error === error) this.#end(error!);
+      else this.#failed(error!);
+      return;
+    }
     this.#error = undefined;
-    this.#loading = this.#host.load().then(
-      () => {
-        this.#loading = undefined;
-        if (!this.#closed) this.#use();
-      },
-      (error: unknown) => {
-        this.#loading = undefined;
-        if (!this.#closed) this.#failed(toError(error, this.name));
-      },
-    );
+    if (phase === "loaded") {
+      this.#wanting.end();
+      this.#use();
+    }
     this.#announce("status");
   }
 
   #goIdle(): void {
     const session = this.#session;
+    if (this.#wanting.state !== undefined) {
+      this.#wanting.end();
+      this.#announce("status");
+    }
     if (session === undefined || !session.started || session.idle || this.#paused) return;
     session.idle = true;
     this.#call(() => session.raw.goIdle());
@@ -492,11 +468,16 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 
   #failed(error: WatchCacheError): void {
     this.#error = error;
+    this.#end(error);
+    this.#announce("status");
+    this.#announce("error");
+  }
+
+  /** Ends what waits. */
+  #end(error: WatchCacheError): void {
     for (const watcher of [...this.#watchers.keys()]) watcher.fail(error);
     for (const informer of [...this.#informers]) informer.fail(error);
     this.#rejectPending(error);
-    this.#announce("status");
-    this.#announce("error");
   }
 
   // -------------------------------------------------------------------------------------- helpers
@@ -555,7 +536,7 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
       if (!open) release();
 
       const ask = async () => {
-        while (this.#session === undefined && this.#loading !== undefined) await this.#loading;
+        if (open && this.#wanting.state !== undefined) await this.#wanting.over();
         const session = open ? this.#use() : undefined;
         if (session === undefined) return fail(this.#error ?? closedError(this.name));
         const value = await question(session.raw, over);
@@ -576,8 +557,8 @@ export class ResourceImpl<T> extends EventTarget implements ViewHost {
 
   #phase(core: ResourceStatus["phase"]): ResourceStatus["phase"] {
     if (this.#closed) return "closed";
-    if (this.#loading !== undefined) return "loading";
     if (this.#error !== undefined) return "failed";
+    if (this.#wanting.state !== undefined) return "loading";
     if (this.#session === undefined) return this.#paused ? "paused" : "idle";
     if (this.#paused) return "paused";
     return core === "paused" ? "idle" : core;
