@@ -93,9 +93,7 @@ export class ModelModule {
         if (loading.phase === "idle") set({ ...loading, phase: "loading" });
         return () => void wanting.delete(listener);
       },
-      hasten() {
-        if (loading.phase === "failed") set({ phase: "loading", attempt: loading.attempt });
-      },
+      hasten: () => loading.phase === "failed" && set({ phase: "loading", attempt: loading.attempt }),
       onPanic: (listener) => {
         panics.add(listener);
         return () => panics.delete(listener);
