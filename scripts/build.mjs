@@ -7,6 +7,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { markBuild } from "./lib/build-mark.mjs";
 import { nativeEnvironment, wasmEnvironment } from "./lib/env.mjs";
 import { CommandFailed, main, say } from "./lib/fail.mjs";
 import { filesUnder, hashOf, isStamped, stamp } from "./lib/hash.mjs";
@@ -28,7 +29,7 @@ function withoutMachine(env) {
 async function buildWasm({ force = false, dev = false }) {
   const env = wasmEnvironment();
   const inputs = filesUnder(
-    ["src", "Cargo.toml", "Cargo.lock", ".cargo", "scripts/build.mjs", "scripts/lib/short-names.mjs"],
+    ["src", "Cargo.toml", "Cargo.lock", ".cargo", "scripts/build.mjs", "scripts/lib/build-mark.mjs", "scripts/lib/short-names.mjs"],
     (path) => !/\/src\/js\//.test(path),
   );
   const hash = hashOf(inputs, versions, dev, answer("rustc", ["--version"], env));
@@ -60,6 +61,7 @@ async function buildWasm({ force = false, dev = false }) {
     const [glue, ...types] = ["watchcache.js", "watchcache.d.ts", "watchcache_bg.wasm.d.ts"].map((name) => join(root, "dist/wasm", name));
     shortenNames(done.output, { glue, types });
   }
+  markBuild({ glue: join(root, "dist/wasm/watchcache.js"), wasm: join(root, WASM) });
   stamp("wasm", hash);
 }
 

@@ -1,8 +1,10 @@
 import { bindMethods } from "./bound.js";
 import type { Delivery } from "./delivery.js";
 import { closedError, reporter, WatchCacheError } from "./errors.js";
+import type { Runtime } from "./init.js";
 import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "./raw.js";
-import { type ResourceHost, ResourceImpl } from "./resource.js";
+import { ResourceImpl } from "./resource.js";
+import type { ResourceHost } from "./resource-host.js";
 import { baseUrl, readOptions, type Settings } from "./settings.js";
 import { readSpec, type Target } from "./spec.js";
 import { SafeTarget } from "./target.js";
@@ -22,15 +24,6 @@ import type {
 import { onWake } from "./wake.js";
 import { disposable } from "./watcher.js";
 
-/** Where the WebAssembly comes from. */
-export interface Runtime {
-  /** The module, when it is instantiated. */
-  loaded(): RawModule | undefined;
-  load(): Promise<unknown>;
-  /** Calls back when the instance has panicked; the returned function takes that back. */
-  onPanic(callback: (message: string) => void): () => void;
-}
-
 /** The cache behind `createWatchCache`. */
 export function openCache(options: WatchCacheOptions, runtime: Runtime): WatchCache {
   return new CacheImpl(options, runtime) as unknown as WatchCache;
@@ -43,8 +36,8 @@ class CacheImpl extends SafeTarget implements ResourceHost {
   readonly report: (error: unknown) => void;
   readonly warn: (message: string) => void;
   readonly indexers: readonly IndexFunction[];
+  readonly runtime: Runtime;
   readonly #settings: Settings;
-  readonly #runtime: Runtime;
   readonly #signal: WatchCacheOptions["signal"];
   /** Named once, one is held by who named it, and here only while it is open or kept. */
   readonly #resources = new Map<string, WeakRef<ResourceImpl<any>>>();
@@ -61,7 +54,7 @@ class CacheImpl extends SafeTarget implements ResourceHost {
 
   constructor(options: WatchCacheOptions, runtime: Runtime) {
     super();
-    this.#runtime = runtime;
+    this.runtime = runtime;
     this.#settings = readOptions(options, runtime);
     this.linger = this.#settings.linger;
     this.debug = this.#settings.debug;
@@ -76,7 +69,7 @@ class CacheImpl extends SafeTarget implements ResourceHost {
 
   resource<T extends ObjectLike = KubeObject>(spec: string | ResourceSpec | SourceSpec): Resource<T> {
     if (this.#closed) throw closedError();
-    const target = readSpec(spec, this.#runtime);
+    const target = readSpec(spec, this.runtime);
     let resource = this.#resources.get(target.key)?.deref();
     if (resource === undefined) {
       const start = (module: RawModule, delivery: Delivery) =>
@@ -89,7 +82,7 @@ class CacheImpl extends SafeTarget implements ResourceHost {
   }
 
   stats(): CacheStats {
-    const module = this.loaded();
+    const module = this.runtime.loaded();
     const resources: ResourceStats[] = [];
     for (const resource of this.#open) {
       const stats = resource.stats();
@@ -100,7 +93,7 @@ class CacheImpl extends SafeTarget implements ResourceHost {
   }
 
   metrics(): string {
-    const page = this.loaded()?.openMetrics();
+    const page = this.runtime.loaded()?.openMetrics();
     if (page === undefined) return "";
     try {
       const seen = new Map<string, number>();
@@ -127,26 +120,18 @@ class CacheImpl extends SafeTarget implements ResourceHost {
 
   // ------------------------------------------------------------------------ called by the resources
 
-  loaded(): RawModule | undefined {
-    return this.#runtime.loaded();
-  }
-
-  load(): Promise<unknown> {
-    return this.#runtime.load();
-  }
-
   checkPoison(): void {
-    const message = this.loaded()?.poisoned();
+    const message = this.runtime.loaded()?.poisoned();
     if (message !== undefined) this.#panicked(message);
   }
 
   opened(resource: ResourceImpl<any>): void {
     this.#open.add(resource);
     if (this.#stopListening !== undefined) return;
-    const forgetPanic = this.#runtime.onPanic((message) => this.#panicked(message));
+    const forgetPanic = this.runtime.onPanic((message) => this.#panicked(message));
     const forgetPage = onWake({
       wake: (slept) => {
-        this.loaded()?.slept(slept);
+        this.runtime.loaded()?.slept(slept);
         for (const open of [...this.#open]) open.wake();
       },
       hide: () => {

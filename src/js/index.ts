@@ -1,5 +1,5 @@
 import { openCache } from "./cache.js";
-import { instantiate, instantiateSync, loaded, onPanic } from "./init.js";
+import { instantiate, instantiateSync, runtimeOf } from "./init.js";
 import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
 
 export { WatchCacheError } from "./errors.js";
@@ -8,26 +8,31 @@ export { createInformerFactory } from "./factory.js";
 export type * from "./types.js";
 export { waitForSync } from "./wait.js";
 
-/** Beside this file; bundlers find it by this very expression. */
-function bundled(): URL {
-  return new URL("./wasm/watchcache_bg.wasm", import.meta.url);
-}
+const entry = {
+  /** Beside this file; bundlers find it by this very expression. */
+  bundled: () => new URL("./wasm/watchcache_bg.wasm", import.meta.url),
+};
 
 /**
- * Compiles the WebAssembly, once. The first use of a resource calls it; call it yourself to choose when, or where the bytes come from.
+ * Loads the WebAssembly, once. The first use of a resource does so by itself; call this to choose when, or where the bytes come from. An
+ * address that is given here is where resources look from then on.
+ *
+ * This is one try, which rejects when it fails, or the one that is under way. After a failure it takes part in the next, which it hastens.
+ * Resources do not need it to succeed: what waits for them goes on when any try does, and they try again and again while they are used.
  *
  * @param module Default: the `watchcache_bg.wasm` that is part of the package.
- * @throws {WatchCacheError} `network` when the bytes cannot be had, `decode` when they are no WebAssembly module or may not be compiled.
+ * @throws {WatchCacheError} `network` when the bytes cannot be had, `decode` when they are not this package's WebAssembly or may not be
+ *   compiled, `invalid` when there is another build's already. All copies of a build are the same: the first that is there is used.
  */
 export function init(module?: WasmSource): Promise<void> {
-  return instantiate(() => module ?? bundled());
+  return instantiate(module, entry);
 }
 
 /**
  * Compiles the WebAssembly at once, for tests and for hosts that have the bytes at hand. Browsers refuse this for large modules on the
  * main thread: prefer `init` there.
  *
- * @throws {WatchCacheError} `decode`.
+ * @throws {WatchCacheError} `decode`, and `invalid` when there is another build's already.
  */
 export function initSync(module: WasmBytes): void {
   instantiateSync(module);
@@ -39,5 +44,5 @@ export function initSync(module: WasmBytes): void {
  * @throws {WatchCacheError} `invalid` for an option that cannot be meant.
  */
 export function createWatchCache<Index extends string = never>(options: WatchCacheOptions<Index> = {}): WatchCache<Index | "namespace"> {
-  return openCache(options, { loaded, load: () => init(), onPanic });
+  return openCache(options, runtimeOf(entry));
 }

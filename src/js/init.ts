@@ -1,7 +1,10 @@
+import { type Entry, isModule, toLoadError, unusable } from "./compile.js";
 import { WatchCacheError } from "./errors.js";
+import { Loader, type Loading } from "./loader.js";
 import type { RawModule } from "./raw.js";
 import type { WasmBytes, WasmSource } from "./types.js";
 import load, {
+  build,
   buildInfo,
   checkGrammar,
   initSync,
@@ -15,56 +18,93 @@ import load, {
   slept,
 } from "./wasm/watchcache.js";
 
+export type { Entry } from "./compile.js";
+
+/** The page's WebAssembly, as its caches see it. */
+export interface Runtime {
+  /** The module, once it is instantiated. */
+  loaded(): RawModule | undefined;
+  /** How far it has come. */
+  readonly loading: Loading;
+  /** See `Loader.want`. */
+  want(onChange: () => void): () => void;
+  /** A user asks to try again now. */
+  hasten(): void;
+  /** Calls back when the instance has panicked; the returned function takes that back. */
+  onPanic(listener: (message: string) => void): () => void;
+}
+
 let module: RawModule | undefined;
-let ready: Promise<void> | undefined;
+/** While the host instantiates it in its own time. */
+let adopting: Promise<unknown> | undefined;
 const panicListeners = new Set<(message: string) => void>();
+const loader = new Loader({ check, adopt });
 
-/** The module, once it is instantiated. */
-export function loaded(): RawModule | undefined {
-  return module;
+/** One instance for all entries and caches of this copy of the package; what differs between entries is where it comes from. */
+export function runtimeOf(entry: Entry): Runtime {
+  return {
+    loaded: () => module,
+    get loading() {
+      return loader.state;
+    },
+    want: (onChange) => loader.want(onChange, entry),
+    hasten: () => loader.hasten(entry, true),
+    onPanic: (listener) => {
+      panicListeners.add(listener);
+      return () => panicListeners.delete(listener);
+    },
+  };
 }
 
-/**
- * Instantiates the WebAssembly, once: further calls get the same promise, whatever their source. After a failure the next call tries again.
- *
- * @throws {WatchCacheError} `network` when the bytes cannot be had, `decode` when they are no WebAssembly module or may not be compiled.
- */
-export function instantiate(source: () => WasmSource | Promise<WasmSource>): Promise<void> {
-  ready ??= begin(source).catch((error: unknown) => {
-    ready = undefined;
-    throw error;
-  });
-  return ready;
+/** See `init` of the entries. */
+export function instantiate(source: WasmSource | undefined, entry: Entry): Promise<void> {
+  return loader.load(source, entry);
 }
 
-async function begin(source: () => WasmSource | Promise<WasmSource>): Promise<void> {
-  try {
-    await load({ module_or_path: (await source()) as Exclude<WasmSource, Promise<Response>> });
-  } catch (error) {
-    throw loadError(error);
-  }
-  adopt();
-}
-
-/** Instantiates it at once. */
+/** See `initSync` of the entries. */
 export function instantiateSync(source: WasmBytes): void {
+  try {
+    const compiled = isModule(source) ? source : new WebAssembly.Module(source);
+    check(compiled);
+    if (module !== undefined) return;
+    if (adopting !== undefined)
+      throw new WatchCacheError("invalid", "init() is instantiating the WebAssembly already: wait for it instead");
+    initSync({ module: compiled });
+  } catch (error) {
+    const failure = toLoadError(error);
+    if (module === undefined) throw failure;
+    throw new WatchCacheError("invalid", `there is a WebAssembly already, and this is another: ${failure.message}`, { cause: error });
+  }
+  adopted();
+  loader.arrived();
+}
+
+function check(compiled: WebAssembly.Module): void {
+  const [section] = WebAssembly.Module.customSections(compiled, "watchcache");
+  if (section === undefined) throw unusable("it is not the one of this package");
+  if (new TextDecoder().decode(section) !== build) throw unusable("it is of another build of the package than this script");
+}
+
+/** wasm-bindgen's glue would let a second instance take the place of the first, whose objects would then read the memory of another. */
+async function adopt(compiled: WebAssembly.Module): Promise<void> {
   if (module !== undefined) return;
   try {
-    initSync({ module: source });
+    if (adopting === undefined) initSync({ module: compiled });
   } catch (error) {
-    throw loadError(error);
+    // On their main thread some browsers instantiate large modules only in their own time. By `initSync` they then refuse them as well, so
+    // that nothing comes in between.
+    if (!(error instanceof RangeError)) throw error;
+    adopting = load({ module_or_path: compiled });
   }
-  adopt();
-  ready = Promise.resolve();
+  try {
+    await adopting;
+  } finally {
+    adopting = undefined;
+  }
+  adopted();
 }
 
-/** Calls back when the instance has panicked; the returned function takes that back. */
-export function onPanic(listener: (message: string) => void): () => void {
-  panicListeners.add(listener);
-  return () => panicListeners.delete(listener);
-}
-
-function adopt(): void {
+function adopted(): void {
   if (module !== undefined) return;
   module = {
     openKubernetes,
@@ -84,16 +124,4 @@ function adopt(): void {
       for (const listener of [...panicListeners]) listener(message);
     });
   });
-}
-
-function loadError(error: unknown): WatchCacheError {
-  const message = error instanceof Error ? error.message : String(error);
-  const unusable = error instanceof WebAssembly.CompileError || error instanceof WebAssembly.LinkError;
-  return unusable
-    ? new WatchCacheError(
-        "decode",
-        `the WebAssembly cannot be used: ${message} (does its address answer with watchcache_bg.wasm, and does the page's policy allow 'wasm-unsafe-eval'?)`,
-        { cause: error },
-      )
-    : new WatchCacheError("network", `the WebAssembly cannot be loaded: ${message}`, { cause: error, retryable: true });
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 
 import { openCache } from "./cache.js";
-import { instantiate, instantiateSync, loaded, onPanic } from "./init.js";
+import { instantiate, instantiateSync, runtimeOf } from "./init.js";
 import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
 
 export { WatchCacheError } from "./errors.js";
@@ -13,18 +13,15 @@ export { waitForSync } from "./wait.js";
 // The same exports as index.ts. They are functions of this file, not re-exports with a default set on the side: the package is marked free
 // of side effects, so a bundler may leave out what merely runs.
 
-/** Node's fetch reads no files. */
-async function fromDisk(source: WasmSource): Promise<WasmSource> {
-  return source instanceof URL && source.protocol === "file:" ? readFile(source) : source;
-}
-
-function bundled(): URL {
-  return new URL("./wasm/watchcache_bg.wasm", import.meta.url);
-}
+const entry = {
+  bundled: () => new URL("./wasm/watchcache_bg.wasm", import.meta.url),
+  /** Node's fetch reads no files. */
+  read: (file: URL) => readFile(file),
+};
 
 /** As in index.ts; the default, and any other `file:` URL, is read from disk. */
 export function init(module?: WasmSource): Promise<void> {
-  return instantiate(() => fromDisk(module ?? bundled()));
+  return instantiate(module, entry);
 }
 
 /** As in index.ts. */
@@ -34,5 +31,5 @@ export function initSync(module: WasmBytes): void {
 
 /** As in index.ts. */
 export function createWatchCache<Index extends string = never>(options: WatchCacheOptions<Index> = {}): WatchCache<Index | "namespace"> {
-  return openCache(options, { loaded, load: () => init(), onPanic });
+  return openCache(options, runtimeOf(entry));
 }

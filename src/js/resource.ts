@@ -2,9 +2,11 @@ import { bindMethods } from "./bound.js";
 import { Delivery, Signal } from "./delivery.js";
 import { abortError, closedError, pausedError, toError, WatchCacheError } from "./errors.js";
 import { InformerImpl } from "./informer.js";
+import type { Loading } from "./loader.js";
 import { ObjectTable } from "./objects.js";
 import { callback, checkView, DELETE, GET, INFORMER, LIST, read, REFRESH, SIGNAL, text, texts, WATCH } from "./options.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
+import type { MetricLabels, Open, ResourceHost } from "./resource-host.js";
 import { StatusTeller, told, type Told } from "./status.js";
 import { SafeTarget } from "./target.js";
 import { StableArrays } from "./stable-arrays.js";
@@ -12,7 +14,6 @@ import type { Ticker } from "./ticker.js";
 import type {
   DeleteOptions,
   GetOptions,
-  IndexFunction,
   Informer,
   InformerOptions,
   List,
@@ -31,40 +32,10 @@ import { Usage } from "./use.js";
 import { SharedViews, type ViewHost } from "./shared-view.js";
 import { valuesOf } from "./values.js";
 import { ViewImpl } from "./view.js";
+import { Wanting } from "./wanting.js";
 import { WatcherHandle } from "./watch-handle.js";
 import { WatcherImpl } from "./watcher.js";
 import { changer, discard, discardAll, givenBy, toDocument } from "./write.js";
-
-/** What a resource needs of its cache. */
-export interface ResourceHost {
-  readonly ticker: Ticker;
-  readonly linger: number;
-  readonly debug: boolean;
-  report(error: unknown): void;
-  warn(message: string): void;
-  /** The functions that make index values. */
-  readonly indexers: readonly IndexFunction[];
-  /** The WebAssembly, when it is there. */
-  loaded(): RawModule | undefined;
-  load(): Promise<unknown>;
-  /** A call failed: whether because the instance is poisoned. */
-  checkPoison(): void;
-  opened(resource: ResourceImpl<any>): void;
-  dropped(resource: ResourceImpl<any>): void;
-  closed(resource: ResourceImpl<any>): void;
-  /** It is to be found again as long as the cache lives. */
-  kept(resource: ResourceImpl<any>): void;
-}
-
-/** Opens the resource in the core, without starting it. */
-export type Open = (module: RawModule, delivery: Delivery) => RawResource;
-
-/** What tells the metrics of resources apart, beside their names. */
-export interface MetricLabels {
-  readonly group: string;
-  /** Empty for all of the resource. */
-  readonly scope: string;
-}
 
 interface Session {
   readonly raw: RawResource;
@@ -93,8 +64,8 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   readonly #pending = new Set<(error: WatchCacheError) => void>();
   readonly #arrays = new StableArrays<T>();
   readonly #values = new Map<string, readonly string[]>();
+  readonly #wanting: Wanting;
   #session: Session | undefined;
-  #loading: Promise<void> | undefined;
   #error: WatchCacheError | undefined;
   /** What no later try can mend: mistakes of configuration, a lost instance. */
   #final: WatchCacheError | undefined;
@@ -108,6 +79,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     this.labels = labels;
     this.#host = host;
     this.#open = open;
+    this.#wanting = new Wanting(host.runtime, (loading) => this.#loading(loading));
     this.#usage = new Usage(
       host.linger,
       () => this.#goIdle(),
@@ -199,7 +171,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     this.#watchers.set(watcher, this.acquire());
     const session = this.#use();
     if (session !== undefined) watcher.attach(session.raw, session.delivery);
-    else if (this.#error !== undefined && this.#loading === undefined) watcher.fail(this.#error);
+    else if (this.#error !== undefined) watcher.fail(this.#error);
     return handle;
   }
 
@@ -270,6 +242,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     this.#paused = false;
     // Without a user it ends as after a read.
     this.#usage.touch();
+    this.#host.runtime.hasten();
     const session = this.#use();
     if (session !== undefined) this.#call(() => session.raw.resume());
     this.#teller.now();
@@ -279,6 +252,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     if (this.#closed) return;
     this.#closed = true;
     this.#error = undefined;
+    this.#wanting.end();
     for (const informer of [...this.#informers]) informer.stop();
     this.#drop();
     // After the core, which then knows how far each watch had come.
@@ -291,7 +265,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   // ------------------------------------------------------------- called by views, watchers, delivery
 
-  readonly loaded = (): RawModule | undefined => this.#host.loaded();
+  readonly loaded = (): RawModule | undefined => this.#host.runtime.loaded();
 
   get ticker(): Ticker {
     return this.#host.ticker;
@@ -361,7 +335,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   /** What its status is made of, at this moment. */
   told(): Told {
-    const own = { closed: this.#closed, loading: this.#loading !== undefined, paused: this.#paused, error: this.#error };
+    const own = { closed: this.#closed, loading: this.#wanting.state, paused: this.#paused, error: this.#error };
     return told(this.#session?.raw, own, this.name);
   }
 
@@ -424,7 +398,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   #use(): Session | undefined {
     const session = this.#ensure();
     if (session === undefined) {
-      if (this.#final === undefined && this.#host.loaded() === undefined) this.#load();
+      if (this.#final === undefined && this.#host.runtime.loaded() === undefined) this.#wanting.begin();
       return undefined;
     }
     if (this.#paused) return session;
@@ -449,7 +423,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   /** The session, not necessarily started; undefined while there is no WebAssembly, and when it could not be opened: that is told once. */
   #ensure(): Session | undefined {
     if (this.#session !== undefined || this.#final !== undefined) return this.#session;
-    const module = this.#host.loaded();
+    const module = this.#host.runtime.loaded();
     if (module === undefined) return undefined;
     try {
       let objects!: ObjectTable;
@@ -472,24 +446,28 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     return this.#session;
   }
 
-  #load(): void {
-    if (this.#loading !== undefined) return;
+  /** The page's WebAssembly has come further, or no further. */
+  #loading({ phase, error }: Loading): void {
+    if (phase === "failed") {
+      // It may still be tried again, as others ask. What fails now has failed, and is told once.
+      if (this.#error === error) this.#end(error!);
+      else this.#failed(error!);
+      return;
+    }
     this.#error = undefined;
-    this.#loading = this.#host.load().then(
-      () => {
-        this.#loading = undefined;
-        if (!this.#closed) this.#use();
-      },
-      (error: unknown) => {
-        this.#loading = undefined;
-        if (!this.#closed) this.#failed(toError(error, this.name));
-      },
-    );
+    if (phase === "loaded") {
+      this.#wanting.end();
+      this.#use();
+    }
     this.#announce("status");
   }
 
   #goIdle(): void {
     const session = this.#session;
+    if (this.#wanting.state !== undefined) {
+      this.#wanting.end();
+      this.#announce("status");
+    }
     if (session === undefined || !session.started || session.idle || this.#paused) return;
     session.idle = true;
     this.#call(() => session.raw.goIdle());
@@ -519,11 +497,16 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   #failed(error: WatchCacheError): void {
     this.#error = error;
+    this.#end(error);
+    this.#announce("status");
+    this.#announce("error");
+  }
+
+  /** Ends what waits. */
+  #end(error: WatchCacheError): void {
     for (const watcher of [...this.#watchers.keys()]) watcher.fail(error);
     for (const informer of [...this.#informers]) informer.fail(error);
     this.#rejectPending(error);
-    this.#announce("status");
-    this.#announce("error");
   }
 
   // -------------------------------------------------------------------------------------- helpers
@@ -586,7 +569,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
       const ask = async () => {
         const empty = this.#session?.raw.status().resourceVersion === undefined;
         if (waits && this.#paused && empty) throw pausedError(this.name);
-        while (this.#session === undefined && this.#loading !== undefined) await this.#loading;
+        if (open && this.#wanting.state !== undefined) await this.#wanting.over();
         const session = open ? this.#use() : undefined;
         if (session === undefined) return fail(this.#error ?? closedError(this.name));
         const value = await question(session.raw, over);

@@ -33,7 +33,8 @@ export type Index = { readonly name: string } & (
   { readonly path: Path; readonly values?: undefined } | { readonly path?: undefined; readonly values: IndexFunction }
 );
 
-const RETRY: RetryOptions = { initialMs: 800, factor: 2, capMs: 30_000, jitter: 1, resetAfterMs: 120_000 };
+/** The waits between tries, where nothing else is said. */
+export const RETRY: RetryOptions = { initialMs: 800, factor: 2, capMs: 30_000, jitter: 1, resetAfterMs: 120_000 };
 
 /**
  * @param judge judges paths, if its core is there

@@ -1,5 +1,5 @@
 import { invalid, type Judge, read, SOURCE, SPEC, text } from "./options.js";
-import type { MetricLabels } from "./resource.js";
+import type { MetricLabels } from "./resource-host.js";
 import type { ResourceSpec, Source, SourceSpec } from "./types.js";
 
 /** A resource spec, read: what it is called, what it is identified by, and where it is. */

@@ -1,4 +1,5 @@
 import { toError, type WatchCacheError } from "./errors.js";
+import type { Loading } from "./loader.js";
 import { deepFreeze } from "./objects.js";
 import type { RawResource, RawStatus } from "./raw.js";
 import type { ResourceStatus } from "./status-types.js";
@@ -56,7 +57,8 @@ export class StatusTeller {
 /** What the facade knows of a resource. */
 interface Own {
   readonly closed: boolean;
-  readonly loading: boolean;
+  /** While it waits for the WebAssembly. */
+  readonly loading: Loading | undefined;
   readonly paused: boolean;
   readonly error: WatchCacheError | undefined;
 }
@@ -69,14 +71,18 @@ export function told(raw: RawResource | undefined, own: Own, resource: string): 
   } catch (error) {
     told = { ...NOT_OPEN, phase: "failed", error: toError(error, resource) };
   }
+  if (own.loading !== undefined) {
+    const { attempt, error, retryAt } = own.loading;
+    told = { ...told, attempt, error, retryAt };
+  }
   if (own.error !== undefined) told = { ...told, error: own.error, retryAt: undefined };
   return { ...told, phase: phaseOf(raw, own, told.phase) };
 }
 
 function phaseOf(raw: RawResource | undefined, own: Own, core: Told["phase"]): Told["phase"] {
   if (own.closed) return "closed";
-  if (own.loading) return "loading";
   if (own.error !== undefined) return "failed";
+  if (own.loading !== undefined) return "loading";
   if (raw === undefined || own.paused) return own.paused ? "paused" : "idle";
   return core === "paused" ? "idle" : core;
 }

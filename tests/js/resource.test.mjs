@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
 import { openCache } from "../../dist/cache.js";
+import { WatchCacheError } from "../../dist/errors.js";
 import { openModel, settle } from "./lib/open.mjs";
 import { ModelModule, pod, rawError } from "./lib/model.mjs";
 
@@ -44,16 +45,75 @@ test("what is asked before the WebAssembly is there is answered when it is", asy
   assert.equal(models.length, 1);
 });
 
-test("a WebAssembly that cannot be loaded fails everyone who waits, and the next use tries again", async () => {
+test("a WebAssembly that cannot be loaded now is a connection that fails: who waits goes on waiting, and the status tells until when", async () => {
   const { resource, runtime, models } = await openModel({ ready: false });
+  const told = [];
+  resource.addEventListener("status", ({ detail }) => {
+    resource.peek("a/x"); // a listener that reads makes no loop
+    told.push(`${detail.phase} ${detail.attempt} ${detail.retryAt ?? "now"} ${detail.error?.code ?? "well"}`);
+  });
+  const waiting = [resource.synced(), resource.list(), resource.watch().next()];
+  await settle();
+  const error = new WatchCacheError("network", "no answer", { retryable: true });
+  runtime.fail(error, 12_345);
+  await settle();
+  assert.equal(resource.status.error, error);
+  runtime.fail(error, 23_456);
+  await settle();
+  assert.deepEqual(told, ["loading 0 now well", "loading 1 12345 network", "loading 2 23456 network"]);
+  assert.equal(await Promise.race([...waiting, "nothing"]), "nothing");
+  runtime.arrive();
+  models[0].sync([pod("a/x", 1)], "10");
+  await Promise.all(waiting);
+  const { phase, attempt, retryAt } = resource.status;
+  assert.deepEqual([phase, attempt, retryAt, resource.status.error], ["live", 0, undefined, undefined]);
+  assert.equal(runtime.wanted(), 0);
+});
+
+test("nobody who uses it: the WebAssembly is wanted no longer, and what was closed rejects", async (t) => {
+  t.after(() => mock.timers.reset());
+  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000_000 });
+  const { resource, runtime, cache } = await openModel({ ready: false, options: { linger: 5_000 } });
+  const error = new WatchCacheError("network", "no answer", { retryable: true });
+  resource.peek("a/x");
+  runtime.fail(error, 2_000_000);
+  assert.equal(runtime.wanted(), 1);
+  mock.timers.tick(5_000);
+  assert.equal(runtime.wanted(), 0);
+  assert.equal(resource.status.phase, "idle");
+  const asked = [resource.synced(), resource.get("a/x")];
+  assert.equal(resource.status.retryAt, 2_000_000);
+  mock.timers.tick(50_000);
+  assert.equal(runtime.wanted(), 1, "a promise that waits is a user");
+  void cache.close();
+  for (const outcome of await Promise.allSettled(asked)) assert.equal(outcome.reason?.code, "closed");
+  assert.equal(runtime.wanted(), 0);
+});
+
+test("a WebAssembly that can never be loaded fails everyone who waits, once, until somebody asks to try again", async () => {
+  const { resource, runtime, models } = await openModel({ ready: false });
+  const told = [];
+  resource.addEventListener("status", ({ detail }) => {
+    told.push(detail.phase);
+    resource.peek("a/x");
+  });
   const errors = [];
   resource.addEventListener("error", ({ detail }) => errors.push(detail.error));
   const waiting = [resource.synced(), resource.list(), resource.watch().next(), resource.watch().forEach(() => {})];
-  runtime.fail(rawError("network", "no answer"));
-  for (const outcome of await Promise.allSettled(waiting)) assert.equal(outcome.reason?.code, "network");
   await settle();
+  const error = new WatchCacheError("decode", "no module");
+  runtime.fail(error);
+  for (const outcome of await Promise.allSettled(waiting)) assert.equal(outcome.reason, error);
+  await settle(100);
   assert.equal(resource.status.phase, "failed");
-  assert.equal(errors[0], resource.status.error);
+  assert.deepEqual(errors, [error]);
+  assert.deepEqual(told, ["loading", "failed"]);
+  // Who comes later is told the same.
+  const late = [resource.synced(), resource.list(), resource.watch().next(), resource.informer().synced];
+  for (const outcome of await Promise.allSettled(late)) assert.equal(outcome.reason, error);
+  assert.equal(errors.length, 1);
+  resource.resume();
+  assert.equal(resource.status.phase, "loading");
   runtime.arrive();
   resource.peek("a/x");
   models[0].sync([], "10");

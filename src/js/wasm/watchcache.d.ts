@@ -17,3 +17,6 @@ export const onPanic: RawModule["onPanic"];
 export const slept: RawModule["slept"];
 export const memoryBytes: RawModule["memoryBytes"];
 export const buildInfo: RawModule["buildInfo"];
+
+/** What the module of the same build bears as its custom section `watchcache`: see scripts/lib/build-mark.mjs. */
+export const build: string;

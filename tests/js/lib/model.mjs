@@ -80,23 +80,37 @@ export class ModelModule {
 
   /** What the facade loads, and when. */
   runtime({ ready = true } = {}) {
-    const listeners = new Set();
-    let now = ready;
-    let settle;
-    const loading = new Promise((resolve, reject) => (settle = { resolve, reject }));
-    this.onPanic((message) => queueMicrotask(() => listeners.forEach((listener) => listener(message))));
+    const panics = new Set();
+    const wanting = new Set();
+    let loading = { phase: ready ? "loaded" : "idle", attempt: 0 };
+    const set = (next) => {
+      loading = next;
+      for (const changed of [...wanting]) if (wanting.has(changed)) changed();
+    };
+    this.onPanic((message) => queueMicrotask(() => panics.forEach((listener) => listener(message))));
     return {
-      loaded: () => (now ? this : undefined),
-      load: () => (now ? Promise.resolve() : loading),
+      loaded: () => (loading.phase === "loaded" ? this : undefined),
+      get loading() {
+        return loading;
+      },
+      want(changed) {
+        const listener = () => changed();
+        wanting.add(listener);
+        if (loading.phase === "idle") set({ ...loading, phase: "loading" });
+        return () => void wanting.delete(listener);
+      },
+      hasten: () => loading.phase === "failed" && set({ phase: "loading", attempt: loading.attempt }),
       onPanic: (listener) => {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
+        panics.add(listener);
+        return () => panics.delete(listener);
       },
-      arrive() {
-        now = true;
-        settle.resolve();
+      arrive: () => set({ phase: "loaded", attempt: 0 }),
+      /** A try has failed: for good, unless there is a time for the next one. */
+      fail(error, retryAt) {
+        const attempt = loading.attempt + 1;
+        set(retryAt === undefined ? { phase: "failed", attempt, error } : { phase: "waiting", attempt, error, retryAt });
       },
-      fail: (error) => settle.reject(error),
+      wanted: () => wanting.size,
     };
   }
 }

@@ -1,0 +1,149 @@
+import { WatchCacheError } from "./errors.js";
+import type { WasmSource } from "./types.js";
+
+
+/** What differs between the package's entries. */
+export interface Entry {
+  /** The source where nobody names one. */
+  bundled(): WasmSource;
+  /** Reads a file, where fetch cannot. */
+  read?(file: URL): Promise<BufferSource>;
+}
+
+/** The shortest module there is: a host that refuses this one refuses them all. */
+const EMPTY = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+
+/** Why this page may compile no WebAssembly at all, which nothing changes while it lives; undefined where it may. */
+export function forbidden(): WatchCacheError | undefined {
+  if (typeof WebAssembly !== "object") return unusable("this host has no WebAssembly");
+  try {
+    new WebAssembly.Module(EMPTY);
+  } catch (error) {
+    return unusable("the page's Content-Security-Policy forbids it: add 'wasm-unsafe-eval' to its script-src", error);
+  }
+  return undefined;
+}
+
+/** The absolute address of a source that has one. */
+export function addressOf(source: unknown): string | undefined {
+  if (typeof source === "string") {
+    try {
+      return new URL(source, typeof location === "object" ? location.href : undefined).href;
+    } catch {
+      return source;
+    }
+  }
+  if (source instanceof URL) return source.href;
+  const { url } = source as { url?: unknown };
+  return typeof url === "string" && url !== "" ? url : undefined;
+}
+
+/**
+ * Compiles it, in one try.
+ *
+ * @param again whether a cache on the way is to be asked no more than whether it is up to date
+ * @param check throws when it is some other module
+ * @throws {WatchCacheError} retryable where nothing but time may help.
+ */
+export async function compile(
+  given: Awaited<WasmSource>,
+  { read }: Entry,
+  again: boolean,
+  check: (module: WebAssembly.Module) => void,
+): Promise<WebAssembly.Module> {
+  const refused = forbidden();
+  if (refused !== undefined) throw refused;
+  try {
+    const module = async (response: Response) => checked(await fromResponse(response), check);
+    if (isModule(given)) return checked(given, check);
+    if (tagOf(given) === "Response") return await module(given as Response);
+    if (ArrayBuffer.isView(given) || tagOf(given).endsWith("ArrayBuffer"))
+      return checked(await WebAssembly.compile(given as BufferSource), check);
+    const address = given as URL | RequestInfo;
+    const href = addressOf(address)!;
+    if (read !== undefined && href.startsWith("file:")) return checked(await WebAssembly.compile(await fromDisk(read, href)), check);
+    try {
+      return await module(await get(address, again ? "no-cache" : "default"));
+    } catch (error) {
+      // A cache may hold what stood there before, and a connection may have ended early: both look like this once, and not twice.
+      if (!isDamaged(error)) throw error;
+      return await module(await get(address, "reload"));
+    }
+  } catch (error) {
+    throw toLoadError(error);
+  }
+}
+
+/** What a failure of loading is, as an error of this package. */
+export function toLoadError(error: unknown): WatchCacheError {
+  if (error instanceof WatchCacheError) return error;
+  const { name, message } = error instanceof Error ? error : { name: "", message: String(error) };
+  if (isDamaged(error)) return unusable(message, error);
+  if (name === "RangeError") {
+    return new WatchCacheError("out-of-memory", `there is no memory for the WebAssembly: ${message}`, { cause: error, retryable: true });
+  }
+  return unreachable(message, true, error);
+}
+
+/** The bytes were had, and are not what they should be. */
+export function unusable(message: string, cause?: unknown): WatchCacheError {
+  return new WatchCacheError("decode", `the WebAssembly cannot be used: ${message}`, { cause });
+}
+
+/** The bytes cannot be had. */
+export function unreachable(message: string, retryable: boolean, cause?: unknown): WatchCacheError {
+  return new WatchCacheError("network", `the WebAssembly cannot be loaded: ${message}`, { cause, retryable });
+}
+
+export function isModule(source: unknown): source is WebAssembly.Module {
+  return tagOf(source) === "WebAssembly.Module";
+}
+
+/** Test runners have realms of their own, in which `instanceof` tells nothing. */
+function tagOf(source: unknown): string {
+  return Object.prototype.toString.call(source).slice(8, -1);
+}
+
+function isDamaged(error: unknown): boolean {
+  if (error instanceof WatchCacheError) return error.code === "decode";
+  return error instanceof Error && (error.name === "CompileError" || error.name === "LinkError");
+}
+
+function checked(module: WebAssembly.Module, check: (module: WebAssembly.Module) => void): WebAssembly.Module {
+  check(module);
+  return module;
+}
+
+async function fromDisk(read: (file: URL) => Promise<BufferSource>, href: string): Promise<BufferSource> {
+  try {
+    return await read(new URL(href));
+  } catch (error) {
+    // No file comes into being by waiting for it.
+    throw unreachable((error as Error).message, false, error);
+  }
+}
+
+async function get(address: URL | RequestInfo, cache: RequestCache): Promise<Response> {
+  try {
+    return await fetch(address, { cache });
+  } catch (error) {
+    const { message } = error as Error;
+    const href = addressOf(address)!;
+    throw unreachable(`${message} (${href})`, !href.startsWith("file:"), error);
+  }
+}
+
+async function fromResponse(response: Response): Promise<WebAssembly.Module> {
+  const { url, status, headers } = response;
+  if (!response.ok) throw unreachable(`${url} answered with status ${status}`, true);
+  const type = headers.get("content-type") ?? "no content type";
+  try {
+    // Browsers keep what they have compiled from a stream. They do so for this type alone.
+    if (type === "application/wasm" && typeof WebAssembly.compileStreaming === "function") {
+      return await WebAssembly.compileStreaming(response);
+    }
+    return await WebAssembly.compile(await response.arrayBuffer());
+  } catch (error) {
+    throw isDamaged(error) ? unusable(`${url || "a response"} answered with ${type}: ${(error as Error).message}`, error) : error;
+  }
+}
