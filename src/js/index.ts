@@ -1,18 +1,9 @@
 import { openCache } from "./cache.js";
 import { instantiate, instantiateSync, loaded, onPanic, type WasmSource } from "./init.js";
 import type { WatchCache, WatchCacheOptions } from "./types.js";
+import { address } from "./wasm/address.js";
 
-export { WatchCacheError } from "./errors.js";
-export type { SelectorMistake, WatchCacheErrorCode } from "./errors.js";
-export { createInformerFactory } from "./factory.js";
-export type { WasmSource } from "./init.js";
-export type * from "./types.js";
-export { waitForSync } from "./wait.js";
-
-/** Beside this file; bundlers find it by this very expression. */
-function bundled(): URL {
-  return new URL("./wasm/watchcache_bg.wasm", import.meta.url);
-}
+export * from "./exports.js";
 
 /**
  * Compiles the WebAssembly, once. The first use of a resource calls it; call it yourself to choose when, or where the bytes come from.
@@ -21,7 +12,7 @@ function bundled(): URL {
  * @throws {WatchCacheError} `network` when the bytes cannot be had, `decode` when they are no WebAssembly module or may not be compiled.
  */
 export function init(module?: WasmSource): Promise<void> {
-  return instantiate(() => module ?? bundled());
+  return instantiate(() => module ?? address());
 }
 
 /**

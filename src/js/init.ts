@@ -1,5 +1,6 @@
 import { WatchCacheError } from "./errors.js";
 import type { RawModule } from "./raw.js";
+import { remedy } from "./remedy.js";
 import load, {
   buildInfo,
   initSync,
@@ -39,10 +40,12 @@ export function instantiate(source: () => WasmSource | Promise<WasmSource>): Pro
 }
 
 async function begin(source: () => WasmSource | Promise<WasmSource>): Promise<void> {
+  let asked: Exclude<WasmSource, Promise<Response>> | Response | undefined;
   try {
-    await load({ module_or_path: (await source()) as Exclude<WasmSource, Promise<Response>> });
+    asked = await source();
+    await load({ module_or_path: asked });
   } catch (error) {
-    throw loadError(error);
+    throw loadError(error, asked);
   }
   adopt();
 }
@@ -53,7 +56,7 @@ export function instantiateSync(source: BufferSource | WebAssembly.Module): void
   try {
     initSync({ module: source });
   } catch (error) {
-    throw loadError(error);
+    throw loadError(error, source);
   }
   adopt();
   ready = Promise.resolve();
@@ -86,14 +89,9 @@ function adopt(): void {
   });
 }
 
-function loadError(error: unknown): WatchCacheError {
+function loadError(error: unknown, asked: unknown): WatchCacheError {
   const message = error instanceof Error ? error.message : String(error);
   const unusable = error instanceof WebAssembly.CompileError || error instanceof WebAssembly.LinkError;
-  return unusable
-    ? new WatchCacheError(
-        "decode",
-        `the WebAssembly cannot be used: ${message} (does its address answer with watchcache_bg.wasm, and does the page's policy allow 'wasm-unsafe-eval'?)`,
-        { cause: error },
-      )
-    : new WatchCacheError("network", `the WebAssembly cannot be loaded: ${message}`, { cause: error, retryable: true });
+  const what = `the WebAssembly cannot be ${unusable ? "used" : "loaded"}: ${message}; ${remedy(message, asked)}`;
+  return new WatchCacheError(unusable ? "decode" : "network", what, { cause: error, retryable: !unusable });
 }

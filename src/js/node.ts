@@ -3,29 +3,18 @@ import { readFile } from "node:fs/promises";
 import { openCache } from "./cache.js";
 import { instantiate, instantiateSync, loaded, onPanic, type WasmSource } from "./init.js";
 import type { WatchCache, WatchCacheOptions } from "./types.js";
+import { address } from "./wasm/address.js";
 
-export { WatchCacheError } from "./errors.js";
-export type { WatchCacheErrorCode } from "./errors.js";
-export { createInformerFactory } from "./factory.js";
-export type { WasmSource } from "./init.js";
-export type * from "./types.js";
-export { waitForSync } from "./wait.js";
-
-// The same exports as index.ts. They are functions of this file, not re-exports with a default set on the side: the package is marked free
-// of side effects, so a bundler may leave out what merely runs.
+export * from "./exports.js";
 
 /** Node's fetch reads no files. */
 async function fromDisk(source: WasmSource): Promise<WasmSource> {
   return source instanceof URL && source.protocol === "file:" ? readFile(source) : source;
 }
 
-function bundled(): URL {
-  return new URL("./wasm/watchcache_bg.wasm", import.meta.url);
-}
-
 /** As in index.ts; the default, and any other `file:` URL, is read from disk. */
 export function init(module?: WasmSource): Promise<void> {
-  return instantiate(() => fromDisk(module ?? bundled()));
+  return instantiate(() => fromDisk(module ?? address()));
 }
 
 /** As in index.ts. */
