@@ -15,7 +15,8 @@ const DEFAULT_ADDRESS = /\n *if \(module_or_path === undefined\) \{\s*module_or_
 export function forgetAddress() {
   const glue = readFileSync(GLUE, "utf8");
   const without = glue.replace(DEFAULT_ADDRESS, "");
-  if (without.includes("import.meta")) throw new CommandFailed("the generated glue uses import.meta in a way that the build does not know.");
+  if (without.includes("import.meta"))
+    throw new CommandFailed("the generated glue uses import.meta in a way that the build does not know.");
   if (without !== glue) writeFileSync(GLUE, without);
 }
 

@@ -17,13 +17,14 @@ import load, {
 /** Where the WebAssembly's bytes come from: an address, a request, the bytes, a compiled module, or a response on its way. */
 export type WasmSource = URL | RequestInfo | BufferSource | WebAssembly.Module | Promise<Response>;
 
-let module: RawModule | undefined;
+// Not "module": Parcel wraps each file in a function that has a parameter of this name.
+let core: RawModule | undefined;
 let ready: Promise<void> | undefined;
 const panicListeners = new Set<(message: string) => void>();
 
 /** The module, once it is instantiated. */
 export function loaded(): RawModule | undefined {
-  return module;
+  return core;
 }
 
 /**
@@ -52,7 +53,7 @@ async function begin(source: () => WasmSource | Promise<WasmSource>): Promise<vo
 
 /** Instantiates it at once. */
 export function instantiateSync(source: BufferSource | WebAssembly.Module): void {
-  if (module !== undefined) return;
+  if (core !== undefined) return;
   try {
     initSync({ module: source });
   } catch (error) {
@@ -69,8 +70,8 @@ export function onPanic(listener: (message: string) => void): () => void {
 }
 
 function adopt(): void {
-  if (module !== undefined) return;
-  module = {
+  if (core !== undefined) return;
+  core = {
     openKubernetes,
     openSource,
     openMetrics,

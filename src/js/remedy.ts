@@ -18,8 +18,7 @@ export function remedy(why: string, asked: unknown): string {
     return `a bundle of this format does not know its own address: build an ES module (esbuild: --format=esm), ${ELSEWHERE}`;
   const address = addressOf(asked);
   if (!address) return "these must be the bytes of the same package's watchcache_bg.wasm";
-  if (address.startsWith("file:"))
-    return 'no page can read files: import "watchcache/inline" (in Jest with jsdom, or set testEnvironmentOptions: { customExportConditions: ["node"] })';
+  if (address.startsWith("file:")) return 'files cannot be fetched, here or in Jest\'s jsdom: import "watchcache/inline"';
   if (/\/node_modules\/(\.|watchcache\/)/.test(address))
     return 'Vite has moved the scripts away from it: set optimizeDeps: { exclude: ["watchcache"] } in its configuration';
   return address.endsWith("/watchcache_bg.wasm")

@@ -3,10 +3,9 @@ const OPTIMIZED = /(\/node_modules\/)\.[^/]+\/(?:.*\/)?deps\/[^/]+$/;
 
 /**
  * Beside this file. Bundlers find it by this very expression; where one leaves the expression as it is, the file is looked for beside the
- * bundle.
+ * bundle. Nothing is set on the URL: that of Next is read-only.
  */
 export function address(): URL {
   const url = new URL("./watchcache_bg.wasm", import.meta.url);
-  url.pathname = url.pathname.replace(OPTIMIZED, "$1watchcache/dist/wasm/watchcache_bg.wasm");
-  return url;
+  return OPTIMIZED.test(url.href) ? new URL(url.href.replace(OPTIMIZED, "$1watchcache/dist/wasm/watchcache_bg.wasm")) : url;
 }

@@ -23,9 +23,9 @@ export async function createPod(url, name) {
 }
 
 /** Opens an address in a browser of its own. What its console calls an error, and every request that failed, is in `noise`. */
-export async function openPage(url) {
+export async function openPage(url, options) {
   const browser = await chromium.launch(launchOptions());
-  const page = await browser.newPage();
+  const page = await browser.newPage(options);
   const noise = [];
   page.on("console", (message) => message.type() === "error" && noise.push(message.text()));
   page.on("pageerror", (error) => noise.push(String(error)));
@@ -36,13 +36,17 @@ export async function openPage(url) {
   return { page, noise, close: () => browser.close() };
 }
 
-const text = (page, selector) => page.locator(selector).textContent({ timeout: 1_000 }).catch(() => "");
+const text = (page, selector) =>
+  page
+    .locator(selector)
+    .textContent({ timeout: 1_000 })
+    .catch(() => "");
 
 /** The rows are there, one that is created appears, and the console has nothing to complain about. */
-export async function showsLiveRows(url, api) {
+export async function showsLiveRows(url, api, options) {
   const names = await podNames(api);
   assert.ok(names.length > 5, "the server has pods in the namespace");
-  const { page, noise, close } = await openPage(url);
+  const { page, noise, close } = await openPage(url, options);
   try {
     const shown = () => page.locator("#pods li").allTextContents();
     const wait = (total) =>
@@ -63,8 +67,8 @@ export async function showsLiveRows(url, api) {
 }
 
 /** The app shows no rows, and says why. Returns what it says. */
-export async function saysWhy(url) {
-  const { page, close } = await openPage(url);
+export async function saysWhy(url, options) {
+  const { page, close } = await openPage(url, options);
   try {
     await page.waitForFunction(() => document.querySelector("#error")?.textContent !== "", undefined, { timeout: 60_000 });
     return await text(page, "#error");

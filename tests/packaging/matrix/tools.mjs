@@ -25,12 +25,12 @@ async function answers(url) {
   }
 }
 
-/** Starts a development server and waits until it answers. Returns { url, close, said }. */
-export async function startDev(folder, command, { patience = 120_000 } = {}) {
+/** Starts a server and waits until it answers. Returns { url, close, said }. */
+export async function startServing(folder, command, { patience = 120_000 } = {}) {
   const port = await freePort();
   const [program, ...args] = command(port);
-  // A group of its own: most of these tools have children.
-  const child = spawn(program, args, { cwd: folder, env: toolEnvironment(folder), detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  // A group of its own: most of these tools have children. An open standard input: some end with it.
+  const child = spawn(program, args, { cwd: folder, env: toolEnvironment(folder), detached: true, stdio: "pipe" });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (output = (output + bytes).slice(-16_384)));
   const ended = new Promise((resolve) => child.once("close", resolve));
