@@ -19,7 +19,7 @@ export function remedy(why: string, asked: unknown): string {
   const address = addressOf(asked);
   if (!address) return "these must be the bytes of the same package's watchcache_bg.wasm";
   if (address.startsWith("file:")) return 'files cannot be fetched, here or in Jest\'s jsdom: import "watchcache/inline"';
-  if (/\/node_modules\/(\.|watchcache\/)/.test(address))
+  if (/\/node_modules\/|\/deps\/[^/]+$/.test(address))
     return 'Vite has moved the scripts away from it: set optimizeDeps: { exclude: ["watchcache"] } in its configuration';
   return address.endsWith("/watchcache_bg.wasm")
     ? `copy node_modules/watchcache/dist/wasm/watchcache_bg.wasm to ${address} (esbuild and Rollup do not by themselves), ${ELSEWHERE}`

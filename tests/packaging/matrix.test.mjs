@@ -1,9 +1,12 @@
-// Every bundler and every runner, each with the packed package in an app of its own. MATRIX selects: names, or `all`.
+// Every bundler and every runner, each with the packed package in an app of its own. A run takes one of each by turns; MATRIX selects
+// others: names with commas between them, or `all`.
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { bundlers, runners } from "./matrix/apps.mjs";
+import { beyond } from "./matrix/beyond.mjs";
+import { choose, turnNow } from "./matrix/choice.mjs";
 import { installApp, packForMatrix } from "./matrix/install.mjs";
 import { serve, showsLiveRows } from "./matrix/page.mjs";
 import { startServing, tool } from "./matrix/tools.mjs";
@@ -22,7 +25,8 @@ async function serves(t, folder, command) {
   await showsLiveRows(`${own.url}?server=${api.url}`, api.url);
 }
 
-const chosen = (process.env.MATRIX ?? "").split(",");
+const chosen = choose([Object.keys(bundlers), Object.keys(runners)], process.env.MATRIX, turnNow());
+console.log(`MATRIX=${chosen.join(",")}`);
 
 for (const [name, bundler] of Object.entries(bundlers)) {
   if (!chosen.includes(name)) continue;
@@ -41,8 +45,9 @@ for (const [name, bundler] of Object.entries(bundlers)) {
       await showsLiveRows(server.url, server.url, { bypassCSP: bundler.bypassCSP ?? false });
     });
 
-    if (!bundler.dev) return;
-    test("dev", (t) => serves(t, folder, bundler.dev));
+    if (bundler.dev) test("dev", (t) => serves(t, folder, bundler.dev));
+
+    for (const [title, attempt] of Object.entries(beyond[name] ?? {})) test(title, (t) => attempt(t, folder));
   });
 }
 

@@ -26,11 +26,11 @@ async function answers(url) {
 }
 
 /** Starts a server and waits until it answers. Returns { url, close, said }. */
-export async function startServing(folder, command, { patience = 120_000 } = {}) {
+export async function startServing(folder, command, { env = {}, patience = 120_000 } = {}) {
   const port = await freePort();
   const [program, ...args] = command(port);
   // A group of its own: most of these tools have children. An open standard input: some end with it.
-  const child = spawn(program, args, { cwd: folder, env: toolEnvironment(folder), detached: true, stdio: "pipe" });
+  const child = spawn(program, args, { cwd: folder, env: { ...toolEnvironment(folder), ...env }, detached: true, stdio: "pipe" });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (output = (output + bytes).slice(-16_384)));
   const ended = new Promise((resolve) => child.once("close", resolve));
