@@ -11,6 +11,7 @@ import { markBuild } from "./lib/build-mark.mjs";
 import { nativeEnvironment, wasmEnvironment } from "./lib/env.mjs";
 import { CommandFailed, main, say } from "./lib/fail.mjs";
 import { filesUnder, hashOf, isStamped, stamp } from "./lib/hash.mjs";
+import { forgetAddress, writeText } from "./lib/inline.mjs";
 import { root, versions } from "./lib/project.mjs";
 import { answer, must } from "./lib/run.mjs";
 import { SHORTEN, shortenNames } from "./lib/short-names.mjs";
@@ -85,6 +86,8 @@ async function buildFacade({ force = false }) {
 
 export async function build(options = {}) {
   await buildWasm(options);
+  forgetAddress();
+  writeText(WASM);
   await buildFacade(options);
 }
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // `npm test`: sets up what is missing, then runs every test, group by group, and fails at the end if one of them failed.
 // Names select groups:  npm test -- rust browser node page packaging
+// Of the matrix of bundlers and runners, packaging takes one of each by turns; MATRIX=all, or names, select others.
+//   --all   every group, the whole matrix, and the end-to-end tests against real servers (`npm run test:all`)
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "./build.mjs";
@@ -60,13 +62,23 @@ const groups = {
   },
   page: { title: "the demo page, driven by Playwright", run: () => nodeTest(under("tests/page"), "the demo page") },
   packaging: {
-    title: "the packed package in a fresh app",
+    title: "the packed package in fresh apps",
     run: () => nodeTest(under("tests/packaging"), "the package"),
   },
 };
 
+const servers = {
+  title: "end to end, against a real kube-apiserver and etcd",
+  run: () => run(process.execPath, ["scripts/test-servers.mjs"], { cwd: root, timeoutMs: 2 * GROUP_LIMIT_MS }),
+};
+
 await main(async () => {
-  const asked = process.argv.slice(2);
+  const all = process.argv.includes("--all");
+  if (all) {
+    process.env.MATRIX ??= "all";
+    groups.servers = servers;
+  }
+  const asked = process.argv.slice(2).filter((name) => name !== "--all");
   for (const name of asked) {
     if (!groups[name]) throw new SetupError(`there is no test group ${name}: choose from ${Object.keys(groups).join(", ")}.`);
   }
@@ -75,6 +87,9 @@ await main(async () => {
   await buildPage();
   const chosen = Object.entries(groups).filter(([name]) => asked.length === 0 || asked.includes(name));
   const failed = await summary(chosen.map(([, group]) => group));
-  console.log("\nNot part of this: `npm run test:servers`, the same end-to-end tests against a real kube-apiserver and etcd (needs Go).");
+  if (!all)
+    console.log(
+      "\nNot part of this: `npm run test:all`, which adds every bundler and runner, and a real kube-apiserver and etcd (needs Go).",
+    );
   if (failed > 0) throw new CommandFailed(`${failed} of ${chosen.length} test groups failed.`);
 });

@@ -1,4 +1,5 @@
 import { WatchCacheError } from "./errors.js";
+import { remedy } from "./remedy.js";
 import type { WasmSource } from "./types.js";
 
 
@@ -70,7 +71,9 @@ export async function compile(
       return await module(await get(address, "reload"));
     }
   } catch (error) {
-    throw toLoadError(error);
+    const { code, message, retryable, cause } = toLoadError(error);
+    const help = read !== undefined && addressOf(given)?.startsWith("file:") ? "" : `; ${remedy(message, given)}`;
+    throw new WatchCacheError(code, message + help, { retryable, cause });
   }
 }
 

@@ -1,17 +1,11 @@
 import { openCache } from "./cache.js";
 import { instantiate, instantiateSync, runtimeOf } from "./init.js";
 import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
+import { address } from "./wasm/address.js";
 
-export { WatchCacheError } from "./errors.js";
-export type { SelectorMistake, WatchCacheErrorCode } from "./errors.js";
-export { createInformerFactory } from "./factory.js";
-export type * from "./types.js";
-export { waitForSync } from "./wait.js";
+export * from "./exports.js";
 
-const entry = {
-  /** Beside this file; bundlers find it by this very expression. */
-  bundled: () => new URL("./wasm/watchcache_bg.wasm", import.meta.url),
-};
+const entry = { bundled: address };
 
 /**
  * Loads the WebAssembly, once. The first use of a resource does so by itself; call this to choose when, or where the bytes come from. An

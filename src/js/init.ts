@@ -34,7 +34,8 @@ export interface Runtime {
   onPanic(listener: (message: string) => void): () => void;
 }
 
-let module: RawModule | undefined;
+// Not "module": Parcel wraps each file in a function that has a parameter of this name.
+let core: RawModule | undefined;
 /** While the host instantiates it in its own time. */
 let adopting: Promise<unknown> | undefined;
 const panicListeners = new Set<(message: string) => void>();
@@ -43,7 +44,7 @@ const loader = new Loader({ check, adopt });
 /** One instance for all entries and caches of this copy of the package; what differs between entries is where it comes from. */
 export function runtimeOf(entry: Entry): Runtime {
   return {
-    loaded: () => module,
+    loaded: () => core,
     get loading() {
       return loader.state;
     },
@@ -66,13 +67,13 @@ export function instantiateSync(source: WasmBytes): void {
   try {
     const compiled = isModule(source) ? source : new WebAssembly.Module(source);
     check(compiled);
-    if (module !== undefined) return;
+    if (core !== undefined) return;
     if (adopting !== undefined)
       throw new WatchCacheError("invalid", "init() is instantiating the WebAssembly already: wait for it instead");
     initSync({ module: compiled });
   } catch (error) {
     const failure = toLoadError(error);
-    if (module === undefined) throw failure;
+    if (core === undefined) throw failure;
     throw new WatchCacheError("invalid", `there is a WebAssembly already, and this is another: ${failure.message}`, { cause: error });
   }
   adopted();
@@ -87,7 +88,7 @@ function check(compiled: WebAssembly.Module): void {
 
 /** wasm-bindgen's glue would let a second instance take the place of the first, whose objects would then read the memory of another. */
 async function adopt(compiled: WebAssembly.Module): Promise<void> {
-  if (module !== undefined) return;
+  if (core !== undefined) return;
   try {
     if (adopting === undefined) initSync({ module: compiled });
   } catch (error) {
@@ -105,8 +106,8 @@ async function adopt(compiled: WebAssembly.Module): Promise<void> {
 }
 
 function adopted(): void {
-  if (module !== undefined) return;
-  module = {
+  if (core !== undefined) return;
+  core = {
     openKubernetes,
     openSource,
     openMetrics,

@@ -1,6 +1,7 @@
 import { addressOf, compile, type Entry, forbidden, toLoadError, unreachable } from "./compile.js";
 import type { WasmSource } from "./types.js";
 import { WatchCacheError } from "./errors.js";
+import { remedy } from "./remedy.js";
 import { RETRY } from "./settings.js";
 import { onWake } from "./wake.js";
 
@@ -210,6 +211,6 @@ async function bundled(entry: Entry): Promise<WasmSource> {
     return entry.bundled();
   } catch (error) {
     const why = "the script has no address beside which it could lie, as in a worker or a page that is made of a text";
-    throw unreachable(`${why}: give its address to init(url), or import "watchcache/inline"`, false, error);
+    throw unreachable(`${why}; ${remedy("", undefined)}`, false, error);
   }
 }

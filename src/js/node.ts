@@ -3,18 +3,12 @@ import { readFile } from "node:fs/promises";
 import { openCache } from "./cache.js";
 import { instantiate, instantiateSync, runtimeOf } from "./init.js";
 import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
+import { address } from "./wasm/address.js";
 
-export { WatchCacheError } from "./errors.js";
-export type { SelectorMistake, WatchCacheErrorCode } from "./errors.js";
-export { createInformerFactory } from "./factory.js";
-export type * from "./types.js";
-export { waitForSync } from "./wait.js";
-
-// The same exports as index.ts. They are functions of this file, not re-exports with a default set on the side: the package is marked free
-// of side effects, so a bundler may leave out what merely runs.
+export * from "./exports.js";
 
 const entry = {
-  bundled: () => new URL("./wasm/watchcache_bg.wasm", import.meta.url),
+  bundled: address,
   /** Node's fetch reads no files. */
   read: (file: URL) => readFile(file),
 };

@@ -1,0 +1,1 @@
+export default { testMatch: ["**/*.spec.js"], testTimeout: 60_000 };

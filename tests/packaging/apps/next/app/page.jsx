@@ -1,0 +1,5 @@
+import { Pods } from "./pods";
+
+export default function Page() {
+  return <Pods />;
+}

@@ -1,0 +1,19 @@
+// What every app of the matrix shows: the rows of one namespace, live, as the README does it, and what is wrong when something is.
+import { createWatchCache } from "watchcache";
+
+/** A page of a development server names the API server in its address; a built page is served by it. */
+const server = new URLSearchParams(location.search).get("server") ?? location.origin;
+
+const pods = createWatchCache({ server }).resource("pods");
+const view = pods.view({ namespaces: ["shop"], orderBy: [{ path: "metadata.name" }], window: { offset: 0, limit: 500 } });
+const element = (id) => document.getElementById(id);
+
+view.subscribe(() => {
+  const rows = view.getSnapshot().map((pod) => Object.assign(document.createElement("li"), { textContent: pod.metadata.name }));
+  element("pods").replaceChildren(...rows);
+  element("total").textContent = String(view.total);
+});
+
+pods.addEventListener("status", () => {
+  element("error").textContent = pods.status.error?.message ?? "";
+});

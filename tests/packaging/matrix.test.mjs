@@ -1,0 +1,71 @@
+// Every bundler and every runner, each with the packed package in an app of its own. A run takes one of each by turns; MATRIX selects
+// others: names with commas between them, or `all`.
+import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import { bundlers, runners } from "./matrix/apps.mjs";
+import { beyond } from "./matrix/beyond.mjs";
+import { choose, turnNow } from "./matrix/choice.mjs";
+import { installApp, packForMatrix } from "./matrix/install.mjs";
+import { serve, showsLiveRows } from "./matrix/page.mjs";
+import { startServing, tool } from "./matrix/tools.mjs";
+
+let tarball;
+before(async () => {
+  tarball = await packForMatrix();
+});
+
+/** A server of the tool's own gives the page away; the API has another origin. */
+async function serves(t, folder, command) {
+  const api = await serve();
+  t.after(() => api.close());
+  const own = await startServing(folder, command);
+  t.after(() => own.close());
+  await showsLiveRows(`${own.url}?server=${api.url}`, api.url);
+}
+
+const chosen = choose([Object.keys(bundlers), Object.keys(runners)], process.env.MATRIX, turnNow());
+console.log(`MATRIX=${chosen.join(",")}`);
+
+for (const [name, bundler] of Object.entries(bundlers)) {
+  if (!chosen.includes(name)) continue;
+  describe(bundler.title, () => {
+    let folder;
+    before(async () => {
+      folder = await installApp(name, tarball);
+    });
+
+    test("build", async (t) => {
+      for (const command of bundler.build) assert.equal((await tool(folder, command)).code, 0, command.join(" "));
+      if (bundler.start) return serves(t, folder, bundler.start);
+      if (bundler.page) cpSync(join(folder, "index.html"), join(folder, bundler.out, "index.html"));
+      const server = await serve({ root: join(folder, bundler.out) });
+      t.after(() => server.close());
+      await showsLiveRows(server.url, server.url, { bypassCSP: bundler.bypassCSP ?? false });
+    });
+
+    if (bundler.dev) test("dev", (t) => serves(t, folder, bundler.dev));
+
+    for (const [title, attempt] of Object.entries(beyond[name] ?? {})) test(title, (t) => attempt(t, folder));
+  });
+}
+
+for (const [name, runner] of Object.entries(runners)) {
+  if (!chosen.includes(name)) continue;
+  describe(runner.title, () => {
+    let folder;
+    before(async () => {
+      folder = await installApp(name, tarball);
+    });
+
+    for (const file of runner.files) {
+      test(file, async (t) => {
+        const api = await serve();
+        t.after(() => api.close());
+        const { code, output } = await tool(folder, runner.run(`${file}.spec.js`), { env: { API_SERVER: api.url } });
+        assert.equal(code, 0, output);
+      });
+    }
+  });
+}

@@ -1,0 +1,74 @@
+// The apps of the matrix: how each tool is started, and where it leaves what it built. Their files are in tests/packaging/apps.
+
+/**
+ * @typedef {object} Bundler
+ * @property {string} title The tool as its users write it.
+ * @property {string[][]} build The commands of a build, one after another.
+ * @property {string} [out] The folder that a server gives away afterwards.
+ * @property {(port: number) => string[]} [start] The tool's own server for what it built, where that is no folder.
+ * @property {boolean} [page] The tool makes no HTML: the page is put there by hand.
+ * @property {boolean} [bypassCSP] The built page has scripts in itself, which the policy of the embedded server forbids.
+ * @property {(port: number) => string[]} [dev] The development server, where the tool has one.
+ */
+
+const HOST = "127.0.0.1";
+const vite = {
+  build: [["vite", "build"]],
+  out: "dist",
+  dev: (port) => ["vite", "--host", HOST, "--port", String(port), "--strictPort"],
+};
+const WASM = "node_modules/watchcache/dist/wasm/watchcache_bg.wasm";
+
+/** @type {Record<string, Bundler>} */
+export const bundlers = {
+  vite7: { title: "Vite 7", ...vite },
+  vite8: { title: "Vite 8", ...vite },
+  webpack: {
+    title: "webpack 5",
+    build: [["webpack"]],
+    out: "dist",
+    page: true,
+    dev: (port) => ["webpack", "serve", "--mode", "development", "--host", HOST, "--port", String(port)],
+  },
+  rspack: {
+    title: "Rspack",
+    build: [["rspack", "build"]],
+    out: "dist",
+    page: true,
+    dev: (port) => ["rspack", "serve", "--mode", "development", "--host", HOST, "--port", String(port)],
+  },
+  rollup: { title: "Rollup", build: [["rollup", "-c"]], out: "dist", page: true },
+  esbuild: {
+    title: "esbuild",
+    build: [
+      ["esbuild", "app.js", "--bundle", "--minify", "--format=esm", "--outdir=dist"],
+      ["cp", WASM, "dist/"],
+    ],
+    out: "dist",
+    page: true,
+    dev: (port) => ["esbuild", "app.js", "--bundle", "--format=esm", "--outdir=dist", "--servedir=dist", `--serve=${HOST}:${port}`],
+  },
+  parcel: {
+    title: "Parcel",
+    build: [["parcel", "build", "index.html", "--no-cache"]],
+    out: "dist",
+    bypassCSP: true,
+    dev: (port) => ["parcel", "serve", "index.html", "--no-cache", "--host", HOST, "--port", String(port)],
+  },
+  next: {
+    title: "Next",
+    build: [["next", "build"]],
+    start: (port) => ["next", "start", "--hostname", HOST, "--port", String(port)],
+    dev: (port) => ["next", "dev", "--hostname", HOST, "--port", String(port)],
+  },
+};
+
+/** Runners: the command that runs one file of tests. */
+export const runners = {
+  vitest: { title: "Vitest", files: ["node", "jsdom", "inline"], run: (file) => ["vitest", "run", file] },
+  jest: {
+    title: "Jest",
+    files: ["node", "inline", "remedy"],
+    run: (file) => ["node", "--experimental-vm-modules", "node_modules/.bin/jest", file],
+  },
+};
