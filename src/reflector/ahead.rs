@@ -275,14 +275,13 @@ impl Ahead {
         let reached = self.order.last().cloned().unwrap_or_default();
         let behind = (reached < list.version).then(|| list.version.clone());
         let standing = match self.way {
-            // Opened where a watch behind the list would be: that one.
-            Way::Opening(opening) => behind.is_none().then_some(Standing::Opening(opening)),
+            Way::Opening(opening) => Standing::Opening(opening, behind),
             Way::Open(stream) => {
-                Some(Standing::Open(OpenWatch { stream, opened: self.opened, from: Some(self.from), heard: self.heard, behind }))
+                Standing::Open(OpenWatch { stream, opened: self.opened, from: Some(self.from), heard: self.heard, behind })
             }
         };
         let version = list.version.max(reached);
-        (List { objects, version, quarantined: list.quarantined, ahead: self.order }, standing)
+        (List { objects, version, quarantined: list.quarantined, ahead: self.order }, Some(standing))
     }
 }
 

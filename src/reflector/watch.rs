@@ -45,7 +45,8 @@ impl OpenWatch {
 
 /// A watch that there is already when it is time to watch.
 pub(super) enum Standing {
-    Opening(LocalBoxFuture<'static, Result<FrameStream, Error>>),
+    /// Up to this version it brings what is known, if to any.
+    Opening(LocalBoxFuture<'static, Result<FrameStream, Error>>, Option<Version>),
     Open(OpenWatch),
 }
 
@@ -91,18 +92,18 @@ impl Reflector {
                     self.send(Incoming::Connection(Connection::Reconnecting { lost: lost.take() })).await?;
                 }
                 let mut watchdog = self.watchdog();
-                let opening = match standing.take() {
-                    Some(Standing::Opening(opening)) => opening,
+                let (opening, behind) = match standing.take() {
+                    Some(Standing::Opening(opening, behind)) => (opening, behind),
                     _ => {
                         let last = self.order.last().cloned().unwrap_or_default();
                         let request = self.watch_request(&last);
-                        self.source.watch(request)
+                        (self.source.watch(request), None)
                     }
                 };
                 match self.host.until(Listen::WATCHING, Some(&mut watchdog), opening).await {
                     Ok(Ok(stream)) => {
                         let from = self.order.last().cloned();
-                        self.opened(OpenWatch::new(stream, self.host.now(), from)).await?
+                        self.opened(OpenWatch { behind, ..OpenWatch::new(stream, self.host.now(), from) }).await?
                     }
                     Ok(Err(error)) => self.after_refusal(error),
                     Err(Stop::Closed) => return Err(Closed),
