@@ -158,34 +158,32 @@ fn a_list_that_begins_anew_drops_what_it_shows_already() {
     }
 }
 
-/// A watch that has not got as far as the list that began anew: what is on its way is known already.
+/// A watch that has not got as far as the list that began anew: what it has brought is old, and what is on its way is known already.
 #[test]
 fn what_is_on_its_way_to_a_list_that_shows_it_is_no_step_backwards() {
-    let rig = Rig::with(6, pages(4), 0, |upstream| {
-        fill(upstream, 12);
-        upstream.latency.set(SECOND);
-        upstream.bookmark_every.set(0);
-    });
-    until_page(&rig, 1);
-    let frames: Vec<_> = {
-        let writes = ["pod0003", "pod0004", "pod0003"].map(|name| {
-            rig.upstream.put("ns", name);
-            rig.upstream.log().last().map(frame).unwrap()
+    for (seed, pause) in (0..40).map(|seed| (seed, 400)).chain([(6, 30 * SECOND)]) {
+        let rig = Rig::with(seed, pages(4), 0, |upstream| {
+            fill(upstream, 12);
+            upstream.latency.set(SECOND);
+            upstream.bookmark_every.set(0);
         });
-        writes.into()
-    };
-    // The first page is older than those writes, and the list that follows is not.
-    rig.upstream.behind.set(3);
-    rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Drip(frames, 30 * SECOND));
-    until_page(&rig, 2);
-    rig.upstream.catch_up();
-    rig.upstream.expire_to(115);
-    rig.run(20 * SECOND).assert_whole();
-    assert_eq!((replacements(&rig), rig.watched_from()), (vec![(115, 12)], vec![112]));
-    // All three come, and are dropped; then it goes on.
-    rig.run(80 * SECOND).assert_whole();
-    let replay = rig.replay.borrow();
-    assert_eq!((replay.changes(), replay.errors(), rig.watches()), (vec![], vec![], 1));
+        until_page(&rig, 1);
+        let upstream = &rig.upstream;
+        let writes = [upstream.put("ns", "gone"), upstream.put("ns", "pod0003"), upstream.delete("ns", "gone")];
+        let frames = upstream.log().iter().filter(|write| writes.contains(&write.version)).map(frame).collect();
+        // The first page is older than those writes, and the list that follows is not.
+        upstream.behind.set(3);
+        upstream.watch_faults.borrow_mut().push_back(WatchFault::Drip(frames, pause));
+        until_page(&rig, 2);
+        upstream.catch_up();
+        upstream.expire_to(115);
+        rig.run(20 * SECOND).assert_whole();
+        assert_eq!((replacements(&rig), rig.watched_from()), (vec![(115, 12)], vec![112]));
+        // All three come in the end, and are dropped.
+        rig.run(3 * pause).assert_whole();
+        let replay = rig.replay.borrow();
+        assert_eq!((replay.changes(), replay.errors(), rig.watches()), (vec![], vec![], 1));
+    }
 }
 
 /// The list that began anew is of a replica that is behind: what lies between it and the watch would be missing.
