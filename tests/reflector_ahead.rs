@@ -166,17 +166,15 @@ fn what_is_on_its_way_to_a_list_that_shows_it_is_no_step_backwards() {
             fill(upstream, 12);
             upstream.latency.set(SECOND);
             upstream.bookmark_every.set(0);
+            // The first page is older than these writes, and the list that follows is not.
+            let writes = [upstream.put("ns", "gone"), upstream.put("ns", "pod0003"), upstream.delete("ns", "gone")];
+            let frames = upstream.log().iter().filter(|write| writes.contains(&write.version)).map(frame).collect();
+            upstream.behind.set(3);
+            upstream.watch_faults.borrow_mut().push_back(WatchFault::Drip(frames, pause));
         });
-        until_page(&rig, 1);
-        let upstream = &rig.upstream;
-        let writes = [upstream.put("ns", "gone"), upstream.put("ns", "pod0003"), upstream.delete("ns", "gone")];
-        let frames = upstream.log().iter().filter(|write| writes.contains(&write.version)).map(frame).collect();
-        // The first page is older than those writes, and the list that follows is not.
-        upstream.behind.set(3);
-        upstream.watch_faults.borrow_mut().push_back(WatchFault::Drip(frames, pause));
         until_page(&rig, 2);
-        upstream.catch_up();
-        upstream.expire_to(115);
+        rig.upstream.catch_up();
+        rig.upstream.expire_to(115);
         rig.run(20 * SECOND).assert_whole();
         assert_eq!((replacements(&rig), rig.watched_from()), (vec![(115, 12)], vec![112]));
         // All three come in the end, and are dropped.
