@@ -450,7 +450,7 @@ fn pg_04_objects_are_told_in_their_order_until_somebody_stops_or_a_page_fails() 
 }
 
 /// client-go's pager reads up to ten pages ahead of who takes them. Here the next page is asked for when the one before was handed over:
-/// never more than one request is open, and a stop leaves none behind.
+/// never more than one list is open beside the watch that goes on from it, and a stop leaves neither behind.
 #[test]
 fn pg_05_no_page_is_asked_for_before_the_one_before_it_was_handed_over() {
     let rig = Rig::with(77, pages(10), 0, |upstream| {
@@ -458,7 +458,7 @@ fn pg_05_no_page_is_asked_for_before_the_one_before_it_was_handed_over() {
         upstream.list_faults.borrow_mut().extend([ListFault::None, ListFault::Stall(40)]);
     });
     rig.run(MINUTE);
-    assert_eq!((rig.lists(), rig.upstream.connections(), rig.upstream.peak()), (2, 1, 1));
+    assert_eq!((rig.lists(), rig.watches(), rig.upstream.connections(), rig.upstream.peak()), (2, 1, 2, (1, 1)));
     rig.handle.close();
     rig.run(MINUTE);
     assert_eq!((rig.lists(), rig.upstream.connections()), (2, 0));

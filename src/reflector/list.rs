@@ -7,6 +7,7 @@ use std::rc::Rc;
 use futures::StreamExt;
 
 use super::control::{Listen, Stop};
+use super::order::Order;
 use super::{Closed, Reflector};
 use crate::cache::incoming::{Connection, Incoming, Quarantined};
 use crate::json::{Identity, ListHead, ListScanner};
@@ -29,6 +30,8 @@ pub(super) struct List {
     pub(super) version: Version,
     /// Those of its objects that cannot be taken, not for the first time.
     pub(super) quarantined: Vec<Quarantined>,
+    /// What of it came by a watch, while it was read.
+    pub(super) ahead: Order,
 }
 
 /// Why there is no list.
@@ -78,15 +81,20 @@ impl Reflector {
             let request = ListRequest { limit, continue_token: token.clone(), ..ListRequest::default() };
             match self.page(request, &mut progress).await {
                 Ok(head) => {
+                    let first = version.is_none();
                     let version = match &version {
                         Some(version) => version.clone(), // the first page's holds for all
                         None => version.insert(head_version(&head)?).clone(),
                     };
                     let Some(next) = head.continue_token else {
-                        return Ok(List { objects: progress.objects, version, quarantined: progress.quarantined });
+                        let Progress { objects, quarantined, .. } = progress;
+                        return Ok(List { objects, version, quarantined, ahead: Order::default() });
                     };
                     if !tokens.insert(next.clone()) {
                         return Err(Error::protocol("the list goes in circles: a page continues with the token of an earlier one").into());
+                    }
+                    if first {
+                        self.look_ahead(&version);
                     }
                     token = Some(next);
                     retries = 0;
@@ -112,14 +120,15 @@ impl Reflector {
         progress.page_start = progress.objects.len();
         progress.refused.clear();
         let mut watchdog = self.watchdog();
-        let mut body = match self.host.until(Listen::LISTING, Some(&mut watchdog), self.source.list(request)).await {
+        let answer = self.source.list(request);
+        let mut body = match self.beside(Listen::LISTING, Some(&mut watchdog), answer).await {
             Ok(answer) => answer?,
             Err(stop) => return Err(self.stopped(stop, "the server has not answered the list")),
         };
         let mut scanner = ListScanner::tolerant();
         loop {
             watchdog.feed(self.host.now());
-            let chunk = match self.host.until(Listen::LISTING, Some(&mut watchdog), body.next()).await {
+            let chunk = match self.beside(Listen::LISTING, Some(&mut watchdog), body.next()).await {
                 Ok(Some(chunk)) => chunk?,
                 Ok(None) => break,
                 Err(stop) => return Err(self.stopped(stop, "the list has stood still")),

@@ -15,18 +15,25 @@ pub(super) struct Watchdog {
     fed: Millis,
     /// Fed since the clock was last asked.
     fresh: bool,
+    expired: bool,
     timer: Option<LocalBoxFuture<'static, ()>>,
 }
 
 impl Watchdog {
     /// Starts now. Without a limit it never expires.
     pub(super) fn new(limit: Option<Millis>, now: Millis) -> Self {
-        Self { limit, fed: now, fresh: true, timer: None }
+        Self { limit, fed: now, fresh: true, expired: false, timer: None }
     }
 
     pub(super) fn feed(&mut self, now: Millis) {
         self.fed = now;
         self.fresh = true;
+        self.expired = false;
+    }
+
+    /// Whether it was seen to expire, and not fed since.
+    pub(super) fn is_expired(&self) -> bool {
+        self.expired
     }
 
     pub(super) fn poll_expired(&mut self, runtime: &dyn Runtime, cx: &mut Context<'_>) -> Poll<()> {
@@ -36,6 +43,7 @@ impl Watchdog {
             // Fed in this very turn, mostly: the clock need not be asked again.
             let now = if std::mem::take(&mut self.fresh) { self.fed } else { runtime.recent() };
             if now >= deadline {
+                self.expired = true;
                 return Poll::Ready(());
             }
             let timer = self.timer.get_or_insert_with(|| runtime.sleep(deadline - now));

@@ -8,9 +8,11 @@
 //!   [`Incoming::RoundEnded`], and a new list shows what was missed.
 //! - Versions only grow, across connections and replicas. A list that is older than what is held is not applied, unless somebody knows
 //!   that the server was reset, and says so ([`ReflectorHandle::reset`]).
-//! - There is never more than one connection, and none while it waits, is paused, or is closed.
+//! - There is never more than one connection, but for the watch that opens while a list of several pages is read; and none while it waits
+//!   for a round, is paused, or is closed.
 //! - Every interruption is told, with its error and the time of the next try.
 
+mod ahead;
 mod backoff;
 mod control;
 mod frame;
@@ -31,13 +33,14 @@ use futures::channel::mpsc;
 pub use self::backoff::Retry;
 pub use self::control::ReflectorHandle;
 
+use self::ahead::Ahead;
 use self::backoff::{Backoff, RetryWindow};
 use self::control::{Closed, Control, Host, Listen, Stop};
 use self::list::List;
 use self::liveness::Watchdog;
 use self::order::Order;
 use self::quarantine::Quarantine;
-use self::watch::OpenWatch;
+use self::watch::Standing;
 use crate::cache::incoming::{Connection, Incoming};
 use crate::json::FieldSet;
 use crate::object::Object;
@@ -50,6 +53,9 @@ const INTERNAL_ERROR_WINDOW_MS: Millis = 30_000;
 
 /// Watches are not asked to end sooner than after so many seconds: each end costs the server a new one.
 pub const LEAST_WATCH_SECONDS: u32 = 300;
+
+/// So many bytes of what a watch brings may wait for its list.
+const AHEAD_BYTES: usize = 64 << 20;
 
 /// How a reflector lists, watches and waits.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +75,8 @@ pub struct ReflectorConfig {
     /// `timeoutSeconds` of a watch is drawn between this and twice as much, so that many clients do not come back at the same moment. Not less than
     /// [`LEAST_WATCH_SECONDS`], whatever is asked for.
     pub watch_timeout_seconds: u32,
+    /// How many bytes of changes may wait, merged by key, while the pages of a list are read. A watch that brings more is let go.
+    pub ahead_bytes: usize,
     /// Of all that is random here.
     pub seed: u64,
 }
@@ -81,6 +89,7 @@ impl Default for ReflectorConfig {
             idle_timeout_ms: 90_000,
             retry: Retry::default(),
             watch_timeout_seconds: LEAST_WATCH_SECONDS,
+            ahead_bytes: AHEAD_BYTES,
             seed: 0,
         }
     }
@@ -110,6 +119,8 @@ pub struct Reflector {
     free_relist: Option<Millis>,
     /// The last watch was silent until it was given up.
     silent: bool,
+    /// The watch of the list that is being read.
+    ahead: Option<Ahead>,
     member: herd::Member,
 }
 
@@ -163,6 +174,7 @@ impl Reflector {
             refused_credentials: false,
             free_relist: None,
             silent: false,
+            ahead: None,
             member: herd::Member::of(runtime.crowd()),
             config,
             out,
@@ -200,7 +212,7 @@ impl Reflector {
     }
 
     async fn round(&mut self) -> Result<RoundEnd, Closed> {
-        let (list, stream) = match self.state().await {
+        let (list, standing) = match self.state().await {
             Ok(state) => state,
             Err(list::Halt::Closed) => return Err(Closed),
             Err(list::Halt::Asked) => return Ok(RoundEnd::asked()),
@@ -212,6 +224,7 @@ impl Reflector {
         if let Err(error) = self.order.replace(&list.version) {
             return Ok(RoundEnd::failed(error));
         }
+        self.order.join(list.ahead);
         self.host.control.refresh.set(false);
         self.listed = true;
         match self.quarantine.listed(list.quarantined) {
@@ -220,17 +233,23 @@ impl Reflector {
             Err(error) => return Ok(RoundEnd::failed(error)),
         }
         self.send(Incoming::Replace { objects: list.objects, version: list.version }).await?;
-        self.watch(stream).await
+        self.watch(standing).await
     }
 
-    /// The state, and the watch that goes on from it where it came over one.
-    async fn state(&mut self) -> Result<(List, Option<OpenWatch>), list::Halt> {
+    /// The state, and the watch that goes on from it where it came over one, or one was opened meanwhile.
+    async fn state(&mut self) -> Result<(List, Option<Standing>), list::Halt> {
         if self.config.watch_list
             && let Some((list, stream)) = self.watch_list().await?
         {
-            return Ok((list, Some(stream)));
+            return Ok((list, Some(Standing::Open(stream))));
         }
-        Ok((self.list().await?, None))
+        let list = self.list().await;
+        // Without the list it is given up with it.
+        let ahead = self.ahead.take();
+        match (list?, ahead) {
+            (list, Some(ahead)) => Ok(ahead.join(list, &self.host).await),
+            (list, None) => Ok((list, None)),
+        }
     }
 
     /// Waits before the next try, and says so. Ends early when somebody asks for anything.
@@ -257,7 +276,7 @@ impl Reflector {
         }))
         .await?;
         let mut alarm = Watchdog::new(Some(wait), began);
-        match self.host.until(Listen::WAITING, Some(&mut alarm), std::future::pending::<()>()).await {
+        match self.beside(Listen::WAITING, Some(&mut alarm), std::future::pending::<()>()).await {
             Err(Stop::Closed) => Err(Closed),
             Err(Stop::Asked) if self.host.control.woken.replace(false) => self.scatter().await,
             _ => Ok(()),

@@ -51,6 +51,13 @@ impl Order {
         *self = Self::default();
     }
 
+    /// These changes led to the list that was taken.
+    pub(super) fn join(&mut self, ahead: Self) {
+        let known = self.recent.back().map(|(version, _)| version.clone());
+        self.recent.extend(ahead.recent.into_iter().filter(|(version, _)| known.as_ref().is_none_or(|known| version > known)));
+        self.recent.drain(..self.recent.len().saturating_sub(REMEMBERED));
+    }
+
     /// A change arrived. Fails, and takes nothing, when it goes backwards.
     pub(super) fn change(&mut self, object: &Object) -> Result<Verdict, Error> {
         let version = object.version();

@@ -31,8 +31,7 @@ impl Quarantine {
     /// An event that cannot be taken: whether it is passed over, because a list has not cured it either. A deletion never is: what is gone
     /// would stay.
     pub(super) fn passes_over(&mut self, identity: Option<&Identity>, error: &Error) -> bool {
-        let known = identity.filter(|found| matches!(found.kind.as_str(), "ADDED" | "MODIFIED"));
-        let Some(entry) = known.and_then(|identity| entry(identity, error)) else { return false };
+        let Some(entry) = identity.and_then(|identity| of_event(identity, error)) else { return false };
         if let Some(held) = self.inside.iter_mut().find(|held| held.key == entry.key) {
             held.error = entry.error;
             return true;
@@ -81,6 +80,11 @@ impl Quarantine {
         }
         self.tried.push(key);
     }
+}
+
+/// An event that cannot be taken, as it would be in quarantine. `None`: it has no place there.
+pub(super) fn of_event(identity: &Identity, error: &Error) -> Option<Quarantined> {
+    if matches!(identity.kind.as_str(), "ADDED" | "MODIFIED") { entry(identity, error) } else { None }
 }
 
 /// `None`: it cannot be said whose it is.

@@ -3,6 +3,7 @@
 use std::mem;
 
 use futures::StreamExt;
+use futures::future::LocalBoxFuture;
 
 use super::control::{Listen, Stop};
 use super::frame::{self, Event};
@@ -28,6 +29,25 @@ const LAST_WORD_MS: Millis = 5000;
 pub(super) struct OpenWatch {
     pub(super) stream: FrameStream,
     pub(super) opened: Millis,
+    /// The version before anything came; a watch that brought the state has none.
+    pub(super) from: Option<Version>,
+    /// It has brought something.
+    pub(super) heard: bool,
+    /// It has not got so far yet: what it brings up to there is known.
+    pub(super) behind: Option<Version>,
+}
+
+impl OpenWatch {
+    pub(super) fn new(stream: FrameStream, opened: Millis, from: Option<Version>) -> Self {
+        Self { stream, opened, from, heard: false, behind: None }
+    }
+}
+
+/// A watch that there is already when it is time to watch.
+pub(super) enum Standing {
+    /// Up to this version it brings what is known, if to any.
+    Opening(LocalBoxFuture<'static, Result<FrameStream, Error>>, Option<Version>),
+    Open(OpenWatch),
 }
 
 /// How an open watch ended.
@@ -52,13 +72,17 @@ enum Next {
 }
 
 impl Reflector {
-    /// Watches from the last version until a new list is needed. Begins with the watch that the state came over, if it came so.
-    pub(super) async fn watch(&mut self, mut standing: Option<OpenWatch>) -> Result<RoundEnd, Closed> {
+    /// Watches from the last version until a new list is needed. Begins with the watch that stands.
+    pub(super) async fn watch(&mut self, mut standing: Option<Standing>) -> Result<RoundEnd, Closed> {
         let mut first = true;
         let mut lost = None;
         loop {
-            let next = if let Some(open) = standing.take() {
-                self.opened(open, None).await?
+            if self.host.control.paused.get() {
+                standing = None;
+            }
+            let next = if let Some(Standing::Open(open)) = standing {
+                standing = None;
+                self.opened(open).await?
             } else {
                 let paused = self.unpaused().await?;
                 if self.host.control.refresh.get() {
@@ -68,12 +92,18 @@ impl Reflector {
                     self.send(Incoming::Connection(Connection::Reconnecting { lost: lost.take() })).await?;
                 }
                 let mut watchdog = self.watchdog();
-                let request = self.watch_request();
-                let opening = self.source.watch(request);
+                let (opening, behind) = match standing.take() {
+                    Some(Standing::Opening(opening, behind)) => (opening, behind),
+                    _ => {
+                        let last = self.order.last().cloned().unwrap_or_default();
+                        let request = self.watch_request(&last);
+                        (self.source.watch(request), None)
+                    }
+                };
                 match self.host.until(Listen::WATCHING, Some(&mut watchdog), opening).await {
                     Ok(Ok(stream)) => {
                         let from = self.order.last().cloned();
-                        self.opened(OpenWatch { stream, opened: self.host.now() }, from).await?
+                        self.opened(OpenWatch { behind, ..OpenWatch::new(stream, self.host.now(), from) }).await?
                     }
                     Ok(Err(error)) => self.after_refusal(error),
                     Err(Stop::Closed) => return Err(Closed),
@@ -94,9 +124,9 @@ impl Reflector {
         }
     }
 
-    fn watch_request(&mut self) -> WatchRequest {
+    pub(super) fn watch_request(&mut self, from: &Version) -> WatchRequest {
         WatchRequest {
-            resource_version: self.order.last().cloned().unwrap_or_default().to_string(),
+            resource_version: from.to_string(),
             allow_watch_bookmarks: true,
             timeout_seconds: self.watch_timeout(),
             ..WatchRequest::default()
@@ -112,11 +142,11 @@ impl Reflector {
         if self.silent { drawn.min(patient) } else { drawn }
     }
 
-    /// `from` is the version before anything came; a watch that brought the state has none.
-    async fn opened(&mut self, OpenWatch { stream, opened }: OpenWatch, from: Option<Version>) -> Result<Next, Closed> {
+    async fn opened(&mut self, mut open: OpenWatch) -> Result<Next, Closed> {
+        let (opened, from) = (open.opened, open.from.take());
         self.backoff.healthy(opened);
         self.send(Incoming::Connection(Connection::Live)).await?;
-        let end = self.follow(stream).await?;
+        let end = self.follow(open).await?;
         let short = self.host.now().saturating_sub(opened) < SHORT_MS && self.order.last() == from.as_ref();
         if !short {
             self.attempt = 0;
@@ -137,10 +167,9 @@ impl Reflector {
     }
 
     /// Hands on what arrives. The stream is dropped, and with it the connection, before this returns.
-    async fn follow(&mut self, mut stream: FrameStream) -> Result<End, Closed> {
+    async fn follow(&mut self, open: OpenWatch) -> Result<End, Closed> {
+        let OpenWatch { mut stream, opened, mut heard, mut behind, .. } = open;
         let mut watchdog = self.watchdog();
-        let opened = self.host.now();
-        let mut heard = false;
         loop {
             watchdog.feed(self.host.recent());
             let frame = match self.host.until(Listen::WATCHING, Some(&mut watchdog), stream.next()).await {
@@ -155,9 +184,7 @@ impl Reflector {
                 Err(Stop::Closed) => return Err(Closed),
             };
             if !mem::replace(&mut heard, true) {
-                // A server's last word before the end that it was given may come out of a buffer.
-                let patient = self.config.idle_timeout_ms * 2 / 3;
-                self.silent &= self.host.now().saturating_sub(opened) + LAST_WORD_MS > patient;
+                self.first_word(opened);
             }
             // Nothing but a sign of life: bytes of a frame that is not whole yet.
             if frame.is_empty() {
@@ -171,6 +198,12 @@ impl Reflector {
                 continue;
             }
             buffers::give_back(frame);
+            if let (Some(known), Ok(Event::Change(_, object))) = (&behind, &event) {
+                if object.version() <= known {
+                    continue;
+                }
+                behind = None;
+            }
             let message = match event {
                 Ok(Event::Change(kind, object)) => match self.order.change(&object) {
                     Ok(Verdict::Next) => {
@@ -190,6 +223,13 @@ impl Reflector {
             self.send(message).await?;
             self.host.pace().await;
         }
+    }
+
+    /// A watch has brought something for the first time.
+    pub(super) fn first_word(&mut self, opened: Millis) {
+        // A server's last word before the end that it was given may come out of a buffer.
+        let patient = self.config.idle_timeout_ms * 2 / 3;
+        self.silent &= self.host.now().saturating_sub(opened) + LAST_WORD_MS > patient;
     }
 
     /// The server did not open the watch.

@@ -11,6 +11,7 @@ use super::Reflector;
 use super::control::{Listen, Stop};
 use super::frame::{self, Event};
 use super::list::{BATCH, Halt, List};
+use super::order::Order;
 use super::watch::{OpenWatch, SHORT_MS, lost};
 use crate::cache::incoming::{ChangeKind, Connection, Incoming, Quarantined};
 use crate::json::identify;
@@ -110,8 +111,8 @@ impl Reflector {
                     if !state.fresh.is_empty() {
                         self.send(Incoming::Page { objects: state.fresh, loaded: objects.len(), remaining: None }).await?;
                     }
-                    let list = List { objects, version, quarantined: state.quarantined };
-                    return Ok(Attempt::Whole(list, OpenWatch { stream, opened }));
+                    let list = List { objects, version, quarantined: state.quarantined, ahead: Order::default() };
+                    return Ok(Attempt::Whole(list, OpenWatch::new(stream, opened, None)));
                 }
                 // It says how far the server has got, not that the state is whole.
                 Ok(Event::Bookmark { .. }) => {}

@@ -246,6 +246,11 @@ impl Rig {
         self.upstream.requests.borrow().len() - self.lists()
     }
 
+    fn has_paged(&self) -> bool {
+        let requests = self.upstream.requests.borrow();
+        requests.iter().any(|request| matches!(request, Request::List(_, list) if list.continue_token.is_some()))
+    }
+
     /// The versions that were asked for, by watches in order; 0 where none was.
     pub fn watched_from(&self) -> Vec<u64> {
         self.upstream
@@ -264,7 +269,9 @@ impl Rig {
         let replay = self.replay.borrow();
         assert_eq!(replay.last_connection(), Some(&Connection::Live));
         assert!(replay.rows == self.upstream.state(), "rows are missing or wrong");
-        assert!(self.upstream.peak() <= 1, "never two connections at once");
+        let (lists, watches) = self.upstream.peak();
+        assert!(lists <= 1 && watches <= 1, "never two lists at once, nor two watches");
+        assert!(!self.upstream.overlapped() || self.has_paged(), "a list of one page is over before its watch begins");
     }
 }
 

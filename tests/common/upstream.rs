@@ -96,8 +96,13 @@ pub struct Upstream {
     compacted: Cell<u64>,
     streams: RefCell<Vec<Open>>,
     next_stream: Cell<u64>,
-    connections: Rc<Cell<usize>>,
-    peak: Cell<usize>,
+    /// Open lists, open watches, and the most of both that were ever open at once.
+    lists: Rc<Cell<usize>>,
+    watches: Rc<Cell<usize>>,
+    peak: Cell<(usize, usize)>,
+    overlapped: Cell<bool>,
+    /// Watches know of so many writes; 0: of all since the last compaction.
+    pub remembers: Cell<usize>,
     pub requests: RefCell<Vec<Request>>,
     pub list_faults: RefCell<VecDeque<ListFault>>,
     pub watch_faults: RefCell<VecDeque<WatchFault>>,
@@ -133,8 +138,11 @@ impl Upstream {
             compacted: Cell::new(0),
             streams: RefCell::default(),
             next_stream: Cell::new(0),
-            connections: Rc::default(),
-            peak: Cell::new(0),
+            lists: Rc::default(),
+            watches: Rc::default(),
+            peak: Cell::default(),
+            overlapped: Cell::default(),
+            remembers: Cell::new(0),
             requests: RefCell::default(),
             list_faults: RefCell::default(),
             watch_faults: RefCell::default(),
@@ -154,14 +162,19 @@ impl Upstream {
         self.version.get()
     }
 
-    /// The most connections that were ever open at once.
-    pub fn peak(&self) -> usize {
+    /// The most lists, and the most watches, that were ever open at once.
+    pub fn peak(&self) -> (usize, usize) {
         self.peak.get()
+    }
+
+    /// Whether a list and a watch were ever open at once.
+    pub fn overlapped(&self) -> bool {
+        self.overlapped.get()
     }
 
     /// Connections that are open now, requests under way included.
     pub fn connections(&self) -> usize {
-        self.connections.get()
+        self.lists.get() + self.watches.get()
     }
 
     /// Every write that there ever was.
@@ -354,10 +367,19 @@ impl Upstream {
         }
     }
 
-    fn connect(&self) -> Connection {
-        self.connections.set(self.connections.get() + 1);
-        self.peak.set(self.peak.get().max(self.connections.get()));
-        Connection(self.connections.clone())
+    fn connect(&self, open: &Rc<Cell<usize>>) -> Connection {
+        open.set(open.get() + 1);
+        let (lists, watches) = self.peak.get();
+        self.peak.set((lists.max(self.lists.get()), watches.max(self.watches.get())));
+        self.overlapped.set(self.overlapped.get() || self.connections() > self.lists.get().max(self.watches.get()));
+        Connection(open.clone())
+    }
+
+    /// The oldest version that a watch can begin at.
+    fn oldest(&self) -> u64 {
+        let log = self.log.borrow();
+        let forgotten = log.len().checked_sub(self.remembers.get()).filter(|count| self.remembers.get() > 0 && *count > 0);
+        self.compacted.get().max(forgotten.map_or(0, |count| log[count - 1].version))
     }
 
     fn wait(&self) -> LocalBoxFuture<'static, ()> {
@@ -416,8 +438,8 @@ impl Upstream {
         if initial && from > reached {
             return Err(Status::too_large(from, reached).into());
         }
-        if from < self.compacted.get() && !initial {
-            return Err(Status::too_old(from, self.compacted.get()).into());
+        if from < self.oldest() && !initial {
+            return Err(Status::too_old(from, self.oldest()).into());
         }
         let (sender, receiver) = mpsc::unbounded();
         let from = if initial { reached } else { from };
@@ -482,7 +504,7 @@ impl Source for Shared {
         let upstream = self.0.clone();
         upstream.requests.borrow_mut().push(Request::List(upstream.time.now(), request.clone()));
         let fault = upstream.list_faults.borrow_mut().pop_front().unwrap_or(ListFault::None);
-        let connection = upstream.connect();
+        let connection = upstream.connect(&upstream.lists);
         Box::pin(async move {
             upstream.wait().await;
             match fault {
@@ -525,7 +547,7 @@ impl Source for Shared {
         let upstream = self.0.clone();
         upstream.requests.borrow_mut().push(Request::Watch(upstream.time.now(), request.clone()));
         let fault = upstream.watch_faults.borrow_mut().pop_front().unwrap_or(WatchFault::None);
-        let connection = upstream.connect();
+        let connection = upstream.connect(&upstream.watches);
         Box::pin(async move {
             upstream.wait().await;
             match fault {

@@ -1,0 +1,293 @@
+//! The watch of a list that is still being read.
+//!
+//! It opens at the version that the first page names, while the others are read: a server need not remember for longer than one page takes.
+//! What it brings waits, merged by key, until the list is whole; then it is part of what the list shows, and the watch goes on. One that fails
+//! or brings more than may wait is let go, with all that it brought, and a watch behind the list takes its place.
+
+use std::collections::{BTreeMap, HashMap};
+use std::future::{Future, poll_fn};
+use std::mem;
+use std::pin::pin;
+use std::rc::Rc;
+use std::slice;
+use std::task::{Context, Poll};
+
+use futures::StreamExt;
+use futures::future::LocalBoxFuture;
+
+use super::Reflector;
+use super::control::{Host, Listen, Stop};
+use super::frame::{self, Event};
+use super::list::List;
+use super::liveness::Watchdog;
+use super::order::{Order, Verdict};
+use super::quarantine;
+use super::watch::{OpenWatch, Standing};
+use crate::cache::incoming::{ChangeKind, Quarantined};
+use crate::json::identify;
+use crate::key::Key;
+use crate::object::Object;
+use crate::runtime::{Millis, Runtime};
+use crate::source::{FrameStream, buffers};
+use crate::status::Error;
+use crate::version::Version;
+
+/// Frames that are taken before what the list brings has its turn.
+const FRAMES_A_TURN: usize = 16;
+
+/// Objects that are merged before the host may have its turn.
+const MERGED_A_TURN: usize = 1000;
+
+/// What a change takes beside its object, and what is remembered of a frame that cannot be taken.
+const CHANGE: usize = size_of::<(Key, Change)>() * 2;
+const UNREADABLE: usize = 512;
+
+/// A watch that is opening, or open.
+pub(super) struct Ahead {
+    way: Way,
+    /// The version that it was opened at.
+    from: Version,
+    opened: Millis,
+    watchdog: Watchdog,
+    heard: bool,
+    order: Order,
+    /// By key: the last of each.
+    changes: BTreeMap<Key, Change>,
+    /// By key: the last of each, and after how many frames it came.
+    unreadable: HashMap<Rc<str>, (usize, Quarantined)>,
+    frames: usize,
+    /// What all of that takes, at most: objects grow smaller while they wait.
+    bytes: usize,
+}
+
+enum Way {
+    Opening(LocalBoxFuture<'static, Result<FrameStream, Error>>),
+    Open(FrameStream),
+}
+
+struct Change {
+    kind: ChangeKind,
+    object: Rc<Object>,
+    /// After how many frames the first of its key came.
+    first: usize,
+    bytes: usize,
+}
+
+/// What came first, where both are waited for.
+enum Came<T> {
+    /// `None`: the watch is over.
+    Frame(Option<Vec<u8>>),
+    Other(T),
+}
+
+impl Reflector {
+    /// Asks for the watch from the version of a first page.
+    pub(super) fn look_ahead(&mut self, version: &Version) {
+        let mut order = Order::default();
+        if order.replace(version).is_err() {
+            return;
+        }
+        let request = self.watch_request(version);
+        let opening = self.source.watch(request);
+        self.ahead = Some(Ahead {
+            way: Way::Opening(opening),
+            from: version.clone(),
+            opened: self.host.now(),
+            watchdog: self.watchdog(),
+            heard: false,
+            order,
+            changes: BTreeMap::new(),
+            unreadable: HashMap::new(),
+            frames: 0,
+            bytes: 0,
+        });
+    }
+
+    /// Waits, as [`Host::until`], and takes what the watch brings meanwhile.
+    pub(super) async fn beside<F: Future>(
+        &mut self,
+        listen: Listen,
+        mut watchdog: Option<&mut Watchdog>,
+        future: F,
+    ) -> Result<F::Output, Stop> {
+        let mut future = pin!(future);
+        let mut frames = 0;
+        loop {
+            let (host, ahead) = (&self.host, &mut self.ahead);
+            let came = poll_fn(|cx| {
+                let mut frame = |cx: &mut Context<'_>| match ahead {
+                    Some(ahead) => ahead.poll(&*host.runtime, cx).map(Came::Frame),
+                    None => Poll::Pending,
+                };
+                // Neither keeps the other waiting: what came of the list is behind a few frames, and the rest of them behind that.
+                let first = if frames < FRAMES_A_TURN { frame(cx) } else { Poll::Pending };
+                if first.is_ready() {
+                    return first;
+                }
+                match future.as_mut().poll(cx) {
+                    Poll::Ready(output) => Poll::Ready(Came::Other(output)),
+                    Poll::Pending if frames < FRAMES_A_TURN => Poll::Pending,
+                    Poll::Pending => frame(cx),
+                }
+            });
+            match host.until(listen, watchdog.as_deref_mut(), came).await? {
+                Came::Other(output) => return Ok(output),
+                Came::Frame(frame) => {
+                    frames += 1;
+                    self.take_ahead(frame);
+                    self.host.pace().await;
+                }
+            }
+        }
+    }
+
+    /// Keeps what the watch has brought, or lets it go.
+    fn take_ahead(&mut self, frame: Option<Vec<u8>>) {
+        let Some(mut ahead) = self.ahead.take() else { return };
+        let Some(frame) = frame else {
+            if ahead.watchdog.is_expired() {
+                self.silent = !ahead.heard;
+            }
+            return;
+        };
+        if !mem::replace(&mut ahead.heard, true) {
+            self.first_word(ahead.opened);
+        }
+        if frame.is_empty() {
+            self.ahead = Some(ahead);
+            return;
+        }
+        ahead.frames += 1;
+        let event = frame::read(&frame, &self.fields.borrow());
+        let kept = match event {
+            Ok(Event::Change(kind, object)) => {
+                self.arrived(slice::from_ref(&object));
+                ahead.change(kind, object)
+            }
+            Ok(Event::Bookmark { version, .. }) => {
+                ahead.order.bookmark(&version);
+                true
+            }
+            Ok(Event::Failed(_)) => false,
+            Err(error) => {
+                identify(&frame, true).and_then(|found| quarantine::of_event(&found, &error)).is_some_and(|entry| ahead.cannot_take(entry))
+            }
+        };
+        buffers::give_back(frame);
+        if kept && ahead.fits(self.config.ahead_bytes) {
+            self.ahead = Some(ahead);
+        }
+    }
+}
+
+impl Ahead {
+    /// The next frame; `None` when no more come.
+    fn poll(&mut self, runtime: &dyn Runtime, cx: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
+        if let Way::Opening(opening) = &mut self.way
+            && let Poll::Ready(opened) = opening.as_mut().poll(cx)
+        {
+            let Ok(stream) = opened else { return Poll::Ready(None) };
+            self.way = Way::Open(stream);
+            self.opened = runtime.now();
+            self.watchdog.feed(self.opened);
+        }
+        if let Way::Open(stream) = &mut self.way
+            && let Poll::Ready(frame) = stream.poll_next_unpin(cx)
+        {
+            self.watchdog.feed(runtime.recent());
+            return Poll::Ready(frame.and_then(Result::ok));
+        }
+        self.watchdog.poll_expired(runtime, cx).map(|()| None)
+    }
+
+    /// Whether it can be kept.
+    fn change(&mut self, kind: ChangeKind, object: Rc<Object>) -> bool {
+        match self.order.change(&object) {
+            Ok(Verdict::Next) => {}
+            Ok(Verdict::Repeated) => return true,
+            Err(_) => return false,
+        }
+        let bytes = object.size() + CHANGE;
+        let change = Change { kind, first: self.frames, bytes, object };
+        let key = change.object.key().clone();
+        self.bytes += bytes;
+        if let Some(before) = self.changes.insert(key.clone(), change) {
+            self.bytes -= before.bytes;
+            if let Some(change) = self.changes.get_mut(&key) {
+                change.first = before.first;
+            }
+        }
+        true
+    }
+
+    /// What it is worth is known when the list is whole.
+    fn cannot_take(&mut self, entry: Quarantined) -> bool {
+        if self.unreadable.insert(entry.key.clone(), (self.frames, entry)).is_none() {
+            self.bytes += UNREADABLE;
+        }
+        true
+    }
+
+    /// Whether all that waits is within the bound. It is counted anew only where it seems not to be: what waits is packed by and by.
+    fn fits(&mut self, most: usize) -> bool {
+        if self.bytes > most {
+            self.bytes = self.unreadable.len() * UNREADABLE;
+            for change in self.changes.values_mut() {
+                change.bytes = change.object.size() + CHANGE;
+                self.bytes += change.bytes;
+            }
+        }
+        self.bytes <= most
+    }
+
+    /// Whether the frames that cannot be taken are all of objects that the list could not show either, and none of them came behind a sound
+    /// one: then they are passed over, as in any watch.
+    fn passes_over(&self, inside: &[Quarantined]) -> bool {
+        self.unreadable.values().all(|(at, entry)| {
+            inside.iter().any(|held| held.key == entry.key)
+                && !self.changes.values().any(|change| change.first < *at && entry.is(&change.object))
+        })
+    }
+
+    /// The whole list with all that came while it was read, and how the watch goes on. What the list shows already is dropped.
+    pub(super) async fn join(mut self, mut list: List, host: &Host) -> (List, Option<Standing>) {
+        self.changes.retain(|_, change| *change.object.version() > list.version);
+        if list.version < self.from || !self.passes_over(&list.quarantined) {
+            return (list, None);
+        }
+        for entry in &mut list.quarantined {
+            if let Some((_, last)) = self.unreadable.remove(&entry.key) {
+                entry.error = last.error;
+            }
+        }
+        list.quarantined.retain(|entry| !self.changes.values().any(|change| entry.is(&change.object)));
+        let mut objects = Vec::with_capacity(list.objects.len() + self.changes.len());
+        for (count, object) in list.objects.into_iter().enumerate() {
+            match self.changes.remove(object.key()) {
+                None => objects.push(object),
+                Some(change) => objects.extend(change.shown()),
+            }
+            if count % MERGED_A_TURN == 0 {
+                host.give_way().await;
+            }
+        }
+        objects.extend(self.changes.into_values().filter_map(Change::shown));
+        let reached = self.order.last().cloned().unwrap_or_default();
+        let behind = (reached < list.version).then(|| list.version.clone());
+        let standing = match self.way {
+            Way::Opening(opening) => Standing::Opening(opening, behind),
+            Way::Open(stream) => {
+                Standing::Open(OpenWatch { stream, opened: self.opened, from: Some(self.from), heard: self.heard, behind })
+            }
+        };
+        let version = list.version.max(reached);
+        (List { objects, version, quarantined: list.quarantined, ahead: self.order }, Some(standing))
+    }
+}
+
+impl Change {
+    /// What a list shows of it.
+    fn shown(self) -> Option<Rc<Object>> {
+        (self.kind != ChangeKind::Deleted).then_some(self.object)
+    }
+}
