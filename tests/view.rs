@@ -157,6 +157,7 @@ fn changes_outside_the_ranges_do_not_touch_them() {
     assert_eq!(change(Some(5), Some("m")), (true, true, "fh".into(), "m".into()));
     assert_eq!(change(None, Some("z")), (true, true, "fh".into(), "m".into()), "the total is another");
     assert_eq!(change(None, Some("a")), (true, true, "df".into(), "k".into()));
+    assert_eq!(change(Some(1), Some("d")), (true, true, "df".into(), "k".into()), "it has come into a range");
     assert_eq!(change(Some(4), None), (true, true, "df".into(), "m".into()));
 }
 
