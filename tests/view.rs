@@ -12,17 +12,31 @@ use watchcache::view::{OrderAs, OrderBy, View, ViewSpec, Window};
 
 use view_support::{keys, object, slot};
 
+/// A view with one range, of all its rows.
+fn view(spec: ViewSpec, fields: &mut FieldSet) -> View {
+    let mut view = View::new(spec, fields).unwrap();
+    view.sync(true, fields);
+    view.open_range(0, Window::ALL);
+    view
+}
+
 fn view_with_predicate(fields: &mut FieldSet) -> View {
-    View::new(ViewSpec { predicate: true, ..ViewSpec::default() }, fields).unwrap()
+    view(ViewSpec { predicate: true, ..ViewSpec::default() }, fields)
 }
 
 fn named(name: &str, version: u64, fields: &FieldSet) -> Rc<Object> {
     object(&json!({"metadata": {"name": name, "resourceVersion": version.to_string()}}), fields)
 }
 
-fn versions(view: &mut View) -> Vec<String> {
-    view.take_changes();
-    view.rows().iter().map(|row| row.version().to_string()).collect()
+fn versions(view: &mut View, fields: &FieldSet) -> Vec<String> {
+    view.sync(true, fields);
+    view.rows(0).map(|row| row.version().to_string()).collect()
+}
+
+/// What a look changes: the total, and how many wait.
+fn numbers(view: &mut View, fields: &FieldSet) -> (usize, usize) {
+    view.sync(true, fields);
+    (view.total(), view.undecided().count())
 }
 
 #[test]
@@ -31,20 +45,24 @@ fn a_waiting_object_keeps_its_previous_row() {
     let mut view = view_with_predicate(fields);
     let (first, second, third) = (named("a", 1, fields), named("a", 2, fields), named("a", 3, fields));
     view.change(None, Some(&first), fields);
-    assert_eq!((view.total(), view.undecided().len()), (0, 1));
+    assert_eq!(numbers(&mut view, fields), (0, 1));
+    assert!(!view.is_loaded(), "it was not asked yet");
     assert!(view.decide(first.id(), true));
-    assert_eq!(versions(&mut view), ["1"]);
+    assert_eq!((view.total(), view.undecided().count()), (0, 0), "the verdict waits for the next look");
+    assert_eq!(versions(&mut view, fields), ["1"]);
+    assert!(view.is_loaded());
 
     view.change(Some(&first), Some(&second), fields);
-    assert_eq!(versions(&mut view), ["1"]);
+    assert_eq!(versions(&mut view, fields), ["1"]);
     assert_eq!(view.index_of("a"), Some(0));
+    assert!(view.decide(second.id(), false));
     view.change(Some(&second), Some(&third), fields);
-    assert!(!view.decide(second.id(), false), "a verdict on what was replaced is void");
-    assert_eq!(versions(&mut view), ["1"]);
+    assert_eq!(versions(&mut view, fields), ["1"], "a verdict on what was replaced is void");
+    assert!(!view.decide(second.id(), false));
     assert_eq!(view.undecided().map(|object| object.id()).collect::<Vec<_>>(), [third.id()]);
     assert!(view.decide(third.id(), false));
-    assert_eq!(versions(&mut view), Vec::<String>::new());
     assert!(!view.decide(third.id(), true), "there is one verdict");
+    assert_eq!(versions(&mut view, fields), Vec::<String>::new());
 }
 
 #[test]
@@ -53,26 +71,37 @@ fn a_waiting_object_that_goes_takes_its_row_along() {
     let mut view = view_with_predicate(fields);
     let (first, second) = (named("a", 1, fields), named("a", 2, fields));
     view.change(None, Some(&first), fields);
+    view.sync(true, fields);
     view.decide(first.id(), true);
+    assert_eq!(numbers(&mut view, fields), (1, 0));
     view.change(Some(&first), Some(&second), fields);
+    assert_eq!(numbers(&mut view, fields), (1, 1));
+    view.decide(second.id(), true);
     view.change(Some(&second), None, fields);
-    assert_eq!((view.total(), view.undecided().len()), (0, 0));
+    assert_eq!(numbers(&mut view, fields), (0, 0));
     assert!(!view.decide(second.id(), true));
-    assert_eq!(view.total(), 0);
+    // One that never was a row.
+    view.change(None, Some(&first), fields);
+    assert_eq!(numbers(&mut view, fields), (0, 1));
+    view.change(Some(&first), None, fields);
+    assert!(view.is_stirred());
+    assert_eq!(numbers(&mut view, fields), (0, 0));
 }
 
 #[test]
 fn an_object_that_leaves_the_selector_needs_no_verdict() {
     let fields = &mut FieldSet::new(Vec::new());
     let spec = ViewSpec { predicate: true, field: FieldSelector::parse("status.phase=Running").unwrap(), ..ViewSpec::default() };
-    let mut view = View::new(spec, fields).unwrap();
+    let mut view = view(spec, fields);
     let pod =
         |version: u64, phase: &str| json!({"metadata": {"name": "a", "resourceVersion": version.to_string()}, "status": {"phase": phase}});
     let (running, failed) = (object(&pod(1, "Running"), fields), object(&pod(2, "Failed"), fields));
     view.change(None, Some(&running), fields);
+    view.sync(true, fields);
     view.decide(running.id(), true);
+    assert_eq!(numbers(&mut view, fields), (1, 0));
     view.change(Some(&running), Some(&failed), fields);
-    assert_eq!((view.total(), view.undecided().len()), (0, 0));
+    assert_eq!(numbers(&mut view, fields), (0, 0));
 }
 
 #[test]
@@ -80,46 +109,76 @@ fn law_07_rows_stay_when_a_relist_finds_them_unchanged() {
     let fields = &mut FieldSet::new(Vec::new());
     let mut view = view_with_predicate(fields);
     let objects: Vec<Rc<Object>> = ["a", "b", "c"].iter().enumerate().map(|(index, name)| named(name, index as u64 + 1, fields)).collect();
-    view.reset(&objects, fields);
+    objects.iter().for_each(|object| view.change(None, Some(object), fields));
+    view.sync(true, fields);
     objects.iter().for_each(|object| assert!(view.decide(object.id(), true)));
-    assert!(view.take_changes().window_changed);
+    assert!(view.sync(true, fields));
 
-    view.reset(&objects, fields);
-    assert_eq!(view.undecided().len(), 0);
-    assert!(!view.take_changes().any());
+    objects.iter().for_each(|object| view.change(Some(object), Some(object), fields));
+    assert!(!view.is_stirred());
+    assert!(!view.sync(true, fields));
 
     let newer = named("b", 9, fields);
-    view.reset([&objects[0], &newer], fields);
-    assert_eq!(view.total(), 2, "c is gone at once, b waits in its old version");
-    assert_eq!(versions(&mut view), ["1", "2"]);
+    view.change(Some(&objects[1]), Some(&newer), fields);
+    view.change(Some(&objects[2]), None, fields);
+    assert_eq!(versions(&mut view, fields), ["1", "2"], "c is gone at once, b waits in its old version");
     view.decide(newer.id(), true);
-    assert!(view.take_changes().window_changed);
-    assert_eq!(view.changed_rows(), [1]);
-    assert_eq!(view.rows()[1].version().to_string(), "9");
+    assert!(view.sync(true, fields));
+    assert_eq!(versions(&mut view, fields), ["1", "9"]);
 }
 
 #[test]
-fn changes_outside_the_window_do_not_touch_it() {
+fn changes_outside_the_ranges_do_not_touch_them() {
     let fields = &mut FieldSet::new(Vec::new());
-    let spec = ViewSpec { window: Some(Window { offset: 2, limit: 2 }), ..ViewSpec::default() };
-    let mut view = View::new(spec, fields).unwrap();
+    let mut view = View::new(ViewSpec::default(), fields).unwrap();
     let objects: Vec<Rc<Object>> = ["b", "d", "f", "h", "k", "m"].iter().map(|name| named(name, 1, fields)).collect();
-    view.reset(&objects, fields);
-    view.take_changes();
-    assert_eq!(keys(&view), ["f", "h"]);
+    view.fill(&objects, fields);
+    view.sync(true, fields);
+    view.open_range(0, Window { offset: 2, limit: 2 });
+    view.open_range(7, Window { offset: 5, limit: 1 });
+    assert_eq!((keys(&view, 0).concat(), keys(&view, 7).concat()), ("fh".into(), "m".into()));
 
-    let mut change = |old: Option<&Rc<Object>>, new: Option<&str>| {
-        let new = new.map(|name| named(name, 2, fields));
-        view.change(old, new.as_ref(), fields);
-        let changes = view.take_changes();
-        (changes.window_changed, changes.total_changed, keys(&view).concat(), view.changed_rows().to_vec())
+    // Whether somebody should look, whether something has changed, and what is there to be seen.
+    let mut change = |old: Option<usize>, new: Option<&str>| {
+        let old = old.map(|number| objects[number].clone());
+        let new = new.map(|name| {
+            let mut new = named(name, 2, fields);
+            if let (Some(old), Some(new)) = (&old, Rc::get_mut(&mut new)) {
+                new.share_with(old);
+            }
+            new
+        });
+        view.change(old.as_ref(), new.as_ref(), fields);
+        let stirred = view.is_stirred();
+        (stirred, view.sync(true, fields), keys(&view, 0).concat(), keys(&view, 7).concat())
     };
-    assert_eq!(change(None, Some("z")), (false, true, "fh".into(), vec![]));
-    assert_eq!(change(Some(&objects[5]), Some("m")), (false, false, "fh".into(), vec![]));
-    assert_eq!(change(Some(&objects[0]), Some("b")), (false, false, "fh".into(), vec![]));
-    assert_eq!(change(Some(&objects[3]), Some("h")), (true, false, "fh".into(), vec![1]));
-    assert_eq!(change(None, Some("a")), (true, true, "df".into(), vec![0, 1]));
-    assert_eq!(change(Some(&objects[4]), None), (false, true, "df".into(), vec![]));
+    assert_eq!(change(Some(1), Some("d")), (false, false, "fh".into(), "m".into()));
+    assert_eq!(change(Some(3), Some("h")), (true, true, "fh".into(), "m".into()));
+    assert_eq!(change(Some(5), Some("m")), (true, true, "fh".into(), "m".into()));
+    assert_eq!(change(None, Some("z")), (true, true, "fh".into(), "m".into()), "the total is another");
+    assert_eq!(change(None, Some("a")), (true, true, "df".into(), "k".into()));
+    assert_eq!(change(Some(1), Some("d")), (true, true, "df".into(), "k".into()), "it has come into a range");
+    assert_eq!(change(Some(4), None), (true, true, "df".into(), "m".into()));
+}
+
+#[test]
+fn an_ordered_view_shows_its_rows_when_the_list_is_whole_and_a_plain_one_as_they_come() {
+    let fields = &mut FieldSet::new(Vec::new());
+    let order = vec![OrderBy { slot: slot(fields, "spec.value"), descending: false, kind: OrderAs::Text }];
+    let mut ordered = View::new(ViewSpec { order, ..ViewSpec::default() }, fields).unwrap();
+    let mut plain = View::new(ViewSpec::default(), fields).unwrap();
+    for view in [&mut ordered, &mut plain] {
+        view.open_range(0, Window::ALL);
+        view.change(None, Some(&named("a", 1, fields)), fields);
+        assert!(view.sync(false, fields));
+        assert_eq!((view.total(), view.is_loaded()), (1, false), "a total that is not final");
+    }
+    assert_eq!((keys(&ordered, 0).concat(), ordered.index_of("a")), (String::new(), None));
+    assert_eq!((keys(&plain, 0).concat(), plain.index_of("a")), ("a".into(), Some(0)));
+    for view in [&mut ordered, &mut plain] {
+        assert!(view.sync(true, fields), "it is loaded");
+        assert_eq!((keys(view, 0).concat(), view.is_loaded(), view.index_of("a")), ("a".into(), true, Some(0)));
+    }
 }
 
 #[test]
@@ -138,15 +197,15 @@ fn orders_as_asked() {
         ),
     ] {
         let spec = ViewSpec { order: order("spec.value", kind, fields), ..ViewSpec::default() };
-        let mut view = View::new(spec, fields).unwrap();
+        let mut view = view(spec, fields);
         for (name, value) in ["a", "b", "c", "d"].iter().zip(&values) {
             let document = json!({"metadata": {"name": name, "resourceVersion": "1"}, "spec": {"value": value}});
             view.change(None, Some(&object(&document, fields)), fields);
         }
         // Without the value, last; among those without, by key.
         view.change(None, Some(&named("z", 1, fields)), fields);
-        view.take_changes();
-        assert_eq!(keys(&view).concat(), format!("{expected}z"), "{kind:?}");
+        view.sync(true, fields);
+        assert_eq!(keys(&view, 0).concat(), format!("{expected}z"), "{kind:?}");
     }
 }
 

@@ -217,6 +217,8 @@ impl Cacher {
         self.dispatcher.relisted(&differences, &self.version, &version, &self.fields.borrow());
         self.informers.replaced(&differences, &self.store, &self.fields.borrow(), now);
         self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
+        differences.iter().filter_map(|difference| difference.before.as_ref()).for_each(|gone| self.window.strays.let_go(gone));
+        drop(differences);
         if self.lists == 0 {
             self.status.phase = Phase::Listing; // also where it came without pages
         }
@@ -344,6 +346,7 @@ impl Cacher {
 
     /// A round of packing begins: what has not been touched since the last one is packed by [`Cacher::rest`].
     pub fn begin_rest(&mut self) {
+        self.settle_strays();
         self.packer.begin_round();
     }
 
@@ -386,9 +389,34 @@ impl Cacher {
         })
     }
 
-    /// Bytes held: the objects, the window, and what it takes to keep them.
+    /// Bytes held: the objects, the window, what it takes to keep them, and what is made of them or held back for somebody.
     pub fn bytes(&self) -> usize {
-        self.store.bytes() + self.store.overhead() + self.window.bytes() + self.packer.overhead()
+        self.store.bytes() + self.store.overhead() + self.window.bytes() + self.packer.overhead() + self.side_bytes()
+    }
+
+    /// Of these, what indexes, views and informers take, and objects that nobody but who reads them late still holds.
+    fn side_bytes(&self) -> usize {
+        self.store.index_bytes() + self.views.bytes() + self.informers.bytes() + self.window.strays.bytes()
+    }
+
+    /// Looks which of the objects that were let go of are still held.
+    pub(super) fn settle_strays(&mut self) {
+        self.window.strays.settle();
+    }
+
+    /// Ends what holds most beside the store: a view, or a watcher that does not take what waits for it. Whether there was any.
+    pub(super) fn shed(&mut self, error: &Error) -> bool {
+        let (view, watcher) = (self.views.largest(), self.dispatcher.largest());
+        if view.1.max(watcher.1) == 0 {
+            return false;
+        }
+        if view.1 >= watcher.1 {
+            self.views.fail(view.0, error.clone());
+        } else {
+            self.dispatcher.cut(watcher.0, error.clone(), &self.version);
+        }
+        self.settle_strays();
+        true
     }
 
     fn advance(&mut self, version: Version) {

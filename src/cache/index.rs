@@ -99,6 +99,11 @@ impl Indexes {
         }
     }
 
+    /// Bytes that they take: nodes are about half full. The values are those of the objects.
+    pub(crate) fn bytes(&self) -> usize {
+        self.indexes.iter().map(|index| 2 * index.rows.len() * size_of::<(Rc<str>, Key)>()).sum()
+    }
+
     /// Forgets what stands in the indexes, and keeps their names.
     pub(crate) fn clear(&mut self) {
         for index in &mut self.indexes {

@@ -104,12 +104,28 @@ impl Resource {
         self.settle_memory();
     }
 
-    /// Says how much is held.
-    pub(super) fn settle_memory(&self) {
+    /// Says how much is held. What has grown beyond the bound gives way.
+    pub fn settle_memory(&self) {
         if let Some(share) = &*self.share.borrow() {
             share.settle(self.cacher.borrow().bytes());
-            // What it takes to hold objects may have grown beside them.
-            self.release_history(share, 0);
+            if share.memory.lacks(0) > 0 {
+                self.give_way(share);
+            }
+        }
+    }
+
+    /// What it takes to hold objects, or what is made of them, has grown beyond the bound.
+    #[inline(never)]
+    fn give_way(&self, share: &Share) {
+        let memory = &share.memory;
+        self.cacher.borrow_mut().settle_strays();
+        share.settle(self.cacher.borrow().bytes());
+        if memory.lacks(0) > 0 {
+            memory.evict_idle(0);
+        }
+        self.release_history(share, 0);
+        while memory.lacks(0) > 0 && self.cacher.borrow_mut().shed(&memory.exhausted()) {
+            share.settle(self.cacher.borrow().bytes());
         }
     }
 

@@ -15,6 +15,7 @@ pub mod snapshots;
 pub mod state;
 pub mod status;
 pub mod store;
+mod strays;
 pub mod views;
 mod waiters;
 pub mod watches;

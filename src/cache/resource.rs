@@ -327,6 +327,9 @@ impl Resource {
     // Compiled once, and not for each kind of work.
     #[inline(never)]
     fn tell_soon(self: &Rc<Self>) {
+        if self.cacher.borrow_mut().views.take_grown() {
+            self.settle_memory();
+        }
         if self.cacher.borrow().has_output() {
             self.plan_flush();
         }

@@ -174,6 +174,11 @@ impl Store {
         self.bytes
     }
 
+    /// Bytes held by the indexes.
+    pub fn index_bytes(&self) -> usize {
+        self.indexes.bytes()
+    }
+
     /// Bytes that it takes to have one object in its place: nodes of the map are about half full.
     pub const PLACE: usize = 2 * size_of::<(Key, Rc<Object>)>();
 

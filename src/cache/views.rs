@@ -38,6 +38,8 @@ struct Open {
     _slots: Vec<Slot>,
     // It stands among those that somebody should look at, or was named to somebody who has not looked yet: it need not be said again.
     told: bool,
+    // There was no memory for it: it has no rows any more.
+    error: Option<Error>,
 }
 
 /// The open views by id, and the ranges of their rows.
@@ -49,6 +51,9 @@ pub struct Views {
     stirred: Vec<u32>,
     // Some view has more to find, or more to take in than one look does.
     unfinished: bool,
+    bytes: usize,
+    // They take more bytes than when that was last asked.
+    grown: bool,
 }
 
 impl Views {
@@ -84,7 +89,9 @@ impl Views {
             self.unfinished = true;
         }
         view.sync(listed, fields);
-        Ok(number(self.views.insert(Open { view, _slots: slots, told: false })))
+        let id = number(self.views.insert(Open { view, _slots: slots, told: false, error: None }));
+        self.weigh();
+        Ok(id)
     }
 
     /// Closes a view and its ranges.
@@ -93,6 +100,7 @@ impl Views {
         for range in open.view.ranges() {
             self.ranges.try_remove(range as usize);
         }
+        self.bytes -= open.view.bytes();
         // Its id may stay among the stirred ones: it then names nothing, or a view that says for itself whether it is one.
         if self.views.is_empty() {
             self.stirred.clear();
@@ -130,12 +138,17 @@ impl Views {
 
     /// Tells every view of a change of the store.
     pub fn change(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>, fields: &FieldSet) {
+        let mut bytes = 0;
         for (id, open) in &mut self.views {
-            open.view.change(before, after, fields);
+            if open.error.is_none() {
+                open.view.change(before, after, fields);
+            }
+            bytes += open.view.bytes();
             if open.view.is_stirred() && !std::mem::replace(&mut open.told, true) {
                 self.stirred.push(number(id));
             }
         }
+        self.bytes = bytes;
     }
 
     /// The list of objects is whole.
@@ -152,8 +165,9 @@ impl Views {
     pub fn sync(&mut self, id: u32, listed: bool, fields: &FieldSet) -> bool {
         let Some(open) = self.views.get_mut(id as usize) else { return false };
         open.told = false;
-        let changed = open.view.sync(listed, fields);
+        let changed = open.view.sync(listed && open.error.is_none(), fields);
         self.unfinished |= open.view.is_behind();
+        self.weigh();
         changed
     }
 
@@ -197,6 +211,42 @@ impl Views {
             }
         }
         self.stir(View::is_behind);
+        self.weigh();
+    }
+
+    /// Bytes that they take.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether they take more than when this was last asked, but for what changes have added.
+    pub(super) fn take_grown(&mut self) -> bool {
+        std::mem::take(&mut self.grown)
+    }
+
+    /// Who would free most bytes by going, and how many. Looks at all rows.
+    pub(super) fn largest(&self) -> (u32, usize) {
+        let all = self.views.iter().filter(|(_, open)| open.error.is_none()).map(|(id, open)| (number(id), open.view.held()));
+        all.max_by_key(|(_, bytes)| *bytes).unwrap_or_default()
+    }
+
+    /// There is no memory for a view: it loses its rows, and says why.
+    pub(super) fn fail(&mut self, id: u32, error: Error) {
+        let open = &mut self.views[id as usize];
+        open.error = Some(error);
+        open.view.clear();
+        self.notice(id);
+        self.weigh();
+    }
+
+    /// Why a view has no rows any more.
+    pub fn error(&self, id: u32) -> Option<&Error> {
+        self.views.get(id as usize)?.error.as_ref()
+    }
+
+    fn weigh(&mut self) {
+        let bytes = self.views.iter().map(|(_, open)| open.view.bytes()).sum();
+        self.grown |= bytes > std::mem::replace(&mut self.bytes, bytes);
     }
 
     /// How many views are open.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::cache::incoming::ChangeKind;
 use crate::cache::snapshots::Snapshots;
+use crate::cache::strays::Strays;
 use crate::object::{Holder, Object};
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode, Status};
@@ -121,6 +122,7 @@ pub struct Window {
     since: Option<Millis>,
     snapshots: Snapshots,
     bytes: usize,
+    pub(super) strays: Strays,
     increases: u64,
     decreases: u64,
 }
@@ -139,6 +141,7 @@ impl Window {
             since: None,
             snapshots: Snapshots::default(),
             bytes: 0,
+            strays: Strays::default(),
             increases: 0,
             decreases: 0,
         }
@@ -183,7 +186,9 @@ impl Window {
     /// Forgets everything: a list at this version replaced the state.
     pub fn reset(&mut self, list_version: Version, now: Millis) {
         self.start += self.entries.len() as u64;
-        self.entries.drain(..).for_each(|entry| entry.held_by(Holder::Nobody));
+        while let Some(entry) = self.entries.pop_front() {
+            self.let_go(&entry);
+        }
         self.bytes = 0;
         self.evicted = None;
         self.list_version = Some(list_version);
@@ -308,10 +313,15 @@ impl Window {
         self.decreases += u64::from(self.capacity < before);
     }
 
+    fn let_go(&mut self, entry: &Entry) {
+        entry.held_by(Holder::Nobody);
+        entry.own().for_each(|object| self.strays.let_go(object));
+    }
+
     fn evict(&mut self) {
         if let Some(entry) = self.entries.pop_front() {
             self.bytes -= entry.bytes();
-            entry.held_by(Holder::Nobody);
+            self.let_go(&entry);
             self.start += 1;
             self.since = Some(entry.at);
             self.evicted = Some(entry.version().clone());

@@ -33,6 +33,17 @@ struct ByFunction {
 }
 
 impl InformerIndexes {
+    /// Bytes that they take.
+    pub fn bytes(&self) -> usize {
+        let by_path: usize = self.by_path.iter().map(|(_, index)| index.bytes()).sum();
+        let by_function = self.by_function.iter().map(|index| {
+            2 * index.rows.len() * size_of::<(Rc<str>, Key)>()
+                + 2 * index.values.len() * size_of::<(Key, Box<[Rc<str>]>)>()
+                + 2 * index.undecided.len() * size_of::<Key>()
+        });
+        by_path + by_function.sum::<usize>()
+    }
+
     /// Adds indexes to a filled store. Fails, and adds none, when a name is taken.
     pub fn add(&mut self, indexers: Vec<Indexer>, store: &Store, fields: &crate::cache::index::Fields) -> Result<(), Error> {
         for (at, (name, _)) in indexers.iter().enumerate() {

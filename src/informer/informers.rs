@@ -10,6 +10,7 @@ use crate::informer::handler::{Handler, HandlerOptions, notices_of};
 use crate::informer::index::Indexer;
 use crate::informer::interruption::Interruption;
 use crate::informer::notice::{Notice, NoticeKind};
+use crate::informer::overlay::Overlay;
 use crate::informer::shared::{Informer, InformerOptions};
 use crate::json::fields::FieldSet;
 use crate::object::Object;
@@ -384,6 +385,12 @@ impl Informers {
         if self.informers.iter().any(|(_, informer)| informer.started && !informer.stopped) {
             self.interruptions.push(interruption);
         }
+    }
+
+    /// Bytes of indexes and of what was written and has not come back.
+    pub fn bytes(&self) -> usize {
+        let each = |informer: &Informer| informer.indexes.bytes() + informer.overlay.as_ref().map_or(0, Overlay::bytes);
+        self.informers.iter().map(|(_, informer)| each(informer)).sum()
     }
 
     /// Whether somebody wants to hear of it.

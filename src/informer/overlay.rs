@@ -53,6 +53,11 @@ impl Overlay {
         self.written.insert(object.key().clone(), Written { object: object.clone(), at: now, values: Vec::new() });
     }
 
+    /// Bytes of what is shown beyond what the stream has brought.
+    pub fn bytes(&self) -> usize {
+        self.written.values().map(|written| written.object.size() + size_of::<(Key, Written)>()).sum()
+    }
+
     /// The stream brought this object.
     pub fn stored(&mut self, object: &Object) {
         if self.written.get(object.key()).is_some_and(|written| written.object.version() <= object.version()) {

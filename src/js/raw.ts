@@ -194,7 +194,7 @@ export interface RawResource {
   /** mode 0: nothing is delivered, events queue in Rust; 1: one batch, then 0 again; 2: everything at once, always. */
   demand(watcher: number, mode: 0 | 1 | 2): void;
   stop(watcher: number): void;
-  /** Why a watch was refused (RawError), or undefined; and the last version delivered to it. Kept until `forget`. */
+  /** Why a watch was refused, or cut short for want of memory (RawError), or undefined; and the last version delivered to it. Kept until `forget`. */
   refusal(watcher: number): RawError | undefined;
   lastVersion(watcher: number): string | undefined;
   forget(watcher: number): void;
@@ -228,6 +228,8 @@ export interface RawResource {
   viewCounts(view: number): (string | number)[]; // flat [value, count]*
   viewIndexOf(view: number, key: string): number; // -1 = no row
   viewKeys(view: number): string[]; // all, in order
+  /** `out-of-memory`, once there was none for its rows: it has none from then on, and a flush has named it. */
+  viewError(view: number): RawError | undefined;
   /** Whether the list is whole and every object was asked. Before that for the first time, an ordered view has no rows yet; a plain one those found. */
   viewLoaded(view: number): boolean;
   /** Why it stands still, such as that there is no memory for it. */

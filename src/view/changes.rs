@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::json::fields::FieldSet;
 use crate::object::{Object, ObjectId};
+use crate::pack::size::allocation;
 
 use super::live::{NOTHING, Pending, View, Waiting};
 
@@ -38,6 +39,10 @@ impl View {
         self.stirred = false;
         let (total, shown) = (self.total(), self.ranks.len());
         let mut moved = 0;
+        // What was many once need not stay so.
+        if self.pending.len() < self.pending.capacity() / 4 {
+            self.pending.shrink_to(2 * self.pending.len());
+        }
         while moved < MOST
             && let Some(pending) = self.pending.pop()
         {
@@ -225,6 +230,7 @@ impl View {
         }
         let left = self.leave(at);
         let held = &mut self.rows[at as usize].sort_key;
+        self.key_bytes = self.key_bytes - allocation(held.len()) + allocation(self.sort_key.len());
         if held.len() == self.sort_key.len() {
             held.copy_from_slice(&self.sort_key);
         } else {
@@ -237,6 +243,7 @@ impl View {
     fn remove(&mut self, at: u32) {
         let left = if self.rows[at as usize].ranked { self.leave(at) } else { None };
         let row = self.rows.remove(at as usize);
+        self.key_bytes -= if row.ranked { allocation(row.sort_key.len()) } else { 0 };
         self.by_key.remove(row.object.key());
         if let Some(group) = &row.group {
             self.counts.remove(group);

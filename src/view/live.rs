@@ -9,7 +9,8 @@ use slab::Slab;
 use crate::json::fields::FieldSet;
 use crate::json::scalar::Scalar;
 use crate::key::Key;
-use crate::object::{Object, ObjectId};
+use crate::object::{Holder, Object, ObjectId};
+use crate::pack::size::allocation;
 use crate::selector::{Matcher, Predicate, SelectorError};
 use crate::sort::sort_by;
 
@@ -51,6 +52,8 @@ pub struct View {
     /// Whether what has been taken in since the last look shows.
     pub(super) changed: bool,
     pub(super) loaded: bool,
+    /// Bytes of sort keys.
+    pub(super) key_bytes: usize,
     /// Whether the last look has left something for the next.
     pub(super) behind: bool,
 }
@@ -111,6 +114,7 @@ impl View {
             stirred: false,
             changed: false,
             loaded: false,
+            key_bytes: 0,
             behind: false,
         })
     }
@@ -216,6 +220,40 @@ impl View {
         true
     }
 
+    /// Bytes that it takes: rows with their places, and what waits. The objects are the store's, or counted where they were let go of.
+    pub(crate) fn bytes(&self) -> usize {
+        let row = size_of::<Row>() + 2 * size_of::<(Key, u32)>() + Ranks::PLACE;
+        let waiting = 2 * size_of::<(ObjectId, Waiting)>() + 2 * size_of::<(Key, ObjectId)>();
+        self.rows.len() * row
+            + self.key_bytes
+            + self.pending.capacity() * size_of::<Pending>()
+            + self.waiting.len() * waiting
+            + self.shown.len() * size_of::<u32>()
+    }
+
+    /// The same with the objects that nobody but readers hold. Looks at all rows.
+    pub(crate) fn held(&self) -> usize {
+        let late = |row: &Row| if row.object.holder() == Holder::Nobody { row.object.size() } else { 0 };
+        self.bytes() + self.rows.iter().map(|(_, row)| late(row)).sum::<usize>()
+    }
+
+    /// Gives up everything.
+    pub(crate) fn clear(&mut self) {
+        self.rows = Slab::new();
+        self.by_key = FxHashMap::default();
+        self.ranks = Ranks::default();
+        self.counts = Counts::default();
+        self.waiting.clear();
+        self.waiting_by_key = FxHashMap::default();
+        self.decided = Vec::new();
+        self.pending = Vec::new();
+        self.shown = Vec::new();
+        self.build = Build::default();
+        self.key_bytes = 0;
+        self.loaded = false;
+        self.stir();
+    }
+
     /// So many rows, from the first on, may be seen.
     fn visible(&self) -> usize {
         self.build.visible()
@@ -255,6 +293,7 @@ impl View {
         if let Some(group) = &group {
             self.counts.add(group);
         }
+        self.key_bytes += allocation(self.sort_key.len());
         let row = &mut self.rows[row as usize];
         row.sort_key = self.sort_key.as_slice().into();
         row.group = group;

@@ -37,6 +37,9 @@ impl Default for Ranks {
 
 #[allow(clippy::cast_possible_truncation)] // rows have numbers of 32 bits, and chunks are no more than rows
 impl Ranks {
+    /// Bytes for a row: its chunk, and its place there, of which a third is room for more.
+    pub(super) const PLACE: usize = 10;
+
     fn with_chunks_of(most: usize) -> Self {
         Self { most, chunks: Vec::new(), unused: Vec::new(), order: Vec::new(), sums: Vec::new(), home: Vec::new(), len: 0 }
     }

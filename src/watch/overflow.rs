@@ -55,6 +55,11 @@ struct Merged {
 }
 
 impl Overflow {
+    /// What it holds.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = &Rc<Object>> {
+        self.merged.values().flat_map(|merged| merged.before.iter().chain(&merged.after))
+    }
+
     /// Nothing yet, behind this version.
     pub fn new(since: Version) -> Self {
         Self { since, merged: FxHashMap::default() }

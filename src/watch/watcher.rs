@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use crate::object::{Holder, Object};
 use crate::runtime::Millis;
 use crate::status::Error;
 use crate::version::Version;
@@ -76,7 +77,7 @@ pub struct Watcher {
     pub ended: Option<EndReason>,
     /// Whether that was told.
     pub end_told: bool,
-    /// Why the watch was refused.
+    /// Why the watch was refused, or cut short for want of memory.
     pub refusal: Option<Box<Error>>,
     /// All that matched up to here was delivered; known when the stream has ended, unless it never began or its initial events
     /// were cut short.
@@ -186,6 +187,14 @@ impl Watcher {
         self.backlog.is_empty() && self.queue.is_empty() && self.overflow.is_none()
     }
 
+    /// Bytes of what waits for it: places, and the objects that nobody but readers hold.
+    pub(crate) fn held(&self) -> usize {
+        let late = |object: &Rc<Object>| if object.holder() == Holder::Nobody { object.size() } else { 0 };
+        let waiting = self.backlog.iter().chain(&self.queue).chain(self.blocked.as_deref());
+        let places: usize = waiting.map(|event| size_of::<WatchEvent>() + late(&event.object)).sum();
+        places + self.overflow.as_ref().map_or(0, |overflow| overflow.objects().map(|object| size_of::<WatchEvent>() + late(object)).sum())
+    }
+
     /// Ends the stream. What waits is still delivered, except when the subscriber itself stopped it. The first reason counts.
     pub fn end(&mut self, reason: EndReason, reached: &Version) {
         if self.ended.is_some() {
@@ -204,7 +213,8 @@ impl Watcher {
         }
     }
 
-    fn discard(&mut self) {
+    /// It has ended, and what waits is not delivered.
+    pub(crate) fn discard(&mut self) {
         // The subscriber may resume where it stopped hearing, not where the cacher is.
         if !self.backlog.is_empty() {
             self.resume_from = None;
@@ -212,8 +222,8 @@ impl Watcher {
             // A bookmark takes nothing with it, and may stand at the version of the last event that was heard.
             self.resume_from = first.version.predecessor();
         }
-        self.backlog.clear();
-        self.queue.clear();
+        self.backlog = VecDeque::new();
+        self.queue = VecDeque::new();
     }
 }
 

@@ -65,6 +65,13 @@ impl RawResource {
         Ok(self.resource().with(|cacher| cacher.sync_view(view)))
     }
 
+    /// Why a view has no rows any more; undefined while it has.
+    #[wasm_bindgen(js_name = viewError)]
+    pub fn view_error(&self, view: u32) -> Result<JsValue, JsValue> {
+        check()?;
+        Ok(self.resource().with(|cacher| cacher.views.error(view).map_or(JsValue::UNDEFINED, to_js)))
+    }
+
     /// The rows of a range, in order.
     #[wasm_bindgen(js_name = viewRows)]
     pub fn view_rows(&self, range: u32) -> Result<Float64Array, JsValue> {

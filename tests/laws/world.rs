@@ -425,6 +425,7 @@ fn judge(resource: &Rc<Resource>, views: &[(u32, usize)], upstream: &Upstream) {
     }
     judge_indexes(resource, &rows);
     for (view, selection) in views {
+        assert!(!resource.with(|cacher| cacher.sync_view(*view)), "a view shows something else, and no flush has named it");
         assert_eq!(view_rows(resource, *view), SELECTIONS[*selection].texts(&rows), "a view at version {version}");
     }
 }

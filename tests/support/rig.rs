@@ -18,6 +18,7 @@ use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::Millis;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::status::Error;
+use watchcache::view::Window;
 use watchcache::watch::event::EndReason;
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::watcher::Demand;
@@ -200,8 +201,13 @@ impl Rig {
         Ok(text(&found))
     }
 
+    /// A view of which all rows are looked at.
     pub fn view(&self, options: &ViewOptions) -> u32 {
-        self.resource.with(|cacher| cacher.open_view(options)).unwrap()
+        self.resource.with(|cacher| {
+            let view = cacher.open_view(options).unwrap();
+            cacher.views.open_range(view, Window::ALL).unwrap();
+            view
+        })
     }
 
     /// The whole view, as text.

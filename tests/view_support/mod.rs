@@ -20,7 +20,7 @@ pub fn slot(fields: &mut FieldSet, path: &str) -> usize {
     fields.slot(&Path::parse(path).unwrap())
 }
 
-/// The keys of the rows, in their order.
-pub fn keys(view: &View) -> Vec<String> {
-    view.rows().iter().map(|row| row.key().to_string()).collect()
+/// The keys of the rows of a range, in their order.
+pub fn keys(view: &View, range: u32) -> Vec<String> {
+    view.rows(range).map(|row| row.key().to_string()).collect()
 }

@@ -1,0 +1,224 @@
+//! What views, watchers and indexes take counts as memory, and the one that grows beyond the bound is the one that ends.
+
+#![cfg(not(target_arch = "wasm32"))]
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use serde_json::json;
+use watchcache::cache::incoming::{ChangeKind, Incoming};
+use watchcache::cache::index::{IndexBy, IndexSpec};
+use watchcache::cache::memory::Memory;
+use watchcache::cache::resource::{Resource, ResourceConfig};
+use watchcache::cache::views::ViewOptions;
+use watchcache::cache::window::WindowBounds;
+use watchcache::json::fields::FieldSet;
+use watchcache::json::path::Path;
+use watchcache::object::Object;
+use watchcache::reflector::ReflectorConfig;
+use watchcache::runtime::virtual_time::VirtualTime;
+use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
+use watchcache::status::{Error, ErrorCode};
+use watchcache::testing::with_spec;
+use watchcache::version::Version;
+use watchcache::view::Window;
+use watchcache::watch::event::EndReason;
+use watchcache::watch::options::WatchOptions;
+use watchcache::watch::watcher::Demand;
+
+/// Nobody asks it: what it would bring is applied by hand.
+struct Still;
+
+impl Source for Still {
+    fn list(&self, _: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
+        futures::future::pending().boxed_local()
+    }
+
+    fn watch(&self, _: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
+        futures::future::pending().boxed_local()
+    }
+}
+
+/// What flushes told.
+#[derive(Default)]
+struct Told {
+    views: Vec<u32>,
+    ended: Vec<(u32, EndReason)>,
+    heard: Vec<u32>,
+}
+
+struct World {
+    time: Rc<VirtualTime>,
+    resource: Rc<Resource>,
+    told: Rc<RefCell<Told>>,
+    version: u64,
+}
+
+/// A pod whose text nothing is like, so that packing wins nothing.
+fn pod(number: usize, version: u64) -> Rc<Object> {
+    let mut random = fastrand::Rng::with_seed(version);
+    let text: String = (0..400).map(|_| random.alphanumeric()).collect();
+    with_spec(&format!("a/pod-{number:05}"), version, &[("app", "web")], &json!({"text": text, "node": format!("node-{}", version % 50)}))
+}
+
+impl World {
+    /// With so many objects, one index, and no history to speak of.
+    fn new(count: usize) -> Self {
+        let time = VirtualTime::new(7);
+        let config = ResourceConfig {
+            name: "pods".into(),
+            window: WindowBounds { lower: 1, upper: 1, ..WindowBounds::default() },
+            indexes: vec![IndexSpec { name: "app".into(), by: IndexBy::Path(Path::parse("metadata.labels.app").unwrap()) }],
+            check_consistency: false,
+            reflector: ReflectorConfig::default(),
+        };
+        let resource = Resource::new(config, Rc::new(Still), FieldSet::new(Vec::new()), time.clone()).unwrap();
+        let told: Rc<RefCell<Told>> = Rc::default();
+        let noted = told.clone();
+        resource.on_flush(move |flush| {
+            let mut told = noted.borrow_mut();
+            told.views.extend(&flush.views);
+            told.ended.extend(&flush.outbox.ended);
+            told.heard.extend(flush.outbox.pairs().chunks_exact(2).map(|pair| pair[0]));
+        });
+        let objects = (0..count).map(|number| pod(number, number as u64 + 1)).collect();
+        let mut world = Self { time, resource, told, version: count as u64 };
+        world.version += 1;
+        world.apply(Incoming::Replace { objects, version: Version::from(world.version) });
+        world
+    }
+
+    /// With room for so many bytes beside what it holds.
+    fn bounded(count: usize, room: usize) -> (Self, Rc<Memory>) {
+        let world = Self::new(count);
+        let memory = Memory::new(world.bytes() + room);
+        world.resource.share_memory(&memory);
+        (world, memory)
+    }
+
+    fn apply(&self, message: Incoming) {
+        self.resource.with(|cacher| cacher.apply(message, 0, 0));
+        self.time.run_until_idle();
+    }
+
+    /// As the loop does it: what is held is counted with each message.
+    fn change(&mut self, number: usize) {
+        self.version += 1;
+        self.apply(Incoming::Change { kind: ChangeKind::Modified, object: pod(number, self.version), at: 0 });
+        self.resource.settle_memory();
+        self.time.run_until_idle();
+    }
+
+    fn bytes(&self) -> usize {
+        self.resource.with(|cacher| cacher.stats().bytes)
+    }
+
+    fn view(&self) -> u32 {
+        let order = vec![("spec.node".into(), false, Some("natural".into()))];
+        let view = self.resource.with(|cacher| {
+            let view = cacher.open_view(&ViewOptions { order, ..ViewOptions::default() }).unwrap();
+            cacher.views.open_range(view, Window { offset: 0, limit: 50 }).unwrap();
+            view
+        });
+        self.time.run_until_idle();
+        self.resource.with(|cacher| cacher.sync_view(view));
+        view
+    }
+
+    fn error(&self, view: u32) -> Option<ErrorCode> {
+        self.resource.with(|cacher| cacher.views.error(view).map(|error| error.code))
+    }
+
+    fn total(&self, view: u32) -> usize {
+        self.resource.with(|cacher| cacher.views.get(view).unwrap().total())
+    }
+}
+
+#[test]
+fn views_and_what_waits_for_them_are_counted_and_given_back() {
+    let (mut world, memory) = World::bounded(5_000, 100 << 20);
+    let before = world.bytes();
+    let view = world.view();
+    let opened = world.bytes();
+    let row = (opened - before) / 5_000;
+    assert!((80..400).contains(&row), "{row} bytes a row");
+    assert_eq!(memory.held(), opened);
+    // Nobody looks: the rows hold what was replaced.
+    (0..1_000).for_each(|number| world.change(number));
+    let waiting = world.bytes() - opened;
+    assert!((400_000..1_500_000).contains(&waiting), "{waiting} bytes of a thousand objects of more than 400");
+    world.resource.with(|cacher| cacher.sync_view(view));
+    // What readers let go of is noticed when the store rests.
+    world.resource.with(watchcache::cache::cacher::Cacher::begin_rest);
+    assert!(world.bytes() < opened + 100_000, "{} bytes became {}", opened, world.bytes());
+    world.resource.with(|cacher| cacher.views.close(view));
+    world.change(1);
+    assert!(world.bytes() < before + 100_000);
+}
+
+#[test]
+fn a_view_without_room_says_so_and_the_resource_lives() {
+    let (mut world, memory) = World::bounded(5_000, 200_000);
+    let view = world.view();
+    assert_eq!((world.error(view), world.total(view)), (Some(ErrorCode::OutOfMemory), 0));
+    assert_eq!(world.told.borrow().views, [view], "a flush has named it");
+    assert!(memory.held() <= world.bytes() && world.resource.with(|cacher| cacher.store().len()) == 5_000);
+    world.change(3);
+    assert_eq!(world.total(view), 0, "it is over");
+    assert_eq!(world.resource.with(|cacher| cacher.status().error.map(|error| error.code)), None);
+    // Another, of less, has room.
+    let few = ViewOptions { field_selector: Some("metadata.name=pod-00007".into()), ..ViewOptions::default() };
+    let few = world.resource.with(|cacher| cacher.open_view(&few)).unwrap();
+    world.time.run_until_idle();
+    world.resource.with(|cacher| cacher.sync_view(few));
+    assert_eq!((world.error(few), world.total(few)), (None, 1));
+}
+
+#[test]
+fn a_view_that_nobody_looks_at_ends_when_it_holds_too_much() {
+    let (mut world, memory) = World::bounded(1_000, 500_000);
+    let view = world.view();
+    assert_eq!(world.error(view), None);
+    for number in 0..1_000 {
+        world.change(number);
+        assert!(memory.held() <= world.bytes());
+    }
+    assert_eq!(world.error(view), Some(ErrorCode::OutOfMemory));
+    assert_eq!(world.resource.with(|cacher| cacher.store().len()), 1_000);
+    let other = world.view();
+    assert_eq!((world.error(other), world.total(other)), (None, 1_000), "what it held is there for others");
+}
+
+#[test]
+fn law_06_a_watcher_that_holds_too_much_ends_and_says_from_where_it_can_go_on() {
+    let (mut world, memory) = World::bounded(1_000, 300_000);
+    let options =
+        || WatchOptions { buffer_size: Some(100_000), resource_version: Some(world.version.to_string()), ..WatchOptions::default() };
+    let (slow, quick) = (world.resource.watch(options(), true), world.resource.watch(options(), true));
+    world.resource.demand(quick, Demand::All);
+    world.time.run_until_idle();
+    let began = world.version;
+    // What it was to hear of is replaced, and nobody else holds it.
+    for number in 0..1_000 {
+        world.change(number % 10);
+    }
+    let told = world.told.borrow();
+    assert_eq!(told.ended, [(slow, EndReason::Error)], "the other took everything");
+    assert_eq!(told.heard.iter().filter(|id| **id == quick).count(), 1_000);
+    let (code, resume) = world.resource.with(|cacher| {
+        let watcher = cacher.dispatcher.get(slow).unwrap();
+        (watcher.refusal.as_ref().map(|error| error.code), watcher.resume_from.clone())
+    });
+    assert_eq!((code, resume.and_then(|version| version.as_u64())), (Some(ErrorCode::OutOfMemory), Some(began)), "it has heard of nothing");
+    assert!(memory.held() <= world.bytes());
+}
+
+#[test]
+fn indexes_are_counted() {
+    let (one, two) = (World::new(1_000), World::new(2_000));
+    let (store, all) = (|world: &World| world.resource.with(|cacher| cacher.store().index_bytes()), |world: &World| world.bytes());
+    assert!(store(&one) >= 32 * 1_000 && store(&two) == 2 * store(&one));
+    assert!(all(&one) > store(&one));
+}
