@@ -1,18 +1,12 @@
 // The declarations of the built package, as projects of different settings compile them, and none skips checking libraries.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { bundler, compile, inFolder, nodeNext, strictest } from "./tsc.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const tsc = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
-
-const strictest = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, verbatimModuleSyntax: true, isolatedModules: true };
-const bundler = { target: "ES2022", module: "ESNext", moduleResolution: "Bundler", types: [] };
-const nodeNext = { target: "ES2022", module: "NodeNext", moduleResolution: "NodeNext" };
 
 /** What compiles wherever there is a host. */
 const HOSTED = ["consumer.ts", "client-node.ts", "readonly.ts", "narrowing.ts", "resource-types.ts", "indexes.ts"];
@@ -57,22 +51,6 @@ const projects = {
   },
 };
 
-async function compile(compilerOptions, ...files) {
-  // Inside the project, so that the package finds itself by its name.
-  const folder = await mkdtemp(join(here, "project-"));
-  try {
-    const options = { strict: true, noEmit: true, skipLibCheck: false, ...compilerOptions };
-    await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files }));
-    const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-p", folder]);
-    return stdout;
-  } catch (error) {
-    if (error.stdout === undefined) throw error;
-    return error.stdout;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
 for (const [name, { options, files }] of Object.entries(projects)) {
   test(`the contract compiles, and what is not there does not, in ${name}`, async () => {
     assert.equal(await compile(options, ...files.map((file) => join(here, file))), "");
@@ -85,13 +63,9 @@ test("objects and lists of the original's generated client fit", async () => {
   assert.equal(await compile(options, join(here, "client-node-original.ts"), join(here, "readonly-original.ts")), "");
 });
 
-test("the check can fail", async () => {
-  const folder = await mkdtemp(join(here, "wrong-"));
-  try {
+test("the check can fail", () =>
+  inFolder(async (folder) => {
     const file = join(folder, "wrong.ts");
     await writeFile(file, 'import { createWatchCache } from "watchcache";\ncreateWatchCache().resource(7);\n');
     assert.match(await compile({ ...nodeNext, ...strictest, types: ["node"] }, file), /wrong\.ts.*error TS/);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
+  }));

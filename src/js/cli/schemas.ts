@@ -75,17 +75,19 @@ function refsIn(schema: Schema): string[] {
 /** `io.k8s.api.core.v1.Pod` is `V1Pod`; of two that would be called so each has its group before it: `CoreV1Event`, `EventsV1Event`. */
 function typeNames(names: readonly string[]): Map<string, string> {
   const chosen = new Map<string, string>();
-  for (let parts = 2; chosen.size < names.length; parts++) {
+  const taken = new Set<string>();
+  let left = names;
+  for (let parts = 2; left.length > 0; parts++) {
     const short = (name: string) => name.split(".").slice(-parts).map(pascal).join("");
-    const left = names.filter((name) => !chosen.has(name));
     const counts = new Map<string, number>();
     for (const name of left) counts.set(short(name), (counts.get(short(name)) ?? 0) + 1);
-    const taken = new Set(chosen.values());
-    for (const name of left) {
-      const whole = parts >= name.split(".").length;
-      if (!taken.has(short(name)) && (counts.get(short(name)) === 1 || whole)) chosen.set(name, unique(short(name), taken));
-    }
-    if (parts > 32) for (const name of left) if (!chosen.has(name)) chosen.set(name, unique(short(name), new Set(chosen.values())));
+    left = left.filter((name) => {
+      const distinct = counts.get(short(name)) === 1 && !taken.has(short(name));
+      // Where nothing is left to tell them apart, a number does.
+      if (!distinct && parts < name.split(".").length) return true;
+      chosen.set(name, unique(short(name), taken));
+      return false;
+    });
   }
   return chosen;
 }
