@@ -232,8 +232,6 @@ export interface RawResource {
   viewError(view: number): RawError | undefined;
   /** Whether the list is whole and every object was asked. Before that for the first time, an ordered view has no rows yet; a plain one those found. */
   viewLoaded(view: number): boolean;
-  /** Why it stands still, such as that there is no memory for it. */
-  viewError?(view: number): RawError | undefined;
   /** Ids that pass the selectors and wait for the JavaScript predicate, pinned; `viewDecide` gives the verdicts in the same order, `viewSync` takes them in. */
   viewUndecided(view: number): Float64Array;
   viewDecide(view: number, ids: Float64Array, verdicts: Uint8Array): void;

@@ -192,7 +192,7 @@ export class SharedView implements Ticking {
       this.total = raw.viewTotal(id);
       this.loaded = raw.viewLoaded(id);
       if (this.#spec.groupBy !== undefined) this.counts = sameOrNew(this.counts, raw.viewCounts(id));
-      const refusal = raw.viewError?.(id);
+      const refusal = raw.viewError(id);
       this.#refused = refusal && toError(refusal, this.#host.name);
       this.state++;
     }
