@@ -2,6 +2,7 @@ import { bindMethods } from "./bound.js";
 import type { Delivery } from "./delivery.js";
 import { closedError, reporter, WatchCacheError } from "./errors.js";
 import type { Runtime } from "./init.js";
+import { first, printable } from "./inspect.js";
 import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "./raw.js";
 import { ResourceImpl } from "./resource.js";
 import type { ResourceHost } from "./resource-host.js";
@@ -37,10 +38,10 @@ class CacheImpl extends SafeTarget implements ResourceHost {
   readonly warn: (message: string) => void;
   readonly indexers: readonly IndexFunction[];
   readonly runtime: Runtime;
-  readonly #settings: Settings;
-  readonly #signal: WatchCacheOptions["signal"];
   /** Named once, one is held by who named it, and here only while it is open or kept. */
   readonly #resources = new Map<string, WeakRef<ResourceImpl<any>>>();
+  readonly #settings: Settings;
+  readonly #signal: WatchCacheOptions["signal"];
   readonly #forgotten = new FinalizationRegistry<string>((key) => {
     if (this.#resources.get(key)?.deref() === undefined) this.#resources.delete(key);
   });
@@ -111,6 +112,12 @@ class CacheImpl extends SafeTarget implements ResourceHost {
     }
   }
 
+  /** For whoever prints it. */
+  named(): string[] {
+    const all = [...this.#resources.values()].flatMap((resource) => resource.deref() ?? []);
+    return first(all.length, (at) => `${all[at]!.name} ${all[at]!.status.phase}`);
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -174,7 +181,13 @@ class CacheImpl extends SafeTarget implements ResourceHost {
   }
 }
 
+printable(CacheImpl.prototype, "WatchCache", (cache) => ({ resources: cache.named() }));
 bindMethods(CacheImpl.prototype);
+printable(ResourceImpl.prototype, "Resource", (resource) => {
+  const { name, status, resourceVersion } = resource;
+  const error = "error" in status && status.error !== undefined ? { error: String(status.error) } : {};
+  return { name, ...status, ...error, ...(resourceVersion && { resourceVersion }), objects: resource.stats()?.objects ?? 0 };
+});
 
 disposable(CacheImpl.prototype, async function (this: CacheImpl) {
   await this.close();

@@ -128,8 +128,8 @@ export function toError(thrown: unknown, resource?: string): WatchCacheError {
       retryable,
       ...(status === undefined ? {} : { status: status as Status }),
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-      // The boundary's own Error knows where in the WebAssembly it came from.
-      ...(thrown instanceof Error ? { cause: thrown } : {}),
+      // The boundary's own Error knows where in the WebAssembly it came from: of use for a mistake of ours, and else a page of numbers.
+      ...(thrown instanceof Error && code === "internal" ? { cause: thrown } : {}),
     });
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);

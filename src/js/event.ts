@@ -1,8 +1,9 @@
 import { toError } from "./errors.js";
+import { printable, words } from "./inspect.js";
 import type { Lease } from "./objects.js";
 import { text } from "./options.js";
 import type { RawResource } from "./raw.js";
-import type { Path, WatchEvent, WatchEventBase } from "./types.js";
+import type { Path, WatchEvent as Shape, WatchEventBase } from "./types.js";
 
 const TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "BOOKMARK", "BOOKMARK"] as const;
 const INITIAL_EVENTS_END = 5;
@@ -16,26 +17,29 @@ export function named(raw: RawResource, id: number): [version: string, key: stri
 }
 
 /** An event as its subscribers see it. One is made for each event of a flush, whatever the number of its subscribers. */
-export class StoredEvent<T> implements WatchEventBase {
+class WatchEvent<T> implements WatchEventBase {
+  // In this order: Chromium's console shows the first five, and numbers of ours mean nothing to anybody.
+  readonly #type: Shape<T>["type"];
+  #key: string | undefined;
+  #version: string | undefined;
+  #object: T | undefined;
+  /** Fields that were read, for the next who reads them. */
+  #fields: Map<Path, unknown> | undefined;
   readonly #lease: Lease;
   readonly #slot: number;
   readonly #id: number;
   readonly #kind: number;
-  #object: T | undefined;
-  #key: string | undefined;
-  #version: string | undefined;
-  /** Fields that were read, for the next who reads them. */
-  #fields: Map<Path, unknown> | undefined;
 
   constructor(lease: Lease, kind: number, id: number) {
     this.#lease = lease;
     this.#slot = lease.add(id);
     this.#id = id;
     this.#kind = kind;
+    this.#type = TYPES[kind]!;
   }
 
-  get type(): WatchEvent<T>["type"] {
-    return TYPES[this.#kind]!;
+  get type(): Shape<T>["type"] {
+    return this.#type;
   }
 
   get key(): string {
@@ -78,6 +82,11 @@ export class StoredEvent<T> implements WatchEventBase {
     return { type: this.type, object: this.object };
   }
 
+  /** Such as `ADDED default/web-1 @123`. */
+  toString(): string {
+    return words(this.type, () => (this.type === "ERROR" ? [String(this.get("message") ?? ""), ""] : [this.key, this.resourceVersion]));
+  }
+
   /** Both at once: who asks for one mostly asks for the other. */
   #name(): void {
     [this.#version, this.#key] = this.#read((raw) => named(raw, this.#id));
@@ -91,3 +100,13 @@ export class StoredEvent<T> implements WatchEventBase {
     }
   }
 }
+
+printable(WatchEvent.prototype, "WatchEvent", (event) => {
+  const { type, key, resourceVersion, initialEventsEnd, resync } = event;
+  if (type === "ERROR") return { type, message: event.get("message") };
+  const more = { ...(initialEventsEnd && { initialEventsEnd }), ...(resync && { resync }) };
+  return { type, ...(key && { key }), resourceVersion, ...more };
+});
+
+// Chromium's console shows the name of the class.
+export { WatchEvent as StoredEvent };

@@ -1,5 +1,6 @@
 import { bindMethods } from "./bound.js";
 import { closedError, toError, WatchCacheError } from "./errors.js";
+import { printable } from "./inspect.js";
 import type { Notifier } from "./notifier.js";
 import type { ObjectTable } from "./objects.js";
 import { checkHandler, HANDLER, indexes, invalid, type Judge, read, text, texts } from "./options.js";
@@ -12,7 +13,7 @@ import type {
   HandlerOptions,
   HandlerRegistration,
   IndexFunction,
-  Informer,
+  Informer as Shape,
   InformerListener,
   InformerOptions,
   Mutable,
@@ -31,8 +32,8 @@ export interface InformerHost extends Judge {
   /** A use that lasts. */
   acquire(): () => void;
   /** It starts: from now on it comes and goes with the resource's session. */
-  informerStarts(informer: InformerImpl<any>): void;
-  informerStopped(informer: InformerImpl<any>): void;
+  informerStarts(informer: Informer<any>): void;
+  informerStopped(informer: Informer<any>): void;
 }
 
 interface Attachment {
@@ -55,7 +56,7 @@ const forgotten = new FinalizationRegistry<{ raw: RawResource; id: number }>(({ 
 });
 
 /** An informer as users hold it. Its half in the core comes with the resource's session. */
-export class InformerImpl<T> implements Informer<T, Mutable> {
+class Informer<T> implements Shape<T, Mutable> {
   readonly #host: InformerHost;
   readonly #options: InformerOptions<T, Mutable>;
   readonly #registrations = new Set<RegistrationImpl<T>>();
@@ -213,7 +214,10 @@ export class InformerImpl<T> implements Informer<T, Mutable> {
 
   // --------------------------------------------------------------------------------------- handlers
 
-  addEventHandler(handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>, given?: HandlerOptions<T, Mutable>): HandlerRegistration {
+  addEventHandler(
+    handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>,
+    given?: HandlerOptions<T, Mutable>,
+  ): HandlerRegistration {
     checkHandler(handler);
     const options = read(HANDLER, "addEventHandler", given, this.#host);
     if (this.#stopped) {
@@ -345,9 +349,19 @@ export class InformerImpl<T> implements Informer<T, Mutable> {
       throw toError(error, this.#host.name);
     }
   }
+
+  static {
+    printable(Informer.prototype, "Informer", (informer: Informer<unknown>) => {
+      const { hasSynced, lastSyncResourceVersion, isStopped } = informer;
+      return { resource: informer.#host.name, hasSynced, lastSyncResourceVersion, isStopped, handlers: informer.#registrations.size };
+    });
+  }
 }
 
-bindMethods(InformerImpl.prototype);
+bindMethods(Informer.prototype);
+
+// Chromium's console shows the name of the class.
+export { Informer as InformerImpl };
 
 function described(indexers: ReadonlyMap<string, Path | IndexFunction>): { name: string; path?: string }[] {
   return Array.from(indexers, ([name, by]) => (typeof by === "string" ? { name, path: by } : { name }));

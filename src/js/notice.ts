@@ -1,10 +1,11 @@
 import { toError } from "./errors.js";
 import { named } from "./event.js";
+import { printable, words } from "./inspect.js";
 import type { Lease } from "./objects.js";
 import { text } from "./options.js";
 import type { RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
-import type { Deleted, InformerEvent, Mutable, NoticeBase, Path } from "./types.js";
+import type { Deleted, InformerEvent as Shape, Mutable, NoticeBase, Path } from "./types.js";
 
 /** What the core's numbers mean. */
 export const NoticeKind = { added: 0, initiallyAdded: 1, updated: 2, resynced: 3, deleted: 4, deletedUnseen: 5, overflowed: 6 } as const;
@@ -12,7 +13,13 @@ export const NoticeKind = { added: 0, initiallyAdded: 1, updated: 2, resynced: 3
 const TYPES = ["add", "add", "update", "update", "delete", "delete", "overflow"] as const;
 
 /** One notice, shared by all handlers that see objects in the same way. */
-export class Notice<T> implements NoticeBase {
+class InformerEvent<T> implements NoticeBase {
+  // In this order: Chromium's console shows the first five, and numbers of ours mean nothing to anybody.
+  readonly #type: Shape<T>["type"];
+  #key: string | undefined;
+  #version: string | undefined;
+  #object: T | undefined;
+  #oldObject: T | undefined;
   readonly kind: number;
   /** Holds the pins of both objects, in two slots. */
   readonly #lease: Lease;
@@ -21,19 +28,16 @@ export class Notice<T> implements NoticeBase {
   readonly #id: number;
   readonly #old: number;
   /** Itself, or the notice that this is another sight of, which has what both need of the pins. */
-  readonly #owner: Notice<any>;
-  #sights: Map<Reader, Notice<any>> | undefined;
-  #object: T | undefined;
-  #oldObject: T | undefined;
-  #key: string | undefined;
-  #version: string | undefined;
+  readonly #owner: InformerEvent<any>;
+  #sights: Map<Reader, InformerEvent<any>> | undefined;
   /** Has the old object, where that is not the version just before. */
-  #before: Notice<T> | undefined;
+  #before: InformerEvent<T> | undefined;
   /** Fields that were read, for the next who reads them. */
   #fields: Map<Path, unknown> | undefined;
 
-  constructor(lease: Lease, kind: number, id: number, old: number, reader: Reader = lease.table, owner?: Notice<any>) {
+  constructor(lease: Lease, kind: number, id: number, old: number, reader: Reader = lease.table, owner?: InformerEvent<any>) {
     this.kind = kind;
+    this.#type = TYPES[kind]!;
     this.#lease = lease;
     this.#reader = reader;
     this.#id = id;
@@ -44,35 +48,35 @@ export class Notice<T> implements NoticeBase {
   }
 
   /** The same notice as another informer sees it. */
-  seenBy(reader: Reader): Notice<T> {
+  seenBy(reader: Reader): InformerEvent<T> {
     if (reader === this.#reader) return this;
     let sight = this.#sights?.get(reader);
     if (sight === undefined) {
-      sight = new Notice(this.#lease, this.kind, this.#id, this.#old, reader, this.#owner);
+      sight = new InformerEvent(this.#lease, this.kind, this.#id, this.#old, reader, this.#owner);
       (this.#sights ??= new Map()).set(reader, sight);
     }
     return sight;
   }
 
   /** The object came to pass a filter. */
-  asAddition(): Notice<T> {
-    return new Notice(this.#lease, NoticeKind.added, this.#id, 0, this.#reader, this.#owner);
+  asAddition(): InformerEvent<T> {
+    return new InformerEvent(this.#lease, NoticeKind.added, this.#id, 0, this.#reader, this.#owner);
   }
 
   /** The object ceased to pass a filter: its last state that did. */
-  asDeletion(): Notice<T> {
-    return new Notice(this.#lease, NoticeKind.deleted, this.#old, this.#old, this.#reader, this.#owner);
+  asDeletion(): InformerEvent<T> {
+    return new InformerEvent(this.#lease, NoticeKind.deleted, this.#old, this.#old, this.#reader, this.#owner);
   }
 
   /** What lies between was not told: the old object is that of an earlier notice. */
-  asUpdateSince(before: Notice<T>): Notice<T> {
-    const update = new Notice<T>(this.#lease, NoticeKind.updated, this.#id, this.#old, this.#reader, this.#owner);
+  asUpdateSince(before: InformerEvent<T>): InformerEvent<T> {
+    const update = new InformerEvent<T>(this.#lease, NoticeKind.updated, this.#id, this.#old, this.#reader, this.#owner);
     update.#before = before;
     return update;
   }
 
-  get type(): InformerEvent<T>["type"] {
-    return TYPES[this.kind]!;
+  get type(): Shape<T>["type"] {
+    return this.#type;
   }
 
   get key(): string {
@@ -129,6 +133,11 @@ export class Notice<T> implements NoticeBase {
     return { type: this.type, key: this.key, object: this.object };
   }
 
+  /** Such as `update default/web-1 @123`. */
+  toString(): string {
+    return words(this.type, () => [this.key, this.resourceVersion]);
+  }
+
   /** Both at once: who asks for one mostly asks for the other. */
   #name(): void {
     [this.#version, this.#key] = this.#id === 0 ? ["", ""] : this.#call((raw) => named(raw, this.#id));
@@ -153,21 +162,40 @@ export class Notice<T> implements NoticeBase {
 
 /** A deletion as `onDelete` gets it. */
 export class DeletedObject<T> implements Deleted<T, Mutable> {
-  readonly #notice: Notice<T>;
+  readonly key: string;
+  readonly finalStateUnknown: boolean;
+  readonly #notice: InformerEvent<T>;
 
-  constructor(notice: Notice<T>) {
+  constructor(notice: InformerEvent<T>) {
+    this.key = notice.key;
+    this.finalStateUnknown = notice.finalStateUnknown;
     this.#notice = notice;
-  }
-
-  get key(): string {
-    return this.#notice.key;
   }
 
   get object(): T {
     return this.#notice.object;
   }
 
-  get finalStateUnknown(): boolean {
-    return this.#notice.finalStateUnknown;
+  /** Such as `delete default/web-1 @123`. */
+  toString(): string {
+    return String(this.#notice);
+  }
+
+  static {
+    printable(DeletedObject.prototype, "DeletedObject", (deletion: DeletedObject<unknown>) => {
+      const { key, finalStateUnknown } = deletion;
+      return { key, resourceVersion: deletion.#notice.resourceVersion, finalStateUnknown };
+    });
   }
 }
+
+printable(InformerEvent.prototype, "InformerEvent", ({ type, key, resourceVersion, isInInitialList, resync, finalStateUnknown }) => ({
+  type,
+  ...(key && { key, resourceVersion }),
+  ...(isInInitialList && { isInInitialList }),
+  ...(resync && { resync }),
+  ...(finalStateUnknown && { finalStateUnknown }),
+}));
+
+// Chromium's console shows the name of the class.
+export { InformerEvent as Notice };

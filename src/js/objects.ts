@@ -1,4 +1,6 @@
 import { toError } from "./errors.js";
+import { named } from "./event.js";
+import { first, printable, printed } from "./inspect.js";
 import type { RawResource } from "./raw.js";
 
 /** So many documents are decoded together at most: their texts stand in memory meanwhile, thrice. */
@@ -29,6 +31,26 @@ export class Lease {
     return this.ids.push(id) - 1;
   }
 }
+
+/** Stands in an array for each object that nobody has read: Chromium's console, which reads none, shows it. */
+const UNDECODED: unknown = new (class Undecoded {})();
+
+const IN_NODE = (globalThis as { process?: unknown }).process !== undefined;
+
+/** An answer to a list. */
+class List {
+  declare readonly items: readonly unknown[];
+  declare readonly raw: Uint8Array;
+
+  constructor(items: readonly unknown[], rest: object, raw: () => Uint8Array) {
+    Object.assign(this, { items }, rest);
+    // Not enumerable: nobody who prints or copies a list means to copy its bytes, nor to be told twice how many there are.
+    Object.defineProperty(this, "raw", { get: raw });
+    Object.defineProperty(this, Symbol("count"), { value: items.length });
+  }
+}
+
+printable(List.prototype, "List", ({ items, ...rest }) => ({ ...rest, items }));
 
 /**
  * Decoded objects by id: at most one for each id, shared by all readers, for as long as anyone holds it.
@@ -128,13 +150,10 @@ export class ObjectTable {
   /**
    * An answer with the objects of ids that were just handed out, as an array that decodes each one when it is first read. Its pins are
    * taken over.
-   *
-   * Undecoded elements stand as their ids in the array behind it: documents are never numbers.
    */
   list<R extends object>(ids: Float64Array, rest: R): R & { readonly items: readonly unknown[]; readonly raw: Uint8Array } {
     // What was decoded is held by the array, and holds its pin.
     const all = ids.slice();
-    const answer = { items: this.#lazy(ids), ...rest };
     const raw = () => {
       try {
         return this.#raw.rawList(all);
@@ -142,13 +161,12 @@ export class ObjectTable {
         throw toError(error);
       }
     };
-    // Not enumerable: nobody who prints or copies a list means to copy its bytes.
-    return Object.defineProperty(answer, "raw", { get: raw }) as R & { items: readonly unknown[]; raw: Uint8Array };
+    return new List(this.#lazy(ids, all), rest, raw) as unknown as R & List;
   }
 
   /** The objects of ids that were just handed out, as an array that decodes each one when it is first read. */
   array(ids: Float64Array): readonly unknown[] {
-    return this.#lazy(ids);
+    return this.#lazy(ids, IN_NODE ? ids.slice() : ids);
   }
 
   /** An object of its own: nobody else is given it. */
@@ -162,9 +180,12 @@ export class ObjectTable {
     }
   }
 
-  #lazy(ids: Float64Array): readonly unknown[] {
-    const array: unknown[] = Array.from(ids);
+  /** @param all the same ids, which stay as they are */
+  #lazy(ids: Float64Array, all: Float64Array): readonly unknown[] {
+    const array: unknown[] = Array.from(ids, () => UNDECODED);
     this.#lists.register(array, ids);
+    // Node prints the array behind the proxy.
+    if (IN_NODE) printed(array, (_, show) => `Array(${all.length}) ${show(this.#names(all))}`, "[Array]");
     const decode = (at: number) => {
       const id = ids[at]!;
       ids[at] = 0; // its pin goes its own way now
@@ -173,12 +194,20 @@ export class ObjectTable {
     return new Proxy(array, {
       get: (_, name) => {
         const value = array[name as unknown as number];
-        return typeof value === "number" && name !== "length" ? decode(Number(name)) : value;
+        return value === UNDECODED ? decode(Number(name)) : value;
       },
       getOwnPropertyDescriptor: (_, name) => {
-        if (typeof array[name as unknown as number] === "number" && name !== "length") decode(Number(name));
+        if (array[name as unknown as number] === UNDECODED) decode(Number(name));
         return Reflect.getOwnPropertyDescriptor(array, name);
       },
+    });
+  }
+
+  /** Of the first of these objects, for printing. */
+  #names(ids: Float64Array): string[] {
+    return first(ids.length, (at) => {
+      const [version, key] = named(this.#raw, ids[at]!);
+      return `${key} @${version}`;
     });
   }
 

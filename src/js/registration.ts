@@ -2,6 +2,7 @@ import { bindMethods } from "./bound.js";
 import { isPromise } from "./delivery.js";
 import { closedError, WatchCacheError } from "./errors.js";
 import { Judge } from "./judge.js";
+import { printable } from "./inspect.js";
 import { DeletedObject, type Notice, NoticeKind } from "./notice.js";
 import type { Notifier } from "./notifier.js";
 import type { ObjectTable } from "./objects.js";
@@ -12,7 +13,7 @@ import type {
   DeleteEvent,
   EventHandler,
   HandlerOptions,
-  HandlerRegistration,
+  HandlerRegistration as Shape,
   InformerEvent,
   InformerListener,
   Mutable,
@@ -23,7 +24,7 @@ import type {
 export interface RegistrationHost {
   readonly name: string;
   report(error: unknown): void;
-  removed(registration: RegistrationImpl<any>): void;
+  removed(registration: HandlerRegistration<any>): void;
 }
 
 interface Attachment {
@@ -50,7 +51,7 @@ export class Settled {
 }
 
 /** One handler at one informer. The core queues what waits for it; here it is called, and waited for where it returns a promise. */
-export class RegistrationImpl<T> implements HandlerRegistration {
+class HandlerRegistration<T> implements Shape {
   readonly #host: RegistrationHost;
   readonly #handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>;
   readonly #options: RawHandlerOptions;
@@ -230,7 +231,11 @@ export class RegistrationImpl<T> implements HandlerRegistration {
   }
 }
 
-bindMethods(RegistrationImpl.prototype);
+bindMethods(HandlerRegistration.prototype);
+printable(HandlerRegistration.prototype, "HandlerRegistration", ({ hasSynced }) => ({ hasSynced }));
+
+// Chromium's console shows the name of the class.
+export { HandlerRegistration as RegistrationImpl };
 
 /** Lets the page have its turn. */
 function turn(): Promise<void> {

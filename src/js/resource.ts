@@ -7,7 +7,7 @@ import { ObjectTable } from "./objects.js";
 import { callback, checkView, DELETE, GET, INFORMER, LIST, read, REFRESH, SIGNAL, text, texts, WATCH } from "./options.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
 import type { MetricLabels, Open, ResourceHost } from "./resource-host.js";
-import { StatusTeller, told, type Told } from "./status.js";
+import { NOT_OPEN, StatusTeller, told, type Told } from "./status.js";
 import { SafeTarget } from "./target.js";
 import { StableArrays } from "./stable-arrays.js";
 import type { Ticker } from "./ticker.js";
@@ -52,7 +52,11 @@ interface Session {
  * made before it are registered when it comes.
  */
 export class ResourceImpl<T> extends SafeTarget implements ViewHost {
+  // In this order: Chromium's console calls no getters, and shows the first five.
+  readonly #resource: string;
+  #phase: ResourceStatus["phase"] = "idle";
   readonly name: string;
+  status: ResourceStatus = NOT_OPEN;
   readonly labels: MetricLabels;
   readonly #host: ResourceHost;
   readonly #open: Open;
@@ -75,7 +79,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   constructor(host: ResourceHost, name: string, open: Open, labels: MetricLabels = { group: "", scope: "" }) {
     super();
-    this.name = name;
+    this.#resource = this.name = name;
     this.labels = labels;
     this.#host = host;
     this.#open = open;
@@ -88,10 +92,6 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   }
 
   // -------------------------------------------------------------------------------------- reading
-
-  get status(): ResourceStatus {
-    return this.#teller.status;
-  }
 
   get resourceVersion(): string | undefined {
     return this.told().resourceVersion;
@@ -336,12 +336,13 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   /** What its status is made of, at this moment. */
   told(): Told {
     const own = { closed: this.#closed, loading: this.#wanting.state, paused: this.#paused, error: this.#error };
-    return told(this.#session?.raw, own, this.name);
+    return told(this.#session?.raw, own, this.#resource);
   }
 
   /** @param error what an `error` event is about, where the phase does not tell it */
   dispatch(name: keyof ResourceEventMap, error: Told["error"] = this.#error): void {
     let detail = this.status;
+    this.#phase = detail.phase;
     if (name === "status") this.#views.statusChanged();
     if (name === "error" && error !== undefined && !("error" in detail)) {
       detail = Object.freeze({ ...detail, error: toError(error, this.name) });
@@ -383,7 +384,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     const session = this.#session;
     if (session === undefined) return undefined;
     const core = this.#call(() => session.raw.stats()) as Omit<ResourceStats, "name" | "phase" | "decoded">;
-    return { ...core, name: this.name, phase: this.status.phase, decoded: session.objects.decodes };
+    return { ...core, name: this.name, phase: this.#phase, decoded: session.objects.decodes };
   }
 
   /** Writes its metrics on a page, if it is open. */

@@ -16,6 +16,7 @@ const TROUBLED: readonly string[] = ["loading", "reconnecting", "needs-auth", "f
 /** A resource, as far as this is about it. */
 interface StatusOwner {
   readonly name: string;
+  status: ResourceStatus;
   told(): Told;
   /** Never throws. */
   dispatch(name: "status"): void;
@@ -23,7 +24,6 @@ interface StatusOwner {
 
 /** Keeps a resource's snapshot, and tells of each new one. Nothing else makes one. */
 export class StatusTeller {
-  status: ResourceStatus = NOT_OPEN;
   readonly #of: StatusOwner;
   #planned = false;
   #telling = false;
@@ -35,9 +35,10 @@ export class StatusTeller {
   /** Renews the snapshot and tells of it, if anything in it has changed. What its listeners cause is told after they all have heard of it. */
   now(): void {
     if (this.#telling) return this.soon();
-    const next = nextStatus(this.status, this.#of.told(), this.#of.name);
-    if (next === this.status) return;
-    this.status = next;
+    const { status, name } = this.#of;
+    const next = nextStatus(status, this.#of.told(), name);
+    if (next === status) return;
+    this.#of.status = next;
     this.#telling = true;
     this.#of.dispatch("status");
     this.#telling = false;

@@ -7,14 +7,12 @@ import { isPromise } from "./delivery.js";
  * one that is added twice, and of one that removes itself.
  */
 export abstract class SafeTarget extends EventTarget {
-  readonly #wrapped = new WeakMap<object, EventListener>();
-
   override addEventListener(
     type: string,
     listener: EventListenerOrEventListenerObject | null,
     options?: boolean | AddEventListenerOptions,
   ): void {
-    super.addEventListener(type, this.#wrap(listener), options);
+    super.addEventListener(type, guarded(listener), options);
   }
 
   override removeEventListener(
@@ -22,26 +20,27 @@ export abstract class SafeTarget extends EventTarget {
     listener: EventListenerOrEventListenerObject | null,
     options?: boolean | EventListenerOptions,
   ): void {
-    super.removeEventListener(type, this.#wrap(listener), options);
+    super.removeEventListener(type, guarded(listener), options);
   }
+}
 
-  #wrap(listener: EventListenerOrEventListenerObject | null): EventListener | null {
-    // What is none is the platform's to judge.
-    if ((typeof listener !== "function" && typeof listener !== "object") || listener === null) return listener;
-    let wrapped = this.#wrapped.get(listener);
-    if (wrapped === undefined) {
-      const report = (error: unknown) => (this as unknown as { report(error: unknown): void }).report(error);
-      wrapped = (event) => {
-        try {
-          const answer: unknown = typeof listener === "function" ? listener.call(this, event) : listener.handleEvent(event);
-          if (isPromise(answer)) answer.then(undefined, report);
-        } catch (error) {
-          report(error);
-        }
-      };
-      // Node has a signal remove what it was given, by the method above.
-      this.#wrapped.set(listener, wrapped).set(wrapped, wrapped);
-    }
-    return wrapped;
+const known = new WeakMap<object, EventListener>();
+
+function guarded(listener: EventListenerOrEventListenerObject | null): EventListener | null {
+  // What is none is the platform's to judge.
+  if ((typeof listener !== "function" && typeof listener !== "object") || listener === null) return listener;
+  let guard = known.get(listener);
+  if (guard === undefined) {
+    guard = function (this: { report(error: unknown): void }, event: Event) {
+      try {
+        const answer: unknown = typeof listener === "function" ? listener.call(this, event) : listener.handleEvent(event);
+        if (isPromise(answer)) answer.then(undefined, (error: unknown) => this.report(error));
+      } catch (error) {
+        this.report(error);
+      }
+    };
+    // Node has a signal remove what it was given, by the method above.
+    known.set(listener, guard).set(guard, guard);
   }
+  return guard;
 }

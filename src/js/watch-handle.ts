@@ -1,5 +1,6 @@
 import { bindMethods } from "./bound.js";
-import type { Mutable, WatchEnd, WatchEvent, Watcher } from "./types.js";
+import { printable } from "./inspect.js";
+import type { Mutable, WatchEnd, WatchEvent, Watcher as Shape } from "./types.js";
 import { disposable, type WatcherImpl } from "./watcher.js";
 
 /** Watches whose handle nobody holds any more end, unless somebody is still called or waits. */
@@ -9,7 +10,7 @@ const dropped = new FinalizationRegistry<WatcherImpl<any>>((watcher) => watcher.
  * A watch as users hold it. The watch itself is held by its resource and knows nothing of this, so that one which nobody can read or stop
  * any more is noticed.
  */
-export class WatcherHandle<T> implements Watcher<T, Mutable> {
+class Watcher<T> implements Shape<T, Mutable> {
   readonly ended: Promise<WatchEnd>;
   readonly #watcher: WatcherImpl<T>;
   declare [Symbol.asyncDispose]: () => Promise<void>;
@@ -59,10 +60,17 @@ export class WatcherHandle<T> implements Watcher<T, Mutable> {
   [Symbol.asyncIterator](): this {
     return this;
   }
+
+  static {
+    printable(Watcher.prototype, "Watcher", (watcher: Watcher<unknown>) => watcher.#watcher.described());
+  }
 }
 
-bindMethods(WatcherHandle.prototype);
+bindMethods(Watcher.prototype);
 
-disposable(WatcherHandle.prototype, async function (this: WatcherHandle<unknown>) {
+disposable(Watcher.prototype, async function (this: Watcher<unknown>) {
   this.stop();
 });
+
+// Chromium's console shows the name of the class.
+export { Watcher as WatcherHandle };

@@ -337,6 +337,11 @@ export class WatcherImpl<T> implements Recipient {
     return failure;
   }
 
+  /** For whoever prints it. */
+  described(): object {
+    return { resource: this.#host.name, ...this.#options, open: !this.#over };
+  }
+
   #outcome(): Promise<void> {
     const failure = this.#takeFailure();
     return failure === undefined ? Promise.resolve() : Promise.reject(failure);

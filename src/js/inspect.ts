@@ -1,0 +1,53 @@
+/** By this Node asks an object how to print it. */
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
+
+type Inspect = (value: unknown, options: object) => string;
+
+/** So many keys of a list are printed. */
+const SHOWN = 10;
+
+/**
+ * Has the objects of a class printed as its name and what `describe` says. It is called when one is printed, in Node and whatever does as Node
+ * does; what it throws is printed instead. Chromium calls nothing: there a class shows its name, and its first five members.
+ */
+export function printable<O extends object>(prototype: O, name: string, describe: (object: O) => object): void {
+  Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
+  printed(prototype, (object, inspect) => `${name} ${inspect(describe(object))}`, `[${name}]`);
+}
+
+/** Has one object, or those of a prototype, printed so; where it is nested too deeply, as `deep`. */
+export function printed<O extends object>(
+  target: O,
+  print: (object: O, inspect: (value: unknown) => string) => string,
+  deep: string,
+): void {
+  Object.defineProperty(target, INSPECT, {
+    configurable: true,
+    value(this: O, depth: number, options: { depth?: number | null }, inspect: Inspect): string {
+      if (depth < 0) return deep;
+      const inner = { ...options, depth: options.depth == null ? options.depth : options.depth - 1 };
+      const show = (value: unknown) => inspect(value, inner);
+      try {
+        return print(this, show);
+      } catch (error) {
+        return `${deep} ${show(String(error))}`;
+      }
+    },
+  });
+}
+
+/** The type, the key and the version of something, as far as it has them and they can still be read. */
+export function words(type: string, read: () => readonly [key: string, version: string]): string {
+  try {
+    const [key, version] = read();
+    return [type, key, version && `@${version}`].filter(Boolean).join(" ");
+  } catch {
+    return type;
+  }
+}
+
+/** The first of so many things, and how many follow. */
+export function first(count: number, name: (at: number) => string): string[] {
+  const shown = Array.from({ length: Math.min(count, SHOWN) }, (_, at) => name(at));
+  return count > SHOWN ? [...shown, `… ${count - SHOWN} more`] : shown;
+}

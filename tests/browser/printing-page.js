@@ -1,0 +1,37 @@
+// The page of printing.test.mjs: prints one of each.
+import { createWatchCache } from "/dist/index.js";
+import { pod, Upstream } from "/tests/js/lib/upstream.mjs";
+
+async function print() {
+  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const cache = createWatchCache({ flush: "microtask" });
+  const resource = cache.resource({ source: upstream, id: "pods" });
+  await resource.synced();
+  const list = await resource.list();
+  const events = [];
+  const watcher = resource.watch();
+  void watcher.forEach((event) => void events.push(event));
+  const notices = [];
+  let deletion;
+  const informer = resource.informer();
+  const registration = informer.addEventHandler((event) => void notices.push(event));
+  informer.addEventHandler({ onDelete: (deleted) => void (deletion = deleted) });
+  await registration.synced;
+  upstream.remove("a/y");
+  while (deletion === undefined || events.length < 2) await new Promise((resolve) => setTimeout(resolve));
+  console.log("list", list);
+  console.log("items", list.items);
+  console.log("resource", resource);
+  console.log("cache", cache);
+  console.log("watcher", watcher);
+  console.log("informer", informer);
+  console.log("registration", registration);
+  console.log("event", events[0]);
+  console.log("notice", notices[0]);
+  console.log("deletion", deletion);
+  console.log("texts", String(events[0]), `${notices[0]}`, `${deletion}`);
+  console.log("event that was read", events[0]);
+  return { decoded: cache.stats().resources[0].decoded };
+}
+
+globalThis.ready = print();
