@@ -467,7 +467,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     const session = this.#session;
     if (this.#wanting.state !== undefined) {
       this.#wanting.end();
-      this.#announce("status");
+      this.#teller.now();
     }
     if (session === undefined || !session.started || session.idle || this.#paused) return;
     session.idle = true;

@@ -77,11 +77,14 @@ test("nobody who uses it: the WebAssembly is wanted no longer, and what was clos
   const error = new WatchCacheError("network", "no answer", { retryable: true });
   resource.peek("a/x");
   runtime.fail(error, 2_000_000);
+  await settle();
+  assert.equal(resource.status.phase, "loading");
   assert.equal(runtime.wanted(), 1);
   mock.timers.tick(5_000);
   assert.equal(runtime.wanted(), 0);
   assert.equal(resource.status.phase, "idle");
   const asked = [resource.synced(), resource.get("a/x")];
+  await settle();
   assert.equal(resource.status.retryAt, 2_000_000);
   mock.timers.tick(50_000);
   assert.equal(runtime.wanted(), 1, "a promise that waits is a user");
