@@ -72,6 +72,9 @@ export function instantiateSync(source: WasmBytes): void {
       throw new WatchCacheError("invalid", "init() is instantiating the WebAssembly already: wait for it instead");
     initSync({ module: compiled });
   } catch (error) {
+    if (error instanceof RangeError) {
+      throw new WatchCacheError("invalid", `this host does not load the WebAssembly at once: await init() instead (${error.message})`);
+    }
     const failure = toLoadError(error);
     if (core === undefined) throw failure;
     throw new WatchCacheError("invalid", `there is a WebAssembly already, and this is another: ${failure.message}`, { cause: error });

@@ -139,6 +139,17 @@ test("one that only a cache has broken is loaded past it", async (t) => {
   assert.deepEqual([loader.state.phase, requests.length], ["loaded", 2]);
 });
 
+test("a script that has no address is told what helps, once", async (t) => {
+  const { loader, requests, pass } = underClock(t, down);
+  // As the package's own entry in a worker that is made of a text.
+  const entry = { bundled: () => new URL("./wasm/watchcache_bg.wasm", "blob:http://page.invalid/1") };
+  loader.want(() => {}, entry);
+  await pass(600_000);
+  const { phase, error } = loader.state;
+  assert.deepEqual([phase, error.code, error.retryable, requests.length], ["failed", "network", false, 0]);
+  assert.match(error.message, /init\(url\).*watchcache\/inline/);
+});
+
 // ------------------------------------------------------------------------------------------------------- the package, a process for each
 
 /** A server of the WebAssembly that answers as `answer` says, by the number of the request. */
@@ -290,4 +301,46 @@ test("whoever comes first is adopted, while others are on their way", async (t) 
     `,
   );
   assert.deepEqual(said, ["well,well,well,well,invalid,well,well", "well,well,well,well,invalid,well", "2 x 1"]);
+});
+
+test("a host that instantiates large modules only in its own time: one instance, whoever comes meanwhile", async (t) => {
+  const { url } = await serve(t, () => {});
+  const said = await run(
+    url,
+    `
+      // As Chromium's main thread did for years.
+      let instances = 0;
+      WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
+        construct() {
+          throw new RangeError("WebAssembly.Instance is disallowed on the main thread");
+        },
+      });
+      const { instantiate } = WebAssembly;
+      WebAssembly.instantiate = async (...given) => {
+        await sleep(50);
+        instances += given[0] instanceof WebAssembly.Module && WebAssembly.Module.imports(given[0]).length > 100 ? 1 : 0;
+        return instantiate(...given);
+      };
+      const bytes = readFileSync(file);
+      const sync = () => {
+        try {
+          return initSync(bytes) ?? "well";
+        } catch ({ code, message }) {
+          return code + ": " + message.split(":")[0];
+        }
+      };
+      console.log(sync());
+      const coming = [init(bytes), init(url), init(new Uint8Array(bytes))];
+      await sleep(40);
+      console.log(sync());
+      console.log((await Promise.all(coming.map(outcome))).join(), sync(), instances);
+      await pods.synced();
+      console.log(pods.size);
+      await cache.close();
+    `,
+  );
+  const refused = "invalid: this host does not load the WebAssembly at once";
+  assert.equal(said[0], refused);
+  assert.ok([refused, "invalid: init() is instantiating the WebAssembly already"].includes(said[1]), said[1]);
+  assert.deepEqual(said.slice(2), ["well,well,well well 1", "2"]);
 });
