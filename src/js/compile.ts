@@ -72,8 +72,10 @@ export async function compile(
     }
   } catch (error) {
     const { code, message, retryable, cause } = toLoadError(error);
-    const help = read !== undefined && addressOf(given)?.startsWith("file:") ? "" : `; ${remedy(message, given)}`;
-    throw new WatchCacheError(code, message + help, { retryable, cause });
+    // A server that is down, or a file that is gone, is no mistake of the bundle.
+    const isFile = addressOf(given)?.startsWith("file:") === true;
+    const helps = code === "decode" || (isFile ? read === undefined : / status 4\d\d$/.test(message));
+    throw new WatchCacheError(code, helps ? `${message}; ${remedy(message, given)}` : message, { retryable, cause });
   }
 }
 

@@ -1,4 +1,4 @@
-// The package has an entry for browsers and one for Node: whoever writes for one can write for the other.
+// The package has an entry for browsers, one for Node and one with everything inside: whoever writes for one can write for the other.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
@@ -8,17 +8,20 @@ async function exportsOf(name) {
   const text = await readFile(new URL(`../../dist/${name}.d.ts`, import.meta.url), "utf8");
   const exports = [...text.matchAll(/^export (?:type )?(?:\{([^}]*)\}|\* from "([^"]*)"|declare \w+ (\w+))/gm)];
   assert.equal(exports.length, text.match(/^export /gm).length, "each of them is read");
-  const names = exports.flatMap(([, list, whole, own]) => list?.split(",").map((item) => item.trim()) ?? [whole ?? own]);
-  return names.sort();
+  const parts = exports.map(async ([, list, whole, own]) => {
+    if (whole === "./exports.js") return exportsOf("exports");
+    return list?.split(",").map((item) => item.trim()) ?? [whole ?? own];
+  });
+  return (await Promise.all(parts)).flat().sort();
 }
 
-test("both entries export the same names, types included", async () => {
+test("all entries export the same names, types included", async () => {
   const names = await exportsOf("index");
-  assert.deepEqual(await exportsOf("node"), names);
+  for (const other of ["node", "inline"]) assert.deepEqual(await exportsOf(other), names, other);
   for (const name of ["createWatchCache", "SelectorMistake", "WatchCacheError", "./types.js"]) assert.ok(names.includes(name), name);
 });
 
-test("both entries have the same values", async () => {
-  const [browser, node] = await Promise.all([import("../../dist/index.js"), import("../../dist/node.js")]);
-  assert.deepEqual(Object.keys(node).sort(), Object.keys(browser).sort());
+test("all entries have the same values", async () => {
+  const [browser, ...others] = await Promise.all(["index", "node", "inline"].map((name) => import(`../../dist/${name}.js`)));
+  for (const other of others) assert.deepEqual(Object.keys(other).sort(), Object.keys(browser).sort());
 });
