@@ -311,16 +311,24 @@ test("grammar is told at once where the core is loaded", async () => {
   assert.throws(() => pods.informer({ indexers: { x: BAD_PATH } }), { code: "invalid", message: /^indexers\.x: / });
 });
 
-test("before that, a watch, a list and an informer hear of it when the core loads", async () => {
+test("before that, a watch, a list, an informer and a view hear of it when the core loads", async () => {
   const { cache, arrive } = early();
   const resource = cache.resource({ source: upstream, id: "pods" });
   const [watch, list] = [resource.watch({ labelSelector: BAD_SELECTOR }).next(), resource.list({ fieldSelector: "a=b=c" })];
   const { synced } = resource.informer({ indexers: { x: BAD_PATH } });
+  const view = resource.view({ orderBy: [{ path: BAD_PATH }] });
+  const told = [];
+  view.subscribe(() => void told.push(view.getSnapshot().error));
+  assert.equal(view.getSnapshot().error, undefined);
   arrive();
   for (const waiting of [watch, list, synced]) await assert.rejects(waiting, { code: "invalid" });
   // It is theirs alone.
   await resource.synced();
-  await until(() => resource.status.phase === "live");
+  await until(() => resource.status.phase === "live" && view.getSnapshot().error !== undefined);
+  const { error, rows } = view.getSnapshot();
+  assert.deepEqual([error.code, rows.length], ["invalid", 0]);
+  assert.match(error.message, /^orderBy\.path: /);
+  assert.equal(told.filter((each) => each !== undefined).length, 1);
 });
 
 for (const options of [{ trigger: BAD_PATH }, { strip: [BAD_PATH] }, { indexes: { node: BAD_PATH } }]) {
