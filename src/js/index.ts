@@ -35,7 +35,8 @@ export function initSync(module: WasmBytes): void {
 /**
  * A cache. Synchronous, and opens nothing before a resource is used.
  *
- * @throws {WatchCacheError} `invalid` for an option that cannot be meant.
+ * @throws {WatchCacheError} `invalid` for an option of a wrong type or name, and for a path that cannot be read. Before the WebAssembly is
+ *   there nobody can read paths: then each resource fails of it once, when it is used.
  */
 export function createWatchCache<Index extends string = never>(options: WatchCacheOptions<Index> = {}): WatchCache<Index | "namespace"> {
   return openCache(options, runtimeOf(entry));

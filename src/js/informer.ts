@@ -214,7 +214,10 @@ class Informer<T> implements Shape<T, Mutable> {
 
   // --------------------------------------------------------------------------------------- handlers
 
-  addEventHandler(handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>, given?: HandlerOptions<T, Mutable>): HandlerRegistration {
+  addEventHandler(
+    handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>,
+    given?: HandlerOptions<T, Mutable>,
+  ): HandlerRegistration {
     checkHandler(handler);
     const options = read(HANDLER, "addEventHandler", given, this.#host);
     if (this.#stopped) {

@@ -48,7 +48,12 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    */
   synced(options?: { signal?: AbortSignalLike | undefined }): Promise<void>;
 
-  /** Watches from a version, as a watch request to the API server does. Errors reject the iteration. */
+  /**
+   * Watches from a version, as a watch request to the API server does. A refusal rejects the iteration.
+   *
+   * @throws {WatchCacheError} `invalid`, at once, for an option of a wrong type or name, and for a selector that cannot be read. Before the
+   *   WebAssembly is there nobody can read selectors: then such a one rejects the iteration.
+   */
   watch(options?: WatchOptions): Watcher<T, Access>;
   /**
    * Lists from the cache, as a list request to the API server does.
@@ -92,7 +97,8 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
   /**
    * A live, filtered, ordered and windowed list: what a component renders.
    *
-   * @throws {WatchCacheError} `invalid` for a selector or path that cannot be read. Before the WebAssembly is there the view's first read throws it.
+   * @throws {WatchCacheError} `invalid` for an option of a wrong type or name, and for a selector or path that cannot be read. Before the
+   *   WebAssembly is there nobody can read those: then the snapshot's `error` tells it.
    */
   view(spec?: ViewSpec<T, Access>): View<T, Access>;
 

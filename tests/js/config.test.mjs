@@ -6,13 +6,15 @@ import { after, afterEach, test } from "node:test";
 import { createInformerFactory, createWatchCache, init, waitForSync, WatchCacheError } from "watchcache";
 
 import { openCache } from "../../dist/cache.js";
-import { loaded } from "../../dist/init.js";
+import { runtimeOf } from "../../dist/init.js";
 import * as tables from "../../dist/options.js";
 import { readOptions } from "../../dist/settings.js";
+import { ModelModule } from "./lib/model.mjs";
 import { until } from "./lib/package.mjs";
 import { pod, Upstream } from "./lib/upstream.mjs";
 
 await init();
+const { loaded } = runtimeOf({});
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 const caches = [];
@@ -25,24 +27,17 @@ afterEach(() => Promise.all(caches.splice(0).map((cache) => cache.close())));
 
 /** A cache whose core arrives when it is told to. It counts how often resources are opened. */
 function early(options = {}) {
-  let arrive;
-  let module;
   let opened = 0;
-  const arrived = new Promise((resolve) => (arrive = resolve)).then(() => {
-    const counted =
-      (open) =>
-      (...given) => {
-        opened++;
-        return open(...given);
-      };
-    module = { ...loaded(), openSource: counted(loaded().openSource), openKubernetes: counted(loaded().openKubernetes) };
-  });
-  const cache = openCache(
-    { flush: "microtask", logger, ...options },
-    { loaded: () => module, load: () => arrived, onPanic: () => () => {} },
-  );
+  const openSource = (...given) => {
+    opened++;
+    return loaded().openSource(...given);
+  };
+  const module = { ...loaded(), openSource };
+  const runtime = new ModelModule().runtime({ ready: false });
+  runtime.loaded = () => (runtime.loading.phase === "loaded" ? module : undefined);
+  const cache = openCache({ flush: "microtask", logger, ...options }, runtime);
   caches.push(cache);
-  return { cache, arrive: () => (arrive(), arrived), opened: () => opened };
+  return { cache, arrive: () => runtime.arrive(), opened: () => opened };
 }
 
 const upstream = new Upstream([pod("a/x")]);
@@ -316,16 +311,24 @@ test("grammar is told at once where the core is loaded", async () => {
   assert.throws(() => pods.informer({ indexers: { x: BAD_PATH } }), { code: "invalid", message: /^indexers\.x: / });
 });
 
-test("before that, a watch, a list and an informer hear of it when the core loads", async () => {
+test("before that, a watch, a list, an informer and a view hear of it when the core loads", async () => {
   const { cache, arrive } = early();
   const resource = cache.resource({ source: upstream, id: "pods" });
   const [watch, list] = [resource.watch({ labelSelector: BAD_SELECTOR }).next(), resource.list({ fieldSelector: "a=b=c" })];
   const { synced } = resource.informer({ indexers: { x: BAD_PATH } });
-  await arrive();
+  const view = resource.view({ orderBy: [{ path: BAD_PATH }] });
+  const told = [];
+  view.subscribe(() => void told.push(view.getSnapshot().error));
+  assert.equal(view.getSnapshot().error, undefined);
+  arrive();
   for (const waiting of [watch, list, synced]) await assert.rejects(waiting, { code: "invalid" });
   // It is theirs alone.
   await resource.synced();
-  await until(() => resource.status.phase === "live");
+  await until(() => resource.status.phase === "live" && view.getSnapshot().error !== undefined);
+  const { error, rows } = view.getSnapshot();
+  assert.deepEqual([error.code, rows.length], ["invalid", 0]);
+  assert.match(error.message, /^orderBy\.path: /);
+  assert.equal(told.filter((each) => each !== undefined).length, 1);
 });
 
 for (const options of [{ trigger: BAD_PATH }, { strip: [BAD_PATH] }, { indexes: { node: BAD_PATH } }]) {
@@ -360,7 +363,7 @@ for (const options of [{ trigger: BAD_PATH }, { strip: [BAD_PATH] }, { indexes: 
       provoke();
     });
     const waiting = [resource.synced(), resource.list(), resource.watch().next(), resource.informer().synced];
-    await arrive();
+    arrive();
     for (const outcome of await Promise.allSettled(waiting)) assert.equal(outcome.reason?.code, "invalid");
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     assert.equal(opened(), 1, "it is tried once");
