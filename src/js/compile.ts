@@ -127,12 +127,24 @@ async function fromDisk(read: (file: URL) => Promise<BufferSource>, href: string
 }
 
 async function get(address: URL | RequestInfo, cache: RequestCache): Promise<Response> {
+  const href = addressOf(address)!;
+  let refused = false;
+  const onViolation = ({ effectiveDirective, disposition, blockedURI }: SecurityPolicyViolationEvent) => {
+    refused ||= effectiveDirective === "connect-src" && disposition === "enforce" && href.startsWith(blockedURI);
+  };
+  // Node has no events of its own.
+  globalThis.addEventListener?.("securitypolicyviolation", onViolation);
   try {
     return await fetch(address, { cache });
   } catch (error) {
-    const { message } = error as Error;
-    const href = addressOf(address)!;
-    throw unreachable(`${message} (${href})`, !href.startsWith("file:"), error);
+    // fetch does not say why, and what does may come behind it.
+    await new Promise((resolve) => setTimeout(resolve));
+    const why = refused
+      ? "the page's Content-Security-Policy forbids it: its connect-src must allow this address"
+      : (error as Error).message;
+    throw unreachable(`${why} (${href})`, !refused && !href.startsWith("file:"), error);
+  } finally {
+    globalThis.removeEventListener?.("securitypolicyviolation", onViolation);
   }
 }
 
