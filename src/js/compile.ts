@@ -2,7 +2,6 @@ import { WatchCacheError } from "./errors.js";
 import { remedy } from "./remedy.js";
 import type { WasmSource } from "./types.js";
 
-
 /** What differs between the package's entries. */
 export interface Entry {
   /** The source where nobody names one. */
@@ -71,9 +70,11 @@ export async function compile(
       return await module(await get(address, "reload"));
     }
   } catch (error) {
-    const { code, message, retryable, cause } = toLoadError(error);
-    const help = read !== undefined && addressOf(given)?.startsWith("file:") ? "" : `; ${remedy(message, given)}`;
-    throw new WatchCacheError(code, message + help, { retryable, cause });
+    const told = toLoadError(error);
+    const { code, message, retryable, cause } = told;
+    // No other address helps against a policy or for want of memory, nor against a file that is not there.
+    const elsewhere = /Policy/.test(message) || code === "out-of-memory" || (read !== undefined && addressOf(given)?.startsWith("file:"));
+    throw elsewhere ? told : new WatchCacheError(code, `${message}; ${remedy(message, given)}`, { retryable, cause });
   }
 }
 
