@@ -2,7 +2,6 @@ import { WatchCacheError } from "./errors.js";
 import { remedy } from "./remedy.js";
 import type { WasmSource } from "./types.js";
 
-
 /** What differs between the package's entries. */
 export interface Entry {
   /** The source where nobody names one. */
@@ -71,11 +70,12 @@ export async function compile(
       return await module(await get(address, "reload"));
     }
   } catch (error) {
-    const { code, message, retryable, cause } = toLoadError(error);
-    // A server that is down, or a file that is gone, is no mistake of the bundle.
+    const told = toLoadError(error);
+    const { code, message, retryable, cause } = told;
+    // A server that is down, a policy, a file that is gone, want of memory: none of them is a mistake of the bundle.
     const isFile = addressOf(given)?.startsWith("file:") === true;
     const helps = code === "decode" || (isFile ? read === undefined : / status 4\d\d$/.test(message));
-    throw new WatchCacheError(code, helps ? `${message}; ${remedy(message, given)}` : message, { retryable, cause });
+    throw helps ? new WatchCacheError(code, `${message}; ${remedy(message, given)}`, { retryable, cause }) : told;
   }
 }
 
@@ -129,12 +129,24 @@ async function fromDisk(read: (file: URL) => Promise<BufferSource>, href: string
 }
 
 async function get(address: URL | RequestInfo, cache: RequestCache): Promise<Response> {
+  const href = addressOf(address)!;
+  let refused = false;
+  const onViolation = ({ effectiveDirective, disposition, blockedURI }: SecurityPolicyViolationEvent) => {
+    refused ||= effectiveDirective === "connect-src" && disposition === "enforce" && href.startsWith(blockedURI);
+  };
+  // Node has no events of its own.
+  globalThis.addEventListener?.("securitypolicyviolation", onViolation);
   try {
     return await fetch(address, { cache });
   } catch (error) {
-    const { message } = error as Error;
-    const href = addressOf(address)!;
-    throw unreachable(`${message} (${href})`, !href.startsWith("file:"), error);
+    // fetch does not say why, and what does may come behind it.
+    await new Promise((resolve) => setTimeout(resolve));
+    const why = refused
+      ? "the page's Content-Security-Policy forbids it: its connect-src must allow this address"
+      : (error as Error).message;
+    throw unreachable(`${why} (${href})`, !refused && !href.startsWith("file:"), error);
+  } finally {
+    globalThis.removeEventListener?.("securitypolicyviolation", onViolation);
   }
 }
 

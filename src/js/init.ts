@@ -1,4 +1,4 @@
-import { type Entry, isModule, toLoadError, unusable } from "./compile.js";
+import { type Entry, forbidden, isModule, toLoadError, unusable } from "./compile.js";
 import { WatchCacheError } from "./errors.js";
 import { Loader, type Loading } from "./loader.js";
 import type { RawModule } from "./raw.js";
@@ -64,6 +64,8 @@ export function instantiate(source: WasmSource | undefined, entry: Entry): Promi
 
 /** See `initSync` of the entries. */
 export function instantiateSync(source: WasmBytes): void {
+  const refused = forbidden();
+  if (refused !== undefined) throw refused;
   try {
     const compiled = isModule(source) ? source : new WebAssembly.Module(source);
     check(compiled);

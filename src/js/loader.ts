@@ -1,8 +1,8 @@
 import { addressOf, compile, type Entry, forbidden, toLoadError, unreachable } from "./compile.js";
-import type { WasmSource } from "./types.js";
 import { WatchCacheError } from "./errors.js";
 import { remedy } from "./remedy.js";
 import { RETRY } from "./settings.js";
+import type { WasmSource } from "./types.js";
 import { onWake } from "./wake.js";
 
 /** How far the page's one WebAssembly has come. */

@@ -124,6 +124,19 @@ test("a policy that forbids WebAssembly is told once, with its remedy, and nothi
   assert.equal(loads(), 0);
 });
 
+test("a policy that forbids the connection is told once, too, and is no network that might come back", async (t) => {
+  const headers = { "content-security-policy": "connect-src 'none'" };
+  const page = await open(t, { replies: { "/": { headers, body: "<!doctype html><title>policy</title>" } } });
+  const { phase, attempt, message } = await page.evaluate(async () => {
+    const { pods } = await globalThis.podsOf();
+    await pods.synced().catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    return { ...pods.status, message: pods.status.error.message };
+  });
+  assert.deepEqual([phase, attempt, loads()], ["failed", 1, 0]);
+  assert.match(message, /its connect-src must allow this address \(http:.*watchcache_bg\.wasm\)/);
+});
+
 test("a page instead of the WebAssembly is told once, and asked for again only by resume", async (t) => {
   const page = await open(t, { replies: { [WASM]: { headers: { "content-type": "text/html" }, body: "<!doctype html>" } } });
   await page.evaluate(async () => {
