@@ -101,12 +101,7 @@ class WatchEvent<T> implements WatchEventBase {
   }
 }
 
-printable(WatchEvent.prototype, "WatchEvent", (event) => {
-  const { type, key, resourceVersion, initialEventsEnd, resync } = event;
-  if (type === "ERROR") return { type, message: event.get("message") };
-  const more = { ...(initialEventsEnd && { initialEventsEnd }), ...(resync && { resync }) };
-  return { type, ...(key && { key }), resourceVersion, ...more };
-});
+printable(WatchEvent.prototype, "WatchEvent", String);
 
 // Chromium's console shows the name of the class.
 export { WatchEvent as StoredEvent };

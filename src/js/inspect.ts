@@ -10,28 +10,24 @@ const SHOWN = 10;
  * Has the objects of a class printed as its name and what `describe` says. It is called when one is printed, in Node and whatever does as Node
  * does; what it throws is printed instead. Chromium calls nothing: there a class shows its name, and its first five members.
  */
-export function printable<O extends object>(prototype: O, name: string, describe: (object: O) => object): void {
+export function printable<O extends object>(prototype: O, name: string, describe: (object: O) => unknown): void {
   Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
-  printed(prototype, (object, inspect) => `${name} ${inspect(describe(object))}`, `[${name}]`);
+  printed(prototype, name, describe);
 }
 
-/** Has one object, or those of a prototype, printed so; where it is nested too deeply, as `deep`. */
-export function printed<O extends object>(
-  target: O,
-  print: (object: O, inspect: (value: unknown) => string) => string,
-  deep: string,
-): void {
+/** Has one object, or those of a prototype, printed so. */
+export function printed<O extends object>(target: O, name: string, describe: (object: O) => unknown): void {
   Object.defineProperty(target, INSPECT, {
     configurable: true,
     value(this: O, depth: number, options: { depth?: number | null }, inspect: Inspect): string {
-      if (depth < 0) return deep;
-      const inner = { ...options, depth: options.depth == null ? options.depth : options.depth - 1 };
-      const show = (value: unknown) => inspect(value, inner);
+      if (depth < 0) return `[${name}]`;
+      let told: unknown;
       try {
-        return print(this, show);
+        told = describe(this);
       } catch (error) {
-        return `${deep} ${show(String(error))}`;
+        told = String(error);
       }
+      return `${name} ${typeof told === "string" ? told : inspect(told, options.depth == null ? options : { ...options, depth: options.depth - 1 })}`;
     },
   });
 }

@@ -180,22 +180,10 @@ export class DeletedObject<T> implements Deleted<T, Mutable> {
   toString(): string {
     return String(this.#notice);
   }
-
-  static {
-    printable(DeletedObject.prototype, "DeletedObject", (deletion: DeletedObject<unknown>) => {
-      const { key, finalStateUnknown } = deletion;
-      return { key, resourceVersion: deletion.#notice.resourceVersion, finalStateUnknown };
-    });
-  }
 }
 
-printable(InformerEvent.prototype, "InformerEvent", ({ type, key, resourceVersion, isInInitialList, resync, finalStateUnknown }) => ({
-  type,
-  ...(key && { key, resourceVersion }),
-  ...(isInInitialList && { isInInitialList }),
-  ...(resync && { resync }),
-  ...(finalStateUnknown && { finalStateUnknown }),
-}));
+printable(InformerEvent.prototype, "InformerEvent", String);
+printable(DeletedObject.prototype, "DeletedObject", String);
 
 // Chromium's console shows the name of the class.
 export { InformerEvent as Notice };

@@ -185,7 +185,7 @@ export class ObjectTable {
     const array: unknown[] = Array.from(ids, () => UNDECODED);
     this.#lists.register(array, ids);
     // Node prints the array behind the proxy.
-    if (IN_NODE) printed(array, (_, show) => `Array(${all.length}) ${show(this.#names(all))}`, "[Array]");
+    if (IN_NODE) printed(array, `Array(${all.length})`, () => this.#names(all));
     const decode = (at: number) => {
       const id = ids[at]!;
       ids[at] = 0; // its pin goes its own way now

@@ -2,7 +2,6 @@ import { bindMethods } from "./bound.js";
 import { isPromise } from "./delivery.js";
 import { closedError, WatchCacheError } from "./errors.js";
 import { Judge } from "./judge.js";
-import { printable } from "./inspect.js";
 import { DeletedObject, type Notice, NoticeKind } from "./notice.js";
 import type { Notifier } from "./notifier.js";
 import type { ObjectTable } from "./objects.js";
@@ -232,7 +231,6 @@ class HandlerRegistration<T> implements Shape {
 }
 
 bindMethods(HandlerRegistration.prototype);
-printable(HandlerRegistration.prototype, "HandlerRegistration", ({ hasSynced }) => ({ hasSynced }));
 
 // Chromium's console shows the name of the class.
 export { HandlerRegistration as RegistrationImpl };
