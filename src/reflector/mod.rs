@@ -17,6 +17,7 @@ mod backoff;
 mod control;
 mod frame;
 mod herd;
+mod kinds;
 mod list;
 mod liveness;
 mod order;
@@ -36,6 +37,7 @@ pub use self::control::ReflectorHandle;
 use self::ahead::Ahead;
 use self::backoff::{Backoff, RetryWindow};
 use self::control::{Closed, Control, Host, Listen, Stop};
+use self::kinds::Kinds;
 use self::list::List;
 use self::liveness::Watchdog;
 use self::order::Order;
@@ -109,6 +111,7 @@ pub struct Reflector {
     internal_errors: RetryWindow,
     order: Order,
     quarantine: Quarantine,
+    kinds: Kinds,
     /// Whether a list was ever complete.
     listed: bool,
     /// Tries since the last success.
@@ -160,6 +163,7 @@ impl Reflector {
         let control = Rc::new(Control::default());
         let host = Host::new(runtime.clone(), control.clone());
         let handle = ReflectorHandle { control, slice: host.slice.clone() };
+        let kinds = Kinds::of(&*source);
         let reflector = Self {
             source,
             host,
@@ -169,6 +173,7 @@ impl Reflector {
             internal_errors: RetryWindow::new(INTERNAL_ERROR_WINDOW_MS),
             order: Order::default(),
             quarantine: Quarantine::default(),
+            kinds,
             listed: false,
             attempt: 0,
             refused_credentials: false,

@@ -154,6 +154,10 @@ impl Source for KubernetesSource {
         .boxed_local()
     }
 
+    fn names_kinds(&self) -> bool {
+        true
+    }
+
     fn collection(&self) -> Option<Collection> {
         Some(Collection { namespace: namespace_of(&self.0.path).map(Into::into) })
     }
