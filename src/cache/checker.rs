@@ -1,7 +1,7 @@
 //! Whether what is held is what the upstream holds: now and then both are listed at one version and compared.
 //!
 //! As the apiserver's consistency checker: a digest over namespace, name and version of every object. Where it differs, past states are in
-//! doubt and no longer served from here until a check succeeds.
+//! doubt and no longer served from here until a check succeeds. So they are where an object of one version has another content there.
 
 use std::collections::HashSet;
 use std::rc::{Rc, Weak};
@@ -9,6 +9,7 @@ use std::rc::{Rc, Weak};
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 
+use crate::cache::content::difference;
 use crate::cache::resource::Resource;
 use crate::key::{Key, split};
 use crate::metrics::CheckResult;
@@ -35,6 +36,8 @@ pub struct Difference {
     pub cache: Option<Item>,
     /// What the upstream holds there; `None`: it ends before.
     pub upstream: Option<Item>,
+    /// Where the contents part, if the items are the same.
+    pub content: Option<String>,
 }
 
 /// How a check ended.
@@ -89,7 +92,7 @@ pub fn compare(cache: &[Item], upstream: &[Item]) -> Result<u64, Difference> {
     }
     let longest = cache.len().max(upstream.len());
     let index = (0..longest).find(|index| cache.get(*index) != upstream.get(*index)).unwrap_or(longest);
-    Err(Difference { index, cache: cache.get(index).cloned(), upstream: upstream.get(index).cloned() })
+    Err(Difference { index, cache: cache.get(index).cloned(), upstream: upstream.get(index).cloned(), content: None })
 }
 
 fn item(object: &Rc<Object>) -> Item {
@@ -124,17 +127,33 @@ impl Resource {
         // Both at one version, so what is held is noted down before the first await.
         let (version, held) = {
             let cacher = self.cacher.borrow();
-            (cacher.version().clone(), cacher.store().iter().map(item).collect::<Vec<_>>())
+            (cacher.version().clone(), cacher.store().iter().cloned().collect::<Vec<_>>())
         };
-        let (listed, mut upstream) = self.items_at(&version).await?;
+        let mut parted: Option<(usize, String)> = None;
+        let (listed, mut upstream) = self
+            .items_at(&version, &mut |object| {
+                let Ok(index) = held.binary_search_by(|held| held.key().cmp(object.key())) else { return };
+                let held = &held[index];
+                if held.version() == object.version()
+                    && parted.as_ref().is_none_or(|(first, _)| index < *first)
+                    && let Some(place) = difference(&held.lend(), &object.lend())
+                {
+                    parted = Some((index, place));
+                }
+            })
+            .await?;
         if listed != version {
             return Err(Error::protocol(format!("the upstream listed version {listed} when it was asked for exactly {version}")));
         }
         sort_by(&mut upstream, Item::cmp); // etcd lists in this order; other sources need not
-        Ok(compare(&held, &upstream))
+        let held: Vec<Item> = held.iter().map(item).collect();
+        Ok(compare(&held, &upstream).and_then(|digest| {
+            let Some((index, place)) = parted else { return Ok(digest) };
+            Err(Difference { index, cache: Some(held[index].clone()), upstream: Some(held[index].clone()), content: Some(place) })
+        }))
     }
 
-    async fn items_at(&self, version: &Version) -> Result<(Version, Vec<Item>), Error> {
+    async fn items_at(&self, version: &Version, each: &mut dyn FnMut(&Object)) -> Result<(Version, Vec<Item>), Error> {
         let limit = Some(self.config.reflector.page_size).filter(|size| *size > 0);
         let mut request = ListRequest {
             resource_version: Some(version.to_string()),
@@ -144,7 +163,11 @@ impl Resource {
         };
         let (mut items, mut first, mut tokens) = (Vec::new(), None, HashSet::new());
         loop {
-            let head = self.page(request, &mut |object| items.push(item(&object))).await?;
+            let each = &mut |object: Rc<Object>| {
+                each(&object);
+                items.push(item(&object));
+            };
+            let head = self.page(request, each).await?;
             if first.is_none() {
                 first = Some(head_version(&head)?);
             }
@@ -178,8 +201,11 @@ pub(super) async fn run(resource: Weak<Resource>, mut closed: oneshot::Receiver<
 
 fn inconsistent(difference: &Difference) -> Error {
     let say = |item: &Option<Item>| item.as_ref().map_or_else(|| "nothing".to_owned(), |(key, version)| format!("{key}@{version}"));
-    let Difference { index, cache, upstream } = difference;
-    let message = format!("the cache differs from its upstream: item {index} is {} here and {} there", say(cache), say(upstream));
+    let Difference { index, cache, upstream, content } = difference;
+    let message = match content {
+        None => format!("the cache differs from its upstream: item {index} is {} here and {} there", say(cache), say(upstream)),
+        Some(place) => format!("the cache differs from its upstream: {} has another {place} there", say(cache)),
+    };
     Error::new(ErrorCode::Internal, message)
 }
 
@@ -216,7 +242,7 @@ mod tests {
     #[test]
     fn chk_02_the_first_difference_is_told_with_both_sides() {
         let differs = |cache: &[&str], upstream: &[&str]| {
-            let Difference { index, cache, upstream } = compare(&items(cache), &items(upstream)).unwrap_err();
+            let Difference { index, cache, upstream, .. } = compare(&items(cache), &items(upstream)).unwrap_err();
             let say = |item: Option<Item>| item.map(|(key, version)| format!("{key}/{version}"));
             (index, say(cache), say(upstream))
         };

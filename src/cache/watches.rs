@@ -10,6 +10,7 @@ use crate::cache::list::NEAR_MS;
 use crate::cache::list::options::ListOptions;
 use crate::cache::resource::Resource;
 use crate::json::path::Path;
+use crate::key::prepare;
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::status::{Error, Status};
@@ -172,7 +173,7 @@ impl Resource {
             options.namespace = None;
         }
         let (id, start) = self.with(|cacher| cacher.register(&options));
-        let start = match start {
+        let start = match start.and_then(|start| self.check_path(id, &options).map(|()| start)) {
             Ok(start) => start,
             Err(error) => {
                 self.with(|cacher| cacher.refuse(id, error));
@@ -197,6 +198,20 @@ impl Resource {
             }
         }
         id
+    }
+
+    /// Refuses what is no path below the resource's own, as a list of it is refused.
+    fn check_path(&self, id: u32, options: &WatchOptions) -> Result<(), Error> {
+        let (root, namespace) = (self.root(), options.namespace.as_deref().unwrap_or_default());
+        let prefix = prepare(&root, &format!("{root}{namespace}"), true)?;
+        let cacher = self.cacher.borrow();
+        let demanded = cacher.dispatcher.get(id).and_then(|watcher| watcher.filter.predicate().single_name());
+        // Of all namespaces it would be no key.
+        let single = !namespace.is_empty() || cacher.store().iter().next().is_some_and(|object| object.namespace().is_empty());
+        match options.name.as_deref().filter(|name| !name.is_empty()).or(demanded) {
+            Some(name) if single => prepare(&root, &format!("{prefix}{name}"), false).map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// The version a watch must start at, when it need not be asked for nor waited for.

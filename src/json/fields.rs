@@ -91,11 +91,12 @@ pub(super) enum Role {
     Uid,
     InitialEventsEnd,
     Labels,
+    Kind,
 }
 
 impl Role {
     /// How many there are.
-    pub(super) const COUNT: usize = 6;
+    pub(super) const COUNT: usize = 7;
 }
 
 /// The annotation by which the bookmark behind the initial events of a watch is known.
@@ -112,6 +113,7 @@ impl FieldSet {
             (&["metadata", "resourceVersion"], Role::Version),
             (&["metadata", "uid"], Role::Uid),
             (&["metadata", "labels"], Role::Labels),
+            (&["kind"], Role::Kind),
             (&["metadata", "annotations", INITIAL_EVENTS_END], Role::InitialEventsEnd),
         ] {
             let node = names.iter().fold(ROOT, |node, name| fields.key(node, name));

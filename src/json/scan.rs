@@ -28,6 +28,8 @@ pub struct Scanned {
     pub version: Option<Box<str>>,
     /// `metadata.uid`.
     pub uid: Option<Box<str>>,
+    /// `kind`, where the object names it itself.
+    pub kind: Option<Rc<str>>,
     /// `metadata.labels`, sorted by name. A label whose value is no string is left out.
     pub labels: Labels,
     /// Whether the annotation `k8s.io/initial-events-end` is `"true"`, as on the bookmark behind the initial events.
@@ -230,6 +232,7 @@ impl<'f> Walk<'f> {
             name: text(Role::Name).map(Into::into),
             version: text(Role::Version).map(Into::into),
             uid: text(Role::Uid).map(Into::into),
+            kind: text(Role::Kind).map(|text| intern(&text)),
             labels: labels(&document[from..to]),
             initial_events_end: text(Role::InitialEventsEnd).is_some_and(|text| text == "true"),
             read: self.fields.now(),

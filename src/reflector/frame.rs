@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::kinds::Kinds;
 use crate::cache::incoming::ChangeKind;
 use crate::json::{FieldSet, Frame, FrameType, Path, Scalar, scan_frame};
 use crate::object::Object;
@@ -22,7 +23,7 @@ pub(super) enum Event {
 }
 
 /// Reads a frame. An error is a frame that cannot be taken for what it is; nothing of it is used.
-pub(super) fn read(frame: &[u8], fields: &FieldSet) -> Result<Event, Error> {
+pub(super) fn read(frame: &[u8], fields: &FieldSet, kinds: &Kinds) -> Result<Event, Error> {
     match scan_frame(frame, fields) {
         Ok(Frame::Event { kind: FrameType::Bookmark, object }) => {
             let text = object.version.as_deref().unwrap_or("");
@@ -41,6 +42,7 @@ pub(super) fn read(frame: &[u8], fields: &FieldSet) -> Result<Event, Error> {
             if object.name.is_none() && is_table(&object.bytes) {
                 return Err(Error::protocol("the watch sent a Table, which holds no whole object"));
             }
+            kinds.check(object.kind.as_deref())?;
             Ok(Event::Change(kind, Object::new(object)?))
         }
         Ok(Frame::Error { status }) => Ok(Event::Failed(match Status::parse(&status) {
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
 
     fn event(frame: &str) -> Result<Event, Error> {
-        read(frame.as_bytes(), &FieldSet::new(Vec::new()))
+        read(frame.as_bytes(), &FieldSet::new(Vec::new()), &Kinds::default())
     }
 
     #[test]

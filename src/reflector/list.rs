@@ -70,6 +70,7 @@ impl Reflector {
     pub(super) async fn list(&mut self) -> Result<List, Halt> {
         self.host.control.refresh.set(false);
         self.send(Incoming::Connection(Connection::Listing { again: self.listed })).await?;
+        self.kinds.begin();
         let mut progress = Progress::default();
         let mut limit = (self.config.page_size > 0).then_some(self.config.page_size);
         let mut version: Option<Version> = None;
@@ -102,6 +103,7 @@ impl Reflector {
                 Err(Halt::Failed(error)) if token.is_some() && expired(&error) && !whole => {
                     // The snapshot behind the token is gone. Without pages the list comes from one moment in any case.
                     (whole, limit, token, version) = (true, None, None, None);
+                    self.kinds.begin();
                     progress = Progress::default();
                 }
                 Err(Halt::Failed(error)) if token.is_some() && passing(&error) && retries < PAGE_RETRIES => {
@@ -144,6 +146,7 @@ impl Reflector {
         drop(body);
         let head = scanner.finish().map_err(|error| unreadable(&error))?;
         check(&head)?;
+        self.kinds.listed(head.kind.as_deref(), progress.objects.is_empty())?;
         self.set_aside(progress)?;
         // Nothing of a page is told before all of it has proved to be sound.
         while progress.told < progress.objects.len() {
@@ -155,7 +158,11 @@ impl Reflector {
 
     fn scan(&self, scanner: &mut ListScanner, piece: &[u8], progress: &mut Progress) -> Result<(), Error> {
         let fields = self.fields.borrow();
+        let mut foreign = Ok(());
         let scanned = page::scan(scanner, piece, &fields, &mut |item| {
+            if let Err(error) = self.kinds.check(item.kind.as_deref()) {
+                foreign = Err(error);
+            }
             let (namespace, name) = (item.namespace.clone(), item.name.clone());
             // Without a name that can be one, its uid tells which one it is.
             let uid = if name.as_deref().is_some_and(is_name) { None } else { item.uid.clone() };
@@ -172,7 +179,7 @@ impl Reflector {
             }
         });
         progress.refused.extend(scanner.take_broken().into_iter().map(|broken| (broken.identity, unreadable(&broken.error))));
-        scanned
+        scanned.and(foreign)
     }
 
     /// What of a whole page cannot be taken goes into quarantine, if it could not the time before; else the list has failed.

@@ -17,6 +17,7 @@ mod backoff;
 mod control;
 mod frame;
 mod herd;
+mod kinds;
 mod list;
 mod liveness;
 mod order;
@@ -36,6 +37,7 @@ pub use self::control::ReflectorHandle;
 use self::ahead::Ahead;
 use self::backoff::{Backoff, RetryWindow};
 use self::control::{Closed, Control, Host, Listen, Stop};
+use self::kinds::Kinds;
 use self::list::List;
 use self::liveness::Watchdog;
 use self::order::Order;
@@ -109,6 +111,7 @@ pub struct Reflector {
     internal_errors: RetryWindow,
     order: Order,
     quarantine: Quarantine,
+    kinds: Kinds,
     /// Whether a list was ever complete.
     listed: bool,
     /// Tries since the last success.
@@ -160,6 +163,7 @@ impl Reflector {
         let control = Rc::new(Control::default());
         let host = Host::new(runtime.clone(), control.clone());
         let handle = ReflectorHandle { control, slice: host.slice.clone() };
+        let kinds = Kinds::of(&*source);
         let reflector = Self {
             source,
             host,
@@ -169,6 +173,7 @@ impl Reflector {
             internal_errors: RetryWindow::new(INTERNAL_ERROR_WINDOW_MS),
             order: Order::default(),
             quarantine: Quarantine::default(),
+            kinds,
             listed: false,
             attempt: 0,
             refused_credentials: false,
@@ -268,14 +273,17 @@ impl Reflector {
         self.host.control.woken.set(false);
         let began = self.host.now();
         let retry_at = self.host.runtime.wall() + wait;
+        let hopeless = error.is_mistake();
         self.send(Incoming::Connection(match error.code {
             // The first refusal may only mean that the token is old: it is asked for anew at once, and nobody has to sign in yet.
             ErrorCode::Unauthorized if wait > 0 => Connection::NeedsAuth { error, retry_at },
-            ErrorCode::Forbidden | ErrorCode::NotFound | ErrorCode::Invalid => Connection::Failed { error, retry_at },
+            ErrorCode::Forbidden | ErrorCode::NotFound | ErrorCode::Invalid => {
+                Connection::Failed { error, retry_at: (!hopeless).then_some(retry_at) }
+            }
             _ => Connection::Waiting { attempt: self.attempt, retry_at, error },
         }))
         .await?;
-        let mut alarm = Watchdog::new(Some(wait), began);
+        let mut alarm = Watchdog::new((!hopeless).then_some(wait), began);
         match self.beside(Listen::WAITING, Some(&mut alarm), std::future::pending::<()>()).await {
             Err(Stop::Closed) => Err(Closed),
             Err(Stop::Asked) if self.host.control.woken.replace(false) => self.scatter().await,

@@ -190,7 +190,7 @@ impl Reflector {
             if frame.is_empty() {
                 continue;
             }
-            let event = frame::read(&frame, &self.fields.borrow());
+            let event = frame::read(&frame, &self.fields.borrow(), &self.kinds);
             if let Err(error) = &event
                 && self.quarantine.passes_over(identify(&frame, true).as_ref(), error)
             {

@@ -75,6 +75,7 @@ impl Reflector {
             Err(stop) => return self.given_up(stop, "the watch has not opened"),
         };
         let opened = self.host.now();
+        self.kinds.begin();
         let mut state = InitialState::default();
         loop {
             watchdog.feed(self.host.now());
@@ -88,7 +89,7 @@ impl Reflector {
             if frame.is_empty() {
                 continue;
             }
-            let event = frame::read(&frame, &self.fields.borrow());
+            let event = frame::read(&frame, &self.fields.borrow(), &self.kinds);
             if let Err(error) = event {
                 let identity = identify(&frame, true).filter(|found| matches!(found.kind.as_str(), "ADDED" | "MODIFIED"));
                 let Some(identity) = identity else { return Ok(Attempt::Refused(error)) };

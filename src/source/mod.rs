@@ -97,6 +97,11 @@ pub trait Source {
         None
     }
 
+    /// Whether its objects are all of one kind, which they name as those of a Kubernetes API do.
+    fn names_kinds(&self) -> bool {
+        false
+    }
+
     /// Asks for the upstream's current version; `None` where that cannot be asked. Nothing is sent before the future is polled.
     fn current_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
         None

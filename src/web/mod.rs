@@ -38,6 +38,9 @@ use crate::web::values::Given;
 #[wasm_bindgen(start, private)]
 pub fn start() {
     panic::install();
+    // Without a seed of the host's the waits that are drawn would be the same in every tab.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fastrand::seed((js_sys::Math::random() * 9_007_199_254_740_991.0) as u64);
 }
 
 /// Opens a resource of a Kubernetes API. Nothing is requested before `start`.

@@ -122,6 +122,8 @@ pub struct Upstream {
     pub writes: Writes,
     /// Whether it tells its version and its progress on request, as etcd does and the Kubernetes API does not.
     pub tells_progress: Cell<bool>,
+    /// Whether its objects are all of one kind, as those of a Kubernetes API.
+    pub names_kinds: Cell<bool>,
     /// When it was asked for its version, and for progress.
     pub asked: RefCell<(Vec<Millis>, Vec<Millis>)>,
 }
@@ -154,6 +156,7 @@ impl Upstream {
             bookmark_every: Cell::new(60_000),
             writes: Writes::default(),
             tells_progress: Cell::new(false),
+            names_kinds: Cell::new(false),
             asked: RefCell::default(),
         })
     }
@@ -517,6 +520,10 @@ impl Source for Shared {
 
     fn collection(&self) -> Option<Collection> {
         Some(Collection::default())
+    }
+
+    fn names_kinds(&self) -> bool {
+        self.0.names_kinds.get()
     }
 
     fn current_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {

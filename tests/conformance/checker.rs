@@ -1,10 +1,13 @@
 //! The comparison of the cache with its upstream, and what it does to past states.
 
+use serde_json::json;
 use watchcache::cache::checker::{Outcome, PERIOD_MS};
 use watchcache::cache::list::options::ListOptions;
+use watchcache::key::Key;
 use watchcache::metrics::{Now, text};
 use watchcache::runtime::Clock;
 use watchcache::source::ListRequest;
+use watchcache::version::Version;
 
 use crate::support::rig::{Rig, Setup};
 use crate::upstream::{ListFault, Request};
@@ -69,6 +72,50 @@ fn chk_02_a_difference_is_told_and_past_states_are_in_doubt() {
     assert!(!rig.resource.with(|cacher| cacher.has_state_at(cacher.version())));
     let message = rig.status().error.unwrap().message;
     assert_eq!(message, format!("the cache differs from its upstream: item 1 is a/y@{version} here and nothing there"));
+}
+
+/// The cache hears of an object at the version that the upstream's next write has, with this `spec`; the upstream writes it with the other.
+fn twice(rig: &Rig, name: &str, here: &str, there: &serde_json::Value) -> u64 {
+    let version = rig.upstream.version() + 1;
+    let metadata = format!(r#"{{"labels":{{}},"resourceVersion":"{version}","uid":"a/{name}","namespace":"a","name":"{name}"}}"#);
+    let object = format!(r#"{{"spec":{here},"metadata":{metadata}}}"#);
+    rig.upstream.send_raw(&format!(r#"{{"type":"ADDED","object":{object}}}"#));
+    rig.run(0);
+    assert_eq!(rig.upstream.put_with("a", name, &[], there), version);
+    rig.run(0);
+    version
+}
+
+#[test]
+fn another_content_at_the_same_version_is_a_difference() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+    });
+    let version = twice(&rig, "y", r#"{"ports":[1,2],"nodeName":"here"}"#, &json!({"nodeName": "there", "ports": [1, 2]}));
+    let Outcome::Failure(difference) = check(&rig) else { panic!("they differ") };
+    let item = Some(format!("a/y@{version}"));
+    let say = |item: Option<(Key, Version)>| item.map(|(key, version)| format!("{key}@{version}"));
+    assert_eq!((difference.index, say(difference.cache), say(difference.upstream)), (1, item.clone(), item));
+    assert_eq!(difference.content.as_deref(), Some("spec.nodeName"));
+    assert_eq!(counts(&rig), [0.0, 1.0, 0.0]);
+    assert!(!rig.resource.with(|cacher| cacher.has_state_at(cacher.version())));
+    let message = rig.status().error.unwrap().message;
+    assert_eq!(message, format!("the cache differs from its upstream: a/y@{version} has another spec.nodeName there"));
+    rig.upstream.put("a", "y");
+    rig.run(0);
+    assert!(matches!(check(&rig), Outcome::Success(_)), "the next version is the same");
+}
+
+#[test]
+fn the_order_of_members_and_what_is_stripped_are_no_difference() {
+    let strip = vec!["spec.secret", "metadata.managedFields"];
+    let rig = Rig::new(Setup { strip, ..Setup::default() }, |_| {});
+    twice(&rig, "x", r#"{"c":[{"e":null,"d":1}],"a":1}"#, &json!({"a": 1, "c": [{"d": 1, "e": null}]}));
+    twice(&rig, "y", r#"{"secret":"here","a":1}"#, &json!({"a": 1, "secret": "there"}));
+    rig.resource.with(|cacher| cacher.pack_all());
+    assert!(matches!(check(&rig), Outcome::Success(_)));
+    twice(&rig, "z", r#"{"a":1}"#, &json!({"a": 2}));
+    assert!(matches!(check(&rig), Outcome::Failure(_)));
 }
 
 /// The cache is read in place, without a request. Pages of the REST API are smaller than those of etcd.

@@ -115,27 +115,25 @@ fn in_21_who_joins_amid_the_first_list_hears_of_everything_once() {
     }
 }
 
-/// What a handler throws is caught where it is called, in the facade: to the core a call that threw has returned. Of client-go's two rules, a
-/// second's pause and no sync ever after, neither is kept.
+/// What a handler throws is caught where it is called, in the facade (and tested there): to the core a call that threw has returned, and one
+/// whose promise was rejected is done. Of client-go's two rules, a second's pause and no sync ever after, neither is kept.
 #[test]
 fn in_24_five_calls_that_fail_are_five_calls_and_then_it_is_synced() {
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), pods(&["a", "b", "c", "d", "e"]));
-    let handlers = [informed.handler(), informed.handler(), informed.handler()];
-    let calls: Rc<Cell<usize>> = Rc::default();
-    for handler in &handlers[..2] {
-        let calls = calls.clone();
-        informed.on_call(*handler, move |_, _| {
-            calls.set(calls.get() + 1);
-            true
-        });
-    }
+    let [throws, rejects, good] = [informed.handler(), informed.handler(), informed.handler()];
+    informed.on_call(rejects, |_, _| false);
     informed.start();
-    assert_eq!(calls.get(), 10);
-    assert_eq!(informed.rig.resource.now(), 0, "no time was spent on it");
-    for handler in handlers {
+    for handler in [throws, good] {
         assert_eq!(informed.heard(handler).len(), 5);
-        assert!(informed.handler_synced(handler));
+        assert!(informed.handler_synced(handler) && informed.told_handler_synced(handler) == 1);
     }
+    for call in ["a", "b", "c", "d", "e"] {
+        assert_eq!(informed.heard(rejects).len(), 1, "{call}: each call by itself");
+        assert!(!informed.handler_synced(rejects) && informed.told_handler_synced(rejects) == 0, "{call} is not over");
+        informed.done(rejects);
+    }
+    assert!(informed.handler_synced(rejects) && informed.told_handler_synced(rejects) == 1);
+    assert_eq!((informed.heard(rejects), informed.rig.resource.now()), (vec![], 0), "no time was spent on it");
 }
 
 #[test]
@@ -234,6 +232,10 @@ fn in_40_who_is_removed_by_another_gets_nothing_more_of_the_same_flush() {
     });
     informed.rig.upstream.put("ns", "a");
     assert_eq!((informed.heard(first), informed.heard(second)), (vec!["A(ns/a@101)".to_owned()], vec![]));
+    assert_eq!(handlers(&informed), 1);
+    // Nor of the next one, of which nothing was on its way: the rig would say so.
+    informed.rig.upstream.put("ns", "b");
+    assert_eq!((informed.heard(first), informed.heard(second)), (vec!["A(ns/b@102)".to_owned()], vec![]));
 }
 
 /// A handler that joins inside a call hears of the state that the call was told of, and not of the change once more.

@@ -122,18 +122,33 @@ fn cwl_09_bookmarks_beside_stops_leave_no_stream_open() {
     let rig = Rig::new(Setup::default(), |_| {});
     let options = || WatchOptions { allow_watch_bookmarks: true, timeout_seconds: Some(4), ..after(100) };
     let streams: Vec<usize> = (0..1000).map(|_| rig.watch(options())).collect();
+    // Beside each stands one that takes nothing: its bookmark waits when it is stopped.
+    let unread: Vec<usize> = (0..1000).map(|_| silent(&rig, options())).collect();
     rig.upstream.put("a", "x");
-    for stream in &streams {
+    let (mut told, mut open) = (Vec::new(), 2000);
+    for (stream, unread) in streams.iter().zip(&unread) {
         rig.run(3);
         rig.stop(*stream);
+        rig.stop(*unread);
+        open -= 2;
+        assert_eq!(rig.resource.with(|cacher| cacher.stats().dispatcher.watchers), open, "it is over at once");
+        told.push(rig.heard(*stream));
+        for stopped in [stream, unread] {
+            assert_eq!(rig.ended(*stopped), Some(EndReason::Stopped), "and says so");
+        }
     }
-    rig.run(1000);
-    for stream in streams {
-        let heard = rig.heard(stream);
-        assert!(heard[0] == "ADDED a/x@101" && heard[1..].iter().all(|text| text == "BOOKMARK @101"), "{heard:?}");
-        assert!(matches!(rig.ended(stream), Some(EndReason::Stopped)));
+    rig.upstream.put("a", "y");
+    rig.run(5000);
+    for (stream, unread) in streams.iter().zip(unread) {
+        assert_eq!((rig.heard(*stream), rig.heard(unread)), (vec![], vec![]), "nothing follows the end");
     }
-    assert_eq!(rig.resource.with(|cacher| cacher.stats().dispatcher.watchers), 0);
+    // Each stream hears at most one bookmark, and who is there when it comes hears it.
+    let late = told.iter().position(|heard| heard.len() > 1).expect("bookmarks come before the last stop");
+    assert!(late > 500, "two seconds before the end of its time: {late}");
+    for (number, heard) in told.iter().enumerate() {
+        let expected: &[&str] = if number < late { &["ADDED a/x@101"] } else { &["ADDED a/x@101", "BOOKMARK @101"] };
+        assert_eq!(heard, expected, "{number}");
+    }
 }
 
 #[test]
@@ -150,12 +165,22 @@ fn cwl_10_what_a_stopped_stream_delivered_is_a_prefix() {
         rig.demand(slow, Demand::Batch(0));
         rig.run(0);
     }
+    assert_eq!(rig.ended(slow), None, "reading has made room in time");
     rig.stop(slow);
     let heard = rig.heard(slow);
+    assert_eq!(rig.ended(slow), Some(EndReason::Stopped));
     assert!(heard.len() >= 11, "{heard:?}");
     let expected: Vec<String> = (0..heard.len()).map(|number| format!("ADDED a/pod{number:02}@{}", 101 + number)).collect();
     assert_eq!(heard, expected);
     assert_eq!(rig.resume_from(slow), Some(100 + heard.len() as u64));
+    rig.demand(slow, Demand::All);
+    rig.upstream.put("a", "late");
+    rig.run(1000);
+    assert_eq!(rig.heard(slow), [""; 0], "a prefix, and nothing behind it");
+    // Whoever goes on from there misses nothing.
+    let resumed = rig.watch(after(100 + heard.len() as u64));
+    let rest = rig.heard(resumed);
+    assert_eq!((rest.len(), rest.last().map(String::as_str)), (22 - heard.len(), Some("ADDED a/late@122")));
 }
 
 #[test]

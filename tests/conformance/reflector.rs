@@ -75,6 +75,28 @@ fn ref_20_between_two_rounds_watchers_stay_and_nobody_new_is_served() {
     assert_eq!((rig.status().phase, rig.rows().len()), (Phase::Live, 2));
 }
 
+/// The established watch is opened again, and its version is gone: the round ends with that error, and the store keeps its last state.
+#[test]
+fn ref_20_a_version_that_is_gone_at_the_reopening_ends_the_round() {
+    let rig = Rig::new(Setup::default(), one_pod);
+    let open = rig.watch(after(101));
+    rig.run(2000);
+    let expired = Status::new(410, "Expired", "rv already expired");
+    rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(expired.into()));
+    rig.upstream.list_faults.borrow_mut().push_back(ListFault::Hang);
+    rig.upstream.drop_streams();
+    rig.upstream.put("a", "y");
+    rig.run(10);
+    assert_eq!(counts(&rig.upstream), (2, 2), "the next round begins with a list at once");
+    assert_eq!(said(&refusal(&rig)).3, "storage is (re)initializing: rv already expired");
+    assert_eq!(rig.rows().into_keys().collect::<Vec<_>>(), ["a/x"], "what is held stays");
+    assert_eq!((rig.heard(open), rig.ended(open), rig.resume_from(open)), (vec![], Some(EndReason::Relist), Some(101)));
+    assert!(rig.status().stale);
+    rig.run(95_000);
+    assert_eq!((rig.status().phase, rig.rows().len()), (Phase::Live, 2));
+    assert!(rig.list(ListOptions { resource_version: Some("0".into()), wait: false, ..ListOptions::default() }).is_ok());
+}
+
 #[test]
 fn ref_20_downtime_makes_retry_after_longer() {
     let rig = Rig::new(Setup::default(), one_pod);

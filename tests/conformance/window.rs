@@ -67,8 +67,17 @@ fn win_06_after_a_list_its_version_is_the_oldest_start() {
     let (old, at) = (rig.watch(after(list - 1)), rig.watch(after(list)));
     assert_eq!(rig.ended(old), Some(EndReason::Error));
     assert_eq!(rig.heard(at), [""; 0]);
+    rig.upstream.pass(2);
     let written = rig.upstream.put("a", "z");
-    assert_eq!(rig.heard(at), [format!("ADDED a/z@{written}")]);
+    let event = format!("ADDED a/z@{written}");
+    assert_eq!(rig.heard(at), vec![event.clone()]);
+    // Who begins now has it of the window, which the list began anew.
+    let (late, behind) = (rig.watch(after(list)), rig.watch(after(list + 1)));
+    assert_eq!((rig.heard(late), rig.heard(behind)), (vec![event.clone()], vec![event]));
+    let held = rig.resource.with(|cacher| cacher.window().len());
+    assert_eq!(held, 1, "and nothing from before");
+    let refused = rig.watch(after(list - 1));
+    assert_eq!(rig.heard(refused), [format!("ERROR 410 Expired: too old resource version: {} ({list})", list - 1)]);
 }
 
 #[test]

@@ -28,7 +28,8 @@ type IndexFunction = Rc<dyn Fn(&Object) -> Vec<String>>;
 struct Ears {
     heard: RefCell<HashMap<u32, Vec<String>>>,
     calls: RefCell<HashMap<u32, Call>>,
-    removed: RefCell<Vec<u32>>,
+    /// Who was removed, and in which flush or after which one.
+    removed: RefCell<HashMap<u32, usize>>,
     synced: RefCell<Vec<u32>>,
     informers_synced: RefCell<Vec<u32>>,
     interruptions: RefCell<Vec<Interruption>>,
@@ -49,7 +50,12 @@ impl Ears {
         let mut waits: Vec<u32> = Vec::new();
         for pair in notices.pairs.chunks_exact(2) {
             let (id, notice) = (pair[0], &notices.table[pair[1] as usize]);
-            if waits.contains(&id) || self.removed.borrow().contains(&id) {
+            if let Some(flush) = self.removed.borrow().get(&id) {
+                // What was on its way is dropped here, as the facade does it. Nothing more may be.
+                assert_eq!(*flush, self.flushes.get(), "{notice:?} is given to a handler that was removed before");
+                continue;
+            }
+            if waits.contains(&id) {
                 continue;
             }
             *begun.entry(id).or_default() += 1;
@@ -131,7 +137,7 @@ impl Informed {
 
     pub fn handler_with(&self, options: HandlerOptions) -> u32 {
         let id = self.try_handler(options).unwrap();
-        self.ears.removed.borrow_mut().retain(|removed| *removed != id);
+        self.ears.removed.borrow_mut().remove(&id);
         self.ears.heard.borrow_mut().remove(&id);
         self.ears.calls.borrow_mut().remove(&id);
         self.ears.synced.borrow_mut().retain(|synced| *synced != id);
@@ -156,7 +162,7 @@ impl Informed {
     pub fn remover(&self) -> impl Fn(&Rc<Resource>, u32) + 'static {
         let (ears, informer) = (self.ears.clone(), self.informer);
         move |resource, handler| {
-            ears.removed.borrow_mut().push(handler);
+            ears.removed.borrow_mut().insert(handler, ears.flushes.get());
             resource.with(|cacher| cacher.informers.remove_handler(informer, handler));
         }
     }

@@ -156,7 +156,7 @@ impl Resource {
     }
 
     /// What all paths of this resource begin with. Its name is any text; one that is no path stands for itself in no message.
-    fn root(&self) -> String {
+    pub(in crate::cache) fn root(&self) -> String {
         let name = &self.config.name;
         let clean = !name.is_empty() && name.split('/').all(|element| !matches!(element, "" | "." | ".."));
         format!("/{}/", if clean { name } else { "objects" })

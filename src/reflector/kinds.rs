@@ -1,0 +1,84 @@
+//! The kind of what a Kubernetes API lists and watches.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::source::Source;
+use crate::status::Error;
+
+/// The kind of the objects, once something has named it. One that names another is none of them, whatever sent it: a proxy that mixes up
+/// paths, a server that was replaced. client-go logs it, and passes over the change that it stands for.
+#[derive(Debug, Default)]
+pub(super) struct Kinds {
+    /// Whether the source names kinds as a Kubernetes API does.
+    checked: bool,
+    kind: RefCell<Option<Rc<str>>>,
+}
+
+impl Kinds {
+    pub(super) fn of(source: &dyn Source) -> Self {
+        Self { checked: source.names_kinds(), kind: RefCell::default() }
+    }
+
+    /// A list begins, and whatever it shows is right.
+    pub(super) fn begin(&self) {
+        self.kind.take();
+    }
+
+    /// An object arrived that names this kind. The first one decides.
+    pub(super) fn check(&self, named: Option<&str>) -> Result<(), Error> {
+        let Some(named) = named.filter(|_| self.checked) else { return Ok(()) };
+        let mut kind = self.kind.borrow_mut();
+        match &*kind {
+            None => *kind = Some(named.into()),
+            Some(kind) if **kind == *named => {}
+            Some(kind) => {
+                let short = |text: &str| text.chars().take(40).collect::<String>();
+                return Err(Error::protocol(format!("the server sent a {} where objects are of the kind {}", short(named), short(kind))));
+            }
+        }
+        Ok(())
+    }
+
+    /// A page was whole that calls itself this kind: `PodList` is one of objects of the kind `Pod`. Without objects it decides nothing.
+    pub(super) fn listed(&self, list: Option<&str>, is_empty: bool) -> Result<(), Error> {
+        let objects = list.and_then(|list| list.strip_suffix("List")).filter(|kind| !kind.is_empty() && !is_empty);
+        self.check(objects)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked() -> Kinds {
+        Kinds { checked: true, ..Kinds::default() }
+    }
+
+    #[test]
+    fn the_list_decides_and_without_objects_the_first_of_them() {
+        let kinds = checked();
+        assert!(kinds.listed(Some("PodList"), false).is_ok() && kinds.check(Some("Pod")).is_ok() && kinds.check(None).is_ok());
+        let error = kinds.check(Some("Service")).unwrap_err();
+        assert!(error.message.contains("a Service") && error.message.contains("the kind Pod"), "{error}");
+        kinds.begin();
+        assert!(kinds.listed(Some("PodList"), true).is_ok() && kinds.check(Some("Service")).is_ok());
+        assert!(kinds.check(Some("Pod")).is_err());
+    }
+
+    #[test]
+    fn items_and_their_list_agree() {
+        let kinds = checked();
+        assert!(kinds.check(Some("Pod")).is_ok());
+        assert!(kinds.listed(Some("ServiceList"), false).is_err());
+        for list in [None, Some("List"), Some("Playlists"), Some("PodList")] {
+            assert!(kinds.listed(list, false).is_ok(), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn other_sources_may_mix_kinds() {
+        let kinds = Kinds::default();
+        assert!(kinds.check(Some("Pod")).is_ok() && kinds.check(Some("Service")).is_ok() && kinds.listed(Some("XList"), false).is_ok());
+    }
+}

@@ -1,0 +1,26 @@
+// Runs in a worker: a cache with one watch, whose timers of a second and some are written down and over at once.
+import { parentPort } from "node:worker_threads";
+
+import { createWatchCache } from "watchcache";
+
+const waits = [];
+const { setTimeout: wait } = globalThis;
+globalThis.setTimeout = (call, ms, ...rest) => {
+  const isTick = ms >= 1000 && ms < 1250;
+  if (isTick && waits.push(ms) === 8) parentPort.postMessage(waits);
+  return wait(call, isTick ? 0 : ms, ...rest);
+};
+
+const body = JSON.stringify({ kind: "PodList", metadata: { resourceVersion: "10" }, items: [] });
+const source = {
+  list: async () => ({ body }),
+  async *watch() {
+    await new Promise(() => {});
+  },
+};
+const cache = createWatchCache();
+// Bookmarks are looked after as long as somebody wants them.
+void cache
+  .resource({ source, id: "pods" })
+  .watch({ allowWatchBookmarks: true })
+  .forEach(() => {});
