@@ -2,7 +2,6 @@ import { WatchCacheError } from "./errors.js";
 import { remedy } from "./remedy.js";
 import type { WasmSource } from "./types.js";
 
-
 /** What differs between the package's entries. */
 export interface Entry {
   /** The source where nobody names one. */
@@ -72,7 +71,7 @@ export async function compile(
     }
   } catch (error) {
     const { code, message, retryable, cause } = toLoadError(error);
-    const help = read !== undefined && addressOf(given)?.startsWith("file:") ? "" : `; ${remedy(message, given)}`;
+    const help = read !== undefined && addressOf(given)?.startsWith("file:") ? "" : `; ${remedy(addressOf(given) ?? "")}`;
     throw new WatchCacheError(code, message + help, { retryable, cause });
   }
 }
