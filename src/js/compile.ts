@@ -73,9 +73,10 @@ export async function compile(
     const told = toLoadError(error);
     const { code, message, retryable, cause } = told;
     // A server that is down, a policy, a file that is gone, want of memory: none of them is a mistake of the bundle.
-    const isFile = addressOf(given)?.startsWith("file:") === true;
+    const address = addressOf(given) ?? "";
+    const isFile = address.startsWith("file:");
     const helps = code === "decode" || (isFile ? read === undefined : / status 4\d\d$/.test(message));
-    throw helps ? new WatchCacheError(code, `${message}; ${remedy(message, given)}`, { retryable, cause }) : told;
+    throw helps ? new WatchCacheError(code, `${message}; ${remedy(address)}`, { retryable, cause }) : told;
   }
 }
 

@@ -211,6 +211,6 @@ async function bundled(entry: Entry): Promise<WasmSource> {
     return entry.bundled();
   } catch (error) {
     const why = "the script has no address beside which it could lie, as in a worker or a page that is made of a text";
-    throw unreachable(`${why}; ${remedy("", undefined)}`, false, error);
+    throw unreachable(`${why}; ${remedy(undefined)}`, false, error);
   }
 }

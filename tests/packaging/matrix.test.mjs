@@ -63,7 +63,7 @@ for (const [name, runner] of Object.entries(runners)) {
       test(file, async (t) => {
         const api = await serve();
         t.after(() => api.close());
-        const { code, output } = await tool(folder, runner.run(`${file}.spec.js`), { env: { API_SERVER: api.url } });
+        const { code, output } = await tool(folder, runner.run(file), { env: { API_SERVER: api.url } });
         assert.equal(code, 0, output);
       });
     }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
@@ -46,14 +46,83 @@ test("the tarball holds the built package and nothing else", () => {
     "LICENSE",
     "CHANGELOG.md",
     "ARCHITECTURE.md",
+    "benches/README.md",
+    "docs/bundlers.md",
     "docs/informers.md",
     "docs/watching-and-listing.md",
+    "scripts/versions.json",
+    "www/picture.png",
+    "www/server/README.md",
   ];
-  const strangers = app.files.filter((file) => !text.includes(file) && !/^dist\/[\w/-]+\.(js|d\.ts|wasm)$|^dist\/wasm\/[\w.]+$/.test(file));
-  assert.deepEqual(strangers, []);
-  for (const file of ["dist/index.js", "dist/index.d.ts", "dist/node.js", "dist/wasm/watchcache_bg.wasm", ...text]) {
+  const built = /^dist\/[\w/-]+\.(js|js\.map|d\.ts|wasm)$|^dist\/wasm\/[\w.]+$/;
+  assert.deepEqual(
+    app.files.filter((file) => !text.includes(file) && !built.test(file)),
+    [],
+  );
+  for (const file of ["dist/index.js", "dist/index.d.ts", "dist/node.js", "dist/inline.js", "dist/wasm/watchcache_bg.wasm", ...text]) {
     assert.ok(app.files.includes(file), `${file} is missing from the tarball`);
   }
+});
+
+test("no link of a document is dead: each leads to a file of the tarball", () => {
+  const dead = app.files
+    .filter((file) => file.endsWith(".md"))
+    .flatMap((file) => {
+      const links = [...readFileSync(join(app.installed, file), "utf8").matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link);
+      return links.filter((link) => !isAlive(file, link)).map((link) => `${file}: ${link}`);
+    });
+  assert.deepEqual(dead, []);
+});
+
+/** Addresses elsewhere are not asked; a fragment must be a heading of its document. */
+function isAlive(file, link) {
+  if (/^[a-z]+:/.test(link)) return true;
+  const [path, fragment] = link.split("#");
+  const target = path === "" ? file : posix.normalize(posix.join(posix.dirname(file), path));
+  if (!app.files.includes(target) && !app.files.some((other) => other.startsWith(`${target.replace(/\/$/, "")}/`))) return false;
+  if (fragment === undefined) return true;
+  const headings = [...readFileSync(join(app.installed, target), "utf8").matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+  return headings.includes(fragment);
+}
+
+test("every script of ours has its map, with the source in it and no place of this machine", () => {
+  const generated = new Set(["dist/wasm/text.js", "dist/wasm/watchcache.js"]);
+  for (const file of app.files.filter((name) => name.endsWith(".js") && !generated.has(name))) {
+    const map = JSON.parse(readFileSync(join(app.installed, `${file}.map`), "utf8"));
+    assert.equal(map.sourcesContent?.length, 1, file);
+    assert.match(map.sources[0], /^(\.\.\/)+src\/js\/[\w/-]+\.ts$/);
+    assert.ok(map.sourcesContent[0].length > 10, file);
+  }
+});
+
+test("all entries export the same, as values and as types", async () => {
+  const entries = await Promise.all(["index", "node", "inline"].map((name) => import(join(app.installed, `dist/${name}.js`))));
+  const [names, ...others] = entries.map((entry) => Object.keys(entry).sort());
+  assert.deepEqual(names, ["WatchCacheError", "createInformerFactory", "createWatchCache", "init", "initSync", "waitForSync"]);
+  for (const other of others) assert.deepEqual(other, names);
+  for (const name of ["index", "node", "inline"]) {
+    assert.match(readFileSync(join(app.installed, `dist/${name}.d.ts`), "utf8"), /^export \* from "\.\/exports\.js";$/m, name);
+  }
+});
+
+test("watchcache/inline carries the bytes of the file, and names no place", async () => {
+  const text = (await import(join(app.installed, "dist/wasm/text.js"))).default;
+  assert.ok(Buffer.from(text, "base64").equals(readFileSync(join(app.installed, "dist/wasm/watchcache_bg.wasm"))));
+  const seen = new Set();
+  const visit = (file) => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    const script = readFileSync(join(app.installed, file), "utf8");
+    assert.ok(!script.includes("import.meta"), file);
+    for (const [, to] of script.matchAll(/from "(\.[^"]+)"/g)) visit(posix.join(posix.dirname(file), to));
+  };
+  visit("dist/inline.js");
+  assert.ok(seen.has("dist/wasm/watchcache.js") && seen.has("dist/wasm/text.js"));
 });
 
 test("every path of the exports map exists, and every other path is closed", async () => {

@@ -63,12 +63,14 @@ export const bundlers = {
   },
 };
 
-/** Runners: the command that runs one file of tests. */
+const JEST = ["node", "--experimental-vm-modules", "node_modules/.bin/jest"];
+
+/** Runners: the files of tests, and the command that runs one. */
 export const runners = {
-  vitest: { title: "Vitest", files: ["node", "jsdom", "inline"], run: (file) => ["vitest", "run", file] },
+  vitest: { title: "Vitest", files: ["node", "jsdom", "inline"], run: (file) => ["vitest", "run", `${file}.spec.js`] },
   jest: {
     title: "Jest",
-    files: ["node", "inline", "remedy"],
-    run: (file) => ["node", "--experimental-vm-modules", "node_modules/.bin/jest", file],
+    files: ["node", "inline", "mapped", "remedy"],
+    run: (file) => [...JEST, `${file}.spec.js`, ...(file === "mapped" ? ["--config", "mapped.config.js"] : [])],
   },
 };

@@ -43,6 +43,37 @@ export const beyond = {
       await showsLiveRows(page, api);
     },
   },
+  vite8: {
+    "a policy that forbids WebAssembly: the message names what must be allowed, and nothing else": async (t, folder) => {
+      assert.equal((await tool(folder, ["vite", "build"])).code, 0);
+      const said = await saysWhy(`${await served(t, folder)}/`, { policy: "script-src 'self'" });
+      assert.match(said, /Content-Security-Policy .* add 'wasm-unsafe-eval' to its script-src$/);
+    },
+    "a build whose file was not deployed: the message names its address": async (t, folder) => {
+      assert.equal((await tool(folder, ["vite", "build"])).code, 0);
+      const [wasm] = readdirSync(join(folder, "dist/assets")).filter((file) => file.endsWith(".wasm"));
+      rmSync(join(folder, "dist/assets", wasm));
+      const said = await saysWhy(await served(t, folder));
+      assert.ok(said.includes(`/assets/${wasm}, which the bundler has written beside the scripts`), said);
+    },
+  },
+  parcel: {
+    "watchcache/inline, once Parcel reads the exports": async (t, folder) => {
+      const config = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+      const withExports = { ...config, "@parcel/resolver-default": { packageExports: true } };
+      writeFileSync(join(folder, "package.json"), JSON.stringify(withExports));
+      const app = readFileSync(join(folder, "app.js"), "utf8");
+      writeFileSync(join(folder, "app.js"), app.replace('"watchcache"', '"watchcache/inline"'));
+      rmSync(join(folder, "dist"), { recursive: true, force: true });
+      assert.equal((await tool(folder, ["parcel", "build", "index.html", "--no-cache"])).code, 0);
+      assert.deepEqual(
+        readdirSync(join(folder, "dist")).filter((file) => file.endsWith(".wasm")),
+        [],
+      );
+      const url = await served(t, folder);
+      await showsLiveRows(url, url, { bypassCSP: true });
+    },
+  },
   rollup: {
     "a file that was not copied: the message says which, and where to": async (t, folder) => {
       await build(folder, ["rollup", "-c"], {});

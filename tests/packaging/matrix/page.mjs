@@ -22,8 +22,14 @@ export async function createPod(url, name) {
   assert.equal(answer.status, 201, await answer.text());
 }
 
+/** Lets the server's answer through with another content security policy. */
+const withPolicy = (policy) => async (route) => {
+  const response = await route.fetch();
+  await route.fulfill({ response, headers: { ...response.headers(), "content-security-policy": policy } });
+};
+
 /** Opens an address in a browser of its own. What its console calls an error, and every request that failed, is in `noise`. */
-export async function openPage(url, options) {
+export async function openPage(url, { policy, ...options } = {}) {
   const browser = await chromium.launch(launchOptions());
   const page = await browser.newPage(options);
   const noise = [];
@@ -32,6 +38,7 @@ export async function openPage(url, options) {
   page.on("response", (response) => response.status() >= 400 && noise.push(`${response.status()} ${response.url()}`));
   // Browsers ask every page for it, and none of the apps has one.
   await page.route("**/favicon.ico", (route) => route.fulfill({ status: 204 }));
+  if (policy !== undefined) await page.route(url, withPolicy(policy));
   await page.goto(url);
   return { page, noise, close: () => browser.close() };
 }

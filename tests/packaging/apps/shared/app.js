@@ -9,9 +9,10 @@ const view = pods.view({ namespaces: ["shop"], orderBy: [{ path: "metadata.name"
 const element = (id) => document.getElementById(id);
 
 view.subscribe(() => {
-  const rows = view.getSnapshot().map((pod) => Object.assign(document.createElement("li"), { textContent: pod.metadata.name }));
-  element("pods").replaceChildren(...rows);
-  element("total").textContent = String(view.total);
+  const { rows, total } = view.getSnapshot();
+  const items = rows.map((pod) => Object.assign(document.createElement("li"), { textContent: pod.metadata.name }));
+  element("pods").replaceChildren(...items);
+  element("total").textContent = String(total);
 });
 
 pods.addEventListener("status", () => {

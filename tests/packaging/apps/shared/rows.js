@@ -1,5 +1,5 @@
 // What a test of an application does with the package: reads the rows of one namespace, and hears of one that is created.
-const names = (view) => view.getSnapshot().map((pod) => pod.metadata.name);
+const names = (view) => view.getSnapshot().rows.map((pod) => pod.metadata.name);
 
 /** Resolves to what was seen; rejects with what the package says is wrong. */
 export async function liveRows({ createWatchCache }, server, options = {}) {

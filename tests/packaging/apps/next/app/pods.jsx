@@ -8,16 +8,8 @@ const server = typeof location === "undefined" ? undefined : (new URLSearchParam
 const pods = createWatchCache(server === undefined ? {} : { server }).resource("pods");
 const view = pods.view({ namespaces: ["shop"], orderBy: [{ path: "metadata.name" }], window: { offset: 0, limit: 500 } });
 
-function useView() {
-  return useSyncExternalStore(
-    (changed) => view.subscribe(changed),
-    () => view.getSnapshot(),
-    () => view.getServerSnapshot(),
-  );
-}
-
 export function Pods() {
-  const rows = useView();
+  const { rows } = useSyncExternalStore(view.subscribe, view.getSnapshot, view.getServerSnapshot);
   const [error, setError] = useState("");
   useEffect(() => {
     const tell = () => setError(pods.status.error?.message ?? "");

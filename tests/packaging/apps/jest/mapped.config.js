@@ -1,0 +1,1 @@
+export default { testMatch: ["**/mapped.spec.js"], testTimeout: 60_000, moduleNameMapper: { "^watchcache$": "watchcache/inline" } };
