@@ -25,7 +25,7 @@ const MIN_TIMEOUT_SECONDS = 1_800;
 export class Front {
   /**
    * Opens all resources, as an API server does before it is ready.
-   * @param {import("./store.mjs").Store} store @param {{ history: number }} options `history`: events kept per resource
+   * @param {import("./store.mjs").Store} store @param {import("./window.mjs").WindowBounds} options
    * @throws {Error} when the package is not built
    */
   static async open(store, options) {
@@ -36,15 +36,15 @@ export class Front {
   }
 
   /**
-   * @param {import("./store.mjs").Store} store @param {{ history: number }} options
+   * @param {import("./store.mjs").Store} store @param {import("./window.mjs").WindowBounds} options
    * @param {typeof import("watchcache").createWatchCache} createWatchCache
    */
-  constructor(store, { history }, createWatchCache) {
+  constructor(store, { history, historyBytes }, createWatchCache) {
     this.store = store;
     this.cache = createWatchCache({
       // What was written is what is read.
       strip: [],
-      history: { minEvents: history, maxEvents: history },
+      history: history === undefined ? { maxBytes: historyBytes } : { minEvents: history, maxEvents: history },
       // Its users are on the network and come and go; it stays.
       linger: Infinity,
       flush: "microtask",

@@ -48,7 +48,7 @@ export async function startServer(given = {}) {
   const options = { ...DEFAULTS, ...given };
   const target = given.proxy ? parseProxy(given.proxy) : undefined;
   if (target && options.cache) throw new TypeError("--cache serves the objects of this server, and with --proxy it has none");
-  const store = target ? undefined : new Store({ history: options.history });
+  const store = target ? undefined : new Store(options);
   const faults = new Faults(store);
   /** @type {Traffic | undefined} */
   let traffic;

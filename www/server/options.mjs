@@ -1,6 +1,7 @@
 // Settings: their names, defaults and checks, for the command line and for `startServer` alike.
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { HISTORY_BYTES } from "./window.mjs";
 
 /**
  * @typedef {object} ServerOptions
@@ -10,7 +11,8 @@ import { parseArgs } from "node:util";
  * @property {number} [pods] size of the synthetic cluster; 0 for an empty one with the namespace "default"
  * @property {number} [rate] events per second, all resources together
  * @property {number} [seed] equal seeds make equal clusters and equal traffic
- * @property {number} [history] events kept per resource before a version is too old
+ * @property {number} [history] pins how many events are kept per resource; without it those of the last 75 seconds are
+ * @property {number} [historyBytes] how many bytes of a resource they may take, unless their number is pinned
  * @property {number} [bookmarkMs] time between the bookmarks of a watch
  * @property {boolean} [cache] serve lists and watches from the package's own cache, which must be built; else from the store
  * @property {readonly string[]} [tokens] bearer tokens that are let in; none: everybody
@@ -19,7 +21,7 @@ import { parseArgs } from "node:util";
  * @property {() => number} [now] clock for timestamps, in milliseconds; fixed in tests that compare runs
  */
 
-/** @type {Required<Omit<ServerOptions, "proxy">>} */
+/** @type {Required<Omit<ServerOptions, "proxy" | "history">>} */
 export const DEFAULTS = {
   host: "127.0.0.1",
   port: 5173,
@@ -27,7 +29,7 @@ export const DEFAULTS = {
   pods: 5_000,
   rate: 200,
   seed: 1,
-  history: 8_000,
+  historyBytes: HISTORY_BYTES,
   bookmarkMs: 60_000,
   cache: false,
   tokens: [],
@@ -42,7 +44,8 @@ export const USAGE = `Usage: node www/server/main.mjs [options]
   --pods N           pods of the synthetic cluster (${DEFAULTS.pods})
   --rate N           events per second, all resources together (${DEFAULTS.rate})
   --seed N           equal seeds make equal clusters (${DEFAULTS.seed})
-  --history N        events kept per resource before a version is too old (${DEFAULTS.history})
+  --history N        pins how many events are kept per resource (those of the last 75 seconds)
+  --history-bytes N  how many bytes of a resource these may take, unless pinned (${DEFAULTS.historyBytes})
   --bookmark-ms N    time between the bookmarks of a watch (${DEFAULTS.bookmarkMs})
   --cache            serve lists and watches from the package's own cache before the store
   --token TOKEN      bearer token that is let in; may be given several times; without one everybody is
@@ -51,7 +54,15 @@ export const USAGE = `Usage: node www/server/main.mjs [options]
   --help             this text
 `;
 
-const NUMBERS = { port: 65_535, pods: 200_000, rate: 10_000, seed: 2 ** 32 - 1, history: 1_000_000, "bookmark-ms": 2 ** 31 - 1 };
+const NUMBERS = {
+  port: 65_535,
+  pods: 200_000,
+  rate: 10_000,
+  seed: 2 ** 32 - 1,
+  history: 1_000_000,
+  "history-bytes": 2 ** 40,
+  "bookmark-ms": 2 ** 31 - 1,
+};
 
 /**
  * @param {string[]} args
@@ -69,6 +80,7 @@ export function parseCommandLine(args) {
       rate: text,
       seed: text,
       history: text,
+      "history-bytes": text,
       "bookmark-ms": text,
       token: { type: "string", multiple: true },
       proxy: text,
@@ -84,7 +96,7 @@ export function parseCommandLine(args) {
     if (given === undefined) continue;
     if (!/^[0-9]+$/.test(given) || Number(given) > maximum)
       throw new TypeError(`--${name} is a number from 0 to ${maximum}, not "${given}"`);
-    options[name === "bookmark-ms" ? "bookmarkMs" : name] = Number(given);
+    options[name.replace(/-(.)/g, (_, letter) => letter.toUpperCase())] = Number(given);
   }
   for (const name of /** @type {const} */ (["host", "proxy", "root", "cache", "help"]))
     if (values[name] !== undefined) options[name] = values[name];

@@ -17,15 +17,15 @@ const HELD_LISTS = 4;
 
 /** The objects of one resource. */
 export class Table {
-  /** @param {Store} store @param {ResourceDefinition} definition @param {number} capacity */
-  constructor(store, definition, capacity) {
+  /** @param {Store} store @param {ResourceDefinition} definition @param {import("./window.mjs").WindowBounds} bounds */
+  constructor(store, definition, bounds) {
     this.store = store;
     this.definition = definition;
     /** @type {Map<string, ObjectVersion>} */
     this.current = new Map();
     /** Keys in byte order. @type {string[]} */
     this.keys = [];
-    this.window = new EventWindow(capacity, store.revision);
+    this.window = new EventWindow(bounds, store.revision);
     /** Called after every event. @type {Set<() => void>} */
     this.listeners = new Set();
     /** States behind continue tokens, by version. @type {Map<number, HeldState>} */
@@ -134,15 +134,15 @@ export class Table {
 
 /** All tables. */
 export class Store {
-  /** @param {{ history: number }} options `history`: events kept per resource */
-  constructor({ history }) {
+  /** @param {import("./window.mjs").WindowBounds} [bounds] of each resource's history */
+  constructor(bounds = {}) {
     this.revision = 0;
     /** Reads that wait for a version to come. @type {Set<() => void>} */
     this.waiters = new Set();
     /** Called when all history was forgotten. @type {Set<() => void>} */
     this.compactions = new Set();
     /** @type {Map<ResourceDefinition, Table>} */
-    this.tables = new Map(RESOURCES.map((definition) => [definition, new Table(this, definition, history)]));
+    this.tables = new Map(RESOURCES.map((definition) => [definition, new Table(this, definition, bounds)]));
   }
 
   /** @param {ResourceDefinition} definition */
