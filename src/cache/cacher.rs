@@ -14,7 +14,7 @@ use crate::cache::index::Indexes;
 use crate::cache::ready::Ready;
 use crate::cache::status::{Phase, ResourceStatus};
 use crate::cache::store::Store;
-use crate::cache::views::{ViewOptions, Views};
+use crate::cache::views::Views;
 use crate::cache::waiters;
 use crate::cache::window::{Entry, Window, WindowBounds};
 use crate::informer::informers::{InformerStats, Informers};
@@ -76,7 +76,7 @@ pub struct Cacher {
     fields: Rc<RefCell<FieldSet>>,
     pub(crate) store: Store,
     pub(super) window: Window,
-    packer: Packer,
+    pub(super) packer: Packer,
     pub(super) version: Version,
     ready: Ready,
     freshness: Freshness,
@@ -392,36 +392,6 @@ impl Cacher {
         })
     }
 
-    /// Bytes held: the objects, the window, what it takes to keep them, and what is made of them or held back for somebody.
-    pub fn bytes(&self) -> usize {
-        self.store.bytes() + self.store.overhead() + self.window.bytes() + self.packer.overhead() + self.side_bytes()
-    }
-
-    /// Of these, what indexes, views and informers take, and objects that nobody but who reads them late still holds.
-    fn side_bytes(&self) -> usize {
-        self.store.index_bytes() + self.views.bytes() + self.informers.bytes() + self.window.strays.bytes()
-    }
-
-    /// Looks which of the objects that were let go of are still held.
-    pub(super) fn settle_strays(&mut self) {
-        self.window.strays.settle();
-    }
-
-    /// Ends what holds most beside the store: a view, or a watcher that does not take what waits for it. Whether there was any.
-    pub(super) fn shed(&mut self, error: &Error) -> bool {
-        let (view, watcher) = (self.views.largest(), self.dispatcher.largest());
-        if view.1.max(watcher.1) == 0 {
-            return false;
-        }
-        if view.1 >= watcher.1 {
-            self.views.fail(view.0, error.clone());
-        } else {
-            self.dispatcher.cut(watcher.0, error.clone(), &self.version);
-        }
-        self.settle_strays();
-        true
-    }
-
     fn advance(&mut self, version: Version) {
         self.freshness.reached(&version);
         self.version = version;
@@ -496,24 +466,6 @@ impl Cacher {
     /// Parses a filter and registers the paths it reads.
     pub fn filter(&self, namespace: Option<&str>, label_selector: Option<&str>, field_selector: Option<&str>) -> Result<Filter, Error> {
         Filter::new(namespace, None, label_selector, field_selector, &mut self.fields.borrow_mut())
-    }
-
-    /// Opens a live view.
-    pub fn open_view(&mut self, options: &ViewOptions) -> Result<u32, Error> {
-        self.views.open(options, &self.store, self.lists > 0, &mut self.fields.borrow_mut())
-    }
-
-    /// Has a view take in what waits for it, and says whether it may show something else now.
-    pub fn sync_view(&mut self, id: u32) -> bool {
-        self.views.sync(id, self.lists > 0, &self.fields.borrow())
-    }
-
-    /// Has views that are being built find some more of their rows; whether there are still more.
-    pub fn build_views(&mut self, most: usize) -> bool {
-        if self.views.is_unfinished() {
-            self.views.go_on(&self.store, most, &self.fields.borrow());
-        }
-        self.views.is_unfinished()
     }
 
     /// The wanted paths.

@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
+use crate::cache::cacher::Cacher;
 use crate::cache::incoming::{ChangeKind, Incoming};
 use crate::cache::resource::Resource;
 use crate::cache::store::Store;
@@ -162,5 +163,37 @@ impl Resource {
         memory.evict_idle(growth);
         self.release_history(share, growth);
         if memory.lacks(growth) == 0 { Ok(()) } else { Err(memory.exhausted()) }
+    }
+}
+
+impl Cacher {
+    /// Bytes held: the objects, the window, what it takes to keep them, and what is made of them or held back for somebody.
+    pub fn bytes(&self) -> usize {
+        self.store.bytes() + self.store.overhead() + self.window.bytes() + self.packer.overhead() + self.side_bytes()
+    }
+
+    /// Of these, what indexes, views and informers take, and objects that nobody but who reads them late still holds.
+    fn side_bytes(&self) -> usize {
+        self.store.index_bytes() + self.views.bytes() + self.informers.bytes() + self.window.strays.bytes()
+    }
+
+    /// Looks which of the objects that were let go of are still held.
+    pub(super) fn settle_strays(&mut self) {
+        self.window.strays.settle();
+    }
+
+    /// Ends what holds most beside the store: a view, or a watcher that does not take what waits for it. Whether there was any.
+    pub(super) fn shed(&mut self, error: &Error) -> bool {
+        let (view, watcher) = (self.views.largest(), self.dispatcher.largest());
+        if view.1.max(watcher.1) == 0 {
+            return false;
+        }
+        if view.1 >= watcher.1 {
+            self.views.fail(view.0, error.clone());
+        } else {
+            self.dispatcher.cut(watcher.0, error.clone(), &self.version);
+        }
+        self.settle_strays();
+        true
     }
 }

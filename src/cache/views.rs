@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use slab::Slab;
 
+use crate::cache::cacher::Cacher;
 use crate::cache::store::Store;
 use crate::json::fields::{FieldSet, Slot};
 use crate::json::path::Path;
@@ -276,6 +277,30 @@ impl Views {
         if open.view.is_stirred() && !std::mem::replace(&mut open.told, true) {
             self.stirred.push(id);
         }
+    }
+}
+
+impl Cacher {
+    /// Opens a live view.
+    pub fn open_view(&mut self, options: &ViewOptions) -> Result<u32, Error> {
+        let listed = self.has_listed();
+        let fields = self.fields().clone();
+        self.views.open(options, &self.store, listed, &mut fields.borrow_mut())
+    }
+
+    /// Has a view take in what waits for it, and says whether it may show something else now.
+    pub fn sync_view(&mut self, id: u32) -> bool {
+        let fields = self.fields().clone();
+        self.views.sync(id, self.has_listed(), &fields.borrow())
+    }
+
+    /// Has views that are being built find some more of their rows; whether there are still more.
+    pub fn build_views(&mut self, most: usize) -> bool {
+        if self.views.is_unfinished() {
+            let fields = self.fields().clone();
+            self.views.go_on(&self.store, most, &fields.borrow());
+        }
+        self.views.is_unfinished()
     }
 }
 
