@@ -62,7 +62,13 @@ test("what it writes compiles, and names every resource that can be listed, cust
     assert.equal(code, 0, told);
     assert.match(told, /^watchcache: 4 resources of http/);
     assert.doesNotMatch(out, /NeverUsed|PodList|ListMeta/);
-    assert.match(out, /interface CoreV1Event|interface EventsV1Event/);
+    const names = [...out.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name]) => name).sort();
+    assert.deepEqual(names, [
+      ..."ClusterResources CoreV1Event EventsV1Event IntOrString Quantity V1Container V1ObjectMeta V1Pod V1PodSpec V1Time V1Widget".split(
+        " ",
+      ),
+    ]);
+    assert.match(out, /Standard object's metadata\./);
     assert.match(out, /Name must be unique within a namespace\./);
     await inFolder(async (folder) => {
       await writeFile(join(folder, "kube.d.ts"), out);

@@ -19,7 +19,7 @@ const listed = (group, version, kind, list) => ({
 const object = (description, properties, more = {}) => ({ description, type: "object", properties, ...more });
 const list = (item) =>
   object("A list.", { items: { type: "array", items: item }, metadata: wrapped(`${META}.ListMeta`) }, { required: ["items"] });
-const metadata = wrapped(`${META}.ObjectMeta`);
+const metadata = { description: "Standard object's metadata.", ...wrapped(`${META}.ObjectMeta`) };
 
 const shared = {
   [`${META}.ObjectMeta`]: object("ObjectMeta is metadata that all persisted resources must have.", {

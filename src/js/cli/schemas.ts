@@ -72,19 +72,23 @@ function refsIn(schema: Schema): string[] {
   return found;
 }
 
-/** `io.k8s.api.core.v1.Pod` is `V1Pod`; of two that would be called so each has its group before it: `CoreV1Event`, `EventsV1Event`. */
+/**
+ * `io.k8s.api.core.v1.Pod` is `V1Pod`, `io.k8s.apimachinery.pkg.api.resource.Quantity` is `Quantity`. Of two that would be called so each
+ * has what stands before it as well: `CoreV1Event`, `EventsV1Event`.
+ */
 function typeNames(names: readonly string[]): Map<string, string> {
   const chosen = new Map<string, string>();
   const taken = new Set<string>();
   let left = names;
   for (let parts = 2; left.length > 0; parts++) {
-    const short = (name: string) => name.split(".").slice(-parts).map(pascal).join("");
+    const size = (name: string) => (/\.v\d[^.]*\.[^.]*$/.test(name) ? parts : parts - 1);
+    const short = (name: string) => name.split(".").slice(-size(name)).map(pascal).join("");
     const counts = new Map<string, number>();
     for (const name of left) counts.set(short(name), (counts.get(short(name)) ?? 0) + 1);
     left = left.filter((name) => {
       const distinct = counts.get(short(name)) === 1 && !taken.has(short(name));
       // Where nothing is left to tell them apart, a number does.
-      if (!distinct && parts < name.split(".").length) return true;
+      if (!distinct && size(name) < name.split(".").length) return true;
       chosen.set(name, unique(short(name), taken));
       return false;
     });
@@ -110,7 +114,8 @@ function converter(names: ReadonlyMap<string, string>, comments: boolean): (sche
     const ref = refOf(schema);
     if (ref !== undefined) {
       const reference = names.has(ref) ? { $ref: `#/definitions/${names.get(ref)!}` } : {};
-      return schema.nullable ? { ...about, anyOf: [reference, { type: "null" }] } : { ...about, ...reference };
+      // What stands beside a reference would make it a type of its own.
+      return schema.nullable ? { ...about, anyOf: [reference, { type: "null" }] } : { ...about, allOf: [reference] };
     }
     const nullable = (type: string | string[]) => (schema.nullable ? [type, "null"].flat() : type);
     if (schema["x-kubernetes-int-or-string"] || schema.format === "int-or-string")
