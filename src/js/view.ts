@@ -1,9 +1,11 @@
 import { bindMethods } from "./bound.js";
-import { toError, WatchCacheError } from "./errors.js";
+import { toError } from "./errors.js";
+import { printable } from "./inspect.js";
 import type { ObjectTable } from "./objects.js";
+import { checkSubscription, checkWindow, text } from "./options.js";
 import type { RawResource, RawViewSpec } from "./raw.js";
 import { NO_COUNTS, type SharedView, type SharedViews, type ViewHost } from "./shared-view.js";
-import type { Mutable, View, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
+import type { Mutable, View as Shape, ViewSnapshot, ViewSpec, ViewWindow, WriteOptions } from "./types.js";
 
 const NOTHING: ViewSnapshot<never, Mutable> = Object.freeze({
   rows: Object.freeze([]),
@@ -24,7 +26,14 @@ function isServer(): boolean {
 }
 
 /** A view as users hold it: a window on a shared view of the core, and the last snapshot of it. */
-export class ViewImpl<T> implements View<T, Mutable> {
+class View<T> implements Shape<T, Mutable> {
+  static {
+    printable(View.prototype, "View", (view: View<unknown>) => {
+      const { rows, total, offset, loaded, stale } = view.#snapshot;
+      return { resource: view.#host.name, total, rows: rows.length, offset, loaded, stale };
+    });
+  }
+  #snapshot: ViewSnapshot<T, Mutable> = NOTHING;
   readonly #host: ViewHost;
   readonly #views: SharedViews;
   readonly #spec: RawViewSpec;
@@ -37,7 +46,6 @@ export class ViewImpl<T> implements View<T, Mutable> {
   #range: { readonly raw: RawResource; readonly id: number } | undefined;
   /** Ends the use of the resource by subscribers. */
   #use: (() => void) | undefined;
-  #snapshot: ViewSnapshot<T, Mutable> = NOTHING;
   /** The state of the shared view that the snapshot was made of; `undefined` after the window has moved. */
   #state: number | undefined;
   /** The rows' ids, and whose they are. */
@@ -52,7 +60,6 @@ export class ViewImpl<T> implements View<T, Mutable> {
     this.#host = host;
     this.#views = views;
     const { where, window, namespaces, orderBy, labelSelector, fieldSelector, groupBy } = spec;
-    if (window !== undefined) checkWindow(window);
     this.#window = window === undefined ? EVERYTHING : { ...window };
     this.#where = where;
     // In one order and form: equal specs share their view.
@@ -68,7 +75,8 @@ export class ViewImpl<T> implements View<T, Mutable> {
 
   // ------------------------------------------------------------------------------------ the contract
 
-  subscribe(onChange: () => void, { signal }: { signal?: AbortSignal | undefined } = {}): () => void {
+  subscribe(onChange: () => void, options?: WriteOptions): () => void {
+    const { signal } = checkSubscription(onChange, options);
     if (signal?.aborted) return () => {};
     const subscription = { onChange };
     const end = () => {
@@ -109,7 +117,7 @@ export class ViewImpl<T> implements View<T, Mutable> {
   }
 
   indexOf(key: string): number {
-    if (typeof key !== "string") throw new WatchCacheError("invalid", `a key is text, not ${typeof key}`, { resource: this.#host.name });
+    text(key, "key");
     const { keys, offset } = this.getSnapshot();
     const shared = this.#shared;
     // Of the state of the snapshot, where the core still has that.
@@ -136,8 +144,7 @@ export class ViewImpl<T> implements View<T, Mutable> {
   }
 
   setWindow(window: ViewWindow): void {
-    checkWindow(window);
-    const { offset, limit } = window;
+    const { offset, limit } = checkWindow(window);
     if (offset === this.#window.offset && limit === this.#window.limit) return;
     this.#window = { offset, limit };
     const { raw, id } = this.#range ?? {};
@@ -297,15 +304,7 @@ export class ViewImpl<T> implements View<T, Mutable> {
   }
 }
 
-bindMethods(ViewImpl.prototype);
+bindMethods(View.prototype);
 
-function checkWindow({ offset, limit }: ViewWindow): void {
-  for (const [name, value] of [
-    ["offset", offset],
-    ["limit", limit],
-  ] as const) {
-    if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
-      throw new WatchCacheError("invalid", `the window's ${name} is a whole number from 0 up, not ${String(value)}`);
-    }
-  }
-}
+// Chromium's console shows the name of the class.
+export { View as ViewImpl };
