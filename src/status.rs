@@ -19,11 +19,11 @@ pub enum ErrorCode {
     Unauthorized,
     /// 403.
     Forbidden,
-    /// 404 and 405.
+    /// 404.
     NotFound,
     /// 409.
     Conflict,
-    /// 400 and 422: the request itself is wrong.
+    /// 400, 405 and 422: the request itself is wrong.
     Invalid,
     /// No answer: refused, reset, closed, timed out on the way.
     Network,
@@ -337,10 +337,10 @@ impl Status {
             return ErrorCode::Expired;
         }
         match self.code {
-            400 | 406 | 413 | 415 | 422 => ErrorCode::Invalid,
+            400 | 405 | 406 | 413 | 415 | 422 => ErrorCode::Invalid,
             401 => ErrorCode::Unauthorized,
             403 => ErrorCode::Forbidden,
-            404 | 405 => ErrorCode::NotFound,
+            404 => ErrorCode::NotFound,
             409 | 412 => ErrorCode::Conflict,
             410 => ErrorCode::Expired,
             429 => ErrorCode::TooManyRequests,
@@ -417,6 +417,11 @@ impl Error {
     pub const fn retryable(&self) -> bool {
         self.code.retryable()
     }
+
+    /// Whether it is a mistake on this side, such as of the user's `auth`, and no answer of a server: waiting cures nothing.
+    pub fn is_mistake(&self) -> bool {
+        self.code == ErrorCode::Invalid && self.status.is_none()
+    }
 }
 
 impl From<Status> for Error {
@@ -471,6 +476,7 @@ mod tests {
             (Status::new(410, "Gone", ""), ErrorCode::Expired),
             (Status::new(401, "Unauthorized", ""), ErrorCode::Unauthorized),
             (Status::new(404, "NotFound", ""), ErrorCode::NotFound),
+            (Status::new(405, "MethodNotAllowed", ""), ErrorCode::Invalid),
             (Status::new(422, "Invalid", ""), ErrorCode::Invalid),
             (Status::new(503, "ServiceUnavailable", ""), ErrorCode::Unavailable),
             (Status::new(504, "Timeout", ""), ErrorCode::Timeout),

@@ -331,7 +331,10 @@ impl Cacher {
             Connection::NeedsAuth { error, .. } | Connection::Failed { error, .. } => Some(error.clone()),
             _ => None,
         };
-        let erred = refused.is_some() || matches!(connection, Connection::Waiting { .. });
+        let told = self.status.phase == Phase::Failed && self.status.error == refused;
+        // A mistake is told once, however often somebody wants it tried again.
+        let known = told && matches!(connection, Connection::Failed { retry_at: None, .. });
+        let erred = refused.is_some() && !known || matches!(connection, Connection::Waiting { .. });
         self.signals |= signal::STATUS | if erred { signal::ERROR } else { 0 };
         self.status.connection(connection);
         if !self.status.is_opening() {

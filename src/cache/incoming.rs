@@ -110,12 +110,13 @@ pub enum Connection {
         /// When the next try begins, in milliseconds of the wall clock.
         retry_at: Millis,
     },
-    /// The server says no in a way that waiting alone does not cure (403, 404, 405, 400); it still tries again.
+    /// The server says no in a way that waiting alone does not cure (403, 404, 405, 400); it still tries again. Or nobody was asked, because
+    /// of a mistake on this side.
     Failed {
-        /// What the server said.
+        /// What is wrong.
         error: Error,
-        /// When the next try begins, in milliseconds of the wall clock.
-        retry_at: Millis,
+        /// When the next try begins, in milliseconds of the wall clock; `None`: when somebody asks for it.
+        retry_at: Option<Millis>,
     },
     /// Held by the user.
     Paused,

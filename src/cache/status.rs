@@ -139,7 +139,7 @@ impl ResourceStatus {
             }
             Connection::Failed { error, retry_at } => {
                 self.phase = Phase::Failed;
-                self.retry_at = Some(retry_at);
+                self.retry_at = retry_at;
                 self.error = Some(error);
             }
             Connection::Paused => {
@@ -172,7 +172,7 @@ mod tests {
             status.connection(Connection::Reconnecting { lost });
             assert_eq!((status.retry_at, &status.error), (None, &Some(error.clone())));
         }
-        status.connection(Connection::Failed { error: error.clone(), retry_at: 9 });
+        status.connection(Connection::Failed { error: error.clone(), retry_at: Some(9) });
         status.connection(Connection::Listing { again: false });
         assert_eq!((status.phase, status.retry_at), (Phase::Failed, None), "a new try is no answer yet");
         status.connection(Connection::Live);

@@ -36,13 +36,13 @@ impl Interruptions {
                 self.ended = error.clone();
                 None
             }
-            Incoming::Connection(
-                Connection::Waiting { error, retry_at, .. }
-                | Connection::NeedsAuth { error, retry_at }
-                | Connection::Failed { error, retry_at },
-            ) => {
+            Incoming::Connection(Connection::Waiting { error, retry_at, .. } | Connection::NeedsAuth { error, retry_at }) => {
                 self.ended = None;
                 Some((error.clone(), Some(*retry_at)))
+            }
+            Incoming::Connection(Connection::Failed { error, retry_at }) => {
+                self.ended = None;
+                Some((error.clone(), *retry_at))
             }
             Incoming::Connection(Connection::Reconnecting { lost: Some(error) }) => {
                 self.ended = None;

@@ -158,7 +158,7 @@ impl Reflector {
             return;
         }
         ahead.frames += 1;
-        let event = frame::read(&frame, &self.fields.borrow());
+        let event = frame::read(&frame, &self.fields.borrow(), &self.kinds);
         let kept = match event {
             Ok(Event::Change(kind, object)) => {
                 self.arrived(slice::from_ref(&object));

@@ -273,14 +273,17 @@ impl Reflector {
         self.host.control.woken.set(false);
         let began = self.host.now();
         let retry_at = self.host.runtime.wall() + wait;
+        let hopeless = error.is_mistake();
         self.send(Incoming::Connection(match error.code {
             // The first refusal may only mean that the token is old: it is asked for anew at once, and nobody has to sign in yet.
             ErrorCode::Unauthorized if wait > 0 => Connection::NeedsAuth { error, retry_at },
-            ErrorCode::Forbidden | ErrorCode::NotFound | ErrorCode::Invalid => Connection::Failed { error, retry_at },
+            ErrorCode::Forbidden | ErrorCode::NotFound | ErrorCode::Invalid => {
+                Connection::Failed { error, retry_at: (!hopeless).then_some(retry_at) }
+            }
             _ => Connection::Waiting { attempt: self.attempt, retry_at, error },
         }))
         .await?;
-        let mut alarm = Watchdog::new(Some(wait), began);
+        let mut alarm = Watchdog::new((!hopeless).then_some(wait), began);
         match self.beside(Listen::WAITING, Some(&mut alarm), std::future::pending::<()>()).await {
             Err(Stop::Closed) => Err(Closed),
             Err(Stop::Asked) if self.host.control.woken.replace(false) => self.scatter().await,

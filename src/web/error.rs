@@ -35,21 +35,26 @@ pub(super) fn invalid_option(what: &str, message: &str) -> Error {
     Error::new(ErrorCode::Invalid, format!("{what}: {message}"))
 }
 
-/// What a transport or a `Source` threw: a refusal `{ code, reason, message, retryAfterSeconds }`, or one with the server's own `status`,
-/// else a failure of the network.
+/// What `auth`, a transport or a `Source` threw: a refusal `{ code, reason, message, retryAfterSeconds }`, one with the server's own `status`, or
+/// a `Response`; else a failure of the network.
 #[cold]
 #[inline(never)]
 pub(super) fn from_thrown(thrown: &JsValue) -> Error {
     if let Some(status) = property(thrown, "status").and_then(whole_status) {
         return status.into();
     }
-    let message =
-        text(thrown, "message").or_else(|| thrown.as_string()).unwrap_or_else(|| "the request failed without a reason".to_string());
-    let code = property(thrown, "code").and_then(|code| code.as_f64()).filter(|code| (100.0..1000.0).contains(code));
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let Some(code) = code.map(|code| code as u16) else {
-        return Error::network(message);
+    let number = |name: &str, least: f64| {
+        let number = property(thrown, name).and_then(|code| code.as_f64()).filter(|code| (least..1000.0).contains(code));
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        number.map(|code| code as u16)
     };
+    // A Response that is thrown has its code as `status`, and so have the errors of most libraries.
+    let code = number("code", 100.0).or_else(|| number("status", 400.0));
+    let message = text(thrown, "message").or_else(|| thrown.as_string());
+    let Some(code) = code else {
+        return Error::network(message.unwrap_or_else(|| "the request failed without a reason".to_string()));
+    };
+    let message = message.unwrap_or_else(|| format!("the request was refused with code {code}"));
     let mut status = Status::new(code, &text(thrown, "reason").unwrap_or_default(), message);
     let seconds = property(thrown, "retryAfterSeconds").and_then(|seconds| seconds.as_f64());
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

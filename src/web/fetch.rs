@@ -22,7 +22,7 @@ use crate::web::body::Chunks;
 use crate::web::error::{from_thrown, network_error};
 use crate::web::options::RawKubernetes;
 use crate::web::runtime::global_function;
-use crate::web::values::{property, text};
+use crate::web::values::property;
 use crate::web::websocket;
 
 /// The most of a refusal's body that is read: a Status is small, and a foreign page is not worth more.
@@ -41,6 +41,39 @@ pub(super) struct Credentials {
     query: Vec<(String, String)>,
 }
 
+impl Credentials {
+    /// Fails on what cannot be meant. A value is nobody's business, so that messages name its type alone.
+    fn read(answer: &JsValue) -> Result<Self, Error> {
+        let wrong = |what: &str, wanted: &str, given: &JsValue| {
+            let kind = given.js_typeof().as_string().unwrap_or_default();
+            Error::new(crate::status::ErrorCode::Invalid, format!("{what} {wanted}, not a value of type {kind}"))
+        };
+        if !answer.is_object() && !answer.is_undefined() && !answer.is_null() {
+            return Err(wrong("auth", "gives an object such as { token }", answer)); // a bare token, most likely
+        }
+        let text = |name: &str, given: &JsValue| given.as_string().ok_or_else(|| wrong(&format!("auth: {name}"), "is a text", given));
+        let token = property(answer, "token").map(|given| text("token", &given)).transpose()?;
+        let subprotocols = property(answer, "subprotocols").unwrap_or_else(|| Array::new().into());
+        if !Array::is_array(&subprotocols) {
+            return Err(wrong("auth: subprotocols", "is an array of texts", &subprotocols));
+        }
+        let subprotocols = Array::from(&subprotocols).iter().map(|given| text("a subprotocol", &given)).collect::<Result<_, _>>()?;
+        let pairs = property(answer, "query").map(|query| Object::entries(query.unchecked_ref())).unwrap_or_default();
+        let pair = |pair: JsValue| {
+            let pair: Array = pair.unchecked_into();
+            let name = pair.get(0).as_string().unwrap_or_default();
+            let value = text(&format!("query.{name}"), &pair.get(1))?;
+            Ok((name, value))
+        };
+        Ok(Self {
+            headers: property(answer, "headers"),
+            token: token.filter(|token| !token.is_empty()),
+            subprotocols,
+            query: pairs.iter().map(pair).collect::<Result<_, Error>>()?,
+        })
+    }
+}
+
 impl KubernetesSource {
     pub(super) fn new(options: RawKubernetes) -> Self {
         Self(Rc::new(options))
@@ -51,28 +84,7 @@ impl KubernetesSource {
         let Some(auth) = &self.0.auth else { return Ok(Credentials::default()) };
         let answer = auth.call0(&JsValue::UNDEFINED).map_err(|thrown| from_thrown(&thrown))?;
         let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
-        if !answer.is_object() && !answer.is_undefined() && !answer.is_null() {
-            // A bare token, most likely. Its value is nobody's business.
-            let kind = answer.js_typeof().as_string().unwrap_or_default();
-            return Err(Error::new(crate::status::ErrorCode::Invalid, format!("auth gives an object such as {{ token }}, not a {kind}")));
-        }
-        let list = |name: &str| {
-            let items = property(&answer, name).map(|value| Array::from(&value)).unwrap_or_default();
-            items.iter().filter_map(|item| item.as_string()).collect::<Vec<_>>()
-        };
-        let pairs = property(&answer, "query").map(|query| Object::entries(query.unchecked_ref())).unwrap_or_default();
-        Ok(Credentials {
-            headers: property(&answer, "headers"),
-            token: text(&answer, "token").filter(|token| !token.is_empty()),
-            subprotocols: list("subprotocols"),
-            query: pairs
-                .iter()
-                .filter_map(|pair| {
-                    let pair: Array = pair.unchecked_into();
-                    Some((pair.get(0).as_string()?, pair.get(1).as_string()?))
-                })
-                .collect(),
-        })
+        Credentials::read(&answer)
     }
 
     fn url(&self, path: &str, query: &str) -> String {

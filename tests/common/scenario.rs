@@ -49,7 +49,7 @@ pub fn waits(rig: &Rig) -> Vec<(ErrorCode, Millis)> {
     let waits = replay.connections().filter_map(|(at, connection)| match connection {
         Connection::Waiting { retry_at, error, .. }
         | Connection::NeedsAuth { retry_at, error }
-        | Connection::Failed { retry_at, error } => Some((error.code, retry_at - WALL_AT_START - at)),
+        | Connection::Failed { retry_at: Some(retry_at), error } => Some((error.code, retry_at - WALL_AT_START - at)),
         _ => None,
     });
     waits.collect()

@@ -1,0 +1,115 @@
+// What `auth` may give and throw, and what becomes of it.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { test } from "node:test";
+
+import { createWatchCache, WatchCacheError } from "watchcache";
+
+import { until } from "./lib/package.mjs";
+
+const soon = (ms = 50) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Pods of a server with nothing in it, whose `auth` answers or throws what `answer` says. */
+async function pods(t, answer) {
+  const asked = [];
+  const server = createServer((request, response) => {
+    asked.push(request);
+    response.writeHead(200, { "content-type": "application/json" });
+    if (new URL(request.url, "http://host").searchParams.has("watch")) return void response.flushHeaders();
+    response.end(JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "10" }, items: [] }));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const it = { asked, answer, calls: 0, errors: [] };
+  const auth = () => (it.calls++, it.answer());
+  const url = `http://127.0.0.1:${server.address().port}`;
+  const cache = createWatchCache({ server: url, transport: "fetch", auth, retry: { initialMs: 5, capMs: 20 } });
+  t.after(async () => {
+    await cache.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  it.resource = cache.resource("pods");
+  it.resource.addEventListener("error", () => it.errors.push(it.resource.status.error));
+  return it;
+}
+
+const throwing = (value) => () => {
+  throw value;
+};
+const unauthorized = {
+  "{ status: 401 }": () => ({ status: 401 }),
+  "{ code: 401 }": () => ({ code: 401 }),
+  "an Error with a status": () => Object.assign(new Error("session has ended"), { status: 401 }),
+  "a Response": () => new Response("", { status: 401 }),
+};
+
+for (const [name, make] of Object.entries(unauthorized)) {
+  for (const [way, answer] of Object.entries({
+    throws: (value) => throwing(value),
+    "rejects with": (value) => () => Promise.reject(value),
+  })) {
+    test(`auth that ${way} ${name}: needs-auth, and it is asked again by and by`, async (t) => {
+      const it = await pods(t, answer(make()));
+      await assert.rejects(it.resource.synced(), (error) => error instanceof WatchCacheError && error.code === "unauthorized");
+      await until(() => it.resource.status.phase === "needs-auth");
+      assert.equal(it.resource.status.error.code, "unauthorized");
+      assert.ok(it.resource.status.retryAt > 0);
+      assert.equal(it.asked.length, 0, "nothing goes out without credentials");
+      it.answer = () => ({ token: "fresh" });
+      await until(() => it.resource.status.phase === "live");
+      assert.equal(it.asked[0].headers.authorization, "Bearer fresh");
+    });
+  }
+}
+
+test("auth that throws another code is what that code is, and without one a failure of the network", async (t) => {
+  for (const [value, code, phase] of [
+    [{ status: 403 }, "forbidden", "failed"],
+    [new Response("", { status: 503 }), "unavailable", "reconnecting"],
+    [{ status: 200 }, "network", "reconnecting"],
+    [new TypeError("offline"), "network", "reconnecting"],
+    ["offline", "network", "reconnecting"],
+  ]) {
+    const it = await pods(t, throwing(value));
+    void it.resource.synced().catch(() => {});
+    await until(() => it.resource.status.error !== undefined);
+    assert.deepEqual([it.resource.status.error.code, it.resource.status.phase], [code, phase]);
+  }
+});
+
+const mistaken = {
+  "a token that is a number": [{ token: 5_318_008 }, /^auth: token is a text, not a value of type number$/],
+  "a token that is an object": [{ token: { value: "5318008" } }, /^auth: token is a text, not a value of type object$/],
+  "a bare token": ["5318008", /^auth gives an object such as \{ token \}, not a value of type string$/],
+  "subprotocols that are a text": [{ subprotocols: "5318008" }, /^auth: subprotocols is an array of texts, not a value of type string$/],
+  "a subprotocol that is a number": [{ subprotocols: [5_318_008] }, /^auth: a subprotocol is a text, not a value of type number$/],
+  "a number in the query": [{ query: { id: 5_318_008 } }, /^auth: query\.id is a text, not a value of type number$/],
+};
+
+for (const [name, [given, message]] of Object.entries(mistaken)) {
+  test(`auth that gives ${name} is invalid: told once, nothing is sent, and nothing repeats itself`, async (t) => {
+    const it = await pods(t, () => given);
+    await assert.rejects(it.resource.synced(), { code: "invalid", message });
+    await soon(300);
+    const { phase, error, retryAt } = it.resource.status;
+    assert.deepEqual([phase, error.code, error.retryable, retryAt], ["failed", "invalid", false, undefined]);
+    assert.match(error.message, message);
+    assert.deepEqual([it.calls, it.errors.length, it.asked.length], [1, 1, 0]);
+    it.resource.resume();
+    await until(() => it.calls === 2);
+    await soon();
+    assert.equal(it.errors.length, 1, "asked again because somebody wants it, and no news");
+    it.answer = () => ({ token: "fresh", subprotocols: [], query: { id: "1" } });
+    it.resource.resume();
+    await until(() => it.resource.status.phase === "live");
+  });
+}
+
+test("no token, an empty one, and nothing at all are no mistakes", async (t) => {
+  for (const given of [undefined, null, {}, { token: undefined }, { token: null }, { token: "" }]) {
+    const it = await pods(t, () => given);
+    await it.resource.synced();
+    assert.equal(it.asked[0].headers.authorization, undefined);
+  }
+});

@@ -1,0 +1,101 @@
+// What a Kubernetes API answers that is not what was asked for.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { test } from "node:test";
+
+import { createWatchCache } from "watchcache";
+
+import { open, until } from "./lib/package.mjs";
+
+const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Pods of a server whose lists and watches are answered so. Gives the lists that were asked for, and a way to send events. */
+async function pods(t, { items = [], allowed = ["list", "watch"], options = {} } = {}) {
+  const asked = [];
+  const watches = new Set();
+  const server = createServer((request, response) => {
+    const what = new URL(request.url, "http://host").searchParams.has("watch") ? "watch" : "list";
+    asked.push(what);
+    const code = allowed.includes(what) ? 200 : 405;
+    response.writeHead(code, { "content-type": "application/json" });
+    if (code === 405) {
+      const message = "the server does not allow this method on the requested resource";
+      return void response.end(JSON.stringify({ kind: "Status", status: "Failure", code, reason: "MethodNotAllowed", message }));
+    }
+    if (what === "watch") {
+      response.flushHeaders();
+      watches.add(response);
+      return void response.on("close", () => watches.delete(response));
+    }
+    response.end(JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "10" }, items }));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const cache = createWatchCache({ server: `http://127.0.0.1:${server.address().port}`, transport: "fetch", ...options });
+  t.after(async () => {
+    await cache.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const send = (type, object) => watches.forEach((watch) => watch.write(`${JSON.stringify({ type, object })}\n`));
+  return { asked, send, resource: cache.resource("pods") };
+}
+
+for (const what of ["list", "watch"]) {
+  test(`405 to the ${what} is invalid: the phase is failed, and it is not asked for at once again`, async (t) => {
+    const { asked, resource } = await pods(t, { allowed: ["list", "watch"].filter((other) => other !== what) });
+    const synced = resource.synced();
+    if (what === "list") await assert.rejects(synced, (error) => error.code === "invalid" && !error.retryable && error.status.code === 405);
+    await until(() => resource.status.phase === "failed");
+    assert.deepEqual([resource.status.error.code, resource.status.error.status.reason], ["invalid", "MethodNotAllowed"]);
+    const before = asked.length;
+    await soon(500);
+    assert.equal(asked.length, before, "the first wait is at least 0.8 s");
+    assert.ok(resource.status.retryAt > Date.now());
+  });
+}
+
+const item = (name, version, kind) => ({ ...(kind && { kind }), metadata: { name, namespace: "a", resourceVersion: String(version) } });
+const retry = { initialMs: 5, capMs: 20 };
+
+test("an event of another kind than the list's ends the round, and the next list says how it stands", async (t) => {
+  const { asked, send, resource } = await pods(t, { items: [item("x", 5)], options: { retry } });
+  const told = [];
+  resource.addEventListener("error", () => told.push(resource.status.error.message));
+  await resource.synced();
+  await until(() => resource.status.phase === "live");
+  send("ADDED", item("y", 11, "Pod"));
+  await until(() => resource.size === 2);
+  send("ADDED", item("w", 12, "Service"));
+  await until(() => told.length > 0);
+  assert.deepEqual(told, ["the server sent a Service where objects are of the kind Pod"]);
+  // This server's list is older than what it has sent: it is refused, and what is held stays.
+  await until(() => asked.filter((what) => what === "list").length > 1);
+  assert.deepEqual([resource.peek("a/w"), resource.size], [undefined, 2]);
+});
+
+test("a source of the user's own may mix kinds", async () => {
+  let send;
+  const source = {
+    list: async () => ({ body: JSON.stringify({ kind: "PodList", metadata: { resourceVersion: "10" }, items: [item("x", 5, "Pod")] }) }),
+    async *watch(_request, signal) {
+      while (!signal.aborted) yield await new Promise((resolve) => (send = (object) => resolve(JSON.stringify({ type: "ADDED", object }))));
+    },
+  };
+  const { resource } = open(source);
+  await resource.synced();
+  await until(() => send !== undefined);
+  send(item("w", 12, "Service"));
+  await until(() => resource.size === 2);
+  assert.equal(resource.status.phase, "live");
+});
+
+test("key_02: a watch with a namespace that is no path is refused as a list is", async (t) => {
+  const { resource } = await pods(t);
+  await resource.synced();
+  for (const namespace of ["..", ".", "a/.."]) {
+    const refused = { code: "invalid", retryable: false, message: `invalid key: "/pods/${namespace}"` };
+    await assert.rejects(resource.list({ namespace, resourceVersion: "0" }), refused);
+    await assert.rejects(resource.watch({ namespace }).next(), refused);
+  }
+});
