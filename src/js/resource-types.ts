@@ -44,7 +44,8 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    * opened or refused, a second at most.
    *
    * @throws {WatchCacheError} `forbidden`, `not-found`, `unauthorized` or `closed`; network errors reject nothing, they show in `status`.
-   * @throws {DOMException} `AbortError` when the signal is aborted.
+   * @throws {DOMException} when the signal is aborted: its reason, where that is an `AbortError` or a `TimeoutError`; else an `AbortError` with
+   *   the reason as its `cause`.
    */
   synced(options?: { signal?: AbortSignalLike | undefined }): Promise<void>;
 
@@ -55,7 +56,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    *
    * @throws {WatchCacheError} `invalid` for options that cannot be read or contradict each other, `timeout` for a version that does not
    *   arrive, `expired` for one that is no longer kept, `too-many-requests` with `wait: false` before the cache is ready, `closed`.
-   * @throws {DOMException} `AbortError`.
+   * @throws {DOMException} as `synced`.
    */
   list(options?: ListOptions): Promise<List<T, Access>>;
   /**
@@ -63,7 +64,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    *
    * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
    * @throws {WatchCacheError} `not-found`, `timeout` for a version that does not arrive, `invalid`, `closed`.
-   * @throws {DOMException} `AbortError`.
+   * @throws {DOMException} as `synced`.
    */
   get(key: string, options?: GetOptions): Promise<Read<T, Access>>;
 
@@ -104,7 +105,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    * @throws {WatchCacheError} what the server says, such as `conflict` for a name that is taken, `invalid` with its causes in
    *   `status.details`, `forbidden`; `network` and `timeout` when no answer came: whether it was created is not known then, and it is not
    *   tried again. After 429 it is, as long as the server asks for, up to ten times within a minute.
-   * @throws {DOMException} `AbortError`. The write may have happened.
+   * @throws {DOMException} as `synced`. The write may have happened.
    */
   create(object: T | DeepReadonly<T>, options?: WriteOptions): Promise<Read<T, Access>>;
   /**
@@ -120,7 +121,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
    * @param change returns the whole object, or undefined to leave it alone. A copy that was changed and not returned is an error.
    * @throws {WatchCacheError} as `create`; `not-found`; `conflict` when somebody else was quicker each time for a minute.
-   * @throws {DOMException} `AbortError`. The write may have happened.
+   * @throws {DOMException} as `synced`. The write may have happened.
    */
   update(key: string, change: (current: T) => T | DeepReadonly<T> | undefined, options?: WriteOptions): Promise<Read<T, Access>>;
   /**
@@ -129,7 +130,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    *
    * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
    * @throws {WatchCacheError} as `create`; `not-found`; `conflict` when a precondition does not hold.
-   * @throws {DOMException} `AbortError`. The deletion may have happened.
+   * @throws {DOMException} as `synced`. The deletion may have happened.
    */
   delete(key: string, options?: DeleteOptions): Promise<void>;
 
