@@ -42,12 +42,12 @@ test("paused before its first use, watches, views and informers wait for resume(
   const unsubscribe = view.subscribe(() => void told++);
   const informer = resource.informer();
   await soon();
-  assert.deepEqual([keys, view.rows, informer.hasSynced, upstream.lists.length], [[], [], false, 0]);
+  assert.deepEqual([keys, view.getSnapshot().rows, informer.hasSynced, upstream.lists.length], [[], [], false, 0]);
   assert.equal(await Promise.race([next, soon().then(() => "waits")]), "waits");
   resource.resume();
   assert.equal((await next).value.key, "ns/a");
   await informer.synced;
-  await until(() => keys.length === 1 && told > 0 && view.rows.length === 1);
+  await until(() => keys.length === 1 && told > 0 && view.getSnapshot().rows.length === 1);
   unsubscribe();
 });
 

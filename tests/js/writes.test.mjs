@@ -337,7 +337,7 @@ test("refusals keep the server's code, words and causes", async () => {
     (error) => error.code === "invalid" && error.status.details.causes[0].field === "spec.replicas",
   );
   await assert.rejects(resource.delete("ns/a"), { code: "forbidden", message: "pods is forbidden" });
-  await assert.rejects(resource.create({ metadata: { name: "b" } }), { code: "not-found" });
+  await assert.rejects(resource.create({ metadata: { name: "b" } }), { code: "invalid" });
   await assert.rejects(resource.create({ metadata: { name: "b" } }), { code: "protocol" });
   await assert.rejects(resource.create({ metadata: { name: "b" } }), (error) => {
     assert.equal(error.code, "network");
