@@ -286,6 +286,11 @@ test("every form of path names its resource, and selectors may stand in it", asy
     t.after(() => informer.stop());
     await informer.start();
     assert.equal(informer.list().length, path.endsWith("namespaces") ? 4 : 0, path);
+    // As with the original, the array is the caller's, and the objects are shared.
+    const [first, ...rest] = informer.list();
+    informer.list().reverse().pop();
+    assert.deepEqual(informer.list(), first === undefined ? [] : [first, ...rest]);
+    assert.equal(informer.list()[0], first);
   }
   const one = makeInformer(cache, "/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dy");
   const same = makeInformer(cache, "/api/v1/namespaces/a/pods", undefined, undefined, "metadata.name=y");

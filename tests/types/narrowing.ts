@@ -1,6 +1,6 @@
 // A union's tag says what else there is.
 import { createWatchCache } from "watchcache";
-import type { BookmarkObject, DeepReadonly, KubeObject, Status } from "watchcache";
+import type { BookmarkObject, DeepReadonly, KubeObject, Status, WatchCacheError } from "watchcache";
 import { same } from "./same.js";
 
 interface Pod extends KubeObject {
@@ -64,6 +64,29 @@ export function notices(): void {
     onUpdate: (_old, _now, event) => same<typeof event.type, "update">(),
     onDelete: (_deleted, event) => same<typeof event.type, "delete">(),
   });
+}
+
+export function status(): void {
+  const status = pods.status;
+  // @ts-expect-error: not before its phase says that there is one
+  status.error.message;
+  switch (status.phase) {
+    case "needs-auth":
+    case "failed":
+      same<typeof status.error, WatchCacheError>();
+      same<typeof status.retryAt, number | undefined>();
+      break;
+    case "loading":
+    case "reconnecting":
+      same<typeof status.error, WatchCacheError | undefined>();
+      same<typeof status.retryAt, number | undefined>();
+      break;
+    default:
+      same<typeof status.phase, "idle" | "listing" | "live" | "relisting" | "paused" | "closed">();
+  }
+  if ("error" in status) same<typeof status.error, WatchCacheError | undefined>();
+  same<typeof status.stale, boolean>();
+  pods.addEventListener("status", ({ detail }) => detail.phase === "failed" && same<typeof detail.error, WatchCacheError>());
 }
 
 export function metadata(object: KubeObject, status: Status): void {

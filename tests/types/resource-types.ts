@@ -1,6 +1,7 @@
 // An application says once what its resources are, as `npx watchcache types` does, and every call knows.
 import { createInformerFactory, createWatchCache } from "watchcache";
 import type { DeepReadonly, Immutable, Informer, KubeObject, Mutable, Resource } from "watchcache";
+import { createWatchCache as inlined } from "watchcache/inline";
 import { same } from "./same.js";
 
 interface Pod extends KubeObject {
@@ -25,6 +26,9 @@ declare module "watchcache" {
 const cache = createWatchCache();
 const pods = cache.resource("pods");
 same<typeof pods, Resource<Pod, Immutable, "namespace">>();
+// Another entry, the same interface.
+const carried = inlined().resource("pods");
+same<typeof carried, Resource<Pod, Immutable, "namespace">>();
 const versioned = cache.resource("v1/pods");
 same<typeof versioned, Resource<Pod, Immutable, "namespace">>();
 const deployments = cache.resource("apps/v1/deployments");
