@@ -171,6 +171,7 @@ fn a_view_without_room_says_so_and_the_resource_lives() {
     assert_eq!(world.told.borrow().views, [view], "a flush has named it");
     assert!(memory.held() <= world.bytes() && world.resource.with(|cacher| cacher.store().len()) == 5_000);
     world.change(3);
+    world.resource.with(|cacher| cacher.sync_view(view));
     assert_eq!(world.total(view), 0, "it is over");
     assert_eq!(world.resource.with(|cacher| cacher.status().error.map(|error| error.code)), None);
     // Another, of less, has room.

@@ -9,7 +9,7 @@ use crate::pack::size::allocation;
 use super::live::{NOTHING, Pending, View, Waiting};
 
 /// Changes of place that one look takes in; the others wait for the next, after the host's turn.
-const MOST: usize = 4_000;
+const MOST: usize = 1_000;
 
 impl View {
     /// Hears of one change of the store: an object added (`new` alone), replaced (both) or removed (`old` alone), by an
