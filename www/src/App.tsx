@@ -24,7 +24,7 @@ export function App({ session }: { session: Session }) {
   const [label, setLabel] = useState("");
   const [field, setField] = useState("");
   const [namespace, setNamespace] = useState<string>();
-  const [sort, setSort] = useState<Sort>({ column: "name", descending: false });
+  const [sort, setSort] = useState<Sort>({ column: "namespace", descending: false });
 
   const status = useStatus(pods);
   const spaces = useView(pods, BY_NAMESPACE);

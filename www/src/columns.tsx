@@ -36,7 +36,8 @@ export const COLUMNS: readonly Column[] = [
   },
   {
     id: "namespace",
-    orderBy: (descending) => [{ path: "metadata.namespace", descending }, ...byName],
+    // Upwards it is the order of the keys, which needs none: such rows show while the list is still on its way.
+    orderBy: (descending) => (descending ? [{ path: "metadata.namespace", descending }, ...byName] : []),
     cell: (pod) => pod.metadata.namespace,
   },
   {
