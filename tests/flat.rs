@@ -103,9 +103,12 @@ impl Rig {
         let fields = FieldSet::new(vec![Path::parse("metadata.managedFields").unwrap()]);
         let resource = Resource::new(config, Rc::new(source), fields, time.clone()).unwrap();
         let told = Rc::downgrade(&resource);
-        // As the binding layer does: who has ended is forgotten.
+        // As the binding layer and the facade do: who has ended is forgotten, and who is named is looked at.
         resource.on_flush(move |flush| {
             let resource = told.upgrade().unwrap();
+            for view in flush.views {
+                resource.with(|cacher| cacher.sync_view(view));
+            }
             for (id, _) in flush.outbox.ended {
                 resource.with(|cacher| cacher.dispatcher.forget(id));
             }

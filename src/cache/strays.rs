@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 use crate::object::Object;
 
 /// So many are noted before those that are gone are looked for.
-const FEW: usize = 64;
+const FEW: usize = 16;
 
 /// What is held so, and its bytes.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl Strays {
         }
         self.bytes += object.size();
         self.noted.push((Rc::downgrade(object), object.size()));
-        if self.noted.len() > 2 * self.alive + FEW {
+        if self.noted.len() > self.alive + self.alive / 4 + FEW {
             self.settle();
         }
     }
@@ -33,7 +33,7 @@ impl Strays {
     /// Forgets those that are gone.
     pub(super) fn settle(&mut self) {
         self.noted.retain(|(object, _)| object.strong_count() > 0);
-        self.noted.shrink_to(2 * self.noted.len());
+        self.noted.shrink_to(self.noted.len() + self.noted.len() / 4 + FEW);
         self.alive = self.noted.len();
         self.bytes = self.noted.iter().map(|(_, bytes)| bytes).sum();
     }
