@@ -49,6 +49,8 @@ test("the tarball holds the built package and nothing else", () => {
     "benches/README.md",
     "docs/bundlers.md",
     "docs/informers.md",
+    "docs/types.md",
+    "docs/views.md",
     "docs/watching-and-listing.md",
     "scripts/versions.json",
     "www/picture.png",
