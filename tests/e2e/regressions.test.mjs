@@ -83,8 +83,7 @@ function cache(server, options) {
       await eventually(() => pods.status.phase === "live", "live");
     },
     names: () =>
-      view
-        .rows
+      view.rows
         .map((/** @type {any} */ { metadata }) => metadata.name)
         .sort()
         .join(),

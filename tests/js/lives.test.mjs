@@ -51,10 +51,13 @@ function timers() {
   const armed = new Set();
   const { setTimeout: set, clearTimeout: clear, setInterval: setEvery, clearInterval: clearEvery } = globalThis;
   globalThis.setTimeout = (call, ...rest) => {
-    const id = set(() => {
-      armed.delete(id);
-      call();
-    }, ...rest);
+    const id = set(
+      () => {
+        armed.delete(id);
+        call();
+      },
+      ...rest,
+    );
     armed.add(id);
     return id;
   };
@@ -92,7 +95,11 @@ async function mount(cache, source, i) {
   const text = `app=web${i}x`;
   for (let letters = 5; letters <= text.length; letters++) pods.view({ labelSelector: text.slice(0, letters) }).getSnapshot();
   // A component: StrictMode subscribes twice.
-  const view = pods.view({ fieldSelector: `status.phase=${PHASES[i % 3]}`, window: { offset: i % 5, limit: 3 }, orderBy: [{ path: "metadata.name" }] });
+  const view = pods.view({
+    fieldSelector: `status.phase=${PHASES[i % 3]}`,
+    window: { offset: i % 5, limit: 3 },
+    orderBy: [{ path: "metadata.name" }],
+  });
   view.subscribe(() => {})();
   const controller = new AbortController();
   const off = view.subscribe(() => void view.rows.length, { signal: controller.signal });

@@ -99,8 +99,7 @@ const withAll = (body, options = {}) =>
         });
         Object.assign(globalThis, {
           /** Whether each is live and shows this many rows or more. */
-          all: (/** @type {number} */ rows) =>
-            opened.every(({ pods, view }) => pods.status.phase === "live" && view.rows.length >= rows),
+          all: (/** @type {number} */ rows) => opened.every(({ pods, view }) => pods.status.phase === "live" && view.rows.length >= rows),
           phases: () => [...new Set(opened.map(({ pods }) => pods.status.phase))].join(),
           /** The fewest rows that any view has shown since this was called last. */
           fewest: () => {

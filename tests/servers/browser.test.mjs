@@ -80,11 +80,7 @@ describe("kube-apiserver, from a page", () => {
         view.subscribe(() => {});
         Object.assign(globalThis, {
           pods,
-          rows: () =>
-            view
-              .rows
-              .map((/** @type {any} */ o) => `${o.metadata.name}@${o.metadata.resourceVersion}`)
-              .sort(),
+          rows: () => view.rows.map((/** @type {any} */ o) => `${o.metadata.name}@${o.metadata.resourceVersion}`).sort(),
         });
         await pods.synced();
       },
