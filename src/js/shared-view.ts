@@ -322,23 +322,23 @@ export class SharedViews {
     for (const view of this.#views.values()) view.changed();
   }
 
-  /** Ends the claims of those that nobody has read for a while. */
-  #look(): void {
+  /** Ends the claims of those that nobody has read for a while, the next look being when the next of them has waited long enough. */
+  #look(ms = this.#host.linger): void {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
         const until = Date.now() - this.#host.linger;
-        let waiting = false;
+        let next = Infinity;
         for (const handle of [...this.#claims]) {
           if (handle.isSubscribed) continue;
           if (handle.lastUse <= until) handle.release();
-          else waiting = true;
+          else next = Math.min(next, handle.lastUse - until);
         }
-        if (waiting) this.#look();
+        if (next < Infinity) this.#look(next);
       },
       // Clamped: a longer timer would fire at once.
-      Math.min(this.#host.linger, 0x7fff_ffff),
+      Math.min(ms, 0x7fff_ffff),
     );
     // In Node a timer alone is no reason to stay alive.
     (this.#timer as { unref?: () => void }).unref?.();

@@ -155,6 +155,7 @@ function pass(from, write, end, socket, { delayMs = 0, cutAfterMs, truncateAt = 
     }),
   );
   from.on("end", () => later(end));
+  if (cut === undefined) return;
   socket.on("close", () => clearTimeout(cut));
   from.on("close", () => clearTimeout(cut));
 }

@@ -417,6 +417,22 @@ test("subscribers hear that their resource or cache was closed, and keep the row
   }
 });
 
+test("r10_a_view_ends_linger_after_its_last_use_also_beside_others", async (t) => {
+  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000 });
+  t.after(() => mock.timers.reset());
+  const { resource, model } = await openModel({ objects: pods(2), options: { linger: 1_000 } });
+  // As somebody types: every letter leaves a view behind.
+  for (const labelSelector of ["a", "ap", "app"]) {
+    resource.view({ labelSelector }).subscribe(() => {})();
+    mock.timers.tick(400);
+  }
+  assert.equal(closed(model), 1, "they were left 1,200, 800 and 400 ms ago");
+  mock.timers.tick(201);
+  assert.equal(closed(model), 2);
+  mock.timers.tick(400);
+  assert.equal(closed(model), 3);
+});
+
 test("r10_a_view_ends_linger_after_its_last_read_or_subscriber", async (t) => {
   mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000 });
   t.after(() => mock.timers.reset());
