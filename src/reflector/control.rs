@@ -99,7 +99,7 @@ pub(super) enum Stop {
 #[derive(Clone, Copy)]
 pub(super) struct Listen {
     pause: bool,
-    refresh: bool,
+    pub(super) refresh: bool,
     wake: bool,
 }
 

@@ -4,31 +4,39 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use super::gate::Servers;
 use crate::runtime::Millis;
 
 /// How far apart two of them come back, on average; and the most that the last one may wait.
 const APART_MS: Millis = 20;
 const MOST_MS: Millis = 1000;
 
+/// The reflectors of a host.
+#[derive(Default)]
+pub struct Crowd {
+    members: Cell<u64>,
+    pub(super) servers: Servers,
+}
+
 /// One of the crowd, for as long as it lives.
-pub(super) struct Member(Rc<Cell<u64>>);
+pub(super) struct Member(Rc<Crowd>);
 
 impl Member {
-    pub(super) fn of(crowd: Rc<Cell<u64>>) -> Self {
-        crowd.set(crowd.get() + 1);
+    pub(super) fn of(crowd: Rc<Crowd>) -> Self {
+        crowd.members.set(crowd.members.get() + 1);
         Self(crowd)
     }
 
     /// How long this one waits before it comes back: the only one not at all, one of fifty up to a second.
     pub(super) fn turn(&self, random: &mut fastrand::Rng) -> Millis {
-        let most = (self.0.get().saturating_sub(1) * APART_MS).min(MOST_MS);
+        let most = (self.0.members.get().saturating_sub(1) * APART_MS).min(MOST_MS);
         if most == 0 { 0 } else { random.u64(0..=most) }
     }
 }
 
 impl Drop for Member {
     fn drop(&mut self) {
-        self.0.set(self.0.get().saturating_sub(1));
+        self.0.members.set(self.0.members.get().saturating_sub(1));
     }
 }
 
@@ -38,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_more_there_are_the_further_apart_and_never_beyond_the_bound() {
-        let (mut random, crowd) = (fastrand::Rng::with_seed(1), Rc::default());
+        let (mut random, crowd) = (fastrand::Rng::with_seed(1), Rc::<Crowd>::default());
         let member = || Member::of(Rc::clone(&crowd));
         let mut members = vec![member()];
         assert!((0..100).all(|_| members[0].turn(&mut random) == 0));
@@ -48,6 +56,6 @@ mod tests {
         members.extend((4..200).map(|_| member()));
         assert!((0..200).all(|_| members[0].turn(&mut random) <= MOST_MS));
         members.clear();
-        assert_eq!(crowd.get(), 0);
+        assert_eq!(crowd.members.get(), 0);
     }
 }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use futures::StreamExt;
 
 use super::control::{Listen, Stop};
+use super::gate::Kind;
 use super::order::Order;
 use super::{Closed, Reflector};
 use crate::cache::incoming::{Connection, Incoming, Quarantined};
@@ -68,7 +69,9 @@ struct Progress {
 impl Reflector {
     /// Lists everything. The version is left unset, which asks for the newest state there is, as the apiserver's own cacher does.
     pub(super) async fn list(&mut self) -> Result<List, Halt> {
-        self.host.control.refresh.set(false);
+        if self.host.control.refresh.replace(false) {
+            self.hasten();
+        }
         self.send(Incoming::Connection(Connection::Listing { again: self.listed })).await?;
         self.kinds.begin();
         let mut progress = Progress::default();
@@ -121,12 +124,19 @@ impl Reflector {
     async fn page(&mut self, request: ListRequest, progress: &mut Progress) -> Result<ListHead, Halt> {
         progress.page_start = progress.objects.len();
         progress.refused.clear();
+        let ticket = match self.turn(Kind::List, Listen::LISTING).await {
+            Ok(ticket) => ticket,
+            Err(stop) => return Err(self.stopped(stop, "")),
+        };
         let mut watchdog = self.watchdog();
         let answer = self.source.list(request);
-        let mut body = match self.beside(Listen::LISTING, Some(&mut watchdog), answer).await {
-            Ok(answer) => answer?,
-            Err(stop) => return Err(self.stopped(stop, "the server has not answered the list")),
+        let answer = match self.beside(Listen::LISTING, Some(&mut watchdog), answer).await {
+            Ok(answer) => answer,
+            Err(Stop::Deadline) => Err(self.silence("the server has not answered the list")),
+            Err(stop) => return Err(self.stopped(stop, "")),
         };
+        self.heard(ticket, answer.as_ref().err());
+        let mut body = answer?;
         let mut scanner = ListScanner::tolerant();
         loop {
             watchdog.feed(self.host.now());

@@ -16,6 +16,7 @@ mod ahead;
 mod backoff;
 mod control;
 mod frame;
+mod gate;
 mod herd;
 mod kinds;
 mod list;
@@ -33,10 +34,12 @@ use futures::channel::mpsc;
 
 pub use self::backoff::Retry;
 pub use self::control::ReflectorHandle;
+pub use self::herd::Crowd;
 
 use self::ahead::Ahead;
 use self::backoff::{Backoff, RetryWindow};
 use self::control::{Closed, Control, Host, Listen, Stop};
+use self::gate::{Kind, Server};
 use self::kinds::Kinds;
 use self::list::List;
 use self::liveness::Watchdog;
@@ -125,6 +128,10 @@ pub struct Reflector {
     /// The watch of the list that is being read.
     ahead: Option<Ahead>,
     member: herd::Member,
+    /// What is known of the server that others ask, too.
+    server: Option<Rc<Server>>,
+    /// What was asked last of a server that is away.
+    in_vain: Option<Kind>,
 }
 
 /// See [`Reflector::on_arrival`].
@@ -164,6 +171,8 @@ impl Reflector {
         let host = Host::new(runtime.clone(), control.clone());
         let handle = ReflectorHandle { control, slice: host.slice.clone() };
         let kinds = Kinds::of(&*source);
+        let crowd = runtime.crowd();
+        let server = source.server().map(|name| crowd.servers.get(name, &config.retry));
         let reflector = Self {
             source,
             host,
@@ -180,7 +189,9 @@ impl Reflector {
             free_relist: None,
             silent: false,
             ahead: None,
-            member: herd::Member::of(runtime.crowd()),
+            member: herd::Member::of(crowd),
+            server,
+            in_vain: None,
             config,
             out,
             arrival: None,
@@ -269,6 +280,8 @@ impl Reflector {
     }
 
     async fn hold_for(&mut self, wait: Millis, error: Error) -> Result<(), Closed> {
+        let (least, answers) = self.left_alone();
+        let wait = wait.max(least);
         self.attempt = self.attempt.saturating_add(1);
         self.host.control.woken.set(false);
         let began = self.host.now();
@@ -284,11 +297,20 @@ impl Reflector {
         }))
         .await?;
         let mut alarm = Watchdog::new((!hopeless).then_some(wait), began);
-        match self.beside(Listen::WAITING, Some(&mut alarm), std::future::pending::<()>()).await {
+        match self.beside(Listen::WAITING, Some(&mut alarm), answers).await {
             Err(Stop::Closed) => Err(Closed),
-            Err(Stop::Asked) if self.host.control.woken.replace(false) => self.scatter().await,
+            Err(Stop::Asked) if self.host.control.woken.replace(false) => {
+                self.hasten();
+                self.scatter().await
+            }
+            Ok(()) => self.scatter().await,
             _ => Ok(()),
         }
+    }
+
+    /// Somebody asks for it, or says that the server may be there again.
+    fn hasten(&self) {
+        self.server.iter().for_each(|server| server.hasten());
     }
 
     /// A moment before it comes back, when many others do so too. Somebody who asks for this one does not wait.

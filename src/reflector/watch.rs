@@ -7,6 +7,7 @@ use futures::future::LocalBoxFuture;
 
 use super::control::{Listen, Stop};
 use super::frame::{self, Event};
+use super::gate::Kind;
 use super::order::Verdict;
 use super::{Closed, LEAST_WATCH_SECONDS, Reflector, RoundEnd};
 use crate::cache::incoming::{Connection, Incoming};
@@ -91,27 +92,11 @@ impl Reflector {
                 if !first || paused {
                     self.send(Incoming::Connection(Connection::Reconnecting { lost: lost.take() })).await?;
                 }
-                let mut watchdog = self.watchdog();
-                let (opening, behind) = match standing.take() {
-                    Some(Standing::Opening(opening, behind)) => (opening, behind),
-                    _ => {
-                        let last = self.order.last().cloned().unwrap_or_default();
-                        let request = self.watch_request(&last);
-                        (self.source.watch(request), None)
-                    }
-                };
-                match self.host.until(Listen::WATCHING, Some(&mut watchdog), opening).await {
-                    Ok(Ok(stream)) => {
-                        let from = self.order.last().cloned();
-                        self.opened(OpenWatch { behind, ..OpenWatch::new(stream, self.host.now(), from) }).await?
-                    }
+                match self.open(standing.take()).await {
+                    Ok(Ok(open)) => self.opened(open).await?,
                     Ok(Err(error)) => self.after_refusal(error),
                     Err(Stop::Closed) => return Err(Closed),
-                    Err(Stop::Asked) => Next::Again(None),
-                    Err(Stop::Deadline) => {
-                        self.silent = true;
-                        Next::After(None, self.silence("the watch has not opened"))
-                    }
+                    Err(_) => Next::Again(None),
                 }
             };
             first = false;
@@ -122,6 +107,30 @@ impl Reflector {
                 Next::Relist(end) => return Ok(end),
             }
         }
+    }
+
+    /// Opens the watch, or waits for the one that is opening.
+    async fn open(&mut self, standing: Option<Standing>) -> Result<Result<OpenWatch, Error>, Stop> {
+        let (ticket, opening, behind) = match standing {
+            Some(Standing::Opening(opening, behind)) => (None, opening, behind),
+            _ => {
+                let ticket = self.turn(Kind::Watch, Listen::WATCHING).await?;
+                let last = self.order.last().cloned().unwrap_or_default();
+                let request = self.watch_request(&last);
+                (ticket, self.source.watch(request), None)
+            }
+        };
+        let mut watchdog = self.watchdog();
+        let stream = match self.host.until(Listen::WATCHING, Some(&mut watchdog), opening).await {
+            Err(Stop::Deadline) => {
+                self.silent = true;
+                Err(self.silence("the watch has not opened"))
+            }
+            stream => stream?,
+        };
+        self.heard(ticket, stream.as_ref().err());
+        let from = self.order.last().cloned();
+        Ok(stream.map(|stream| OpenWatch { behind, ..OpenWatch::new(stream, self.host.now(), from) }))
     }
 
     pub(super) fn watch_request(&mut self, from: &Version) -> WatchRequest {
@@ -146,7 +155,9 @@ impl Reflector {
         let (opened, from) = (open.opened, open.from.take());
         self.backoff.healthy(opened);
         self.send(Incoming::Connection(Connection::Live)).await?;
+        let standing = self.server.as_ref().map(|server| server.stream(opened));
         let end = self.follow(open).await?;
+        drop(standing);
         let short = self.host.now().saturating_sub(opened) < SHORT_MS && self.order.last() == from.as_ref();
         if !short {
             self.attempt = 0;

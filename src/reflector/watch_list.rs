@@ -10,6 +10,7 @@ use futures::StreamExt;
 use super::Reflector;
 use super::control::{Listen, Stop};
 use super::frame::{self, Event};
+use super::gate::Kind;
 use super::list::{BATCH, Halt, List};
 use super::order::Order;
 use super::watch::{OpenWatch, SHORT_MS, lost};
@@ -39,7 +40,9 @@ impl Reflector {
     /// says what is wrong if it still is. That is so for a connection that fails too, where client-go tries again: a browser cannot tell
     /// a refused WebSocket from a server that does not know such watches.
     pub(super) async fn watch_list(&mut self) -> Result<Option<(List, OpenWatch)>, Halt> {
-        self.host.control.refresh.set(false);
+        if self.host.control.refresh.replace(false) {
+            self.hasten();
+        }
         let mut unset = self.host.control.reset.get();
         let mut cut = false;
         loop {
@@ -68,11 +71,20 @@ impl Reflector {
             allow_watch_bookmarks: true,
             timeout_seconds: self.watch_timeout(),
         };
+        let ticket = match self.turn(Kind::Watch, Listen::LISTING).await {
+            Ok(ticket) => ticket,
+            Err(stop) => return self.given_up(stop, ""),
+        };
         let mut watchdog = self.watchdog();
-        let mut stream = match self.host.until(Listen::LISTING, Some(&mut watchdog), self.source.watch(request)).await {
-            Ok(Ok(stream)) => stream,
-            Ok(Err(error)) => return Ok(Attempt::Refused(error)),
-            Err(stop) => return self.given_up(stop, "the watch has not opened"),
+        let opening = match self.host.until(Listen::LISTING, Some(&mut watchdog), self.source.watch(request)).await {
+            Ok(opening) => opening,
+            Err(Stop::Deadline) => Err(self.silence("the watch has not opened")),
+            Err(stop) => return self.given_up(stop, ""),
+        };
+        self.heard(ticket, opening.as_ref().err());
+        let mut stream = match opening {
+            Ok(stream) => stream,
+            Err(error) => return Ok(Attempt::Refused(error)),
         };
         let opened = self.host.now();
         self.kinds.begin();

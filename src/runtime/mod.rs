@@ -5,10 +5,11 @@ pub mod slice;
 pub mod together;
 pub mod virtual_time;
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
+
+use crate::reflector::Crowd;
 
 /// Milliseconds on a monotonic clock with an arbitrary origin.
 pub type Millis = u64;
@@ -42,8 +43,8 @@ pub trait Spawn {
     fn spawn_together(&self, tasks: [LocalBoxFuture<'static, ()>; 2]) {
         tasks.into_iter().for_each(|task| self.spawn(task));
     }
-    /// How many reflectors are at work on this host, for those that wake together to come back apart. Whoever runs one counts it.
-    fn crowd(&self) -> Rc<Cell<u64>> {
+    /// The reflectors at work on this host: those that wake together come back apart, and one asks for all whether a server is there.
+    fn crowd(&self) -> Rc<Crowd> {
         Rc::default()
     }
 }

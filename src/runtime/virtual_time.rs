@@ -16,6 +16,7 @@ use futures::future::LocalBoxFuture;
 use slab::Slab;
 
 use super::{Clock, Millis, Spawn, Timer};
+use crate::reflector::Crowd;
 
 /// What [`Clock::wall`] says at the start: 2026-01-01T00:00:00Z.
 pub const WALL_AT_START: Millis = 1_767_225_600_000;
@@ -33,7 +34,7 @@ pub struct VirtualTime {
     ready: Arc<Ready>,
     timers: RefCell<BinaryHeap<Reverse<Entry>>>,
     armed: Cell<u64>,
-    crowd: Rc<Cell<u64>>,
+    crowd: Rc<Crowd>,
 }
 
 /// The ready tasks. Wakers must be `Send`, hence the lock; there is only ever one thread.
@@ -275,7 +276,7 @@ impl Spawn for VirtualTime {
         waker.wake();
     }
 
-    fn crowd(&self) -> Rc<Cell<u64>> {
+    fn crowd(&self) -> Rc<Crowd> {
         self.crowd.clone()
     }
 }

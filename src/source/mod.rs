@@ -91,6 +91,11 @@ pub trait Source {
         Box::pin(async { Err(Error::new(ErrorCode::Invalid, "this source takes no writes")) })
     }
 
+    /// Who is asked, by a name that all who ask the same one give: while it is away, one of them tries for all. `None`: it is asked alone.
+    fn server(&self) -> Option<String> {
+        None
+    }
+
     /// The collection of a Kubernetes API that this is: its lists are narrowed as asked, and its continue tokens are those of the
     /// apiserver, which the cache reads and writes as well. `None`: tokens are known to the source alone, and what it narrows is its affair.
     fn collection(&self) -> Option<Collection> {

@@ -170,6 +170,10 @@ impl Source for KubernetesSource {
         true
     }
 
+    fn server(&self) -> Option<String> {
+        Some(self.0.server.clone())
+    }
+
     fn collection(&self) -> Option<Collection> {
         Some(Collection { namespace: namespace_of(&self.0.path).map(Into::into) })
     }

@@ -12,6 +12,7 @@ use js_sys::{Function, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
+use crate::reflector::Crowd;
 use crate::runtime::together::{Together, turn};
 use crate::runtime::{Clock, Millis, Spawn, Timer};
 use crate::web::values::{cast, property};
@@ -43,7 +44,7 @@ extern "C" {
 const LONGEST_TIMER_MS: Millis = i32::MAX as Millis;
 
 thread_local! {
-    static CROWD: Rc<Cell<u64>> = Rc::default();
+    static CROWD: Rc<Crowd> = Rc::default();
     static SLEPT: Cell<Millis> = const { Cell::new(0) };
 }
 
@@ -185,7 +186,7 @@ impl Spawn for WebRuntime {
         spawn_local(Together::new(tasks));
     }
 
-    fn crowd(&self) -> Rc<Cell<u64>> {
+    fn crowd(&self) -> Rc<Crowd> {
         CROWD.with(Rc::clone)
     }
 }

@@ -1,0 +1,298 @@
+//! Many reflectors whose server cannot be reached: one of them asks, the others wait for what it hears.
+//!
+//! Only a request that gets no answer at all says that a server is away. Any answer, a refusal too, says that it is there, and so does an open
+//! stream; then nobody waits for anybody. Lists and watches are looked at apart, since a proxy may let only one of them through.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::future::{Future, pending, poll_fn};
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll, Waker};
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+
+use super::backoff::Backoff;
+use super::control::{Listen, Stop};
+use super::liveness::Watchdog;
+use super::{Reflector, Retry};
+use crate::cache::incoming::{Connection, Incoming};
+use crate::runtime::Millis;
+use crate::status::{Error, ErrorCode};
+
+/// Of a server that has not answered yet so much may be asked at once.
+const UNPROVEN: u64 = 4;
+
+/// One more where it lets them wait, since what was asked may be slow; and so many at most.
+const ONE_MORE_MS: Millis = 2000;
+const MOST_UNPROVEN: u64 = 10;
+
+/// Whoever asked in vain lets another one ask next: its own path may be what is wrong.
+const BEHIND_MS: Millis = 100;
+
+/// The servers of a host, as long as a reflector asks them.
+#[derive(Default)]
+pub(super) struct Servers(RefCell<HashMap<String, Weak<Server>>>);
+
+impl Servers {
+    pub(super) fn get(&self, name: String, retry: &Retry) -> Rc<Server> {
+        let mut servers = self.0.borrow_mut();
+        servers.retain(|_, server| server.strong_count() > 0);
+        if let Some(server) = servers.get(&name).and_then(Weak::upgrade) {
+            return server;
+        }
+        let server = Rc::new(Server::new(retry));
+        servers.insert(name, Rc::downgrade(&server));
+        server
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    List,
+    Watch,
+}
+
+/// What is known of a server.
+pub(super) struct Server {
+    /// It has answered, and nothing speaks against it since.
+    proven: Cell<bool>,
+    streams: Cell<usize>,
+    kinds: [RefCell<Asked>; 2],
+    waiting: RefCell<Vec<Waker>>,
+}
+
+/// What was asked of one kind, and what came of it.
+struct Asked {
+    under_way: u64,
+    /// Since when something has been under way without a break.
+    since: Millis,
+    backoff: Backoff,
+    down: Option<Down>,
+    /// How often it has been given up: what was asked before says nothing new.
+    given_up: u64,
+}
+
+#[derive(Clone)]
+struct Down {
+    until: Millis,
+    error: Error,
+}
+
+/// Whether one may ask.
+enum Turn {
+    Now(Ticket),
+    /// When somebody else has an answer, or so much later.
+    Later(Millis),
+    /// It is away until then.
+    Away(Down),
+}
+
+impl Server {
+    fn new(retry: &Retry) -> Self {
+        let kind = || RefCell::new(Asked { under_way: 0, since: 0, backoff: Backoff::new(retry.clone()), down: None, given_up: 0 });
+        Self { proven: Cell::default(), streams: Cell::default(), kinds: [kind(), kind()], waiting: RefCell::default() }
+    }
+
+    fn turn(self: &Rc<Self>, kind: Kind, now: Millis) -> Turn {
+        let mut asked = self.kinds[kind as usize].borrow_mut();
+        let waited = now.saturating_sub(asked.since);
+        let most = match &asked.down {
+            Some(down) if now < down.until => return Turn::Away(down.clone()),
+            Some(_) => 1,
+            None if self.proven.get() => u64::MAX,
+            None => (UNPROVEN + waited / ONE_MORE_MS).min(MOST_UNPROVEN),
+        };
+        if asked.under_way == 0 {
+            asked.since = now;
+        } else if asked.under_way >= most {
+            return Turn::Later(ONE_MORE_MS - waited % ONE_MORE_MS);
+        }
+        asked.under_way += 1;
+        Turn::Now(Ticket { server: self.clone(), kind, given_up: asked.given_up })
+    }
+
+    fn is_down(&self, kind: Kind) -> bool {
+        self.kinds[kind as usize].borrow().down.is_some()
+    }
+
+    /// Completes once something was heard of it.
+    fn answers(self: &Rc<Self>, kind: Kind) -> impl Future<Output = ()> + use<> {
+        let server = self.clone();
+        poll_fn(move |cx| if server.is_down(kind) { server.park(cx) } else { Poll::Ready(()) })
+    }
+
+    /// Completes with the next change of anything.
+    fn changes(self: &Rc<Self>) -> impl Future<Output = ()> + use<> {
+        let (server, mut parked) = (self.clone(), false);
+        poll_fn(move |cx| if std::mem::replace(&mut parked, true) { Poll::Ready(()) } else { server.park(cx) })
+    }
+
+    fn park(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut waiting = self.waiting.borrow_mut();
+        if !waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
+            waiting.push(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    fn wake(&self) {
+        self.waiting.take().into_iter().for_each(Waker::wake);
+    }
+
+    fn answered(&self, kind: Kind) {
+        let news = self.kinds[kind as usize].borrow_mut().down.take().is_some();
+        if !self.proven.replace(true) || news {
+            self.wake();
+        }
+    }
+
+    /// Somebody says that it may be there again: who waits for its time need not.
+    pub(super) fn hasten(&self) {
+        for kind in &self.kinds {
+            if let Some(down) = &mut kind.borrow_mut().down {
+                down.until = 0;
+            }
+        }
+        self.wake();
+    }
+
+    /// A stream stands, for as long as what it gives lives.
+    pub(super) fn stream(self: &Rc<Self>, now: Millis) -> Stream {
+        self.streams.set(self.streams.get() + 1);
+        for kind in &self.kinds {
+            kind.borrow_mut().backoff.healthy(now);
+        }
+        self.answered(Kind::List);
+        self.answered(Kind::Watch);
+        Stream(self.clone())
+    }
+}
+
+/// An open stream of a server.
+pub(super) struct Stream(Rc<Server>);
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let left = self.0.streams.get() - 1;
+        self.0.streams.set(left);
+        if left == 0 {
+            self.0.proven.set(false);
+        }
+    }
+}
+
+/// A request that is under way.
+pub(super) struct Ticket {
+    server: Rc<Server>,
+    kind: Kind,
+    given_up: u64,
+}
+
+impl Ticket {
+    /// How it ended, and whether the server is taken to be away.
+    fn ended(&self, error: Option<&Error>, now: Millis, random: &mut fastrand::Rng) -> bool {
+        let server = &self.server;
+        let Some(error) = error.filter(|error| away(error)) else {
+            server.answered(self.kind);
+            return false;
+        };
+        if server.streams.get() > 0 {
+            return false;
+        }
+        let mut asked = server.kinds[self.kind as usize].borrow_mut();
+        if asked.given_up == self.given_up {
+            asked.given_up += 1;
+            asked.down = Some(Down { until: now + asked.backoff.next(now, random), error: error.clone() });
+            server.proven.set(false);
+        }
+        true
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.server.kinds[self.kind as usize].borrow_mut().under_way -= 1;
+        self.server.wake();
+    }
+}
+
+/// Whether nothing was heard of the server at all.
+fn away(error: &Error) -> bool {
+    error.code == ErrorCode::Network && error.status.is_none()
+}
+
+impl Reflector {
+    /// Waits for its turn to ask, and says for what. `None`: its source has no server that others ask, too.
+    pub(super) async fn turn(&mut self, kind: Kind, listen: Listen) -> Result<Option<Ticket>, Stop> {
+        let Some(server) = self.server.clone() else { return Ok(None) };
+        let (mut away, mut announced) = (false, false);
+        loop {
+            match server.turn(kind, self.host.now()) {
+                Turn::Now(ticket) if !away || server.is_down(kind) => {
+                    if announced {
+                        let again = self.listed;
+                        let asks = if listen.refresh { Connection::Reconnecting { lost: None } } else { Connection::Listing { again } };
+                        self.send(Incoming::Connection(asks)).await.map_err(|_| Stop::Closed)?;
+                    }
+                    return Ok(Some(ticket));
+                }
+                Turn::Now(_) => {
+                    // It is there again, for all who waited.
+                    away = false;
+                    self.scatter().await.map_err(|_| Stop::Closed)?;
+                }
+                Turn::Later(millis) => {
+                    away |= server.is_down(kind);
+                    let mut alarm = Watchdog::new(Some(millis), self.host.now());
+                    match self.beside(listen, Some(&mut alarm), server.changes()).await {
+                        Ok(()) | Err(Stop::Deadline) => {}
+                        Err(stop) => return Err(stop),
+                    }
+                }
+                Turn::Away(Down { until, error }) => {
+                    (away, announced) = (true, true);
+                    self.attempt = self.attempt.saturating_add(1);
+                    self.host.control.woken.set(false);
+                    let (now, attempt) = (self.host.now(), self.attempt);
+                    let retry_at = self.host.runtime.wall() + (until - now);
+                    let waiting = Connection::Waiting { attempt, retry_at, error };
+                    self.send(Incoming::Connection(waiting)).await.map_err(|_| Stop::Closed)?;
+                    let mut alarm = Watchdog::new(Some(until - now), now);
+                    match self.beside(Listen::WAITING, Some(&mut alarm), server.answers(kind)).await {
+                        Err(Stop::Closed) => return Err(Stop::Closed),
+                        Err(Stop::Asked) => {
+                            let control = &self.host.control;
+                            if control.paused.get() || listen.refresh && control.refresh.get() {
+                                return Err(Stop::Asked);
+                            }
+                            control.woken.set(false);
+                            control.refresh.set(false);
+                            server.hasten();
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// What was asked for has an answer, or has failed so.
+    pub(super) fn heard(&mut self, ticket: Option<Ticket>, error: Option<&Error>) {
+        let Some(ticket) = ticket else { return };
+        let away = ticket.ended(error, self.host.now(), &mut self.random);
+        self.in_vain = away.then_some(ticket.kind);
+    }
+
+    /// After what was asked in vain: how long its server is left alone, and what ends that early.
+    pub(super) fn left_alone(&mut self) -> (Millis, LocalBoxFuture<'static, ()>) {
+        let kind = self.in_vain.take();
+        let (Some(server), Some(kind)) = (&self.server, kind) else { return (0, pending().boxed_local()) };
+        let asked = server.kinds[kind as usize].borrow();
+        let until = asked.down.as_ref().map_or(0, |down| down.until);
+        let alone = Rc::strong_count(server) == 1;
+        let behind = if alone { 0 } else { BEHIND_MS };
+        (until.saturating_sub(self.host.now()) + behind, server.answers(kind).boxed_local())
+    }
+}
