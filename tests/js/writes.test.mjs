@@ -101,11 +101,11 @@ test("a source takes writes by methods of its own", async () => {
 test("a source without such methods takes no writes, and says which one it lacks", async () => {
   const { resource } = open(new Upstream([pod("ns/a")]));
   for (const [call, method] of [
-    [resource.create(pod("ns/b")), "create"],
-    [resource.update("ns/a", (current) => current), "update"],
-    [resource.delete("ns/a"), "delete"],
+    [() => resource.create(pod("ns/b")), "create"],
+    [() => resource.update("ns/a", (current) => current), "update"],
+    [() => resource.delete("ns/a"), "delete"],
   ]) {
-    await assert.rejects(call, { name: "WatchCacheError", code: "invalid", message: `the source has no method ${method}` });
+    await assert.rejects(call(), { name: "WatchCacheError", code: "invalid", message: `the source has no method ${method}` });
   }
 });
 
