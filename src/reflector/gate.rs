@@ -61,6 +61,8 @@ pub(super) struct Server {
     streams: Cell<usize>,
     kinds: [RefCell<Asked>; 2],
     waiting: RefCell<Vec<Waker>>,
+    /// How often there was news.
+    changes: Cell<u64>,
 }
 
 /// What was asked of one kind, and what came of it.
@@ -92,7 +94,13 @@ enum Turn {
 impl Server {
     fn new(retry: &Retry) -> Self {
         let kind = || RefCell::new(Asked { under_way: 0, since: 0, backoff: Backoff::new(retry.clone()), down: None, given_up: 0 });
-        Self { proven: Cell::default(), streams: Cell::default(), kinds: [kind(), kind()], waiting: RefCell::default() }
+        Self {
+            proven: Cell::default(),
+            streams: Cell::default(),
+            kinds: [kind(), kind()],
+            waiting: RefCell::default(),
+            changes: Cell::default(),
+        }
     }
 
     fn turn(self: &Rc<Self>, kind: Kind, now: Millis) -> Turn {
@@ -125,8 +133,8 @@ impl Server {
 
     /// Completes with the next change of anything.
     fn changes(self: &Rc<Self>) -> impl Future<Output = ()> + use<> {
-        let (server, mut parked) = (self.clone(), false);
-        poll_fn(move |cx| if std::mem::replace(&mut parked, true) { Poll::Ready(()) } else { server.park(cx) })
+        let (server, seen) = (self.clone(), self.changes.get());
+        poll_fn(move |cx| if server.changes.get() == seen { server.park(cx) } else { Poll::Ready(()) })
     }
 
     fn park(&self, cx: &Context<'_>) -> Poll<()> {
@@ -138,6 +146,7 @@ impl Server {
     }
 
     fn wake(&self) {
+        self.changes.set(self.changes.get() + 1);
         self.waiting.take().into_iter().for_each(Waker::wake);
     }
 
@@ -256,10 +265,10 @@ impl Reflector {
                     self.attempt = self.attempt.saturating_add(1);
                     self.host.control.woken.set(false);
                     let (now, attempt) = (self.host.now(), self.attempt);
-                    let retry_at = self.host.runtime.wall() + (until - now);
+                    let retry_at = self.host.runtime.wall() + until.saturating_sub(now);
                     let waiting = Connection::Waiting { attempt, retry_at, error };
                     self.send(Incoming::Connection(waiting)).await.map_err(|_| Stop::Closed)?;
-                    let mut alarm = Watchdog::new(Some(until - now), now);
+                    let mut alarm = Watchdog::new(Some(until.saturating_sub(now)), now);
                     match self.beside(Listen::WAITING, Some(&mut alarm), server.answers(kind)).await {
                         Err(Stop::Closed) => return Err(Stop::Closed),
                         Err(Stop::Asked) => {
