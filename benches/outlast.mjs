@@ -37,7 +37,7 @@ async function client(server) {
   // Nothing happens any more: what is held is what the server has.
   await fetch(`${server}/demo/rate`, { method: "POST", body: JSON.stringify({ eventsPerSecond: 0 }) });
   const digest = await (await fetch(`${server}/demo/digest?resource=pods`)).json();
-  for (let wait = 0; wait < 100 && Number(resource.status.resourceVersion) < Math.max(...digest.items.map(([, v]) => Number(v))); wait += 1)
+  for (let wait = 0; wait < 100 && Number(resource.resourceVersion) < Math.max(...digest.items.map(([, v]) => Number(v))); wait += 1)
     await pause(100);
   const held = new Map(informer.list().map((pod) => [`${pod.metadata.namespace}/${pod.metadata.name}`, pod.metadata.resourceVersion]));
   const differs = digest.items.filter(([key, version]) => held.get(key) !== version).length + Math.abs(held.size - digest.count);

@@ -184,6 +184,9 @@ impl Views {
     /// somebody has: in a burst of events the first alone is told, and what the others changed is taken in along with it.
     pub fn take_changed(&mut self) -> Vec<u32> {
         let mut named = std::mem::take(&mut self.stirred);
+        // One that was looked at after it was noted, and has changed since, was noted again.
+        named.sort_unstable();
+        named.dedup();
         named.retain(|id| {
             let Some(open) = self.views.get_mut(*id as usize) else { return false };
             open.told = open.view.is_stirred();

@@ -145,7 +145,9 @@ describe("spoiled pages", () => {
             continue;
           }
           assert.equal(synced, false, `${name}: nothing whole has come`);
-          assert.equal(server.watches, 0, `${name}: there is nothing to watch from`);
+          // Behind a good first page its watch is open, and let go with its list.
+          if (place === "the only page") assert.equal(server.watches, 0, `${name}: there is nothing to watch from`);
+          else assert.ok(server.watches <= spoiled, `${name}: a watch for each list at most`);
           const firstRow = pods.peek(keyOf(0));
           assert.equal(firstRow !== undefined, place !== "the only page", "sound pages are shown while the rest is on its way");
           server.page = undefined;

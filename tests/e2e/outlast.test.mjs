@@ -62,7 +62,7 @@ for (const transport of /** @type {const} */ (["fetch", "websocket"])) {
     control.step(500);
     const digest = control.digest("pods");
     const newest = Math.max(...digest.items.map(([, version]) => Number(version)));
-    await eventually(() => Number(resource.status.resourceVersion) >= newest, "what happened behind the list");
+    await eventually(() => Number(resource.resourceVersion) >= newest, "what happened behind the list");
     assert.deepEqual(
       informer.list().map((pod) => [`${pod.metadata.namespace}/${pod.metadata.name}`, pod.metadata.resourceVersion]),
       digest.items,

@@ -103,5 +103,10 @@ fn watchers() -> f64 {
 fn rows() -> f64 {
     let mut cacher = list(10_000, small);
     let order = vec![("spec.nodeName".into(), false, None)];
-    grown(10_000, || cacher.open_view(&ViewOptions { order, ..ViewOptions::default() }).expect("a view"))
+    grown(10_000, || {
+        let view = cacher.open_view(&ViewOptions { order, ..ViewOptions::default() }).expect("a view");
+        while cacher.build_views(10_000) {}
+        cacher.sync_view(view);
+        view
+    })
 }
