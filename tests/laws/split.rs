@@ -59,8 +59,11 @@ fn at_once(plan: Plan) -> Step {
     Step::Watch(if waits { Plan { initial: None, ..plan } } else { plan })
 }
 
-/// Faults that are over, or have the same effect, however lists are paged: a page that fails is one of several, or all there is.
+/// Faults that are over, or have the same effect, however lists are paged: a page that fails is one of several, or all there is, and a watch
+/// that is refused is that beside a list of several pages, or that behind the list.
 fn calm_fault() -> impl Strategy<Value = Step> {
-    use crate::steps::Fault::{BrokenFrame, CutList, ForeignPage, RefuseList};
-    fault().prop_filter("pages are counted", |step| !matches!(step, Step::Fault(BrokenFrame | CutList(_) | ForeignPage | RefuseList)))
+    use crate::steps::Fault::{BrokenFrame, CutList, ForeignPage, RefuseList, RefuseWatch};
+    fault().prop_filter("pages and watches are counted", |step| {
+        !matches!(step, Step::Fault(BrokenFrame | CutList(_) | ForeignPage | RefuseList | RefuseWatch))
+    })
 }
