@@ -63,8 +63,8 @@ const object = is("an object", (value) => typeof value === "object" && value !==
 const flag = is("true or false", (value) => typeof value === "boolean");
 const signal = is("an AbortSignal", (value) => typeof value?.aborted === "boolean" && typeof value.addEventListener === "function");
 const number = (least: number) => is(`a number from ${least} up`, (value) => typeof value === "number" && value >= least);
-const whole = (least: number, most = 0xffff_ffff) =>
-  is(`a whole number from ${least} up`, (value) => Number.isInteger(value) && value >= least && value <= most);
+const whole = (least: number) =>
+  is(`a whole number from ${least} up`, (value) => Number.isInteger(value) && value >= least && value <= 0xffff_ffff);
 const word = (...words: string[]) =>
   is(
     `one of ${words.join(", ")}`,
@@ -120,7 +120,8 @@ export const LIST: Bag<ListOptions> = {
   ...GET,
   shardSelector: grammar,
   resourceVersionMatch: text,
-  limit: whole(0, Number.MAX_SAFE_INTEGER),
+  // Less than 1 is no limit, as for the apiserver.
+  limit: is("a whole number", Number.isSafeInteger),
   continue: text,
   wait: flag,
 };

@@ -208,16 +208,22 @@ export class Ours {
 
   /** @param {Request} request @returns {Seen} */
   watch({ kind, namespace, labelSelector, fieldSelector, version, match, initial, bookmarks, timeout }) {
-    const watcher = this.resources.get(kind.resource).watch({
-      namespace,
-      labelSelector,
-      fieldSelector,
-      resourceVersion: version,
-      resourceVersionMatch: match,
-      sendInitialEvents: initial,
-      allowWatchBookmarks: bookmarks,
-      timeoutSeconds: timeout,
-    });
+    let watcher;
+    try {
+      watcher = this.resources.get(kind.resource).watch({
+        namespace,
+        labelSelector,
+        fieldSelector,
+        resourceVersion: version,
+        resourceVersionMatch: match,
+        sendInitialEvents: initial,
+        allowWatchBookmarks: bookmarks,
+        timeoutSeconds: timeout,
+      });
+    } catch (error) {
+      // What makes no sense is told where it is said, without a request.
+      return { events: [], refused: thrown(error), ended: true, stop: () => {} };
+    }
     /** @type {Seen} */
     const it = { events: [], ended: false, stop: () => watcher.stop() };
     (async () => {
