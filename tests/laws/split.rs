@@ -49,7 +49,10 @@ law! {
         let whole = run(seed, &steps, 0, 1 << 20, false);
         assert_eq!(&run(seed, &steps, 0, 1 << 20, true), &whole);
         assert_eq!(&run(seed, &steps, 0, chunk, false), &whole);
-        assert_eq!(&run(seed, &steps, page_size, chunk, true), &whole);
+        // Beside a list of several pages a watch is open: the one that is refused is that, and not the one behind the list.
+        if !steps.iter().any(|step| matches!(step, Step::Fault(crate::steps::Fault::RefuseWatch))) {
+            assert_eq!(&run(seed, &steps, page_size, chunk, true), &whole);
+        }
     }
 }
 
@@ -59,11 +62,8 @@ fn at_once(plan: Plan) -> Step {
     Step::Watch(if waits { Plan { initial: None, ..plan } } else { plan })
 }
 
-/// Faults that are over, or have the same effect, however lists are paged: a page that fails is one of several, or all there is, and a watch
-/// that is refused is that beside a list of several pages, or that behind the list.
+/// Faults that are over, or have the same effect, however lists are paged: a page that fails is one of several, or all there is.
 fn calm_fault() -> impl Strategy<Value = Step> {
-    use crate::steps::Fault::{BrokenFrame, CutList, ForeignPage, RefuseList, RefuseWatch};
-    fault().prop_filter("pages and watches are counted", |step| {
-        !matches!(step, Step::Fault(BrokenFrame | CutList(_) | ForeignPage | RefuseList | RefuseWatch))
-    })
+    use crate::steps::Fault::{BrokenFrame, CutList, ForeignPage, RefuseList};
+    fault().prop_filter("pages are counted", |step| !matches!(step, Step::Fault(BrokenFrame | CutList(_) | ForeignPage | RefuseList)))
 }
