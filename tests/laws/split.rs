@@ -49,9 +49,12 @@ law! {
         let whole = run(seed, &steps, 0, 1 << 20, false);
         assert_eq!(&run(seed, &steps, 0, 1 << 20, true), &whole);
         assert_eq!(&run(seed, &steps, 0, chunk, false), &whole);
-        // Beside a list of several pages a watch is open: the one that is refused is that, and not the one behind the list.
-        if !steps.iter().any(|step| matches!(step, Step::Fault(crate::steps::Fault::RefuseWatch))) {
-            assert_eq!(&run(seed, &steps, page_size, chunk, true), &whole);
+        let paged = run(seed, &steps, page_size, chunk, true);
+        assert_eq!(paged.rows, whole.rows);
+        // What a fault makes happen while a list of several pages is read is part of that list: the window begins behind it, and the watch beside
+        // it may be the one that the fault is for. So streams that begin later may be told 410 there.
+        if !steps.iter().any(|step| matches!(step, Step::Fault(_))) {
+            assert_eq!(paged, whole);
         }
     }
 }
