@@ -11,13 +11,17 @@ export interface Rows<T> extends ViewSnapshot<T> {
 const nothing = () => () => {};
 
 /**
- * A live view for a component. A new spec is a new view; until that is loaded, and where it is refused, the rows before it stay, so they never
- * vanish over a typo. Nothing needs to be closed: a view that nobody reads ends by itself.
+ * A live view for a component. A new spec is a new view; until that is loaded the rows before it stay. A refused spec leaves the last good one in
+ * force, which goes on loading and living, so rows never vanish over a typo. Nothing needs to be closed: a view that nobody reads ends by itself.
  */
 export function useView<T extends KubeObject>(resource: Resource<T>, spec: ViewSpec<T>): Rows<T> {
   const identity = JSON.stringify(spec);
   // The spec is compared by its content.
-  const [view, refused] = useMemo(() => open(resource, spec), [resource, identity]);
+  const [opened, refused] = useMemo(() => open(resource, spec), [resource, identity]);
+  // Of the last good spec, whether or not it was loaded before the typo came.
+  const [accepted, setAccepted] = useState(opened);
+  if (opened !== undefined && opened !== accepted) setAccepted(opened);
+  const view = opened ?? accepted;
   const snapshot = useSyncExternalStore(view?.subscribe ?? nothing, () => view?.getSnapshot());
 
   const [shown, setShown] = useState<{ view: View<T>; snapshot: ViewSnapshot<T> }>();
