@@ -185,7 +185,7 @@ printable(CacheImpl.prototype, "WatchCache", (cache) => ({ resources: cache.name
 bindMethods(CacheImpl.prototype);
 printable(ResourceImpl.prototype, "Resource", (resource) => {
   const { name, status, resourceVersion } = resource;
-  const error = "error" in status && status.error !== undefined ? { error: String(status.error) } : {};
+  const error = status.error !== undefined ? { error: String(status.error) } : {};
   return { name, ...status, ...error, ...(resourceVersion && { resourceVersion }), objects: resource.stats()?.objects ?? 0 };
 });
 

@@ -1,9 +1,8 @@
-import type { WatchCacheError } from "./errors.js";
 import type { AbortSignalLike, DetailEvent, HostEventTarget } from "./host-types.js";
 import type { Informer, InformerOptions } from "./informer-types.js";
 import type { DeepReadonly, Immutable, Read } from "./readonly-types.js";
 import type { DeleteOptions, GetOptions, List, ListOptions, Watcher, WatchOptions, WriteOptions } from "./requests.js";
-import type { ResourceStatus } from "./status-types.js";
+import type { ResourceErrorDetail, ResourceStatus } from "./status-types.js";
 import type { View, ViewSpec } from "./view-types.js";
 
 /** The events of a resource. Each carries the status of that moment. */
@@ -17,7 +16,7 @@ export interface ResourceEventMap {
   /** A watcher was too slow for its buffer: it was ended with reason `overflow`, or skips changes as its `onOverflow` says. */
   overflow: DetailEvent<ResourceStatus>;
   /** Something failed; `detail.error` says what, in every phase. The resource goes on by itself wherever it can. */
-  error: DetailEvent<ResourceStatus & { readonly error: WatchCacheError }>;
+  error: DetailEvent<ResourceErrorDetail>;
 }
 
 /**

@@ -19,6 +19,7 @@ import type {
   List,
   ListOptions,
   Mutable,
+  ResourceErrorDetail,
   ResourceEventMap,
   ResourceStats,
   ResourceStatus,
@@ -341,13 +342,12 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   /** @param error what an `error` event is about, where the phase does not tell it */
   dispatch(name: keyof ResourceEventMap, error: Told["error"] = this.#error): void {
-    let detail = this.status;
-    this.#phase = detail.phase;
+    const { status } = this;
+    this.#phase = status.phase;
     if (name === "status") this.#views.statusChanged();
-    if (name === "error" && error !== undefined && !("error" in detail)) {
-      detail = Object.freeze({ ...detail, error: toError(error, this.name) });
-    }
-    this.dispatchEvent(new CustomEvent<ResourceStatus>(name, { detail }));
+    const untold = name === "error" && error !== undefined && status.error === undefined;
+    const detail: ResourceStatus | ResourceErrorDetail = untold ? Object.freeze({ ...status, error: toError(error, this.name) }) : status;
+    this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 
   valuesFor(object: unknown): string[][] {

@@ -4,7 +4,7 @@ import type { WatchCacheError } from "./errors.js";
  * Where a resource's stream stands, as a frozen snapshot: `resource.status` is the same object until a `status` event tells of another one.
  * Data and status are separate: no phase but `closed` takes a row away. What changes with each event is no status; it stands on the resource.
  *
- * The phase says whether there is an `error`: narrow by it.
+ * `error` can be read in every phase; where the phase says that there is one (`failed`, `needs-auth`), it is never undefined.
  *
  * - `idle`: not used by anyone
  * - `loading`: the WebAssembly is being compiled, or the first list was asked for
@@ -35,7 +35,7 @@ export type ResourceStatus = Readonly<{
   quarantined?: readonly string[];
 }> &
   (
-    | Readonly<{ phase: "idle" | "listing" | "live" | "relisting" | "paused" | "closed" }>
+    | Readonly<{ phase: "idle" | "listing" | "live" | "relisting" | "paused" | "closed"; error?: undefined; retryAt?: undefined }>
     | Readonly<{
         phase: "loading" | "reconnecting";
         /** What failed last. */
@@ -51,3 +51,11 @@ export type ResourceStatus = Readonly<{
         retryAt?: number;
       }>
   );
+
+/** What an `error` event carries: the status of that moment with what failed, in every phase. An object that cannot be taken ends no stream. */
+export type ResourceErrorDetail = Omit<ResourceStatus, "error" | "retryAt"> &
+  Readonly<{
+    error: WatchCacheError;
+    /** When the next try is due, in milliseconds since 1970. */
+    retryAt?: number | undefined;
+  }>;

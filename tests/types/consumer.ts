@@ -123,8 +123,9 @@ export async function read(signal: AbortSignal): Promise<void> {
   same<typeof pods.lastEventAt, number | undefined>();
   same<typeof pods.hasSynced, boolean>();
   same<typeof status.staleSince, number | undefined>();
-  // @ts-expect-error: only some phases have an error
-  void status.error;
+  same<typeof status.error, WatchCacheError | undefined>();
+  void status.error?.message;
+  if (status.phase === "live") same<typeof status.error, undefined>();
   if (status.phase === "failed" || status.phase === "needs-auth") same<typeof status.error, WatchCacheError>();
   if (status.phase === "loading" || status.phase === "reconnecting") {
     same<typeof status.error, WatchCacheError | undefined>();
@@ -322,7 +323,10 @@ export async function inform(signal: AbortSignal): Promise<void> {
 
 export function listen(): void {
   pods.addEventListener("status", (event) => same<typeof event.detail, ResourceStatus>());
-  pods.addEventListener("error", ({ detail }) => same<typeof detail.error, WatchCacheError>());
+  pods.addEventListener("error", ({ detail }) => {
+    same<typeof detail.error, WatchCacheError>();
+    same<typeof detail.phase, ResourceStatus["phase"]>();
+  });
   for (const type of ["sync", "relist", "overflow", "error"] as const)
     pods.addEventListener(type, ({ detail }) => void detail.phase, { once: true });
   cache.addEventListener("error", ({ detail }) => same<typeof detail, WatchCacheError>());

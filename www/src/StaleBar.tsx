@@ -1,14 +1,14 @@
 import type { Resource, ResourceStatus } from "watchcache";
 import { clock, duration, grouped } from "./format";
 import type { Pod } from "./pod";
-import { errorOf, progress } from "./StatusChip";
+import { progress } from "./StatusChip";
 import { useNow } from "./useView";
 
 /** Lies over the foot of the table, so that no row moves for it: how far the list is, or since when the rows are old. */
 export function StaleBar({ pods, status }: { pods: Resource<Pod>; status: ResourceStatus }) {
   const now = useNow(1000);
   const { phase, stale, staleSince, listed } = status;
-  const error = errorOf(status);
+  const error = status.error;
   const listing = (phase === "listing" || phase === "relisting") && listed !== undefined;
   if (!listing && !stale) return null;
   return (

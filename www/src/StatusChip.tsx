@@ -1,4 +1,4 @@
-import type { Resource, ResourceStatus, WatchCacheError } from "watchcache";
+import type { Resource, ResourceStatus } from "watchcache";
 import { grouped } from "./format";
 import type { Pod } from "./pod";
 import { useNow } from "./useView";
@@ -21,11 +21,6 @@ export function StatusChip({ pods, status }: { pods: Resource<Pod>; status: Reso
       )}
     </div>
   );
-}
-
-/** What failed last, while that is not mended. */
-export function errorOf(status: ResourceStatus): WatchCacheError | undefined {
-  return "error" in status ? status.error : undefined;
 }
 
 export function words(status: ResourceStatus): string {

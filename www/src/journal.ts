@@ -1,7 +1,6 @@
 import type { Resource, ResourceStatus } from "watchcache";
 import { grouped, plural } from "./format";
 import type { Pod } from "./pod";
-import { errorOf } from "./StatusChip";
 
 export interface Entry {
   id: number;
@@ -62,7 +61,7 @@ export class Journal {
   #follow(status: ResourceStatus) {
     const before = this.#before;
     this.#before = status;
-    if (status.phase === before.phase && errorOf(status) === errorOf(before)) return;
+    if (status.phase === before.phase && status.error === before.error) return;
     if (status.phase === "live") {
       const what = before.phase === "listing" ? plural(this.pods.size, "pod") : `live again, ${plural(this.pods.size, "row")} held`;
       this.step(`${what} at ${grouped(this.pods.resourceVersion ?? "")}`, true);
@@ -107,7 +106,7 @@ export class Journal {
 
 function describe(status: ResourceStatus, before: ResourceStatus): string | undefined {
   const { phase } = status;
-  const error = errorOf(status);
+  const error = status.error;
   const why = error ? `: ${error.message}` : "";
   switch (phase) {
     case "reconnecting":

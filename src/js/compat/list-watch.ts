@@ -133,7 +133,7 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
   #lost(run: Run<T>): void {
     if (this.#run !== run) return;
     const { status } = this.#resource;
-    const error = ("error" in status && status.error) || closedError(this.#spec.resource);
+    const error = status.error ?? closedError(this.#spec.resource);
     this.#end();
     this.#fail(error);
   }
