@@ -13,6 +13,9 @@ export interface Entry {
 /** The shortest module there is: a host that refuses this one refuses them all. */
 const EMPTY = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
+/** What takes longer has died on its way, and is tried anew: even 3 kB a second bring the whole in that time. */
+const LIMIT_MS = 120_000;
+
 /** Why this page may compile no WebAssembly at all, which nothing changes while it lives; undefined where it may. */
 export function forbidden(): WatchCacheError | undefined {
   if (typeof WebAssembly !== "object") return unusable("this host has no WebAssembly");
@@ -62,12 +65,13 @@ export async function compile(
     const address = given as URL | RequestInfo;
     const href = addressOf(address)!;
     if (read !== undefined && href.startsWith("file:")) return checked(await WebAssembly.compile(await fromDisk(read, href)), check);
+    const load = (cache: RequestCache) => withinLimit(async (signal) => module(await get(address, cache, signal)));
     try {
-      return await module(await get(address, again ? "no-cache" : "default"));
+      return await load(again ? "no-cache" : "default");
     } catch (error) {
       // A cache may hold what stood there before, and a connection may have ended early: both look like this once, and not twice.
       if (!isDamaged(error)) throw error;
-      return await module(await get(address, "reload"));
+      return await load("reload");
     }
   } catch (error) {
     const told = toLoadError(error);
@@ -129,7 +133,18 @@ async function fromDisk(read: (file: URL) => Promise<BufferSource>, href: string
   }
 }
 
-async function get(address: URL | RequestInfo, cache: RequestCache): Promise<Response> {
+/** From the request to the last byte of its answer. */
+async function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(new Error(`no whole answer came within ${LIMIT_MS / 1000} seconds`)), LIMIT_MS);
+  try {
+    return await work(limit.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function get(address: URL | RequestInfo, cache: RequestCache, signal: AbortSignal): Promise<Response> {
   const href = addressOf(address)!;
   let refused = false;
   const onViolation = ({ effectiveDirective, disposition, blockedURI }: SecurityPolicyViolationEvent) => {
@@ -138,7 +153,7 @@ async function get(address: URL | RequestInfo, cache: RequestCache): Promise<Res
   // Node has no events of its own.
   globalThis.addEventListener?.("securitypolicyviolation", onViolation);
   try {
-    return await fetch(address, { cache });
+    return await fetch(address, { cache, signal });
   } catch (error) {
     // fetch does not say why, and what does may come behind it.
     await new Promise((resolve) => setTimeout(resolve));

@@ -19,9 +19,9 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 /** A loader under a mocked clock, whose server answers as `answer` says. */
 function underClock(t, answer) {
   mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: 1_000_000 });
-  mock.method(globalThis, "fetch", async (url, { cache }) => {
+  mock.method(globalThis, "fetch", async (url, { cache, signal }) => {
     requests.push({ at: Date.now() - 1_000_000, cache });
-    return answer();
+    return answer(signal);
   });
   mock.method(Math, "random", () => 0); // the shortest waits there are
   mock.method(performance, "now", () => Date.now()); // a machine that never sleeps
@@ -86,6 +86,33 @@ test("in its first minute a server that is down is asked ten times at most, what
   all();
   for (const end of ends) end();
 });
+
+for (const stage of ["head", "body"]) {
+  test(`an answer whose ${stage} never comes is given up, and asked for anew`, async (t) => {
+    const { loader, entry, requests, adopted, pass } = underClock(t, (signal) => answer(signal));
+    const never = (signal, end) => signal.addEventListener("abort", () => end(signal.reason));
+    const stuck = new Map([
+      ["head", (signal) => new Promise((_, reject) => never(signal, reject))],
+      [
+        "body",
+        (signal) => {
+          const body = new ReadableStream({ start: (controller) => never(signal, (reason) => controller.error(reason)) });
+          return new Response(body, { headers: { "content-type": "application/wasm" } });
+        },
+      ],
+    ]);
+    let answer = stuck.get(stage);
+    loader.want(() => {}, entry);
+    await pass(119_900);
+    assert.deepEqual([loader.state.phase, requests.length], ["loading", 1]);
+    await pass(200);
+    assert.deepEqual([loader.state.phase, loader.state.error.code], ["waiting", "network"]);
+    assert.match(loader.state.error.message, /no whole answer came within 120 seconds/);
+    answer = up;
+    await pass(2_000);
+    assert.deepEqual([loader.state.phase, requests.length, adopted.length], ["loaded", 2, 1]);
+  });
+}
 
 test("what hastens it is heard at once; nobody who wants it, nobody who asks", async (t) => {
   const { loader, entry, requests, pass } = underClock(t, down);
