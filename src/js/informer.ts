@@ -271,7 +271,7 @@ class Informer<T> implements Shape<T, Mutable> {
     texts({ index, value });
     return this.#look<readonly string[]>(NOTHING, (at) => {
       this.#decide(at, index);
-      return at.raw.informerIndexKeys(at.id, index, value);
+      return Object.freeze(at.raw.informerIndexKeys(at.id, index, value));
     });
   }
 
@@ -279,7 +279,7 @@ class Informer<T> implements Shape<T, Mutable> {
     text(index, "index");
     return this.#look<readonly string[]>(NOTHING, (at) => {
       this.#decide(at, index);
-      return at.raw.informerIndexValues(at.id, index);
+      return Object.freeze(at.raw.informerIndexValues(at.id, index));
     });
   }
 

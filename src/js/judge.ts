@@ -43,8 +43,13 @@ export class Judge<T> {
     return missed ? notice.asUpdateSince(before) : notice;
   }
 
-  /** The notice itself if its old object was told. */
+  /** The notice itself if its old object was told. Never throws. */
   #told(notice: Notice<T>): Notice<T> | undefined {
-    return this.#filter?.(notice.oldObject as T) === false ? undefined : notice;
+    try {
+      return this.#filter?.(notice.oldObject as T) === false ? undefined : notice;
+    } catch {
+      // It did not throw when that object was new, so the filter has changed. Whoever hears of an object twice loses nothing.
+      return notice;
+    }
   }
 }

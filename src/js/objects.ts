@@ -200,6 +200,11 @@ export class ObjectTable {
         if (array[name as unknown as number] === UNDECODED) decode(Number(name));
         return Reflect.getOwnPropertyDescriptor(array, name);
       },
+      // It may be shared. `Object.freeze`, which gives nothing a value, passes.
+      set: refuse,
+      deleteProperty: refuse,
+      defineProperty: (_, name, descriptor) =>
+        !("value" in descriptor || "get" in descriptor) && Reflect.defineProperty(array, name, descriptor),
     });
   }
 
@@ -252,6 +257,8 @@ export class ObjectTable {
     }
   }
 }
+
+const refuse = (): boolean => false;
 
 /** Whether it can be held weakly, and frozen. */
 export function isObject(value: unknown): value is object {

@@ -578,3 +578,41 @@ test("handlers may do anything in a call: stop, remove each other, join, read, c
   assert.deepEqual([informer.isStopped, last.isStopped], [true, true]);
   assert.deepEqual(reported, []);
 });
+
+test("r12_arrays_of_informers_and_lists_are_not_their_readers_to_change", async () => {
+  const { resource } = open(new Upstream([pod("a/x"), pod("a/y"), pod("b/z")]));
+  const informer = resource.informer();
+  await informer.synced;
+  const transformed = resource.informer({ transform: (object) => ({ ...object }) });
+  await transformed.synced;
+  const arrays = {
+    "list()": () => informer.list(),
+    "list() of a transform": () => transformed.list(),
+    "byIndex()": () => informer.byIndex("namespace", "a"),
+    "indexKeys()": () => informer.indexKeys("namespace", "a"),
+    "indexValues()": () => informer.indexValues("namespace"),
+    "byIndex() of the resource": () => resource.byIndex("namespace", "a"),
+    "indexValues() of the resource": () => resource.indexValues("namespace"),
+  };
+  const { items } = await resource.list();
+  arrays["items of a list"] = () => items;
+  const changes = {
+    reverse: (array) => array.reverse(),
+    sort: (array) => array.sort(() => -1),
+    push: (array) => array.push(array[0]),
+    "length = 0": (array) => (array.length = 0),
+    "[0] =": (array) => (array[0] = array[1]),
+    delete: (array) => delete array[0],
+    defineProperty: (array) => Object.defineProperty(array, 0, { value: array[1] }),
+    "defineProperty, a getter": (array) => Object.defineProperty(array, 0, { get: () => array[1] }),
+  };
+  for (const [what, array] of Object.entries(arrays)) {
+    const before = [...array()];
+    assert.ok(before.length >= 2, what);
+    for (const [how, change] of Object.entries(changes)) assert.throws(() => change(array()), TypeError, `${how} of ${what}`);
+    assert.deepEqual([...array()], before, what);
+    // State libraries freeze what they are given.
+    assert.ok(Object.isFrozen(Object.freeze(array())), what);
+    assert.deepEqual([...array()], before, what);
+  }
+});

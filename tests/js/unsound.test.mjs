@@ -110,3 +110,33 @@ test("a deletion whose last state the filter cannot judge, or would not pass, st
   }
   assert.deepEqual(reported, []);
 });
+
+test("a filter that breaks by what is outside of the objects: nobody misses a version that comes after it, or an end", async () => {
+  const upstream = new Upstream([pod("a/x"), pod("a/y"), pod("a/z")]);
+  const { resource, reported } = open(upstream);
+  let broken = false;
+  const filter = () => {
+    if (broken) throw new RangeError("outside");
+    return true;
+  };
+  const handler = listener();
+  const informer = resource.informer();
+  await informer.addEventHandler(handler, { filter }).synced;
+  await until(() => resource.status.phase === "live");
+  const versions = [];
+  informer.addEventHandler(({ object }) => void versions.push(object.metadata.resourceVersion));
+  const through = (seen) => until(() => versions.includes(String(seen)));
+  handler.heard.length = 0;
+  broken = true;
+  upstream.put(pod("a/x"));
+  upstream.put(pod("a/x"));
+  upstream.remove("a/y");
+  upstream.put(pod("a/z"));
+  await through(upstream.version);
+  broken = false;
+  upstream.put(pod("a/x"));
+  upstream.put(pod("a/z"));
+  await through(upstream.version);
+  assert.deepEqual(handler.heard, ["D a/y@106", "U x@101->108", "U z@103->109"]);
+  assert.equal(reported.length, 3, "once for each version that was not told");
+});
