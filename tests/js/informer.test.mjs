@@ -536,12 +536,14 @@ test("who waits is told the names in the order in which they were done", async (
   const { cache } = open(new Upstream([pod("a/x")]));
   const factory = createInformerFactory(cache);
   factory.forResource({ source: { list: () => new Promise((resolve) => (ends.slow = resolve)), async *watch() {} }, id: "slow" });
-  factory.forResource({ source: new Upstream([pod("a/x")]), id: "quick" });
+  const quick = factory.forResource({ source: new Upstream([pod("a/x")]), id: "quick" });
   factory.start();
+  factory.forResource({ source: new Upstream([]), id: "unstarted" });
   const synced = factory.waitForCacheSync();
-  await factory.forResource({ source: new Upstream([]), id: "unstarted" }).hasSynced;
+  // The slow one is answered once the quick one is done, however long that takes.
+  await quick.synced;
   await until(() => ends.slow !== undefined);
-  setTimeout(() => ends.slow({ body: JSON.stringify({ metadata: { resourceVersion: "1" }, items: [] }) }), 20);
+  ends.slow({ body: JSON.stringify({ metadata: { resourceVersion: "1" }, items: [] }) });
   assert.deepEqual(await synced, ["quick", "slow"]);
 });
 
