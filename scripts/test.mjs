@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `npm test`: sets up what is missing, then runs every test, group by group, and fails at the end if one of them failed.
 // Names select groups:  npm test -- rust browser node page packaging
-// Of the matrix of bundlers and runners, packaging takes one of each by turns; MATRIX=all, or names, select others.
+// Of the matrix of bundlers, runners and hosts, packaging takes one of each by turns; MATRIX=all, or names, select others.
 //   --all   every group, the whole matrix, and the end-to-end tests against real servers (`npm run test:all`)
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -89,7 +89,7 @@ await main(async () => {
   const failed = await summary(chosen.map(([, group]) => group));
   if (!all)
     console.log(
-      "\nNot part of this: `npm run test:all`, which adds every bundler and runner, and a real kube-apiserver and etcd (needs Go).",
+      "\nNot part of this: `npm run test:all`, which adds every bundler, runner and host, and a real kube-apiserver and etcd (needs Go).",
     );
   if (failed > 0) throw new CommandFailed(`${failed} of ${chosen.length} test groups failed.`);
 });

@@ -55,7 +55,7 @@ export interface WatchCacheOptions<Index extends string = string> {
   auth?: (() => MaybePromise<Credentials>) | undefined;
   /** Another fetch, for Node, Electron and tests. */
   fetch?: HostFetch | undefined;
-  /** Another WebSocket, for Node before version 22, Electron and tests. */
+  /** Another WebSocket: for Node, Bun and Deno, whose own says no `Origin`, for Electron and for tests. */
   WebSocket?: WebSocketClass | undefined;
   /** Whether requests carry cookies. Default `"same-origin"`. */
   credentials?: "omit" | "same-origin" | "include" | undefined;

@@ -148,7 +148,10 @@ impl KubernetesSource {
         let request = WatchRequest { timeout_seconds: 1, ..request.clone() };
         let url = self.url(&self.0.path, &watch_query(&request, &self.0.selection, &credentials.query));
         match self.fetch(&url, credentials).await {
-            Ok(_) => Error::network("the watch's WebSocket could not be opened, although the server answers it over fetch"),
+            Ok(_) => Error::network(
+                "the watch's WebSocket could not be opened, although the server answers it over fetch: \
+                 choose transport \"fetch\", or outside of browsers a WebSocket that says an Origin",
+            ),
             Err(error) => error,
         }
     }

@@ -1,10 +1,10 @@
-// Every bundler and every runner, each with the packed package in an app of its own. A run takes one of each by turns; MATRIX selects
-// others: names with commas between them, or `all`.
+// Every bundler, every runner of tests and every host without one, each with the packed package in an app of its own. A run takes one of
+// each by turns; MATRIX selects others: names with commas between them, or `all`.
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
-import { bundlers, runners } from "./matrix/apps.mjs";
+import { bundlers, hosts, runners } from "./matrix/apps.mjs";
 import { beyond } from "./matrix/beyond.mjs";
 import { choose, turnNow } from "./matrix/choice.mjs";
 import { installApp, packForMatrix } from "./matrix/install.mjs";
@@ -25,7 +25,11 @@ async function serves(t, folder, command) {
   await showsLiveRows(`${own.url}?server=${api.url}`, api.url);
 }
 
-const chosen = choose([Object.keys(bundlers), Object.keys(runners)], process.env.MATRIX, turnNow());
+const chosen = choose(
+  [bundlers, runners, hosts].map((apps) => Object.keys(apps)),
+  process.env.MATRIX,
+  turnNow(),
+);
 console.log(`MATRIX=${chosen.join(",")}`);
 
 for (const [name, bundler] of Object.entries(bundlers)) {
@@ -51,7 +55,7 @@ for (const [name, bundler] of Object.entries(bundlers)) {
   });
 }
 
-for (const [name, runner] of Object.entries(runners)) {
+for (const [name, runner] of Object.entries({ ...runners, ...hosts })) {
   if (!chosen.includes(name)) continue;
   describe(runner.title, () => {
     let folder;
@@ -63,7 +67,7 @@ for (const [name, runner] of Object.entries(runners)) {
       test(file, async (t) => {
         const api = await serve();
         t.after(() => api.close());
-        const { code, output } = await tool(folder, runner.run(file), { env: { API_SERVER: api.url } });
+        const { code, output } = await tool(folder, runner.run(file, api.url), { env: { API_SERVER: api.url } });
         assert.equal(code, 0, output);
       });
     }

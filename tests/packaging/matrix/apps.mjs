@@ -65,7 +65,15 @@ export const bundlers = {
 
 const JEST = ["node", "--experimental-vm-modules", "node_modules/.bin/jest"];
 
-/** Runners: the files of tests, and the command that runs one. */
+/**
+ * @typedef {object} Runner
+ * @property {string} title
+ * @property {string[]} files Each is a test of its own.
+ * @property {string[]} [from] Folders of tests/packaging/apps that it has its files from, beside its own.
+ * @property {(file: string, server: string) => string[]} run The command for one of them. `API_SERVER` holds the server, too.
+ */
+
+/** @type {Record<string, Runner>} */
 export const runners = {
   vitest: { title: "Vitest", files: ["node", "jsdom", "inline"], run: (file) => ["vitest", "run", `${file}.spec.js`] },
   jest: {
@@ -73,4 +81,28 @@ export const runners = {
     files: ["node", "inline", "mapped", "remedy"],
     run: (file) => [...JEST, `${file}.spec.js`, ...(file === "mapped" ? ["--config", "mapped.config.js"] : [])],
   },
+  "jest-cjs": {
+    title: "Jest as CommonJS",
+    files: ["node", "jsdom", "refused"],
+    run: (file) => ["jest", `${file}.spec.js`, ...(file === "refused" ? ["--config", "plain.config.js"] : [])],
+  },
+};
+
+const PROGRAMS = ["websocket.js", "inline.js", "commonjs.cjs", "worker.js", "remedy.js"];
+
+/** What runs the package without a bundler. Each program ends by itself, and with another code than 0 where something is wrong. */
+const host = (title, name, command, more = []) => ({
+  title,
+  files: [...PROGRAMS, ...more],
+  from: ["host"],
+  run: (file, server) => [...command(file), file, name, server],
+});
+
+/** @type {Record<string, Runner>} */
+export const hosts = {
+  node20: host("Node 20", "node20", () => ["node"]),
+  node22: host("Node 22", "node22", () => ["node"]),
+  node24: host("Node 24", "node24", () => ["node"]),
+  bun: host("Bun", "bun", () => ["bun"]),
+  deno: host("Deno", "deno", (file) => ["deno", "run", "--allow-net", ...(file === "unread.js" ? [] : ["--allow-read"])], ["unread.js"]),
 };

@@ -5,6 +5,7 @@ import { nativeEnvironment } from "../../../scripts/lib/env.mjs";
 import { hashOf } from "../../../scripts/lib/hash.mjs";
 import { root } from "../../../scripts/lib/project.mjs";
 import { must } from "../../../scripts/lib/run.mjs";
+import { hosts } from "./apps.mjs";
 
 const APPS = "tests/packaging/apps";
 const WORK = join(root, "tests/packaging/work");
@@ -38,7 +39,7 @@ export async function installApp(name, tarball) {
   if (!existsSync(kept) || readFileSync(kept, "utf8") !== hash) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const entry of readdirSync(folder)) if (entry !== "node_modules") rmSync(join(folder, entry), { recursive: true });
-  for (const from of ["shared", name]) cpSync(join(root, APPS, from), folder, { recursive: true });
+  for (const from of ["shared", ...(hosts[name]?.from ?? []), name]) cpSync(join(root, APPS, from), folder, { recursive: true });
   for (const cache of [".vite", ".cache", "watchcache"]) rmSync(join(folder, "node_modules", cache), { recursive: true, force: true });
   // Not `npm ci`, which fails where a registry lacks what only other systems need. The lock file rules in both.
   await must("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--prefer-offline", tarball], { quiet: true, cwd: folder });

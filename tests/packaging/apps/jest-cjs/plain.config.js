@@ -1,0 +1,2 @@
+// As Jest is without a word about the package.
+module.exports = { testMatch: ["**/refused.spec.js"] };
