@@ -159,9 +159,10 @@ impl RawResource {
 
     /// The version reached; empty before the first list.
     #[wasm_bindgen(js_name = informerVersion)]
-    pub fn informer_version(&self) -> Result<String, JsValue> {
+    pub fn informer_version(&self) -> Result<JsValue, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| if cacher.is_listed() { cacher.version().to_string() } else { String::new() }))
+        let version = self.resource().with(|cacher| if cacher.is_listed() { cacher.version().to_string() } else { String::new() });
+        Ok(JsValue::from_str(&version))
     }
 
     /// The object under a key; 0 when there is none.
