@@ -3,7 +3,7 @@
 // Each half is built only when its inputs have changed.
 //   --force   builds both in any case
 //   --dev     compiles the WebAssembly unoptimised, which is quicker (never for publishing)
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,12 +11,13 @@ import { markBuild } from "./lib/build-mark.mjs";
 import { nativeEnvironment, wasmEnvironment } from "./lib/env.mjs";
 import { CommandFailed, main, say } from "./lib/fail.mjs";
 import { filesUnder, hashOf, isStamped, stamp } from "./lib/hash.mjs";
-import { forgetAddress, writeText } from "./lib/inline.mjs";
+import { writeText } from "./lib/inline.mjs";
 import { root, versions } from "./lib/project.mjs";
 import { answer, must } from "./lib/run.mjs";
 import { SHORTEN, shortenNames } from "./lib/short-names.mjs";
 
 const WASM = "dist/wasm/watchcache_bg.wasm";
+const GLUE = "dist/wasm/watchcache.js";
 
 /** Texts of panics name the crates' sources. Where those lie on this machine is nobody's business. */
 function withoutMachine(env) {
@@ -27,16 +28,23 @@ function withoutMachine(env) {
   return ["--config", `target.wasm32-unknown-unknown.rustflags=${JSON.stringify(flags)}`];
 }
 
+/** The steps that follow the compiler's. */
+const STEPS = ["build-mark", "glue", "short-names"];
+
 async function buildWasm({ force = false, dev = false }) {
   const env = wasmEnvironment();
   const inputs = filesUnder(
-    ["src", "Cargo.toml", "Cargo.lock", ".cargo", "scripts/build.mjs", "scripts/lib/build-mark.mjs", "scripts/lib/short-names.mjs"],
+    ["src", "Cargo.toml", "Cargo.lock", ".cargo", "scripts/build.mjs", ...STEPS.map((name) => `scripts/lib/${name}.mjs`)],
     (path) => !/\/src\/js\//.test(path),
   );
   const hash = hashOf(inputs, versions, dev, answer("rustc", ["--version"], env));
-  if (!force && isStamped("wasm", hash, ["dist/wasm/watchcache.js", "dist/wasm/watchcache.d.ts", WASM])) return;
+  if (!force && isStamped("wasm", hash, [GLUE, WASM])) return;
 
   say(`compiling the crate to WebAssembly${dev ? ", unoptimised" : ""}`);
+  // What an earlier build left must not live on in the package.
+  for (const name of existsSync(join(root, "dist/wasm")) ? readdirSync(join(root, "dist/wasm")) : []) {
+    if (name.startsWith("watchcache")) rmSync(join(root, "dist/wasm", name));
+  }
   const profile = dev ? "--dev" : "--release";
   const args = [
     "build",
@@ -45,6 +53,8 @@ async function buildWasm({ force = false, dev = false }) {
     "web",
     profile,
     "--no-pack",
+    // Nobody is meant to call the glue but the facade, which has declarations of its own for it.
+    "--no-typescript",
     "--out-dir",
     "dist/wasm",
     "--out-name",
@@ -55,14 +65,16 @@ async function buildWasm({ force = false, dev = false }) {
   await must("wasm-pack", [...args, "--locked", ...withoutMachine(env)], { cwd: root, env });
   // wasm-pack puts an ignore-everything file there, which npm would obey: the package would come without its wasm.
   rmSync(join(root, "dist/wasm/.gitignore"), { force: true });
+  const [glue, wasm] = [GLUE, WASM].map((file) => join(root, file));
   if (!dev) {
-    const file = join(root, WASM);
     const passes = [SHORTEN, "--strip-debug", "--strip-producers", "--strip-target-features"];
-    const done = await must("wasm-opt", [file, "-o", file, ...passes], { cwd: root, env, quiet: true });
-    const [glue, ...types] = ["watchcache.js", "watchcache.d.ts", "watchcache_bg.wasm.d.ts"].map((name) => join(root, "dist/wasm", name));
-    shortenNames(done.output, { glue, types });
+    const done = await must("wasm-opt", [wasm, "-o", wasm, ...passes], { cwd: root, env, quiet: true });
+    shortenNames(done.output, glue);
   }
-  markBuild({ glue: join(root, "dist/wasm/watchcache.js"), wasm: join(root, WASM) });
+  const { inFewerWords, withoutLoading } = await import("./lib/glue.mjs"); // its parser may just have been installed
+  const ours = withoutLoading(readFileSync(glue, "utf8"));
+  writeFileSync(glue, dev ? ours : inFewerWords(ours));
+  markBuild({ glue, wasm });
   stamp("wasm", hash);
 }
 
@@ -86,7 +98,6 @@ async function buildFacade({ force = false }) {
 
 export async function build(options = {}) {
   await buildWasm(options);
-  forgetAddress();
   writeText(WASM);
   await buildFacade(options);
 }

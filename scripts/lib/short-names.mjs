@@ -11,9 +11,9 @@ const IMPORTS = "./watchcache_bg.js";
 /**
  * Renames in the glue what wasm-opt has renamed in the module.
  * @param {string} printed what wasm-opt printed: JSON of `imports` as [module, name, short], and `exports` as [name, short]
- * @param {{ glue: string, types: string[] }} files the glue, and the declarations of the module's exports
+ * @param {string} glue its file
  */
-export function shortenNames(printed, { glue, types }) {
+export function shortenNames(printed, glue) {
   const { imports, exports } = JSON.parse(printed.slice(printed.indexOf("{"), printed.lastIndexOf("}") + 1));
   const imported = new Map(imports.map(([module, name, short]) => [checked(module === IMPORTS, name), short]));
   const exported = new Map(exports.map(([name, short]) => [name, short]));
@@ -31,9 +31,6 @@ export function shortenNames(printed, { glue, types }) {
   for (const name of imported.keys()) checked(used.has(name), name);
   // What is exported and not called by its name there is called by nobody.
   writeFileSync(glue, text);
-  for (const file of types) {
-    writeFileSync(file, readFileSync(file, "utf8").replace(/^( +readonly |export const )([\w$]+)(:)/gm, rename(exported)));
-  }
 }
 
 function checked(holds, name) {

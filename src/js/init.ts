@@ -3,11 +3,12 @@ import { WatchCacheError } from "./errors.js";
 import { Loader, type Loading } from "./loader.js";
 import type { RawModule } from "./raw.js";
 import type { WasmBytes, WasmSource } from "./types.js";
-import load, {
+import {
+  adopt as adoptInstance,
   build,
   buildInfo,
   checkGrammar,
-  initSync,
+  imports,
   memoryBytes,
   onPanic as onCorePanic,
   openKubernetes,
@@ -72,7 +73,7 @@ export function instantiateSync(source: WasmBytes): void {
     if (core !== undefined) return;
     if (adopting !== undefined)
       throw new WatchCacheError("invalid", "init() is instantiating the WebAssembly already: wait for it instead");
-    initSync({ module: compiled });
+    adoptInstance(new WebAssembly.Instance(compiled, imports()));
   } catch (error) {
     if (error instanceof RangeError) {
       throw new WatchCacheError("invalid", `this host does not load the WebAssembly at once: await init() instead (${error.message})`);
@@ -91,16 +92,16 @@ function check(compiled: WebAssembly.Module): void {
   if (new TextDecoder().decode(section) !== build) throw unusable("it is of another build of the package than this script");
 }
 
-/** wasm-bindgen's glue would let a second instance take the place of the first, whose objects would then read the memory of another. */
+/** A second instance would take the place of the first, whose objects would then read the memory of another. */
 async function adopt(compiled: WebAssembly.Module): Promise<void> {
   if (core !== undefined) return;
   try {
-    if (adopting === undefined) initSync({ module: compiled });
+    if (adopting === undefined) adoptInstance(new WebAssembly.Instance(compiled, imports()));
   } catch (error) {
     // On their main thread some browsers instantiate large modules only in their own time. By `initSync` they then refuse them as well, so
     // that nothing comes in between.
     if (!(error instanceof RangeError)) throw error;
-    adopting = load({ module_or_path: compiled });
+    adopting = WebAssembly.instantiate(compiled, imports()).then(adoptInstance);
   }
   try {
     await adopting;

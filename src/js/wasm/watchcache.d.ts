@@ -1,11 +1,11 @@
-// What wasm-bindgen's `--target web` output exports: the build writes it to dist/wasm/watchcache.js. Declared here so that the facade
-// type-checks on a machine that has not compiled the WebAssembly yet.
+// What the glue exports that the build writes to dist/wasm/watchcache.js: wasm-bindgen's, with `imports` and `adopt` for its ways of loading
+// (scripts/lib/glue.mjs). Declared here so that the facade type-checks on a machine that has not compiled the WebAssembly yet.
 import type { RawModule } from "../raw.js";
 
-type Bytes = RequestInfo | URL | Response | BufferSource | WebAssembly.Module;
-
-export default function load(options: { module_or_path: Bytes | Promise<Bytes> }): Promise<unknown>;
-export function initSync(options: { module: BufferSource | WebAssembly.Module }): unknown;
+/** What the module is instantiated with. */
+export function imports(): WebAssembly.Imports;
+/** All that follows is of this instance, from now on. */
+export function adopt(instance: WebAssembly.Instance): void;
 
 export const openKubernetes: RawModule["openKubernetes"];
 export const openSource: RawModule["openSource"];
