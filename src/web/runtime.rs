@@ -55,7 +55,6 @@ pub(super) fn slept(millis: Millis) {
 
 /// How to give the host its turn.
 enum Yield {
-    Scheduler(JsValue, Function),
     Immediate(Function),
     Channel(Turns),
     Timeout,
@@ -79,15 +78,12 @@ impl WebRuntime {
 }
 
 fn choose_yield(global: &JsValue) -> Yield {
-    if let Some(scheduler) = property(global, "scheduler")
-        && let Some(function) = cast::<Function>(&scheduler, "yield")
-    {
-        return Yield::Scheduler(scheduler, function);
-    }
     // Node: a MessageChannel would keep the process alive.
     if let Some(function) = cast::<Function>(global, "setImmediate") {
         return Yield::Immediate(function);
     }
+    // Not `scheduler.yield`: what goes on after it comes before all else but input. A page whose turns it gives draws once in 100 ms,
+    // which is how long Chromium lets its frames starve, for as long as a list is read or a view built.
     let turns = property(global, "MessageChannel").and_then(|_| Turns::new());
     turns.map_or(Yield::Timeout, Yield::Channel)
 }
@@ -125,7 +121,6 @@ impl Timer for WebRuntime {
 
     fn yield_now(&self) -> LocalBoxFuture<'static, ()> {
         let promise = match &self.turn {
-            Yield::Scheduler(scheduler, function) => function.call0(scheduler).ok().and_then(|value| value.dyn_into::<Promise>().ok()),
             Yield::Immediate(function) => {
                 let function = function.clone();
                 Some(Promise::new(&mut |resolve, _| {
