@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scalar::Scalar;
-use crate::json::scan::{Scanned, read_fields};
+use crate::json::scan::{Scanned, read_slots};
 use crate::json::{Labels, no_labels};
 use crate::key::{Key, key};
 use crate::pack::size::{allocation, own_text, shared};
@@ -157,11 +157,16 @@ impl Object {
         self.body.borrow().lend()
     }
 
-    /// The value at a registered path. Paths registered after the object arrived are read once, from the bytes.
+    /// The value at a registered path. Paths registered after the object arrived are read once, from the bytes; what every object is known by
+    /// needs no reading.
     pub fn field(&self, slot: usize, fields: &FieldSet) -> Scalar {
         let mut values = self.fields.borrow_mut();
         if slot >= values.len() || !fields.is_current(slot, self.read.get()) {
-            *values = read_fields(&self.text(), fields.paths()).into();
+            let known = if fields.is_name(slot) { self.name() } else { "" };
+            if !known.is_empty() {
+                return Scalar::Text(known.into());
+            }
+            *values = read_slots(&self.lend(), fields).into();
             self.read.set(fields.now());
         }
         values.get(slot).cloned().unwrap_or(Scalar::Missing)

@@ -35,6 +35,7 @@ struct Use {
     /// The count of the first question for this path, and of the last.
     since: u32,
     last: u32,
+    is_name: bool,
 }
 
 impl Use {
@@ -171,10 +172,11 @@ impl FieldSet {
             self.uses[slot].last = last;
             return slot;
         }
+        let is_name = self.nodes[node].role == Some(Role::Name);
         if self.free.is_empty() && self.paths.len() >= self.look_at {
             self.look();
         }
-        let usage = Use { holders: Some(Weak::new()), since, last };
+        let usage = Use { holders: Some(Weak::new()), since, last, is_name };
         let slot = match self.free.pop() {
             Some(slot) => {
                 (self.paths[slot], self.uses[slot]) = (path.clone(), usage);
@@ -221,6 +223,11 @@ impl FieldSet {
     /// Whether a value that was read at that moment is that of the slot's path.
     pub fn is_current(&self, slot: usize, read: u32) -> bool {
         self.uses.get(slot).is_none_or(|usage| usage.since <= read)
+    }
+
+    /// Whether a slot is that of the name, which every object has.
+    pub fn is_name(&self, slot: usize) -> bool {
+        self.uses.get(slot).is_some_and(|usage| usage.is_name)
     }
 
     /// The paths that are removed from what is kept.
@@ -396,6 +403,17 @@ mod tests {
             fields.hold(&path(&format!("b{i}")));
         }
         assert_eq!(fields.paths()[third.number()], path("a"));
+    }
+
+    #[test]
+    fn the_name_is_read_without_the_document() {
+        let mut fields = FieldSet::new(Vec::new());
+        let object = crate::testing::document(r#"{"metadata":{"namespace":"a","name":"\u0078","resourceVersion":"1"}}"#, &fields);
+        let (name, namespace) = (fields.slot(&path("metadata.name")), fields.slot(&path("metadata.namespace")));
+        assert!(fields.is_name(name) && !fields.is_name(namespace) && !fields.is_name(7));
+        assert_eq!(object.field(name, &fields), object.read(&path("metadata.name")));
+        assert_eq!(object.field(namespace, &fields), Scalar::Text("a".into()));
+        assert_eq!(object.field(name, &fields), Scalar::Text("x".into()), "once all was read, it is as it was");
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub(super) fn scan_object_at(document: &[u8], start: usize, depth: usize, fields
 }
 
 /// The slots' values in a document that was checked before. Should it be broken nevertheless, all are missing.
-pub(super) fn read_slots(document: &[u8], fields: &FieldSet) -> Vec<Scalar> {
+pub(crate) fn read_slots(document: &[u8], fields: &FieldSet) -> Vec<Scalar> {
     let mut cursor = Cursor::proved(document);
     cursor.peek_token();
     let mut walk = Walk::new(fields);
