@@ -164,6 +164,20 @@ fn views_and_what_waits_for_them_are_counted_and_given_back() {
 }
 
 #[test]
+fn a_range_counts_until_its_view_is_closed() {
+    let (world, _) = World::bounded(1_000, 100 << 20);
+    let before = world.bytes();
+    let view = world.resource.open_view(&ViewOptions::default()).unwrap();
+    let opened = world.bytes();
+    let range = world.resource.with(|cacher| cacher.views.open_range(view, Window { offset: 0, limit: 500 }).unwrap());
+    assert_eq!(world.bytes() - opened, 500 * size_of::<u32>());
+    world.resource.with(|cacher| cacher.views.move_range(range, Window { offset: 900, limit: 500 }));
+    assert_eq!(world.bytes() - opened, 100 * size_of::<u32>());
+    world.resource.with(|cacher| cacher.views.close(view));
+    assert_eq!(world.bytes(), before);
+}
+
+#[test]
 fn a_view_without_room_says_so_and_the_resource_lives() {
     let (mut world, memory) = World::bounded(5_000, 200_000);
     let view = world.view();

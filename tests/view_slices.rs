@@ -118,10 +118,8 @@ impl World {
     fn open(&self, ordered: bool) -> (u32, u32) {
         let order = if ordered { vec![("spec.rank".into(), false, Some("number".into()))] } else { Vec::new() };
         let options = ViewOptions { field_selector: Some("spec.rank!=7".into()), order, ..ViewOptions::default() };
-        self.resource.with(|cacher| {
-            let view = cacher.open_view(&options).unwrap();
-            (view, cacher.views.open_range(view, Window { offset: 0, limit: 50 }).unwrap())
-        })
+        let view = self.resource.open_view(&options).unwrap();
+        (view, self.resource.with(|cacher| cacher.views.open_range(view, Window { offset: 0, limit: 50 }).unwrap()))
     }
 
     /// The keys that the view has to show.
@@ -173,8 +171,8 @@ fn a_view_over_many_objects_is_built_in_slices_and_loses_no_change() {
     for ordered in [true, false] {
         let world = World::new(MANY);
         let (view, range) = world.open(ordered);
-        assert_eq!(world.seen(view), (false, 0), "nothing is done while the page waits");
-        let mut before = 0;
+        let (loaded, mut before) = world.seen(view);
+        assert!(!loaded && before <= SLICE, "{before} rows while the page waits");
         let turns = world.turns(view, |turn| {
             (0..50).for_each(|_| world.change());
             if turn == 2 {
@@ -202,7 +200,7 @@ fn a_view_over_many_objects_is_built_in_slices_and_loses_no_change() {
 fn a_relist_of_many_is_taken_in_by_slices() {
     for ordered in [true, false] {
         let world = World::new(MANY);
-        let (view, _) = world.open(ordered);
+        let (view, range) = world.open(ordered);
         world.turns(view, |_| {});
         let before = world.keys(view);
         world.list((0..MANY).map(|number| format!("a/pod-{:05}", number + MANY / 2)));
@@ -211,19 +209,66 @@ fn a_relist_of_many_is_taken_in_by_slices() {
         assert_eq!(std::mem::take(&mut *world.named.borrow_mut()), [view]);
         assert!(world.sync(view));
         assert!(!world.seen(view).0);
-        let turns = world.turns(view, |_| world.change());
-        assert!(turns >= 2, "{turns} turns");
+        let mut looks = 0;
+        let mut seen = world.seen(view);
+        let turns = world.turns(view, |_| {
+            assert_eq!(world.seen(view), seen, "it stands still between two looks");
+            let rows = world.resource.with(|cacher| cacher.views.of_range(range).unwrap().rows(range).count());
+            assert!(!ordered || rows == 0, "what something orders is shown when it is done");
+            world.change();
+            if !world.named.borrow().is_empty() {
+                looks += 1;
+                world.sync(view);
+                world.named.borrow_mut().clear();
+            }
+            seen = world.seen(view);
+        });
+        assert!((2..MANY / 1_000).contains(&turns), "{turns} turns");
         world.sync(view);
         assert_eq!(world.keys(view), world.truth(ordered));
     }
 }
 
+/// A page looks with its frames, and between two of them are many turns of the host.
 #[test]
-fn a_view_over_few_objects_is_there_at_once() {
-    let world = World::new(1_000);
+fn a_relist_of_many_needs_few_looks() {
+    let world = World::new(MANY);
     let (view, _) = world.open(true);
+    world.turns(view, |_| {});
+    world.list((0..MANY).map(|number| format!("a/pod-{:05}", number + MANY / 2)));
+    for look in 0..2 {
+        world.time.run_until_idle();
+        assert_eq!(std::mem::take(&mut *world.named.borrow_mut()), [view], "look {look}");
+        assert!(world.sync(view));
+        assert_eq!(world.seen(view).0, look == 1);
+    }
     assert_eq!(world.keys(view), world.truth(true));
-    assert!(world.seen(view).0);
+}
+
+#[test]
+fn a_view_that_one_slice_is_enough_for_is_there_at_once() {
+    for count in [10, 1_000, SLICE - 100] {
+        let world = World::new(count);
+        let (view, _) = world.open(true);
+        assert_eq!(world.keys(view), world.truth(true));
+        assert!(world.seen(view).0);
+        world.time.run_until_idle();
+        assert!(!world.named.borrow().contains(&view), "there is nothing new to look at");
+    }
+}
+
+/// A page that mounts many views at a time has them all in the next turns, and none of these takes longer for it.
+#[test]
+fn views_that_open_in_one_turn_share_one_slice() {
+    let world = World::new(SLICE / 2);
+    let loaded = |views: &[u32]| views.iter().filter(|view| world.seen(**view).0).count();
+    let mount = || (0..10).map(|_| world.open(true).0).collect::<Vec<u32>>();
+    let views = mount();
+    assert_eq!(loaded(&views), 1);
+    let turns = world.turns(views[9], |_| views.iter().for_each(|view| _ = world.sync(*view)));
+    assert!(turns < 10, "{turns} turns");
+    assert_eq!(loaded(&views), 10);
+    assert_eq!(loaded(&[world.open(true).0]), 1, "in the next turn there is another slice");
 }
 
 #[test]

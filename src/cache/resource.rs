@@ -14,6 +14,7 @@ use crate::cache::incoming::{ChangeKind, INCOMING_CAPACITY, Incoming};
 use crate::cache::index::{IndexSpec, Indexes};
 use crate::cache::memory::Share;
 use crate::cache::status::Phase;
+use crate::cache::views::ViewOptions;
 use crate::cache::window::WindowBounds;
 use crate::informer::informers::Notices;
 use crate::json::fields::FieldSet;
@@ -101,6 +102,8 @@ pub struct Resource {
     // Held while there is something to pack; its end ends that, and its timer.
     packing: RefCell<Option<oneshot::Sender<()>>>,
     building: Cell<bool>,
+    // Batches, and milliseconds, that views were built for at once in this turn of the host.
+    built: Cell<(usize, Millis)>,
 }
 
 impl Resource {
@@ -129,6 +132,7 @@ impl Resource {
             checking: RefCell::new(None),
             packing: RefCell::new(None),
             building: Cell::new(false),
+            built: Cell::default(),
         }))
     }
 
@@ -522,17 +526,45 @@ impl Resource {
     }
 
     fn build_slice(&self) -> bool {
-        let began = self.runtime.now();
-        let mut cacher = self.cacher.borrow_mut();
-        let mut batches = 0;
-        // In virtual time the clock stands still meanwhile: the number of objects bounds a slice as well.
-        while cacher.build_views(BUILD_BATCH) {
-            batches += 1;
-            if batches == BUILD_BATCHES || self.runtime.now().saturating_sub(began) >= SLICE_MS {
-                return true;
+        self.build(0, 0);
+        self.cacher.borrow().views.is_unfinished()
+    }
+
+    /// Opens a live view and finds rows for it as long as a slice lasts: where that is enough it is loaded at once. All that are opened in one
+    /// turn of the host share that slice, or else many small ones would hold it up.
+    pub fn open_view(self: &Rc<Self>, options: &ViewOptions) -> Result<u32, Error> {
+        let view = self.cacher.borrow_mut().open_view(options)?;
+        let (batches, millis) = self.built.get();
+        if self.cacher.borrow().views.is_unfinished() && batches < BUILD_BATCHES && millis < SLICE_MS {
+            self.built.set(self.build(batches, millis));
+            if batches == 0 {
+                let (this, turn) = (Rc::downgrade(self), self.runtime.yield_now());
+                let task = async move {
+                    turn.await;
+                    if let Some(this) = this.upgrade() {
+                        this.built.set((0, 0));
+                    }
+                };
+                self.runtime.spawn(task.boxed_local());
             }
         }
-        false
+        self.with(|cacher| cacher.sync_view(view));
+        Ok(view)
+    }
+
+    /// Builds views until the slice is over of which so much is spent; and how much is then.
+    fn build(&self, mut batches: usize, spent: Millis) -> (usize, Millis) {
+        let began = self.runtime.now();
+        let mut cacher = self.cacher.borrow_mut();
+        // In virtual time the clock stands still meanwhile: the number of objects bounds a slice as well.
+        loop {
+            let more = cacher.build_views(BUILD_BATCH);
+            batches += 1;
+            let millis = spent + self.runtime.now().saturating_sub(began);
+            if !more || batches >= BUILD_BATCHES || millis >= SLICE_MS {
+                return (batches, millis);
+            }
+        }
     }
 
     /// Looks after bookmarks and deadlines while a watcher needs it.

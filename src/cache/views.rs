@@ -30,8 +30,8 @@ pub struct ViewOptions {
     pub predicate: bool,
 }
 
-/// A store of no more objects is looked through at once when a view opens.
-const AT_ONCE: usize = 1_000;
+/// A store of no more objects is looked through at once when a view opens, whatever that takes.
+const AT_ONCE: usize = 64;
 
 struct Open {
     view: View,
@@ -110,9 +110,9 @@ impl Views {
 
     /// Opens a range of the rows of a view.
     pub fn open_range(&mut self, id: u32, window: Window) -> Option<u32> {
-        let open = self.views.get_mut(id as usize)?;
+        self.views.get(id as usize)?;
         let range = number(self.ranges.insert(id));
-        open.view.open_range(range, window);
+        self.arrange(id, |view| view.open_range(range, window));
         self.notice(id);
         Some(range)
     }
@@ -120,7 +120,7 @@ impl Views {
     /// Moves a range. Its rows are others at once, and of the same state.
     pub fn move_range(&mut self, range: u32, window: Window) {
         if let Some(id) = self.ranges.get(range as usize).copied() {
-            self.views[id as usize].view.move_range(range, window);
+            self.arrange(id, |view| view.move_range(range, window));
             self.notice(id);
         }
     }
@@ -128,8 +128,16 @@ impl Views {
     /// Closes a range.
     pub fn close_range(&mut self, range: u32) {
         if let Some(id) = self.ranges.try_remove(range as usize) {
-            self.views[id as usize].view.close_range(range);
+            self.arrange(id, |view| view.close_range(range));
         }
+    }
+
+    /// What a range shows is noted, and counted: whoever closes a view takes away as much as was added.
+    fn arrange(&mut self, id: u32, work: impl FnOnce(&mut View)) {
+        let view = &mut self.views[id as usize].view;
+        let before = view.bytes();
+        work(view);
+        self.bytes = self.bytes + view.bytes() - before;
     }
 
     /// The view that a range belongs to.
@@ -205,16 +213,19 @@ impl Views {
         self.unfinished
     }
 
-    /// Has the views that are being built find some more of their rows, and those that are behind looked at again.
+    /// Has the views that are being built find some more of their rows, and those that are behind take in some more of what waits.
     pub fn go_on(&mut self, store: &Store, most: usize, fields: &FieldSet) {
         self.unfinished = false;
         for (_, open) in &mut self.views {
-            if let Some(key) = open.view.finds_behind().map(ToOwned::to_owned) {
-                open.view.find(store.behind(&key).take(most), fields);
-                self.unfinished |= open.view.finds_behind().is_some();
+            let view = &mut open.view;
+            if let Some(key) = view.finds_behind().map(ToOwned::to_owned) {
+                view.find(store.behind(&key).take(most), fields);
+            } else if view.is_behind() {
+                view.catch_up(most, fields);
             }
+            self.unfinished |= view.finds_behind().is_some() || view.is_behind();
         }
-        self.stir(View::is_behind);
+        self.stir(|_| false);
         self.weigh();
     }
 
@@ -284,7 +295,7 @@ impl Views {
 }
 
 impl Cacher {
-    /// Opens a live view.
+    /// Opens a live view. Over more than a few objects it begins without rows, see [`Cacher::build_views`].
     pub fn open_view(&mut self, options: &ViewOptions) -> Result<u32, Error> {
         let listed = self.has_listed();
         let fields = self.fields().clone();
@@ -297,7 +308,7 @@ impl Cacher {
         self.views.sync(id, self.has_listed(), &fields.borrow())
     }
 
-    /// Has views that are being built find some more of their rows; whether there are still more.
+    /// Has views find some more of their rows and places; whether there are still more.
     pub fn build_views(&mut self, most: usize) -> bool {
         if self.views.is_unfinished() {
             let fields = self.fields().clone();

@@ -1,6 +1,7 @@
 //! How a view over many objects gets its first rows: some objects at a time, in the order of their keys.
 //!
 //! Changes of objects that were passed are heard as always; those of objects further on are not, because they are still to be found.
+//! What is seen stands still between two looks, here as where many changes are taken in.
 
 use std::rc::Rc;
 
@@ -20,9 +21,11 @@ pub(super) enum Build {
     Hidden,
     /// The objects up to this key were passed; all, where there is no more to find.
     Under { passed: Option<Key>, more: bool, before: Before },
+    /// More has changed place than one look takes in.
+    Behind { before: Before },
 }
 
-/// What was seen at the last look, while rows are found.
+/// What was seen at the last look, while rows are found or take their places.
 #[derive(Default)]
 pub(super) struct Before {
     pub(super) visible: usize,
@@ -33,7 +36,7 @@ pub(super) struct Before {
 impl Build {
     pub(super) fn before(&self) -> Option<&Before> {
         match self {
-            Build::Under { before, .. } => Some(before),
+            Build::Under { before, .. } | Build::Behind { before } => Some(before),
             _ => None,
         }
     }
@@ -42,7 +45,7 @@ impl Build {
         match self {
             Build::Whole => usize::MAX,
             Build::Hidden => 0,
-            Build::Under { before, .. } => before.visible,
+            Build::Under { before, .. } | Build::Behind { before } => before.visible,
         }
     }
 
@@ -102,16 +105,18 @@ impl View {
     pub(super) fn reveal(&mut self) -> bool {
         let seen = (self.visible_rows(), self.build.before().is_some());
         let hides = !self.order.is_empty() && !self.loaded;
-        match &mut self.build {
-            Build::Under { more: true, before, .. } => {
-                *before = Before {
-                    visible: if hides { 0 } else { self.ranks.len() },
-                    total: self.ranks.len(),
-                    counts: self.counts.iter().map(|(value, count)| (value.clone(), count)).collect(),
-                };
+        if self.build.is_under_way() || self.behind {
+            let now = Before {
+                visible: if hides { 0 } else { self.ranks.len() },
+                total: self.ranks.len(),
+                counts: self.counts.iter().map(|(value, count)| (value.clone(), count)).collect(),
+            };
+            match &mut self.build {
+                Build::Under { more: true, before, .. } => *before = now,
+                build => *build = Build::Behind { before: now },
             }
-            Build::Whole => {}
-            build => *build = if hides { Build::Hidden } else { Build::Whole },
+        } else if !matches!(self.build, Build::Whole) {
+            self.build = if hides { Build::Hidden } else { Build::Whole };
         }
         seen != (self.visible_rows(), self.build.before().is_some())
     }

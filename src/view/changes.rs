@@ -8,7 +8,7 @@ use crate::pack::size::allocation;
 
 use super::live::{NOTHING, Pending, View, Waiting};
 
-/// Changes of place that one look takes in; the others wait for the next, after the host's turn.
+/// Changes of place that one look takes in; the others follow after the host's turn.
 const MOST: usize = 1_000;
 
 impl View {
@@ -38,17 +38,11 @@ impl View {
     pub fn sync(&mut self, listed: bool, fields: &FieldSet) -> bool {
         self.stirred = false;
         let (total, shown) = (self.total(), self.ranks.len());
-        let mut moved = 0;
         // What was many once need not stay so.
         if self.pending.len() < self.pending.capacity() / 4 {
             self.pending.shrink_to(2 * self.pending.len());
         }
-        while moved < MOST
-            && let Some(pending) = self.pending.pop()
-        {
-            moved += usize::from(!pending.stays);
-            self.take_in(pending, fields);
-        }
+        self.take_some(MOST, fields);
         self.behind = !self.pending.is_empty();
         if !self.behind {
             for (id, passes) in std::mem::take(&mut self.decided) {
@@ -66,15 +60,33 @@ impl View {
         rearranged || revealed || counted || turned || total != self.total()
     }
 
-    /// Whether a look has left something for the next.
+    /// Whether a look has left something to take in.
     pub(crate) fn is_behind(&self) -> bool {
         self.behind
+    }
+
+    /// Takes in some of what a look has left. What is seen stays as it was; when nothing is left, somebody should look.
+    pub(crate) fn catch_up(&mut self, most: usize, fields: &FieldSet) {
+        self.take_some(most, fields);
+        if self.pending.is_empty() {
+            self.stir();
+        }
     }
 
     /// Somebody should look.
     pub(crate) fn stir(&mut self) {
         self.behind = false;
         self.stirred = true;
+    }
+
+    fn take_some(&mut self, most: usize, fields: &FieldSet) {
+        let mut moved = 0;
+        while moved < most
+            && let Some(pending) = self.pending.pop()
+        {
+            moved += usize::from(!pending.stays);
+            self.take_in(pending, fields);
+        }
     }
 
     fn row_changes(&mut self, at: u32, new: &Rc<Object>, fields: &FieldSet) {

@@ -24,7 +24,7 @@ impl RawResource {
     pub fn view(&self, spec: JsValue) -> Result<u32, JsValue> {
         check()?;
         let options = view_options(spec)?;
-        self.resource().with(|cacher| cacher.open_view(&options)).map_err(|error| to_js(&error))
+        self.resource().open_view(&options).map_err(|error| to_js(&error))
     }
 
     /// Closes a view and its ranges.
