@@ -96,16 +96,20 @@ class CacheImpl extends SafeTarget implements ResourceHost {
   metrics(): string {
     const page = this.runtime.loaded()?.openMetrics();
     if (page === undefined) return "";
-    const seen = new Map<string, number>();
-    for (const resource of this.#open) {
-      const { group, scope } = resource.labels;
-      const key = JSON.stringify([group, resource.name, scope]);
-      const count = (seen.get(key) ?? 0) + 1;
-      seen.set(key, count);
-      // Two sources may have one id; two series of one name may not be.
-      resource.writeMetrics(page, count === 1 ? scope : `${scope}#${count}`);
+    try {
+      const seen = new Map<string, number>();
+      for (const resource of this.#open) {
+        const { group, scope } = resource.labels;
+        const key = JSON.stringify([group, resource.name, scope]);
+        const count = (seen.get(key) ?? 0) + 1;
+        seen.set(key, count);
+        // Two sources may have one id; two series of one name may not be.
+        resource.writeMetrics(page, count === 1 ? scope : `${scope}#${count}`);
+      }
+      return page.text();
+    } finally {
+      page.free();
     }
-    return page.text();
   }
 
   /** For whoever prints it. */

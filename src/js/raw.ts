@@ -276,8 +276,8 @@ export type RawMemory = object;
 
 /** Metrics of any number of resources. */
 export interface RawMetrics {
-  /** With it the page ends. */
   text(): string;
+  free(): void;
 }
 
 export interface RawModule {

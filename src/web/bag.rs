@@ -4,63 +4,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use js_sys::Array;
+use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
 use crate::web::error::{invalid_option, to_js};
 use crate::web::values::property;
-
-/// What a member may be.
-///
-/// The facade checks what users give, and tells them what is wrong with it (`src/js/options.ts`). What is refused here it should not have let
-/// pass: so a name of the kind is enough, and a general reader with errors of its own would be 8 kB for nobody.
-pub(super) trait Kind: Sized {
-    /// As in "is no …".
-    const NAME: &'static str;
-
-    fn read(value: &JsValue) -> Option<Self>;
-}
-
-impl Kind for String {
-    const NAME: &'static str = "text";
-
-    fn read(value: &JsValue) -> Option<Self> {
-        value.as_string()
-    }
-}
-
-impl Kind for bool {
-    const NAME: &'static str = "boolean";
-
-    fn read(value: &JsValue) -> Option<Self> {
-        value.as_bool()
-    }
-}
-
-impl Kind for f64 {
-    const NAME: &'static str = "number";
-
-    fn read(value: &JsValue) -> Option<Self> {
-        value.as_f64()
-    }
-}
-
-impl Kind for u32 {
-    const NAME: &'static str = "whole number below 2 to the 32";
-
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn read(value: &JsValue) -> Option<Self> {
-        // Another number than the one that was given means that it does not fit.
-        value.as_f64().filter(|number| f64::from(*number as Self) == *number).map(|number| number as Self)
-    }
-}
-
-impl Kind for Vec<String> {
-    const NAME: &'static str = "array of texts";
-
-    fn read(value: &JsValue) -> Option<Self> {
-        Array::is_array(value).then(|| Array::from(value).iter().map(|text| text.as_string()).collect()).flatten()
-    }
-}
 
 /// What was given. A nested bag shares its fault with the one that it stands in.
 pub(super) struct Bag {
@@ -78,17 +26,14 @@ impl Bag {
     ///
     /// A derived reader of each kind of bag would be compiled anew for each: this is compiled once for a kind of value.
     #[inline(never)]
-    pub(super) fn get<T: Kind>(&self, name: &str) -> Option<T> {
-        let read = T::read(&property(&self.value, name)?);
-        if read.is_none() {
-            self.fail(name, &format!("is no {}", T::NAME));
-        }
-        read
+    pub(super) fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let read = serde_wasm_bindgen::from_value(property(&self.value, name)?);
+        read.map_err(|error| self.fail(name, &error.to_string())).ok()
     }
 
     /// A member that must be there.
     #[inline(never)]
-    pub(super) fn required<T: Kind + Default>(&self, name: &str) -> T {
+    pub(super) fn required<T: DeserializeOwned + Default>(&self, name: &str) -> T {
         self.get(name).unwrap_or_else(|| {
             self.fail(name, "is missing");
             T::default()

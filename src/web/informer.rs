@@ -159,10 +159,9 @@ impl RawResource {
 
     /// The version reached; empty before the first list.
     #[wasm_bindgen(js_name = informerVersion)]
-    pub fn informer_version(&self) -> Result<JsValue, JsValue> {
+    pub fn informer_version(&self) -> Result<String, JsValue> {
         check()?;
-        let version = self.resource().with(|cacher| if cacher.is_listed() { cacher.version().to_string() } else { String::new() });
-        Ok(JsValue::from_str(&version))
+        Ok(self.resource().with(|cacher| if cacher.is_listed() { cacher.version().to_string() } else { String::new() }))
     }
 
     /// The object under a key; 0 when there is none.

@@ -15,9 +15,9 @@ pub struct RawMetrics(RefCell<Exposition>);
 
 #[wasm_bindgen]
 impl RawMetrics {
-    /// The Prometheus text, with which the page ends.
-    pub fn text(self) -> JsValue {
-        JsValue::from_str(&self.0.borrow().text())
+    /// The Prometheus text.
+    pub fn text(&self) -> String {
+        self.0.borrow().text()
     }
 }
 

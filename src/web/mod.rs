@@ -90,8 +90,8 @@ pub fn check_grammar(option: &str, text: &str) -> Result<(), JsValue> {
 
 /// The message of the panic that stopped this instance, or undefined.
 #[wasm_bindgen(skip_typescript)]
-pub fn poisoned() -> JsValue {
-    panic::message().map_or(JsValue::UNDEFINED, |message| JsValue::from_str(&message))
+pub fn poisoned() -> Option<String> {
+    panic::message()
 }
 
 /// Sets who hears of a panic, so that nobody waits for ever for what will never come.

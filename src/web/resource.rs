@@ -430,11 +430,10 @@ impl RawResource {
 
     /// The version from which an ended watch can be resumed.
     #[wasm_bindgen(js_name = lastVersion)]
-    pub fn last_version(&self, watcher: u32) -> Result<JsValue, JsValue> {
+    pub fn last_version(&self, watcher: u32) -> Result<Option<String>, JsValue> {
         check()?;
         let version = self.0.resource.with(|cacher| cacher.dispatcher.get(watcher).and_then(|watcher| watcher.resume_from.clone()));
-        // A value, here and elsewhere where a text comes out: the glue has one way for all values, and one for each other kind of result.
-        Ok(version.filter(|version| !version.is_zero()).map_or(JsValue::UNDEFINED, |version| JsValue::from_str(&version.to_string())))
+        Ok(version.filter(|version| !version.is_zero()).map(|version| version.to_string()))
     }
 
     /// Gives a watcher's id back.
