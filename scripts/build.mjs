@@ -73,7 +73,7 @@ async function buildWasm({ force = false, dev = false }) {
   }
   const { inFewerWords, withoutLoading } = await import("./lib/glue.mjs"); // its parser may just have been installed
   const ours = withoutLoading(readFileSync(glue, "utf8"));
-  writeFileSync(glue, dev ? ours : inFewerWords(ours));
+  writeFileSync(glue, ours);
   markBuild({ glue, wasm });
   stamp("wasm", hash);
 }
