@@ -7,7 +7,7 @@ import { checkHandler, HANDLER, indexes, invalid, type Judge, read, text, texts 
 import type { RawInterruption, RawResource } from "./raw.js";
 import { type Reader, Transformed } from "./reader.js";
 import { RegistrationImpl, Settled } from "./registration.js";
-import { StableArrays } from "./stable-arrays.js";
+import { NOTHING, StableArrays, StableTexts } from "./stable-arrays.js";
 import type {
   EventHandler,
   HandlerOptions,
@@ -44,8 +44,6 @@ interface Attachment {
   readonly id: number;
 }
 
-const NOTHING: readonly never[] = Object.freeze([]);
-
 /** Informers that nobody holds any more give their ids back. */
 const forgotten = new FinalizationRegistry<{ raw: RawResource; id: number }>(({ raw, id }) => {
   try {
@@ -63,6 +61,7 @@ class Informer<T> implements Shape<T, Mutable> {
   readonly #indexers = new Map<string, Path | IndexFunction>();
   readonly #synced = new Settled();
   readonly #arrays = new StableArrays<T>();
+  readonly #texts = new StableTexts();
   #at: Attachment | undefined;
   #hasSynced = false;
   #version = "";
@@ -104,6 +103,7 @@ class Informer<T> implements Shape<T, Mutable> {
     this.#at.notifier.detachInformer(this.#at.id);
     forgotten.unregister(this);
     this.#arrays.clear();
+    this.#texts.clear();
     this.#at = undefined;
   }
 
@@ -271,7 +271,7 @@ class Informer<T> implements Shape<T, Mutable> {
     texts({ index, value });
     return this.#look<readonly string[]>(NOTHING, (at) => {
       this.#decide(at, index);
-      return Object.freeze(at.raw.informerIndexKeys(at.id, index, value));
+      return this.#texts.get(JSON.stringify([index, value]), at.raw.informerIndexKeys(at.id, index, value));
     });
   }
 
@@ -279,7 +279,7 @@ class Informer<T> implements Shape<T, Mutable> {
     text(index, "index");
     return this.#look<readonly string[]>(NOTHING, (at) => {
       this.#decide(at, index);
-      return Object.freeze(at.raw.informerIndexValues(at.id, index));
+      return this.#texts.get(index, at.raw.informerIndexValues(at.id, index));
     });
   }
 

@@ -9,7 +9,7 @@ import type { RawMetrics, RawModule, RawResource } from "./raw.js";
 import type { MetricLabels, Open, ResourceHost } from "./resource-host.js";
 import { NOT_OPEN, StatusTeller, told, type Told } from "./status.js";
 import { SafeTarget } from "./target.js";
-import { StableArrays } from "./stable-arrays.js";
+import { NOTHING, StableArrays, StableTexts } from "./stable-arrays.js";
 import type { Ticker } from "./ticker.js";
 import type {
   DeleteOptions,
@@ -68,7 +68,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   /** Rejects what waits for an answer of the core. */
   readonly #pending = new Set<(error: WatchCacheError) => void>();
   readonly #arrays = new StableArrays<T>();
-  readonly #values = new Map<string, readonly string[]>();
+  readonly #texts = new StableTexts();
   readonly #wanting: Wanting;
   #session: Session | undefined;
   #error: WatchCacheError | undefined;
@@ -135,7 +135,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   byIndex(index: string, value: string): readonly T[] {
     texts({ index, value });
-    return this.#look<readonly T[]>([], ({ raw, objects }) => {
+    return this.#look<readonly T[]>(NOTHING as readonly T[], ({ raw, objects }) => {
       const ids = raw.byIndex(index, value);
       return this.#arrays.get(
         JSON.stringify([index, value]),
@@ -148,13 +148,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   indexValues(index: string): readonly string[] {
     text(index, "index");
-    return this.#look<readonly string[]>([], ({ raw }) => {
-      const values = raw.indexValues(index);
-      const known = this.#values.get(index);
-      if (known !== undefined && known.length === values.length && known.every((value, i) => value === values[i])) return known;
-      this.#values.set(index, Object.freeze(values));
-      return values;
-    });
+    return this.#look<readonly string[]>(NOTHING, ({ raw }) => this.#texts.get(index, raw.indexValues(index)));
   }
 
   get size(): number {
@@ -480,7 +474,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     if (session === undefined) return;
     this.#session = undefined;
     this.#arrays.clear();
-    this.#values.clear();
+    this.#texts.clear();
     session.delivery.close();
     this.#views.detachAll();
     for (const informer of this.#informers) {

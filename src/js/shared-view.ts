@@ -1,4 +1,5 @@
 import { closedError, toError, type WatchCacheError } from "./errors.js";
+import { printable } from "./inspect.js";
 import type { ObjectTable } from "./objects.js";
 import type { RawResource, RawViewSpec } from "./raw.js";
 import type { Ticker, Ticking } from "./ticker.js";
@@ -61,7 +62,13 @@ class Counts implements ReadonlyMap<string, number> {
   [Symbol.iterator]() {
     return this.#map.entries();
   }
+  /** Otherwise JSON would say that there are none. */
+  toJSON(): Record<string, number> {
+    return Object.fromEntries(this.#map);
+  }
 }
+
+printable(Counts.prototype, "Counts", (counts) => counts.toJSON());
 
 export const NO_COUNTS: ReadonlyMap<string, number> = Object.freeze(new Counts(new Map()));
 

@@ -618,3 +618,34 @@ test("r12_arrays_of_informers_and_lists_are_not_their_readers_to_change", async 
     assert.deepEqual([...array()], before, what);
   }
 });
+
+test("r02_what_a_render_may_read_is_the_same_array_while_it_holds_the_same", async () => {
+  const upstream = new Upstream([pod("a/x"), pod("b/z")]);
+  const { resource } = open(upstream);
+  const informer = resource.informer();
+  const readers = {
+    list: () => informer.list(),
+    byIndex: () => informer.byIndex("namespace", "a"),
+    indexKeys: () => informer.indexKeys("namespace", "a"),
+    indexValues: () => informer.indexValues("namespace"),
+    "byIndex of the resource": () => resource.byIndex("namespace", "a"),
+    "indexValues of the resource": () => resource.indexValues("namespace"),
+  };
+  const steady = (when) => {
+    for (const [what, read] of Object.entries(readers)) assert.equal(read(), read(), `${what} ${when}`);
+  };
+  steady("before there is anything");
+  await informer.synced;
+  await until(() => resource.status.phase === "live");
+  steady("at rest");
+  const before = Object.values(readers).map((read) => read());
+  upstream.put(pod("b/other"));
+  await until(() => informer.list().length === 3);
+  const kept = Object.values(readers).map((read, i) => read() === before[i]);
+  assert.deepEqual(kept, [false, true, true, true, true, true], "only the list has changed");
+  upstream.put(pod("a/y"));
+  upstream.put(pod("c/y"));
+  await until(() => informer.list().length === 5);
+  for (const [i, read] of Object.values(readers).entries()) assert.notEqual(read(), before[i]);
+  steady("afterwards");
+});

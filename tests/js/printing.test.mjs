@@ -133,3 +133,11 @@ test("an error prints what is of use: no addresses in the WebAssembly", async ()
   assert.match(inspect(refused), /^WatchCacheError: .*\n[^]*code: 'invalid'/);
   assert.doesNotMatch(inspect(refused), /wasm-function|\[cause\]/);
 });
+
+test("a snapshot prints its counts, and JSON has them", async () => {
+  const { resource } = open(new Upstream(many(3)));
+  await resource.synced();
+  const { counts } = resource.view({ groupBy: "metadata.namespace" }).getSnapshot();
+  assert.equal(print({ counts }), "{ counts: Counts { a: 3 } }");
+  assert.equal(JSON.stringify({ counts }), '{"counts":{"a":3}}');
+});
