@@ -194,18 +194,8 @@ disposable(CacheImpl.prototype, async function (this: CacheImpl) {
 });
 
 function open(module: RawModule, settings: Settings, target: Target, delivery: Delivery, memory: RawMemory): RawResource {
-  const options: RawOptions = {
-    name: target.name,
-    strip: [...settings.strip],
-    pageSize: settings.pageSize,
-    watchList: settings.watchList,
-    idleTimeout: settings.idleTimeout,
-    retry: settings.retry,
-    ...(settings.trigger === undefined ? {} : { trigger: settings.trigger }),
-    history: settings.history,
-    indexes: settings.indexes.map(({ name, path }) => (path === undefined ? { name } : { name, path })),
-    checkConsistency: settings.checkConsistency,
-  };
+  // The core takes what it knows of these.
+  const options: RawOptions = { ...settings, name: target.name };
   if (target.source !== undefined) {
     const { source } = target;
     // Called as methods of the user's object, whatever the core calls them on.
@@ -217,7 +207,6 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
     if (source.collection !== undefined) bound.collection = source.collection;
     return module.openSource(options, bound, delivery, memory);
   }
-  const { path, labelSelector, fieldSelector } = target;
   const hasWebSocket = typeof webSocketOf(settings) === "function";
   if (settings.transport === "websocket" && !hasWebSocket) {
     throw new WatchCacheError("invalid", 'this host has no WebSocket: pass one as the option WebSocket, or choose transport "fetch"');
@@ -225,16 +214,12 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
   return module.openKubernetes(
     options,
     {
+      ...settings,
+      ...target,
       server: baseUrl(settings.server),
-      path,
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-      ...(fieldSelector === undefined ? {} : { fieldSelector }),
-      transport: settings.transport,
-      credentials: settings.credentials,
-      ...(settings.auth === undefined ? {} : { auth: settings.auth }),
       // The host's fetch is looked up at each call, so that one that is replaced later is used.
       fetch: settings.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => globalThis.fetch(input, init)),
-      ...(hasWebSocket ? { WebSocket: patient(() => webSocketOf(settings)) } : {}),
+      WebSocket: hasWebSocket ? patient(() => webSocketOf(settings)) : undefined,
     },
     delivery,
     memory,

@@ -120,20 +120,19 @@ export interface SelectorMistake {
  */
 export function toError(thrown: unknown, resource?: string): WatchCacheError {
   if (thrown instanceof WatchCacheError) return thrown;
-  const about = resource === undefined ? {} : { resource };
   if (isRawError(thrown)) {
     const { code, message, status, retryable, retryAfterSeconds } = thrown;
     return new WatchCacheError(CODES.has(code) ? (code as WatchCacheErrorCode) : "internal", message, {
-      ...about,
+      resource,
       retryable,
-      ...(status === undefined ? {} : { status: status as Status }),
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      status: status as Status | undefined,
+      retryAfterSeconds,
       // The boundary's own Error knows where in the WebAssembly it came from: of use for a mistake of ours, and else a page of numbers.
-      ...(thrown instanceof Error && code === "internal" ? { cause: thrown } : {}),
+      cause: thrown instanceof Error && code === "internal" ? thrown : undefined,
     });
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new WatchCacheError("internal", message, { ...about, cause: thrown });
+  return new WatchCacheError("internal", message, { resource, cause: thrown });
 }
 
 function isRawError(thrown: unknown): thrown is RawError {
@@ -143,7 +142,7 @@ function isRawError(thrown: unknown): thrown is RawError {
 /** @internal */
 export function closedError(resource?: string): WatchCacheError {
   const what = resource === undefined ? "the cache" : `the cache of ${resource}`;
-  return new WatchCacheError("closed", `${what} is closed`, resource === undefined ? {} : { resource });
+  return new WatchCacheError("closed", `${what} is closed`, { resource });
 }
 
 /** @internal */

@@ -43,9 +43,9 @@ class Factory implements InformerFactory {
     const { resyncPeriod, transform, onWatchError } = this.#options;
     const informer = this.#cache.resource<any>(narrowed).informer({
       start: false,
-      ...(resyncPeriod === undefined ? {} : { resyncPeriod }),
-      ...(transform === undefined ? {} : { transform }),
-      ...(onWatchError === undefined ? {} : { onWatchError: (told: WatchInterruption) => onWatchError(told, name) }),
+      resyncPeriod,
+      transform,
+      onWatchError: onWatchError && ((told: WatchInterruption) => onWatchError(told, name)),
     });
     // Two resources may have one name: then it says where it is, too.
     const taken = [...this.#informers.values()].some((other) => other.name === name);
@@ -76,11 +76,6 @@ class Factory implements InformerFactory {
   #narrowed(spec: string | ResourceSpec | SourceSpec): ResourceSpec | SourceSpec {
     if (typeof spec === "object" && spec !== null && "source" in spec) return spec;
     const { namespace, labelSelector, fieldSelector } = this.#options;
-    const narrow = {
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-      ...(fieldSelector === undefined ? {} : { fieldSelector }),
-    };
-    return { ...narrow, ...(typeof spec === "string" ? fromText(spec) : spec) };
+    return { namespace, labelSelector, fieldSelector, ...(typeof spec === "string" ? fromText(spec) : spec) };
   }
 }

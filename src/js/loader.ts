@@ -18,7 +18,7 @@ export interface Loading {
   /** Tries that have failed. */
   readonly attempt: number;
   /** Why the last one did. */
-  readonly error?: WatchCacheError;
+  readonly error?: WatchCacheError | undefined;
   readonly retryAt?: number;
 }
 
@@ -150,7 +150,7 @@ export class Loader {
       this.#trying = { source, done };
       this.#rest();
       const { attempt, error } = this.#state;
-      this.#set({ phase: "loading", attempt, ...(error === undefined ? {} : { error }) });
+      this.#set({ phase: "loading", attempt, error });
     }
     return done;
   }

@@ -77,13 +77,13 @@ export interface RawStatus {
 export interface RawKubernetes {
   server: string; // absolute base URL without trailing slash
   path: string; // "/api/v1/namespaces/x/pods"
-  labelSelector?: string;
-  fieldSelector?: string;
+  labelSelector: string | undefined;
+  fieldSelector: string | undefined;
   transport: "websocket" | "fetch";
   credentials: string;
-  auth?: () => unknown; // MaybePromise<{ headers?, token?, subprotocols?, query? }>
+  auth?: (() => unknown) | undefined; // MaybePromise<{ headers?, token?, subprotocols?, query? }>
   fetch: Function;
-  WebSocket?: Function;
+  WebSocket: Function | undefined;
 }
 
 /** A Source object given by the user; bodies and frames as the public contract says. */
@@ -101,15 +101,15 @@ export interface RawSource {
 
 export interface RawOptions {
   name: string; // for messages: "pods"
-  strip: string[];
+  strip: readonly string[];
   pageSize: number;
   watchList: boolean;
   idleTimeout: number;
   retry: { initialMs: number; factor: number; capMs: number; jitter: number; resetAfterMs: number };
-  trigger?: string;
-  history: { minMs: number; minEvents: number; maxEvents?: number; maxBytes: number };
+  trigger?: string | undefined;
+  history: { minMs: number; minEvents: number; maxEvents?: number | undefined; maxBytes: number };
   /** Without a path: by `Hooks.indexValues`. */
-  indexes: { name: string; path?: string }[];
+  indexes: readonly { name: string; path?: string | undefined }[];
   checkConsistency: boolean;
 }
 
@@ -160,12 +160,12 @@ export interface RawList {
   shardSelector?: string; // in its canonical form
 }
 export interface RawViewSpec {
-  namespaces?: string[];
-  labelSelector?: string;
-  fieldSelector?: string;
+  namespaces: string[] | undefined;
+  labelSelector: string | undefined;
+  fieldSelector: string | undefined;
   predicate: boolean;
-  orderBy?: { path: string; descending?: boolean; as?: string }[];
-  groupBy?: string;
+  orderBy: { path: string; descending?: boolean; as?: string }[] | undefined;
+  groupBy: string | undefined;
 }
 
 /** One resource: a cacher with its reflector. Every method may throw a RawError; none calls back into JavaScript before it returns. */

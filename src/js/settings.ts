@@ -4,11 +4,11 @@ import type { IndexFunction, Path, RetryOptions, WatchCacheOptions } from "./typ
 
 /** The options, read: every default filled in. */
 export interface Settings {
-  readonly server: WatchCacheOptions["server"];
+  readonly server?: WatchCacheOptions["server"];
   readonly transport: "websocket" | "fetch";
-  readonly auth: WatchCacheOptions["auth"];
-  readonly fetch: typeof fetch | undefined;
-  readonly WebSocket: WatchCacheOptions["WebSocket"];
+  readonly auth?: WatchCacheOptions["auth"];
+  readonly fetch?: typeof fetch | undefined;
+  readonly WebSocket?: WatchCacheOptions["WebSocket"];
   readonly credentials: RequestCredentials;
   readonly strip: readonly string[];
   readonly pageSize: number;
@@ -16,8 +16,8 @@ export interface Settings {
   readonly linger: number;
   readonly idleTimeout: number;
   readonly retry: RetryOptions;
-  readonly trigger: string | undefined;
-  readonly history: { readonly minMs: number; readonly minEvents: number; readonly maxEvents?: number; readonly maxBytes: number };
+  readonly trigger?: string | undefined;
+  readonly history: { readonly minMs: number; readonly minEvents: number; readonly maxEvents?: number | undefined; readonly maxBytes: number };
   readonly indexes: readonly Index[];
   /** The bound of all that the resources hold together. */
   readonly maxBytes: number;
@@ -25,7 +25,7 @@ export interface Settings {
   readonly debug: boolean;
   readonly checkConsistency: boolean;
   readonly logger: Logger;
-  readonly signal: WatchCacheOptions["signal"];
+  readonly signal?: WatchCacheOptions["signal"];
 }
 
 /** One index: by a path, or by a function. */
@@ -51,29 +51,24 @@ export function readOptions(given: WatchCacheOptions, judge?: Judge): Settings {
   // Where a server renders, a path without an origin is none to go wrong yet.
   if (options.server !== undefined) baseUrl(options.server, pageAddress() ?? "http://page");
   return {
-    server: options.server,
+    credentials: "same-origin",
+    strip: ["metadata.managedFields"],
+    pageSize: 500,
+    linger: 5_000,
+    idleTimeout: 90_000,
+    flush: "frame",
+    checkConsistency: debug,
+    logger: console,
+    ...options,
     transport,
-    auth: options.auth,
-    fetch: options.fetch,
-    WebSocket: options.WebSocket,
-    credentials: options.credentials ?? "same-origin",
-    strip: options.strip ?? ["metadata.managedFields"],
-    pageSize: options.pageSize ?? 500,
     watchList,
-    linger: options.linger ?? 5_000,
-    idleTimeout: options.idleTimeout ?? 90_000,
+    debug,
     retry: { ...RETRY, ...options.retry } as RetryOptions, // what is undefined was left out
-    trigger: options.trigger,
-    history: maxEvents === undefined ? { minMs, minEvents, maxBytes } : { minMs, minEvents, maxEvents, maxBytes },
+    history: { ...history, minMs, minEvents, maxBytes },
     indexes: Object.entries(options.indexes ?? {}).map(([name, by]) =>
       typeof by === "function" ? { name, values: by } : { name, path: by },
     ),
     maxBytes: options.memory?.maxBytes ?? 512 * 1024 * 1024,
-    flush: options.flush ?? "frame",
-    debug,
-    checkConsistency: options.checkConsistency ?? debug,
-    logger: options.logger ?? console,
-    signal: options.signal,
   };
 }
 

@@ -4,7 +4,12 @@ import type { ResourceSpec, Source, SourceSpec } from "./types.js";
 
 /** A resource spec, read: what it is called, what it is identified by, and where it is. */
 export type Target = { readonly key: string; readonly name: string; readonly labels: MetricLabels } & (
-  | { readonly path: string; readonly labelSelector?: string; readonly fieldSelector?: string; readonly source?: undefined }
+  | {
+      readonly path: string;
+      readonly labelSelector: string | undefined;
+      readonly fieldSelector: string | undefined;
+      readonly source?: undefined;
+    }
   | { readonly source: Source }
 );
 
@@ -56,8 +61,8 @@ function kubernetes(spec: ResourceSpec): Target {
     name: spec.resource,
     labels: { group, scope: scopeOf(spec.namespace, labelSelector, fieldSelector) },
     path,
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    labelSelector,
+    fieldSelector,
   };
 }
 
@@ -76,7 +81,7 @@ function scopeOf(namespace = "", labelSelector = "", fieldSelector = ""): string
 }
 
 /** Space around a selector and an empty one say nothing, so they make no other stream. */
-function selector(text: string | undefined): string | undefined {
+export function selector(text: string | undefined): string | undefined {
   return text?.trim() || undefined;
 }
 

@@ -5,6 +5,7 @@ import type { ObjectTable } from "./objects.js";
 import { checkSubscription, checkWindow, text } from "./options.js";
 import type { RawResource, RawViewSpec } from "./raw.js";
 import { NO_COUNTS, type SharedView, type SharedViews, type ViewHost } from "./shared-view.js";
+import { selector } from "./spec.js";
 import type { Mutable, View as Shape, ViewSnapshot, ViewSpec, ViewWindow, WriteOptions } from "./types.js";
 
 const NOTHING: ViewSnapshot<never, Mutable> = Object.freeze({
@@ -65,11 +66,11 @@ class View<T> implements Shape<T, Mutable> {
     // In one order and form: equal specs share their view.
     this.#spec = {
       predicate: where !== undefined,
-      ...(namespaces === undefined ? {} : { namespaces: [...new Set(namespaces)].sort() }),
-      ...(labelSelector?.trim() ? { labelSelector: labelSelector.trim() } : {}),
-      ...(fieldSelector?.trim() ? { fieldSelector: fieldSelector.trim() } : {}),
-      ...(orderBy === undefined ? {} : { orderBy: orderBy.map(({ path, descending = false, as = "text" }) => ({ path, descending, as })) }),
-      ...(groupBy === undefined ? {} : { groupBy }),
+      namespaces: namespaces && [...new Set(namespaces)].sort(),
+      labelSelector: selector(labelSelector),
+      fieldSelector: selector(fieldSelector),
+      orderBy: orderBy?.map(({ path, descending = false, as = "text" }) => ({ path, descending, as })),
+      groupBy,
     };
   }
 
