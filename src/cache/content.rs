@@ -1,9 +1,9 @@
 //! Whether two documents say the same of one object at one version.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::json::value::Value;
+use crate::sort::sort_by;
 
 /// The first place where they differ, in the order of member names; `None`: they say the same. The order of members does not count, nor what
 /// of its own type only one of them names: a watch names it, and the items of a list leave it to the list.
@@ -21,18 +21,18 @@ fn differs(ours: &Value, theirs: &Value, place: &mut String) -> bool {
     let length = place.len();
     match (ours, theirs) {
         (Value::Map(ours), Value::Map(theirs)) => {
-            // Of equal names the last one counts.
-            let by_name = |members: &'_ [(String, Value)]| members.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-            let (ours, theirs): (BTreeMap<String, Value>, BTreeMap<String, Value>) = (by_name(ours), by_name(theirs));
-            let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+            let (ours, theirs) = (by_name(ours), by_name(theirs));
+            let mut names: Vec<&str> = ours.iter().chain(&theirs).map(|(name, _)| name.as_str()).collect();
+            sort_by(&mut names, |a, b| a.cmp(b));
+            names.dedup();
             names.into_iter().any(|name| {
                 if length > 0 {
                     place.push('.');
                 }
                 place.push_str(name);
-                let differs = match (ours.get(name), theirs.get(name)) {
+                let differs = match (member(&ours, name), member(&theirs, name)) {
                     (Some(ours), Some(theirs)) => differs(ours, theirs, place),
-                    _ => length > 0 || !matches!(name.as_str(), "kind" | "apiVersion"),
+                    _ => length > 0 || !matches!(name, "kind" | "apiVersion"),
                 };
                 if !differs {
                     place.truncate(length);
@@ -52,6 +52,18 @@ fn differs(ours: &Value, theirs: &Value, place: &mut String) -> bool {
         }
         _ => ours != theirs,
     }
+}
+
+/// The members in the order of their names. Of equal names the last one counts.
+fn by_name(members: &[(String, Value)]) -> Vec<&(String, Value)> {
+    let mut members: Vec<_> = members.iter().rev().collect();
+    sort_by(&mut members, |a, b| a.0.cmp(&b.0));
+    members.dedup_by(|member, kept| member.0 == kept.0);
+    members
+}
+
+fn member<'a>(by_name: &[&'a (String, Value)], name: &str) -> Option<&'a Value> {
+    by_name.binary_search_by(|(other, _)| other.as_str().cmp(name)).ok().map(|place| &by_name[place].1)
 }
 
 #[cfg(test)]

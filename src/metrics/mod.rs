@@ -15,7 +15,6 @@ mod histogram;
 pub mod text;
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 
 pub use self::histogram::Histogram;
 use crate::version::Version;
@@ -134,7 +133,8 @@ pub struct Metrics {
     consistent_reads: [[Counter; 3]; 2],
     consistency_checks: [Counter; 3],
     dispatch_duration: [Histogram; 3],
-    lists: RefCell<BTreeMap<String, Listed>>,
+    /// By index, in the order of their names. They are few: a tree of them would be code for nothing.
+    lists: RefCell<Vec<(String, Listed)>>,
     returned: Counter,
 }
 
@@ -208,14 +208,13 @@ impl Metrics {
     /// `returned`.
     pub fn list(&self, index: &str, fetched: usize, returned: usize) {
         let mut lists = self.lists.borrow_mut();
-        // Names are few and short, but a list is no place to allocate.
-        if !lists.contains_key(index) {
-            lists.insert(index.to_owned(), Listed::default());
-        }
-        if let Some(listed) = lists.get_mut(index) {
-            listed.requests += 1;
-            listed.fetched += fetched as u64;
-        }
+        let place = lists.binary_search_by(|(name, _)| name.as_str().cmp(index)).unwrap_or_else(|place| {
+            lists.insert(place, (index.to_owned(), Listed::default()));
+            place
+        });
+        let (_, listed) = &mut lists[place];
+        listed.requests += 1;
+        listed.fetched += fetched as u64;
         self.returned.add(returned as u64);
     }
 
@@ -289,6 +288,8 @@ fn last_digits(version: &Version) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn read(metrics: &Metrics, now: &Now) -> BTreeMap<String, f64> {
