@@ -71,7 +71,7 @@ async function buildWasm({ force = false, dev = false }) {
     const done = await must("wasm-opt", [wasm, "-o", wasm, ...passes], { cwd: root, env, quiet: true });
     shortenNames(done.output, glue);
   }
-  const { inFewerWords, withoutLoading } = await import("./lib/glue.mjs"); // its parser may just have been installed
+  const { withoutLoading } = await import("./lib/glue.mjs"); // its parser may just have been installed
   const ours = withoutLoading(readFileSync(glue, "utf8"));
   writeFileSync(glue, ours);
   markBuild({ glue, wasm });

@@ -17,7 +17,12 @@ export interface Settings {
   readonly idleTimeout: number;
   readonly retry: RetryOptions;
   readonly trigger?: string | undefined;
-  readonly history: { readonly minMs: number; readonly minEvents: number; readonly maxEvents?: number | undefined; readonly maxBytes: number };
+  readonly history: {
+    readonly minMs: number;
+    readonly minEvents: number;
+    readonly maxEvents?: number | undefined;
+    readonly maxBytes: number;
+  };
   readonly indexes: readonly Index[];
   /** The bound of all that the resources hold together. */
   readonly maxBytes: number;
