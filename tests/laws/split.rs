@@ -1,19 +1,19 @@
 //! Law 4, split: how bytes are cut, lists are paged and events come together changes nothing that can be observed.
 
 use proptest::prelude::*;
+use watchcache::status::ErrorCode;
 use watchcache::watch::event::EndReason;
 
 use crate::steps::{Plan, StartAt, Step, fault, plan, time, trace, view, write};
-use crate::support::client::Heard;
+use crate::support::client::{Heard, Stream};
 use crate::support::rig::{Rows, Setup};
 use crate::world::World;
 
 /// What a run showed to its subscribers.
 #[derive(Debug, PartialEq)]
 struct Seen {
-    streams: Vec<(Vec<Heard>, Option<EndReason>, Option<u64>)>,
+    streams: Vec<(Vec<Heard>, Option<EndReason>, Option<u64>, Option<ErrorCode>)>,
     rows: Rows,
-    errors: usize,
 }
 
 fn run(seed: u64, steps: &[Step], page_size: u32, chunk: usize, together: bool) -> Seen {
@@ -34,8 +34,9 @@ fn run(seed: u64, steps: &[Step], page_size: u32, chunk: usize, together: bool) 
     world.rig.run(0);
     world.settle();
     let streams = world.rig.client.streams.borrow();
-    let streams = streams.iter().map(|stream| (stream.events.clone(), stream.ended, stream.resume_from)).collect();
-    Seen { streams, rows: world.rig.rows(), errors: world.rig.upstream.list_faults.borrow().len() }
+    let code = |stream: &Stream| stream.refusal.as_ref().map(|error| error.code);
+    let streams = streams.iter().map(|stream| (stream.events.clone(), stream.ended, stream.resume_from, code(stream))).collect();
+    Seen { streams, rows: world.rig.rows() }
 }
 
 law! {
