@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // `npm run guard`: what noise does not move. Instructions of the native hot paths, how work grows with its input, bytes held, crossings between
-// JavaScript and WebAssembly, package size. A figure that differs by more than 5 % from benches/guard/figures.json, up or down, fails until it
-// is written down there with a reason:  npm run guard -- --accept "why it changed"
+// JavaScript and WebAssembly, what a session leaves behind, package size. A figure that differs by more than its tolerance from
+// benches/guard/figures.json, up or down, fails until it is written down there with a reason:  npm run guard -- --accept "why it changed"
 //   --only=TEXT   only what has this in its name; nothing is said of what is recorded and was left out
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -65,6 +65,15 @@ async function crossings() {
   return lines.map(({ name, value }) => [name, { kind: "crossings", unit: "calls", value: Math.round(value * 1000) / 1000 }]);
 }
 
+/** What a session of a thousand mounts leaves behind, as a multiple of what was held before it. */
+async function sessionBytes() {
+  // Code that is thrown away now and then would be counted now and then.
+  const flags = ["--expose-gc", "--no-flush-bytecode", "--single-threaded"];
+  const lines = await linesOf(process.execPath, [...flags, join(root, "benches/guard/session.mjs")]);
+  if (lines.length === 0) throw new CommandFailed("the session has counted nothing.");
+  return lines.map(({ name, value }) => [name, { kind: "session", unit: "of before", value: Math.round(value * 1000) / 1000 }]);
+}
+
 async function sizes() {
   const { default: size } = await import("../benches/rows/size.mjs"); // its packages may just have been installed
   const { wasm, javascript } = await size.measure({ root, say: () => {} });
@@ -105,7 +114,9 @@ await main(async () => {
   say("counting");
   const all = [
     ...(await hotPaths(binary, names.hot.filter(wanted))),
-    ...[...(await heldBytes(binary)), ...(await crossings()), ...(await sizes())].filter(([name]) => wanted({ name })),
+    ...[...(await heldBytes(binary)), ...(await crossings()), ...(await sessionBytes()), ...(await sizes())].filter(([name]) =>
+      wanted({ name }),
+    ),
   ];
   const measured = { compiler: compilers(), figures: Object.fromEntries(all) };
   const recorded = existsSync(FILE) ? JSON.parse(readFileSync(FILE, "utf8")) : { figures: {} };

@@ -1,0 +1,83 @@
+// Bytes that are held after a session of a thousand mounts, filters and routes, beside those before it: the session of tests/js/lives.test.mjs,
+// whose views, watchers and timers are counted there. Prints one line of JSON a figure. Run with --expose-gc.
+//
+// Before is after another such session and its five minutes, so that all that is made once is there, tables at their largest. The JavaScript heap is taken after collections,
+// as little as it gets; in the WebAssembly the chunks are counted that its allocator has handed out, which is a count of bytes and no more:
+// its memory never shrinks, and grows by steps that hide a leak.
+import { openSession, turns } from "../../tests/js/lib/session.mjs";
+
+const MOUNTS = 1_000;
+const COLLECTIONS = 8;
+
+/** The module's memory, and where its heap begins: behind what the module itself asks for. */
+let memory;
+let heap;
+const { Instance } = WebAssembly;
+const noted = (instance) => {
+  const found = Object.values(instance.exports).find((value) => value instanceof WebAssembly.Memory);
+  if (found) [memory, heap] = [found, found.buffer.byteLength];
+  return instance;
+};
+WebAssembly.Instance = function (...given) {
+  return noted(new Instance(...given));
+};
+WebAssembly.Instance.prototype = Instance.prototype;
+const { instantiate } = WebAssembly;
+WebAssembly.instantiate = async (...given) => {
+  const result = await instantiate.call(WebAssembly, ...given);
+  noted(result.instance ?? result);
+  return result;
+};
+
+/** Bytes in use, chunk by chunk as dlmalloc, Rust's allocator for WebAssembly, has them: the size of each stands in it, with a bit for "in use". */
+function wasmBytes() {
+  const words = new Uint32Array(memory.buffer);
+  const end = memory.buffer.byteLength;
+  let used = 0;
+  let at = heap;
+  // What is left at the end is the allocator's own.
+  while (at < end - 64) {
+    const head = words[(at + 4) >> 2];
+    const size = head & ~7;
+    if (size < 16 || at + size > end) throw new Error(`no chunk of dlmalloc at ${at} of ${end}: the allocator is another one`);
+    if (head & 2) used += size;
+    at += size;
+  }
+  return used;
+}
+
+/** Finalizers run between collections, and what they let go of may be the last to hold something else. */
+async function heapBytes() {
+  let least = Infinity;
+  for (let i = 0; i < COLLECTIONS; i++) {
+    globalThis.gc();
+    await turns(5);
+    least = Math.min(least, process.memoryUsage().heapUsed);
+  }
+  return least;
+}
+
+async function held() {
+  const javascript = await heapBytes();
+  return { javascript, wasm: wasmBytes() };
+}
+
+function print(moment, before, after) {
+  for (const kind of Object.keys(after))
+    console.log(
+      JSON.stringify({ name: `session-${kind}-${moment}`, value: after[kind] / before[kind], before: before[kind], after: after[kind] }),
+    );
+}
+
+const session = await openSession();
+await session.sync();
+await session.mounts(MOUNTS);
+await session.fiveMinutes();
+const before = await held();
+await session.sync();
+await session.mounts(MOUNTS, MOUNTS);
+await session.linger();
+print("after-linger", before, await held());
+await session.fiveMinutes();
+print("after-five-minutes", before, await held());
+process.exit(0);
