@@ -13,7 +13,7 @@ use crate::cache::incoming::{ChangeKind, Connection, Incoming, Quarantined};
 use crate::cache::index::Indexes;
 use crate::cache::ready::Ready;
 use crate::cache::status::{Phase, ResourceStatus};
-use crate::cache::store::Store;
+use crate::cache::store::{Difference, Store};
 use crate::cache::views::Views;
 use crate::cache::waiters;
 use crate::cache::window::{Entry, Window, WindowBounds};
@@ -153,7 +153,15 @@ impl Cacher {
                 self.dispatcher.end_round(&self.version);
             }
             Incoming::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
-            Incoming::Replace { objects, version } => self.replace(objects, version, now),
+            Incoming::Replace { objects, version } => {
+                let differences = self.store.replace(self.with_quarantined(objects));
+                self.replaced(differences, version, now);
+            }
+            Incoming::Differences { mut differences, version } => {
+                differences.retain(|one| one.after.is_some() || !one.before.as_ref().is_some_and(|held| self.is_quarantined(held)));
+                self.store.apply(&differences);
+                self.replaced(differences, version, now);
+            }
             Incoming::Change { kind, object, at } => {
                 self.metrics.dispatched(Stage::StorageToCache, now.saturating_sub(at), 1);
                 return self.change(kind, object, at, now, wall);
@@ -202,12 +210,12 @@ impl Cacher {
         while self.packer.is_behind() && self.pack_next() {}
     }
 
-    fn replace(&mut self, objects: Vec<Rc<Object>>, version: Version, now: Millis) {
+    /// A whole list has replaced what was held.
+    fn replaced(&mut self, differences: Vec<Difference>, version: Version, now: Millis) {
         if version < self.version {
             // The server was reset: a stream whose versions grow cannot follow it.
             self.dispatcher.end_all(EndReason::Relist, &self.version);
         }
-        let differences = self.store.replace(self.with_quarantined(objects));
         for difference in &differences {
             self.views.change(difference.before.as_ref(), difference.after.as_ref(), &self.fields.borrow());
             if let Some(after) = &difference.after {
@@ -241,9 +249,13 @@ impl Cacher {
         if self.status.quarantined.is_empty() {
             return objects;
         }
-        let kept = self.store.iter().filter(|held| self.status.quarantined.iter().any(|entry| entry.is(held)));
+        let kept = self.store.iter().filter(|held| self.is_quarantined(held));
         // What the list does show of a key counts.
         kept.cloned().chain(objects).collect()
+    }
+
+    fn is_quarantined(&self, held: &Rc<Object>) -> bool {
+        self.status.quarantined.iter().any(|entry| entry.is(held))
     }
 
     fn quarantine(&mut self, all: Vec<Quarantined>) {

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::cache::store::Difference;
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::status::Error;
@@ -39,6 +40,13 @@ pub enum Incoming {
     Replace {
         /// All objects of the list.
         objects: Vec<Rc<Object>>,
+        /// The list's version.
+        version: Version,
+    },
+    /// The same, told by what it changes of what is held at this moment.
+    Differences {
+        /// By key order.
+        differences: Vec<Difference>,
         /// The list's version.
         version: Version,
     },

@@ -89,6 +89,11 @@ fn growth(message: &Incoming, store: &Store, first_list: bool) -> usize {
         Incoming::Replace { objects, .. } => {
             objects.iter().map(each).sum::<usize>().saturating_sub(store.bytes() + store.len() * ATTENDANTS)
         }
+        Incoming::Differences { differences, .. } => {
+            let (new, gone) =
+                (differences.iter().filter_map(|one| one.after.as_ref()), differences.iter().filter_map(|one| one.before.as_ref()));
+            new.map(each).sum::<usize>().saturating_sub(gone.map(each).sum())
+        }
         Incoming::Change { kind: ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted, object, .. } => each(object),
         _ => 0,
     }

@@ -2,6 +2,7 @@
 
 pub mod cacher;
 pub mod checker;
+mod comparison;
 mod content;
 pub mod freshness;
 pub mod get;

@@ -9,6 +9,7 @@ use futures::{FutureExt, StreamExt};
 
 use crate::cache::cacher::{Cacher, signal};
 use crate::cache::checker;
+use crate::cache::comparison::{Comparison, is_ordered};
 use crate::cache::freshness::Reads;
 use crate::cache::incoming::{ChangeKind, INCOMING_CAPACITY, Incoming};
 use crate::cache::index::{IndexSpec, Indexes};
@@ -41,6 +42,8 @@ const REST_BATCHES: usize = 8;
 /// Objects that views are asked about between two looks at the clock, and so many times at most in one slice.
 const BUILD_BATCH: usize = 64;
 const BUILD_BATCHES: usize = 64;
+/// Objects that a list is compared by between two looks at the clock.
+const COMPARE_BATCH: usize = 256;
 /// How long whoever waits for the first list also waits for its watch.
 const OPENING_MS: Millis = 1000;
 /// The most that slow watchers may cost everybody at once.
@@ -147,10 +150,28 @@ impl Resource {
         *self.index_hook.borrow_mut() = Some(Rc::new(hook));
     }
 
+    /// A list is compared with what is held in slices, and only what differs is left for the step that applies it. Nothing else is applied
+    /// meanwhile.
+    async fn compared(self: &Rc<Self>, message: Incoming, slice: &Slice) -> Incoming {
+        let (objects, version) = match message {
+            Incoming::Replace { objects, version } if is_ordered(&objects) => (objects, version),
+            other => return other,
+        };
+        let mut comparison = Comparison::new(objects, version);
+        while comparison.go_on(self.cacher.borrow().store(), COMPARE_BATCH) {
+            if slice.worked(self.runtime.now()) {
+                self.flush();
+                slice.rest(&*self.runtime).await;
+            }
+        }
+        comparison.end()
+    }
+
     fn compute_index_values(&self, message: &Incoming) {
         let Some(hook) = self.index_hook.borrow().clone() else { return };
         let arrived = match message {
             Incoming::Page { objects, .. } | Incoming::Replace { objects, .. } => objects.as_slice(),
+            Incoming::Differences { differences, .. } => &differences.iter().filter_map(|one| one.after.clone()).collect::<Vec<_>>(),
             Incoming::Change { kind: ChangeKind::Added | ChangeKind::Modified, object, .. } => std::slice::from_ref(object),
             _ => return,
         };
@@ -208,6 +229,10 @@ impl Resource {
                 {
                     // The host has none left. What the next list would take is not there either.
                     return self.starve(&error.clone());
+                }
+                message = self.compared(message, &slice).await;
+                if matches!(message, Incoming::Differences { .. }) {
+                    now = self.runtime.now();
                 }
                 self.compute_index_values(&message);
                 if let Err(error) = self.make_room(&message) {

@@ -99,7 +99,7 @@ impl Store {
     }
 
     /// The objects behind a key, in key order.
-    pub fn behind(&self, key: &str) -> impl Iterator<Item = &Rc<Object>> {
+    pub fn behind<'s>(&'s self, key: &str) -> impl Iterator<Item = &'s Rc<Object>> + use<'s> {
         self.objects.range::<str, _>((Bound::Excluded(key), Bound::Unbounded)).map(|(_, object)| object)
     }
 
@@ -207,7 +207,25 @@ impl Store {
         }
         differences.extend(held.map(|(_, gone)| Difference { before: Some(gone), after: None }));
         self.objects = next;
-        for difference in &differences {
+        self.hold(&differences);
+        differences
+    }
+
+    /// Makes what is held differ in this way.
+    pub fn apply(&mut self, differences: &[Difference]) {
+        for Difference { before, after } in differences {
+            match (before, after) {
+                (_, Some(after)) => _ = self.objects.insert(after.key().clone(), after.clone()),
+                (Some(before), None) => _ = self.objects.remove(before.key()),
+                (None, None) => {}
+            }
+        }
+        self.hold(differences);
+    }
+
+    /// Counts and indexes what has come, and no longer what has gone.
+    fn hold(&mut self, differences: &[Difference]) {
+        for difference in differences {
             self.let_go(difference.before.as_ref());
             if let Some(after) = &difference.after {
                 after.held_by(Holder::Store);
@@ -215,7 +233,6 @@ impl Store {
             }
             self.indexes.change(difference.before.as_ref(), difference.after.as_ref());
         }
-        differences
     }
 }
 

@@ -112,6 +112,7 @@ impl Replay {
                 self.doubtful.extend(self.quarantined.iter().cloned());
                 Said::Quarantine(all.iter().map(|entry| entry.key.to_string()).collect())
             }
+            Incoming::Differences { .. } => unreachable!("a reflector knows nothing of what is held"),
             Incoming::Connection(connection) => Said::Connection(connection),
         };
         self.said.push((now, said));

@@ -1,0 +1,101 @@
+//! What a whole list changes of what is held: found out some objects at a time, so that the one step that applies it has the differences alone
+//! to do.
+
+use std::rc::Rc;
+use std::vec::IntoIter;
+
+use crate::cache::incoming::Incoming;
+use crate::cache::store::{Difference, Store};
+use crate::key::Key;
+use crate::object::Object;
+use crate::version::Version;
+
+/// A list in the order of its keys, as servers send them, walked side by side with a store that stands still meanwhile.
+pub(super) struct Comparison {
+    objects: IntoIter<Rc<Object>>,
+    /// The key of the last object that was compared.
+    last: Option<Key>,
+    differences: Vec<Difference>,
+    version: Version,
+}
+
+impl Comparison {
+    /// Objects whose keys grow from each to the next, see [`is_ordered`].
+    pub(super) fn new(objects: Vec<Rc<Object>>, version: Version) -> Self {
+        Self { objects: objects.into_iter(), last: None, differences: Vec::new(), version }
+    }
+
+    /// Compares so many objects more; whether some are left. One that is held at the same version goes, and what is held stays.
+    pub(super) fn go_on(&mut self, store: &Store, most: usize) -> bool {
+        let mut held = store.behind(self.last.as_deref().unwrap_or("")).peekable();
+        let mut last = None;
+        for object in self.objects.by_ref().take(most) {
+            while let Some(gone) = held.next_if(|held| held.key() < object.key()) {
+                self.differences.push(Difference { before: Some(gone.clone()), after: None });
+            }
+            last = Some(object.key().clone());
+            let before = held.next_if(|held| held.key() == object.key()).cloned();
+            if before.as_ref().is_none_or(|before| before.version() != object.version()) {
+                self.differences.push(Difference { before, after: Some(object) });
+            }
+        }
+        if last.is_some() {
+            self.last = last;
+            return true;
+        }
+        self.differences.extend(held.map(|gone| Difference { before: Some(gone.clone()), after: None }));
+        false
+    }
+
+    /// What came of it, to be applied before anything else is.
+    pub(super) fn end(self) -> Incoming {
+        Incoming::Differences { differences: self.differences, version: self.version }
+    }
+}
+
+/// Whether the keys of these objects grow from each to the next.
+pub(super) fn is_ordered(objects: &[Rc<Object>]) -> bool {
+    objects.windows(2).all(|pair| pair[0].key() < pair[1].key())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::object;
+
+    fn list(random: &mut fastrand::Rng) -> Vec<Rc<Object>> {
+        (0..60).filter_map(|i| (random.u8(0..3) > 0).then(|| object(&format!("a/{i:02}"), random.u64(1..3)))).collect()
+    }
+
+    fn told(differences: &[Difference]) -> Vec<String> {
+        differences.iter().map(|one| format!("{:?} {:?}", one.before, one.after)).collect()
+    }
+
+    fn all(store: &Store) -> Vec<String> {
+        store.iter().map(|object| format!("{object:?}")).collect()
+    }
+
+    #[test]
+    fn it_finds_and_leaves_what_a_replacement_at_once_does() {
+        let mut random = fastrand::Rng::with_seed(11);
+        for round in 0..300 {
+            let (held, next) = (list(&mut random), list(&mut random));
+            let (mut at_once, mut by_steps) = (Store::new(), Store::new());
+            held.iter().for_each(|object| _ = (at_once.upsert(object.clone()), by_steps.upsert(object.clone())));
+            let mut comparison = Comparison::new(next.clone(), Version::from(9));
+            while comparison.go_on(&by_steps, random.usize(1..20)) {}
+            let Incoming::Differences { differences, .. } = comparison.end() else { unreachable!() };
+            by_steps.apply(&differences);
+            assert_eq!(told(&at_once.replace(next)), told(&differences), "round {round}");
+            assert_eq!(all(&at_once), all(&by_steps));
+            assert_eq!(by_steps.bytes(), by_steps.iter().map(|object| object.size()).sum::<usize>());
+        }
+    }
+
+    #[test]
+    fn keys_that_stand_twice_or_come_late_are_no_order() {
+        let of = |keys: &[&str]| keys.iter().map(|key| object(key, 1)).collect::<Vec<_>>();
+        assert!(is_ordered(&of(&["a/x", "a/y", "b/a"])) && is_ordered(&[]));
+        assert!(!is_ordered(&of(&["a/x", "a/x"])) && !is_ordered(&of(&["a/y", "a/x"])));
+    }
+}
