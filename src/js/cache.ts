@@ -182,7 +182,6 @@ class CacheImpl extends SafeTarget implements ResourceHost {
 }
 
 printable(CacheImpl.prototype, "WatchCache", (cache) => ({ resources: cache.named() }));
-bindMethods(CacheImpl.prototype);
 printable(ResourceImpl.prototype, "Resource", (resource) => {
   const { name, status, resourceVersion } = resource;
   const error = status.error !== undefined ? { error: String(status.error) } : {};
@@ -192,6 +191,7 @@ printable(ResourceImpl.prototype, "Resource", (resource) => {
 disposable(CacheImpl.prototype, async function (this: CacheImpl) {
   await this.close();
 });
+bindMethods(CacheImpl.prototype);
 
 function open(module: RawModule, settings: Settings, target: Target, delivery: Delivery, memory: RawMemory): RawResource {
   // The core takes what it knows of these.

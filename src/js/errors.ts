@@ -18,7 +18,7 @@ import type { AbortSignalLike, Status } from "./types.js";
  * - `overflow`: a reader is too slow for its buffer. Read faster, raise `bufferSize`, or choose another `onOverflow`.
  * - `unavailable`: the server or the resource cannot answer now, as while it is paused. Try again later, or `resume()`.
  * - `out-of-memory`: what would be held is more than `memory.maxBytes`. Hold less, or raise it, then `resume()`.
- * - `closed`: the cache, the resource or the informer was closed. Make a new one.
+ * - `closed`: the cache, the resource, the informer or the view was closed. Make a new one.
  * - `internal`: a defect of this package. Please report it.
  */
 export type WatchCacheErrorCode =

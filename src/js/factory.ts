@@ -1,3 +1,4 @@
+import { bindable, bindMethods } from "./bound.js";
 import { closedError } from "./errors.js";
 import { InformerImpl } from "./informer.js";
 import { cache as isCache, FACTORY, read } from "./options.js";
@@ -30,6 +31,7 @@ class Factory implements InformerFactory {
   #shut = false;
 
   constructor(cache: WatchCache, options: InformerFactoryOptions) {
+    bindable(this);
     this.#cache = cache;
     this.#options = options;
   }
@@ -79,3 +81,5 @@ class Factory implements InformerFactory {
     return { namespace, labelSelector, fieldSelector, ...(typeof spec === "string" ? fromText(spec) : spec) };
   }
 }
+
+bindMethods(Factory.prototype);

@@ -1,4 +1,4 @@
-import { bindMethods } from "./bound.js";
+import { bindable, bindMethods, self } from "./bound.js";
 import { closedError, toError, WatchCacheError } from "./errors.js";
 import { printable } from "./inspect.js";
 import type { Notifier } from "./notifier.js";
@@ -70,6 +70,7 @@ class Informer<T> implements Shape<T, Mutable> {
   #release: (() => void) | undefined;
 
   constructor(host: InformerHost, options: InformerOptions<T, Mutable>) {
+    bindable(this);
     this.#host = host;
     this.#options = options;
     for (const [name, by] of Object.entries(options.indexers ?? {})) this.#indexers.set(name, by);
@@ -241,7 +242,7 @@ class Informer<T> implements Shape<T, Mutable> {
 
   async removeEventHandler(registration: HandlerRegistration): Promise<void> {
     if (!(registration instanceof RegistrationImpl)) throw invalid("a registration is what addEventHandler returned");
-    if (this.#registrations.has(registration)) await registration.remove();
+    if (this.#registrations.has(self(registration))) await registration.remove();
   }
 
   // ---------------------------------------------------------------------------------------- indexes

@@ -1,4 +1,4 @@
-import { bindMethods } from "./bound.js";
+import { bindable, bindMethods } from "./bound.js";
 import { isPromise } from "./delivery.js";
 import { closedError, WatchCacheError } from "./errors.js";
 import { Judge } from "./judge.js";
@@ -80,6 +80,7 @@ class HandlerRegistration<T> implements Shape {
     handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>,
     options: HandlerOptions<T, Mutable>,
   ) {
+    bindable(this);
     const { filter, timeSlice, ...raw } = options;
     this.#host = host;
     this.#handler = handler;

@@ -19,6 +19,7 @@ export interface ViewHost {
   /** In milliseconds. */
   readonly linger: number;
   readonly status: ResourceStatus;
+  readonly hasSynced: boolean;
   /** The core's half; with `open` it is opened where that can be, without a stream. */
   session(open: boolean): ViewSession | undefined;
   /** A use that lasts, with a stream. */
@@ -81,7 +82,6 @@ export class SharedView implements Ticking {
   readonly #spec: RawViewSpec;
   readonly #where: ((object: any) => boolean) | undefined;
   readonly #handles = new Set<ViewImpl<any>>();
-  #told: ViewImpl<any>[] = [];
   #session: ViewSession | undefined;
   /** The last session that was asked for it. */
   #asked: ViewSession | undefined;
@@ -104,6 +104,8 @@ export class SharedView implements Ticking {
     this.#host = host;
     this.#spec = spec;
     this.#where = where;
+    // What ended the resource before this was there is told by nobody any more.
+    this.#take(false);
   }
 
   get session(): ViewSession | undefined {
@@ -173,18 +175,11 @@ export class SharedView implements Ticking {
     this.#host.ticker.add(this);
   }
 
-  pull(): boolean {
+  pull(): (() => void)[] {
     let synced = this.#sync();
     if (this.#where !== undefined && this.#decide(this.#where)) synced = this.#sync() || synced;
     this.#take(synced);
-    this.#told = [...this.#handles].filter((handle) => handle.isSubscribed && handle.renew());
-    return this.#told.length > 0;
-  }
-
-  tell(): void {
-    const told = this.#told;
-    this.#told = [];
-    for (const handle of told) handle.tell();
+    return [...this.#handles].flatMap((handle) => handle.pull());
   }
 
   #sync(): boolean {
@@ -196,11 +191,15 @@ export class SharedView implements Ticking {
     const { raw } = this.#session ?? {};
     if (raw !== undefined && synced) {
       const id = this.id!;
-      this.total = raw.viewTotal(id);
-      this.loaded = raw.viewLoaded(id);
-      if (this.#spec.groupBy !== undefined) this.counts = sameOrNew(this.counts, raw.viewCounts(id));
-      const refusal = raw.viewError(id);
-      this.#refused = refusal && toError(refusal, this.#host.name);
+      try {
+        this.total = raw.viewTotal(id);
+        this.loaded = raw.viewLoaded(id);
+        if (this.#spec.groupBy !== undefined) this.counts = sameOrNew(this.counts, raw.viewCounts(id));
+        const refusal = raw.viewError(id);
+        this.#refused = refusal && toError(refusal, this.#host.name);
+      } catch (error) {
+        this.#refused = toError(error, this.#host.name);
+      }
       this.state++;
     }
     const { phase, stale, error } = this.#host.status as ResourceStatus & { error?: WatchCacheError };

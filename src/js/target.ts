@@ -1,3 +1,4 @@
+import { bindable } from "./bound.js";
 import { isPromise } from "./delivery.js";
 
 /**
@@ -7,6 +8,11 @@ import { isPromise } from "./delivery.js";
  * one that is added twice, and of one that removes itself.
  */
 export abstract class SafeTarget extends EventTarget {
+  constructor() {
+    super();
+    bindable(this);
+  }
+
   override addEventListener(
     type: string,
     listener: EventListenerOrEventListenerObject | null,

@@ -1,9 +1,7 @@
 /** What a ticker calls when its time has come. */
 export interface Ticking {
-  /** Takes in what has changed; whether somebody is to be told. Tells nobody yet. */
-  pull(): boolean;
-  /** Tells them. */
-  tell(): void;
+  /** Takes in what has changed. Who is to be told is called later, once, however many say so. */
+  pull(): Iterable<() => void>;
 }
 
 /** An animation frame that has not come after this many milliseconds will not come soon: the page is hidden, or its thread is busy. */
@@ -53,16 +51,16 @@ export class Ticker {
     this.#soon = false;
     const views = this.#changed;
     this.#changed = new Set();
-    const told = [...views].filter((view) => this.#try(() => view.pull()));
-    for (const view of told) this.#try(() => view.tell());
+    const told = new Set<() => void>();
+    for (const view of views) this.#try(() => [...view.pull()].forEach((tell) => told.add(tell)));
+    for (const tell of told) this.#try(tell);
   }
 
-  #try<V>(call: () => V): V | undefined {
+  #try(call: () => void): void {
     try {
-      return call();
+      call();
     } catch (error) {
       this.#report(error);
-      return undefined;
     }
   }
 }

@@ -98,7 +98,8 @@ export interface View<R, Access = Immutable> {
   /**
    * The keys of all rows, in order, not of the window's alone: for "select all" and exports. Waits until the view is loaded.
    *
-   * @throws {WatchCacheError} the snapshot's `error`.
+   * @throws {WatchCacheError} the snapshot's `error`; `closed` when the view is closed meanwhile; `unavailable` while the resource is paused
+   *   and nothing of it is held.
    */
   keys(): Promise<readonly string[]>;
   /** Moves this handle's window. Subscribers hear of the new rows in the next microtask. @throws {WatchCacheError} `invalid`. */

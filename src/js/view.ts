@@ -1,5 +1,5 @@
-import { bindMethods } from "./bound.js";
-import { toError } from "./errors.js";
+import { bindable, bindMethods } from "./bound.js";
+import { pausedError, toError, WatchCacheError } from "./errors.js";
 import { printable } from "./inspect.js";
 import type { ObjectTable } from "./objects.js";
 import { checkSubscription, checkWindow, text } from "./options.js";
@@ -40,8 +40,10 @@ class View<T> implements Shape<T, Mutable> {
   readonly #spec: RawViewSpec;
   readonly #where: ((object: T) => boolean) | undefined;
   #window: ViewWindow;
-  /** Each with what forgets its signal. */
-  readonly #subscriptions = new Map<{ onChange: () => void }, () => void>();
+  /** What tells each, with what ends it. */
+  readonly #subscriptions = new Map<() => void, () => void>();
+  /** Those of `keys` that wait: they look again after each flush, and end with an error. */
+  readonly #waiting = new Set<(end?: WatchCacheError) => void>();
   /** While somebody reads or subscribes. */
   #shared: SharedView | undefined;
   #range: { readonly raw: RawResource; readonly id: number } | undefined;
@@ -58,6 +60,7 @@ class View<T> implements Shape<T, Mutable> {
   lastUse = 0;
 
   constructor(host: ViewHost, views: SharedViews, spec: ViewSpec<T, Mutable>) {
+    bindable(this);
     this.#host = host;
     this.#views = views;
     const { where, window, namespaces, orderBy, labelSelector, fieldSelector, groupBy } = spec;
@@ -79,10 +82,12 @@ class View<T> implements Shape<T, Mutable> {
   subscribe(onChange: () => void, options?: WriteOptions): () => void {
     const { signal } = checkSubscription(onChange, options);
     if (signal?.aborted) return () => {};
-    const subscription = { onChange };
+    const tell = () => {
+      if (this.#subscriptions.has(tell)) onChange();
+    };
     const end = () => {
       signal?.removeEventListener("abort", end);
-      if (!this.#subscriptions.delete(subscription) || this.#subscriptions.size > 0) return;
+      if (!this.#subscriptions.delete(tell) || this.#subscriptions.size > 0) return;
       this.lastUse = Date.now();
       this.#use?.();
       this.#use = undefined;
@@ -92,7 +97,7 @@ class View<T> implements Shape<T, Mutable> {
     // Up to date before it is there: from now on the snapshot changes only with a call.
     if (!this.isSubscribed) this.#claim(true);
     signal?.addEventListener("abort", end, { once: true });
-    this.#subscriptions.set(subscription, end);
+    this.#subscriptions.set(tell, end);
     return end;
   }
 
@@ -122,24 +127,36 @@ class View<T> implements Shape<T, Mutable> {
     const { keys, offset } = this.getSnapshot();
     const shared = this.#shared;
     // Of the state of the snapshot, where the core still has that.
-    if (shared?.session !== undefined && shared.loaded && this.#state === shared.state)
-      return shared.session.raw.viewIndexOf(shared.id!, key);
+    if (shared?.session !== undefined && shared.loaded && this.#state === shared.state) {
+      try {
+        return shared.session.raw.viewIndexOf(shared.id!, key);
+      } catch {
+        // Poisoned: what is shown is left.
+      }
+    }
     const at = keys.indexOf(key);
     return at < 0 ? at : offset + at;
   }
 
   keys(): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
-      const look = () => {
-        const { loaded, error } = this.getSnapshot();
-        const { session, id } = this.#shared ?? {};
-        if (error !== undefined) reject(error);
-        else if (loaded && session !== undefined) resolve(Object.freeze(session.raw.viewKeys(id!)));
-        else return false;
-        queueMicrotask(() => end());
-        return true;
+      const off = this.subscribe(() => {});
+      const look = (end?: WatchCacheError) => {
+        const { session, id, loaded, error = end } = this.#shared!;
+        const host = this.#host;
+        try {
+          if (error !== undefined) throw error;
+          if (session !== undefined && loaded) resolve(Object.freeze(session.raw.viewKeys(id!)));
+          // As a list does.
+          else if (host.status.phase === "paused" && !host.hasSynced) throw pausedError(host.name);
+          else return;
+        } catch (thrown) {
+          reject(toError(thrown, host.name));
+        }
+        this.#waiting.delete(look);
+        off();
       };
-      const end = this.subscribe(look);
+      this.#waiting.add(look);
       look();
     });
   }
@@ -150,19 +167,23 @@ class View<T> implements Shape<T, Mutable> {
     this.#window = { offset, limit };
     const { raw, id } = this.#range ?? {};
     if (raw === undefined) return;
-    this.#call(() => raw.viewMove(id!, offset, limit));
+    try {
+      raw.viewMove(id!, offset, limit);
+    } catch {
+      // Poisoned: of that the snapshot tells.
+    }
     // Readers without a subscription see it then, too: one snapshot for everybody.
     this.#host.ticker.soon({
       pull: () => {
         this.#state = undefined;
-        const shared = this.#shared;
-        return shared !== undefined && this.isSubscribed && this.renew();
+        return this.pull();
       },
-      tell: () => this.tell(),
     });
   }
 
   close(): void {
+    const { name } = this.#host;
+    for (const look of [...this.#waiting]) look(new WatchCacheError("closed", `a view of ${name} was closed`, { resource: name }));
     for (const end of [...this.#subscriptions.values()]) end();
     this.release();
   }
@@ -189,19 +210,29 @@ class View<T> implements Shape<T, Mutable> {
     this.#state = undefined;
   }
 
-  /** Makes the snapshot anew; whether it is another. */
-  renew(): boolean {
+  /** Takes in the last state of its shared view; who is to hear of it. */
+  pull(): (() => void)[] {
+    return [...(this.isSubscribed && this.#renew() ? this.#subscriptions.keys() : []), ...this.#waiting];
+  }
+
+  /** Makes the snapshot anew; whether it is another. Never throws. */
+  #renew(): boolean {
     const shared = this.#shared!;
     if (this.#state === shared.state) return false;
     const old = this.#snapshot;
     let { rows, keys, offset, total, counts } = old;
-    const { session, loaded, stale, error } = shared;
+    const { session, loaded, stale } = shared;
+    let { error } = shared;
     // Rows that were whole stay until others are.
     if (session !== undefined && (loaded || !this.#final)) {
-      [rows, keys] = this.#call(() => this.#pullRows(session.raw, session.objects));
-      ({ offset } = this.#window);
-      ({ total, counts } = shared);
-      this.#final = loaded;
+      try {
+        [rows, keys] = this.#pullRows(session.raw, session.objects);
+        ({ offset } = this.#window);
+        ({ total, counts } = shared);
+        this.#final = loaded;
+      } catch (thrown) {
+        error ??= toError(thrown, this.#host.name);
+      }
     }
     this.#state = shared.state;
     const kept = session === undefined && rows.length > 0;
@@ -221,18 +252,6 @@ class View<T> implements Shape<T, Mutable> {
     return true;
   }
 
-  tell(): void {
-    // A copy: whoever subscribes in a callback hears of the next change.
-    for (const subscription of [...this.#subscriptions.keys()]) {
-      if (!this.#subscriptions.has(subscription)) continue;
-      try {
-        subscription.onChange();
-      } catch (error) {
-        this.#host.report(error);
-      }
-    }
-  }
-
   // ---------------------------------------------------------------------------------------- reading
 
   /** A read without subscribers brings the snapshot up to the last flush; with them, the flush has done so. */
@@ -250,7 +269,7 @@ class View<T> implements Shape<T, Mutable> {
     this.lastUse = Date.now();
     this.#shared ??= this.#views.join(this, this.#spec, this.#where);
     this.#views.attach(this.#shared, session);
-    this.renew();
+    this.#renew();
   }
 
   #pullRows(raw: RawResource, objects: ObjectTable): [rows: readonly T[], keys: readonly string[]] {
@@ -272,11 +291,12 @@ class View<T> implements Shape<T, Mutable> {
         places.push(i);
       }
     }
+    const others = places.map((i) => ids[i]!);
+    const [taken, names] = others.length === 0 ? [[], []] : [objects.takeAll(others) as T[], raw.keysOf(Float64Array.from(others))];
+    // Whatever throws does so before: ids are always those of the rows.
     this.#ids = ids;
     this.#objects = objects;
     if (places.length === 0 && ids.length === oldRows.length) return [oldRows, oldKeys];
-    const others = places.map((i) => ids[i]!);
-    const [taken, names] = [objects.takeAll(others) as T[], raw.keysOf(Float64Array.from(others))];
     const keys = oldKeys.slice(0, ids.length);
     places.forEach((i, at) => {
       rows[i] = taken[at]!;
@@ -296,13 +316,6 @@ class View<T> implements Shape<T, Mutable> {
     }
   }
 
-  #call<V>(call: () => V): V {
-    try {
-      return call();
-    } catch (error) {
-      throw toError(error, this.#host.name);
-    }
-  }
 }
 
 bindMethods(View.prototype);

@@ -1,4 +1,4 @@
-import { bindMethods } from "./bound.js";
+import { bindable, bindMethods } from "./bound.js";
 import { printable } from "./inspect.js";
 import type { Mutable, WatchEnd, WatchEvent, Watcher as Shape } from "./types.js";
 import { disposable, type WatcherImpl } from "./watcher.js";
@@ -16,6 +16,7 @@ class Watcher<T> implements Shape<T, Mutable> {
   declare [Symbol.asyncDispose]: () => Promise<void>;
 
   constructor(watcher: WatcherImpl<T>) {
+    bindable(this);
     this.ended = watcher.ended;
     this.#watcher = watcher;
     dropped.register(this, watcher, watcher);
@@ -66,11 +67,10 @@ class Watcher<T> implements Shape<T, Mutable> {
   }
 }
 
-bindMethods(Watcher.prototype);
-
 disposable(Watcher.prototype, async function (this: Watcher<unknown>) {
   this.stop();
 });
+bindMethods(Watcher.prototype);
 
 // Chromium's console shows the name of the class.
 export { Watcher as WatcherHandle };
