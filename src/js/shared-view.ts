@@ -203,8 +203,8 @@ export class SharedView implements Ticking {
       this.state++;
     }
     const { phase, stale, error } = this.#host.status as ResourceStatus & { error?: WatchCacheError };
-    const stopped = phase === "failed" || phase === "needs-auth" || phase === "closed" ? error : undefined;
-    const why = this.#refused ?? stopped ?? (phase === "closed" ? closedError(this.#host.name) : undefined);
+    const stopped = phase === "failed" || phase === "needs-auth" ? error : undefined;
+    const why = phase === "closed" ? closedError(this.#host.name) : (this.#refused ?? stopped);
     if (stale === this.stale && why?.code === this.error?.code && why?.message === this.error?.message) return;
     this.stale = stale;
     this.error = why;

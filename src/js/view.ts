@@ -51,6 +51,8 @@ class View<T> implements Shape<T, Mutable> {
   #use: (() => void) | undefined;
   /** The state of the shared view that the snapshot was made of; `undefined` after the window has moved. */
   #state: number | undefined;
+  /** The window has moved since the last flush. */
+  #moved = false;
   /** The rows' ids, and whose they are. */
   #ids: Float64Array = NO_IDS;
   #objects: ObjectTable | undefined;
@@ -172,13 +174,9 @@ class View<T> implements Shape<T, Mutable> {
     } catch {
       // Poisoned: of that the snapshot tells.
     }
-    // Readers without a subscription see it then, too: one snapshot for everybody.
-    this.#host.ticker.soon({
-      pull: () => {
-        this.#state = undefined;
-        return this.pull();
-      },
-    });
+    // With all that its shared view takes in then. Readers without a subscription see it then, too: one snapshot for everybody.
+    this.#moved = true;
+    this.#host.ticker.soon(this.#shared!);
   }
 
   close(): void {
@@ -212,6 +210,8 @@ class View<T> implements Shape<T, Mutable> {
 
   /** Takes in the last state of its shared view; who is to hear of it. */
   pull(): (() => void)[] {
+    if (this.#moved) this.#state = undefined;
+    this.#moved = false;
     return [...(this.isSubscribed && this.#renew() ? this.#subscriptions.keys() : []), ...this.#waiting];
   }
 
