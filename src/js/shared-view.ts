@@ -5,6 +5,7 @@ import type { RawResource, RawViewSpec } from "./raw.js";
 import type { Ticker, Ticking } from "./ticker.js";
 import type { ResourceStatus } from "./types.js";
 import type { ViewImpl } from "./view.js";
+import { now } from "./wake.js";
 
 /** The core's half of a resource, as views use it. */
 export interface ViewSession {
@@ -334,7 +335,7 @@ export class SharedViews {
     this.#timer = setTimeout(
       () => {
         this.#timer = undefined;
-        const until = Date.now() - this.#host.linger;
+        const until = now() - this.#host.linger;
         let next = Infinity;
         for (const handle of [...this.#claims]) {
           if (handle.isSubscribed) continue;

@@ -1,3 +1,5 @@
+import { now } from "./wake.js";
+
 /** After its stream was closed for want of users, a resource keeps its objects this much longer. */
 const KEEP_MS = 300_000;
 
@@ -35,7 +37,7 @@ export class Usage {
 
   /** A use that is over at once, such as a read. */
   touch(): void {
-    this.#lastUse = Date.now();
+    this.#lastUse = now();
     // The timer of an idle resource is the long one.
     if (this.#isIdle) this.stop();
     this.#isIdle = false;
@@ -57,8 +59,8 @@ export class Usage {
   #check(): void {
     this.#timer = undefined;
     if (this.#users > 0) return;
-    // Clocks, not ticks: timers of hidden and slept pages are late, and reads since have only noted their time.
-    const unused = Date.now() - this.#lastUse;
+    // Time, not ticks: timers of hidden and slept pages are late, and reads since have only noted theirs.
+    const unused = now() - this.#lastUse;
     if (!this.#isIdle) {
       if (unused < this.#linger) return this.#arm(this.#linger - unused);
       this.#isIdle = true;

@@ -7,6 +7,7 @@ import type { RawResource, RawViewSpec } from "./raw.js";
 import { NO_COUNTS, type SharedView, type SharedViews, type ViewHost } from "./shared-view.js";
 import { selector } from "./spec.js";
 import type { Mutable, View as Shape, ViewSnapshot, ViewSpec, ViewWindow, WriteOptions } from "./types.js";
+import { now } from "./wake.js";
 
 const NOTHING: ViewSnapshot<never, Mutable> = Object.freeze({
   rows: Object.freeze([]),
@@ -58,7 +59,7 @@ class View<T> implements Shape<T, Mutable> {
   #objects: ObjectTable | undefined;
   /** Whether the rows were loaded once. From then on they stay until others are. */
   #final = false;
-  /** When it was read or lost its last subscriber, in milliseconds since 1970. */
+  /** When it was read or lost its last subscriber, as `now` tells. */
   lastUse = 0;
 
   constructor(host: ViewHost, views: SharedViews, spec: ViewSpec<T, Mutable>) {
@@ -90,7 +91,7 @@ class View<T> implements Shape<T, Mutable> {
     const end = () => {
       signal?.removeEventListener("abort", end);
       if (!this.#subscriptions.delete(tell) || this.#subscriptions.size > 0) return;
-      this.lastUse = Date.now();
+      this.lastUse = now();
       this.#use?.();
       this.#use = undefined;
       this.#views.left();
@@ -258,7 +259,7 @@ class View<T> implements Shape<T, Mutable> {
   #read(): void {
     const opens = !isServer();
     if (opens) this.#host.touch();
-    this.lastUse = Date.now();
+    this.lastUse = now();
     if (!this.isSubscribed) this.#claim(opens);
   }
 
@@ -266,7 +267,7 @@ class View<T> implements Shape<T, Mutable> {
   #claim(opens: boolean): void {
     const session = this.#host.session(opens);
     if (session === undefined && !opens) return;
-    this.lastUse = Date.now();
+    this.lastUse = now();
     this.#shared ??= this.#views.join(this, this.#spec, this.#where);
     this.#views.attach(this.#shared, session);
     this.#renew();
@@ -315,7 +316,6 @@ class View<T> implements Shape<T, Mutable> {
       // Closed or poisoned: it is gone.
     }
   }
-
 }
 
 bindMethods(View.prototype);

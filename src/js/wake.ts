@@ -16,16 +16,25 @@ const DRIFT_MS = 5_000;
 
 const sleepers = new Set<Sleeper>();
 let slept = 0;
+/** What the sleepers know of. */
+let told = 0;
 let [wall, steady] = [Date.now(), performance.now()];
 
-/** Compares the clocks, and wakes everybody if they have gone apart. */
-function look(): void {
+/** Milliseconds that only go forward, sleep included: what somebody sets the clock to is no time that has passed. */
+export function now(): number {
   const [nextWall, nextSteady] = [Date.now(), performance.now()];
   const gap = nextWall - wall - (nextSteady - steady);
   [wall, steady] = [nextWall, nextSteady];
   // A clock that is set back has not slept.
-  if (gap < DRIFT_MS) return;
-  slept += gap;
+  if (gap >= DRIFT_MS) slept += gap;
+  return nextSteady + slept;
+}
+
+/** Wakes everybody if the clocks have gone apart. */
+function look(): void {
+  now();
+  if (slept === told) return;
+  told = slept;
   for (const sleeper of [...sleepers]) sleeper.wake(slept);
 }
 

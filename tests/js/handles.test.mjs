@@ -12,7 +12,10 @@ import { open } from "./lib/package.mjs";
 import { pod, Upstream } from "./lib/upstream.mjs";
 
 /** What the host's own types give. */
-const HOST = { HostEventTarget: ["addEventListener", "removeEventListener", "dispatchEvent"], HostAsyncDisposable: ["[Symbol.asyncDispose]"] };
+const HOST = {
+  HostEventTarget: ["addEventListener", "removeEventListener", "dispatchEvent"],
+  HostAsyncDisposable: ["[Symbol.asyncDispose]"],
+};
 
 /** The members of an interface of the package, and of what it extends. */
 function membersOf(file, name) {

@@ -3,6 +3,7 @@ import { mock, test } from "node:test";
 
 import { openCache } from "../../dist/cache.js";
 import { WatchCacheError } from "../../dist/errors.js";
+import { turned } from "./lib/clock.mjs";
 import { openModel, settle } from "./lib/open.mjs";
 import { ModelModule, pod, rawError } from "./lib/model.mjs";
 
@@ -71,8 +72,7 @@ test("a WebAssembly that cannot be loaded now is a connection that fails: who wa
 });
 
 test("nobody who uses it: the WebAssembly is wanted no longer, and what was closed rejects", async (t) => {
-  t.after(() => mock.timers.reset());
-  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000_000 });
+  t.after(turned());
   const { resource, runtime, cache } = await openModel({ ready: false, options: { linger: 5_000 } });
   const error = new WatchCacheError("network", "no answer", { retryable: true });
   resource.peek("a/x");
@@ -143,8 +143,7 @@ test("equal specs share one resource; other namespaces, selectors and sources do
 });
 
 test("a stream outlives its last user by the linger, then the rows stay for a while", async (t) => {
-  t.after(() => mock.timers.reset());
-  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000_000 });
+  t.after(turned());
   const { resource, model, models } = await openModel({ objects: [pod("a/x", 1)], options: { linger: 5_000 } });
   const watcher = resource.watch();
   const view = resource.view();

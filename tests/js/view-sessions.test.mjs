@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { WatchCacheError } from "watchcache";
 
+import { turned } from "./lib/clock.mjs";
 import { compare } from "./lib/model-views.mjs";
 import { pod, rawError } from "./lib/model.mjs";
 import { openModel, settle } from "./lib/open.mjs";
@@ -272,7 +273,10 @@ class Session {
       subscription.flush = this.flush;
       const snapshot = handle.view.getSnapshot();
       const { last } = subscription;
-      assert.ok(Object.keys({ ...last, ...snapshot }).some((part) => snapshot[part] !== last[part]), "nothing is new");
+      assert.ok(
+        Object.keys({ ...last, ...snapshot }).some((part) => snapshot[part] !== last[part]),
+        "nothing is new",
+      );
       this.valid(handle, snapshot, last, subscription.opens);
       Object.assign(subscription, { last: snapshot, opens: this.opens });
       this.oneState();
@@ -302,7 +306,8 @@ class Session {
   /** Nothing is shown that was not told. */
   unchanged() {
     if (this.failure !== undefined) throw this.failure;
-    for (const { handle, last } of this.subscriptions) assert.equal(handle.view.getSnapshot(), last, "another snapshot, and nobody was told");
+    for (const { handle, last } of this.subscriptions)
+      assert.equal(handle.view.getSnapshot(), last, "another snapshot, and nobody was told");
   }
 
   /** @param old the last that was seen, when the core had been opened so often */
@@ -313,10 +318,18 @@ class Session {
     assert.ok(rows.every(has), "a row that is none");
     const names = rows.map(({ metadata }) => metadata.name);
     assert.deepEqual(keys, descending ? keys : [...keys].sort());
-    if (descending) assert.deepEqual(names, [...names].sort((a, b) => compare(b, a)));
+    if (descending)
+      assert.deepEqual(
+        names,
+        [...names].sort((a, b) => compare(b, a)),
+      );
     if (loaded) {
       assert.equal(rows.length, Math.max(0, Math.min(limit, total - offset)));
-      if (counts.size > 0) assert.equal([...counts.values()].reduce((sum, count) => sum + count), total);
+      if (counts.size > 0)
+        assert.equal(
+          [...counts.values()].reduce((sum, count) => sum + count),
+          total,
+        );
     }
     if (error !== undefined) assert.ok(error instanceof WatchCacheError);
     if (view.getSnapshot() === snapshot) keys.forEach((key, i) => assert.equal(view.indexOf(key), offset + i));
@@ -366,7 +379,14 @@ class Session {
         assert.equal(snapshot.loaded, true);
         assert.equal(snapshot.total, all.length);
         assert.equal(snapshot.offset, offset);
-        if (!handle.descending) assert.deepEqual(snapshot.keys, all.map(keyOf).sort().slice(offset, offset + limit));
+        if (!handle.descending)
+          assert.deepEqual(
+            snapshot.keys,
+            all
+              .map(keyOf)
+              .sort()
+              .slice(offset, offset + limit),
+          );
         assert.deepEqual(
           new Map(snapshot.rows.map((row) => [keyOf(row), row.metadata.resourceVersion])),
           new Map(snapshot.keys.map((key) => [key, this.store.get(key).metadata.resourceVersion])),
@@ -398,7 +418,10 @@ class Session {
     for (const { settled } of this.asked) assert.ok(settled, "keys() was never answered");
     // A panic is logged as text.
     const unexpected = this.opened.reported.map((error) => error.message ?? error);
-    assert.deepEqual(unexpected.filter((message) => message !== "of a subscriber" && message !== "boom"), []);
+    assert.deepEqual(
+      unexpected.filter((message) => message !== "of a subscriber" && message !== "boom"),
+      [],
+    );
   }
 }
 
@@ -426,13 +449,8 @@ const STEPS_BY_WEIGHT = {
 
 test("r11_in_any_session_a_snapshot_changes_if_and_only_if_its_subscribers_are_told", async (t) => {
   globalThis.WorkerGlobalScope = class {};
-  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000_000 });
-  t.after(() => {
-    delete globalThis.WorkerGlobalScope;
-    mock.restoreAll();
-    mock.timers.reset();
-  });
-  mock.method(performance, "now", () => Date.now());
+  t.after(() => delete globalThis.WorkerGlobalScope);
+  t.after(turned());
   const done = {};
   for (let seed = SEED; seed < SEED + SESSIONS; seed++) {
     const session = new Session(seed);

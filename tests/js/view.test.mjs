@@ -3,6 +3,7 @@ import { mock, test } from "node:test";
 
 import { WatchCacheError } from "watchcache";
 
+import { turned } from "./lib/clock.mjs";
 import { openModel, settle } from "./lib/open.mjs";
 import { pod, rawError } from "./lib/model.mjs";
 
@@ -303,7 +304,10 @@ test("frames: one flush a frame, by a timer when the page is hidden or the frame
   assert.equal(calls, 3);
 });
 
-test("where judges decoded objects, a failure is reported and is no row", async () => {
+test("where judges decoded objects, a failure is reported and is no row", async (t) => {
+  // However slow the machine is, one slice.
+  mock.method(performance, "now", () => 0);
+  t.after(() => mock.restoreAll());
   const { resource, model, reported } = await openModel({ objects: pods(4) });
   const view = resource.view({
     where: (object) => {
@@ -420,8 +424,7 @@ test("subscribers hear that their resource or cache was closed, and keep the row
 });
 
 test("r10_a_view_ends_linger_after_its_last_use_also_beside_others", async (t) => {
-  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000 });
-  t.after(() => mock.timers.reset());
+  t.after(turned({ now: 1_000 }));
   const { resource, model } = await openModel({ objects: pods(2), options: { linger: 1_000 } });
   // As somebody types: every letter leaves a view behind.
   for (const labelSelector of ["a", "ap", "app"]) {
@@ -436,8 +439,7 @@ test("r10_a_view_ends_linger_after_its_last_use_also_beside_others", async (t) =
 });
 
 test("r10_a_view_ends_linger_after_its_last_read_or_subscriber", async (t) => {
-  mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000 });
-  t.after(() => mock.timers.reset());
+  t.after(turned({ now: 1_000 }));
   const { resource, model } = await openModel({ objects: pods(2), options: { linger: 1_000 } });
   const read = resource.view({ namespaces: ["a"] });
   const heard = resource.view({ namespaces: ["b"] });
@@ -455,6 +457,31 @@ test("r10_a_view_ends_linger_after_its_last_read_or_subscriber", async (t) => {
   mock.timers.tick(2_500);
   assert.equal(closed(model), 2);
   assert.equal(read.total, 2, "and a later read goes on");
+});
+
+test("r10_a_clock_that_is_set_back_keeps_nothing_longer", async (t) => {
+  let [passed, set] = [0, 0];
+  mock.timers.enable({ apis: ["setTimeout"] });
+  mock.method(Date, "now", () => 1_000_000_000 + passed + set);
+  mock.method(performance, "now", () => passed);
+  t.after(() => {
+    mock.restoreAll();
+    mock.timers.reset();
+  });
+  const pass = (ms) => {
+    passed += ms;
+    mock.timers.tick(ms);
+  };
+  const { resource, model } = await openModel({ objects: pods(2), options: { linger: 1_000 } });
+  resource.view().subscribe(() => {})();
+  pass(900);
+  assert.equal(closed(model), 0);
+  set -= 3_600_000;
+  pass(200);
+  assert.equal(closed(model), 1, "the view");
+  assert.equal(model.calls.filter(([name]) => name === "pause").length, 1, "its stream");
+  pass(301_000);
+  assert.equal(model.closed, true, "and what was held");
 });
 
 test("a server renders views without opening anything", async () => {

@@ -2,6 +2,7 @@
 // tests/js/lives.test.mjs, by kind, and by benches/guard/session.mjs, in bytes.
 import { mock } from "node:test";
 import { createWatchCache, init } from "watchcache";
+import { turned } from "./clock.mjs";
 import { pod, Upstream } from "./upstream.mjs";
 
 const real = { setTimeout };
@@ -91,7 +92,7 @@ async function mount(cache, source, i) {
 /** A cache on a synced resource of 50 pods. `mounts(count)` is the session, `close` gives the clock back. */
 export async function openSession() {
   await init();
-  mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: 1_000_000 });
+  const back = turned({ timers: ["setTimeout", "setInterval"] });
   const [set, clear, every, clearEvery] = [setTimeout, clearTimeout, setInterval, clearInterval];
   const armed = timers();
   const upstream = new Upstream(Array.from({ length: 50 }, (_, i) => pod(`ns-${i % 7}/p-${i}`, { phase: PHASES[i % 3] })));
@@ -121,7 +122,7 @@ export async function openSession() {
     },
     close() {
       Object.assign(globalThis, { setTimeout: set, clearTimeout: clear, setInterval: every, clearInterval: clearEvery });
-      mock.timers.reset();
+      back();
     },
   };
 }
