@@ -9,10 +9,13 @@ use crate::support::client::{Heard, Stream};
 use crate::support::rig::{Rows, Setup};
 use crate::world::World;
 
+/// What a stream brought, how it ended, where it goes on, and what it was refused with.
+type Shown = (Vec<Heard>, Option<EndReason>, Option<u64>, Option<ErrorCode>);
+
 /// What a run showed to its subscribers.
 #[derive(Debug, PartialEq)]
 struct Seen {
-    streams: Vec<(Vec<Heard>, Option<EndReason>, Option<u64>, Option<ErrorCode>)>,
+    streams: Vec<Shown>,
     rows: Rows,
 }
 
