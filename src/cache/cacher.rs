@@ -87,7 +87,7 @@ pub struct Cacher {
     /// Informers and their handlers.
     pub informers: Informers,
     interruptions: Interruptions,
-    status: ResourceStatus,
+    pub(super) status: ResourceStatus,
     metrics: Rc<Metrics>,
     round_began: Millis,
     /// Of changes that were dispatched and not flushed: when they were read, when they were applied, to how many watchers they go.
@@ -242,20 +242,6 @@ impl Cacher {
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
             let _gone = waiter.send(Ok(()));
         }
-    }
-
-    /// What a list shows, and what is held of those that cannot be taken from it: they are there, if only not as they stand.
-    fn with_quarantined(&self, objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
-        if self.status.quarantined.is_empty() {
-            return objects;
-        }
-        let kept = self.store.iter().filter(|held| self.is_quarantined(held));
-        // What the list does show of a key counts.
-        kept.cloned().chain(objects).collect()
-    }
-
-    fn is_quarantined(&self, held: &Rc<Object>) -> bool {
-        self.status.quarantined.iter().any(|entry| entry.is(held))
     }
 
     fn quarantine(&mut self, all: Vec<Quarantined>) {

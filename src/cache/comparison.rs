@@ -4,14 +4,20 @@
 use std::rc::Rc;
 use std::vec::IntoIter;
 
+use crate::cache::cacher::Cacher;
 use crate::cache::incoming::Incoming;
+use crate::cache::resource::Resource;
 use crate::cache::store::{Difference, Store};
 use crate::key::Key;
 use crate::object::Object;
+use crate::runtime::slice::Slice;
 use crate::version::Version;
 
+/// Objects that are compared between two looks at the clock.
+const BATCH: usize = 256;
+
 /// A list in the order of its keys, as servers send them, walked side by side with a store that stands still meanwhile.
-pub(super) struct Comparison {
+struct Comparison {
     objects: IntoIter<Rc<Object>>,
     /// The key of the last object that was compared.
     last: Option<Key>,
@@ -21,12 +27,12 @@ pub(super) struct Comparison {
 
 impl Comparison {
     /// Objects whose keys grow from each to the next, see [`is_ordered`].
-    pub(super) fn new(objects: Vec<Rc<Object>>, version: Version) -> Self {
+    fn new(objects: Vec<Rc<Object>>, version: Version) -> Self {
         Self { objects: objects.into_iter(), last: None, differences: Vec::new(), version }
     }
 
     /// Compares so many objects more; whether some are left. One that is held at the same version goes, and what is held stays.
-    pub(super) fn go_on(&mut self, store: &Store, most: usize) -> bool {
+    fn go_on(&mut self, store: &Store, most: usize) -> bool {
         let mut held = store.behind(self.last.as_deref().unwrap_or("")).peekable();
         let mut last = None;
         for object in self.objects.by_ref().take(most) {
@@ -48,14 +54,49 @@ impl Comparison {
     }
 
     /// What came of it, to be applied before anything else is.
-    pub(super) fn end(self) -> Incoming {
+    fn end(self) -> Incoming {
         Incoming::Differences { differences: self.differences, version: self.version }
     }
 }
 
 /// Whether the keys of these objects grow from each to the next.
-pub(super) fn is_ordered(objects: &[Rc<Object>]) -> bool {
+fn is_ordered(objects: &[Rc<Object>]) -> bool {
     objects.windows(2).all(|pair| pair[0].key() < pair[1].key())
+}
+
+impl Resource {
+    /// A list is compared with what is held in slices, and only what differs is left for the step that applies it. Nothing else is applied
+    /// meanwhile.
+    pub(super) async fn compared(self: &Rc<Self>, message: Incoming, slice: &Slice) -> Incoming {
+        let (objects, version) = match message {
+            Incoming::Replace { objects, version } if is_ordered(&objects) => (objects, version),
+            other => return other,
+        };
+        let mut comparison = Comparison::new(objects, version);
+        while comparison.go_on(self.cacher.borrow().store(), BATCH) {
+            if slice.worked(self.runtime.now()) {
+                self.flush();
+                slice.rest(&*self.runtime).await;
+            }
+        }
+        comparison.end()
+    }
+}
+
+impl Cacher {
+    /// What a list shows, and what is held of those that cannot be taken from it: they are there, if only not as they stand.
+    pub(super) fn with_quarantined(&self, objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
+        if self.status.quarantined.is_empty() {
+            return objects;
+        }
+        let kept = self.store.iter().filter(|held| self.is_quarantined(held));
+        // What the list does show of a key counts.
+        kept.cloned().chain(objects).collect()
+    }
+
+    pub(super) fn is_quarantined(&self, held: &Rc<Object>) -> bool {
+        self.status.quarantined.iter().any(|entry| entry.is(held))
+    }
 }
 
 #[cfg(test)]
@@ -64,7 +105,8 @@ mod tests {
     use crate::testing::object;
 
     fn list(random: &mut fastrand::Rng) -> Vec<Rc<Object>> {
-        (0..60).filter_map(|i| (random.u8(0..3) > 0).then(|| object(&format!("a/{i:02}"), random.u64(1..3)))).collect()
+        let all: Vec<_> = (0..60).map(|i| object(&format!("a/{i:02}"), random.u64(1..3))).collect();
+        all.into_iter().filter(|_| random.u8(0..3) > 0).collect()
     }
 
     fn told(differences: &[Difference]) -> Vec<String> {

@@ -9,7 +9,6 @@ use futures::{FutureExt, StreamExt};
 
 use crate::cache::cacher::{Cacher, signal};
 use crate::cache::checker;
-use crate::cache::comparison::{Comparison, is_ordered};
 use crate::cache::freshness::Reads;
 use crate::cache::incoming::{ChangeKind, INCOMING_CAPACITY, Incoming};
 use crate::cache::index::{IndexSpec, Indexes};
@@ -42,8 +41,6 @@ const REST_BATCHES: usize = 8;
 /// Objects that views are asked about between two looks at the clock, and so many times at most in one slice.
 const BUILD_BATCH: usize = 64;
 const BUILD_BATCHES: usize = 64;
-/// Objects that a list is compared by between two looks at the clock.
-const COMPARE_BATCH: usize = 256;
 /// How long whoever waits for the first list also waits for its watch.
 const OPENING_MS: Millis = 1000;
 /// The most that slow watchers may cost everybody at once.
@@ -148,23 +145,6 @@ impl Resource {
     /// arrives, before it is stored.
     pub fn on_index(&self, hook: impl Fn(&Rc<Object>) -> IndexValues + 'static) {
         *self.index_hook.borrow_mut() = Some(Rc::new(hook));
-    }
-
-    /// A list is compared with what is held in slices, and only what differs is left for the step that applies it. Nothing else is applied
-    /// meanwhile.
-    async fn compared(self: &Rc<Self>, message: Incoming, slice: &Slice) -> Incoming {
-        let (objects, version) = match message {
-            Incoming::Replace { objects, version } if is_ordered(&objects) => (objects, version),
-            other => return other,
-        };
-        let mut comparison = Comparison::new(objects, version);
-        while comparison.go_on(self.cacher.borrow().store(), COMPARE_BATCH) {
-            if slice.worked(self.runtime.now()) {
-                self.flush();
-                slice.rest(&*self.runtime).await;
-            }
-        }
-        comparison.end()
     }
 
     fn compute_index_values(&self, message: &Incoming) {
@@ -292,7 +272,7 @@ impl Resource {
 
     /// Tells the hook what happened since the last flush, with nothing borrowed; whether there was anything to tell. What the hook causes is
     /// told in another flush.
-    fn flush(self: &Rc<Self>) -> bool {
+    pub(super) fn flush(self: &Rc<Self>) -> bool {
         if self.flushing.replace(true) {
             return false;
         }
