@@ -115,6 +115,10 @@ impl Resource {
                     cacher.mark_consistent(false);
                     cacher.record_error(inconsistent(difference));
                 }
+                // Nothing else would tell it: a watch from a version of the upstream's future is waited for in silence.
+                Outcome::Error(error) if error.status.as_ref().is_some_and(|status| status.is_too_large()) => {
+                    cacher.record_error(ahead(cacher.version(), error));
+                }
                 Outcome::Error(_) => {}
             }
         });
@@ -197,6 +201,15 @@ pub(super) async fn run(resource: Weak<Resource>, mut closed: oneshot::Receiver<
             this.check_consistency().await;
         }
     }
+}
+
+fn ahead(version: &Version, error: &Error) -> Error {
+    let message = format!(
+        "the upstream has not come to version {version}, which is held: it went back, unless it is a replica that is behind; \
+         refresh({{ reset: true }}) lists it anew ({})",
+        error.message
+    );
+    Error { message, ..error.clone() }
 }
 
 fn inconsistent(difference: &Difference) -> Error {

@@ -7,6 +7,7 @@ use watchcache::key::Key;
 use watchcache::metrics::{Now, text};
 use watchcache::runtime::Clock;
 use watchcache::source::ListRequest;
+use watchcache::status::{ErrorCode, Status};
 use watchcache::version::Version;
 
 use crate::support::rig::{Rig, Setup};
@@ -200,6 +201,24 @@ fn an_answer_at_another_version_or_none_or_an_unready_cache_leaves_everything_as
     let idle = Rig::idle(Setup::default(), |_| {});
     assert!(matches!(check(&idle), Outcome::Error(_)));
     assert_eq!((counts(&rig), counts(&idle)), ([0.0, 0.0, 2.0], [0.0, 0.0, 1.0]));
+}
+
+/// Watches from a version of the upstream's future are waited for in silence, by kube-apiserver over etcd as well.
+#[test]
+fn an_upstream_that_has_not_come_as_far_as_what_is_held_is_told() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+    });
+    let held = rig.version();
+    rig.upstream.list_faults.borrow_mut().push_back(ListFault::Refuse(Status::too_large(held, 7).into()));
+    assert!(matches!(check(&rig), Outcome::Error(_)));
+    let error = rig.status().error.expect("it is told");
+    assert_eq!(error.code, ErrorCode::Timeout);
+    let begins = format!("the upstream has not come to version {held}, which is held: it went back, unless it is a replica that is behind; ");
+    assert!(error.message.starts_with(&begins), "{}", error.message);
+    assert!(error.message.contains("refresh({ reset: true }) lists it anew (Timeout: Too large resource version: "), "{}", error.message);
+    assert_eq!(counts(&rig), [0.0, 0.0, 1.0]);
+    assert!(rig.resource.with(|cacher| cacher.has_state_at(cacher.version())), "what is held is in no doubt");
 }
 
 #[test]

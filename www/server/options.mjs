@@ -13,6 +13,7 @@ import { HISTORY_BYTES } from "./window.mjs";
  * @property {number} [seed] equal seeds make equal clusters and equal traffic
  * @property {number} [history] pins how many events are kept per resource; without it those of the last 75 seconds are
  * @property {number} [historyBytes] how many bytes of a resource they may take, unless their number is pinned
+ * @property {number} [firstVersion] what the versions begin above
  * @property {number} [bookmarkMs] time between the bookmarks of a watch
  * @property {boolean} [cache] serve lists and watches from the package's own cache, which must be built; else from the store
  * @property {readonly string[]} [tokens] bearer tokens that are let in; none: everybody
@@ -30,6 +31,7 @@ export const DEFAULTS = {
   rate: 200,
   seed: 1,
   historyBytes: HISTORY_BYTES,
+  firstVersion: 0,
   bookmarkMs: 60_000,
   cache: false,
   tokens: [],

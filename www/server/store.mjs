@@ -134,9 +134,9 @@ export class Table {
 
 /** All tables. */
 export class Store {
-  /** @param {import("./window.mjs").WindowBounds} [bounds] of each resource's history */
-  constructor(bounds = {}) {
-    this.revision = 0;
+  /** @param {import("./window.mjs").WindowBounds & { firstVersion?: number }} [options] the bounds are of each resource's history */
+  constructor({ firstVersion = 0, ...bounds } = {}) {
+    this.revision = firstVersion;
     /** Reads that wait for a version to come. @type {Set<() => void>} */
     this.waiters = new Set();
     /** Called when all history was forgotten. @type {Set<() => void>} */

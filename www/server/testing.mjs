@@ -1,8 +1,10 @@
 // What the tests share: a server on a free port, requests, and watches that can be waited on.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { WebSocket } from "ws";
 import { startServer } from "./index.mjs";
 
@@ -221,4 +223,23 @@ export function namesOf(list) {
   return list.items.map((/** @type {any} */ { metadata }) =>
     metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name,
   );
+}
+
+/**
+ * The server as a process of its own.
+ * @param {string[]} args of the command line
+ * @returns {Promise<{ url: string, kill: () => Promise<void> }>} once it listens
+ */
+export async function command(args) {
+  const child = spawn(process.execPath, [fileURLToPath(new URL("./main.mjs", import.meta.url)), ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  let said = "";
+  for await (const chunk of child.stdout.setEncoding("utf8")) {
+    said += chunk;
+    const url = /^(http\S+)\/$/m.exec(said)?.[1];
+    if (url) return { url, kill: async () => void (child.kill("SIGKILL"), await ended) };
+  }
+  throw new Error(`the server ended before it listened: ${said}`);
 }
