@@ -1,3 +1,4 @@
+import { ask } from "./ask.js";
 import { bindMethods } from "./bound.js";
 import type { Delivery } from "./delivery.js";
 import { closedError, reporter, WatchCacheError } from "./errors.js";
@@ -54,9 +55,9 @@ class CacheImpl extends SafeTarget implements ResourceHost {
   #stopListening: (() => void) | undefined;
 
   constructor(options: WatchCacheOptions, runtime: Runtime) {
-    super();
+    super(runtime.host);
     this.runtime = runtime;
-    this.#settings = readOptions(options, runtime);
+    this.#settings = readOptions(options, runtime, runtime.host?.transport);
     this.linger = this.#settings.linger;
     this.debug = this.#settings.debug;
     this.report = reporter(this.#settings.logger);
@@ -217,8 +218,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
       ...settings,
       ...target,
       server: baseUrl(settings.server),
-      // The host's fetch is looked up at each call, so that one that is replaced later is used.
-      fetch: settings.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => globalThis.fetch(input, init)),
+      fetch: settings.fetch ?? ask,
       WebSocket: hasWebSocket ? patient(() => webSocketOf(settings)) : undefined,
     },
     delivery,

@@ -1,3 +1,4 @@
+import { addressOf, ask, Forbidden } from "./ask.js";
 import { WatchCacheError } from "./errors.js";
 import { remedy } from "./remedy.js";
 import type { WasmSource } from "./types.js";
@@ -8,6 +9,16 @@ export interface Entry {
   bundled(): WasmSource;
   /** Reads a file, where fetch cannot. */
   read?(file: URL): Promise<BufferSource>;
+  /** What is particular about the host that it is for. */
+  readonly host?: Host;
+}
+
+/** What is particular about a host. */
+export interface Host {
+  /** How watches stream where nobody says it: a host's own WebSocket may be none that an API server takes. */
+  readonly transport: "fetch";
+  /** Any number of listeners is no leak: each component that shows a status has one. */
+  unlimited(target: EventTarget): void;
 }
 
 /** The shortest module there is: a host that refuses this one refuses them all. */
@@ -25,20 +36,6 @@ export function forbidden(): WatchCacheError | undefined {
     return unusable("the page's Content-Security-Policy forbids it: add 'wasm-unsafe-eval' to its script-src", error);
   }
   return undefined;
-}
-
-/** The absolute address of a source that has one. */
-export function addressOf(source: unknown): string | undefined {
-  if (typeof source === "string") {
-    try {
-      return new URL(source, typeof location === "object" ? location.href : undefined).href;
-    } catch {
-      return source;
-    }
-  }
-  if (source instanceof URL) return source.href;
-  const { url } = source as { url?: unknown };
-  return typeof url === "string" && url !== "" ? url : undefined;
 }
 
 /**
@@ -145,24 +142,11 @@ async function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promis
 }
 
 async function get(address: URL | RequestInfo, cache: RequestCache, signal: AbortSignal): Promise<Response> {
-  const href = addressOf(address)!;
-  let refused = false;
-  const onViolation = ({ effectiveDirective, disposition, blockedURI }: SecurityPolicyViolationEvent) => {
-    refused ||= effectiveDirective === "connect-src" && disposition === "enforce" && href.startsWith(blockedURI);
-  };
-  // Node has no events of its own.
-  globalThis.addEventListener?.("securitypolicyviolation", onViolation);
   try {
-    return await fetch(address, { cache, signal });
+    return await ask(address, { cache, signal });
   } catch (error) {
-    // fetch does not say why, and what does may come behind it.
-    await new Promise((resolve) => setTimeout(resolve));
-    const why = refused
-      ? "the page's Content-Security-Policy forbids it: its connect-src must allow this address"
-      : (error as Error).message;
-    throw unreachable(`${why} (${href})`, !refused && !href.startsWith("file:"), error);
-  } finally {
-    globalThis.removeEventListener?.("securitypolicyviolation", onViolation);
+    const href = addressOf(address)!;
+    throw unreachable(`${(error as Error).message} (${href})`, !(error instanceof Forbidden) && !href.startsWith("file:"), error);
   }
 }
 

@@ -176,6 +176,6 @@ export function reporter(logger: Logger): (error: unknown) => void {
   return (error) => {
     const report: unknown = (globalThis as { reportError?: unknown }).reportError;
     if (typeof report === "function") report.call(globalThis, error);
-    else logger.error("watchcache: a subscriber failed:", error);
+    else logger.error(error instanceof WatchCacheError ? "watchcache:" : "watchcache: a function of yours threw:", error);
   };
 }

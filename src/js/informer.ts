@@ -67,6 +67,8 @@ class Informer<T> implements Shape<T, Mutable> {
   #version = "";
   #started = false;
   #stopped = false;
+  /** Why it can never go on. */
+  #failure: WatchCacheError | undefined;
   #release: (() => void) | undefined;
 
   constructor(host: InformerHost, options: InformerOptions<T, Mutable>) {
@@ -111,6 +113,7 @@ class Informer<T> implements Shape<T, Mutable> {
   /** It cannot go on. */
   fail(error: WatchCacheError): void {
     if (this.#stopped) return;
+    this.#failure = error;
     this.#host.report(error);
     this.#end(error);
   }
@@ -221,10 +224,7 @@ class Informer<T> implements Shape<T, Mutable> {
   ): HandlerRegistration {
     checkHandler(handler);
     const options = read(HANDLER, "addEventHandler", given, this.#host);
-    if (this.#stopped) {
-      const message = "handler was not added to shared informer because it has stopped already";
-      throw new WatchCacheError("closed", message, { resource: this.#host.name });
-    }
+    this.#mustLive("handler was not added to shared informer because it has stopped already");
     const registration = new RegistrationImpl<T>(
       {
         name: this.#host.name,
@@ -248,11 +248,7 @@ class Informer<T> implements Shape<T, Mutable> {
   // ---------------------------------------------------------------------------------------- indexes
 
   addIndexers(indexers: Readonly<Record<string, Path | IndexFunction>>): void {
-    if (this.#stopped) {
-      throw new WatchCacheError("closed", "indexers were not added because the informer has stopped already", {
-        resource: this.#host.name,
-      });
-    }
+    this.#mustLive("indexers were not added because the informer has stopped already");
     const added = new Map(Object.entries<Path | IndexFunction>(indexes(indexers, "indexers", this.#host)));
     for (const name of added.keys()) if (this.#indexers.has(name)) throw invalid(`indexer conflict: ${name}`);
     const at = this.#at;
@@ -305,6 +301,12 @@ class Informer<T> implements Shape<T, Mutable> {
   }
 
   // ---------------------------------------------------------------------------------------- helpers
+
+  /** @throws {WatchCacheError} what it failed with; `closed` where it was stopped */
+  #mustLive(message: string): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#stopped) throw new WatchCacheError("closed", message, { resource: this.#host.name });
+  }
 
   /** Has the function of an index judge what has changed since. */
   #decide({ raw, reader, id }: Attachment, index: string): void {

@@ -1,4 +1,4 @@
-import { type Entry, forbidden, isModule, toLoadError, unusable } from "./compile.js";
+import { type Entry, forbidden, type Host, isModule, toLoadError, unusable } from "./compile.js";
 import { WatchCacheError } from "./errors.js";
 import { Loader, type Loading } from "./loader.js";
 import type { RawModule } from "./raw.js";
@@ -25,6 +25,8 @@ export type { Entry } from "./compile.js";
 export interface Runtime {
   /** The module, once it is instantiated. */
   loaded(): RawModule | undefined;
+  /** Of the entry. */
+  readonly host?: Host | undefined;
   /** How far it has come. */
   readonly loading: Loading;
   /** See `Loader.want`. */
@@ -46,6 +48,7 @@ const loader = new Loader({ check, adopt });
 export function runtimeOf(entry: Entry): Runtime {
   return {
     loaded: () => core,
+    host: entry.host,
     get loading() {
       return loader.state;
     },

@@ -1,4 +1,5 @@
-import { addressOf, compile, type Entry, forbidden, toLoadError, unreachable } from "./compile.js";
+import { addressOf } from "./ask.js";
+import { compile, type Entry, forbidden, toLoadError, unreachable } from "./compile.js";
 import { WatchCacheError } from "./errors.js";
 import { remedy } from "./remedy.js";
 import { RETRY } from "./settings.js";

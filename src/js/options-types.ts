@@ -49,7 +49,10 @@ export type NamedIndexes<Name extends string = string, T = any> = { readonly [Ke
 export interface WatchCacheOptions<Index extends string = string> {
   /** Base of every path, such as `https://host/clusters/x`. Default: the page's origin. */
   server?: string | UrlLike | undefined;
-  /** How the watch streams. Lists always use fetch. Default `"websocket"`. */
+  /**
+   * How the watch streams. Lists always use fetch. Default `"websocket"`; in Node, Bun and Deno `"fetch"`, unless `WebSocket` is given or
+   * `watchList` is asked for.
+   */
   transport?: "websocket" | "fetch" | undefined;
   /** Called anew at each connect, so a rotated token or another impersonated user takes effect with the next connection. */
   auth?: (() => MaybePromise<Credentials>) | undefined;
@@ -98,7 +101,8 @@ export interface WatchCacheOptions<Index extends string = string> {
   debug?: boolean | undefined;
   /**
    * Compares every resource with its upstream, each 5 to 7.5 minutes, as the apiserver does with etcd. That lists everything, page by page. A
-   * difference is told by the event `error`, and lists of past versions then go to the upstream. Default: the value of `debug`.
+   * difference is told by the event `error`, and lists of past versions then go to the upstream. So is an upstream that went back behind what
+   * is held. Default: the value of `debug`.
    */
   checkConsistency?: boolean | undefined;
   /** Where messages go. Default: the console. */

@@ -79,7 +79,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   readonly #teller = new StatusTeller(this);
 
   constructor(host: ResourceHost, name: string, open: Open, labels: MetricLabels = { group: "", scope: "" }) {
-    super();
+    super(host.runtime.host);
     this.#resource = this.name = name;
     this.labels = labels;
     this.#host = host;

@@ -43,11 +43,13 @@ export const RETRY: RetryOptions = { initialMs: 800, factor: 2, capMs: 30_000, j
 
 /**
  * @param judge judges paths, if its core is there
+ * @param usual the transport where nothing that is given asks for another
  * @throws {WatchCacheError} `invalid`, naming the option.
  */
-export function readOptions(given: WatchCacheOptions, judge?: Judge): Settings {
+export function readOptions(given: WatchCacheOptions, judge?: Judge, usual: Settings["transport"] = "websocket"): Settings {
   const options = read(CACHE, "createWatchCache", given, judge);
-  const { transport = "websocket", watchList = false, debug = false, history = {} } = options;
+  const { watchList = false, debug = false, history = {} } = options;
+  const { transport = watchList || options.WebSocket !== undefined ? "websocket" : usual } = options;
   const { minMs = 75_000, minEvents = 100, maxEvents, maxBytes = 64 * 1024 * 1024 } = history;
   if (maxEvents !== undefined && maxEvents < minEvents) throw invalid("history.maxEvents", `is a whole number from ${minEvents} up`);
   // Servers compress such a watch in pieces, of which a browser's fetch reads the first and throws the rest away.

@@ -1,4 +1,5 @@
 import { bindable } from "./bound.js";
+import type { Host } from "./compile.js";
 import { isPromise } from "./delivery.js";
 
 /**
@@ -8,8 +9,9 @@ import { isPromise } from "./delivery.js";
  * one that is added twice, and of one that removes itself.
  */
 export abstract class SafeTarget extends EventTarget {
-  constructor() {
+  constructor(host: Host | undefined) {
     super();
+    host?.unlimited(this);
     bindable(this);
   }
 

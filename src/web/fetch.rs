@@ -119,8 +119,11 @@ impl KubernetesSource {
         }
         set("signal", &abort.signal());
         let answer = self.0.fetch.call2(&JsValue::UNDEFINED, &url.into(), &init).map_err(|thrown| from_thrown(&thrown))?;
-        let response =
-            JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| network_error("the request got no answer", &thrown))?;
+        let response = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| {
+            // Without the query, where `auth` may have put what is secret.
+            let address = url.split_once('?').map_or(url, |(address, _)| address);
+            network_error(&format!("the request to {address} got no answer"), &thrown)
+        })?;
         // Other realms have a Response of their own, so it is known by what it can do.
         if property(&response, "status").and_then(|status| status.as_f64()).is_none() || property(&response, "headers").is_none() {
             return Err(Error::protocol("fetch gave something that is no Response"));
@@ -150,7 +153,7 @@ impl KubernetesSource {
         match self.fetch(&url, credentials).await {
             Ok(_) => Error::network(
                 "the watch's WebSocket could not be opened, although the server answers it over fetch: \
-                 choose transport \"fetch\", or outside of browsers a WebSocket that says an Origin",
+                 choose transport \"fetch\", or outside of browsers a WebSocket that says an Origin, as Node's own does not",
             ),
             Err(error) => error,
         }

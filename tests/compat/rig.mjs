@@ -89,7 +89,7 @@ export async function world(t, options = {}) {
     cache(options = {}) {
       const reported = [];
       const logger = { debug() {}, info() {}, warn() {}, error: (...words) => reported.push(words.at(-1)) };
-      // As the original does, and as Node before version 22 has to.
+      // As the original does.
       const transport = "fetch";
       const cache = createWatchCache({ server: server.url, transport, logger, retry: { initialMs: 20, capMs: 200 }, ...options });
       closers.push(() => cache.close());

@@ -278,7 +278,7 @@ describe("wrong paths and servers", () => {
       const ready = pods.synced().then(() => (synced = true));
       const { error, phase, retryAt } = await eventually(() => pods.status.retryAt && pods.status, "the time of the next try");
       assert.equal(error.code, "network");
-      assert.match(error.message, /the request got no answer: .*ECONNREFUSED/);
+      assert.match(error.message, /the request to http:\/\/\S+ got no answer: .*ECONNREFUSED/);
       assert.equal(error.retryable, true);
       assert.equal(phase, "reconnecting");
       assert.equal(typeof retryAt, "number");
@@ -353,7 +353,7 @@ describe("functions of the user that fail", () => {
     "fetch that rejects": [
       (works) => ({ fetch: (/** @type {any} */ ...call) => (works() ? fetch(...call) : Promise.reject(new TypeError("Failed to fetch"))) }),
       "network",
-      /the request got no answer: Failed to fetch/,
+      /the request to http:\/\/127\.0\.0\.1:\d+\/api\/v1\/\w+ got no answer: Failed to fetch/,
     ],
     "fetch that gives nothing": [
       (works) => ({ fetch: async (/** @type {any} */ ...call) => (works() ? fetch(...call) : undefined) }),
@@ -451,7 +451,7 @@ describe("functions of the user that fail", () => {
     t.after(() => {
       globalThis.WebSocket = global;
     });
-    const cache = createWatchCache({ server: "http://127.0.0.1:1", retry: RETRY });
+    const cache = createWatchCache({ server: "http://127.0.0.1:1", transport: "websocket", retry: RETRY });
     t.after(() => cache.close());
     await rejection(
       cache.resource("pods").synced(),

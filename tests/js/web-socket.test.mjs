@@ -41,7 +41,7 @@ test("the host's WebSocket is looked up at each connect, as its fetch is", async
   const put = (value) => Object.defineProperty(globalThis, "WebSocket", { value, configurable: true, writable: true });
   t.after(() => (original === undefined ? delete globalThis.WebSocket : Object.defineProperty(globalThis, "WebSocket", original)));
   put(counted("first", seen));
-  const cache = createWatchCache({ server: url, retry: { initialMs: 1, capMs: 5 } });
+  const cache = createWatchCache({ server: url, transport: "websocket", retry: { initialMs: 1, capMs: 5 } });
   t.after(() => cache.close());
   const pods = cache.resource("pods");
   await pods.synced();

@@ -1,10 +1,10 @@
 // Every bundler, every runner of tests and every host without one, each with the packed package in an app of its own. A run takes one of
 // each by turns; MATRIX selects others: names with commas between them, or `all`.
 import assert from "node:assert/strict";
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
-import { bundlers, hosts, runners } from "./matrix/apps.mjs";
+import { bundlers, hosts, runners, TEN_LINES } from "./matrix/apps.mjs";
 import { beyond } from "./matrix/beyond.mjs";
 import { choose, turnNow } from "./matrix/choice.mjs";
 import { installApp, packForMatrix } from "./matrix/install.mjs";
@@ -23,6 +23,14 @@ async function serves(t, folder, command) {
   const own = await startServing(folder, command);
   t.after(() => own.close());
   await showsLiveRows(`${own.url}?server=${api.url}`, api.url);
+}
+
+/** README's first example as its reader has it, but for the server's address. */
+function tenLines(folder, url) {
+  const readme = readFileSync(join(folder, "node_modules/watchcache/README.md"), "utf8");
+  const [, example] = /^```js\n(.*?)^```$/ms.exec(readme);
+  assert.match(example, /createWatchCache\(\{ server: "[^"]*" \}\)/, "without any option that a host would need");
+  return example.replace(/http:\/\/127\.0\.0\.1:8001/, url);
 }
 
 const chosen = choose(
@@ -65,8 +73,9 @@ for (const [name, runner] of Object.entries({ ...runners, ...hosts })) {
 
     for (const file of runner.files) {
       test(file, async (t) => {
-        const api = await serve();
+        const api = await serve(file === TEN_LINES ? { rate: 100 } : {});
         t.after(() => api.close());
+        if (file === TEN_LINES) writeFileSync(join(folder, file), tenLines(folder, api.url));
         const { code, output } = await tool(folder, runner.run(file, api.url), { env: { API_SERVER: api.url } });
         assert.equal(code, 0, output);
       });

@@ -88,7 +88,10 @@ export const runners = {
   },
 };
 
-const PROGRAMS = ["websocket.js", "inline.js", "commonjs.cjs", "worker.js", "remedy.js"];
+/** README's first example, which the run writes beside the others. */
+export const TEN_LINES = "ten-lines.js";
+
+const PROGRAMS = [TEN_LINES, "websocket.js", "inline.js", "commonjs.cjs", "worker.js", "remedy.js"];
 
 /** What runs the package without a bundler. Each program ends by itself, and with another code than 0 where something is wrong. */
 const host = (title, name, command, more = []) => ({

@@ -4,7 +4,7 @@ const watchcache = require("watchcache");
 async function main() {
   const { assertLive, server } = await import("./host.js");
   const { liveRows } = await import("./rows.js");
-  assertLive(await liveRows(watchcache, server, { transport: "fetch" }));
+  assertLive(await liveRows(watchcache, server));
 }
 
 main();

@@ -2,7 +2,7 @@
 import * as watchcache from "watchcache";
 import { liveRows } from "./rows.js";
 
-const live = (server) => liveRows(watchcache, server, { transport: "fetch" }).catch((error) => ({ error: String(error) }));
+const live = (server) => liveRows(watchcache, server).catch((error) => ({ error: String(error) }));
 
 if (typeof postMessage === "function") {
   onmessage = async ({ data }) => postMessage(await live(data));

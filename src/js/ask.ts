@@ -1,0 +1,40 @@
+/** The absolute address of a source that has one. */
+export function addressOf(source: unknown): string | undefined {
+  if (typeof source === "string") {
+    try {
+      return new URL(source, typeof location === "object" ? location.href : undefined).href;
+    } catch {
+      return source;
+    }
+  }
+  if (source instanceof URL) return source.href;
+  const { url } = source as { url?: unknown };
+  return typeof url === "string" && url !== "" ? url : undefined;
+}
+
+/** The page's own policy lets no request through to this address. */
+export class Forbidden extends TypeError {}
+
+/** The host's fetch, as it is at each call. What it rejects with says what a person can do, which fetch itself does not tell. */
+export async function ask(address: URL | RequestInfo, init: RequestInit = {}): Promise<Response> {
+  const href = addressOf(address)!;
+  let refused = false;
+  const onViolation = ({ effectiveDirective, disposition, blockedURI }: SecurityPolicyViolationEvent) => {
+    refused ||= effectiveDirective === "connect-src" && disposition === "enforce" && href.startsWith(blockedURI);
+  };
+  // Node has no events of its own.
+  globalThis.addEventListener?.("securitypolicyviolation", onViolation);
+  try {
+    return await fetch(address, init);
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    // What says why may come behind it.
+    await new Promise((resolve) => setTimeout(resolve));
+    if (refused) throw new Forbidden("the page's Content-Security-Policy forbids it: its connect-src must allow this address");
+    if (typeof location !== "object" || href.startsWith(`${location.origin}/`)) throw error;
+    const { message, cause } = error as Error;
+    throw new TypeError(`${message}; where that server is up, it must allow the origin ${location.origin} (CORS)`, { cause });
+  } finally {
+    globalThis.removeEventListener?.("securitypolicyviolation", onViolation);
+  }
+}

@@ -1,0 +1,107 @@
+// What the package does in Node where nothing is said of the host.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { createWatchCache } from "watchcache";
+import { makeInformer } from "watchcache/compat/client-node";
+import { WebSocket as WS } from "ws";
+import { startServer } from "../../www/server/index.mjs";
+import { until } from "./lib/package.mjs";
+
+let server;
+before(async () => {
+  server = await startServer({ port: 0, pods: 3, rate: 0 });
+});
+after(() => server?.close());
+
+/** A host with a WebSocket that says no Origin, as Node's own. */
+function withSocket(t) {
+  const sockets = [];
+  const original = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
+  class Counted extends WS {
+    constructor(url, protocols) {
+      super(url, protocols);
+      sockets.push(url);
+    }
+  }
+  Object.defineProperty(globalThis, "WebSocket", { value: Counted, configurable: true, writable: true });
+  t.after(() => (original === undefined ? delete globalThis.WebSocket : Object.defineProperty(globalThis, "WebSocket", original)));
+  return { sockets, Counted };
+}
+
+function open(t, options) {
+  const said = [];
+  const logger = { debug() {}, info() {}, warn() {}, error: (...words) => said.push(words) };
+  const cache = createWatchCache({ server: server.url, logger, retry: { initialMs: 5, capMs: 20 }, ...options });
+  t.after(() => cache.close());
+  return { cache, pods: cache.resource("pods"), said };
+}
+
+test("watches stream over fetch, whatever WebSocket the host has", async (t) => {
+  const { sockets } = withSocket(t);
+  const { pods } = open(t);
+  await pods.synced();
+  await until(() => pods.status.phase === "live");
+  const informer = makeInformer({ server: server.url }, "/api/v1/nodes");
+  await informer.start();
+  await until(() => server.control.status().streams.length >= 2);
+  await informer.stop();
+  assert.deepEqual([...new Set(server.control.status().streams.map(({ transport }) => transport)), sockets], ["http", []]);
+});
+
+for (const [what, options] of [
+  ["transport", () => ({ transport: "websocket" })],
+  ["WebSocket", ({ Counted }) => ({ WebSocket: Counted })],
+  ["watchList", () => ({ watchList: true })],
+]) {
+  test(`${what} asks for a WebSocket; of one that is refused the error says what helps`, async (t) => {
+    const host = withSocket(t);
+    const { pods } = open(t, options(host));
+    const use = pods.watch();
+    t.after(() => use.stop());
+    await until(() => pods.status.error !== undefined);
+    assert.ok(host.sockets.length > 0);
+    assert.match(pods.status.error.message, /choose transport "fetch", or .* a WebSocket that says an Origin, as Node's own does not/);
+  });
+}
+
+test("an informer of a resource that has failed for good says why, and so do those who come later", async (t) => {
+  const { pods, said } = open(t, { transport: "websocket" });
+  const hidden = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
+  delete globalThis.WebSocket;
+  t.after(() => hidden && Object.defineProperty(globalThis, "WebSocket", hidden));
+  const words = { code: "invalid", message: /this host has no WebSocket/ };
+  await assert.rejects(pods.synced(), words);
+  const informer = pods.informer();
+  await assert.rejects(informer.synced, words);
+  assert.throws(() => informer.addEventHandler(() => {}), words);
+  assert.throws(() => informer.addIndexers({ node: "spec.nodeName" }), words);
+  assert.deepEqual(
+    said.map(([first, error]) => [first, error.code]),
+    [["watchcache:", "invalid"]],
+    "it is logged as what it is, and not as a mistake of a subscriber",
+  );
+});
+
+test("what a function of the user's throws is logged as that", async (t) => {
+  const { pods, said } = open(t);
+  const mine = new Error("mine");
+  pods.addEventListener("status", () => {
+    throw mine;
+  });
+  await pods.synced();
+  assert.deepEqual(said[0], ["watchcache: a function of yours threw:", mine]);
+});
+
+test("any number of listeners is no leak", async (t) => {
+  const warnings = [];
+  const warn = (warning) => warnings.push(warning.message);
+  process.on("warning", warn);
+  t.after(() => process.off("warning", warn));
+  const { cache, pods } = open(t);
+  for (let at = 0; at < 50; at++) {
+    pods.addEventListener("status", () => {});
+    cache.addEventListener("error", () => {});
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(warnings, []);
+});
