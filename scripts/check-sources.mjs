@@ -40,9 +40,21 @@ function versionViolations() {
   return [`Cargo.toml: wasm-bindgen is ${pinned}, but scripts/versions.json installs wasm-bindgen-cli ${versions["wasm-bindgen-cli"]}`];
 }
 
+/** README says what a page downloads: the figures that the guard has recorded. */
+export function sizeViolations(readme, { figures }) {
+  const kilo = (name) => `${Math.round(figures[`size-${name}`].value / 1000)} kB`;
+  const wanted = `| size, brotli | JavaScript ${kilo("javascript")}, WebAssembly ${kilo("wasm")}:`;
+  return readme.includes(wanted) ? [] : [`README.md: it does not begin a line with "${wanted}", as benches/guard/figures.json has it`];
+}
+
 export function checkSources() {
   const files = filesUnder(["src", "scripts", "tests", "www", "benches", "fuzz/fuzz_targets", ".ci"], (path) => SOURCES.test(path));
-  const found = [...violations(files, (file) => readFileSync(join(root, file), "utf8")), ...versionViolations()];
+  const read = (file) => readFileSync(join(root, file), "utf8");
+  const found = [
+    ...violations(files, read),
+    ...versionViolations(),
+    ...sizeViolations(read("README.md"), JSON.parse(read("benches/guard/figures.json"))),
+  ];
   for (const line of found) console.log(line);
   console.log(`${files.length} files looked at, ${found.length} violations`);
   if (found.length > 0) throw new CommandFailed("the sources break a rule of the project, see above.");

@@ -11,8 +11,8 @@ import { isPromise } from "./delivery.js";
 export abstract class SafeTarget extends EventTarget {
   constructor(host: Host | undefined) {
     super();
-    host?.unlimited(this);
     bindable(this);
+    host?.unlimited(this);
   }
 
   override addEventListener(

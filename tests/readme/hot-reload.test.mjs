@@ -16,7 +16,7 @@ const [, recipe] = /^```js file=cache.js\n(.*?)^```$/ms.exec(guide);
 const [, hook] = /^## React\n+```jsx\n(.*?)^```$/ms.exec(guide);
 
 const table = (title) => `
-import { useMemo, useState, useSyncExternalStore } from "react";
+import { useState } from "react";
 import { cache } from "./cache.js";
 
 const maps = cache.resource("configmaps");

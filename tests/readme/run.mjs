@@ -15,7 +15,7 @@ export async function runExample(name, text, serverUrl) {
   const file = join(root, "artifacts/readme", `${name}.mjs`);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text.replaceAll(ADDRESS, serverUrl));
-  const child = spawn(process.execPath, ["--import", join(root, "tests/readme/websocket.mjs"), file], {
+  const child = spawn(process.execPath, [file], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 60_000,

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { violations } from "../../scripts/check-sources.mjs";
+import { sizeViolations, violations } from "../../scripts/check-sources.mjs";
 import { CommandFailed } from "../../scripts/lib/fail.mjs";
 import { atLeast, root, toolCache, versions } from "../../scripts/lib/project.mjs";
 import { must, run } from "../../scripts/lib/run.mjs";
@@ -105,6 +105,13 @@ test("the project's rules find what they are for", () => {
       "tests/x.test.mjs:1: unfinished or switched off: it." + "skip",
     ],
   );
+});
+
+test("README's sizes are those that the guard has recorded", () => {
+  const figures = { "size-wasm": { value: 310_733 }, "size-javascript": { value: 25_152 } };
+  const row = "| size, brotli | JavaScript 25 kB, WebAssembly 311 kB: it loads";
+  assert.deepEqual(sizeViolations(row, { figures }), []);
+  assert.equal(sizeViolations(row.replace("311", "310"), { figures }).length, 1);
 });
 
 /** A killed process may stay for a moment until its parent has been told. */
