@@ -214,7 +214,8 @@ fn an_upstream_that_has_not_come_as_far_as_what_is_held_is_told() {
     assert!(matches!(check(&rig), Outcome::Error(_)));
     let error = rig.status().error.expect("it is told");
     assert_eq!(error.code, ErrorCode::Timeout);
-    let begins = format!("the upstream has not come to version {held}, which is held: it went back, unless it is a replica that is behind; ");
+    let begins =
+        format!("the upstream has not come to version {held}, which is held: it went back, unless it is a replica that is behind; ");
     assert!(error.message.starts_with(&begins), "{}", error.message);
     assert!(error.message.contains("refresh({ reset: true }) lists it anew (Timeout: Too large resource version: "), "{}", error.message);
     assert_eq!(counts(&rig), [0.0, 0.0, 1.0]);
