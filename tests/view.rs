@@ -184,28 +184,31 @@ fn an_ordered_view_shows_its_rows_when_the_list_is_whole_and_a_plain_one_as_they
 #[test]
 fn orders_as_asked() {
     let fields = &mut FieldSet::new(Vec::new());
-    let order = |path: &str, kind, fields: &mut FieldSet| vec![OrderBy { slot: slot(fields, path), descending: false, kind }];
-    for (kind, values, expected) in [
-        (OrderAs::Text, [json!("b"), json!("B"), json!(true), json!("")], "dbac"),
-        (OrderAs::Natural, [json!("n10"), json!("n9"), json!("n09x"), json!(7)], "dbca"),
-        (OrderAs::Number, [json!(10), json!("9"), json!("x"), json!(-1.5)], "dbac"),
-        (OrderAs::Quantity, [json!("1Gi"), json!("100m"), json!(2), json!("1e3")], "bcda"),
+    for (kind, values, expected, missing) in [
+        (OrderAs::Text, [json!("b"), json!("B"), json!(true), json!("")], "dbac", ""),
+        (OrderAs::Natural, [json!("n10"), json!("n9"), json!("n09x"), json!(7)], "dbca", ""),
+        (OrderAs::Number, [json!(10), json!("9"), json!("x"), json!(-1.5)], "dba", "c"),
+        (OrderAs::Quantity, [json!("1Gi"), json!("100m"), json!(2), json!("1e3")], "bcda", ""),
         (
             OrderAs::Time,
             [json!("2026-01-02T00:00:00Z"), json!("2026-01-01T23:00:00-02:00"), json!(null), json!("2025-12-31T00:00:00Z")],
-            "dabc",
+            "dab",
+            "c",
         ),
     ] {
-        let spec = ViewSpec { order: order("spec.value", kind, fields), ..ViewSpec::default() };
-        let mut view = view(spec, fields);
-        for (name, value) in ["a", "b", "c", "d"].iter().zip(&values) {
-            let document = json!({"metadata": {"name": name, "resourceVersion": "1"}, "spec": {"value": value}});
-            view.change(None, Some(&object(&document, fields)), fields);
+        for descending in [false, true] {
+            let order = vec![OrderBy { slot: slot(fields, "spec.value"), descending, kind }];
+            let mut view = view(ViewSpec { order, ..ViewSpec::default() }, fields);
+            for (name, value) in ["a", "b", "c", "d"].iter().zip(&values) {
+                let document = json!({"metadata": {"name": name, "resourceVersion": "1"}, "spec": {"value": value}});
+                view.change(None, Some(&object(&document, fields)), fields);
+            }
+            view.change(None, Some(&named("z", 1, fields)), fields);
+            view.sync(true, fields);
+            let values = if descending { expected.chars().rev().collect() } else { expected.to_owned() };
+            // Without a value of the kind, last in both directions; among those without, by key.
+            assert_eq!(keys(&view, 0).concat(), format!("{values}{missing}z"), "{kind:?} {descending}");
         }
-        // Without the value, last; among those without, by key.
-        view.change(None, Some(&named("z", 1, fields)), fields);
-        view.sync(true, fields);
-        assert_eq!(keys(&view, 0).concat(), format!("{expected}z"), "{kind:?}");
     }
 }
 

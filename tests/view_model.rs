@@ -143,10 +143,13 @@ impl Shape {
             for (level, descending) in &self.order {
                 let ordering = match level {
                     Level::Phase => a.phase.cmp(b.phase),
-                    Level::Rank => a.rank.is_none().cmp(&b.rank.is_none()).then(a.rank.cmp(&b.rank)),
+                    Level::Rank => a.rank.cmp(&b.rank),
                     Level::Name => number(&a.name).cmp(&number(&b.name)),
                 };
                 let ordering = if *descending { ordering.reverse() } else { ordering };
+                // What has no rank comes last in both directions.
+                let missing = *level == Level::Rank && (a.rank.is_none() || b.rank.is_none());
+                let ordering = if missing { a.rank.is_none().cmp(&b.rank.is_none()) } else { ordering };
                 if ordering.is_ne() {
                     return ordering;
                 }

@@ -14,13 +14,13 @@ use super::{quantity, time};
 pub struct OrderBy {
     /// The slot of the field.
     pub slot: usize,
-    /// From the last to the first, missing values included.
+    /// From the last to the first; what is missing still comes behind them.
     pub descending: bool,
     /// What the values are.
     pub kind: OrderAs,
 }
 
-/// How values compare. Missing values, and values that are not what they should be, come last (first when descending).
+/// How values compare. Missing values, and values that are not what they should be, come last in both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OrderAs {
     /// As text, by code point.
@@ -46,7 +46,8 @@ pub(super) fn write_sort_key(bytes: &mut Vec<u8>, object: &Object, order: &[Orde
         let start = bytes.len();
         write(bytes, &object.field(level.slot, fields), level.kind);
         if level.descending {
-            for byte in &mut bytes[start..] {
+            // But for the byte that says whether there is a value.
+            for byte in &mut bytes[start + 1..] {
                 *byte = !*byte;
             }
         }

@@ -116,7 +116,9 @@ export class ModelViews {
     const order = spec.orderBy?.[0];
     if (order === undefined) return ids;
     const value = (entry) => at(this.#store.value(entry), order.path);
-    return ids.sort((a, b) => compare(value(a), value(b)) * (order.descending ? -1 : 1));
+    // What is missing comes last in both directions.
+    const missing = (entry) => Number(value(entry) === undefined);
+    return ids.sort((a, b) => missing(a) - missing(b) || compare(value(a), value(b)) * (order.descending ? -1 : 1));
   }
 
   #rows(view) {
