@@ -138,7 +138,7 @@ impl Cacher {
         let interrupted = self.interruptions.hear(&message);
         let blocked = self.take_in(message, now, wall);
         if let Some((error, retry_at)) = interrupted {
-            let stale = !self.store.is_empty();
+            let stale = self.lists > 0 || !self.store.is_empty();
             self.informers.interrupted(Interruption { phase: self.status.phase, error, retry_at, stale, key: None });
         }
         self.status.note_stale(self.lists > 0, !self.store.is_empty(), wall);
@@ -342,6 +342,7 @@ impl Cacher {
             for waiter in self.sync_waiters.drain(..) {
                 let _gone = waiter.send(Err(error.clone()));
             }
+            self.ready.refused();
         }
     }
 
@@ -425,16 +426,20 @@ impl Cacher {
         (self.status.stale, self.status.stale_since) = (false, None);
     }
 
+    /// Why the list will not come for now: the server says no, or there is no room for it.
+    pub(super) fn refusal(&self) -> Option<&Error> {
+        self.status.error.as_ref().filter(|_| matches!(self.status.phase, Phase::NeedsAuth | Phase::Failed))
+    }
+
     /// Completes when the first list is applied; fails when the server refuses it or the cache is closed.
     pub fn wait_synced(&mut self) -> oneshot::Receiver<Result<(), Error>> {
         let (sender, receiver) = oneshot::channel();
-        let refused = matches!(self.status.phase, Phase::NeedsAuth | Phase::Failed);
         if self.ready.is_stopped() {
             let _gone = sender.send(Err(Error::closed()));
         } else if self.lists > 0 {
             let _gone = sender.send(Ok(()));
-        } else if let Some(error) = self.status.error.clone().filter(|_| refused) {
-            let _gone = sender.send(Err(error));
+        } else if let Some(error) = self.refusal() {
+            let _gone = sender.send(Err(error.clone()));
         } else {
             waiters::add(&mut self.sync_waiters, sender, oneshot::Sender::is_canceled);
         }
@@ -548,6 +553,7 @@ impl Cacher {
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
             let _gone = waiter.send(Err(error.clone()));
         }
+        self.ready.refused();
         self.opening_waiters.clear();
         self.status.note_stale(self.lists > 0, !self.store.is_empty(), wall);
     }

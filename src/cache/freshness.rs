@@ -72,8 +72,8 @@ impl Resource {
         self.reads.spare_upstream.set(spare);
     }
 
-    /// Waits until the cacher is ready; without `wait` fails with its 429.
-    pub(super) async fn until_ready(&self, wait: bool) -> Result<(), Error> {
+    /// Waits until the cacher is ready; without `wait` fails with its 429, and with `refusable` as soon as the server refuses what it waits for.
+    pub(super) async fn until_ready(&self, wait: bool, refusable: bool) -> Result<(), Error> {
         loop {
             let now = self.runtime.now();
             let waiter = {
@@ -81,7 +81,10 @@ impl Resource {
                 match cacher.ready().check(now) {
                     Ok(()) => return Ok(()),
                     Err(error) if !wait || cacher.ready().is_stopped() => return Err(error),
-                    Err(_) => cacher.ready().wait(),
+                    Err(_) => match cacher.refusal().filter(|_| refusable) {
+                        Some(refusal) => return Err(refusal.clone()),
+                        None => cacher.ready().wait(),
+                    },
                 }
             };
             if let Some(waiter) = waiter {

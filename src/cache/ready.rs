@@ -55,6 +55,11 @@ impl Ready {
         }
     }
 
+    /// What is waited for will not come for now. Wakes whoever waits, to decide anew whether to.
+    pub fn refused(&mut self) {
+        self.wake();
+    }
+
     /// The cacher is closed. Wakes whoever waits.
     pub fn stop(&mut self, now: Millis) {
         if self.state != State::Stopped {
@@ -79,7 +84,7 @@ impl Ready {
         }
     }
 
-    /// Completes (or is cancelled) when the state changes; the caller then checks again. `None` when there is nothing to wait for.
+    /// Completes (or is cancelled) when the state changes, or what changes it was refused; the caller then checks again. `None` when there is nothing to wait for.
     pub fn wait(&mut self) -> Option<oneshot::Receiver<()>> {
         if self.state != State::Pending {
             return None;

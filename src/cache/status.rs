@@ -96,10 +96,12 @@ impl ResourceStatus {
     }
 
     /// Notes whether what is held is stale, and since when.
-    pub(super) fn note_stale(&mut self, listed: bool, holds: bool, wall: Millis) {
+    ///
+    /// `listed`: a whole state is held, though it may be an empty one; `shows`: objects are, though they may be of a list under way.
+    pub(super) fn note_stale(&mut self, listed: bool, shows: bool, wall: Millis) {
         // Rows of the first list under way are new, not stale; once that list fails they are.
         let first_list = self.phase == Phase::Listing || !listed && self.is_opening();
-        self.stale = self.phase != Phase::Live && !first_list && holds;
+        self.stale = self.phase != Phase::Live && !first_list && (listed || shows);
         self.stale_since = self.stale.then(|| self.stale_since.unwrap_or(wall));
     }
 

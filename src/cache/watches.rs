@@ -225,7 +225,7 @@ impl Resource {
     }
 
     async fn watch_later(self: Rc<Self>, id: u32, serial: u64, options: WatchOptions, start: Start) {
-        if self.until_ready(true).await.is_err() {
+        if self.until_ready(true, false).await.is_err() {
             return; // closed, and with it every stream
         }
         let generation = self.cacher.borrow_mut().ready().generation();

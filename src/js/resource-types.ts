@@ -59,7 +59,8 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    * Lists from the cache, as a list request to the API server does.
    *
    * @throws {WatchCacheError} `invalid` for options that cannot be read or contradict each other, `timeout` for a version that does not
-   *   arrive, `expired` for one that is no longer kept, `too-many-requests` with `wait: false` before the cache is ready, `closed`.
+   *   arrive, `expired` for one that is no longer kept, `too-many-requests` with `wait: false` before the cache is ready, `closed`; and as `synced`
+   *   where the server refuses what it would wait for.
    * @throws {DOMException} as `synced`.
    */
   list(options?: ListOptions): Promise<List<T, Access>>;
@@ -124,7 +125,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    * Where `strip` drops more than `metadata.managedFields`, what is held is no whole object, and the newest is read first.
    *
    * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
-   * @param change returns the whole object, or undefined to leave it alone. A copy that was changed and not returned is an error.
+   * @param change returns the whole object, or undefined to leave it alone. A copy that was changed and not returned is an error, and so is a promise.
    * @throws {WatchCacheError} as `create`; `not-found`; `conflict` when somebody else was quicker each time for a minute.
    * @throws {DOMException} as `synced`. The write may have happened.
    */

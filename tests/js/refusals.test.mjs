@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { createWatchCache } from "watchcache";
 
 import { open, until } from "./lib/package.mjs";
+import { pod, Upstream } from "./lib/upstream.mjs";
 
 const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -99,3 +100,70 @@ test("key_02: a watch with a namespace that is no path is refused as a list is",
     await assert.rejects(resource.watch({ namespace }).next(), refused);
   }
 });
+
+for (const [code, reason, what] of [
+  [400, "BadRequest", "invalid"],
+  [401, "Unauthorized", "unauthorized"],
+  [403, "Forbidden", "forbidden"],
+  [404, "NotFound", "not-found"],
+  [405, "MethodNotAllowed", "invalid"],
+]) {
+  test(`a list of what the server refuses with ${code} is refused, as a get is; watches and views wait`, async () => {
+    const upstream = new Upstream([pod("a/x")]);
+    upstream.refusal = { code, reason, message: `no: ${code}` };
+    const { resource } = open(upstream);
+    const refused = { code: what, message: `no: ${code}` };
+    const watch = resource.watch().next();
+    const view = resource.view();
+    view.subscribe(() => {});
+    const early = [resource.list(), resource.list({ labelSelector: "app" }), resource.list({ resourceVersion: "0" })];
+    const all = await Promise.allSettled([...early, resource.synced(), resource.get("a/x")]);
+    for (const { reason } of all) assert.deepEqual([reason?.code, reason?.message], [what, `no: ${code}`]);
+    await assert.rejects(resource.list({ resourceVersion: "0" }), refused, "and who comes later");
+    await assert.rejects(resource.list({ resourceVersion: "0", wait: false }), { code: "too-many-requests" });
+    await assert.rejects(resource.list({ wait: false }), refused);
+    upstream.refusal = undefined;
+    resource.resume();
+    assert.equal((await watch).value.key, "a/x");
+    assert.equal((await resource.list()).items.length, 1);
+    await until(() => view.total === 1);
+  });
+}
+
+test("a list that waits for a new state is refused when that is", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource } = open(upstream);
+  await resource.synced();
+  upstream.refusal = { code: 403, reason: "Forbidden", message: "no more" };
+  upstream.drop();
+  await until(() => resource.status.phase === "failed");
+  await assert.rejects(resource.list(), { code: "forbidden", message: "no more" });
+  await resource.synced();
+});
+
+for (const items of [[], [pod("a/x")]]) {
+  test(`a state of ${items.length} objects is stale while the server is gone`, async () => {
+    const upstream = new Upstream(items);
+    const { resource } = open(upstream);
+    const view = resource.view();
+    view.subscribe(() => {});
+    const interruptions = [];
+    const informer = resource.informer({ onWatchError: (interruption) => void interruptions.push(interruption) });
+    assert.equal(resource.status.stale, false);
+    await informer.synced;
+    await until(() => resource.status.phase === "live" && view.getSnapshot().loaded);
+    assert.deepEqual([resource.status.stale, view.getSnapshot().stale], [false, false]);
+    upstream.refusal = { code: 503, message: "gone" };
+    upstream.break("gone");
+    await until(() => resource.status.phase === "reconnecting");
+    await until(() => view.getSnapshot().stale);
+    const { stale, staleSince } = resource.status;
+    assert.ok(stale && staleSince <= Date.now());
+    assert.deepEqual([view.getSnapshot().loaded, view.total], [true, items.length]);
+    assert.ok(interruptions.length > 0 && interruptions.every((told) => told.stale));
+    upstream.refusal = undefined;
+    resource.resume();
+    await until(() => !view.getSnapshot().stale && resource.status.phase === "live");
+    assert.deepEqual([resource.status.stale, resource.status.staleSince], [false, undefined]);
+  });
+}

@@ -133,7 +133,7 @@ impl Resource {
             if !request.options.wait {
                 return Err(error);
             }
-            self.until_ready(true).await?;
+            self.until_ready(true, true).await?;
             if self.route(&request)? == Route::Upstream {
                 return self.list_upstream(&request).await;
             }
@@ -206,15 +206,19 @@ impl Resource {
     /// Everything, as new as the upstream is now, from one that tells no progress: its answer is the cache's where the cache is as far. To
     /// know that takes the smallest list there is, where the answer itself may be megabytes.
     async fn list_newest(&self, request: &Request) -> Result<List, Error> {
-        let ready = self.until_ready(request.options.wait).await;
+        let ready = self.until_ready(request.options.wait, true).await;
         if self.cacher.borrow_mut().ready().is_stopped() {
             return Err(Error::closed());
         }
-        if ready.is_ok() {
-            let current = self.current_version().await?;
-            if self.until_fresh(&current, NEAR_MS).await.is_ok() {
-                return self.page_of(request);
+        match ready {
+            Ok(()) => {
+                let current = self.current_version().await?;
+                if self.until_fresh(&current, NEAR_MS).await.is_ok() {
+                    return self.page_of(request);
+                }
             }
+            Err(refusal) if request.options.wait => return Err(refusal),
+            Err(_) => {} // not ready, and not to be waited for
         }
         self.list_upstream(request).await
     }
