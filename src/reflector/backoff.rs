@@ -23,17 +23,22 @@ impl Default for Retry {
     }
 }
 
+/// The shortest wait, before jitter, of what goes on failing: no settings make a loop of it.
+const LEAST_MS: f64 = 50.0;
+
 /// The sequence of waits. One serves lists and watches alike, so that a server in trouble is left alone whatever fails.
 #[derive(Debug)]
 pub(super) struct Backoff {
     retry: Retry,
     base: f64,
+    /// No wait is shorter, whatever was asked for. It doubles as the waits do, up to [`LEAST_MS`].
+    least: f64,
     healthy_since: Option<Millis>,
 }
 
 impl Backoff {
     pub(super) fn new(retry: Retry) -> Self {
-        Self { base: retry.initial_ms as f64, retry, healthy_since: None }
+        Self { base: retry.initial_ms as f64, least: 1.0, retry, healthy_since: None }
     }
 
     /// A connection stands. Only the time that it holds counts for the reset: failures that take long are no health.
@@ -44,11 +49,13 @@ impl Backoff {
     /// The next wait in milliseconds, never 0.
     pub(super) fn next(&mut self, now: Millis, random: &mut fastrand::Rng) -> Millis {
         if self.healthy_since.take().is_some_and(|since| now.saturating_sub(since) >= self.retry.reset_after_ms) {
-            self.base = self.retry.initial_ms as f64;
+            (self.base, self.least) = (self.retry.initial_ms as f64, 1.0);
         }
         let cap = self.retry.cap_ms as f64;
         let base = self.base.min(cap);
         self.base = (base * self.retry.factor.max(1.0)).min(cap);
+        let base = base.max(self.least);
+        self.least = (2.0 * self.least).min(LEAST_MS);
         let wait = base * (1.0 + self.retry.jitter.max(0.0) * random.f64());
         (wait as Millis).max(1)
     }
@@ -125,6 +132,18 @@ mod tests {
     fn rf_22_a_custom_backoff_without_jitter_is_exact() {
         let retry = Retry { initial_ms: 10, factor: 2.0, cap_ms: 100, jitter: 0.0, reset_after_ms: 1 };
         assert_eq!(total(retry, 5, 0), 10 + 20 + 40 + 80 + 100);
+    }
+
+    #[test]
+    fn whatever_is_asked_for_a_failure_that_goes_on_is_tried_twenty_times_a_second_at_most() {
+        for (initial_ms, cap_ms) in [(0, 0), (0, 30_000), (1, 1), (800, 0)] {
+            let mut random = fastrand::Rng::with_seed(3);
+            let mut backoff = Backoff::new(Retry { initial_ms, cap_ms, factor: 1.0, jitter: 0.0, reset_after_ms: 1000 });
+            let waits: Vec<_> = (0..9).map(|_| backoff.next(0, &mut random)).collect();
+            assert_eq!(waits, [1, 2, 4, 8, 16, 32, 50, 50, 50], "{initial_ms}, {cap_ms}");
+            backoff.healthy(0);
+            assert_eq!(backoff.next(1000, &mut random), 1);
+        }
     }
 
     #[test]

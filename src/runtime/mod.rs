@@ -14,6 +14,9 @@ use crate::reflector::Crowd;
 /// Milliseconds on a monotonic clock with an arbitrary origin.
 pub type Millis = u64;
 
+/// What "never" is in milliseconds: as many thousand years as no clock lives to see, and yet a deadline so far off can be reckoned with.
+pub const FOREVER: Millis = 1 << 52;
+
 /// Reads the time.
 pub trait Clock {
     /// Monotonic milliseconds. Deadlines compare against this, never against counted ticks.

@@ -1,6 +1,7 @@
 //! An option bag: its members are read one by one, and the first that is wrong is told.
 
 use std::cell::RefCell;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use js_sys::Array;
@@ -38,6 +39,15 @@ impl Bag {
             self.fail(name, "is missing");
             T::default()
         })
+    }
+
+    /// A number that must be there, within these bounds: the facade's table has the same.
+    pub(super) fn within(&self, name: &str, bounds: RangeInclusive<f64>) -> f64 {
+        let value = self.required(name);
+        if !bounds.contains(&value) {
+            self.fail(name, "is out of its bounds");
+        }
+        value
     }
 
     /// A bag in it, an empty one when it is undefined or null.

@@ -15,7 +15,7 @@ use crate::web::bytes::frame_bytes;
 use crate::web::error::{invalid_option, to_js};
 use crate::web::panic::check;
 use crate::web::resource::{RawResource, Scratch};
-use crate::web::values::{property, text};
+use crate::web::values::{self, property, text};
 
 /// What a flush tells handlers, as it crosses.
 pub(super) struct PackedNotices {
@@ -275,9 +275,8 @@ fn flag(options: &JsValue, name: &str) -> bool {
     property(options, name).is_some_and(|value| value.is_truthy())
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn millis(options: &JsValue, name: &str) -> Option<Millis> {
-    property(options, name).and_then(|value| value.as_f64()).map(|value| value.max(0.0) as Millis)
+    property(options, name).and_then(|value| value.as_f64()).map(values::millis)
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

@@ -11,7 +11,6 @@ use crate::cache::window::WindowBounds;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::reflector::{ReflectorConfig, Retry};
-use crate::runtime::Millis;
 use crate::source::kubernetes::Selection;
 use crate::source::{DeleteOptions, Preconditions};
 use crate::watch::filter::Filter;
@@ -19,7 +18,10 @@ use crate::watch::options::WatchOptions;
 use crate::watch::overflow::OnOverflow;
 use crate::web::bag::Bag;
 use crate::web::error::{invalid_option, to_js};
-use crate::web::values::{cast, text};
+use crate::web::values::{cast, millis, text};
+
+/// The longest wait between two tries that can be asked for: who wants none asks for none, and a wait without end is none.
+const DAY_MS: f64 = 86_400_000.0;
 
 /// Options of a resource, complete: the facade fills in the defaults.
 pub(super) struct RawOptions {
@@ -42,13 +44,13 @@ impl RawOptions {
             reflector: ReflectorConfig {
                 page_size: given.required("pageSize"),
                 watch_list: given.required("watchList"),
-                idle_timeout_ms: millis(given.required("idleTimeout")),
+                idle_timeout_ms: millis(given.within("idleTimeout", 1.0..=f64::INFINITY)),
                 retry: Retry {
-                    initial_ms: millis(retry.required("initialMs")),
-                    factor: retry.required("factor"),
-                    cap_ms: millis(retry.required("capMs")),
-                    jitter: retry.required("jitter"),
-                    reset_after_ms: millis(retry.required("resetAfterMs")),
+                    initial_ms: millis(retry.within("initialMs", 1.0..=DAY_MS)),
+                    factor: retry.within("factor", 1.0..=100.0),
+                    cap_ms: millis(retry.within("capMs", 1.0..=DAY_MS)),
+                    jitter: retry.within("jitter", 0.0..=100.0),
+                    reset_after_ms: millis(retry.within("resetAfterMs", 0.0..=f64::INFINITY)),
                 },
                 // Pages that wake together must not come back together.
                 seed: (js_sys::Math::random() * 9_007_199_254_740_991.0) as u64,
@@ -108,11 +110,6 @@ fn indexes(given: &[Bag]) -> Result<Vec<IndexSpec>, JsValue> {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn bytes(value: f64) -> usize {
     value.max(0.0) as usize
-}
-
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn millis(value: f64) -> Millis {
-    value.max(0.0) as Millis
 }
 
 /// The transport of a Kubernetes resource.

@@ -3,6 +3,8 @@
 use js_sys::{Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::runtime::{FOREVER, Millis};
+
 /// What a member of an object out is. One kind for all of them, so that the writer is compiled once.
 pub(super) enum Given {
     /// Left out.
@@ -55,6 +57,12 @@ pub(super) fn property(object: &JsValue, name: &str) -> Option<JsValue> {
         return None;
     }
     Reflect::get(object, &JsValue::from_str(name)).ok().filter(|value| !value.is_undefined() && !value.is_null())
+}
+
+/// A duration as it was given; one without an end is [`FOREVER`].
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(super) fn millis(value: f64) -> Millis {
+    (value.max(0.0) as Millis).min(FOREVER)
 }
 
 /// A text property.
