@@ -1,9 +1,11 @@
 import { ask } from "./ask.js";
 import { bindMethods } from "./bound.js";
+import { reporter } from "./callbacks.js";
 import type { Delivery } from "./delivery.js";
-import { closedError, reporter, WatchCacheError } from "./errors.js";
+import { closedError, WatchCacheError } from "./errors.js";
 import type { Runtime } from "./init.js";
 import { first, printable } from "./inspect.js";
+import { readCredentials } from "./options.js";
 import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "./raw.js";
 import { ResourceImpl } from "./resource.js";
 import type { ResourceHost } from "./resource-host.js";
@@ -208,6 +210,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
     if (source.collection !== undefined) bound.collection = source.collection;
     return module.openSource(options, bound, delivery, memory);
   }
+  const { auth } = settings;
   const hasWebSocket = typeof webSocketOf(settings) === "function";
   if (settings.transport === "websocket" && !hasWebSocket) {
     throw new WatchCacheError("invalid", 'this host has no WebSocket: pass one as the option WebSocket, or choose transport "fetch"');
@@ -218,6 +221,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
       ...settings,
       ...target,
       server: baseUrl(settings.server),
+      auth: auth && (async () => readCredentials(await auth())),
       fetch: settings.fetch ?? ask,
       WebSocket: hasWebSocket ? patient(() => webSocketOf(settings)) : undefined,
     },

@@ -1,3 +1,4 @@
+import { isPromise } from "./callbacks.js";
 import { StoredEvent } from "./event.js";
 import { Notifier } from "./notifier.js";
 import type { ObjectTable } from "./objects.js";
@@ -295,11 +296,6 @@ function spread(watchers: ArrayLike<number>, events: number): Uint32Array {
     pairs[2 * i + 1] = Math.floor(i / watchers.length);
   }
   return pairs;
-}
-
-/** Whether a handler's answer is something to wait for. */
-export function isPromise(answer: unknown): answer is PromiseLike<unknown> {
-  return typeof answer === "object" && answer !== null && typeof (answer as PromiseLike<unknown>).then === "function";
 }
 
 /** What the core's numbers for an end mean. */

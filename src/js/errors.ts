@@ -166,16 +166,3 @@ export function abortError(signal: AbortSignalLike, message = "The operation was
 
 /** @internal */
 export type Logger = Pick<Console, "debug" | "info" | "warn" | "error">;
-
-/**
- * A subscriber's own error goes where an uncaught one would go, without stopping anyone. Node has no `reportError`, and throwing from a
- * task would end the process for it: there it is logged.
- * @internal
- */
-export function reporter(logger: Logger): (error: unknown) => void {
-  return (error) => {
-    const report: unknown = (globalThis as { reportError?: unknown }).reportError;
-    if (typeof report === "function") report.call(globalThis, error);
-    else logger.error(error instanceof WatchCacheError ? "watchcache:" : "watchcache: a function of yours threw:", error);
-  };
-}

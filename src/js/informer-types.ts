@@ -12,13 +12,13 @@ import type { Path } from "./types.js";
 export interface InformerOptions<T, Access = Immutable, Index extends string = string> {
   /**
    * How often handlers are told every object once more, in milliseconds, where they ask for no period of their own. It costs no request. 0, the
-   * default: never, whatever a handler asks for. Not shorter than a second.
+   * default: never, whatever a handler asks for. Not shorter than a second; `Infinity` for those alone who ask for a period of their own.
    */
   resyncPeriod?: number | undefined;
   /**
    * Makes of each object what handlers, indexes by a function and reads see. It gets a copy of its own, which it may change and return, once for
    * each version of an object that somebody looks at; never its own result. Where it throws, the error is reported, handlers do not hear of that
-   * version, and reads leave the object out.
+   * version, and reads leave the object out. It answers at once: a promise is such an error, told once.
    */
   transform?: ((object: T) => T) | undefined;
   /**
@@ -41,6 +41,7 @@ export interface InformerOptions<T, Access = Immutable, Index extends string = s
   /**
    * Told of every interruption of the stream: of lists and watches that failed, and of a connection that broke and is resumed at once. Not of a
    * watch that the server ended in good order, whose successor follows. Also told of an object that had to be set apart (`key`).
+   * What it throws, or its promise rejects with, is reported.
    */
   onWatchError?: ((interruption: WatchInterruption) => void) | undefined;
   /** Whether it starts at once. Default true; otherwise `start()` does it. */
@@ -257,7 +258,7 @@ export interface HandlerOptions<T, Access = Immutable> {
   labelSelector?: string | undefined;
   /** The same for any scalar paths. */
   fieldSelector?: string | undefined;
-  /** The same by a function, which decodes. */
+  /** The same by a function, which decodes, and answers at once: a promise is an error, told once. */
   filter?: ((object: Read<T, Access>) => boolean) | undefined;
 }
 

@@ -1,4 +1,5 @@
 import { bindable, bindMethods, self } from "./bound.js";
+import { call } from "./callbacks.js";
 import { closedError, toError, WatchCacheError } from "./errors.js";
 import { printable } from "./inspect.js";
 import type { Notifier } from "./notifier.js";
@@ -129,18 +130,15 @@ class Informer<T> implements Shape<T, Mutable> {
     const { onWatchError } = this.#options;
     if (onWatchError === undefined || !this.#started || this.#stopped) return;
     const delayMs = retryAt === undefined ? 0 : Math.max(0, retryAt - Date.now());
-    try {
-      onWatchError({
-        phase,
-        error: toError(error, this.#host.name),
-        ...(retryAt === undefined ? {} : { retryAt }),
-        delayMs,
-        stale,
-        ...(key === undefined ? {} : { key }),
-      });
-    } catch (thrown) {
-      this.#host.report(thrown);
-    }
+    const interruption = {
+      phase,
+      error: toError(error, this.#host.name),
+      ...(retryAt === undefined ? {} : { retryAt }),
+      delayMs,
+      stale,
+      ...(key === undefined ? {} : { key }),
+    };
+    call(onWatchError, [interruption], (thrown) => this.#host.report(thrown));
   }
 
   // -------------------------------------------------------------------------------------- its life

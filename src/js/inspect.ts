@@ -7,11 +7,20 @@ type Inspect = (value: unknown, options: object) => string;
 const SHOWN = 10;
 
 /**
- * Has the objects of a class printed as its name and what `describe` says. It is called when one is printed, in Node and whatever does as Node
- * does; what it throws is printed instead. Chromium calls nothing: there a class shows its name, and its first five members.
+ * Has the objects of a class printed as its name and what `describe` says, which is their JSON, too. It is called when one is printed, in Node and
+ * whatever does as Node does; what it throws is printed instead. Chromium calls nothing: there a class shows its name, and its first five members.
  */
 export function printable<O extends object>(prototype: O, name: string, describe: (object: O) => unknown): void {
   Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
+  // `JSON.stringify` would show what is ours, where an object says nothing else for it.
+  const toJSON = {
+    value(this: O) {
+      return describe(this);
+    },
+    configurable: true,
+    writable: true,
+  };
+  if (!("toJSON" in prototype)) Object.defineProperty(prototype, "toJSON", toJSON);
   printed(prototype, name, describe);
 }
 

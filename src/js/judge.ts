@@ -1,3 +1,4 @@
+import { atOnce } from "./callbacks.js";
 import { type Notice, NoticeKind } from "./notice.js";
 
 /**
@@ -29,7 +30,7 @@ export class Judge<T> {
     let passes: boolean;
     try {
       const { object } = notice;
-      passes = this.#filter?.(object) ?? true;
+      passes = this.#passes(object);
     } catch (error) {
       // What is only told once more has been told before.
       if (!missed && kind !== NoticeKind.resynced) this.#missed.set(notice.key, isAddition ? undefined : this.#told(notice));
@@ -43,10 +44,15 @@ export class Judge<T> {
     return missed ? notice.asUpdateSince(before) : notice;
   }
 
+  #passes(object: T): boolean {
+    const filter = this.#filter;
+    return filter === undefined || atOnce("filter", filter, filter(object));
+  }
+
   /** The notice itself if its old object was told. Never throws. */
   #told(notice: Notice<T>): Notice<T> | undefined {
     try {
-      return this.#filter?.(notice.oldObject as T) === false ? undefined : notice;
+      return this.#passes(notice.oldObject as T) ? notice : undefined;
     } catch {
       // It did not throw when that object was new, so the filter has changed. Whoever hears of an object twice loses nothing.
       return notice;

@@ -176,6 +176,11 @@ export class DeletedObject<T> implements Deleted<T, Mutable> {
     return this.#notice.object;
   }
 
+  toJSON(): { key: string; object: T; finalStateUnknown: boolean } {
+    const { key, object, finalStateUnknown } = this;
+    return { key, object, finalStateUnknown };
+  }
+
   /** Such as `delete default/web-1 @123`. */
   toString(): string {
     return String(this.#notice);

@@ -1,7 +1,10 @@
 import type { AbortSignalLike, HeadersLike, HostFetch, Logger, UrlLike, WebSocketClass } from "./host-types.js";
 import type { MaybePromise, Path } from "./types.js";
 
-/** What `auth` gives for one connection. */
+/**
+ * What `auth` gives for one connection. To connect without credentials is said by `{}`, or by members that are `undefined`. Nothing at all, an
+ * empty token and a name that is none of these are `invalid`: the resource fails, and `resume()` asks again.
+ */
 export interface Credentials {
   /** Headers of list requests, and of the watch where it streams by fetch. Browsers send no custom headers with a WebSocket. */
   headers?: HeadersLike | undefined;
@@ -13,15 +16,18 @@ export interface Credentials {
   query?: Readonly<Record<string, string>> | undefined;
 }
 
-/** How failed connections are retried: the wait grows from `initialMs` by `factor` up to `capMs`, each lengthened by up to `jitter` of itself. */
+/**
+ * How failed connections are retried: the wait grows from `initialMs` by `factor` up to `capMs`, each lengthened by up to `jitter` of itself.
+ * However short they are set, the waits of what goes on failing double up to 50 ms at least.
+ */
 export interface RetryOptions {
-  /** First wait, in milliseconds. Default 800. */
+  /** First wait, in milliseconds: from 1 to a day. Default 800. */
   initialMs: number;
-  /** Growth from one wait to the next. Default 2. */
+  /** Growth from one wait to the next: from 1 to 100. Default 2. */
   factor: number;
-  /** Longest wait before jitter, in milliseconds. Default 30,000. */
+  /** Longest wait before jitter, in milliseconds: from 1 to a day. Default 30,000. */
   capMs: number;
-  /** Each wait is multiplied by a random number between 1 and 1 + `jitter`. Default 1. */
+  /** Each wait is multiplied by a random number between 1 and 1 + `jitter`: from 0 to 100. Default 1. */
   jitter: number;
   /** After this long without a failure, in milliseconds, the next wait is `initialMs` again. Default 120,000. */
   resetAfterMs: number;
@@ -39,13 +45,16 @@ export interface HistoryOptions {
   maxBytes?: number | undefined;
 }
 
-/** Gives the values of an object in an index: none, one or several. Called once for each object that arrives. It decodes the object, so a path is cheaper. */
+/** Gives the values of an object in an index: none, one or several. Called once for each object that arrives. It decodes the object, so a path is cheaper, and answers at once. */
 export type IndexFunction<T = any> = (object: T) => readonly string[];
 
 /** Indexes by name: each by a path, or by a function. */
 export type NamedIndexes<Name extends string = string, T = any> = { readonly [Key in Name]: Path | IndexFunction<T> };
 
-/** Options of `createWatchCache`. All may be left out, and to give `undefined` is to leave one out. */
+/**
+ * Options of `createWatchCache`. All may be left out, and to give `undefined` is to leave one out. `Infinity` is a duration that never ends, and
+ * a number of bytes without a bound; the waits of `retry` have an end.
+ */
 export interface WatchCacheOptions<Index extends string = string> {
   /** Base of every path, such as `https://host/clusters/x`. Default: the page's origin. */
   server?: string | UrlLike | undefined;

@@ -3,6 +3,7 @@
 import { toError, WatchCacheError } from "./errors.js";
 import type { RawModule } from "./raw.js";
 import type {
+  Credentials,
   DeleteOptions,
   GetOptions,
   HandlerOptions,
@@ -62,7 +63,12 @@ export const callback = is("a function", (value) => typeof value === "function")
 const object = is("an object", (value) => typeof value === "object" && value !== null && !Array.isArray(value));
 const flag = is("true or false", (value) => typeof value === "boolean");
 const signal = is("an AbortSignal", (value) => typeof value?.aborted === "boolean" && typeof value.addEventListener === "function");
-const number = (least: number) => is(`a number from ${least} up`, (value) => typeof value === "number" && value >= least);
+/** Without a `most` it may be `Infinity`: a duration that never ends, or no bound. */
+const number = (least: number, most = Infinity) =>
+  is(
+    most === Infinity ? `a number from ${least} up` : `a number from ${least} to ${most}`,
+    (value) => typeof value === "number" && value >= least && value <= most,
+  );
 const whole = (least: number) =>
   is(`a whole number from ${least} up`, (value) => Number.isInteger(value) && value >= least && value <= 0xffff_ffff);
 const word = (...words: string[]) =>
@@ -72,9 +78,9 @@ const word = (...words: string[]) =>
     (value) => (typeof value === "string" ? JSON.stringify(value) : shown(value)),
   );
 const list =
-  (kind: Kind): Kind =>
+  (kind: Kind, show = shown): Kind =>
   (value, name, judge) => {
-    if (!Array.isArray(value)) throw invalid(`${name} is an array, not ${shown(value)}`);
+    if (!Array.isArray(value)) throw invalid(`${name} is an array, not ${show(value)}`);
     return value.map((item, i) => kind(item, `${name}[${i}]`, judge));
   };
 const bag =
@@ -98,19 +104,23 @@ const grammar: Kind = (value, name, judge) => {
 /** Indexes by name, each by a path or by a function. */
 export const indexes: Kind = (value, name, judge) => {
   object(value, name);
-  const read: Record<string, unknown> = {};
+  const read: [index: string, by: unknown][] = [];
   for (const [index, by] of Object.entries(value)) {
     if (index === "" || index === "namespace") throw invalid(`${name} ${index ? `lists "namespace", which always exists` : "have names"}`);
     if (by === undefined) continue;
     if (typeof by !== "string" && typeof by !== "function") throw invalid(`${name}.${index} is a path or a function, not ${shown(by)}`);
-    read[index] = typeof by === "string" ? grammar(by, `${name}.${index}`, judge) : by;
+    read.push([index, typeof by === "string" ? grammar(by, `${name}.${index}`, judge) : by]);
   }
-  return read;
+  // Any name may be that of an index, `__proto__` as well.
+  return Object.fromEntries(read);
 };
 
 const selectors = { labelSelector: grammar, fieldSelector: grammar };
 const scope = { namespace: text, ...selectors };
+/** A duration in milliseconds, or a number of what may be without end. */
 const period = number(0);
+/** The wait between two tries: no wait makes a loop, and one without end is no try. The core has the same bounds. */
+const pause = number(1, 86_400_000);
 
 export const SIGNAL: Bag<WriteOptions> = { signal };
 export const REFRESH = { reset: flag };
@@ -196,13 +206,43 @@ export const CACHE: Bag<WatchCacheOptions> = {
   watchList: flag,
   linger: period,
   idleTimeout: number(1),
-  retry: bag({ initialMs: period, factor: number(1), capMs: period, jitter: period, resetAfterMs: period }),
+  retry: bag({ initialMs: pause, factor: number(1, 100), capMs: pause, jitter: number(0, 100), resetAfterMs: period }),
   flush: word("frame", "microtask"),
   debug: flag,
   checkConsistency: flag,
   logger: is("an object with the methods of console", (value) => [value?.warn, value?.error].every((log) => typeof log === "function")),
   signal,
 };
+
+/** What may be a secret is told by its type alone. */
+function hidden(value: unknown): string {
+  return value === "" || value === null || value === undefined ? shown(value) : `a value of type ${typeof value}`;
+}
+const secret = is("text", (value) => typeof value === "string", hidden);
+const plain = is("an object", (value) => typeof value === "object" && value !== null, hidden);
+/** Texts by name. */
+const named: Kind = (value, name) => {
+  const given = Object.entries(plain(value, name)).filter(([, text]) => text !== undefined);
+  return Object.fromEntries(given.map(([key, text]) => [key, secret(text, `${name}.${key}`)]));
+};
+const AUTH: Bag<Credentials> = {
+  // What lists its members by itself is the host's to read.
+  headers: (value, name) =>
+    typeof plain(value, name)[Symbol.iterator] === "function" || typeof value.forEach === "function" ? value : named(value, name),
+  token: is("text, and left out where there is none", (value) => typeof value === "string" && value !== "", hidden),
+  subprotocols: list(secret, hidden),
+  query: named,
+};
+
+/**
+ * What `auth` gave, read once and checked. Nothing at all is no way to say that there are no credentials: most often it is a `return` that was
+ * forgotten.
+ */
+export function readCredentials(given: unknown): Given<Credentials> {
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw invalid(`auth gives an object such as { token }, and {} to connect without credentials, not ${hidden(given)}`);
+  return read<Credentials>(AUTH, "auth", given, undefined, "", "auth: ");
+}
 
 /**
  * What was given, read once and checked: a plain object without what is undefined.
@@ -239,7 +279,7 @@ export function read<O extends object>(
 
 /** The name that shares the most pairs of letters with it, if there is one that shares half of them. */
 function nearest(name: string, known: readonly string[]): string | undefined {
-  let best = name.length / 2;
+  let best = (name.length - 1) / 2;
   let like: string | undefined;
   const given = name.toLowerCase();
   for (const other of known) {

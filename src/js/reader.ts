@@ -1,3 +1,4 @@
+import { atOnce, isRefusal } from "./callbacks.js";
 import { toError, WatchCacheError } from "./errors.js";
 import { named } from "./event.js";
 import { deepFreeze, isObject, type Lease, type ObjectTable } from "./objects.js";
@@ -46,8 +47,9 @@ export class Transformed implements Reader {
     const copy = this.#table.copy(id);
     let value: unknown;
     try {
-      value = this.#transform(copy);
+      value = atOnce("transform", this.#transform, this.#transform(copy));
     } catch (error) {
+      if (isRefusal(error)) throw error;
       const [version, key] = named(this.#table.raw, id);
       const message = `transform failed for ${key} at ${version}: ${toError(error).message}`;
       throw new WatchCacheError("decode", message, { resource: this.#resource, cause: error });

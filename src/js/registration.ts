@@ -1,5 +1,5 @@
 import { bindable, bindMethods } from "./bound.js";
-import { isPromise } from "./delivery.js";
+import { isPromise } from "./callbacks.js";
 import { closedError, WatchCacheError } from "./errors.js";
 import { Judge } from "./judge.js";
 import { DeletedObject, type Notice, NoticeKind } from "./notice.js";

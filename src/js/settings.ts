@@ -1,3 +1,4 @@
+import { harmless } from "./callbacks.js";
 import type { Logger, WatchCacheError } from "./errors.js";
 import { CACHE, invalid as mistake, type Judge, read } from "./options.js";
 import type { IndexFunction, Path, RetryOptions, WatchCacheOptions } from "./types.js";
@@ -29,7 +30,7 @@ export interface Settings {
   readonly flush: "frame" | "microtask";
   readonly debug: boolean;
   readonly checkConsistency: boolean;
-  readonly logger: Logger;
+  readonly logger: Pick<Logger, "warn" | "error">;
   readonly signal?: WatchCacheOptions["signal"];
 }
 
@@ -65,8 +66,8 @@ export function readOptions(given: WatchCacheOptions, judge?: Judge, usual: Sett
     idleTimeout: 90_000,
     flush: "frame",
     checkConsistency: debug,
-    logger: console,
     ...options,
+    logger: harmless(options.logger ?? console),
     transport,
     watchList,
     debug,

@@ -1,3 +1,4 @@
+import { atOnce, isRefusal } from "./callbacks.js";
 import { closedError, toError, type WatchCacheError } from "./errors.js";
 import { printable } from "./inspect.js";
 import type { ObjectTable } from "./objects.js";
@@ -97,6 +98,8 @@ export class SharedView implements Ticking {
   error: WatchCacheError | undefined;
   /** Why the core has no such view. */
   #refused: WatchCacheError | undefined;
+  /** That `where` is none. */
+  #mistake: WatchCacheError | undefined;
   /** Ids that `where` has not judged yet, from `#judged` on. */
   #undecided: Float64Array = NO_IDS;
   #judged = 0;
@@ -205,7 +208,7 @@ export class SharedView implements Ticking {
     }
     const { phase, stale, error } = this.#host.status as ResourceStatus & { error?: WatchCacheError };
     const stopped = phase === "failed" || phase === "needs-auth" ? error : undefined;
-    const why = phase === "closed" ? closedError(this.#host.name) : (this.#refused ?? stopped);
+    const why = phase === "closed" ? closedError(this.#host.name) : (this.#mistake ?? this.#refused ?? stopped);
     if (stale === this.stale && why?.code === this.error?.code && why?.message === this.error?.message) return;
     this.stale = stale;
     this.error = why;
@@ -232,8 +235,9 @@ export class SharedView implements Ticking {
       const object = objects.take(ids[next]!);
       this.#judged = next + 1;
       try {
-        verdicts[next - from] = where(object) ? 1 : 0;
+        verdicts[next - from] = atOnce("where", where, where(object)) ? 1 : 0;
       } catch (error) {
+        if (isRefusal(error)) this.#mistake = error;
         // Once is enough: it will most likely fail for all the others as well. An object it fails for is no row.
         if (!reported) this.#host.report(error);
         reported = true;

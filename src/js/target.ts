@@ -1,6 +1,6 @@
 import { bindable } from "./bound.js";
+import { call } from "./callbacks.js";
 import type { Host } from "./compile.js";
-import { isPromise } from "./delivery.js";
 
 /**
  * An `EventTarget` whose listeners harm nobody: what one throws, or rejects with, is reported. Node would end the process for it.
@@ -40,12 +40,8 @@ function guarded(listener: EventListenerOrEventListenerObject | null): EventList
   let guard = known.get(listener);
   if (guard === undefined) {
     guard = function (this: { report(error: unknown): void }, event: Event) {
-      try {
-        const answer: unknown = typeof listener === "function" ? listener.call(this, event) : listener.handleEvent(event);
-        if (isPromise(answer)) answer.then(undefined, (error: unknown) => this.report(error));
-      } catch (error) {
-        this.report(error);
-      }
+      const listen = (): unknown => (typeof listener === "function" ? listener.call(this, event) : listener.handleEvent(event));
+      call(listen, [], (error) => this.report(error));
     };
     // Node has a signal remove what it was given, by the method above.
     known.set(listener, guard).set(guard, guard);

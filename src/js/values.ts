@@ -1,3 +1,4 @@
+import { atOnce } from "./callbacks.js";
 import { WatchCacheError } from "./errors.js";
 import type { IndexFunction } from "./types.js";
 
@@ -8,7 +9,7 @@ export function valuesOf(
   host: { readonly name: string; report(error: unknown): void },
 ): string[] {
   try {
-    const given: unknown = values(object());
+    const given: unknown = atOnce("an index function", values, values(object()));
     if (Array.isArray(given) && given.every((value) => typeof value === "string")) return [...new Set<string>(given)];
     throw new WatchCacheError("invalid", "an index function returned something else than an array of strings", { resource: host.name });
   } catch (error) {

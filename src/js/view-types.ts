@@ -11,7 +11,7 @@ export interface ViewSpec<T, Access = Immutable> {
   labelSelector?: string | undefined;
   /** Any scalar path may be named: `status.phase!=Succeeded,spec.nodeName=node-1`. Evaluated on the stored bytes. */
   fieldSelector?: string | undefined;
-  /** A filter in JavaScript. It decodes each object that the selectors let through, so prefer those. Keep the same function: another one is another view. */
+  /** A filter in JavaScript. It decodes each object that the selectors let through, so prefer those. Keep the same function: another one is another view. It answers at once: a promise is `invalid`, which the snapshot tells as `error`. */
   where?: ((object: Read<T, Access>) => boolean) | undefined;
   /** The order of the rows; equal rows, and all without it, follow their keys. */
   orderBy?: readonly ViewOrder[] | undefined;
@@ -25,10 +25,10 @@ export interface ViewSpec<T, Access = Immutable> {
 export interface ViewOrder {
   /** Of the values that are compared. */
   path: Path;
-  /** The greatest first. Default false. */
+  /** The greatest first; what is missing still comes last. Default false. */
   descending?: boolean | undefined;
   /**
-   * How values compare. Values that are not of the kind come last.
+   * How values compare. Values that are not of the kind come last, `descending` as well.
    * - `text`: by Unicode code points. The default.
    * - `natural`: as text, but digits in it as numbers: `web-2` before `web-10`
    * - `number`: JSON numbers, and texts that are numbers

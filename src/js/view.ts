@@ -1,4 +1,5 @@
 import { bindable, bindMethods } from "./bound.js";
+import { call } from "./callbacks.js";
 import { pausedError, toError, WatchCacheError } from "./errors.js";
 import { printable } from "./inspect.js";
 import type { ObjectTable } from "./objects.js";
@@ -86,7 +87,7 @@ class View<T> implements Shape<T, Mutable> {
     const { signal } = checkSubscription(onChange, options);
     if (signal?.aborted) return () => {};
     const tell = () => {
-      if (this.#subscriptions.has(tell)) onChange();
+      if (this.#subscriptions.has(tell)) call(onChange, [], (error) => this.#host.report(error));
     };
     const end = () => {
       signal?.removeEventListener("abort", end);
@@ -236,7 +237,8 @@ class View<T> implements Shape<T, Mutable> {
       }
     }
     this.#state = shared.state;
-    const kept = session === undefined && rows.length > 0;
+    // A whole state is held, though it may be an empty one, or rows of one under way.
+    const kept = session === undefined && (this.#final || rows.length > 0);
     const next = {
       rows,
       keys,

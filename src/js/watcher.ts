@@ -1,4 +1,5 @@
-import { type Delivery, END_REASONS, type Handler, isPromise, type Recipient } from "./delivery.js";
+import { isPromise } from "./callbacks.js";
+import { type Delivery, END_REASONS, type Handler, type Recipient } from "./delivery.js";
 import { toError, WatchCacheError } from "./errors.js";
 import type { StoredEvent } from "./event.js";
 import { invalid } from "./options.js";

@@ -1,4 +1,5 @@
-import { WatchCacheError } from "./errors.js";
+import { atOnce, isPromise } from "./callbacks.js";
+import { toError, WatchCacheError } from "./errors.js";
 import type { ObjectTable } from "./objects.js";
 import type { RawList, RawResource } from "./raw.js";
 
@@ -23,7 +24,7 @@ export function changer<T>(raw: RawResource, change: (current: T) => T | undefin
   return (id) => {
     const current = raw.parse(id) as T;
     try {
-      const changed = change(current);
+      const changed = atOnce("the function of update", change, change(current));
       if (changed !== undefined) return toDocument(changed, resource);
       // Changed in place and not given back: to leave the object alone then would drop the change without a word.
       if (toDocument(current, resource) !== toDocument(raw.parse(id), resource)) {
@@ -44,16 +45,20 @@ export function changer<T>(raw: RawResource, change: (current: T) => T | undefin
  * @throws {WatchCacheError} `invalid` for what is no object or has no JSON.
  */
 export function toDocument(object: unknown, resource: string): string {
-  const isPromise = typeof (object as { then?: unknown } | null | undefined)?.then === "function";
-  if (typeof object !== "object" || object === null || Array.isArray(object) || isPromise) {
-    const what = isPromise ? "a promise" : object === null ? "null" : Array.isArray(object) ? "an array" : typeof object;
-    throw new WatchCacheError("invalid", `an object is written, not ${what}`, { resource });
+  const invalid = (message: string, cause?: unknown) => new WatchCacheError("invalid", message, { resource, cause });
+  if (typeof object !== "object" || object === null || Array.isArray(object) || isPromise(object)) {
+    const what = isPromise(object) ? "a promise" : object === null ? "null" : Array.isArray(object) ? "an array" : typeof object;
+    throw invalid(`an object is written, not ${what}`);
   }
+  let document: string | undefined;
   try {
-    return JSON.stringify(object);
+    document = JSON.stringify(object);
   } catch (error) {
-    throw new WatchCacheError("invalid", `the object has no JSON: ${(error as Error).message}`, { resource, cause: error });
+    // Getters throw what they like.
+    throw invalid(`the object has no JSON: ${toError(error).message}`, error);
   }
+  if (document === undefined) throw invalid("the object has no JSON: its toJSON gives undefined");
+  return document;
 }
 
 /** An object that came too late for who asked. What was given up has none. */

@@ -22,7 +22,7 @@ use crate::web::body::Chunks;
 use crate::web::error::{from_thrown, network_error};
 use crate::web::options::RawKubernetes;
 use crate::web::runtime::global_function;
-use crate::web::values::property;
+use crate::web::values::{property, text};
 use crate::web::websocket;
 
 /// The most of a refusal's body that is read: a Status is small, and a foreign page is not worth more.
@@ -42,36 +42,30 @@ pub(super) struct Credentials {
 }
 
 impl Credentials {
-    /// Fails on what cannot be meant. A value is nobody's business, so that messages name its type alone.
-    fn read(answer: &JsValue) -> Result<Self, Error> {
-        let wrong = |what: &str, wanted: &str, given: &JsValue| {
-            let kind = given.js_typeof().as_string().unwrap_or_default();
-            Error::new(crate::status::ErrorCode::Invalid, format!("{what} {wanted}, not a value of type {kind}"))
-        };
-        if !answer.is_object() && !answer.is_undefined() && !answer.is_null() {
-            return Err(wrong("auth", "gives an object such as { token }", answer)); // a bare token, most likely
-        }
-        let text = |name: &str, given: &JsValue| given.as_string().ok_or_else(|| wrong(&format!("auth: {name}"), "is a text", given));
-        let token = property(answer, "token").map(|given| text("token", &given)).transpose()?;
-        let subprotocols = property(answer, "subprotocols").unwrap_or_else(|| Array::new().into());
-        if !Array::is_array(&subprotocols) {
-            return Err(wrong("auth: subprotocols", "is an array of texts", &subprotocols));
-        }
-        let subprotocols = Array::from(&subprotocols).iter().map(|given| text("a subprotocol", &given)).collect::<Result<_, _>>()?;
-        let pairs = property(answer, "query").map(|query| Object::entries(query.unchecked_ref())).unwrap_or_default();
+    /// Takes what the facade has looked at: it names what cannot be meant.
+    fn read(answer: &JsValue) -> Self {
         let pair = |pair: JsValue| {
             let pair: Array = pair.unchecked_into();
-            let name = pair.get(0).as_string().unwrap_or_default();
-            let value = text(&format!("query.{name}"), &pair.get(1))?;
-            Ok((name, value))
+            Some((pair.get(0).as_string()?, pair.get(1).as_string()?))
         };
-        Ok(Self {
+        let subprotocols = property(answer, "subprotocols").map(|given| Array::from(&given)).unwrap_or_default();
+        let query = property(answer, "query").map(|query| Object::entries(query.unchecked_ref())).unwrap_or_default();
+        Self {
             headers: property(answer, "headers"),
-            token: token.filter(|token| !token.is_empty()),
-            subprotocols,
-            query: pairs.iter().map(pair).collect::<Result<_, Error>>()?,
-        })
+            token: text(answer, "token"),
+            subprotocols: subprotocols.iter().filter_map(|given| given.as_string()).collect(),
+            query: query.iter().filter_map(pair).collect(),
+        }
     }
+}
+
+/// What `auth` threw, or the facade of what it gave.
+fn from_auth(thrown: &JsValue) -> Error {
+    let is = |name: &str, what: &str| text(thrown, name).as_deref() == Some(what);
+    if is("name", "WatchCacheError") && is("code", "invalid") {
+        return Error::new(crate::status::ErrorCode::Invalid, text(thrown, "message").unwrap_or_default());
+    }
+    from_thrown(thrown)
 }
 
 impl KubernetesSource {
@@ -82,9 +76,9 @@ impl KubernetesSource {
     /// Asks `auth` anew: tokens expire.
     async fn credentials(&self) -> Result<Credentials, Error> {
         let Some(auth) = &self.0.auth else { return Ok(Credentials::default()) };
-        let answer = auth.call0(&JsValue::UNDEFINED).map_err(|thrown| from_thrown(&thrown))?;
-        let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
-        Credentials::read(&answer)
+        let answer = auth.call0(&JsValue::UNDEFINED).map_err(|thrown| from_auth(&thrown))?;
+        let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_auth(&thrown))?;
+        Ok(Credentials::read(&answer))
     }
 
     fn url(&self, path: &str, query: &str) -> String {

@@ -78,13 +78,33 @@ test("auth that throws another code is what that code is, and without one a fail
   }
 });
 
+const SECRET = 5_318_008;
+const nothing = (what) =>
+  new RegExp(`^auth gives an object such as \\{ token \\}, and \\{\\} to connect without credentials, not ${what}$`);
 const mistaken = {
-  "a token that is a number": [{ token: 5_318_008 }, /^auth: token is a text, not a value of type number$/],
-  "a token that is an object": [{ token: { value: "5318008" } }, /^auth: token is a text, not a value of type object$/],
-  "a bare token": ["5318008", /^auth gives an object such as \{ token \}, not a value of type string$/],
-  "subprotocols that are a text": [{ subprotocols: "5318008" }, /^auth: subprotocols is an array of texts, not a value of type string$/],
-  "a subprotocol that is a number": [{ subprotocols: [5_318_008] }, /^auth: a subprotocol is a text, not a value of type number$/],
-  "a number in the query": [{ query: { id: 5_318_008 } }, /^auth: query\.id is a text, not a value of type number$/],
+  "a token that is a number": [{ token: SECRET }, /^auth: token is text, .*, not a value of type number$/],
+  "a token that is an object": [{ token: { value: `${SECRET}` } }, /^auth: token is text, .*, not a value of type object$/],
+  "a token that is null, as of a storage that has none": [
+    { token: null },
+    /^auth: token is text, and left out where there is none, not null$/,
+  ],
+  "an empty token": [{ token: "" }, /^auth: token is text, and left out where there is none, not empty text$/],
+  "a misspelled token": [{ tokn: `${SECRET}` }, /^auth: tokn is no option of auth: did you mean token\?$/],
+  "a header beside the headers": [
+    { Authorization: `Bearer ${SECRET}` },
+    /^auth: Authorization is no option of auth: there are headers, token, subprotocols, query$/,
+  ],
+  "a bare token": [`${SECRET}`, nothing("a value of type string")],
+  "a bare number": [SECRET, nothing("a value of type number")],
+  "an array": [[`${SECRET}`], nothing("a value of type object")],
+  "nothing, as where a return was forgotten": [undefined, nothing("undefined")],
+  null: [null, nothing("null")],
+  "headers that are a text": [{ headers: `${SECRET}` }, /^auth: headers is an object, not a value of type string$/],
+  "a header that is a number": [{ headers: { "X-Id": SECRET } }, /^auth: headers\.X-Id is text, not a value of type number$/],
+  "subprotocols that are a text": [{ subprotocols: `${SECRET}` }, /^auth: subprotocols is an array, not a value of type string$/],
+  "subprotocols that are a number": [{ subprotocols: SECRET }, /^auth: subprotocols is an array, not a value of type number$/],
+  "a subprotocol that is a number": [{ subprotocols: [SECRET] }, /^auth: subprotocols\[0\] is text, not a value of type number$/],
+  "a number in the query": [{ query: { id: SECRET } }, /^auth: query\.id is text, not a value of type number$/],
 };
 
 for (const [name, [given, message]] of Object.entries(mistaken)) {
@@ -106,10 +126,31 @@ for (const [name, [given, message]] of Object.entries(mistaken)) {
   });
 }
 
-test("no token, an empty one, and nothing at all are no mistakes", async (t) => {
-  for (const given of [undefined, null, {}, { token: undefined }, { token: null }, { token: "" }]) {
+test("an empty object, or one whose members are undefined, says that there are no credentials", async (t) => {
+  for (const given of [{}, { token: undefined }, { headers: undefined, query: { id: undefined }, subprotocols: [] }]) {
     const it = await pods(t, () => given);
     await it.resource.synced();
     assert.equal(it.asked[0].headers.authorization, undefined);
+    assert.equal(it.asked[0].url.includes("undefined"), false);
   }
+});
+
+test("headers come as an object, as pairs, as Headers or as a Map, and what is undefined in them is not sent", async (t) => {
+  const pairs = [["x-id", "17"]];
+  for (const headers of [{ "x-id": "17", "x-none": undefined }, pairs, new Headers(pairs), new Map(pairs)]) {
+    const it = await pods(t, () => ({ headers, token: "t" }));
+    await it.resource.synced();
+    const { "x-id": id, "x-none": none, authorization } = it.asked[0].headers;
+    assert.deepEqual([id, none, authorization], ["17", undefined, "Bearer t"]);
+  }
+});
+
+test("what a getter of the answer throws is as if auth had thrown it", async (t) => {
+  const it = await pods(t, () => ({
+    get token() {
+      throw Object.assign(new Error("session has ended"), { status: 401 });
+    },
+  }));
+  await assert.rejects(it.resource.synced(), { code: "unauthorized", message: /session has ended/ });
+  assert.equal(it.asked.length, 0);
 });

@@ -200,8 +200,12 @@ test("an option with a typo is answered with the nearest one", () => {
 
 test("nested options, numbers and words are refused by their whole name", async () => {
   for (const [options, message] of [
-    [{ retry: { capMs: "5" } }, "retry.capMs is a number from 0 up, not text"],
-    [{ retry: { factor: 0 } }, "retry.factor is a number from 1 up, not 0"],
+    [{ retry: { capMs: "5" } }, "retry.capMs is a number from 1 to 86400000, not text"],
+    [{ retry: { capMs: Infinity } }, "retry.capMs is a number from 1 to 86400000, not Infinity"],
+    [{ retry: { initialMs: 0 } }, "retry.initialMs is a number from 1 to 86400000, not 0"],
+    [{ retry: { initialMs: 1e-9 } }, "retry.initialMs is a number from 1 to 86400000, not 1e-9"],
+    [{ retry: { factor: 0 } }, "retry.factor is a number from 1 to 100, not 0"],
+    [{ retry: { jitter: Infinity } }, "retry.jitter is a number from 0 to 100, not Infinity"],
     [{ history: { minMs: 1 } }, "history.minMs is a number from 75000 up, not 1"],
     [{ memory: { maxBytes: null } }, "memory.maxBytes is a number from 0 up, not null"],
     [{ strip: ["a", 5] }, "strip[1] is text, not 5"],
@@ -466,6 +470,95 @@ test("what the table lets through is of a type that the core can read", async ()
     assert.ok(taken > 0);
   }
   raw.close();
+});
+
+/** From nothing to without end, and beyond what is counted exactly. */
+const NUMBERS = [0, 1e-9, 0.5, 1, 99, 100, 101, 75_000, 86_400_000, 86_400_001, 2 ** 31, 2 ** 32, 2 ** 53, 2 ** 64, 1e300, Infinity];
+
+test("the core takes the durations and numbers that the table lets through, and refuses the waits that the table refuses", () => {
+  const module = loaded();
+  const hooks = { flush() {}, event() {}, notify() {}, indexValues: () => [] };
+  const source = { list: async () => ({ body: "" }), async *watch() {} };
+  const memory = new module.RawMemory(1e6);
+  const core = (given) => {
+    const defaults = readOptions({});
+    const { minMs, minEvents, maxBytes } = defaults.history;
+    const options = { ...defaults, name: "pods", history: { minMs, minEvents, maxBytes } };
+    for (const [name, value] of Object.entries(given)) options[name] = typeof value === "object" ? { ...options[name], ...value } : value;
+    module.openSource(options, source, hooks, memory).close();
+  };
+  const takes = (call) => {
+    try {
+      call();
+      return true;
+    } catch (error) {
+      assert.equal(error.code, "invalid");
+      return false;
+    }
+  };
+  const both = ["initialMs", "factor", "capMs", "jitter", "resetAfterMs"].map((name) => (value) => ({ retry: { [name]: value } }));
+  both.push(
+    (idleTimeout) => ({ idleTimeout }),
+    (minMs) => ({ history: { minMs } }),
+  );
+  for (const given of both) {
+    for (const value of NUMBERS) {
+      const [table, inCore] = [takes(() => readOptions(given(value))), takes(() => core(given(value)))];
+      assert.equal(inCore, table, `${Object.keys(given(value))} ${JSON.stringify(given(String(value)))}`);
+    }
+  }
+  for (const value of NUMBERS) core({ history: { maxBytes: value } });
+});
+
+test("a duration without end never comes, and one beyond all clocks neither", async () => {
+  const resource = open().resource({ source: new Upstream([pod("a/x")]), id: "pods" });
+  for (const resyncPeriod of [Infinity, 1e300, Number.MAX_VALUE, 2 ** 63, 2 ** 53]) {
+    const endless = resource.informer({ resyncPeriod });
+    let resyncs = 0;
+    endless.addEventHandler({ onUpdate: () => void resyncs++ }, { timeSlice: resyncPeriod, bufferSize: resyncPeriod });
+    await endless.synced;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.equal(resyncs, 0, String(resyncPeriod));
+    endless.stop();
+  }
+  await assert.rejects(waitForSync({ never: { hasSynced: false, synced: new Promise(() => {}) } }, { timeoutMs: 0 }), { code: "timeout" });
+  for (const timeoutMs of [Infinity, 1e300]) await waitForSync({ soon: resource.informer() }, { timeoutMs });
+});
+
+test("an idle timeout and a linger without end are none", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const cache = open({ idleTimeout: Infinity, linger: Infinity, retry: { resetAfterMs: Infinity } });
+  const resource = cache.resource({ source: upstream, id: "pods" });
+  await resource.synced();
+  await until(() => resource.status.phase === "live");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.deepEqual([resource.status.phase, upstream.lists.length, upstream.watches.length], ["live", 1, 1]);
+});
+
+test("the shortest waits that can be asked for make no loop of a failure", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  upstream.refusal = { code: 503, message: "down" };
+  const cache = open({ retry: { initialMs: 1, capMs: 1, factor: 1, jitter: 0 } });
+  cache
+    .resource({ source: upstream, id: "pods" })
+    .view()
+    .subscribe(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  // Some while the waits grow, then one in 50 ms.
+  assert.ok(upstream.lists.length > 5 && upstream.lists.length < 30, String(upstream.lists.length));
+});
+
+test("an index may have any name", async () => {
+  const names = ["__proto__", "constructor", "toString"];
+  const indexes = JSON.parse(`{${names.map((name) => `"${name}":"metadata.name"`)}}`);
+  const resource = open({ indexes }).resource({ source: new Upstream([pod("a/x")]), id: "pods" });
+  await resource.synced();
+  const informer = pods.informer({ indexers: indexes });
+  await informer.synced;
+  for (const name of names) {
+    assert.deepEqual([resource.indexValues(name), informer.indexValues(name)], [["x"], ["x"]], name);
+    assert.deepEqual([resource.byIndex(name, "x").length, informer.byIndex(name, "x").length], [1, 1], name);
+  }
 });
 
 test("a view's own calls", async () => {

@@ -141,3 +141,24 @@ test("a snapshot prints its counts, and JSON has them", async () => {
   assert.equal(print({ counts }), "{ counts: Counts { a: 3 } }");
   assert.equal(JSON.stringify({ counts }), '{"counts":{"a":3}}');
 });
+
+test("the JSON of what is handed out is what it prints, and nothing of ours", async () => {
+  const { cache, resource } = open(new Upstream(many(2)));
+  const view = resource.view({ window: { offset: 1, limit: 5 } });
+  const informer = resource.informer();
+  const [watcher] = [resource.watch(), view.subscribe(() => {}), await informer.synced, await resource.synced()];
+  await until(() => resource.status.phase === "live" && view.getSnapshot().loaded);
+  const json = (value) => JSON.parse(JSON.stringify(value));
+  assert.deepEqual(json(cache), { resources: ["pods live"] });
+  const { phase, stale, attempt, objects } = json(resource);
+  assert.deepEqual([json(resource).name, phase, stale, attempt, objects], ["pods", "live", false, 0, 2]);
+  assert.deepEqual(json({ view }), { view: { resource: "pods", total: 2, rows: 1, offset: 1, loaded: true, stale: false } });
+  assert.deepEqual(json(informer).hasSynced, true);
+  assert.deepEqual(json(watcher), { resource: "pods", open: true });
+  assert.equal((await watcher.next()).value.toJSON().type, "ADDED");
+  for (const each of [cache, resource, view, informer])
+    assert.deepEqual(
+      Object.keys(each).filter((name) => name === "toJSON"),
+      [],
+    );
+});

@@ -113,7 +113,7 @@ test("what reaches the core is complete, and calls go to the user's functions", 
   const socket = Reflect.construct(transport.WebSocket, ["wss://host", ["a"]]);
   assert.ok(socket instanceof Socket);
   assert.deepEqual(socket.request, ["wss://host", ["a"]]);
-  assert.deepEqual(transport.auth(), { token: "t" });
+  assert.deepEqual(await transport.auth(), { token: "t" });
   const call = transport.fetch;
   await call("u", { method: "GET" });
   assert.deepEqual(seen, [["u", { method: "GET" }]]);

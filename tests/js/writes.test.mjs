@@ -175,18 +175,23 @@ test("what is no object is not written", async () => {
   await resource.synced();
   const cyclic = {};
   cyclic.self = cyclic;
+  const unreadable = {
+    get metadata() {
+      throw null;
+    },
+  };
   for (const [what, message] of [
     [null, /not null/],
     [[], /not an array/],
     ["text", /not string/],
     [Promise.resolve(pod("ns/a")), /not a promise/],
     [cyclic, /has no JSON/],
+    [{ toJSON() {} }, /has no JSON: its toJSON gives undefined/],
+    [unreadable, /has no JSON: null/],
   ]) {
     await assert.rejects(resource.create(what), { name: "WatchCacheError", code: "invalid", message });
-    await assert.rejects(
-      resource.update("ns/a", () => what),
-      { name: "WatchCacheError", code: "invalid", message },
-    );
+    const update = resource.update("ns/a", () => what);
+    await assert.rejects(update, { name: "WatchCacheError", code: "invalid", message: what instanceof Promise ? /promise/ : message });
   }
   await assert.rejects(
     resource.update("ns/a", () => ({ spec: {} })),

@@ -4,7 +4,7 @@ import type { WatchCache, WatchOptions } from "../types.js";
 import type { HostAbortController } from "../host-types.js";
 import { RequestError } from "./errors.js";
 import { invalid, specOfPath } from "./path.js";
-import { call } from "./report.js";
+import { call } from "../callbacks.js";
 
 /** The parameters of a watch request that mean something here. */
 export type WatchParameters = Record<string, string | number | boolean | undefined>;
