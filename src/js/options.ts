@@ -241,7 +241,14 @@ const AUTH: Bag<Credentials> = {
 export function readCredentials(given: unknown): Given<Credentials> {
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw invalid(`auth gives an object such as { token }, and {} to connect without credentials, not ${hidden(given)}`);
-  return read<Credentials>(AUTH, "auth", given, undefined, "", "auth: ");
+  const known = Object.keys(AUTH);
+  // Beside credentials other names do no harm: many give their whole session. Alone, or misspelled, they would ask as somebody else, in silence.
+  const session = given as Record<string, unknown>;
+  const isMeant = (name: string) => nearest(name, known) !== undefined;
+  const names = known.some((name) => session[name] !== undefined)
+    ? [...known, ...Object.keys(session).filter(isMeant)]
+    : Object.keys(session);
+  return read<Credentials>(AUTH, "auth", Object.fromEntries(names.map((name) => [name, session[name]])), undefined, "", "auth: ");
 }
 
 /**

@@ -94,6 +94,10 @@ const mistaken = {
     { Authorization: `Bearer ${SECRET}` },
     /^auth: Authorization is no option of auth: there are headers, token, subprotocols, query$/,
   ],
+  "headers misspelled beside a token": [
+    { token: `${SECRET}`, heaers: { "Impersonate-User": "jane" } },
+    /^auth: heaers is no option of auth: did you mean headers\?$/,
+  ],
   "a bare token": [`${SECRET}`, nothing("a value of type string")],
   "a bare number": [SECRET, nothing("a value of type number")],
   "an array": [[`${SECRET}`], nothing("a value of type object")],
@@ -133,6 +137,19 @@ test("an empty object, or one whose members are undefined, says that there are n
     assert.equal(it.asked[0].headers.authorization, undefined);
     assert.equal(it.asked[0].url.includes("undefined"), false);
   }
+});
+
+test("a whole session may be given: what else stands in it is nobody's mistake", async (t) => {
+  class Session {
+    expires = 1_700_000_000;
+    user = { name: "jane" };
+    get token() {
+      return "theirs";
+    }
+  }
+  const it = await pods(t, () => new Session());
+  await it.resource.synced();
+  assert.equal(it.asked[0].headers.authorization, "Bearer theirs");
 });
 
 test("headers come as an object, as pairs, as Headers or as a Map, and what is undefined in them is not sent", async (t) => {
