@@ -418,9 +418,9 @@ impl Error {
         self.code.retryable()
     }
 
-    /// Whether it is a mistake on this side, such as of the user's `auth`, and no answer of a server: waiting cures nothing.
+    /// Whether waiting cures nothing: a mistake on this side, such as of the user's `auth`, or a server that knows no such request.
     pub fn is_mistake(&self) -> bool {
-        self.code == ErrorCode::Invalid && self.status.is_none()
+        self.code == ErrorCode::Invalid && self.status.as_ref().is_none_or(|status| status.code == 405)
     }
 }
 

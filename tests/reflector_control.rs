@@ -213,3 +213,133 @@ fn law_10_deadline_a_lone_one_is_back_within_one_round_trip() {
     rig.run(0).assert_whole();
     assert_eq!((rig.lists(), rig.watches()), (1, 3));
 }
+
+// ------------------------------------------------------------------------------------ asked for too often
+
+/// What somebody does at each failure.
+const ASKS: [(&str, fn(&Rig)); 3] = [
+    ("resume", |rig| rig.handle.resume()),
+    ("refresh", |rig| rig.handle.refresh()),
+    ("pause and resume", |rig| {
+        rig.handle.pause();
+        rig.run(1);
+        rig.handle.resume();
+    }),
+];
+
+const REFUSALS: [(u16, &str); 6] = [
+    (401, "Unauthorized"),
+    (403, "Forbidden"),
+    (404, "NotFound"),
+    (405, "MethodNotAllowed"),
+    (500, "InternalError"),
+    (503, "ServiceUnavailable"),
+];
+
+fn refusing(seed: u64, code: u16, reason: &str) -> Rig {
+    let error = status(code, reason);
+    Rig::with(seed, config(), 0, |upstream| {
+        fill(upstream, 1);
+        upstream.list_faults.borrow_mut().extend(std::iter::repeat_n(ListFault::Refuse(error), 1000));
+    })
+}
+
+fn is_waiting(rig: &Rig) -> bool {
+    use Connection::{Failed, NeedsAuth, Waiting};
+    matches!(rig.replay.borrow().last_connection(), Some(Waiting { .. } | Failed { .. } | NeedsAuth { .. }))
+}
+
+#[test]
+fn whoever_asks_at_each_failure_is_heard_three_times_a_minute() {
+    for (code, reason) in REFUSALS {
+        for (name, ask) in ASKS {
+            let rig = refusing(50, code, reason);
+            let until = |end: u64, step: u64| {
+                while rig.time.now() < end {
+                    rig.run(step);
+                    if is_waiting(&rig) {
+                        ask(&rig);
+                    }
+                }
+                rig.lists()
+            };
+            // The first, three that were hastened, and for 401 the one with new credentials.
+            let least = 4 + usize::from(code == 401);
+            assert_eq!(until(SECOND, 10), least, "{code}, {name}: in the first second");
+            let minute = until(59 * SECOND, 100);
+            assert!((least..=9).contains(&minute), "{code}, {name}: {minute} in the first minute");
+            assert!(code != 405 || minute == least, "nobody but who asks has it asked again");
+            let more = until(10 * MINUTE, SECOND) - minute;
+            assert!((9 * 2..=9 * 6).contains(&more), "{code}, {name}: {more} in the nine minutes after");
+        }
+    }
+}
+
+#[test]
+fn whoever_asks_once_is_heard_at_once() {
+    for (code, reason) in REFUSALS {
+        for (name, ask) in ASKS {
+            let rig = refusing(51, code, reason);
+            // Long waits by now, and for 405 nothing else would end them.
+            rig.run(10 * MINUTE);
+            for _ in 0..3 {
+                let before = rig.lists();
+                while !is_waiting(&rig) {
+                    rig.run(1);
+                }
+                ask(&rig);
+                rig.run(20);
+                assert_eq!(rig.lists(), before + 1, "{code}, {name}");
+                rig.run(25 * SECOND);
+            }
+            rig.run(10 * MINUTE);
+            rig.upstream.list_faults.borrow_mut().clear();
+            ask(&rig);
+            rig.run(20).assert_whole();
+        }
+    }
+}
+
+/// What is asked for while there is no room is neither lost nor done at once.
+#[test]
+fn whoever_asked_too_often_is_heard_when_there_is_room() {
+    let mut error = status(429, "TooManyRequests");
+    error.retry_after_seconds = Some(3600);
+    let mistake = status(405, "MethodNotAllowed");
+    for error in [error, mistake] {
+        for (name, ask) in ASKS {
+            let rig = Rig::with(52, config(), 0, |upstream| {
+                fill(upstream, 1);
+                upstream.list_faults.borrow_mut().extend(std::iter::repeat_n(ListFault::Refuse(error.clone()), 4));
+            });
+            for _ in 0..4 {
+                rig.run(SECOND);
+                ask(&rig);
+            }
+            rig.run(50 * SECOND);
+            assert_eq!(rig.lists(), 4, "{name}");
+            assert!(is_waiting(&rig), "{name}");
+            rig.run(10 * SECOND).assert_whole();
+            assert_eq!(rig.lists(), 5, "{name}");
+        }
+    }
+}
+
+/// Also where the list succeeds, and only the watch is refused.
+#[test]
+fn whoever_asks_at_each_refused_watch_is_heard_three_times_a_minute() {
+    for (name, ask) in ASKS {
+        let rig = Rig::with(53, config(), 0, |upstream| {
+            fill(upstream, 1);
+            let error = status(503, "ServiceUnavailable");
+            upstream.watch_faults.borrow_mut().extend(std::iter::repeat_n(WatchFault::Refuse(error), 1000));
+        });
+        for _ in 0..1200 {
+            rig.run(50);
+            if is_waiting(&rig) {
+                ask(&rig);
+            }
+        }
+        assert!((4..=10).contains(&rig.watches()) && rig.lists() <= 10, "{name}: {} watches, {} lists", rig.watches(), rig.lists());
+    }
+}

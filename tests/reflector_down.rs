@@ -316,3 +316,35 @@ fn one_that_waits_can_be_paused_and_closed_and_one_that_asks_too() {
     page.run(SECOND);
     assert_eq!(page.all[waiting].said.borrow().last().map(|(_, said)| said.clone()), Some(Connection::Paused));
 }
+
+/// A page whose listeners ask at each failure: together they are heard as often as one.
+#[test]
+fn whoever_all_ask_at_each_failure_are_heard_three_times_a_minute_together() {
+    let asks: [(&str, fn(&ReflectorHandle)); 2] = [("resume", ReflectorHandle::resume), ("refresh", ReflectorHandle::refresh)];
+    for (name, ask) in asks {
+        for lost in [false, true] {
+            let page = Page::new(9, if lost { Fault::None } else { Fault::Refused }, true);
+            if lost {
+                page.run(3 * SECOND);
+                assert_eq!(page.live(), MANY);
+                page.down(Fault::Refused);
+            }
+            for _ in 0..1200 {
+                page.run(50);
+                page.all.iter().filter(|one| one.is_waiting()).for_each(|one| ask(&one.handle));
+            }
+            let (lists, watches) = page.server.asked();
+            assert!((4..=22).contains(&(lists + watches)), "{name}, {lost}: {lists} lists, {watches} watches");
+            // One press is heard at once, a minute after the last.
+            page.run(3 * MINUTE);
+            page.server.forget();
+            ask(&page.all[0].handle);
+            page.run(SECOND / 2);
+            let (lists, watches) = page.server.asked();
+            assert!((1..=2).contains(&(lists + watches)), "{name}, {lost}: {lists} lists, {watches} watches");
+            page.set(Fault::None);
+            page.run(3 * MINUTE);
+            assert_eq!(page.live(), MANY, "{name}, {lost}");
+        }
+    }
+}

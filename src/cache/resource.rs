@@ -19,7 +19,7 @@ use crate::cache::window::WindowBounds;
 use crate::informer::informers::Notices;
 use crate::json::fields::FieldSet;
 use crate::object::{IndexValues, Object};
-use crate::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
+use crate::reflector::{Hastes, Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::slice::{SLICE_MS, Slice};
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::Source;
@@ -92,6 +92,7 @@ pub struct Resource {
     pub(super) share: RefCell<Option<Share>>,
     idle: Cell<bool>,
     starved: Cell<bool>,
+    hastes: RefCell<Hastes>,
     flush_planned: Cell<bool>,
     flushing: Cell<bool>,
     ticking: Cell<bool>,
@@ -125,6 +126,7 @@ impl Resource {
             share: RefCell::new(None),
             idle: Cell::new(false),
             starved: Cell::new(false),
+            hastes: RefCell::default(),
             flush_planned: Cell::new(false),
             flushing: Cell::new(false),
             ticking: Cell::new(false),
@@ -164,11 +166,15 @@ impl Resource {
         }
     }
 
-    /// Opens the list and the watch. Nothing happens when they are open.
+    /// Opens the list and the watch. Nothing happens when they are open, and when memory has run out again and again.
     pub fn start(self: &Rc<Self>) {
         if self.reflector.borrow().is_some() || self.cacher.borrow_mut().ready().is_stopped() {
             return;
         }
+        if self.starved.get() && self.hastes.borrow_mut().take(self.runtime.now()).is_err() {
+            return;
+        }
+        self.starved.set(false);
         let (sender, receiver) = mpsc::channel(INCOMING_CAPACITY);
         let fields = self.cacher.borrow().fields().clone();
         let (mut reflector, handle) =
@@ -372,8 +378,10 @@ impl Resource {
     async fn list_anew(self: Rc<Self>, ask: fn(&ReflectorHandle)) -> Result<(), Error> {
         self.start();
         let waiter = self.cacher.borrow_mut().wait_listed();
-        if let Some(reflector) = &*self.reflector.borrow() {
-            ask(reflector);
+        match &*self.reflector.borrow() {
+            Some(reflector) => ask(reflector),
+            None if self.starved.get() => return Err(self.cacher.borrow().status().error.unwrap_or_else(Error::closed)),
+            None => {}
         }
         waiter.await.unwrap_or_else(|_| Err(Error::closed()))
     }
@@ -428,7 +436,7 @@ impl Resource {
     /// Goes on after a pause, or tries at once instead of waiting for the next try. Also where memory had run out.
     pub fn resume(self: &Rc<Self>) {
         self.idle.set(false);
-        if self.starved.replace(false) {
+        if self.starved.get() {
             return self.start();
         }
         if let Some(reflector) = &*self.reflector.borrow() {

@@ -1,6 +1,7 @@
 //! What users ask of a running reflector, and how every one of its waits listens to it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
@@ -27,8 +28,8 @@ impl ReflectorHandle {
         self.control.wake();
     }
 
-    /// Goes on after a pause, from the last version. Also ends a wait between tries at once, and looks whether an open
-    /// connection has been silent for too long: for when the page becomes visible, the network is back, or somebody says "now".
+    /// Goes on after a pause, from the last version. Also ends a wait between tries at once, unless that was asked for too often, and looks
+    /// whether an open connection has been silent for too long: for when the page becomes visible, the network is back, or somebody says "now".
     pub fn resume(&self) {
         self.control.paused.set(false);
         self.control.woken.set(true);
@@ -36,7 +37,7 @@ impl ReflectorHandle {
     }
 
     /// Lists anew, now; its end is the next `Replace`. A list that is under way counts as the answer, and while paused it
-    /// is done when the pause ends.
+    /// is done when the pause ends. A wait between tries it ends as [`Self::resume`] does.
     pub fn refresh(&self) {
         self.control.refresh.set(true);
         self.control.wake();
@@ -57,6 +58,29 @@ impl ReflectorHandle {
     /// The time before the host's turn, which it shares with whoever takes its messages.
     pub fn slice(&self) -> Rc<Slice> {
         self.slice.clone()
+    }
+}
+
+/// So many tries within `HASTE_MS` may come before their time, whoever asks for them.
+const HASTES: usize = 3;
+const HASTE_MS: Millis = 60_000;
+
+/// When waits were cut short because somebody asked for it. Who asks at each failure would otherwise make a loop of it.
+#[derive(Default)]
+pub struct Hastes(VecDeque<Millis>);
+
+impl Hastes {
+    /// Notes one more. Where that is too much: when there is room again.
+    pub fn take(&mut self, now: Millis) -> Result<(), Millis> {
+        if self.0.len() == HASTES {
+            let room = self.0[0].saturating_add(HASTE_MS);
+            if now < room {
+                return Err(room);
+            }
+            self.0.pop_front();
+        }
+        self.0.push_back(now);
+        Ok(())
     }
 }
 
@@ -112,6 +136,8 @@ impl Listen {
     pub(super) const WATCHING: Self = Self { pause: true, refresh: true, wake: false };
     /// Between tries.
     pub(super) const WAITING: Self = Self { pause: true, refresh: true, wake: true };
+    /// Between tries, where the next one was asked for too often.
+    pub(super) const WAITING_DEAF: Self = Self { pause: true, refresh: false, wake: false };
 }
 
 /// The runtime, and the user's wishes.

@@ -5,15 +5,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::future::{Future, pending, poll_fn};
+use std::future::{Future, poll_fn};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
-
 use super::backoff::Backoff;
-use super::control::{Listen, Stop};
+use super::control::{Hastes, Listen, Stop};
 use super::liveness::Watchdog;
 use super::{Reflector, Retry};
 use crate::cache::incoming::{Connection, Incoming};
@@ -63,6 +60,7 @@ pub(super) struct Server {
     waiting: RefCell<Vec<Waker>>,
     /// How often there was news.
     changes: Cell<u64>,
+    hastes: RefCell<Hastes>,
 }
 
 /// What was asked of one kind, and what came of it.
@@ -100,6 +98,7 @@ impl Server {
             kinds: [kind(), kind()],
             waiting: RefCell::default(),
             changes: Cell::default(),
+            hastes: RefCell::default(),
         }
     }
 
@@ -126,7 +125,7 @@ impl Server {
     }
 
     /// Completes once something was heard of it.
-    fn answers(self: &Rc<Self>, kind: Kind) -> impl Future<Output = ()> + use<> {
+    pub(super) fn answers(self: &Rc<Self>, kind: Kind) -> impl Future<Output = ()> + use<> {
         let server = self.clone();
         poll_fn(move |cx| if server.is_down(kind) { server.park(cx) } else { Poll::Ready(()) })
     }
@@ -157,14 +156,19 @@ impl Server {
         }
     }
 
-    /// Somebody says that it may be there again: who waits for its time need not.
-    pub(super) fn hasten(&self) {
+    /// Somebody says that it may be there again: who waits for its time need not. Where all together say so too often: when they may again.
+    pub(super) fn hasten(&self, now: Millis) -> Result<(), Millis> {
+        if !self.kinds.iter().any(|kind| kind.borrow().down.as_ref().is_some_and(|down| now < down.until)) {
+            return Ok(());
+        }
+        self.hastes.borrow_mut().take(now)?;
         for kind in &self.kinds {
             if let Some(down) = &mut kind.borrow_mut().down {
                 down.until = 0;
             }
         }
         self.wake();
+        Ok(())
     }
 
     /// A stream stands, for as long as what it gives lives.
@@ -239,6 +243,8 @@ impl Reflector {
         let (mut away, mut announced) = (false, false);
         loop {
             match server.turn(kind, self.host.now()) {
+                // Somebody asks for a list meanwhile, in place of this.
+                Turn::Now(_) if listen.refresh && self.host.control.refresh.get() => return Err(Stop::Asked),
                 Turn::Now(ticket) if !away || server.is_down(kind) => {
                     if announced {
                         let again = self.listed;
@@ -268,8 +274,7 @@ impl Reflector {
                     let retry_at = self.host.runtime.wall() + until.saturating_sub(now);
                     let waiting = Connection::Waiting { attempt, retry_at, error };
                     self.send(Incoming::Connection(waiting)).await.map_err(|_| Stop::Closed)?;
-                    let mut alarm = Watchdog::new(Some(until.saturating_sub(now)), now);
-                    match self.beside(Listen::WAITING, Some(&mut alarm), server.answers(kind)).await {
+                    match self.wait(Some(until), Some(kind)).await {
                         Err(Stop::Closed) => return Err(Stop::Closed),
                         Err(Stop::Asked) => {
                             let control = &self.host.control;
@@ -278,7 +283,6 @@ impl Reflector {
                             }
                             control.woken.set(false);
                             control.refresh.set(false);
-                            server.hasten();
                         }
                         _ => {}
                     }
@@ -294,14 +298,13 @@ impl Reflector {
         self.in_vain = away.then_some(ticket.kind);
     }
 
-    /// After what was asked in vain: how long its server is left alone, and what ends that early.
-    pub(super) fn left_alone(&mut self) -> (Millis, LocalBoxFuture<'static, ()>) {
-        let kind = self.in_vain.take();
-        let (Some(server), Some(kind)) = (&self.server, kind) else { return (0, pending().boxed_local()) };
+    /// After what was asked in vain: what that was, and how long its server is left alone.
+    pub(super) fn left_alone(&mut self) -> (Millis, Option<Kind>) {
+        let (Some(server), Some(kind)) = (&self.server, self.in_vain.take()) else { return (0, None) };
         let asked = server.kinds[kind as usize].borrow();
         let until = asked.down.as_ref().map_or(0, |down| down.until);
         let alone = Rc::strong_count(server) == 1;
         let behind = if alone { 0 } else { BEHIND_MS };
-        (until.saturating_sub(self.host.now()) + behind, server.answers(kind).boxed_local())
+        (until.saturating_sub(self.host.now()) + behind, Some(kind))
     }
 }

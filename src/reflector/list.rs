@@ -69,9 +69,7 @@ struct Progress {
 impl Reflector {
     /// Lists everything. The version is left unset, which asks for the newest state there is, as the apiserver's own cacher does.
     pub(super) async fn list(&mut self) -> Result<List, Halt> {
-        if self.host.control.refresh.replace(false) {
-            self.hasten();
-        }
+        self.answers_refresh();
         self.send(Incoming::Connection(Connection::Listing { again: self.listed })).await?;
         self.kinds.begin();
         let mut progress = Progress::default();
@@ -114,6 +112,7 @@ impl Reflector {
                     progress.objects.truncate(progress.page_start);
                     progress.told = progress.page_start;
                     self.hold(error).await?;
+                    self.answers_refresh();
                     self.send(Incoming::Connection(Connection::Listing { again: self.listed })).await?;
                 }
                 Err(halt) => return Err(halt),

@@ -27,13 +27,14 @@ mod watch;
 mod watch_list;
 
 use std::cell::RefCell;
+use std::future::pending;
 use std::rc::Rc;
 
-use futures::SinkExt;
 use futures::channel::mpsc;
+use futures::{FutureExt, SinkExt};
 
 pub use self::backoff::Retry;
-pub use self::control::ReflectorHandle;
+pub use self::control::{Hastes, ReflectorHandle};
 pub use self::herd::Crowd;
 
 use self::ahead::Ahead;
@@ -132,10 +133,22 @@ pub struct Reflector {
     server: Option<Rc<Server>>,
     /// What was asked last of a server that is away.
     in_vain: Option<Kind>,
+    hastes: Hastes,
+    /// A wait that was paused before its end.
+    held: Option<Wait>,
 }
 
 /// See [`Reflector::on_arrival`].
 pub type Arrival = Box<dyn Fn(&[Rc<Object>])>;
+
+/// A wait before the next try.
+struct Wait {
+    told: Connection,
+    /// `None`: only somebody who asks ends it.
+    until: Option<Millis>,
+    /// What was asked in vain of a server that is away.
+    away: Option<Kind>,
+}
 
 /// How a round ended, and whether the next one begins after a wait.
 struct RoundEnd {
@@ -192,6 +205,8 @@ impl Reflector {
             member: herd::Member::of(crowd),
             server,
             in_vain: None,
+            hastes: Hastes::default(),
+            held: None,
             config,
             out,
             arrival: None,
@@ -280,37 +295,79 @@ impl Reflector {
     }
 
     async fn hold_for(&mut self, wait: Millis, error: Error) -> Result<(), Closed> {
-        let (least, answers) = self.left_alone();
+        let (least, away) = self.left_alone();
         let wait = wait.max(least);
         self.attempt = self.attempt.saturating_add(1);
-        self.host.control.woken.set(false);
-        let began = self.host.now();
         let retry_at = self.host.runtime.wall() + wait;
-        let hopeless = error.is_mistake();
-        self.send(Incoming::Connection(match error.code {
+        let until = (!error.is_mistake()).then(|| self.host.now() + wait);
+        let told = match error.code {
             // The first refusal may only mean that the token is old: it is asked for anew at once, and nobody has to sign in yet.
             ErrorCode::Unauthorized if wait > 0 => Connection::NeedsAuth { error, retry_at },
             ErrorCode::Forbidden | ErrorCode::NotFound | ErrorCode::Invalid => {
-                Connection::Failed { error, retry_at: (!hopeless).then_some(retry_at) }
+                Connection::Failed { error, retry_at: until.map(|_| retry_at) }
             }
             _ => Connection::Waiting { attempt: self.attempt, retry_at, error },
-        }))
-        .await?;
-        let mut alarm = Watchdog::new((!hopeless).then_some(wait), began);
-        match self.beside(Listen::WAITING, Some(&mut alarm), answers).await {
+        };
+        self.host.control.woken.set(false);
+        self.wait_out(Wait { told, until, away }).await
+    }
+
+    async fn wait_out(&mut self, wait: Wait) -> Result<(), Closed> {
+        self.send(Incoming::Connection(wait.told.clone())).await?;
+        match self.wait(wait.until, wait.away).await {
             Err(Stop::Closed) => Err(Closed),
-            Err(Stop::Asked) if self.host.control.woken.replace(false) => {
-                self.hasten();
-                self.scatter().await
+            Err(Stop::Asked) if self.host.control.paused.get() => {
+                self.held = Some(wait);
+                Ok(())
             }
+            Err(Stop::Asked) if self.host.control.woken.replace(false) => self.scatter().await,
             Ok(()) => self.scatter().await,
             _ => Ok(()),
         }
     }
 
-    /// Somebody asks for it, or says that the server may be there again.
-    fn hasten(&self) {
-        self.server.iter().for_each(|server| server.hasten());
+    /// Waits until then, or until its server is heard of. A pause ends it, and so does whoever asks for the next try; who asks too often is
+    /// heard when there is room again.
+    async fn wait(&mut self, mut until: Option<Millis>, away: Option<Kind>) -> Result<(), Stop> {
+        let mut answers = match (&self.server, away) {
+            (Some(server), Some(kind)) => server.answers(kind).boxed_local(),
+            _ => pending().boxed_local(),
+        };
+        let (mut listen, mut early) = (Listen::WAITING, false);
+        loop {
+            let now = self.host.now();
+            let mut alarm = Watchdog::new(until.map(|until| until.saturating_sub(now)), now);
+            match self.beside(listen, Some(&mut alarm), &mut answers).await {
+                Err(Stop::Asked) if !self.host.control.paused.get() => {}
+                Err(Stop::Deadline) if early => {}
+                end => return end,
+            }
+            match self.hasten(away.is_some()) {
+                Ok(()) => return Err(Stop::Asked),
+                Err(room) if until.is_none_or(|until| room < until) => (until, early) = (Some(room), true),
+                Err(_) => early = false,
+            }
+            listen = Listen::WAITING_DEAF;
+        }
+    }
+
+    /// Somebody asks for the next try, or says that the server may be there again. Where that is too often: when it is not.
+    fn hasten(&mut self, away: bool) -> Result<(), Millis> {
+        let now = self.host.now();
+        let server = self.server.as_ref().map(|server| server.hasten(now));
+        match server {
+            Some(answer) if away => answer,
+            _ => self.hastes.take(now),
+        }
+    }
+
+    /// A list begins: it is the answer to a refresh, which need not wait for what others have heard of the server.
+    fn answers_refresh(&self) {
+        if self.host.control.refresh.replace(false)
+            && let Some(server) = &self.server
+        {
+            let _often = server.hasten(self.host.now());
+        }
     }
 
     /// A moment before it comes back, when many others do so too. Somebody who asks for this one does not wait.
@@ -326,14 +383,22 @@ impl Reflector {
         }
     }
 
-    /// Holds still while paused; whether it was.
+    /// Holds still while paused; whether it was. A pause makes no wait shorter than `resume` alone would.
     async fn unpaused(&mut self) -> Result<bool, Closed> {
-        let paused = self.host.control.paused.get();
-        if paused {
-            self.send(Incoming::Connection(Connection::Paused)).await?;
+        let mut was = false;
+        loop {
+            if self.host.control.paused.get() {
+                was = true;
+                self.send(Incoming::Connection(Connection::Paused)).await?;
+                self.host.unpaused().await?;
+            }
+            let Some(wait) = self.held.take() else { return Ok(was) };
+            let over = wait.until.is_some_and(|until| until <= self.host.now());
+            if !over && self.hasten(wait.away.is_some()).is_err() {
+                // It is still asked for.
+                self.wait_out(wait).await?;
+            }
         }
-        self.host.unpaused().await?;
-        Ok(paused)
     }
 
     async fn send(&mut self, message: Incoming) -> Result<(), Closed> {

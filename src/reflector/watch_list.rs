@@ -40,12 +40,10 @@ impl Reflector {
     /// says what is wrong if it still is. That is so for a connection that fails too, where client-go tries again: a browser cannot tell
     /// a refused WebSocket from a server that does not know such watches.
     pub(super) async fn watch_list(&mut self) -> Result<Option<(List, OpenWatch)>, Halt> {
-        if self.host.control.refresh.replace(false) {
-            self.hasten();
-        }
         let mut unset = self.host.control.reset.get();
         let mut cut = false;
         loop {
+            self.answers_refresh();
             self.send(Incoming::Connection(Connection::Listing { again: self.listed })).await?;
             match self.attempt(unset).await? {
                 Attempt::Whole(list, open) => return Ok(Some((list, open))),
