@@ -1,14 +1,17 @@
-/** The absolute address of a source that has one. */
+/** The absolute address of a source that has one; an empty one where a text can be none. */
 export function addressOf(source: unknown): string | undefined {
   if (typeof source === "string") {
+    // As fetch has it: a page that is made of a text has the base of whoever made it.
+    const base = typeof document === "object" ? document.baseURI : typeof location === "object" ? location.href : undefined;
     try {
-      return new URL(source, typeof location === "object" ? location.href : undefined).href;
+      return source && new URL(source, base).href;
     } catch {
-      return source;
+      return "";
     }
   }
-  if (source instanceof URL) return source.href;
-  const { url } = source as { url?: unknown };
+  // By their members: test runners have realms of their own, in which `instanceof` tells nothing.
+  const { href, url } = Object(source) as { href?: unknown; url?: unknown };
+  if (typeof href === "string") return href;
   return typeof url === "string" && url !== "" ? url : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { addressOf, ask, Forbidden } from "./ask.js";
 import { WatchCacheError } from "./errors.js";
+import { is, invalid } from "./options.js";
 import { remedy } from "./remedy.js";
 import type { WasmSource } from "./types.js";
 
@@ -38,6 +39,22 @@ export function forbidden(): WatchCacheError | undefined {
   return undefined;
 }
 
+const isBytes = (value: unknown) => isModule(value) || ArrayBuffer.isView(value) || tagOf(value).endsWith("ArrayBuffer");
+
+/** @throws {WatchCacheError} `invalid`: what is none of these can never be loaded. */
+export const checkBytes = is("bytes or a WebAssembly.Module", isBytes);
+const checkKind = is(
+  "an address, a Response, bytes or a WebAssembly.Module",
+  (value) => isBytes(value) || tagOf(value) === "Response" || addressOf(value) !== undefined,
+);
+
+/** The same for what may also be fetched. */
+export function checkSource(source: unknown): void {
+  checkKind(source, "module");
+  if (addressOf(source) === "")
+    throw invalid(`module is no URL, and there is no page that it could be relative to: ${JSON.stringify(source)}`);
+}
+
 /**
  * Compiles it, in one try.
  *
@@ -54,14 +71,14 @@ export async function compile(
   const refused = forbidden();
   if (refused !== undefined) throw refused;
   try {
+    checkSource(given);
     const module = async (response: Response) => checked(await fromResponse(response), check);
     if (isModule(given)) return checked(given, check);
     if (tagOf(given) === "Response") return await module(given as Response);
-    if (ArrayBuffer.isView(given) || tagOf(given).endsWith("ArrayBuffer"))
-      return checked(await WebAssembly.compile(given as BufferSource), check);
-    const address = given as URL | RequestInfo;
-    const href = addressOf(address)!;
+    if (isBytes(given)) return checked(await WebAssembly.compile(given as BufferSource), check);
+    const href = addressOf(given)!;
     if (read !== undefined && href.startsWith("file:")) return checked(await WebAssembly.compile(await fromDisk(read, href)), check);
+    const address = typeof given === "string" ? href : (given as URL | Request);
     const load = (cache: RequestCache) => withinLimit(async (signal) => module(await get(address, cache, signal)));
     try {
       return await load(again ? "no-cache" : "default");

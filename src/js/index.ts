@@ -11,12 +11,13 @@ const entry = { bundled: address };
  * Loads the WebAssembly, once. The first use of a resource does so by itself; call this to choose when, or where the bytes come from. An
  * address that is given here is where resources look from then on.
  *
- * This is one try, which rejects when it fails, or the one that is under way. After a failure it takes part in the next, which it hastens.
+ * This is one try, which rejects when it fails, or the one that is under way. After a failure it takes part in the next, which it hastens,
+ * up to three times a minute.
  * Resources do not need it to succeed: what waits for them goes on when any try does, and they try again and again while they are used.
  *
  * @param module Default: the `watchcache_bg.wasm` that is part of the package.
  * @throws {WatchCacheError} `network` when the bytes cannot be had, `decode` when they are not this package's WebAssembly or may not be
- *   compiled, `invalid` when there is another build's already. All copies of a build are the same: the first that is there is used.
+ *   compiled, `invalid` for what is no source or no URL, and when there is another build's already. All copies of a build are the same: the first that is there is used.
  */
 export function init(module?: WasmSource): Promise<void> {
   return instantiate(module, entry);
@@ -26,7 +27,7 @@ export function init(module?: WasmSource): Promise<void> {
  * Compiles the WebAssembly at once, for tests and for hosts that have the bytes at hand. Browsers refuse this for large modules on the
  * main thread: prefer `init` there.
  *
- * @throws {WatchCacheError} `decode`, and `invalid` when there is another build's already.
+ * @throws {WatchCacheError} `decode`, and `invalid` for what is neither bytes nor a module, and when there is another build's already.
  */
 export function initSync(module: WasmBytes): void {
   instantiateSync(module);

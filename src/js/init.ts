@@ -1,4 +1,5 @@
-import { type Entry, forbidden, type Host, isModule, toLoadError, unusable } from "./compile.js";
+import { isPromise } from "./callbacks.js";
+import { checkBytes, checkSource, type Entry, forbidden, type Host, isModule, toLoadError, unusable } from "./compile.js";
 import { WatchCacheError } from "./errors.js";
 import { Loader, type Loading } from "./loader.js";
 import type { RawModule } from "./raw.js";
@@ -62,12 +63,15 @@ export function runtimeOf(entry: Entry): Runtime {
 }
 
 /** See `init` of the entries. */
-export function instantiate(source: WasmSource | undefined, entry: Entry): Promise<void> {
+export async function instantiate(source: WasmSource | undefined, entry: Entry): Promise<void> {
+  // What a promise brings is looked at when it is there.
+  if (source !== undefined && !isPromise(source)) checkSource(source);
   return loader.load(source, entry);
 }
 
 /** See `initSync` of the entries. */
 export function instantiateSync(source: WasmBytes): void {
+  checkBytes(source, "module");
   const refused = forbidden();
   if (refused !== undefined) throw refused;
   try {

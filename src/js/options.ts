@@ -47,7 +47,7 @@ function shown(value: unknown): string {
   return Array.isArray(value) ? "an array" : "an object";
 }
 
-function is(what: string, holds: (value: any) => boolean, show = shown): Kind {
+export function is(what: string, holds: (value: any) => boolean, show = shown): Kind {
   return (value, name) => {
     if (!holds(value)) throw invalid(`${name} is ${what}, not ${show(value)}`);
     return value;
@@ -277,7 +277,7 @@ export function read<O extends object>(
     else if (needed.includes(name)) throw invalid(`${prefix}${name} is missing`);
   }
   for (const name in from) {
-    if (from[name] === undefined || name in options) continue;
+    if (from[name] === undefined || Object.hasOwn(options, name)) continue;
     const like = nearest(name, known);
     throw invalid(`${prefix}${name} is no option of ${what}: ${like ? `did you mean ${like}?` : `there are ${known.join(", ")}`}`);
   }

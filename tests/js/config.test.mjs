@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, test } from "node:test";
 
-import { createInformerFactory, createWatchCache, init, waitForSync, WatchCacheError } from "watchcache";
+import { createInformerFactory, createWatchCache, init, initSync, waitForSync, WatchCacheError } from "watchcache";
 
 import { openCache } from "../../dist/cache.js";
 import { runtimeOf } from "../../dist/init.js";
@@ -184,6 +184,30 @@ for (const [method, [call, options, how]] of Object.entries(BAGS)) {
     await outcome?.close?.();
   });
 }
+
+test("names that every object has are no options", async () => {
+  for (const name of ["constructor", "toString", "valueOf", "hasOwnProperty"]) {
+    for (const [method, [call, , how]] of Object.entries(BAGS)) {
+      await refused(() => call({ [name]: 1 }), how, `${name} is no option of ${method}`);
+    }
+    assert.throws(() => createWatchCache({ retry: { [name]: 1 } }), { code: "invalid" });
+  }
+});
+
+test("what is no source of the WebAssembly is refused at once, and changes nothing", async () => {
+  const wrong = [5, true, null, {}, [], () => {}, Symbol("x")];
+  for (const value of [...wrong, "", "/x.wasm", "http://["]) await refused(() => init(value), "rejects", "module");
+  for (const value of wrong) await refused(() => init(Promise.resolve(value)), "rejects", "module");
+  for (const value of [...wrong, "", "http://a/x.wasm", new URL("http://a/x.wasm"), undefined])
+    await refused(() => initSync(value), "throws", "module");
+  assert.equal(runtimeOf({}).loading.phase, "loaded");
+});
+
+test("a window is checked wherever it is given", async () => {
+  const wrong = [undefined, null, 5, "x", [], {}, { offset: 0 }, { limit: 1 }, { offset: 0, limit: 1, size: 5 }];
+  for (const value of WRONG.whole) wrong.push({ offset: value, limit: 1 }, { offset: 0, limit: value });
+  for (const value of wrong) await refused(() => view.setWindow(value), "throws", "window");
+});
 
 test("an option with a typo is answered with the nearest one", () => {
   for (const [call, message] of [

@@ -159,6 +159,19 @@ test("an answer that is no WebAssembly fails once; only who asks has it tried ag
   assert.equal(loader.state.phase, "loaded");
 });
 
+test("what is no source fails once, whatever it came by", async (t) => {
+  for (const value of [5, {}, "/no/page.wasm"]) {
+    const { loader, requests, pass } = underClock(t, down);
+    const entry = { bundled: () => value };
+    loader.want(() => {}, entry);
+    await pass(600_000);
+    const { phase, error, attempt } = loader.state;
+    assert.deepEqual([phase, error.code, error.retryable, attempt, requests.length], ["failed", "invalid", false, 1, 0]);
+    mock.restoreAll();
+    mock.timers.reset();
+  }
+});
+
 test("one that only a cache has broken is loaded past it", async (t) => {
   const { loader, entry, requests, pass } = underClock(t, () => (requests.length === 1 ? new Response("old") : up()));
   loader.want(() => {}, entry);
