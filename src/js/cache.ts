@@ -161,12 +161,12 @@ class CacheImpl extends SafeTarget implements ResourceHost {
     this.#stopListening = undefined;
   }
 
-  kept(resource: ResourceImpl<any>): void {
-    this.#kept.add(resource);
+  keep(resource: ResourceImpl<any>, keeps: boolean): void {
+    if (keeps) this.#kept.add(resource);
+    else this.#kept.delete(resource);
   }
 
   closed(resource: ResourceImpl<any>): void {
-    this.#kept.delete(resource);
     for (const [key, value] of this.#resources) if (value.deref() === resource) this.#resources.delete(key);
   }
 

@@ -20,8 +20,8 @@ export interface ResourceHost {
   opened(resource: ResourceImpl<any>): void;
   dropped(resource: ResourceImpl<any>): void;
   closed(resource: ResourceImpl<any>): void;
-  /** It is to be found again as long as the cache lives. */
-  kept(resource: ResourceImpl<any>): void;
+  /** Whether it is to be found again, though nobody holds it. */
+  keep(resource: ResourceImpl<any>, keeps: boolean): void;
 }
 
 /** Opens the resource in the core, without starting it. */

@@ -146,11 +146,14 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    */
   refresh(options?: { reset?: boolean | undefined }): Promise<void>;
   /**
-   * Closes the upstream stream and keeps what is held. While nothing is held, `list`, `get` and `synced` reject with `unavailable`; watches, views and
-   * informers wait for `resume()`.
+   * Closes the upstream stream and keeps what is held, which is stale from then on. While nothing is held, `list`, `get` and `synced` reject with
+   * `unavailable`, also those that wait already; watches, views, informers and `refresh` wait for `resume()`.
    */
   pause(): void;
-  /** Opens the stream again, from where it was. While it waits for its next try to connect: tries at once. */
+  /**
+   * Opens the stream again, from where it was. While it waits for its next try to connect: tries at once. Waits end so three times a minute, by
+   * whoever asks; what is asked more often is done when there is room again, or when the wait is over.
+   */
   resume(): void;
   /** Ends the watchers with reason `closed` and lets go of what is held. `WatchCache.resource` then gives a new one. */
   close(): void;

@@ -66,7 +66,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   readonly #views: SharedViews = new SharedViews(this);
   readonly #informers = new Set<InformerImpl<any>>();
   /** Rejects what waits for an answer of the core. */
-  readonly #pending = new Set<(error: WatchCacheError) => void>();
+  readonly #pending = new Map<(error: WatchCacheError) => void, { readonly forList: boolean }>();
   readonly #arrays = new StableArrays<T>();
   readonly #texts = new StableTexts();
   readonly #wanting: Wanting;
@@ -74,7 +74,9 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   #error: WatchCacheError | undefined;
   /** What no later try can mend: mistakes of configuration, a lost instance. */
   #final: WatchCacheError | undefined;
-  #paused = false;
+  /** Since when it is held still, in milliseconds since 1970; if it was stale before, since then. */
+  #paused: number | undefined;
+  #listened = false;
   #closed = false;
   readonly #teller = new StatusTeller(this);
 
@@ -211,9 +213,14 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     await this.#ask((raw, over) => raw.delete(key, options, over()), signal);
   }
 
-  override addEventListener(...given: Parameters<EventTarget["addEventListener"]>): void {
-    this.#host.kept(this);
-    super.addEventListener(...given);
+  protected override listened(listened: boolean): void {
+    this.#listened = listened;
+    this.#keep();
+  }
+
+  /** What would not be the same if it were made anew is held by the cache, until it would. */
+  #keep(): void {
+    this.#host.keep(this, !this.#closed && (this.#listened || this.#paused !== undefined));
   }
 
   // ------------------------------------------------------------------------------------ the stream
@@ -224,17 +231,20 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   }
 
   pause(): void {
-    if (this.#closed || this.#paused) return;
-    this.#paused = true;
-    this.#host.kept(this);
+    if (this.#closed || this.#paused !== undefined) return;
+    const { staleSince = Date.now(), resourceVersion } = this.told();
+    this.#paused = staleSince;
+    this.#keep();
     const session = this.#session;
     if (session?.started && !session.idle) this.#call(() => session.raw.pause());
+    if (resourceVersion === undefined) this.#rejectPending(pausedError(this.name), true);
     this.#teller.now();
   }
 
   resume(): void {
+    this.#paused = undefined;
+    this.#keep();
     if (this.#closed || this.#final !== undefined) return;
-    this.#paused = false;
     // Without a user it ends as after a read.
     this.#usage.touch();
     this.#host.runtime.hasten();
@@ -254,6 +264,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     for (const watcher of [...this.#watchers.keys()]) watcher.closed();
     this.#rejectPending(closedError(this.name));
     this.#usage.stop();
+    this.#keep();
     this.#host.closed(this);
     this.#teller.now();
   }
@@ -324,7 +335,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     // Closed by the core alone: it made room for others. The next use opens it anew.
     if (phase === "closed" && !this.#closed) this.#drop();
     if ((signals & Signal.synced) !== 0) this.#views.statusChanged();
-    this.#teller.now();
+    this.#teller.heard();
     for (const [name, bit] of names) if ((signals & bit) !== 0) this.dispatch(name as keyof ResourceEventMap, error);
   }
 
@@ -354,14 +365,14 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   wake(): void {
     const session = this.#session;
     // Where memory has run out, only the user knows whether there is more of it.
-    if (session === undefined || this.#paused || session.idle || this.told().error?.code === "out-of-memory") return;
+    if (session === undefined || this.#paused !== undefined || session.idle || this.told().error?.code === "out-of-memory") return;
     this.#call(() => session.raw.resume());
   }
 
   /** The page may be kept for the way back, if it has no connection. `wake` opens it again. */
   hide(): void {
     const session = this.#session;
-    if (session?.started && !this.#paused && !session.idle) this.#call(() => session.raw.pause());
+    if (session?.started && this.#paused === undefined && !session.idle) this.#call(() => session.raw.pause());
   }
 
   /** The WebAssembly instance is lost, and this resource with it. */
@@ -396,7 +407,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
       if (this.#final === undefined && this.#host.runtime.loaded() === undefined) this.#wanting.begin();
       return undefined;
     }
-    if (this.#paused) return session;
+    if (this.#paused !== undefined) return session;
     try {
       if (!session.started) {
         session.started = true;
@@ -463,7 +474,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
       this.#wanting.end();
       this.#teller.now();
     }
-    if (session === undefined || !session.started || session.idle || this.#paused) return;
+    if (session === undefined || !session.started || session.idle || this.#paused !== undefined) return;
     session.idle = true;
     this.#call(() => session.raw.goIdle());
     this.#teller.now();
@@ -471,16 +482,17 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   #drop(): void {
     const session = this.#session;
-    if (session === undefined) return;
     this.#session = undefined;
+    // Also of one that is lost, and of one that never came.
     this.#arrays.clear();
     this.#texts.clear();
-    session.delivery.close();
-    this.#views.detachAll();
+    session?.delivery.close();
+    if (session !== undefined) this.#views.detachAll();
     for (const informer of this.#informers) {
       informer.detach();
       if (!informer.isStarted) this.#informers.delete(informer);
     }
+    if (session === undefined) return;
     try {
       session.raw.close();
     } catch {
@@ -557,13 +569,13 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
       };
       const abort = () => fail(abortError(signal!));
       signal?.addEventListener("abort", abort, { once: true });
-      this.#pending.add(fail);
+      this.#pending.set(fail, { forList: waits });
       release = this.acquire();
       if (!open) release();
 
       const ask = async () => {
         const empty = this.#session?.raw.status().resourceVersion === undefined;
-        if (waits && this.#paused && empty) throw pausedError(this.name);
+        if (waits && this.#paused !== undefined && empty) throw pausedError(this.name);
         if (open && this.#wanting.state !== undefined) await this.#wanting.over();
         const session = open ? this.#use() : undefined;
         if (session === undefined) return fail(this.#error ?? closedError(this.name));
@@ -579,8 +591,8 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     });
   }
 
-  #rejectPending(error: WatchCacheError): void {
-    for (const reject of [...this.#pending]) reject(error);
+  #rejectPending(error: WatchCacheError, forList = false): void {
+    for (const [reject, pending] of [...this.#pending]) if (pending.forList || !forList) reject(error);
   }
 
   /** What was caused by a read, a timer or a subscriber is told in the next microtask, never inside the caller's call. */

@@ -7,10 +7,11 @@ import type { WatchCacheError } from "./errors.js";
  * `error` can be read in every phase; where the phase says that there is one (`failed`, `needs-auth`), it is never undefined.
  *
  * - `idle`: not used by anyone
- * - `loading`: the WebAssembly is being compiled, or the first list was asked for
+ * - `loading`: the WebAssembly is being compiled, or the first list was asked for, also again after it failed
  * - `listing`: the pages of the first list arrive, or it is whole and its watch is being opened
  * - `live`: the watch is open
- * - `reconnecting`: the watch broke, or a list failed; the next try is at `retryAt`, or under way
+ * - `reconnecting`: the watch broke, and the next try is at `retryAt` or under way; or a list failed, and the next is at `retryAt`. Under way that
+ *   one is `loading` or `relisting`, with the `error` of the last
  * - `relisting`: the version was too old to resume from, or `refresh` was called
  * - `paused`: `pause` was called
  * - `needs-auth`: the server answered 401; the next try, at `retryAt` or by `resume`, asks `auth` anew

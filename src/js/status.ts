@@ -22,10 +22,17 @@ interface StatusOwner {
   dispatch(name: "status"): void;
 }
 
+/** So many times in a second what listeners do is told in the next microtask. Then the page has its turn before, so that no loop starves it. */
+const ROUNDS = 32;
+const REST_MS = 50;
+
 /** Keeps a resource's snapshot, and tells of each new one. Nothing else makes one. */
 export class StatusTeller {
   readonly #of: StatusOwner;
   #planned = false;
+  #rests = false;
+  #rounds = 0;
+  #since = 0;
   #telling = false;
 
   constructor(of: StatusOwner) {
@@ -44,14 +51,24 @@ export class StatusTeller {
     this.#telling = false;
   }
 
+  /** The same for what the core tells. */
+  heard(): void {
+    if (!this.#rests) this.now();
+  }
+
   /** The same in the next microtask. */
   soon(): void {
     if (this.#planned) return;
     this.#planned = true;
-    queueMicrotask(() => {
-      this.#planned = false;
+    const tell = () => {
+      this.#planned = this.#rests = false;
       this.now();
-    });
+    };
+    const now = performance.now();
+    if (now - this.#since > 1_000) [this.#since, this.#rounds] = [now, 0];
+    this.#rests = ++this.#rounds > ROUNDS;
+    if (this.#rests) setTimeout(tell, REST_MS);
+    else queueMicrotask(tell);
   }
 }
 
@@ -60,7 +77,8 @@ interface Own {
   readonly closed: boolean;
   /** While it waits for the WebAssembly. */
   readonly loading: Loading | undefined;
-  readonly paused: boolean;
+  /** Since when it is paused, or was stale before; undefined where it is not. */
+  readonly paused: number | undefined;
   readonly error: WatchCacheError | undefined;
 }
 
@@ -77,14 +95,27 @@ export function told(raw: RawResource | undefined, own: Own, resource: string): 
     told = { ...told, attempt, error, retryAt };
   }
   if (own.error !== undefined) told = { ...told, error: own.error, retryAt: undefined };
-  return { ...told, phase: phaseOf(raw, own, told.phase) };
+  const phase = phaseOf(raw, own, told.phase);
+  if (phase !== "paused") return { ...told, phase };
+  // At once, and not when the core comes to it.
+  const { staleSince, ...rest } = told;
+  return holds(raw) ? { ...rest, phase, stale: true, staleSince: own.paused! } : { ...rest, phase, stale: false };
+}
+
+function holds(raw: RawResource | undefined): boolean {
+  try {
+    return raw !== undefined && raw.size() > 0;
+  } catch {
+    return false;
+  }
 }
 
 function phaseOf(raw: RawResource | undefined, own: Own, core: Told["phase"]): Told["phase"] {
   if (own.closed) return "closed";
   if (own.error !== undefined) return "failed";
   if (own.loading !== undefined) return "loading";
-  if (raw === undefined || own.paused) return own.paused ? "paused" : "idle";
+  if (own.paused !== undefined) return "paused";
+  if (raw === undefined) return "idle";
   return core === "paused" ? "idle" : core;
 }
 

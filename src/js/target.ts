@@ -2,11 +2,19 @@ import { bindable } from "./bound.js";
 import { call } from "./callbacks.js";
 import type { Host } from "./compile.js";
 
+type Listener = EventListenerOrEventListenerObject;
+
+/**
+ * What removes each listener, by type and phase and then by listener, as the platform tells them apart. Not in the targets, of which consoles
+ * show the first members.
+ */
+const known = new WeakMap<SafeTarget, Map<string, Map<Listener, () => void>>>();
+
 /**
  * An `EventTarget` whose listeners harm nobody: what one throws, or rejects with, is reported. Node would end the process for it.
  *
- * Listeners are wrapped, each always by the same function, so that the platform's own rules hold for them: of `once`, `signal`, `capture`, of
- * one that is added twice, and of one that removes itself.
+ * Listeners are wrapped, so that the platform's own rules hold for them: of `once`, `signal`, `capture`, of one that is added twice, and of one
+ * that removes itself.
  */
 export abstract class SafeTarget extends EventTarget {
   constructor(host: Host | undefined) {
@@ -15,36 +23,50 @@ export abstract class SafeTarget extends EventTarget {
     host?.unlimited(this);
   }
 
-  override addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject | null,
-    options?: boolean | AddEventListenerOptions,
-  ): void {
-    super.addEventListener(type, guarded(listener), options);
-  }
-
-  override removeEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject | null,
-    options?: boolean | EventListenerOptions,
-  ): void {
-    super.removeEventListener(type, guarded(listener), options);
-  }
-}
-
-const known = new WeakMap<object, EventListener>();
-
-function guarded(listener: EventListenerOrEventListenerObject | null): EventListener | null {
-  // What is none is the platform's to judge.
-  if ((typeof listener !== "function" && typeof listener !== "object") || listener === null) return listener;
-  let guard = known.get(listener);
-  if (guard === undefined) {
-    guard = function (this: { report(error: unknown): void }, event: Event) {
+  override addEventListener(type: string, listener: Listener | null, options?: boolean | AddEventListenerOptions): void {
+    // What is none is the platform's to judge.
+    if ((typeof listener !== "function" && typeof listener !== "object") || listener === null) {
+      return super.addEventListener(type, listener, options);
+    }
+    const { signal, ...rest } = typeof options === "object" ? (options ?? {}) : { capture: options ?? false };
+    let all = known.get(this);
+    if (all === undefined) known.set(this, (all = new Map()));
+    const key = keyOf(type, options);
+    const same = all.get(key) ?? new Map<Listener, () => void>();
+    // Added twice it is the first one, whatever is said the second time.
+    if (same.has(listener)) return;
+    const forget = () => {
+      super.removeEventListener(type, guard, rest);
+      signal?.removeEventListener("abort", forget);
+      same.delete(listener);
+      if (same.size === 0) all.delete(key);
+      if (all.size === 0) this.listened(false);
+    };
+    const guard = (event: Event) => {
+      if (rest.once) forget();
       const listen = (): unknown => (typeof listener === "function" ? listener.call(this, event) : listener.handleEvent(event));
       call(listen, [], (error) => this.report(error));
     };
-    // Node has a signal remove what it was given, by the method above.
-    known.set(listener, guard).set(guard, guard);
+    // What is no signal is refused. Of one that is, Node would leave something behind.
+    super.addEventListener(type, guard, signal instanceof AbortSignal ? rest : options);
+    all.set(key, same.set(listener, forget));
+    if (signal?.aborted) return forget();
+    signal?.addEventListener("abort", forget);
+    this.listened(true);
   }
-  return guard;
+
+  override removeEventListener(type: string, listener: Listener | null, options?: boolean | EventListenerOptions): void {
+    known.get(this)?.get(keyOf(type, options))?.get(listener!)?.();
+  }
+
+  /** Takes what a listener threw. */
+  abstract report(error: unknown): void;
+
+  /** Somebody listens, or nobody any more. */
+  protected listened(_: boolean): void {}
+}
+
+function keyOf(type: string, options: boolean | EventListenerOptions | null | undefined): string {
+  const capture = typeof options === "object" ? options?.capture : options;
+  return `${capture ? 1 : 0} ${type}`;
 }

@@ -30,6 +30,27 @@ for (const [name, ask] of Object.entries(asks)) {
   });
 }
 
+for (const [name, ask] of Object.entries(asks)) {
+  test(`paused while it waits for the first list, ${name} rejects with what to do`, async () => {
+    const upstream = new Upstream([pod("ns/a")]);
+    let [asked, silent] = [0, true];
+    const { resource } = open({
+      list: (request) => (++asked && silent ? new Promise(() => {}) : upstream.list(request)),
+      watch: (request, signal) => upstream.watch(request, signal),
+    });
+    const waits = ask(resource);
+    const refreshed = resource.refresh();
+    await until(() => asked > 0);
+    resource.pause();
+    await assert.rejects(waits, { code: "unavailable", retryable: true, resource: "pods", message: /paused.*resume\(\)/ });
+    assert.equal(await Promise.race([refreshed, soon().then(() => "waits")]), "waits", "its list comes when the pause ends");
+    silent = false;
+    resource.resume();
+    await refreshed;
+    await ask(resource);
+  });
+}
+
 test("paused before its first use, watches, views and informers wait for resume()", async () => {
   const upstream = new Upstream([pod("ns/a")]);
   const { resource } = open(upstream);

@@ -268,6 +268,60 @@ test("pause, resume and close tell before they return", async () => {
   assert.deepEqual([resource.status.phase, told.at(-1)], ["closed", "closed"]);
 });
 
+test("what belongs together is told together: a pause makes rows stale at once, and is told once", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource } = open(upstream);
+  const told = [];
+  const follow = (event) => void told.push(event.detail);
+  for (const state of ["live", "already stale", "empty"]) {
+    if (state === "already stale") {
+      upstream.refusal = { code: 503, reason: "ServiceUnavailable", message: "not now" };
+      upstream.drop();
+      await until(() => resource.status.stale);
+    } else {
+      if (state === "empty") upstream.remove("a/x");
+      await resource.synced();
+      await until(() => resource.status.phase === "live" && resource.size === (state === "empty" ? 0 : 1));
+    }
+    const { staleSince } = resource.status;
+    resource.addEventListener("status", follow);
+    const before = Date.now();
+    resource.pause();
+    await turn(50);
+    assert.equal(told.length, 1, `${state}: ${JSON.stringify(told)}`);
+    const [status] = told.splice(0);
+    assert.deepEqual([status.phase, status.stale], ["paused", state !== "empty"], state);
+    if (state === "live") assert.ok(status.staleSince >= before && status.staleSince <= Date.now());
+    else assert.equal(status.staleSince, staleSince, state);
+    resource.removeEventListener("status", follow);
+    upstream.refusal = undefined;
+    resource.resume();
+    await until(() => resource.status.phase === "live");
+  }
+});
+
+test("a listener that pauses and resumes without end leaves the page its turns, and the status is what it was told", async () => {
+  const upstream = new Upstream([pod("a/x")]);
+  const { resource } = open(upstream);
+  await resource.synced();
+  const followed = follow(resource);
+  let rounds = 0;
+  resource.addEventListener("status", () => {
+    // A page that starves could not end the test.
+    if (rounds++ < 100_000) resource.status.phase === "paused" ? resource.resume() : resource.pause();
+  });
+  resource.pause();
+  const began = performance.now();
+  for (let i = 0; i < 20; i++) {
+    await turn(10);
+    followed.look("in a turn");
+  }
+  assert.ok(performance.now() - began < 2_000, "timers come in time");
+  assert.ok(rounds > 20 && rounds < 200, `${rounds} rounds`);
+  assert.deepEqual(followed.wrong, []);
+  rounds = Infinity;
+});
+
 // ---------------------------------------------------------------------------------------------- listeners
 
 test("listeners are called as the platform calls them, and what they throw is reported", async () => {

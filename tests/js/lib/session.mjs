@@ -54,7 +54,7 @@ const PHASES = ["Running", "Pending", "Failed"];
 export const LINGER = 1_000;
 
 /** What one user does: everything that a dashboard does with a handle, and nothing is closed that a component would not close. */
-async function mount(cache, source, i) {
+async function mount(cache, source, i, also) {
   const pods = cache.resource({ source, id: "pods" });
   // Filters typed letter by letter, each a new view.
   const text = `app=web${i}x`;
@@ -81,8 +81,10 @@ async function mount(cache, source, i) {
   pods.informer({ start: false });
   cache.resource({ source, id: `route-${i}` });
   if (i % 10 === 0) cache.resource({ source: new Upstream([pod("a/x")]), id: `other-${i}` }).resume();
+  const leave = also?.(i, pods, handled);
   await turns(1);
   // The route changes.
+  leave?.();
   off();
   controller.abort();
   watch.stop();
@@ -110,8 +112,9 @@ export async function openSession() {
     armed,
     pods,
     sync,
-    async mounts(count, from = 0) {
-      for (let i = 0; i < count; i++) await mount(cache, upstream, from + i);
+    /** @param also what each does besides; it may return what it does when the route changes */
+    async mounts(count, from = 0, also) {
+      for (let i = 0; i < count; i++) await mount(cache, upstream, from + i, also);
     },
     /** Nobody uses anything, and what lingers is over. */
     linger: () => pass(3 * LINGER),
