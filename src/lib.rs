@@ -17,6 +17,7 @@
 
 mod base64url;
 pub mod cache;
+mod growth;
 pub mod informer;
 pub mod json;
 pub mod key;

@@ -51,6 +51,8 @@ pub struct Object {
     // How many older versions are told by this one, one by the other.
     depth: Cell<u8>,
     queued: Cell<bool>,
+    // Once for all that JavaScript holds of it.
+    pinned: Cell<bool>,
     body: RefCell<Body>,
 }
 
@@ -104,6 +106,7 @@ impl Object {
             holder: Cell::default(),
             depth: Cell::new(0),
             queued: Cell::new(false),
+            pinned: Cell::new(false),
             body: RefCell::new(Body::Raw(Text::new(bytes))),
         };
         object.size.set(object.measure());
@@ -287,6 +290,24 @@ impl Object {
     /// Whether it was queued to be packed before this call; from now on it was.
     pub(crate) fn was_queued(&self) -> bool {
         self.queued.replace(true)
+    }
+
+    /// JavaScript may read it from now on, or no more. Whoever says so holds it once meanwhile.
+    pub fn pinned(&self, pinned: bool) {
+        self.pinned.set(pinned);
+    }
+
+    /// Whether one of those who hold it does so for JavaScript.
+    pub fn is_pinned(&self) -> bool {
+        self.pinned.get()
+    }
+
+    /// The version that its text is told by, and that it holds for that.
+    pub(crate) fn told_by(&self) -> Option<ObjectId> {
+        match &*self.body.borrow() {
+            Body::Delta { next, .. } => Some(next.id()),
+            _ => None,
+        }
     }
 
     /// How many older versions are told by this one, one by the other.

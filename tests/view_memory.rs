@@ -14,6 +14,9 @@ use watchcache::cache::memory::Memory;
 use watchcache::cache::resource::{Resource, ResourceConfig};
 use watchcache::cache::views::ViewOptions;
 use watchcache::cache::window::WindowBounds;
+use watchcache::informer::handler::HandlerOptions;
+use watchcache::informer::interruption::Interruption;
+use watchcache::informer::shared::InformerOptions;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
 use watchcache::object::Object;
@@ -47,6 +50,7 @@ struct Told {
     views: Vec<u32>,
     ended: Vec<(u32, EndReason)>,
     heard: Vec<u32>,
+    interruptions: Vec<Interruption>,
 }
 
 struct World {
@@ -86,6 +90,7 @@ impl World {
             let mut told = noted.borrow_mut();
             told.views.extend(&flush.views);
             told.ended.extend(&flush.outbox.ended);
+            told.interruptions.extend(flush.notices.interruptions);
             told.heard.extend(flush.outbox.pairs().chunks_exact(2).map(|pair| pair[0]));
         });
         let objects = (0..count).map(|number| pod(number, number as u64 + 1)).collect();
@@ -139,6 +144,14 @@ impl World {
     fn total(&self, view: u32) -> usize {
         self.resource.with(|cacher| cacher.views.get(view).unwrap().total())
     }
+}
+
+/// Bytes that a view over so many objects takes.
+fn rows(count: usize) -> usize {
+    let world = World::new(count);
+    let before = world.bytes();
+    world.view();
+    world.bytes() - before
 }
 
 #[test]
@@ -241,4 +254,127 @@ fn indexes_are_counted() {
     let index = with.resource.with(|cacher| cacher.store().index_bytes());
     assert!((32_000..100_000).contains(&index), "{index} bytes");
     assert!(with.bytes() >= without.bytes() + index);
+}
+
+/// Whoever was told of a view looks at it: that look alone may say whether something else shows.
+#[test]
+fn law_06_a_view_that_ends_or_comes_back_shows_something_else_at_the_next_look_and_at_no_other() {
+    for count in [900, 3_000] {
+        let (mut world, memory) = World::bounded(count, rows(count) * 3 / 2);
+        let sync = |world: &World, view| world.resource.with(|cacher| cacher.sync_view(view));
+        let view = world.view();
+        assert_eq!((world.error(view), world.total(view)), (None, count), "there is room for one");
+        world.told.take();
+        // Nobody looks at it: it holds what was replaced.
+        let mut changed = 0;
+        while world.error(view).is_none() {
+            changed += 1;
+            assert!(changed < 2_000, "{} bytes", memory.held());
+            world.change(changed % count);
+        }
+        assert_eq!(world.told.take().views, [view], "named once, and not looked at since");
+        assert!(sync(&world, view), "the rows are gone, and the reason is there");
+        assert!(!sync(&world, view), "nothing happened since");
+
+        // There is room enough, now that nothing is late.
+        world.resource.resume();
+        world.time.run_until_idle();
+        assert_eq!(world.told.take().views, [view]);
+        assert!(sync(&world, view) && world.error(view).is_none());
+        world.time.run_until_idle();
+        sync(&world, view);
+        assert_eq!(world.total(view), count);
+        assert!(world.resource.with(|cacher| cacher.views.get(view).unwrap().is_loaded()));
+    }
+}
+
+#[test]
+fn r13_a_view_without_room_comes_back_when_there_is_more_and_else_resume_changes_nothing() {
+    for count in [900, 5_000] {
+        let (world, _) = World::bounded(count, rows(count) * 3 / 2);
+        let (first, second) = (world.view(), world.view());
+        assert_eq!((world.error(first), world.error(second)), (None, Some(ErrorCode::OutOfMemory)), "the one that grew");
+        world.resource.with(|cacher| cacher.sync_view(second));
+        world.told.take();
+        for _ in 0..10 {
+            world.resource.resume();
+            world.time.run_until_idle();
+        }
+        assert!(world.told.take().views.is_empty(), "nobody is called, so nobody can make a loop of it");
+        world.resource.with(|cacher| cacher.views.close(first));
+        world.resource.resume();
+        world.time.run_until_idle();
+        world.resource.with(|cacher| cacher.sync_view(second));
+        assert_eq!((world.error(second), world.total(second)), (None, count));
+    }
+}
+
+#[test]
+fn the_one_that_grows_ends_and_not_the_largest() {
+    let (mut world, memory) = World::bounded(1_000, 900_000);
+    let bound = memory.held() + 900_000;
+    let view = world.view();
+    let informer = world.resource.with(|cacher| cacher.informers.open(InformerOptions::default()));
+    world.resource.start_informer(informer);
+    let options = HandlerOptions { bound: 1_000_000, ..HandlerOptions::default() };
+    let now = world.resource.now();
+    let (quick, slow) = world.resource.with(|cacher| {
+        let mut add = |options| cacher.add_handler(informer, options, now).unwrap();
+        (add(HandlerOptions::default()), add(options))
+    });
+    world.time.run_until_idle();
+    world.resource.with(|cacher| {
+        cacher.informers.handler_waits(slow, 0, false);
+        cacher.sync_view(view);
+    });
+    let other = world.resource.with(|cacher| cacher.informers.open(InformerOptions::default()));
+    world.resource.start_informer(other);
+    world.told.take();
+    let mut ended = Vec::new();
+    for number in 0..3_000 {
+        // Few objects, which change often, and whose view is looked at: what is late waits for the handler.
+        world.change(number % 10);
+        world.resource.with(|cacher| cacher.sync_view(view));
+        world.time.run_until_idle();
+        ended.append(&mut world.told.borrow_mut().interruptions);
+        if !ended.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(ended.iter().map(|ended| (ended.ended, ended.error.code)).collect::<Vec<_>>(), [(Some(informer), ErrorCode::OutOfMemory)]);
+    assert_eq!((world.error(view), world.total(view)), (None, 1_000));
+    world.resource.with(|cacher| {
+        let running = |id| !cacher.informers.get(id).unwrap().is_stopped();
+        assert!(!running(informer) && running(other));
+        assert!(cacher.informers.handler(quick).is_none() && cacher.informers.handler(slow).is_none(), "its handlers ended with it");
+    });
+    world.change(1);
+    assert!(memory.held() + 300_000 < bound, "{} of {bound} bytes", memory.held());
+}
+
+/// JavaScript gives back what it does not hold when it collects, and no sooner.
+#[test]
+fn what_javascript_has_not_collected_counts_only_when_it_has_outlived_collections() {
+    let (mut world, memory) = World::bounded(1_000, 300_000);
+    let mut pins = Vec::new();
+    let mut view = world.view();
+    for round in 0..2_000 {
+        world.change(round % 10);
+        let told = world.resource.with(|cacher| cacher.store().get(&format!("a/pod-{:05}", round % 10)).unwrap().clone());
+        told.pinned(true);
+        pins.push(told);
+        if round % 100 == 0 {
+            // A view that grows would end, and others with it.
+            world.resource.with(|cacher| cacher.sync_view(view));
+        }
+    }
+    assert_eq!(world.error(view), None, "{} bytes", memory.held());
+    world.resource.collected();
+    world.resource.collected();
+    assert!(world.bytes() > 1_000_000, "{} bytes are held by somebody", world.bytes());
+    pins.iter().for_each(|object| object.pinned(false));
+    pins.clear();
+    world.change(1);
+    view = world.view();
+    assert_eq!((world.error(view), world.total(view)), (None, 1_000));
 }

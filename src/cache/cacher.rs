@@ -17,12 +17,13 @@ use crate::cache::store::{Difference, Store};
 use crate::cache::views::Views;
 use crate::cache::waiters;
 use crate::cache::window::{Entry, Window, WindowBounds};
+use crate::growth::Growth;
 use crate::informer::informers::{InformerStats, Informers};
 use crate::informer::interruption::{Interruption, Interruptions};
 use crate::json::fields::FieldSet;
 use crate::metrics::{Metrics, Now, Stage};
-use crate::object::{Holder, Object};
-use crate::pack::{Packer, Reformed};
+use crate::object::Object;
+use crate::pack::Packer;
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
@@ -92,6 +93,8 @@ pub struct Cacher {
     round_began: Millis,
     /// Of changes that were dispatched and not flushed: when they were read, when they were applied, to how many watchers they go.
     on_their_way: Vec<(Millis, Millis, u64)>,
+    /// Of the objects, and what it takes to keep them.
+    pub(super) growth: Growth,
     signals: u32,
     events: u64,
     lists: u64,
@@ -121,6 +124,7 @@ impl Cacher {
             status: ResourceStatus::new(),
             round_began: now,
             on_their_way: Vec::new(),
+            growth: Growth::default(),
             signals: 0,
             events: 0,
             lists: 0,
@@ -139,7 +143,7 @@ impl Cacher {
         let blocked = self.take_in(message, now, wall);
         if let Some((error, retry_at)) = interrupted {
             let stale = self.lists > 0 || !self.store.is_empty();
-            self.informers.interrupted(Interruption { phase: self.status.phase, error, retry_at, stale, key: None });
+            self.informers.interrupted(Interruption { phase: self.status.phase, error, retry_at, stale, key: None, ended: None });
         }
         self.status.note_stale(self.lists > 0, !self.store.is_empty(), wall);
         while self.packer.is_pressed() && self.pack_next() {}
@@ -255,6 +259,7 @@ impl Cacher {
                 retry_at: None,
                 stale: self.store.iter().any(|held| entry.is(held)),
                 key: Some(entry.key.clone()),
+                ended: None,
             });
         }
     }
@@ -344,51 +349,6 @@ impl Cacher {
             }
             self.ready.refused();
         }
-    }
-
-    /// A round of packing begins: what has not been touched since the last one is packed by [`Cacher::rest`].
-    pub fn begin_rest(&mut self) {
-        self.settle_strays();
-        self.packer.begin_round();
-    }
-
-    /// Packs one object of the round, or closes some holes. Returns whether there was anything to do.
-    pub fn rest(&mut self) -> bool {
-        let more = self.packs(Packer::step);
-        self.window.keep_bound();
-        more
-    }
-
-    /// Packs all that waits.
-    pub fn pack_all(&mut self) {
-        while self.pack_next() {}
-        self.close_holes();
-    }
-
-    /// Gives back what packed texts left behind, all of it at once.
-    pub(super) fn close_holes(&mut self) {
-        self.packer.close_holes();
-    }
-
-    /// Whether too little waits to be packed for a round of it.
-    pub fn is_settled(&self) -> bool {
-        self.packer.is_settled()
-    }
-
-    fn pack_next(&mut self) -> bool {
-        let more = self.packs(Packer::pack_next);
-        self.window.keep_bound();
-        more
-    }
-
-    /// Has the packer do one thing, and counts what that changes.
-    fn packs(&mut self, step: fn(&mut Packer, Reformed<'_>) -> bool) -> bool {
-        let Self { packer, store, window, .. } = self;
-        step(packer, &mut |holder, before, after| match holder {
-            Holder::Store => store.reformed(before, after),
-            Holder::Window => window.reformed(before, after),
-            Holder::Nobody => {}
-        })
     }
 
     fn advance(&mut self, version: Version) {

@@ -1,7 +1,9 @@
 //! How many bytes the resources of one cache may hold together.
 //!
-//! What counts is what a resource holds: its objects, and what the window keeps beyond them. Before the bound is broken, resources that nobody
-//! uses go, then the history of the one that grows, and then that one stops.
+//! What counts is what a resource holds: its objects, what the window keeps beyond them, what is made of them for views, informers and indexes, and
+//! objects that only queues and readers still hold. Before the bound is broken, resources that nobody uses go, then the history of the one that
+//! grows. Then whoever has grown most lately ends: a view, a watcher, an informer, or the resource whose objects there is no room for. What has
+//! not grown stays, however large it is.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -13,6 +15,8 @@ use crate::cache::store::Store;
 use crate::cache::window::Entry;
 use crate::object::Object;
 use crate::pack::Packer;
+use crate::runtime::Millis;
+use crate::runtime::slice::Slice;
 use crate::status::{Error, ErrorCode};
 
 /// The default bound, in bytes.
@@ -23,12 +27,27 @@ pub struct Memory {
     max_bytes: usize,
     held: Cell<usize>,
     members: RefCell<Vec<Weak<Resource>>>,
+    // What was held when it was last noted what each takes.
+    marked: Cell<usize>,
+    // While somebody is being ended, what that changes ends nobody else.
+    ending: Cell<bool>,
+}
+
+/// It is noted anew what each takes when the whole has changed by this part of the bound: who grew lately grew since then.
+const LATELY: usize = 16;
+
+/// What may end for want of memory, its resource living on.
+#[derive(Clone, Copy)]
+enum Side {
+    View(u32),
+    Watcher(u32),
+    Informer(u32),
 }
 
 impl Memory {
     /// So many bytes for all.
     pub fn new(max_bytes: usize) -> Rc<Self> {
-        Rc::new(Self { max_bytes, held: Cell::new(0), members: RefCell::default() })
+        Rc::new(Self { max_bytes, held: Cell::new(0), members: RefCell::default(), marked: Cell::new(0), ending: Cell::new(false) })
     }
 
     /// Bytes held by all.
@@ -46,10 +65,46 @@ impl Memory {
         (self.held.get() + growth).saturating_sub(self.max_bytes)
     }
 
+    fn members(&self) -> Vec<Rc<Resource>> {
+        self.members.borrow().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Notes what each takes, where what all take has changed much since that was done.
+    fn mark(&self) {
+        if !self.ending.get() && self.held.get().abs_diff(self.marked.get()) > self.max_bytes / LATELY {
+            self.marked.set(self.held.get());
+            self.members().iter().for_each(|member| member.cacher.borrow_mut().mark());
+        }
+    }
+
+    /// Ends who has grown most lately beside the objects, and by more than this. Whether there was anybody.
+    fn end_grown(&self, more_than: usize) -> bool {
+        let grown = self.members().into_iter().map(|member| {
+            let (side, growth) = member.cacher.borrow().grown();
+            (member, side, growth)
+        });
+        let Some((member, side, growth)) = grown.max_by_key(|(_, _, growth)| *growth) else { return false };
+        if growth <= more_than {
+            return false;
+        }
+        let error = self.exhausted();
+        // It is told soon, whatever else its resource does or does not do.
+        member.with(|cacher| cacher.shed(side, &error));
+        member.count_memory();
+        true
+    }
+
+    /// Looks which of the objects that were let go of are still held.
+    fn settle_strays(&self) {
+        for member in self.members() {
+            member.cacher.borrow_mut().settle_strays();
+            member.count_memory();
+        }
+    }
+
     /// Closes resources that nobody uses, until there is room or none is left.
     fn evict_idle(&self, growth: usize) {
-        let members = self.members.borrow().clone();
-        for resource in members.iter().filter_map(Weak::upgrade).filter(|resource| resource.is_idle()) {
+        for resource in self.members().into_iter().filter(|resource| resource.is_idle()) {
             if self.lacks(growth) == 0 {
                 return;
             }
@@ -112,11 +167,18 @@ impl Resource {
 
     /// Says how much is held. What has grown beyond the bound gives way.
     pub fn settle_memory(&self) {
+        let share = self.share.borrow();
+        let Some(share) = &*share else { return };
+        self.count_memory();
+        if share.memory.lacks(0) > 0 {
+            self.give_way(share);
+        }
+        share.memory.mark();
+    }
+
+    fn count_memory(&self) {
         if let Some(share) = &*self.share.borrow() {
             share.settle(self.cacher.borrow().bytes());
-            if share.memory.lacks(0) > 0 {
-                self.give_way(share);
-            }
         }
     }
 
@@ -124,15 +186,32 @@ impl Resource {
     #[inline(never)]
     fn give_way(&self, share: &Share) {
         let memory = &share.memory;
-        self.cacher.borrow_mut().settle_strays();
-        share.settle(self.cacher.borrow().bytes());
+        if memory.ending.replace(true) {
+            return;
+        }
+        memory.settle_strays();
         if memory.lacks(0) > 0 {
             memory.evict_idle(0);
         }
         self.release_history(share, 0);
-        while memory.lacks(0) > 0 && self.cacher.borrow_mut().shed(&memory.exhausted()) {
-            share.settle(self.cacher.borrow().bytes());
-        }
+        while memory.lacks(0) > 0 && memory.end_grown(0) {}
+        memory.ending.set(false);
+    }
+
+    /// Has views come back that there was no memory for, as far as there is now.
+    pub(super) fn revive_views(self: &Rc<Self>) {
+        let room = self.share.borrow().as_ref().map_or(usize::MAX, |share| {
+            self.cacher.borrow_mut().settle_strays();
+            self.count_memory();
+            share.memory.max_bytes.saturating_sub(share.memory.held.get())
+        });
+        self.with(|cacher| cacher.revive_views(room));
+    }
+
+    /// JavaScript has collected what it did not hold.
+    pub fn collected(&self) {
+        self.cacher.borrow_mut().window.strays.collected();
+        self.settle_memory();
     }
 
     /// Gives up history until there is room for so many bytes. Where all of it would not do, it stays.
@@ -149,8 +228,28 @@ impl Resource {
         }
     }
 
-    /// Makes room for a message that is about to be applied. Fails when there is none.
-    pub(super) fn make_room(&self, message: &Incoming) -> Result<(), Error> {
+    /// Whether nobody uses it.
+    pub fn is_idle(&self) -> bool {
+        self.idle.get()
+    }
+
+    /// Makes room for a message that is about to be applied, with the time that it is then. Fails when there is none.
+    pub(super) async fn find_room(self: &Rc<Self>, message: &Incoming, slice: &Slice, now: &mut Millis) -> Result<(), Error> {
+        if self.make_room(message).is_ok() {
+            return Ok(());
+        }
+        // What waits for a flush, or for whoever reads it in the host's turn, is all that may be in the way.
+        self.flush();
+        slice.rest(&*self.runtime).await;
+        *now = self.runtime.now();
+        if self.cacher.borrow_mut().ready().is_stopped() {
+            return Ok(()); // closed meanwhile: nothing is applied
+        }
+        self.make_room(message)
+    }
+
+    /// The same at once.
+    fn make_room(&self, message: &Incoming) -> Result<(), Error> {
         let share = self.share.borrow();
         let Some(share) = &*share else { return Ok(()) };
         let memory = &share.memory;
@@ -167,6 +266,17 @@ impl Resource {
         }
         memory.evict_idle(growth);
         self.release_history(share, growth);
+        if memory.lacks(growth) == 0 {
+            return Ok(());
+        }
+        memory.settle_strays();
+        self.release_history(share, growth);
+        // The objects grow as well, and it is them that there is no room for: another must have grown by more.
+        let grown = self.cacher.borrow().objects_grown() + growth;
+        if !memory.ending.replace(true) {
+            while memory.lacks(growth) > 0 && memory.end_grown(grown) {}
+            memory.ending.set(false);
+        }
         if memory.lacks(growth) == 0 { Ok(()) } else { Err(memory.exhausted()) }
     }
 }
@@ -174,12 +284,16 @@ impl Resource {
 impl Cacher {
     /// Bytes held: the objects, the window, what it takes to keep them, and what is made of them or held back for somebody.
     pub fn bytes(&self) -> usize {
-        self.store.bytes() + self.store.overhead() + self.window.bytes() + self.packer.overhead() + self.side_bytes()
+        self.object_bytes() + self.side_bytes()
     }
 
-    /// Of these, what indexes, views and informers take, and objects that nobody but who reads them late still holds.
+    fn object_bytes(&self) -> usize {
+        self.store.bytes() + self.store.overhead() + self.window.bytes() + self.packer.overhead() + self.store.index_bytes()
+    }
+
+    /// What views and informers take, and objects that nobody but who reads them late still holds.
     fn side_bytes(&self) -> usize {
-        self.store.index_bytes() + self.views.bytes() + self.informers.bytes() + self.window.strays.bytes()
+        self.views.bytes() + self.informers.bytes() + self.window.strays.bytes()
     }
 
     /// Looks which of the objects that were let go of are still held.
@@ -187,18 +301,32 @@ impl Cacher {
         self.window.strays.settle();
     }
 
-    /// Ends what holds most beside the store: a view, or a watcher that does not take what waits for it. Whether there was any.
-    pub(super) fn shed(&mut self, error: &Error) -> bool {
-        let (view, watcher) = (self.views.largest(), self.dispatcher.largest());
-        if view.1.max(watcher.1) == 0 {
-            return false;
-        }
-        if view.1 >= watcher.1 {
-            self.views.fail(view.0, error.clone());
-        } else {
-            self.dispatcher.cut(watcher.0, error.clone(), &self.version);
+    /// Notes what everything takes now.
+    fn mark(&mut self) {
+        self.growth.mark(self.object_bytes());
+        self.views.mark();
+        self.dispatcher.mark();
+        self.informers.mark();
+    }
+
+    fn objects_grown(&self) -> usize {
+        self.growth.until(self.object_bytes())
+    }
+
+    /// Who has grown most lately beside the objects, and by how many bytes.
+    fn grown(&self) -> (Side, usize) {
+        let (view, watcher, informer) = (self.views.grown(), self.dispatcher.grown(), self.informers.grown());
+        let sides = [(Side::Informer(informer.0), informer.1), (Side::Watcher(watcher.0), watcher.1), (Side::View(view.0), view.1)];
+        sides.into_iter().max_by_key(|(_, growth)| *growth).unwrap_or((Side::View(0), 0))
+    }
+
+    /// Ends a view, a watcher that does not take what waits for it, or an informer.
+    fn shed(&mut self, side: Side, error: &Error) {
+        match side {
+            Side::View(view) => self.views.fail(view, error.clone(), &self.store),
+            Side::Watcher(watcher) => self.dispatcher.cut(watcher, error.clone(), &self.version),
+            Side::Informer(informer) => self.informers.fail(informer, self.status().phase, error.clone()),
         }
         self.settle_strays();
-        true
     }
 }

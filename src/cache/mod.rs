@@ -10,6 +10,7 @@ pub mod incoming;
 pub mod index;
 pub mod list;
 pub mod memory;
+mod packing;
 pub mod progress;
 pub mod ready;
 pub mod resource;

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::channel::{mpsc, oneshot};
-use futures::future::{Either, select};
+use futures::future::select;
 use futures::{FutureExt, StreamExt};
 
 use crate::cache::cacher::{Cacher, signal};
@@ -30,14 +30,6 @@ use crate::watch::event::EndReason;
 use crate::watch::outbox::Outbox;
 use crate::watch::watcher::Demand;
 
-/// How long an object is left alone before it is packed, and how often that is looked after.
-const REST_MS: Millis = 500;
-/// How long packing takes before the host has its turn.
-const REST_SLICE_MS: Millis = 3;
-/// Objects that are packed between two looks at the clock.
-const REST_BATCH: usize = 32;
-/// So many times at most in one slice.
-const REST_BATCHES: usize = 8;
 /// Objects that views are asked about between two looks at the clock, and so many times at most in one slice.
 const BUILD_BATCH: usize = 64;
 const BUILD_BATCHES: usize = 64;
@@ -90,7 +82,7 @@ pub struct Resource {
     hook: RefCell<Option<FlushHook>>,
     index_hook: RefCell<Option<IndexHook>>,
     pub(super) share: RefCell<Option<Share>>,
-    idle: Cell<bool>,
+    pub(super) idle: Cell<bool>,
     starved: Cell<bool>,
     hastes: RefCell<Hastes>,
     flush_planned: Cell<bool>,
@@ -101,7 +93,7 @@ pub struct Resource {
     // Held while the consistency is looked after; its end ends that, and its timer.
     checking: RefCell<Option<oneshot::Sender<()>>>,
     // Held while there is something to pack; its end ends that, and its timer.
-    packing: RefCell<Option<oneshot::Sender<()>>>,
+    pub(super) packing: RefCell<Option<oneshot::Sender<()>>>,
     building: Cell<bool>,
     // Batches, and milliseconds, that views were built for at once in this turn of the host.
     built: Cell<(usize, Millis)>,
@@ -221,7 +213,7 @@ impl Resource {
                     now = self.runtime.now();
                 }
                 self.compute_index_values(&message);
-                if let Err(error) = self.make_room(&message) {
+                if let Err(error) = self.find_room(&message, &slice, &mut now).await {
                     return self.starve(&error);
                 }
                 if wall.0 != now {
@@ -418,11 +410,6 @@ impl Resource {
         self.pause();
     }
 
-    /// Whether nobody uses it.
-    pub fn is_idle(&self) -> bool {
-        self.idle.get()
-    }
-
     /// There is no memory to go on with.
     fn starve(self: &Rc<Self>, error: &Error) {
         if let Some(reflector) = self.reflector.borrow_mut().take() {
@@ -433,9 +420,10 @@ impl Resource {
         self.with(|cacher| cacher.starve(error, now, wall));
     }
 
-    /// Goes on after a pause, or tries at once instead of waiting for the next try. Also where memory had run out.
+    /// Goes on after a pause, or tries at once instead of waiting for the next try. Also where memory had run out, for it or for its views.
     pub fn resume(self: &Rc<Self>) {
         self.idle.set(false);
+        self.revive_views();
         if self.starved.get() {
             return self.start();
         }
@@ -465,54 +453,6 @@ impl Resource {
     /// How the resource was set up.
     pub fn config(&self) -> &ResourceConfig {
         &self.config
-    }
-
-    /// Packs what rests, in slices that leave the host its turn, as long as there is something.
-    fn keep_packing(self: &Rc<Self>) {
-        if self.packing.borrow().is_some() || self.cacher.borrow().is_settled() {
-            return;
-        }
-        let (open, mut closed) = oneshot::channel();
-        *self.packing.borrow_mut() = Some(open);
-        let this = Rc::downgrade(self);
-        let runtime = self.runtime.clone();
-        self.runtime.spawn(
-            async move {
-                loop {
-                    if let Either::Right(_) = select(runtime.sleep(REST_MS), &mut closed).await {
-                        return;
-                    }
-                    if let Some(this) = this.upgrade() {
-                        this.cacher.borrow_mut().begin_rest();
-                    }
-                    while this.upgrade().is_some_and(|this| this.pack_slice()) {
-                        runtime.yield_now().await;
-                    }
-                    let Some(this) = this.upgrade() else { return };
-                    if this.cacher.borrow().is_settled() {
-                        this.packing.borrow_mut().take();
-                        return;
-                    }
-                }
-            }
-            .boxed_local(),
-        );
-    }
-
-    fn pack_slice(&self) -> bool {
-        let began = self.runtime.now();
-        let mut cacher = self.cacher.borrow_mut();
-        // In virtual time the clock stands still meanwhile: the number of objects bounds a slice as well.
-        let mut more = true;
-        for _ in 0..REST_BATCHES {
-            more = (0..REST_BATCH).all(|_| cacher.rest());
-            if !more || self.runtime.now().saturating_sub(began) >= REST_SLICE_MS {
-                break;
-            }
-        }
-        drop(cacher);
-        self.settle_memory();
-        more
     }
 
     /// Has views find their rows, in slices that leave the host its turn.

@@ -1,20 +1,37 @@
 //! Objects that neither the store nor the window holds any more, and somebody still does: the rows of a view that nobody has looked at since,
 //! the queue of a watcher or a handler, a reader.
+//!
+//! What JavaScript alone holds is mostly garbage that was not collected yet, and nothing that anybody could let go of. It counts when it has
+//! outlived collections: then somebody does hold it.
 
 use std::rc::{Rc, Weak};
 
-use crate::object::Object;
+use rustc_hash::FxHashSet;
+
+use crate::object::{Object, ObjectId};
 
 /// So many are noted before those that are gone are looked for.
 const FEW: usize = 16;
 
+/// So many collections tell that something is held: the first may have begun before it was let go of.
+const COLLECTIONS: u32 = 2;
+
+#[derive(Debug)]
+struct Stray {
+    object: Weak<Object>,
+    bytes: usize,
+    /// Collections of JavaScript until it was alone in holding this.
+    since: u32,
+}
+
 /// What is held so, and its bytes.
 #[derive(Debug, Default)]
 pub(super) struct Strays {
-    noted: Vec<(Weak<Object>, usize)>,
+    noted: Vec<Stray>,
     bytes: usize,
     // So many were alive when those that are gone were last looked for.
     alive: usize,
+    collections: u32,
 }
 
 impl Strays {
@@ -23,19 +40,42 @@ impl Strays {
         if Rc::strong_count(object) == 1 {
             return; // as it is with nearly all of them: that was the last
         }
-        self.bytes += object.size();
-        self.noted.push((Rc::downgrade(object), object.size()));
+        let bytes = object.size();
+        if Rc::strong_count(object) - 1 > usize::from(object.is_pinned()) {
+            self.bytes += bytes;
+        }
+        self.noted.push(Stray { object: Rc::downgrade(object), bytes, since: self.collections });
         if self.noted.len() > self.alive + self.alive / 4 + FEW {
             self.settle();
         }
     }
 
-    /// Forgets those that are gone.
+    /// JavaScript has collected what it did not hold.
+    pub(super) fn collected(&mut self) {
+        self.collections += 1;
+        self.settle();
+    }
+
+    /// Forgets those that are gone, and finds out who holds the others.
     pub(super) fn settle(&mut self) {
-        self.noted.retain(|(object, _)| object.strong_count() > 0);
+        self.bytes = 0;
+        // Told by such a text, a version is held by JavaScript alone as well. It was let go of after that.
+        let mut tellers: FxHashSet<ObjectId> = FxHashSet::default();
+        let (now, bytes) = (self.collections, &mut self.bytes);
+        self.noted.retain_mut(|stray| {
+            let Some(object) = stray.object.upgrade() else { return false };
+            let others = Rc::strong_count(&object) - 1 - usize::from(object.is_pinned()) - usize::from(tellers.contains(&object.id()));
+            if others > 0 {
+                stray.since = now;
+            } else if now - stray.since < COLLECTIONS {
+                tellers.extend(object.told_by());
+                return true;
+            }
+            *bytes += stray.bytes;
+            true
+        });
         self.noted.shrink_to(self.noted.len() + self.noted.len() / 4 + FEW);
         self.alive = self.noted.len();
-        self.bytes = self.noted.iter().map(|(_, bytes)| bytes).sum();
     }
 
     /// Bytes of them: at least, and until the next [`settle`](Strays::settle) those of some that are gone.
@@ -63,6 +103,29 @@ mod tests {
         drop(reader);
         strays.settle();
         assert_eq!(strays.bytes(), 0);
+    }
+
+    #[test]
+    fn what_javascript_alone_holds_counts_when_it_has_outlived_collections() {
+        let mut strays = Strays::default();
+        let (pin, row) = (named("a", 1), named("b", 1));
+        pin.pinned(true);
+        row.pinned(true);
+        let view = row.clone();
+        strays.let_go(&pin.clone());
+        strays.let_go(&row.clone());
+        assert_eq!(strays.bytes(), row.size(), "the view holds that one");
+        strays.collected();
+        assert_eq!(strays.bytes(), row.size(), "that collection may have begun before");
+        strays.collected();
+        assert_eq!(strays.bytes(), row.size() + pin.size());
+        drop(view);
+        strays.settle();
+        assert_eq!(strays.bytes(), pin.size(), "JavaScript is alone with the other only since now");
+        strays.collected();
+        assert_eq!(strays.bytes(), pin.size());
+        strays.collected();
+        assert_eq!(strays.bytes(), row.size() + pin.size());
     }
 
     #[test]

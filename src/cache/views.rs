@@ -6,6 +6,7 @@ use slab::Slab;
 
 use crate::cache::cacher::Cacher;
 use crate::cache::store::Store;
+use crate::growth::Growth;
 use crate::json::fields::{FieldSet, Slot};
 use crate::json::path::Path;
 use crate::object::{Object, ObjectId};
@@ -39,8 +40,21 @@ struct Open {
     _slots: Vec<Slot>,
     // It stands among those that somebody should look at, or was named to somebody who has not looked yet: it need not be said again.
     told: bool,
+    // What it takes, as it counts among the bytes of all.
+    bytes: usize,
+    // Of what it takes, with objects that are late.
+    growth: Growth,
     // There was no memory for it: it has no rows any more.
-    error: Option<Error>,
+    failure: Option<Failure>,
+    // It has failed, or come back, and nobody has looked since: then it shows something else, whatever it shows.
+    turned: bool,
+}
+
+/// Why a view has no rows any more.
+struct Failure {
+    error: Error,
+    // So much room there must be before it comes back: else it would fail again, and again.
+    needs: usize,
 }
 
 /// The open views by id, and the ranges of their rows.
@@ -83,15 +97,11 @@ impl Views {
             predicate: options.predicate,
         };
         let mut view = View::new(spec, fields).map_err(|error| invalid_selector("fieldSelector", &error))?;
-        if store.len() <= AT_ONCE {
-            view.fill(store.iter(), fields);
-        } else {
-            view.begin();
-            self.unfinished = true;
-        }
+        self.unfinished |= fill(&mut view, store, fields);
         view.sync(listed, fields);
-        let id = number(self.views.insert(Open { view, _slots: slots, told: false, error: None }));
-        self.weigh();
+        let open = Open { view, _slots: slots, told: false, bytes: 0, growth: Growth::default(), failure: None, turned: false };
+        let id = number(self.views.insert(open));
+        self.weigh(id);
         Ok(id)
     }
 
@@ -101,7 +111,7 @@ impl Views {
         for range in open.view.ranges() {
             self.ranges.try_remove(range as usize);
         }
-        self.bytes -= open.view.bytes();
+        self.bytes -= open.bytes;
         // Its id may stay among the stirred ones: it then names nothing, or a view that says for itself whether it is one.
         if self.views.is_empty() {
             self.stirred.clear();
@@ -134,10 +144,8 @@ impl Views {
 
     /// What a range shows is noted, and counted: whoever closes a view takes away as much as was added.
     fn arrange(&mut self, id: u32, work: impl FnOnce(&mut View)) {
-        let view = &mut self.views[id as usize].view;
-        let before = view.bytes();
-        work(view);
-        self.bytes = self.bytes + view.bytes() - before;
+        work(&mut self.views[id as usize].view);
+        self.weigh(id);
     }
 
     /// The view that a range belongs to.
@@ -149,10 +157,11 @@ impl Views {
     pub fn change(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>, fields: &FieldSet) {
         let mut bytes = 0;
         for (id, open) in &mut self.views {
-            if open.error.is_none() {
+            if open.failure.is_none() {
                 open.view.change(before, after, fields);
             }
-            bytes += open.view.bytes();
+            open.bytes = open.view.bytes();
+            bytes += open.bytes;
             if open.view.is_stirred() && !std::mem::replace(&mut open.told, true) {
                 self.stirred.push(number(id));
             }
@@ -174,9 +183,9 @@ impl Views {
     pub fn sync(&mut self, id: u32, listed: bool, fields: &FieldSet) -> bool {
         let Some(open) = self.views.get_mut(id as usize) else { return false };
         open.told = false;
-        let changed = open.view.sync(listed && open.error.is_none(), fields);
+        let changed = open.view.sync(listed && open.failure.is_none(), fields) | std::mem::take(&mut open.turned);
         self.unfinished |= open.view.is_behind();
-        self.weigh();
+        self.weigh(id);
         changed
     }
 
@@ -224,9 +233,11 @@ impl Views {
                 view.catch_up(most, fields);
             }
             self.unfinished |= view.finds_behind().is_some() || view.is_behind();
+            let bytes = view.bytes();
+            self.grown |= bytes > open.bytes;
+            self.bytes = self.bytes - std::mem::replace(&mut open.bytes, bytes) + bytes;
         }
         self.stir(|_| false);
-        self.weigh();
     }
 
     /// Bytes that they take.
@@ -239,29 +250,69 @@ impl Views {
         std::mem::take(&mut self.grown)
     }
 
-    /// Who would free most bytes by going, and how many. Looks at all rows.
-    pub(super) fn largest(&self) -> (u32, usize) {
-        let all = self.views.iter().filter(|(_, open)| open.error.is_none()).map(|(id, open)| (number(id), open.view.held()));
+    /// Who has grown most lately, and by how many bytes. Looks at all rows.
+    pub(super) fn grown(&self) -> (u32, usize) {
+        let all = self.views.iter().filter(|(_, open)| open.failure.is_none());
+        let all = all.map(|(id, open)| (number(id), open.growth.until(open.view.held())));
         all.max_by_key(|(_, bytes)| *bytes).unwrap_or_default()
     }
 
+    /// Notes what each takes now.
+    pub(super) fn mark(&mut self) {
+        for (_, open) in &mut self.views {
+            open.growth.mark(open.view.held());
+        }
+    }
+
     /// There is no memory for a view: it loses its rows, and says why.
-    pub(super) fn fail(&mut self, id: u32, error: Error) {
+    pub(super) fn fail(&mut self, id: u32, error: Error, store: &Store) {
         let open = &mut self.views[id as usize];
-        open.error = Some(error);
+        // What is still to be found is most likely as dense as what was.
+        let left = open.view.finds_behind().map_or(0, |key| store.behind(key).count());
+        let found = (store.len() - left).max(1);
+        let needs = if left == 0 { open.bytes } else { (open.bytes / found + 1) * store.len() };
+        open.failure = Some(Failure { error, needs });
         open.view.clear();
+        self.turn(id);
+    }
+
+    /// So much room is there: views that there was no memory for come back as far as it goes.
+    pub(super) fn revive(&mut self, mut room: usize, store: &Store, fields: &FieldSet) {
+        let ids: Vec<u32> = self.views.iter().filter(|(_, open)| open.failure.is_some()).map(|(id, _)| number(id)).collect();
+        for id in ids {
+            let open = &mut self.views[id as usize];
+            let needs = open.failure.as_ref().map_or(0, |failure| failure.needs);
+            if needs > room {
+                continue;
+            }
+            room -= needs;
+            open.failure = None;
+            open.growth = Growth::default();
+            self.unfinished |= fill(&mut open.view, store, fields);
+            self.turn(id);
+        }
+    }
+
+    /// It has failed, or come back: whoever looks next sees that.
+    fn turn(&mut self, id: u32) {
+        let open = &mut self.views[id as usize];
+        open.turned = true;
+        open.view.stir();
         self.notice(id);
-        self.weigh();
+        self.weigh(id);
     }
 
     /// Why a view has no rows any more.
     pub fn error(&self, id: u32) -> Option<&Error> {
-        self.views.get(id as usize)?.error.as_ref()
+        self.views.get(id as usize)?.failure.as_ref().map(|failure| &failure.error)
     }
 
-    fn weigh(&mut self) {
-        let bytes = self.views.iter().map(|(_, open)| open.view.bytes()).sum();
-        self.grown |= bytes > std::mem::replace(&mut self.bytes, bytes);
+    /// Counts what a view takes now.
+    fn weigh(&mut self, id: u32) {
+        let open = &mut self.views[id as usize];
+        let bytes = open.view.bytes();
+        self.grown |= bytes > open.bytes;
+        self.bytes = self.bytes - std::mem::replace(&mut open.bytes, bytes) + bytes;
     }
 
     /// How many views are open.
@@ -295,6 +346,12 @@ impl Views {
 }
 
 impl Cacher {
+    /// So much room is there: views that there was no memory for come back as far as it goes.
+    pub(super) fn revive_views(&mut self, room: usize) {
+        let fields = self.fields().clone();
+        self.views.revive(room, &self.store, &fields.borrow());
+    }
+
     /// Opens a live view. Over more than a few objects it begins without rows, see [`Cacher::build_views`].
     pub fn open_view(&mut self, options: &ViewOptions) -> Result<u32, Error> {
         let listed = self.has_listed();
@@ -316,6 +373,17 @@ impl Cacher {
         }
         self.views.is_unfinished()
     }
+}
+
+/// Gives a view without rows those of a store; whether they are still to be found.
+fn fill(view: &mut View, store: &Store, fields: &FieldSet) -> bool {
+    let at_once = store.len() <= AT_ONCE;
+    if at_once {
+        view.fill(store.iter(), fields);
+    } else {
+        view.begin();
+    }
+    !at_once
 }
 
 fn number(id: usize) -> u32 {

@@ -7,7 +7,8 @@ use crate::informer::queue::Queue;
 use crate::informer::resync::Resync;
 use crate::informer::sync::SyncTracker;
 use crate::json::fields::FieldSet;
-use crate::object::Object;
+use crate::key::Key;
+use crate::object::{Holder, Object};
 use crate::runtime::Millis;
 use crate::watch::filter::Filter;
 
@@ -59,6 +60,9 @@ pub struct Handler {
 }
 
 impl Handler {
+    /// Bytes that one notice takes: itself, its place in the queue, and where it is found to be merged.
+    const PLACE: usize = size_of::<Notice>() + 2 * size_of::<(Rc<Notice>, Key, u64)>();
+
     /// A handler that has heard of nothing.
     pub fn new(options: HandlerOptions, resync: Resync) -> Self {
         Self {
@@ -205,6 +209,22 @@ impl Handler {
     pub fn remove(&mut self) {
         self.gone = true;
         self.queue.clear();
+        // Outside a flush nothing else looks at it again.
+        self.in_hand = Vec::new();
+    }
+
+    /// Bytes of what waits for it, and of what it was given and is not done with: places, and the objects that nobody but readers hold.
+    pub(super) fn held(&self) -> usize {
+        let late = |object: &Option<Rc<Object>>| {
+            object.as_ref().filter(|object| object.holder() == Holder::Nobody).map_or(0, |object| object.size())
+        };
+        let notices = self.queue.iter().chain(&self.in_hand);
+        notices.map(|notice| Self::PLACE + late(&notice.object) + late(&notice.old)).sum()
+    }
+
+    /// Bytes of the places alone.
+    pub(super) fn bytes(&self) -> usize {
+        Self::PLACE * (self.queue.len() + self.in_hand.len())
     }
 
     /// Notices that wait.

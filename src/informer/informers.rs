@@ -5,12 +5,12 @@ use std::rc::Rc;
 use slab::Slab;
 
 use crate::cache::incoming::ChangeKind;
+use crate::cache::status::Phase;
 use crate::cache::store::{Difference, Store};
 use crate::informer::handler::{Handler, HandlerOptions, notices_of};
 use crate::informer::index::Indexer;
 use crate::informer::interruption::Interruption;
 use crate::informer::notice::{Notice, NoticeKind};
-use crate::informer::overlay::Overlay;
 use crate::informer::shared::{Informer, InformerOptions};
 use crate::json::fields::FieldSet;
 use crate::object::Object;
@@ -387,10 +387,40 @@ impl Informers {
         }
     }
 
-    /// Bytes of indexes and of what was written and has not come back.
+    /// Bytes of indexes, of what was written and has not come back, and of the places of what waits for handlers.
     pub fn bytes(&self) -> usize {
-        let each = |informer: &Informer| informer.indexes.bytes() + informer.overlay.as_ref().map_or(0, Overlay::bytes);
-        self.informers.iter().map(|(_, informer)| each(informer)).sum()
+        let informers: usize = self.informers.iter().map(|(_, informer)| informer.bytes()).sum();
+        informers + self.handlers.iter().map(|(_, handler)| handler.bytes()).sum::<usize>()
+    }
+
+    /// Bytes that go with an informer, with the objects that only readers and its queues hold. Looks at all that waits.
+    fn held(&self, informer: &Informer) -> usize {
+        let queues = informer.handlers.iter().filter_map(|id| self.handlers.get(*id as usize)).map(Handler::held);
+        informer.bytes() + queues.sum::<usize>()
+    }
+
+    /// Who has grown most lately, and by how much.
+    pub(crate) fn grown(&self) -> (u32, usize) {
+        let all = self.informers.iter().filter(|(_, informer)| !informer.stopped);
+        let all = all.map(|(at, informer)| (id(at), informer.growth.until(self.held(informer))));
+        all.max_by_key(|(_, bytes)| *bytes).unwrap_or_default()
+    }
+
+    /// Notes what each takes now.
+    pub(crate) fn mark(&mut self) {
+        let held: Vec<usize> = self.informers.iter().map(|(_, informer)| self.held(informer)).collect();
+        for ((_, informer), held) in self.informers.iter_mut().zip(held) {
+            informer.growth.mark(held);
+        }
+    }
+
+    /// There is no memory for an informer: it ends for good with all that it holds, and says why.
+    pub(crate) fn fail(&mut self, id: u32, phase: Phase, error: Error) {
+        self.stop(id);
+        let informer = &mut self.informers[id as usize];
+        informer.indexes.clear();
+        informer.overlay = None;
+        self.interruptions.push(Interruption { phase, error, retry_at: None, stale: true, key: None, ended: Some(id) });
     }
 
     /// Whether somebody wants to hear of it.

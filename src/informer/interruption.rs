@@ -20,6 +20,8 @@ pub struct Interruption {
     pub stale: bool,
     /// The one object that it is about, where that cannot be taken and all others go on.
     pub key: Option<Rc<str>>,
+    /// The one informer that has ended with it, for good: all others go on, and are not told.
+    pub ended: Option<u32>,
 }
 
 /// Finds the interruptions in what the reflector says. Where a round ends with an error, the wait that follows is told with it.

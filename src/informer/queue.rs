@@ -111,6 +111,11 @@ impl Queue {
         }
     }
 
+    /// All that waits, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Rc<Notice>> {
+        self.notices.iter().flatten()
+    }
+
     /// Notices that wait.
     pub fn len(&self) -> usize {
         self.count

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use futures::channel::oneshot;
 
 use crate::cache::store::Store;
+use crate::growth::Growth;
 use crate::informer::index::InformerIndexes;
 use crate::informer::overlay::Overlay;
 use crate::informer::resync::CheckPeriod;
@@ -41,6 +42,8 @@ pub struct Informer {
     pub(super) handlers: Vec<u32>,
     pub(super) indexes: InformerIndexes,
     pub(super) overlay: Option<Overlay>,
+    /// Of what it takes.
+    pub(super) growth: Growth,
 }
 
 impl Informer {
@@ -57,7 +60,13 @@ impl Informer {
             handlers: Vec::new(),
             indexes: InformerIndexes::default(),
             overlay: options.read_your_writes.then(Overlay::default),
+            growth: Growth::default(),
         }
+    }
+
+    /// Bytes of its indexes, and of what was written and has not come back.
+    pub(super) fn bytes(&self) -> usize {
+        self.indexes.bytes() + self.overlay.as_ref().map_or(0, Overlay::bytes)
     }
 
     /// Whether it has started; that stays so after its end.

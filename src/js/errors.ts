@@ -17,7 +17,8 @@ import type { AbortSignalLike, Status } from "./types.js";
  * - `decode`: bytes that cannot be read, as JSON, as WebAssembly, or by a `transform`. The message says which.
  * - `overflow`: a reader is too slow for its buffer. Read faster, raise `bufferSize`, or choose another `onOverflow`.
  * - `unavailable`: the server or the resource cannot answer now, as while it is paused. Try again later, or `resume()`.
- * - `out-of-memory`: what would be held is more than `memory.maxBytes`. Hold less, or raise it, then `resume()`.
+ * - `out-of-memory`: what would be held is more than `memory.maxBytes`, and this has grown most lately. Hold less, then `resume()`, which brings
+ *   back resources and views; make a new watch or informer. Or make the cache with a higher bound.
  * - `closed`: the cache, the resource, the informer or the view was closed. Make a new one.
  * - `internal`: a defect of this package. Please report it.
  */

@@ -40,7 +40,8 @@ export interface InformerOptions<T, Access = Immutable, Index extends string = s
   readYourWrites?: boolean | undefined;
   /**
    * Told of every interruption of the stream: of lists and watches that failed, and of a connection that broke and is resumed at once. Not of a
-   * watch that the server ended in good order, whose successor follows. Also told of an object that had to be set apart (`key`).
+   * watch that the server ended in good order, whose successor follows. Also told of an object that had to be set apart (`key`), and of the end of
+   * this informer where its queues and indexes outgrew `memory.maxBytes` (code `out-of-memory`).
    * What it throws, or its promise rejects with, is reported.
    */
   onWatchError?: ((interruption: WatchInterruption) => void) | undefined;

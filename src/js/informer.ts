@@ -141,6 +141,14 @@ class Informer<T> implements Shape<T, Mutable> {
     call(onWatchError, [interruption], (thrown) => this.#host.report(thrown));
   }
 
+  /** The core had no memory for it, and has ended it. */
+  starved(interruption: RawInterruption): void {
+    if (this.#stopped) return;
+    void this.lastSyncResourceVersion;
+    this.interrupted(interruption);
+    this.fail(toError(interruption.error, this.#host.name));
+  }
+
   // -------------------------------------------------------------------------------------- its life
 
   get isStarted(): boolean {
@@ -308,6 +316,7 @@ class Informer<T> implements Shape<T, Mutable> {
 
   /** Has the function of an index judge what has changed since. */
   #decide({ raw, reader, id }: Attachment, index: string): void {
+    if (this.#failure !== undefined) throw this.#failure;
     const values = this.#indexers.get(index);
     if (typeof values !== "function") return;
     for (const object of raw.informerUndecided(id, index)) {

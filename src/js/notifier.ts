@@ -57,7 +57,12 @@ export class Notifier {
     for (const id of handlers) this.#registrations[id]?.syncedNow();
     if (interruptions.length === 0) return;
     // A copy: whoever stops an informer in a callback changes the list.
-    for (const informer of [...this.#informers]) for (const interruption of interruptions) informer?.interrupted(interruption);
+    const told = [...this.#informers];
+    for (const interruption of interruptions) {
+      const { ended } = interruption;
+      if (ended === undefined) for (const informer of told) informer?.interrupted(interruption);
+      else this.#informers[ended]?.starved(interruption);
+    }
   }
 
   /** The loop by itself, so that it is compiled as a whole. Each is looked up at its turn, so one that was removed is not called again. */

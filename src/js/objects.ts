@@ -74,6 +74,12 @@ export class ObjectTable {
   readonly #lists = new FinalizationRegistry<Iterable<number>>((ids) => {
     for (const id of ids) if (id !== 0) this.giveBack(id);
   });
+  /** Tells the core of collections: what is pinned still after some of them is held by somebody, and no garbage. */
+  readonly #collections = new FinalizationRegistry<object | undefined>((survivor) => {
+    // Held until now, it has outlived a collection: the one that finds it looks at all that is old, as leases are.
+    if (survivor !== undefined) this.#collections.register(survivor, undefined);
+    else this.#collected();
+  });
   #returns: number[] = [];
   /** Objects decoded so far. */
   decodes = 0;
@@ -81,6 +87,7 @@ export class ObjectTable {
   constructor(raw: RawResource, freeze: boolean) {
     this.#raw = raw;
     this.#freeze = freeze;
+    this.#collections.register({}, {});
   }
 
   /** A lease with room. */
@@ -245,6 +252,15 @@ export class ObjectTable {
     if (this.#freeze) deepFreeze(value);
     this.#known.set(id, new WeakRef(value));
     this.#decoded.register(value, id);
+  }
+
+  #collected(): void {
+    try {
+      this.#raw.collected();
+      this.#collections.register({}, {});
+    } catch {
+      // Its instance is poisoned: nothing counts any more.
+    }
   }
 
   #release(): void {

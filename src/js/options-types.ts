@@ -86,9 +86,14 @@ export interface WatchCacheOptions<Index extends string = string> {
   /** How far back in time watches may start, and lists may be of. */
   history?: HistoryOptions | undefined;
   /**
-   * The most bytes that all resources of this cache may hold, their windows included. Default 512 MiB. Above it, resources that nobody uses
-   * go first, then history; then the resource that grows stops in phase `failed` with code `out-of-memory` and keeps what it holds. Its
-   * `resume()` tries again.
+   * The most bytes that all resources of this cache may hold, their windows, views, watchers and informers included. Default 512 MiB. Above it,
+   * resources that nobody uses go first, then history; then whoever has grown most lately ends with code `out-of-memory`:
+   * - a resource stops in phase `failed` and keeps what it holds; `resume()` tries again
+   * - a view says so in its snapshot and keeps the rows that it showed; its resource's `resume()` brings it back when there is room
+   * - a watch ends with an `ERROR`, and can go on from its `lastResourceVersion`
+   * - an informer stops for good, and tells its `onWatchError`: make another
+   *
+   * What only waits to be collected by JavaScript ends nobody.
    */
   memory?: { maxBytes?: number | undefined } | undefined;
   /** Objects a list page. Default 500. */

@@ -30,7 +30,7 @@ export interface Hooks {
    * @param pairs   flat [handler, index into the table]*, in delivery order
    * @param handlers   those that have handled the state they began with
    * @param informers   those whose first state is there
-   * @param interruptions   of the stream, for all informers
+   * @param interruptions   of the stream, for all informers, or for one that there was no memory for
    */
   notify(
     table: Float64Array,
@@ -58,6 +58,7 @@ export interface RawInterruption {
   stale: boolean;
   retryAt?: number; // absent: at once
   key?: string; // of the one object that it is about; absent: the stream
+  ended?: number; // the one informer that has ended with it; absent: all are told, and go on
 }
 
 export interface RawStatus {
@@ -183,6 +184,8 @@ export interface RawResource {
   names(id: number): string; // its version, a space, its key
   field(id: number, path: string): unknown; // a scalar, or a decoded sub-document
   release(ids: Float64Array): void;
+  /** The garbage collector has been through all there is: what is pinned since before that counts as memory. */
+  collected(): void;
 
   peek(key: string): number; // 0 = absent
   byIndex(index: string, value: string): Float64Array;

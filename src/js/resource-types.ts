@@ -152,7 +152,8 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
   pause(): void;
   /**
    * Opens the stream again, from where it was. While it waits for its next try to connect: tries at once. Waits end so three times a minute, by
-   * whoever asks; what is asked more often is done when there is room again, or when the wait is over.
+   * whoever asks; what is asked more often is done when there is room again, or when the wait is over. Brings back what `out-of-memory` has
+   * stopped, the resource and its views, as far as there is room now.
    */
   resume(): void;
   /** Ends the watchers with reason `closed` and lets go of what is held. `WatchCache.resource` then gives a new one. */

@@ -238,7 +238,7 @@ class View<T> implements Shape<T, Mutable> {
     }
     this.#state = shared.state;
     // A whole state is held, though it may be an empty one, or rows of one under way.
-    const kept = session === undefined && (this.#final || rows.length > 0);
+    const kept = (session === undefined || error?.code === "out-of-memory") && (this.#final || rows.length > 0);
     const next = {
       rows,
       keys,

@@ -10,7 +10,7 @@ use crate::json::fields::FieldSet;
 use crate::metrics::Metrics;
 use crate::object::Object;
 use crate::runtime::Millis;
-use crate::status::{Error, Status};
+use crate::status::Status;
 use crate::version::Version;
 use crate::watch::bookmark::{BookmarkSchedule, next_bookmark};
 use crate::watch::convert::Conversion;
@@ -298,22 +298,6 @@ impl Dispatcher {
         let last = if watcher.queue.is_empty() { &mut watcher.backlog } else { &mut watcher.queue };
         last.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO });
         self.end(id, EndReason::Error, reached);
-    }
-
-    /// Who would free most bytes by going, and how many: places in its queue, and objects that nobody but readers hold. Looks at all that waits.
-    pub(crate) fn largest(&self) -> (u32, usize) {
-        let all = self.watchers.iter().filter(|(_, watcher)| watcher.ended.is_none()).map(|(id, watcher)| (id, watcher.held()));
-        let (id, bytes) = all.max_by_key(|(_, bytes)| *bytes).unwrap_or_default();
-        (u32::try_from(id).unwrap_or(u32::MAX), bytes)
-    }
-
-    /// Ends one stream at once, for this reason: what waits is not delivered any more.
-    pub(crate) fn cut(&mut self, id: u32, error: Error, reached: &Version) {
-        self.end(id, EndReason::Error, reached);
-        if let Some(watcher) = self.watchers.get_mut(id as usize) {
-            watcher.discard();
-            watcher.refusal = Some(Box::new(error));
-        }
     }
 
     /// Ends all streams, begun or not.

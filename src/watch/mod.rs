@@ -6,6 +6,7 @@ pub mod convert;
 pub mod dispatcher;
 pub mod event;
 pub mod filter;
+mod memory;
 pub mod options;
 pub mod outbox;
 pub mod overflow;

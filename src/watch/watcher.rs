@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use crate::growth::Growth;
 use crate::object::{Holder, Object};
 use crate::runtime::Millis;
 use crate::status::Error;
@@ -82,6 +83,8 @@ pub struct Watcher {
     /// All that matched up to here was delivered; known when the stream has ended, unless it never began or its initial events
     /// were cut short.
     pub resume_from: Option<Version>,
+    /// Of what waits for it, in bytes.
+    pub(crate) growth: Growth,
 }
 
 impl Watcher {
@@ -111,6 +114,7 @@ impl Watcher {
             end_told: false,
             refusal: None,
             resume_from: None,
+            growth: Growth::default(),
         }
     }
 
@@ -187,12 +191,11 @@ impl Watcher {
         self.backlog.is_empty() && self.queue.is_empty() && self.overflow.is_none()
     }
 
-    /// Bytes of what waits for it: places, and the objects that nobody but readers hold.
+    /// Bytes of the objects that wait for it and that nobody but readers hold.
     pub(crate) fn held(&self) -> usize {
         let late = |object: &Rc<Object>| if object.holder() == Holder::Nobody { object.size() } else { 0 };
-        let waiting = self.backlog.iter().chain(&self.queue).chain(self.blocked.as_deref());
-        let places: usize = waiting.map(|event| size_of::<WatchEvent>() + late(&event.object)).sum();
-        places + self.overflow.as_ref().map_or(0, |overflow| overflow.objects().map(|object| size_of::<WatchEvent>() + late(object)).sum())
+        let waiting: usize = self.backlog.iter().chain(&self.queue).chain(self.blocked.as_deref()).map(|event| late(&event.object)).sum();
+        waiting + self.overflow.as_ref().map_or(0, |overflow| overflow.objects().map(late).sum())
     }
 
     /// Ends the stream. What waits is still delivered, except when the subscriber itself stopped it. The first reason counts.

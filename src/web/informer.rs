@@ -49,6 +49,9 @@ impl PackedNotices {
             if let Some(key) = &interruption.key {
                 set("key", &(&**key).into());
             }
+            if let Some(informer) = interruption.ended {
+                set("ended", &informer.into());
+            }
             JsValue::from(value)
         };
         Self {

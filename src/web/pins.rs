@@ -20,7 +20,12 @@ impl Pins {
     /// Hands it out once more; JavaScript knows it by this number.
     pub(super) fn pin(&self, object: &Rc<Object>) -> f64 {
         let id = object.id();
-        self.0.borrow_mut().entry(id).or_insert_with(|| (object.clone(), 0)).1 += 1;
+        let mut pins = self.0.borrow_mut();
+        let pin = pins.entry(id).or_insert_with(|| {
+            object.pinned(true);
+            (object.clone(), 0)
+        });
+        pin.1 += 1;
         id as f64
     }
 
@@ -35,11 +40,13 @@ impl Pins {
         let gone = match self.0.borrow_mut().entry(to_id(id)) {
             Entry::Occupied(mut entry) => {
                 entry.get_mut().1 -= 1;
-                if entry.get().1 == 0 { Some(entry.remove()) } else { None }
+                if entry.get().1 == 0 { Some(entry.remove().0) } else { None }
             }
             Entry::Vacant(_) => None,
         };
-        drop(gone);
+        if let Some(object) = gone {
+            object.pinned(false);
+        }
     }
 
     /// How many objects are handed out.

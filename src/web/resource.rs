@@ -365,6 +365,13 @@ impl RawResource {
         }
     }
 
+    /// JavaScript has collected what it did not hold, so what it still holds counts as memory.
+    pub fn collected(&self) -> Result<(), JsValue> {
+        check()?;
+        self.0.resource.collected();
+        Ok(())
+    }
+
     /// The object under a key; 0 when there is none.
     pub fn peek(&self, key: &str) -> Result<f64, JsValue> {
         check()?;

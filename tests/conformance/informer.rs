@@ -270,7 +270,7 @@ fn interruptions_are_told_with_what_follows() {
     let reset = Error::network("reset by peer");
     informed.rig.upstream.break_streams(&reset);
     let told = informed.interruptions();
-    assert_eq!(told, [Interruption { phase: Phase::Reconnecting, error: reset, retry_at: None, stale: true, key: None }]);
+    assert_eq!(told, [Interruption { phase: Phase::Reconnecting, error: reset, retry_at: None, stale: true, key: None, ended: None }]);
     informed.rig.run(5 * SECOND);
     informed.rig.upstream.drop_streams();
     informed.rig.run(5 * SECOND);

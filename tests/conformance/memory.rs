@@ -169,3 +169,45 @@ fn law_08_bounded_a_host_without_memory_stops_the_resource_and_takes_nothing_fro
     rig.run(0);
     assert_eq!((rig.status().phase, rig.rows()), (Phase::Live, before));
 }
+
+/// What was told and never read is JavaScript's until it collects, which nobody can ask for.
+#[test]
+fn law_05_isolation_what_javascript_has_not_collected_ends_no_stream() {
+    let memory = Memory::new(bytes(15));
+    let rig = member(&memory, 10);
+    let mut pins = Vec::new();
+    let mut tell = |rig: &Rig, count: usize| {
+        for number in 0..count {
+            let name = format!("pod{}", number % 10);
+            put(&rig.upstream, &name);
+            rig.run(0);
+            let told = rig.resource.with(|cacher| cacher.store().get(&format!("a/{name}")).unwrap().clone());
+            told.pinned(true);
+            pins.push(told);
+        }
+    };
+    tell(&rig, 100);
+    assert_eq!((rig.status().phase, rig.status().error), (Phase::Live, None));
+    assert!(memory.held() <= bytes(15));
+    // It has, and somebody still holds them.
+    rig.resource.collected();
+    rig.resource.collected();
+    tell(&rig, 1);
+    assert_eq!(rig.status().error.map(|error| error.code), Some(ErrorCode::OutOfMemory), "{} bytes are held", memory.held());
+}
+
+#[test]
+fn what_waits_for_a_flush_ends_no_stream() {
+    let memory = Memory::new(bytes(15));
+    let rig = member(&memory, 10);
+    let watch = rig.watch(after(110));
+    rig.run(0);
+    // All at once: what the window gives up stands in the flush that follows the slice.
+    for _ in 0..50 {
+        put(&rig.upstream, "pod0");
+    }
+    rig.run(0);
+    assert_eq!((rig.status().phase, rig.status().error), (Phase::Live, None));
+    let heard = rig.heard(watch);
+    assert_eq!(heard.len(), 50, "{heard:?}");
+}

@@ -18,7 +18,7 @@ import * as shared from "../../dist/shared-view.js";
 import * as view from "../../dist/view.js";
 import * as watcher from "../../dist/watcher.js";
 import { ModelModule } from "./lib/model.mjs";
-import { LINGER, openSession, turns } from "./lib/session.mjs";
+import { LINGER, openSession, pass, turns } from "./lib/session.mjs";
 import { pod, Upstream } from "./lib/upstream.mjs";
 
 const KINDS = {
@@ -124,4 +124,44 @@ test("r10_nothing_is_left_of_a_thousand_mounts_filters_and_routes", { timeout: 2
   assert.equal(session.pods().size, 50);
   assert.equal(lost.hasSynced, false);
   await Promise.all([cache.close(), broken.close()]);
+});
+
+test("r10_what_nobody_uses_is_gone_before_its_time_when_memory_is_short", { timeout: 120_000 }, async (t) => {
+  const first = await openSession();
+  const use = async (cache, id, count) => {
+    const source = new Upstream(Array.from({ length: count }, (_, i) => pod(`a/p-${i}`)));
+    const resource = cache.resource({ source, id });
+    const synced = resource.synced();
+    await pass(2_000);
+    await synced;
+    resource.view({ orderBy: [{ path: "metadata.name" }] }).rows.at(0);
+    resource.byIndex("namespace", "a").at(0);
+    resource.informer({ start: false }).list();
+  };
+  await use(first.cache, "measured", 200);
+  const { bytes } = first.cache.stats().resources[0];
+  await first.cache.close();
+  await pass(3 * LINGER);
+  first.close();
+  const before = await held();
+
+  const session = await openSession({ memory: { maxBytes: 2.2 * bytes } });
+  t.after(() => session.close());
+  const { cache, armed } = session;
+  const states = () => cache.stats().resources.map(({ phase, objects }) => `${phase} ${objects}`);
+  await use(cache, "one", 200);
+  await use(cache, "other", 200);
+  await pass(3 * LINGER);
+  assert.deepEqual(states(), ["idle 200", "idle 200"], "both are held, for whoever comes back");
+  // Far from five minutes later somebody needs the room.
+  await use(cache, "more", 300);
+  await pass(3 * LINGER);
+  assert.deepEqual(states(), ["idle 300"]);
+  const left = await held();
+  for (const kind of ["views", "shared", "tables", "deliveries"]) {
+    assert.ok(left[kind] - before[kind] <= 1, `${kind}: ${left[kind]} of one resource`);
+  }
+  await cache.close();
+  await pass(3 * LINGER);
+  assert.equal(armed.size, 0, "no timer is armed");
 });

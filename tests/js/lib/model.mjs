@@ -292,6 +292,8 @@ class ModelResource {
     return path.split(".").reduce((value, name) => value?.[name], this.#readable(id).value());
   }
 
+  collected() {}
+
   release(ids) {
     this.#check("release", ids.length);
     for (const id of ids) this.#unpin(id);

@@ -92,13 +92,18 @@ async function mount(cache, source, i, also) {
 }
 
 /** A cache on a synced resource of 50 pods. `mounts(count)` is the session, `close` gives the clock back. */
-export async function openSession() {
+export async function openSession(options = {}) {
   await init();
   const back = turned({ timers: ["setTimeout", "setInterval"] });
   const [set, clear, every, clearEvery] = [setTimeout, clearTimeout, setInterval, clearInterval];
   const armed = timers();
   const upstream = new Upstream(Array.from({ length: 50 }, (_, i) => pod(`ns-${i % 7}/p-${i}`, { phase: PHASES[i % 3] })));
-  const cache = createWatchCache({ flush: "microtask", linger: LINGER, logger: { debug() {}, info() {}, warn() {}, error() {} } });
+  const cache = createWatchCache({
+    flush: "microtask",
+    linger: LINGER,
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+    ...options,
+  });
   const pods = () => cache.resource({ source: upstream, id: "pods" });
   /** Until the resource is synced, as it is again after it was let go. */
   async function sync() {

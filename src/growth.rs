@@ -1,0 +1,36 @@
+//! By how much something has grown lately, whatever it weighs: who grows is asked only when there is no room any more.
+
+/// Two weights of the past: the older one counts, so that "lately" did not begin just now. None while it is new.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Growth(Option<(usize, usize)>);
+
+impl Growth {
+    /// What is so heavy now has grown by this. Without a mark it is new, and all of it has.
+    pub(crate) fn until(self, now: usize) -> usize {
+        now.saturating_sub(self.0.map_or(0, |(older, newer)| older.min(newer)))
+    }
+
+    /// It weighs so much at this mark.
+    pub(crate) fn mark(&mut self, now: usize) {
+        self.0 = Some((self.0.map_or(now, |(_, newer)| newer), now));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_new_has_grown_by_all_of_it_and_what_stays_by_nothing() {
+        let mut growth = Growth::default();
+        assert_eq!(growth.until(10), 10);
+        growth.mark(10);
+        assert_eq!(growth.until(12), 2);
+        growth.mark(12);
+        assert_eq!(growth.until(13), 3, "the last mark may be of just now");
+        growth.mark(12);
+        assert_eq!(growth.until(12), 0);
+        growth.mark(2);
+        assert_eq!(growth.until(12), 10, "it had shrunk");
+    }
+}
