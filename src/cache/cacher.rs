@@ -77,6 +77,8 @@ pub struct Cacher {
     fields: Rc<RefCell<FieldSet>>,
     pub(crate) store: Store,
     pub(super) window: Window,
+    /// Somebody asked for the next try, which has not ended.
+    asked_again: bool,
     pub(super) packer: Packer,
     pub(super) version: Version,
     ready: Ready,
@@ -112,6 +114,7 @@ impl Cacher {
             fields,
             store: Store::indexed(indexes),
             window: Window::new(bounds),
+            asked_again: false,
             packer: Packer::default(),
             version: Version::ZERO,
             ready: Ready::new(now),
@@ -339,6 +342,7 @@ impl Cacher {
         let known = told && matches!(connection, Connection::Failed { retry_at: None, .. });
         let erred = refused.is_some() && !known || matches!(connection, Connection::Waiting { .. });
         self.signals |= signal::STATUS | if erred { signal::ERROR } else { 0 };
+        self.asked_again &= matches!(connection, Connection::Listing { .. });
         self.status.connection(connection);
         if !self.status.is_opening() {
             self.opening_waiters.clear();
@@ -388,7 +392,12 @@ impl Cacher {
 
     /// Why the list will not come for now: the server says no, or there is no room for it.
     pub(super) fn refusal(&self) -> Option<&Error> {
-        self.status.error.as_ref().filter(|_| matches!(self.status.phase, Phase::NeedsAuth | Phase::Failed))
+        self.status.error.as_ref().filter(|_| !self.asked_again && matches!(self.status.phase, Phase::NeedsAuth | Phase::Failed))
+    }
+
+    /// A user asked for the next try: whoever asks from now on hears how that one ends.
+    pub(super) fn ask_again(&mut self) {
+        self.asked_again = true;
     }
 
     /// Completes when the first list is applied; fails when the server refuses it or the cache is closed.
@@ -502,6 +511,7 @@ impl Cacher {
 
     /// There is no memory to go on with: streams end with an ERROR, and until a next list it is not ready. What is held stays.
     pub fn starve(&mut self, error: &Error, now: Millis, wall: Millis) {
+        self.asked_again = false;
         self.status.phase = Phase::Failed;
         self.status.retry_at = None;
         self.status.listed = None;

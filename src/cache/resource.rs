@@ -428,6 +428,7 @@ impl Resource {
             return self.start();
         }
         if let Some(reflector) = &*self.reflector.borrow() {
+            self.cacher.borrow_mut().ask_again();
             reflector.resume();
         }
     }

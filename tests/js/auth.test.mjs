@@ -171,3 +171,17 @@ test("what a getter of the answer throws is as if auth had thrown it", async (t)
   await assert.rejects(it.resource.synced(), { code: "unauthorized", message: /session has ended/ });
   assert.equal(it.asked.length, 0);
 });
+
+test("who asks after resume hears of the next try, not of the last one", async (t) => {
+  const it = await pods(t, () => {
+    throw Object.assign(new Error("session has ended"), { status: 401 });
+  });
+  await assert.rejects(it.resource.synced(), { code: "unauthorized" });
+  await assert.rejects(it.resource.synced(), { code: "unauthorized" }, "nobody has asked again");
+  it.resource.resume();
+  await assert.rejects(it.resource.synced(), { code: "unauthorized" }, "it ended so again");
+  it.answer = () => ({ token: "fresh" });
+  it.resource.resume();
+  const [, { items }] = await Promise.all([it.resource.synced(), it.resource.list()]);
+  assert.ok(Array.isArray(items));
+});
