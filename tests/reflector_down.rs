@@ -320,8 +320,8 @@ fn one_that_waits_can_be_paused_and_closed_and_one_that_asks_too() {
 /// A page whose listeners ask at each failure: together they are heard as often as one.
 #[test]
 fn whoever_all_ask_at_each_failure_are_heard_three_times_a_minute_together() {
-    let asks: [(&str, fn(&ReflectorHandle)); 2] = [("resume", ReflectorHandle::resume), ("refresh", ReflectorHandle::refresh)];
-    for (name, ask) in asks {
+    for name in ["resume", "refresh"] {
+        let ask = |handle: &ReflectorHandle| if name == "resume" { handle.resume() } else { handle.refresh() };
         for lost in [false, true] {
             let page = Page::new(9, if lost { Fault::None } else { Fault::Refused }, true);
             if lost {

@@ -8,7 +8,7 @@ import { callback, checkView, DELETE, GET, INFORMER, LIST, read, REFRESH, SIGNAL
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
 import type { MetricLabels, Open, ResourceHost } from "./resource-host.js";
 import { NOT_OPEN, StatusTeller, told, type Told } from "./status.js";
-import { SafeTarget } from "./target.js";
+import { isListened, SafeTarget } from "./target.js";
 import { NOTHING, StableArrays, StableTexts } from "./stable-arrays.js";
 import type { Ticker } from "./ticker.js";
 import type {
@@ -76,7 +76,6 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   #final: WatchCacheError | undefined;
   /** Since when it is held still, in milliseconds since 1970; if it was stale before, since then. */
   #paused: number | undefined;
-  #listened = false;
   #closed = false;
   readonly #teller = new StatusTeller(this);
 
@@ -213,14 +212,9 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     await this.#ask((raw, over) => raw.delete(key, options, over()), signal);
   }
 
-  protected override listened(listened: boolean): void {
-    this.#listened = listened;
-    this.#keep();
-  }
-
   /** What would not be the same if it were made anew is held by the cache, until it would. */
-  #keep(): void {
-    this.#host.keep(this, !this.#closed && (this.#listened || this.#paused !== undefined));
+  protected override listened(): void {
+    this.#host.keep(this, !this.#closed && (isListened(this) || this.#paused !== undefined));
   }
 
   // ------------------------------------------------------------------------------------ the stream
@@ -234,7 +228,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     if (this.#closed || this.#paused !== undefined) return;
     const { staleSince = Date.now(), resourceVersion } = this.told();
     this.#paused = staleSince;
-    this.#keep();
+    this.listened();
     const session = this.#session;
     if (session?.started && !session.idle) this.#call(() => session.raw.pause());
     if (resourceVersion === undefined) this.#rejectPending(pausedError(this.name), true);
@@ -243,7 +237,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   resume(): void {
     this.#paused = undefined;
-    this.#keep();
+    this.listened();
     if (this.#closed || this.#final !== undefined) return;
     // Without a user it ends as after a read.
     this.#usage.touch();
@@ -264,7 +258,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     for (const watcher of [...this.#watchers.keys()]) watcher.closed();
     this.#rejectPending(closedError(this.name));
     this.#usage.stop();
-    this.#keep();
+    this.listened();
     this.#host.closed(this);
     this.#teller.now();
   }

@@ -99,10 +99,11 @@ export function told(raw: RawResource | undefined, own: Own, resource: string): 
   if (phase !== "paused") return { ...told, phase };
   // At once, and not when the core comes to it.
   const { staleSince, ...rest } = told;
-  return holds(raw) ? { ...rest, phase, stale: true, staleSince: own.paused! } : { ...rest, phase, stale: false };
+  return told.resourceVersion !== undefined || shows(raw) ? { ...rest, phase, stale: true, staleSince: own.paused! } : { ...rest, phase, stale: false };
 }
 
-function holds(raw: RawResource | undefined): boolean {
+/** Rows of a list under way. */
+function shows(raw: RawResource | undefined): boolean {
   try {
     return raw !== undefined && raw.size() > 0;
   } catch {

@@ -40,7 +40,7 @@ export abstract class SafeTarget extends EventTarget {
       signal?.removeEventListener("abort", forget);
       same.delete(listener);
       if (same.size === 0) all.delete(key);
-      if (all.size === 0) this.listened(false);
+      if (all.size === 0) this.listened();
     };
     const guard = (event: Event) => {
       if (rest.once) forget();
@@ -52,7 +52,7 @@ export abstract class SafeTarget extends EventTarget {
     all.set(key, same.set(listener, forget));
     if (signal?.aborted) return forget();
     signal?.addEventListener("abort", forget);
-    this.listened(true);
+    this.listened();
   }
 
   override removeEventListener(type: string, listener: Listener | null, options?: boolean | EventListenerOptions): void {
@@ -62,8 +62,12 @@ export abstract class SafeTarget extends EventTarget {
   /** Takes what a listener threw. */
   abstract report(error: unknown): void;
 
-  /** Somebody listens, or nobody any more. */
-  protected listened(_: boolean): void {}
+  /** Somebody listens, or nobody any more: see `isListened`. */
+  protected listened(): void {}
+}
+
+export function isListened(target: SafeTarget): boolean {
+  return (known.get(target)?.size ?? 0) > 0;
 }
 
 function keyOf(type: string, options: boolean | EventListenerOptions | null | undefined): string {

@@ -56,6 +56,7 @@ test("r10_nothing_is_left_of_a_thousand_mounts_filters_and_routes", { timeout: 2
   const runtime = new ModelModule().runtime({ ready: false });
   const broken = openCache({ flush: "microtask", linger: LINGER, logger: { debug() {}, info() {}, warn() {}, error() {} } }, runtime);
   const lost = broken.resource({ source: upstream, id: "lost" });
+  const pods = session.pods();
   const lasting = new AbortController().signal;
   const arrays = [];
   await session.mounts(1_000, 0, (i, pods, informer) => {
@@ -115,8 +116,9 @@ test("r10_nothing_is_left_of_a_thousand_mounts_filters_and_routes", { timeout: 2
 
   await session.fiveMinutes();
   assert.deepEqual(cache.stats().resources, []);
-  assert.deepEqual(await held(), { ...Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, 0])), resources: 1 });
+  assert.deepEqual(await held(), { ...Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, 0])), resources: 2 });
   assert.equal(arrays.filter((array) => array.deref() !== undefined).length, 0, "no array is left");
+  assert.equal(pods.hasSynced, false);
   assert.equal(armed.size, 0, "no timer is armed");
 
   // And all of it can be used again.

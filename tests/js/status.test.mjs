@@ -270,18 +270,19 @@ test("pause, resume and close tell before they return", async () => {
 
 test("what belongs together is told together: a pause makes rows stale at once, and is told once", async () => {
   const upstream = new Upstream([pod("a/x")]);
-  const { resource } = open(upstream);
+  let { resource } = open(upstream);
   const told = [];
   const follow = (event) => void told.push(event.detail);
-  for (const state of ["live", "already stale", "empty"]) {
+  for (const state of ["live", "already stale", "empty", "not listed"]) {
     if (state === "already stale") {
       upstream.refusal = { code: 503, reason: "ServiceUnavailable", message: "not now" };
       upstream.drop();
       await until(() => resource.status.stale);
     } else {
       if (state === "empty") upstream.remove("a/x");
-      await resource.synced();
-      await until(() => resource.status.phase === "live" && resource.size === (state === "empty" ? 0 : 1));
+      if (state === "not listed") ({ resource } = open(upstream));
+      else await resource.synced();
+      await until(() => state === "not listed" || (resource.status.phase === "live" && resource.size === (state === "empty" ? 0 : 1)));
     }
     const { staleSince } = resource.status;
     resource.addEventListener("status", follow);
@@ -290,8 +291,8 @@ test("what belongs together is told together: a pause makes rows stale at once, 
     await turn(50);
     assert.equal(told.length, 1, `${state}: ${JSON.stringify(told)}`);
     const [status] = told.splice(0);
-    assert.deepEqual([status.phase, status.stale], ["paused", state !== "empty"], state);
-    if (state === "live") assert.ok(status.staleSince >= before && status.staleSince <= Date.now());
+    assert.deepEqual([status.phase, status.stale], ["paused", state !== "not listed"], state);
+    if (state === "live" || state === "empty") assert.ok(status.staleSince >= before && status.staleSince <= Date.now());
     else assert.equal(status.staleSince, staleSince, state);
     resource.removeEventListener("status", follow);
     upstream.refusal = undefined;
