@@ -216,8 +216,10 @@ fn law_10_deadline_a_lone_one_is_back_within_one_round_trip() {
 
 // ------------------------------------------------------------------------------------ asked for too often
 
+type Ask = (&'static str, fn(&Rig));
+
 /// What somebody does at each failure.
-const ASKS: [(&str, fn(&Rig)); 3] = [
+const ASKS: [Ask; 3] = [
     ("resume", |rig| rig.handle.resume()),
     ("refresh", |rig| rig.handle.refresh()),
     ("pause and resume", |rig| {

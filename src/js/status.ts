@@ -99,7 +99,9 @@ export function told(raw: RawResource | undefined, own: Own, resource: string): 
   if (phase !== "paused") return { ...told, phase };
   // At once, and not when the core comes to it.
   const { staleSince, ...rest } = told;
-  return told.resourceVersion !== undefined || shows(raw) ? { ...rest, phase, stale: true, staleSince: own.paused! } : { ...rest, phase, stale: false };
+  return told.resourceVersion !== undefined || shows(raw)
+    ? { ...rest, phase, stale: true, staleSince: own.paused! }
+    : { ...rest, phase, stale: false };
 }
 
 /** Rows of a list under way. */
