@@ -172,15 +172,19 @@ test("namespaces carry the server's counts and narrow the table", () =>
 
 const restarts = (/** @type {any} */ pod) => pod.status.containerStatuses?.[0]?.restartCount;
 const natural = new Intl.Collator("en", { numeric: true });
-/** Rows without the value come after all that have it. */
-const LAST = "zzz";
-/** What each column sorts by, ascending. @type {Record<string, (a: any, b: any) => number>} */
+/** Rows without the value come after all that have it, whichever way the others stand. @type {(value: (pod: any) => any, compare: (a: any, b: any) => number) => (a: any, b: any, sign?: number) => number} */
+const absentLast = (value, compare) => (a, b, sign) => {
+  const [x, y] = [value(a), value(b)];
+  if (x === undefined || y === undefined) return (sign ?? 1) * (Number(x === undefined) - Number(y === undefined));
+  return compare(x, y);
+};
+/** What each column sorts by, ascending; times `sign`. @type {Record<string, (a: any, b: any, sign?: number) => number>} */
 const ORDERS = {
   name: (a, b) => natural.compare(a.metadata.name, b.metadata.name),
   namespace: (a, b) => natural.compare(a.metadata.namespace, b.metadata.namespace),
   phase: (a, b) => natural.compare(a.status.phase, b.status.phase),
-  node: (a, b) => natural.compare(a.spec.nodeName ?? LAST, b.spec.nodeName ?? LAST),
-  restarts: (a, b) => (restarts(a) ?? 1e9) - (restarts(b) ?? 1e9),
+  node: absentLast((pod) => pod.spec.nodeName, natural.compare),
+  restarts: absentLast(restarts, (a, b) => a - b),
   age: (a, b) => Date.parse(b.metadata.creationTimestamp) - Date.parse(a.metadata.creationTimestamp),
   changed: (a, b) => Number(b.metadata.resourceVersion) - Number(a.metadata.resourceVersion),
 };
@@ -197,7 +201,7 @@ for (const [name, order] of Object.entries(ORDERS)) {
           [name, direction],
         );
         const sign = direction === "ascending" ? 1 : -1;
-        const best = [...pods].sort((a, b) => sign * order(a, b));
+        const best = [...pods].sort((a, b) => sign * order(a, b, sign));
         // The header turns at once, the rows follow with a frame. Rows that are equal in this column may stand in any order: compare
         // what they are sorted by, row by row.
         const wrong = async () => {
