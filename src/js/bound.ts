@@ -23,7 +23,8 @@ export function self<V>(handle: V): V {
  * Each method is bound when it is first asked for, so that an object of which nobody does so carries nothing.
  */
 export function bindMethods(prototype: object): void {
-  for (let from = prototype; from !== Object.prototype; from = Object.getPrototypeOf(from) as object) {
+  // Up to what inherits from nothing: test runners have realms of their own, each with another Object.prototype.
+  for (let from = prototype, next: object | null; (next = Object.getPrototypeOf(from) as object | null) !== null; from = next) {
     const members = Object.getOwnPropertyDescriptors(from) as Record<PropertyKey, PropertyDescriptor>;
     for (const name of Reflect.ownKeys(members)) {
       const { value, get } = members[name]!;

@@ -4,10 +4,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { inspect } from "node:util";
+import { runInNewContext } from "node:vm";
 import { observable } from "mobx";
 import { reactive, ref, shallowReactive } from "vue";
 import { createInformerFactory, init } from "watchcache";
 
+import { bindable, bindMethods } from "../../dist/bound.js";
 import { open } from "./lib/package.mjs";
 import { pod, Upstream } from "./lib/upstream.mjs";
 
@@ -215,4 +217,18 @@ test("r10_a_registration_is_removed_also_where_a_proxy_of_it_is_given", async ()
   await informer.synced;
   while (informer.list().length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   assert.equal(calls, 0);
+});
+
+test("what a class inherits may come from another realm, as the EventTarget of a test runner does", () => {
+  const Target = runInNewContext("class Target { hear() { return this.word; } }; Target");
+  class Handle extends Target {
+    word = "heard";
+    constructor() {
+      super();
+      bindable(this);
+    }
+  }
+  bindMethods(Handle.prototype);
+  const { hear } = new Handle();
+  assert.equal(hear(), "heard");
 });
