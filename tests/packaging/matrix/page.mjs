@@ -57,7 +57,13 @@ export async function showsLiveRows(url, api, options) {
   try {
     const shown = () => page.locator("#pods li").allTextContents();
     const wait = (total) =>
-      page.waitForFunction((wanted) => document.querySelector("#total")?.textContent === wanted, String(total), { timeout: 60_000 });
+      // Before a view is loaded its total may be there without its rows.
+      page.waitForFunction(
+        (wanted) =>
+          document.querySelector("#total")?.textContent === String(wanted) && document.querySelectorAll("#pods li").length === wanted,
+        total,
+        { timeout: 60_000 },
+      );
     try {
       await wait(names.length);
     } catch {
