@@ -4,20 +4,25 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import WebSocket from "ws";
 import { launchOptions } from "../../scripts/lib/browser.mjs";
+import { PATIENCE } from "./harness.mjs";
 
 /** One page of such a browser. */
 export class Page {
   /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void }>} */
   #waiting = new Map();
   #next = 1;
+  /** What the browser told unasked and nobody has taken yet. @type {{ method: string, params: any }[]} */
+  #told = [];
 
   /** @param {WebSocket} socket */
   constructor(socket) {
     this.socket = socket;
     socket.on("message", (data) => {
-      const { id, result, error } = JSON.parse(String(data));
+      const { id, result, error, method, params } = JSON.parse(String(data));
+      if (method) this.#told.push({ method, params });
       const call = this.#waiting.get(id);
       this.#waiting.delete(id);
       if (error) call?.reject(new Error(error.message));
@@ -30,6 +35,18 @@ export class Page {
     const id = this.#next++;
     this.socket.send(JSON.stringify({ id, method, params }));
     return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+  }
+
+  /**
+   * Takes the first event of this name that fits, whether it came already or is still to come. Its domain was enabled with `send`.
+   * @param {string} method @param {(params: any) => boolean} fits @returns {Promise<any>}
+   */
+  async told(method, fits) {
+    for (const deadline = Date.now() + PATIENCE; ; await sleep(20)) {
+      const at = this.#told.findIndex((event) => event.method === method && fits(event.params));
+      if (at >= 0) return this.#told.splice(at, 1)[0]?.params;
+      if (Date.now() > deadline) throw new Error(`the browser did not tell ${method}`);
+    }
   }
 
   /**
