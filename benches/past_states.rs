@@ -24,12 +24,14 @@ mod native {
 
     use imbl::OrdMap;
     use watchcache::cache::cacher::Cacher;
-    use watchcache::cache::incoming::{ChangeKind, Incoming};
-    use watchcache::cache::index::Indexes;
-    use watchcache::cache::window::{Entry, Window, WindowBounds};
+    use watchcache::change::Change;
+    use watchcache::change::ChangeKind;
     use watchcache::json::FieldSet;
     use watchcache::key::Key;
+    use watchcache::message::Message;
     use watchcache::object::Object;
+    use watchcache::store::Indexes;
+    use watchcache::store::{Window, WindowBounds};
     use watchcache::testing;
     use watchcache::version::Version;
 
@@ -88,12 +90,12 @@ mod native {
         fn new(objects: &[Rc<Object>]) -> Self {
             let fields = Rc::new(std::cell::RefCell::new(FieldSet::new(Vec::new())));
             let mut cacher = Cacher::new(fields, bounds(), Indexes::default(), 0);
-            cacher.apply(Incoming::Replace { objects: objects.to_vec(), version: Version::from(OBJECTS) }, 0, 0);
+            cacher.apply(Message::Replace { objects: objects.to_vec(), version: Version::from(OBJECTS) }, 0, 0);
             Self(cacher)
         }
 
         fn change(&mut self, object: &Rc<Object>) {
-            self.0.apply(Incoming::Change { kind: ChangeKind::Modified, object: object.clone(), at: 0 }, 0, 0);
+            self.0.apply(Message::Change { kind: ChangeKind::Modified, object: object.clone(), at: 0 }, 0, 0);
         }
 
         fn get(&self, version: u64, key: &str) -> u64 {
@@ -133,7 +135,7 @@ mod native {
         fn change(&mut self, object: &Rc<Object>) {
             let previous = self.store.insert(object.key().clone(), object.clone());
             self.clones.push_back((object.version().clone(), self.store.clone()));
-            self.window.push(Entry { kind: ChangeKind::Modified, object: object.clone(), previous, at: 0 });
+            self.window.push(Change { kind: ChangeKind::Modified, object: object.clone(), previous, at: 0 });
         }
 
         fn get(&self, version: u64, key: &str) -> u64 {

@@ -15,23 +15,28 @@
 //! The laws that hold everywhere (replay, order, resume, split, isolation, loud loss, rows stay, bounded, no JavaScript inside a borrow,
 //! time is a deadline, whole documents, secrets) are written down in ARCHITECTURE.md; each has tests named after it.
 
+mod allocation;
 mod base64url;
 pub mod cache;
+pub mod change;
+pub mod connection;
 mod growth;
 pub mod informer;
 pub mod json;
 pub mod key;
+pub mod message;
 pub mod metrics;
 pub mod object;
-pub mod pack;
 pub mod reflector;
 pub mod runtime;
 pub mod selector;
 mod sort;
 pub mod source;
 pub mod status;
+pub mod store;
 #[doc(hidden)]
 pub mod testing;
+mod time;
 pub mod version;
 pub mod view;
 pub mod watch;

@@ -9,14 +9,14 @@ use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::resource::{Resource, ResourceConfig};
-use watchcache::cache::status::Phase;
-use watchcache::cache::window::WindowBounds;
+use watchcache::connection::Phase;
 use watchcache::json::FieldSet;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::page::read_all;
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use watchcache::status::{Error, ErrorCode};
+use watchcache::store::WindowBounds;
 
 #[global_allocator]
 static HOST: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, usize::MAX);

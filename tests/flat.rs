@@ -10,20 +10,21 @@ use futures::channel::mpsc;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::incoming::{ChangeKind, Incoming};
-use watchcache::cache::index::Indexes;
 use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::resource::{Resource, ResourceConfig};
-use watchcache::cache::status::Phase;
 use watchcache::cache::views::ViewOptions;
-use watchcache::cache::window::WindowBounds;
+use watchcache::change::ChangeKind;
+use watchcache::connection::Phase;
 use watchcache::json::path::Path;
 use watchcache::json::{FieldSet, scan_object};
+use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use watchcache::status::Error;
+use watchcache::store::Indexes;
+use watchcache::store::WindowBounds;
 use watchcache::version::Version;
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::overflow::OnOverflow;
@@ -329,10 +330,10 @@ impl Different {
         for from in (0..self.changes.len()).step_by(PAGE) {
             let objects: Vec<_> = (from..(from + PAGE).min(self.changes.len())).map(|number| self.object(number)).collect();
             all.extend(objects.iter().cloned());
-            self.cacher.apply(Incoming::Page { objects, loaded: all.len(), remaining: None }, 0, 0);
+            self.cacher.apply(Message::Page { objects, loaded: all.len(), remaining: None }, 0, 0);
             most = most.max(HELD.allocated());
         }
-        self.cacher.apply(Incoming::Replace { objects: all, version: Version::from(LISTED) }, 0, 0);
+        self.cacher.apply(Message::Replace { objects: all, version: Version::from(LISTED) }, 0, 0);
         self.rest();
         most
     }
@@ -345,7 +346,7 @@ impl Different {
             self.changes[number] += 1;
             self.version += 1;
             let object = self.object(number);
-            self.cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+            self.cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
             if event % 1_000 == 0 {
                 self.rest();
                 most = most.max(self.cacher.bytes());

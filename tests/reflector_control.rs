@@ -5,7 +5,7 @@ mod common;
 use common::replay::Rig;
 use common::scenario::{HOUR, MINUTE, SECOND, config, fill, status};
 use common::upstream::{ListFault, WatchFault};
-use watchcache::cache::incoming::Connection;
+use watchcache::connection::Connection;
 use watchcache::runtime::Clock;
 use watchcache::runtime::virtual_time::VirtualTime;
 

@@ -10,8 +10,9 @@ use common::upstream::{Shared, Upstream};
 use futures::channel::mpsc;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};
-use watchcache::cache::incoming::{Connection, INCOMING_CAPACITY, Incoming};
+use watchcache::connection::Connection;
 use watchcache::json::FieldSet;
+use watchcache::message::{MAX_WAITING_MESSAGES, Message};
 use watchcache::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::runtime::{Clock, Millis, Spawn, Timer};
@@ -143,7 +144,7 @@ impl Page {
         let upstream = Upstream::new(time.clone(), seed);
         fill(&upstream, 2);
         let path = Path { number, shared, server: self.server.clone(), upstream: Shared(upstream.clone()), fault: fault.clone() };
-        let (sender, mut receiver) = mpsc::channel(INCOMING_CAPACITY);
+        let (sender, mut receiver) = mpsc::channel(MAX_WAITING_MESSAGES);
         let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
         let config = ReflectorConfig { seed: seed * 1000 + number as u64, ..config() };
         let (reflector, handle) = Reflector::new(Rc::new(path), time.clone(), fields, config, sender);
@@ -152,7 +153,7 @@ impl Page {
         let (into, clock) = (said.clone(), time.clone());
         time.spawn(Box::pin(async move {
             while let Some(message) = receiver.next().await {
-                if let Incoming::Connection(connection) = message {
+                if let Message::Connection(connection) = message {
                     into.borrow_mut().push((clock.now(), connection));
                 }
             }

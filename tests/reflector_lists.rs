@@ -5,7 +5,7 @@ mod common;
 use common::replay::{Rig, Said};
 use common::scenario::{MINUTE, SECOND, config, fill, list_requests, pages, status, waits};
 use common::upstream::{ListFault, WatchFault};
-use watchcache::cache::incoming::Connection;
+use watchcache::connection::Connection;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::source::ListRequest;
 use watchcache::status::{Cause, Details, ErrorCode, Status};

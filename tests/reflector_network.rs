@@ -6,7 +6,7 @@ mod common;
 use common::replay::Rig;
 use common::scenario::{MINUTE, SECOND, config, fill, status, waits};
 use common::upstream::{ListFault, WatchFault};
-use watchcache::cache::incoming::Connection;
+use watchcache::connection::Connection;
 use watchcache::status::{Error, ErrorCode, Status};
 
 /// Credentials may run out in the midst of a stream: they are asked for anew at once, at the same version, and only refused twice somebody

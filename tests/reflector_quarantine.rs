@@ -7,7 +7,7 @@ use common::scenario::{HOUR, MINUTE, SECOND, config, fill, pages};
 use common::upstream::faults::Spoil;
 use common::upstream::{Upstream, WatchFault};
 use proptest::prelude::*;
-use watchcache::cache::incoming::Connection;
+use watchcache::connection::Connection;
 use watchcache::reflector::ReflectorConfig;
 
 fn spoil(upstream: &Upstream, key: &str, how: Spoil) {

@@ -8,22 +8,23 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::json;
-use watchcache::cache::incoming::{ChangeKind, Incoming};
-use watchcache::cache::index::{IndexBy, IndexSpec};
 use watchcache::cache::memory::Memory;
 use watchcache::cache::resource::{Resource, ResourceConfig};
 use watchcache::cache::views::ViewOptions;
-use watchcache::cache::window::WindowBounds;
+use watchcache::change::ChangeKind;
 use watchcache::informer::handler::HandlerOptions;
 use watchcache::informer::interruption::Interruption;
 use watchcache::informer::shared::InformerOptions;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
+use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use watchcache::status::{Error, ErrorCode};
+use watchcache::store::WindowBounds;
+use watchcache::store::{IndexBy, IndexSpec};
 use watchcache::testing::with_spec;
 use watchcache::version::Version;
 use watchcache::view::Window;
@@ -96,7 +97,7 @@ impl World {
         let objects = (0..count).map(|number| pod(number, number as u64 + 1)).collect();
         let mut world = Self { time, resource, told, version: count as u64 };
         world.version += 1;
-        world.apply(Incoming::Replace { objects, version: Version::from(world.version) });
+        world.apply(Message::Replace { objects, version: Version::from(world.version) });
         world
     }
 
@@ -108,7 +109,7 @@ impl World {
         (world, memory)
     }
 
-    fn apply(&self, message: Incoming) {
+    fn apply(&self, message: Message) {
         self.resource.with(|cacher| cacher.apply(message, 0, 0));
         self.time.run_until_idle();
     }
@@ -116,7 +117,7 @@ impl World {
     /// As the loop does it: what is held is counted with each message.
     fn change(&mut self, number: usize) {
         self.version += 1;
-        self.apply(Incoming::Change { kind: ChangeKind::Modified, object: pod(number, self.version), at: 0 });
+        self.apply(Message::Change { kind: ChangeKind::Modified, object: pod(number, self.version), at: 0 });
         self.resource.settle_memory();
         self.time.run_until_idle();
     }

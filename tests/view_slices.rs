@@ -11,17 +11,18 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::json;
-use watchcache::cache::incoming::{ChangeKind, Incoming};
 use watchcache::cache::resource::{Resource, ResourceConfig};
 use watchcache::cache::views::ViewOptions;
-use watchcache::cache::window::WindowBounds;
+use watchcache::change::ChangeKind;
 use watchcache::json::fields::FieldSet;
+use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::Timer;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use watchcache::status::Error;
+use watchcache::store::WindowBounds;
 use watchcache::version::Version;
 use watchcache::view::Window;
 
@@ -93,14 +94,14 @@ impl World {
         self.version.get()
     }
 
-    fn apply(&self, message: Incoming) {
+    fn apply(&self, message: Message) {
         self.resource.with(|cacher| cacher.apply(message, 0, 0));
     }
 
     fn list(&self, keys: impl Iterator<Item = String>) {
         self.ranks.borrow_mut().clear();
         let objects = keys.map(|key| self.make(&key, self.next())).collect();
-        self.apply(Incoming::Replace { objects, version: Version::from(self.next()) });
+        self.apply(Message::Replace { objects, version: Version::from(self.next()) });
     }
 
     /// Some object comes, changes or goes.
@@ -112,7 +113,7 @@ impl World {
         if gone {
             self.ranks.borrow_mut().remove(&key);
         }
-        self.apply(Incoming::Change { kind: if gone { ChangeKind::Deleted } else { ChangeKind::Modified }, object, at: 0 });
+        self.apply(Message::Change { kind: if gone { ChangeKind::Deleted } else { ChangeKind::Modified }, object, at: 0 });
     }
 
     fn open(&self, ordered: bool) -> (u32, u32) {

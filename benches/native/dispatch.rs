@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::incoming::{ChangeKind, Incoming};
 use watchcache::cache::watches::Basis;
+use watchcache::change::ChangeKind;
 use watchcache::json::frame::{Frame, scan_frame};
+use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::version::Version;
 use watchcache::watch::options::WatchOptions;
@@ -84,7 +85,7 @@ impl Scenario {
                         let object =
                             if self.json { read(frames.next().expect("a frame"), &cacher) } else { decoded.next().expect("an object") };
                         if self.watchers > 0 {
-                            let blocked = cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+                            let blocked = cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
                             assert!(!blocked, "a watcher was too slow");
                         }
                     }

@@ -1,6 +1,7 @@
 //! What the window holds, against the full objects it stands for.
 
-use watchcache::cache::incoming::{ChangeKind, Incoming};
+use watchcache::change::ChangeKind;
+use watchcache::message::Message;
 
 use crate::pods::{BETWEEN_TURNS, FIRST_VERSION, cacher, documents, fill, object, rest};
 
@@ -15,7 +16,7 @@ pub(crate) fn measure(pod: &[u8], events: usize) -> serde_json::Value {
         if i == 0 {
             fill(&mut cacher, vec![object], FIRST_VERSION + 1);
         } else {
-            cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+            cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
         }
         if (i + 1) % BETWEEN_TURNS == 0 {
             rest(&mut cacher);

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::incoming::Incoming;
-use watchcache::cache::index::Indexes;
-use watchcache::cache::window::WindowBounds;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::scan::scan_object;
+use watchcache::message::Message;
 use watchcache::object::Object;
+use watchcache::store::Indexes;
+use watchcache::store::WindowBounds;
 use watchcache::version::Version;
 
 /// The version of the first list; events count up from it.
@@ -46,7 +46,7 @@ pub(crate) fn cacher() -> Cacher {
 
 /// Gives a cacher its first list.
 pub(crate) fn fill(cacher: &mut Cacher, objects: Vec<Rc<Object>>, version: u64) {
-    cacher.apply(Incoming::Replace { objects, version: Version::from(version) }, 0, 0);
+    cacher.apply(Message::Replace { objects, version: Version::from(version) }, 0, 0);
     let _told = cacher.take_signals();
 }
 

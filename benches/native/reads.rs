@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::incoming::{ChangeKind, Incoming};
+use watchcache::change::ChangeKind;
+use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::version::Version;
 
@@ -34,7 +35,7 @@ fn many(objects: usize, changes: usize) -> Cacher {
     fill(&mut cacher, list, FIRST_VERSION);
     for i in 0..changes {
         let object = at(&pod(i * 7 % objects, FIRST_VERSION + 1 + i as u64), &cacher);
-        cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+        cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
     }
     cacher
 }

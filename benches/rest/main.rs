@@ -14,13 +14,14 @@ use std::time::Instant;
 
 use serde_json::json;
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::incoming::{ChangeKind, Incoming};
-use watchcache::cache::index::Indexes;
-use watchcache::cache::window::WindowBounds;
+use watchcache::change::ChangeKind;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
 use watchcache::json::scan::scan_object;
+use watchcache::message::Message;
 use watchcache::object::Object;
+use watchcache::store::Indexes;
+use watchcache::store::WindowBounds;
 use watchcache::version::Version;
 
 use pods::Pods;
@@ -84,9 +85,9 @@ impl Cluster {
                 objects.push(object);
             }
             all.extend(objects.iter().cloned());
-            self.cacher.apply(Incoming::Page { objects, loaded: all.len(), remaining: None }, 0, 0);
+            self.cacher.apply(Message::Page { objects, loaded: all.len(), remaining: None }, 0, 0);
         }
-        self.cacher.apply(Incoming::Replace { objects: all, version: Version::from(LIST) }, 0, 0);
+        self.cacher.apply(Message::Replace { objects: all, version: Version::from(LIST) }, 0, 0);
         self.rest();
     }
 
@@ -106,7 +107,7 @@ impl Cluster {
     /// A list whose objects were not packed yet.
     fn load_raw(&mut self) {
         let objects = (0..self.count).map(|number| self.object(number).0).collect();
-        self.cacher.apply(Incoming::Replace { objects, version: Version::from(LIST) }, 0, 0);
+        self.cacher.apply(Message::Replace { objects, version: Version::from(LIST) }, 0, 0);
     }
 
     /// Changes this pod.
@@ -114,7 +115,7 @@ impl Cluster {
         self.changes[number as usize] += 1;
         self.version += 1;
         let (object, _) = self.object(number);
-        self.cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+        self.cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
     }
 
     fn rest(&mut self) {

@@ -9,27 +9,32 @@ use std::rc::Rc;
 use futures::channel::oneshot;
 
 use crate::cache::freshness::Freshness;
-use crate::cache::incoming::{ChangeKind, Connection, Incoming, Quarantined};
-use crate::cache::index::Indexes;
 use crate::cache::ready::Ready;
-use crate::cache::status::{Phase, ResourceStatus};
-use crate::cache::store::{Difference, Store};
+use crate::cache::status::ResourceStatus;
 use crate::cache::views::Views;
 use crate::cache::waiters;
-use crate::cache::window::{Entry, Window, WindowBounds};
+use crate::change::Change;
+use crate::change::ChangeKind;
+use crate::change::Difference;
+use crate::connection::Connection;
+use crate::connection::Phase;
 use crate::growth::Growth;
 use crate::informer::informers::{InformerStats, Informers};
 use crate::informer::interruption::{Interruption, Interruptions};
 use crate::json::fields::FieldSet;
+use crate::message::{Message, Quarantined};
 use crate::metrics::{Metrics, Now, Stage};
 use crate::object::Object;
-use crate::pack::Packer;
+use crate::object::rest::Packer;
 use crate::runtime::Millis;
+use crate::selector::Filter;
 use crate::status::{Error, ErrorCode};
+use crate::store::Indexes;
+use crate::store::Store;
+use crate::store::{Window, WindowBounds};
 use crate::version::Version;
 use crate::watch::dispatcher::{Dispatcher, DispatcherStats};
 use crate::watch::event::EndReason;
-use crate::watch::filter::Filter;
 
 /// Things a flush tells once, as bits.
 pub mod signal {
@@ -138,7 +143,7 @@ impl Cacher {
     }
 
     /// Applies one message of the reflector. Returns whether watchers without room wait to be served before the next change.
-    pub fn apply(&mut self, message: Incoming, now: Millis, wall: Millis) -> bool {
+    pub fn apply(&mut self, message: Message, now: Millis, wall: Millis) -> bool {
         if self.ready.is_stopped() {
             return false; // what was under way when it was closed
         }
@@ -153,36 +158,36 @@ impl Cacher {
         blocked
     }
 
-    fn take_in(&mut self, message: Incoming, now: Millis, wall: Millis) -> bool {
+    fn take_in(&mut self, message: Message, now: Millis, wall: Millis) -> bool {
         match message {
-            Incoming::RoundStarted => {
+            Message::RoundStarted => {
                 self.round_began = now;
                 self.dispatcher.end_round(&self.version);
             }
-            Incoming::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
-            Incoming::Replace { objects, version } => {
+            Message::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
+            Message::Replace { objects, version } => {
                 let differences = self.store.replace(self.with_quarantined(objects));
                 self.replaced(differences, version, now);
             }
-            Incoming::Differences { mut differences, version } => {
+            Message::Differences { mut differences, version } => {
                 differences.retain(|one| one.after.is_some() || !one.before.as_ref().is_some_and(|held| self.is_quarantined(held)));
                 self.store.apply(&differences);
                 self.replaced(differences, version, now);
             }
-            Incoming::Change { kind, object, at } => {
+            Message::Change { kind, object, at } => {
                 self.metrics.dispatched(Stage::StorageToCache, now.saturating_sub(at), 1);
                 return self.change(kind, object, at, now, wall);
             }
-            Incoming::Bookmark(version) => self.bookmark(version, wall),
-            Incoming::Quarantine(all) => self.quarantine(all),
-            Incoming::RoundEnded(error) => {
+            Message::Bookmark(version) => self.bookmark(version, wall),
+            Message::Quarantine(all) => self.quarantine(all),
+            Message::RoundEnded(error) => {
                 // An expired version is how long sleeps end, and no error.
                 if error.as_ref().is_some_and(|error| error.code != ErrorCode::Expired) {
                     self.metrics.initialization_errors.inc();
                 }
                 self.ready.set_error(error.as_ref(), now);
             }
-            Incoming::Connection(connection) => self.connection(connection),
+            Message::Connection(connection) => self.connection(connection),
         }
         false
     }
@@ -288,7 +293,7 @@ impl Cacher {
         self.metrics.events_received.inc();
         self.status.last_event_at = Some(wall);
         self.advance(object.version().clone());
-        let entry = Entry { kind, object, previous, at: now };
+        let entry = Change { kind, object, previous, at: now };
         let delivered = self.dispatcher.delivered();
         let blocked = self.dispatcher.dispatch(&entry, &self.fields.borrow());
         let deliveries = self.dispatcher.delivered() - delivered;

@@ -5,12 +5,13 @@ use std::rc::Rc;
 use std::vec::IntoIter;
 
 use crate::cache::cacher::Cacher;
-use crate::cache::incoming::Incoming;
 use crate::cache::resource::Resource;
-use crate::cache::store::{Difference, Store};
+use crate::change::Difference;
 use crate::key::Key;
+use crate::message::Message;
 use crate::object::Object;
 use crate::runtime::slice::Slice;
+use crate::store::Store;
 use crate::version::Version;
 
 /// Objects that are compared between two looks at the clock.
@@ -54,8 +55,8 @@ impl Comparison {
     }
 
     /// What came of it, to be applied before anything else is.
-    fn end(self) -> Incoming {
-        Incoming::Differences { differences: self.differences, version: self.version }
+    fn end(self) -> Message {
+        Message::Differences { differences: self.differences, version: self.version }
     }
 }
 
@@ -67,9 +68,9 @@ fn is_ordered(objects: &[Rc<Object>]) -> bool {
 impl Resource {
     /// A list is compared with what is held in slices, and only what differs is left for the step that applies it. Nothing else is applied
     /// meanwhile.
-    pub(super) async fn compared(self: &Rc<Self>, message: Incoming, slice: &Slice) -> Incoming {
+    pub(super) async fn compared(self: &Rc<Self>, message: Message, slice: &Slice) -> Message {
         let (objects, version) = match message {
-            Incoming::Replace { objects, version } if is_ordered(&objects) => (objects, version),
+            Message::Replace { objects, version } if is_ordered(&objects) => (objects, version),
             other => return other,
         };
         let mut comparison = Comparison::new(objects, version);
@@ -126,7 +127,7 @@ mod tests {
             held.iter().for_each(|object| _ = (at_once.upsert(object.clone()), by_steps.upsert(object.clone())));
             let mut comparison = Comparison::new(next.clone(), Version::from(9));
             while comparison.go_on(&by_steps, random.usize(1..20)) {}
-            let Incoming::Differences { differences, .. } = comparison.end() else { unreachable!() };
+            let Message::Differences { differences, .. } = comparison.end() else { unreachable!() };
             by_steps.apply(&differences);
             assert_eq!(told(&at_once.replace(next)), told(&differences), "round {round}");
             assert_eq!(all(&at_once), all(&by_steps));

@@ -9,15 +9,16 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
 use crate::cache::cacher::Cacher;
-use crate::cache::incoming::{ChangeKind, Incoming};
 use crate::cache::resource::Resource;
-use crate::cache::store::Store;
-use crate::cache::window::Entry;
+use crate::change::Change;
+use crate::change::ChangeKind;
+use crate::message::Message;
 use crate::object::Object;
-use crate::pack::Packer;
+use crate::object::rest::Packer;
 use crate::runtime::Millis;
 use crate::runtime::slice::Slice;
 use crate::status::{Error, ErrorCode};
+use crate::store::Store;
 
 /// The default bound, in bytes.
 pub const DEFAULT_MAX_BYTES: usize = 512 << 20;
@@ -133,23 +134,23 @@ impl Drop for Share {
 }
 
 /// Bytes that one more object may take beside its own: its place in the store, its change in the window, and that it waits to be packed.
-const ATTENDANTS: usize = Store::PLACE + size_of::<Entry>() + Packer::WAITING;
+const ATTENDANTS: usize = Store::PLACE + size_of::<Change>() + Packer::WAITING;
 
 /// By how much a message makes a resource grow, at most.
-fn growth(message: &Incoming, store: &Store, first_list: bool) -> usize {
+fn growth(message: &Message, store: &Store, first_list: bool) -> usize {
     let new = |object: &&Rc<Object>| store.get(object.key()).is_none_or(|held| held.version() != object.version());
     let each = |object: &Rc<Object>| object.size() + ATTENDANTS;
     match message {
-        Incoming::Page { objects, .. } if first_list => objects.iter().filter(new).map(each).sum(),
-        Incoming::Replace { objects, .. } => {
+        Message::Page { objects, .. } if first_list => objects.iter().filter(new).map(each).sum(),
+        Message::Replace { objects, .. } => {
             objects.iter().map(each).sum::<usize>().saturating_sub(store.bytes() + store.len() * ATTENDANTS)
         }
-        Incoming::Differences { differences, .. } => {
+        Message::Differences { differences, .. } => {
             let (new, gone) =
                 (differences.iter().filter_map(|one| one.after.as_ref()), differences.iter().filter_map(|one| one.before.as_ref()));
             new.map(each).sum::<usize>().saturating_sub(gone.map(each).sum())
         }
-        Incoming::Change { kind: ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted, object, .. } => each(object),
+        Message::Change { kind: ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted, object, .. } => each(object),
         _ => 0,
     }
 }
@@ -234,7 +235,7 @@ impl Resource {
     }
 
     /// Makes room for a message that is about to be applied, with the time that it is then. Fails when there is none.
-    pub(super) async fn find_room(self: &Rc<Self>, message: &Incoming, slice: &Slice, now: &mut Millis) -> Result<(), Error> {
+    pub(super) async fn find_room(self: &Rc<Self>, message: &Message, slice: &Slice, now: &mut Millis) -> Result<(), Error> {
         if self.make_room(message).is_ok() {
             return Ok(());
         }
@@ -249,7 +250,7 @@ impl Resource {
     }
 
     /// The same at once.
-    fn make_room(&self, message: &Incoming) -> Result<(), Error> {
+    fn make_room(&self, message: &Message) -> Result<(), Error> {
         let share = self.share.borrow();
         let Some(share) = &*share else { return Ok(()) };
         let memory = &share.memory;

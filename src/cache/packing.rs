@@ -9,7 +9,7 @@ use futures::future::{Either, select};
 use crate::cache::cacher::Cacher;
 use crate::cache::resource::Resource;
 use crate::object::Holder;
-use crate::pack::{Packer, Reformed};
+use crate::object::rest::{Packer, Reformed};
 use crate::runtime::Millis;
 
 /// How long an object is left alone before it is packed, and how often that is looked after.

@@ -10,20 +10,21 @@ use futures::{FutureExt, StreamExt};
 use crate::cache::cacher::{Cacher, signal};
 use crate::cache::checker;
 use crate::cache::freshness::Reads;
-use crate::cache::incoming::{ChangeKind, INCOMING_CAPACITY, Incoming};
-use crate::cache::index::{IndexSpec, Indexes};
 use crate::cache::memory::Share;
-use crate::cache::status::Phase;
 use crate::cache::views::ViewOptions;
-use crate::cache::window::WindowBounds;
+use crate::change::ChangeKind;
+use crate::connection::Phase;
 use crate::informer::informers::Notices;
 use crate::json::fields::FieldSet;
+use crate::message::{MAX_WAITING_MESSAGES, Message};
 use crate::object::{IndexValues, Object};
 use crate::reflector::{Hastes, Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::slice::{SLICE_MS, Slice};
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::Source;
 use crate::status::{Error, ErrorCode};
+use crate::store::WindowBounds;
+use crate::store::{IndexSpec, Indexes};
 use crate::watch::bookmark::TICK_MS;
 use crate::watch::budget::TimeBudget;
 use crate::watch::event::EndReason;
@@ -141,12 +142,12 @@ impl Resource {
         *self.index_hook.borrow_mut() = Some(Rc::new(hook));
     }
 
-    fn compute_index_values(&self, message: &Incoming) {
+    fn compute_index_values(&self, message: &Message) {
         let Some(hook) = self.index_hook.borrow().clone() else { return };
         let arrived = match message {
-            Incoming::Page { objects, .. } | Incoming::Replace { objects, .. } => objects.as_slice(),
-            Incoming::Differences { differences, .. } => &differences.iter().filter_map(|one| one.after.clone()).collect::<Vec<_>>(),
-            Incoming::Change { kind: ChangeKind::Added | ChangeKind::Modified, object, .. } => std::slice::from_ref(object),
+            Message::Page { objects, .. } | Message::Replace { objects, .. } => objects.as_slice(),
+            Message::Differences { differences, .. } => &differences.iter().filter_map(|one| one.after.clone()).collect::<Vec<_>>(),
+            Message::Change { kind: ChangeKind::Added | ChangeKind::Modified, object, .. } => std::slice::from_ref(object),
             _ => return,
         };
         for object in arrived {
@@ -167,7 +168,7 @@ impl Resource {
             return;
         }
         self.starved.set(false);
-        let (sender, receiver) = mpsc::channel(INCOMING_CAPACITY);
+        let (sender, receiver) = mpsc::channel(MAX_WAITING_MESSAGES);
         let fields = self.cacher.borrow().fields().clone();
         let (mut reflector, handle) =
             Reflector::new(self.source.clone(), self.runtime.clone(), fields, self.config.reflector.clone(), sender);
@@ -195,21 +196,21 @@ impl Resource {
     }
 
     /// Applies what arrives, a slice at a time: a flush at the end of each slice, then the host's turn.
-    async fn run(self: Rc<Self>, mut incoming: mpsc::Receiver<Incoming>, slice: Rc<Slice>) {
+    async fn run(self: Rc<Self>, mut incoming: mpsc::Receiver<Message>, slice: Rc<Slice>) {
         let mut budget = TimeBudget::new(self.runtime.now(), BUDGET_MAX_MS);
         // The wall's clock is asked once a millisecond: that is all it can tell.
         let mut wall = (self.runtime.now(), self.runtime.wall());
         while let Some(mut message) = incoming.next().await {
             let mut now = self.runtime.recent();
             loop {
-                if let Incoming::RoundEnded(Some(error)) = &message
+                if let Message::RoundEnded(Some(error)) = &message
                     && error.code == ErrorCode::OutOfMemory
                 {
                     // The host has none left. What the next list would take is not there either.
                     return self.starve(&error.clone());
                 }
                 message = self.compared(message, &slice).await;
-                if matches!(message, Incoming::Differences { .. }) {
+                if matches!(message, Message::Differences { .. }) {
                     now = self.runtime.now();
                 }
                 self.compute_index_values(&message);

@@ -1,52 +1,10 @@
 //! What people see of a resource: the phase of its connection, how fresh it is, when it tries again.
 
-use crate::cache::incoming::{Connection, Quarantined};
+use crate::connection::{Connection, Phase};
+use crate::message::Quarantined;
 use crate::runtime::Millis;
 use crate::status::Error;
 use crate::version::Version;
-
-/// The phase, in words of the public contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// Nothing was asked for yet.
-    Idle,
-    /// The first list was asked for; nothing has come.
-    Loading,
-    /// Pages of the first list arrive, or it is whole and its watch is being opened.
-    Listing,
-    /// The watch is open.
-    Live,
-    /// The connection is lost, or could not be made; it is tried again.
-    Reconnecting,
-    /// A new list replaces the state; what is held stays until it is whole.
-    Relisting,
-    /// Held by the user.
-    Paused,
-    /// The credentials were refused.
-    NeedsAuth,
-    /// The server says no.
-    Failed,
-    /// Closed by the user.
-    Closed,
-}
-
-impl Phase {
-    /// The word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Idle => "idle",
-            Self::Loading => "loading",
-            Self::Listing => "listing",
-            Self::Live => "live",
-            Self::Reconnecting => "reconnecting",
-            Self::Relisting => "relisting",
-            Self::Paused => "paused",
-            Self::NeedsAuth => "needs-auth",
-            Self::Failed => "failed",
-            Self::Closed => "closed",
-        }
-    }
-}
 
 /// A snapshot of it all.
 #[derive(Clone, Debug, PartialEq, Eq)]

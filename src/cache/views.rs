@@ -5,14 +5,14 @@ use std::rc::Rc;
 use slab::Slab;
 
 use crate::cache::cacher::Cacher;
-use crate::cache::store::Store;
 use crate::growth::Growth;
 use crate::json::fields::{FieldSet, Slot};
 use crate::json::path::Path;
 use crate::object::{Object, ObjectId};
+use crate::selector::{invalid_selector, parse_selectors};
 use crate::status::{Error, ErrorCode};
+use crate::store::Store;
 use crate::view::{OrderAs, OrderBy, View, ViewSpec, Window};
-use crate::watch::filter::{invalid_selector, parse_selectors};
 
 /// What a view asks for, in text.
 #[derive(Clone, Debug, Default)]

@@ -13,11 +13,11 @@ use crate::json::path::Path;
 use crate::key::prepare;
 use crate::object::Object;
 use crate::runtime::Millis;
+use crate::selector::Filter;
 use crate::status::{Error, Status};
 use crate::version::Version;
 use crate::watch::convert::Conversion;
 use crate::watch::event::{EndReason, EventKind, WatchEvent};
-use crate::watch::filter::Filter;
 use crate::watch::options::{Start, WatchOptions};
 use crate::watch::watcher::{BookmarkState, Watcher};
 

@@ -10,7 +10,7 @@ use futures::future::{Either, LocalBoxFuture, select};
 
 use crate::cache::freshness::FRESH_LIMIT_MS;
 use crate::cache::resource::Resource;
-use crate::cache::status::Phase;
+use crate::connection::Phase;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scan::scan_object;

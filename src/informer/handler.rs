@@ -10,7 +10,7 @@ use crate::json::fields::FieldSet;
 use crate::key::Key;
 use crate::object::{Holder, Object};
 use crate::runtime::Millis;
-use crate::watch::filter::Filter;
+use crate::selector::Filter;
 
 /// Changes that may wait for a handler which is not done with the last.
 pub const DEFAULT_BOUND: usize = 1000;

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cache::index::{IndexBy, IndexSpec, Indexes, NAMESPACE};
-use crate::cache::store::Store;
 use crate::json::path::Path;
 use crate::key::Key;
 use crate::object::{Object, ObjectId};
 use crate::status::{Error, ErrorCode};
+use crate::store::Store;
+use crate::store::{IndexBy, IndexSpec, Indexes, NAMESPACE};
 
 /// An index to add: its name, and the path that it goes by; `None`: a function.
 pub type Indexer = (String, Option<Path>);
@@ -45,7 +45,7 @@ impl InformerIndexes {
     }
 
     /// Adds indexes to a filled store. Fails, and adds none, when a name is taken.
-    pub fn add(&mut self, indexers: Vec<Indexer>, store: &Store, fields: &crate::cache::index::Fields) -> Result<(), Error> {
+    pub fn add(&mut self, indexers: Vec<Indexer>, store: &Store, fields: &crate::store::Fields) -> Result<(), Error> {
         for (at, (name, _)) in indexers.iter().enumerate() {
             let twice = indexers[..at].iter().any(|(other, _)| other == name);
             if name.is_empty() || twice || name == NAMESPACE || self.has(name) || store.has_index(name) {

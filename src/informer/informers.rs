@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use slab::Slab;
 
-use crate::cache::incoming::ChangeKind;
-use crate::cache::status::Phase;
-use crate::cache::store::{Difference, Store};
+use crate::change::ChangeKind;
+use crate::change::Difference;
+use crate::connection::Phase;
 use crate::informer::handler::{Handler, HandlerOptions, notices_of};
 use crate::informer::index::Indexer;
 use crate::informer::interruption::Interruption;
@@ -16,6 +16,7 @@ use crate::json::fields::FieldSet;
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
+use crate::store::Store;
 
 /// How many notices of one handler go into one flush; the rest follows in the next, after the host had its turn.
 const PUMP_LIMIT: usize = 500;
@@ -142,13 +143,7 @@ impl Informers {
     }
 
     /// Adds indexes; what is held is in them at once. Fails, and adds none, when a name is taken or the informer has ended.
-    pub fn add_indexers(
-        &mut self,
-        id: u32,
-        indexers: Vec<Indexer>,
-        store: &Store,
-        fields: &crate::cache::index::Fields,
-    ) -> Result<(), Error> {
+    pub fn add_indexers(&mut self, id: u32, indexers: Vec<Indexer>, store: &Store, fields: &crate::store::Fields) -> Result<(), Error> {
         match self.informers.get_mut(id as usize).filter(|informer| !informer.stopped) {
             Some(informer) => informer.indexes.add(indexers, store, fields),
             None => Err(Error::new(ErrorCode::Closed, "indexer was not added because it has stopped already")),

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::cache::incoming::{Connection, Incoming};
-use crate::cache::status::Phase;
+use crate::connection::Connection;
+use crate::connection::Phase;
+use crate::message::Message;
 use crate::runtime::Millis;
 use crate::status::Error;
 
@@ -32,26 +33,26 @@ pub struct Interruptions {
 
 impl Interruptions {
     /// The error, and when it goes on, that this message tells of together with those before.
-    pub fn hear(&mut self, message: &Incoming) -> Option<(Error, Option<Millis>)> {
+    pub fn hear(&mut self, message: &Message) -> Option<(Error, Option<Millis>)> {
         match message {
-            Incoming::RoundEnded(error) => {
+            Message::RoundEnded(error) => {
                 self.ended = error.clone();
                 None
             }
-            Incoming::Connection(Connection::Waiting { error, retry_at, .. } | Connection::NeedsAuth { error, retry_at }) => {
+            Message::Connection(Connection::Waiting { error, retry_at, .. } | Connection::NeedsAuth { error, retry_at }) => {
                 self.ended = None;
                 Some((error.clone(), Some(*retry_at)))
             }
-            Incoming::Connection(Connection::Failed { error, retry_at }) => {
+            Message::Connection(Connection::Failed { error, retry_at }) => {
                 self.ended = None;
                 Some((error.clone(), *retry_at))
             }
-            Incoming::Connection(Connection::Reconnecting { lost: Some(error) }) => {
+            Message::Connection(Connection::Reconnecting { lost: Some(error) }) => {
                 self.ended = None;
                 Some((error.clone(), None))
             }
             // Between two rounds nothing is being done about it yet.
-            Incoming::RoundStarted => None,
+            Message::RoundStarted => None,
             _ => self.ended.take().map(|error| (error, None)),
         }
     }
@@ -65,19 +66,19 @@ mod tests {
     #[test]
     fn an_end_and_the_wait_after_it_are_one_interruption() {
         let error = Error::new(ErrorCode::Network, "reset");
-        let wait = Incoming::Connection(Connection::Waiting { attempt: 1, retry_at: 7, error: error.clone() });
+        let wait = Message::Connection(Connection::Waiting { attempt: 1, retry_at: 7, error: error.clone() });
         let mut interruptions = Interruptions::default();
-        assert_eq!(interruptions.hear(&Incoming::RoundEnded(Some(error.clone()))), None);
+        assert_eq!(interruptions.hear(&Message::RoundEnded(Some(error.clone()))), None);
         assert_eq!(interruptions.hear(&wait), Some((error.clone(), Some(7))));
-        assert_eq!(interruptions.hear(&Incoming::RoundStarted), None);
+        assert_eq!(interruptions.hear(&Message::RoundStarted), None);
         assert_eq!(interruptions.hear(&wait), Some((error.clone(), Some(7))), "a wait within a round");
-        assert_eq!(interruptions.hear(&Incoming::RoundEnded(Some(error.clone()))), None);
-        assert_eq!(interruptions.hear(&Incoming::RoundStarted), None);
-        let listing = Incoming::Connection(Connection::Listing { again: true });
+        assert_eq!(interruptions.hear(&Message::RoundEnded(Some(error.clone()))), None);
+        assert_eq!(interruptions.hear(&Message::RoundStarted), None);
+        let listing = Message::Connection(Connection::Listing { again: true });
         assert_eq!(interruptions.hear(&listing), Some((error, None)), "it goes on at once");
-        assert_eq!(interruptions.hear(&Incoming::RoundEnded(None)), None);
+        assert_eq!(interruptions.hear(&Message::RoundEnded(None)), None);
         assert_eq!(interruptions.hear(&listing), None, "somebody asked for it");
-        let again = |lost| Incoming::Connection(Connection::Reconnecting { lost });
+        let again = |lost| Message::Connection(Connection::Reconnecting { lost });
         assert_eq!(interruptions.hear(&again(None)), None, "a watch ended in good order");
         let reset = Error::new(ErrorCode::Network, "reset");
         assert_eq!(interruptions.hear(&again(Some(reset.clone()))), Some((reset, None)), "one broke, and is resumed at once");

@@ -14,4 +14,3 @@ pub mod queue;
 pub mod resync;
 pub mod shared;
 pub mod sync;
-pub mod timers;

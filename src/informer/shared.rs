@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use futures::channel::oneshot;
 
-use crate::cache::store::Store;
 use crate::growth::Growth;
 use crate::informer::index::InformerIndexes;
 use crate::informer::overlay::Overlay;
@@ -13,6 +12,7 @@ use crate::key::Key;
 use crate::object::{Object, ObjectId};
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
+use crate::store::Store;
 
 /// How an informer is made.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,9 +35,9 @@ pub struct Informer {
     /// The state is there, and every handler of that moment has it in its queue.
     pub(super) synced: bool,
     pub(super) synced_told: bool,
-    pub(super) check: CheckPeriod,
+    pub(crate) check: CheckPeriod,
     /// Held while a timer looks after the resyncs: its end ends that.
-    pub(super) ticking: Option<oneshot::Sender<()>>,
+    pub(crate) ticking: Option<oneshot::Sender<()>>,
     /// By the order of their registration.
     pub(super) handlers: Vec<u32>,
     pub(super) indexes: InformerIndexes,

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::kinds::Kinds;
-use crate::cache::incoming::ChangeKind;
+use crate::change::ChangeKind;
 use crate::json::{FieldSet, Frame, FrameType, Path, Scalar, scan_frame};
 use crate::object::Object;
 use crate::status::{Error, ErrorCode, Status};

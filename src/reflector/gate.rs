@@ -13,7 +13,8 @@ use super::backoff::Backoff;
 use super::control::{Hastes, Listen, Stop};
 use super::liveness::Watchdog;
 use super::{Reflector, Retry};
-use crate::cache::incoming::{Connection, Incoming};
+use crate::connection::Connection;
+use crate::message::Message;
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
 
@@ -249,7 +250,7 @@ impl Reflector {
                     if announced {
                         let again = self.listed;
                         let asks = if listen.refresh { Connection::Reconnecting { lost: None } } else { Connection::Listing { again } };
-                        self.send(Incoming::Connection(asks)).await.map_err(|_| Stop::Closed)?;
+                        self.send(Message::Connection(asks)).await.map_err(|_| Stop::Closed)?;
                     }
                     return Ok(Some(ticket));
                 }
@@ -273,7 +274,7 @@ impl Reflector {
                     let (now, attempt) = (self.host.now(), self.attempt);
                     let retry_at = self.host.runtime.wall() + until.saturating_sub(now);
                     let waiting = Connection::Waiting { attempt, retry_at, error };
-                    self.send(Incoming::Connection(waiting)).await.map_err(|_| Stop::Closed)?;
+                    self.send(Message::Connection(waiting)).await.map_err(|_| Stop::Closed)?;
                     match self.wait(Some(until), Some(kind)).await {
                         Err(Stop::Closed) => return Err(Stop::Closed),
                         Err(Stop::Asked) => {

@@ -10,9 +10,10 @@ use super::control::{Listen, Stop};
 use super::gate::Kind;
 use super::order::Order;
 use super::{Closed, Reflector};
-use crate::cache::incoming::{Connection, Incoming, Quarantined};
+use crate::connection::Connection;
 use crate::json::{Identity, ListHead, ListScanner};
 use crate::key::is_name;
+use crate::message::{Message, Quarantined};
 use crate::object::Object;
 use crate::source::page::{self, PIECE, check, head_version, unreadable};
 use crate::source::{ListRequest, buffers};
@@ -70,7 +71,7 @@ impl Reflector {
     /// Lists everything. The version is left unset, which asks for the newest state there is, as the apiserver's own cacher does.
     pub(super) async fn list(&mut self) -> Result<List, Halt> {
         self.answers_refresh();
-        self.send(Incoming::Connection(Connection::Listing { again: self.listed })).await?;
+        self.send(Message::Connection(Connection::Listing { again: self.listed })).await?;
         self.kinds.begin();
         let mut progress = Progress::default();
         let mut limit = (self.config.page_size > 0).then_some(self.config.page_size);
@@ -113,7 +114,7 @@ impl Reflector {
                     progress.told = progress.page_start;
                     self.hold(error).await?;
                     self.answers_refresh();
-                    self.send(Incoming::Connection(Connection::Listing { again: self.listed })).await?;
+                    self.send(Message::Connection(Connection::Listing { again: self.listed })).await?;
                 }
                 Err(halt) => return Err(halt),
             }
@@ -209,7 +210,7 @@ impl Reflector {
         let from = mem::replace(&mut progress.told, loaded);
         let objects = progress.objects[from..loaded].to_vec();
         let remaining = behind.map(|behind| behind + (progress.objects.len() - loaded) as u64);
-        self.send(Incoming::Page { objects, loaded, remaining }).await
+        self.send(Message::Page { objects, loaded, remaining }).await
     }
 
     pub(super) fn stopped(&self, stop: Stop, what: &str) -> Halt {

@@ -5,7 +5,7 @@
 //!
 //! - A *round* is a list and the watches that follow it. Dropped connections are resumed from the last version inside the
 //!   round; only what a watch cannot cure (a version that is no longer kept, a broken answer, a refusal) ends the round with
-//!   [`Incoming::RoundEnded`], and a new list shows what was missed.
+//!   [`Message::RoundEnded`], and a new list shows what was missed.
 //! - Versions only grow, across connections and replicas. A list that is older than what is held is not applied, unless somebody knows
 //!   that the server was reset, and says so ([`ReflectorHandle::reset`]).
 //! - There is never more than one connection, but for the watch that opens while a list of several pages is read; and none while it waits
@@ -47,8 +47,9 @@ use self::liveness::Watchdog;
 use self::order::Order;
 use self::quarantine::Quarantine;
 use self::watch::Standing;
-use crate::cache::incoming::{Connection, Incoming};
+use crate::connection::Connection;
 use crate::json::FieldSet;
+use crate::message::Message;
 use crate::object::Object;
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::Source;
@@ -107,7 +108,7 @@ pub struct Reflector {
     host: Host,
     fields: Rc<RefCell<FieldSet>>,
     config: ReflectorConfig,
-    out: mpsc::Sender<Incoming>,
+    out: mpsc::Sender<Message>,
     /// Sees the objects of a list as they are read.
     arrival: Option<Arrival>,
     random: fastrand::Rng,
@@ -171,14 +172,14 @@ impl Reflector {
     /// A reflector that has not begun, and its handle.
     ///
     /// `fields` may grow while it runs: objects are read with the paths that are registered when they arrive. `out` should
-    /// hold [`crate::cache::incoming::INCOMING_CAPACITY`] messages; the reflector waits while it is full, and ends when its
+    /// hold [`crate::message::MAX_WAITING_MESSAGES`] messages; the reflector waits while it is full, and ends when its
     /// receiver is gone.
     pub fn new(
         source: Rc<dyn Source>,
         runtime: SharedRuntime,
         fields: Rc<RefCell<FieldSet>>,
         config: ReflectorConfig,
-        out: mpsc::Sender<Incoming>,
+        out: mpsc::Sender<Message>,
     ) -> (Self, ReflectorHandle) {
         let control = Rc::new(Control::default());
         let host = Host::new(runtime.clone(), control.clone());
@@ -233,9 +234,9 @@ impl Reflector {
 
     async fn next_round(&mut self) -> Result<(), Closed> {
         self.unpaused().await?;
-        self.send(Incoming::RoundStarted).await?;
+        self.send(Message::RoundStarted).await?;
         let end = self.round().await?;
-        self.send(Incoming::RoundEnded(end.error.clone())).await?;
+        self.send(Message::RoundEnded(end.error.clone())).await?;
         match end.error {
             Some(error) if end.wait => self.hold(error).await,
             _ => Ok(()),
@@ -260,10 +261,10 @@ impl Reflector {
         self.listed = true;
         match self.quarantine.listed(list.quarantined) {
             Ok(false) => {}
-            Ok(true) => self.send(Incoming::Quarantine(self.quarantine.all())).await?,
+            Ok(true) => self.send(Message::Quarantine(self.quarantine.all())).await?,
             Err(error) => return Ok(RoundEnd::failed(error)),
         }
-        self.send(Incoming::Replace { objects: list.objects, version: list.version }).await?;
+        self.send(Message::Replace { objects: list.objects, version: list.version }).await?;
         self.watch(standing).await
     }
 
@@ -313,7 +314,7 @@ impl Reflector {
     }
 
     async fn wait_out(&mut self, wait: Wait) -> Result<(), Closed> {
-        self.send(Incoming::Connection(wait.told.clone())).await?;
+        self.send(Message::Connection(wait.told.clone())).await?;
         match self.wait(wait.until, wait.away).await {
             Err(Stop::Closed) => Err(Closed),
             Err(Stop::Asked) if self.host.control.paused.get() => {
@@ -389,7 +390,7 @@ impl Reflector {
         loop {
             if self.host.control.paused.get() {
                 was = true;
-                self.send(Incoming::Connection(Connection::Paused)).await?;
+                self.send(Message::Connection(Connection::Paused)).await?;
                 self.host.unpaused().await?;
             }
             let Some(wait) = self.held.take() else { return Ok(was) };
@@ -401,7 +402,7 @@ impl Reflector {
         }
     }
 
-    async fn send(&mut self, message: Incoming) -> Result<(), Closed> {
+    async fn send(&mut self, message: Message) -> Result<(), Closed> {
         match self.host.until(Listen::SENDING, None, self.out.send(message)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Closed),

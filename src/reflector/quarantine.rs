@@ -6,8 +6,8 @@
 
 use std::rc::Rc;
 
-use crate::cache::incoming::Quarantined;
 use crate::json::Identity;
+use crate::message::Quarantined;
 use crate::object::Object;
 use crate::status::Error;
 

@@ -10,8 +10,9 @@ use super::frame::{self, Event};
 use super::gate::Kind;
 use super::order::Verdict;
 use super::{Closed, LEAST_WATCH_SECONDS, Reflector, RoundEnd};
-use crate::cache::incoming::{Connection, Incoming};
+use crate::connection::Connection;
 use crate::json::identify;
+use crate::message::Message;
 use crate::runtime::Millis;
 use crate::source::{FrameStream, WatchRequest, buffers};
 use crate::status::{Error, ErrorCode};
@@ -90,7 +91,7 @@ impl Reflector {
                     return Ok(RoundEnd::asked());
                 }
                 if !first || paused {
-                    self.send(Incoming::Connection(Connection::Reconnecting { lost: lost.take() })).await?;
+                    self.send(Message::Connection(Connection::Reconnecting { lost: lost.take() })).await?;
                 }
                 match self.open(standing.take()).await {
                     Ok(Ok(open)) => self.opened(open).await?,
@@ -154,7 +155,7 @@ impl Reflector {
     async fn opened(&mut self, mut open: OpenWatch) -> Result<Next, Closed> {
         let (opened, from) = (open.opened, open.from.take());
         self.backoff.healthy(opened);
-        self.send(Incoming::Connection(Connection::Live)).await?;
+        self.send(Message::Connection(Connection::Live)).await?;
         let standing = self.server.as_ref().map(|server| server.stream(opened));
         let end = self.follow(open).await?;
         drop(standing);
@@ -219,14 +220,14 @@ impl Reflector {
                 Ok(Event::Change(kind, object)) => match self.order.change(&object) {
                     Ok(Verdict::Next) => {
                         if self.quarantine.sound(&object) {
-                            self.send(Incoming::Quarantine(self.quarantine.all())).await?;
+                            self.send(Message::Quarantine(self.quarantine.all())).await?;
                         }
-                        Incoming::Change { kind, object, at: self.host.recent() }
+                        Message::Change { kind, object, at: self.host.recent() }
                     }
                     Ok(Verdict::Repeated) => continue,
                     Err(error) => return Ok(End::Broken(error)),
                 },
-                Ok(Event::Bookmark { version, .. }) if self.order.bookmark(&version) => Incoming::Bookmark(version),
+                Ok(Event::Bookmark { version, .. }) if self.order.bookmark(&version) => Message::Bookmark(version),
                 Ok(Event::Bookmark { .. }) => continue,
                 Ok(Event::Failed(error)) => return Ok(End::Refused(error)),
                 Err(error) => return Ok(End::Broken(error)),

@@ -14,9 +14,11 @@ use super::gate::Kind;
 use super::list::{BATCH, Halt, List};
 use super::order::Order;
 use super::watch::{OpenWatch, SHORT_MS, lost};
-use crate::cache::incoming::{ChangeKind, Connection, Incoming, Quarantined};
+use crate::change::ChangeKind;
+use crate::connection::Connection;
 use crate::json::identify;
 use crate::key::Key;
+use crate::message::{Message, Quarantined};
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::source::{WatchRequest, buffers};
@@ -44,7 +46,7 @@ impl Reflector {
         let mut cut = false;
         loop {
             self.answers_refresh();
-            self.send(Incoming::Connection(Connection::Listing { again: self.listed })).await?;
+            self.send(Message::Connection(Connection::Listing { again: self.listed })).await?;
             match self.attempt(unset).await? {
                 Attempt::Whole(list, open) => return Ok(Some((list, open))),
                 Attempt::Cut { short: true } => return Ok(None),
@@ -114,13 +116,13 @@ impl Reflector {
                 Ok(Event::Change(kind, object)) => {
                     self.arrived(slice::from_ref(&object));
                     if let Some(objects) = state.change(kind, object) {
-                        self.send(Incoming::Page { objects, loaded: state.objects.len(), remaining: None }).await?;
+                        self.send(Message::Page { objects, loaded: state.objects.len(), remaining: None }).await?;
                     }
                 }
                 Ok(Event::Bookmark { version, initial_events_end: true }) => {
                     let objects: Vec<_> = state.objects.into_values().collect();
                     if !state.fresh.is_empty() {
-                        self.send(Incoming::Page { objects: state.fresh, loaded: objects.len(), remaining: None }).await?;
+                        self.send(Message::Page { objects: state.fresh, loaded: objects.len(), remaining: None }).await?;
                     }
                     let list = List { objects, version, quarantined: state.quarantined, ahead: Order::default() };
                     return Ok(Attempt::Whole(list, OpenWatch::new(stream, opened, None)));

@@ -32,7 +32,7 @@ pub struct VirtualTime {
     random: RefCell<fastrand::Rng>,
     tasks: RefCell<Slab<Task>>,
     ready: Arc<Ready>,
-    timers: RefCell<BinaryHeap<Reverse<Entry>>>,
+    timers: RefCell<BinaryHeap<Reverse<Change>>>,
     armed: Cell<u64>,
     crowd: Rc<Crowd>,
 }
@@ -71,27 +71,27 @@ impl Wake for TaskWaker {
     }
 }
 
-struct Entry {
+struct Change {
     deadline: Millis,
     order: u64,
     sleep: Weak<Sleep>,
 }
 
-impl PartialEq for Entry {
+impl PartialEq for Change {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Entry {}
+impl Eq for Change {}
 
-impl PartialOrd for Entry {
+impl PartialOrd for Change {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Entry {
+impl Ord for Change {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.deadline, self.order).cmp(&(other.deadline, other.order))
     }
@@ -257,7 +257,7 @@ impl Timer for VirtualTime {
         let order = self.armed.get();
         self.armed.set(order + 1);
         let deadline = self.now.get().saturating_add(millis);
-        self.timers.borrow_mut().push(Reverse(Entry { deadline, order, sleep: Rc::downgrade(&sleep) }));
+        self.timers.borrow_mut().push(Reverse(Change { deadline, order, sleep: Rc::downgrade(&sleep) }));
         Box::pin(SleepFuture(sleep))
     }
 

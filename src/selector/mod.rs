@@ -5,6 +5,7 @@
 
 mod error;
 pub mod field;
+mod filter;
 pub mod label;
 mod parse;
 pub mod predicate;
@@ -13,6 +14,7 @@ mod validate;
 
 pub use error::SelectorError;
 pub use field::FieldSelector;
+pub use filter::{Filter, invalid_selector, parse_selectors};
 pub use label::LabelSelector;
 pub use predicate::{Matcher, Predicate};
 pub use shard::ShardSelector;

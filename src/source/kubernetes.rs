@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{ListRequest, Narrow, WatchRequest, buffers, http_date};
+use super::{ListRequest, Narrow, WatchRequest, buffers};
 use crate::base64url;
 use crate::selector::field::escape;
 use crate::status::{Error, ErrorCode, Status};
@@ -188,8 +188,8 @@ pub fn retry_after(header: Option<&str>, date: Option<&str>, now_ms: u64) -> Opt
     let seconds = match header.parse::<u32>() {
         Ok(seconds) => seconds,
         Err(_) => {
-            let now = date.and_then(http_date::parse).unwrap_or_else(|| i64::try_from(now_ms / 1000).unwrap_or(i64::MAX));
-            u32::try_from(http_date::parse(header)?.saturating_sub(now)).ok()?
+            let now = date.and_then(crate::time::http_date::parse).unwrap_or_else(|| i64::try_from(now_ms / 1000).unwrap_or(i64::MAX));
+            u32::try_from(crate::time::http_date::parse(header)?.saturating_sub(now)).ok()?
         }
     };
     (seconds > 0).then_some(seconds)

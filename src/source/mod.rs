@@ -1,7 +1,6 @@
 //! Where objects come from: one list and one watch stream of any list+watch API.
 
 pub mod buffers;
-mod http_date;
 pub mod kubernetes;
 pub mod page;
 pub mod write;

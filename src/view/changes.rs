@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use crate::allocation::allocation;
 use crate::json::fields::FieldSet;
 use crate::object::{Object, ObjectId};
-use crate::pack::size::allocation;
 
 use super::live::{NOTHING, Pending, View, Waiting};
 

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use slab::Slab;
 
+use crate::allocation::allocation;
 use crate::json::fields::FieldSet;
 use crate::json::scalar::Scalar;
 use crate::key::Key;
 use crate::object::{Holder, Object, ObjectId};
-use crate::pack::size::allocation;
 use crate::selector::{Matcher, Predicate, SelectorError};
 use crate::sort::sort_by;
 

@@ -11,7 +11,6 @@ mod live;
 pub mod order;
 mod quantity;
 mod ranks;
-pub(crate) mod time;
 
 pub use live::View;
 pub use order::{OrderAs, OrderBy};

@@ -7,7 +7,8 @@ use crate::json::fields::FieldSet;
 use crate::json::scalar::Scalar;
 use crate::object::Object;
 
-use super::{quantity, time};
+use super::quantity;
+use crate::time::rfc3339;
 
 /// One level of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,9 +83,9 @@ fn write_present(bytes: &mut Vec<u8>, text: &str, kind: OrderAs) -> bool {
         }
         OrderAs::Number => write_number(bytes, text),
         OrderAs::Quantity => quantity::parse(text).map(|billionths| write_signed(bytes, billionths)).is_some(),
-        OrderAs::Time => {
-            time::parse(text).map(|(seconds, nanos)| write_signed(bytes, i128::from(seconds) * 1_000_000_000 + i128::from(nanos))).is_some()
-        }
+        OrderAs::Time => rfc3339::parse(text)
+            .map(|(seconds, nanos)| write_signed(bytes, i128::from(seconds) * 1_000_000_000 + i128::from(nanos)))
+            .is_some(),
     }
 }
 

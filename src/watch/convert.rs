@@ -3,28 +3,28 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use crate::cache::incoming::ChangeKind;
-use crate::cache::window::Entry;
+use crate::change::Change;
+use crate::change::ChangeKind;
 use crate::object::Object;
 use crate::watch::event::{EventKind, WatchEvent};
 
 /// One change in the forms that watchers may see it. Each form is made once, when the first watcher needs it.
 #[derive(Debug)]
 pub struct Conversion<'a> {
-    entry: &'a Entry,
+    entry: &'a Change,
     deleted: OnceCell<Option<Rc<Object>>>,
 }
 
 impl<'a> Conversion<'a> {
     /// Of one change.
-    pub fn new(entry: &'a Entry) -> Self {
+    pub fn new(entry: &'a Change) -> Self {
         Self { entry, deleted: OnceCell::new() }
     }
 
     /// Which kind of event a watcher with this filter sees, if any. An object that enters the selector is ADDED, one that leaves it
     /// is DELETED; an ADDED upstream for a key that is held is MODIFIED. `passes` may ask for name, uid, labels and registered fields.
     pub fn kind(&self, passes: impl Fn(&Object) -> bool) -> Option<EventKind> {
-        let Entry { kind, object, previous, .. } = self.entry;
+        let Change { kind, object, previous, .. } = self.entry;
         let now = *kind != ChangeKind::Deleted && passes(object);
         let before = match previous {
             // Asked after `passes`: a field that had to be read for it is no longer shared.
@@ -63,22 +63,22 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    use crate::cache::store::Store;
     use crate::json::fields::FieldSet;
+    use crate::selector::Filter;
+    use crate::store::Store;
     use crate::testing::{labelled, with_spec};
-    use crate::watch::filter::Filter;
 
     /// A change of `a/x` between two states that share what is the same in both.
-    fn shared(before: Rc<Object>, mut after: Rc<Object>) -> Entry {
+    fn shared(before: Rc<Object>, mut after: Rc<Object>) -> Change {
         let mut store = Store::new();
         store.upsert(before);
         let previous = store.put(&mut after);
-        Entry { kind: ChangeKind::Modified, object: after, previous, at: 0 }
+        Change { kind: ChangeKind::Modified, object: after, previous, at: 0 }
     }
 
     fn convert(kind: ChangeKind, now: Option<&str>, before: Option<&str>) -> Option<(EventKind, String)> {
         let make = |version: u64, app: &str| labelled("a/x", version, &[("app", app)]);
-        let entry = Entry { kind, object: make(9, now.unwrap_or("gone")), previous: before.map(|app| make(5, app)), at: 0 };
+        let entry = Change { kind, object: make(9, now.unwrap_or("gone")), previous: before.map(|app| make(5, app)), at: 0 };
         let conversion = Conversion::new(&entry);
         let kind = conversion.kind(|object| object.labels().iter().any(|(_, value)| &**value == "web"))?;
         let event = conversion.event(kind);

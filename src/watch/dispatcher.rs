@@ -5,17 +5,17 @@ use std::rc::Rc;
 
 use slab::Slab;
 
-use crate::cache::window::Entry;
+use crate::change::Change;
 use crate::json::fields::FieldSet;
 use crate::metrics::Metrics;
 use crate::object::Object;
 use crate::runtime::Millis;
+use crate::selector::Filter;
 use crate::status::Status;
 use crate::version::Version;
 use crate::watch::bookmark::{BookmarkSchedule, next_bookmark};
 use crate::watch::convert::Conversion;
 use crate::watch::event::{EndReason, EventKind, WatchEvent};
-use crate::watch::filter::Filter;
 use crate::watch::outbox::Outbox;
 use crate::watch::overflow::{OnOverflow, Overflow};
 use crate::watch::registry::Registry;
@@ -143,7 +143,7 @@ impl Dispatcher {
     }
 
     /// Hands one change to every watcher it concerns. Returns whether some of them have no room for it.
-    pub fn dispatch(&mut self, entry: &Entry, fields: &FieldSet) -> bool {
+    pub fn dispatch(&mut self, entry: &Change, fields: &FieldSet) -> bool {
         self.dispatched += 1;
         self.metrics.events_dispatched.inc();
         let conversion = Conversion::new(entry);
@@ -176,7 +176,7 @@ impl Dispatcher {
     }
 
     /// To the watchers of everything.
-    fn dispatch_to_all(&mut self, entry: &Entry, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) {
+    fn dispatch_to_all(&mut self, entry: &Change, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) {
         let count = self.registry.everything().len();
         self.visited += count as u64;
         if let Some(watchers) = self.pending.straight.clone() {
@@ -198,7 +198,7 @@ impl Dispatcher {
     }
 
     /// Hands a change of this kind to a watcher that it concerns. Whether it went straight to a subscriber that takes everything.
-    fn offer(&mut self, id: u32, entry: &Entry, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> bool {
+    fn offer(&mut self, id: u32, entry: &Change, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> bool {
         let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| *entry.version() > watcher.gate) else { return false };
         if watcher.is_direct() {
             let everything = watcher.demand == Demand::All;
@@ -425,9 +425,9 @@ fn plan_bookmark(schedule: &mut BookmarkSchedule, id: u32, watcher: &Watcher, no
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::incoming::ChangeKind;
+    use crate::change::ChangeKind;
+    use crate::selector::Filter;
     use crate::testing::named;
-    use crate::watch::filter::Filter;
 
     fn listener(dispatcher: &mut Dispatcher, demand: Demand) -> u32 {
         let id = dispatcher.add(Watcher::new(Filter::default()));
@@ -441,7 +441,7 @@ mod tests {
     /// The deliveries of one change, as watcher and version.
     fn change(dispatcher: &mut Dispatcher, versions: &[u64]) -> Vec<(u32, u64)> {
         for &version in versions {
-            let entry = Entry { kind: ChangeKind::Added, object: named("pod", version), previous: None, at: 0 };
+            let entry = Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at: 0 };
             dispatcher.dispatch(&entry, &FieldSet::new(Vec::new()));
         }
         let (outbox, _) = dispatcher.take_outbox();
@@ -510,7 +510,7 @@ mod tests {
 
         let spec = serde_json::json!({"nodeName": "node7"});
         let object = crate::testing::with_spec("ns7/pod", 5, &[("app", "app7")], &spec);
-        let entry = Entry { kind: ChangeKind::Added, object, previous: None, at: 0 };
+        let entry = Change { kind: ChangeKind::Added, object, previous: None, at: 0 };
         dispatcher.dispatch(&entry, &fields);
         assert_eq!(dispatcher.stats().visited, 10 + 3);
         let (outbox, _) = dispatcher.take_outbox();
@@ -530,7 +530,7 @@ mod tests {
         dispatcher.start(id, 0);
         dispatcher.demand(id, Demand::All);
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
-        let entry = Entry { kind: ChangeKind::Modified, object: pod(2, "b"), previous: Some(pod(1, "a")), at: 0 };
+        let entry = Change { kind: ChangeKind::Modified, object: pod(2, "b"), previous: Some(pod(1, "a")), at: 0 };
         dispatcher.dispatch(&entry, &fields);
         assert_eq!(dispatcher.take_outbox().0.pairs()[..], [id, 0]);
         assert_eq!(dispatcher.stats().visited, 1);
@@ -546,7 +546,7 @@ mod tests {
         let out = !Filter::default().with_shard(Some(lower)).unwrap().passes(&object, &fields);
         let id = dispatcher.add(Watcher::new(Filter::default().with_shard(Some(lower)).unwrap()));
         dispatcher.start(id, 0);
-        dispatcher.dispatch(&Entry { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
+        dispatcher.dispatch(&Change { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
         let metrics = dispatcher.metrics.clone();
         assert_eq!((metrics.watch_shards.get(), metrics.filtered_events.get()), (1.0, u64::from(out)));
         for _ in 0..2 {
@@ -568,7 +568,7 @@ mod tests {
         }
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
         let mut hear = |kind, object: &Rc<Object>, previous: &Rc<Object>| {
-            dispatcher.dispatch(&Entry { kind, object: object.clone(), previous: Some(previous.clone()), at: 0 }, &fields);
+            dispatcher.dispatch(&Change { kind, object: object.clone(), previous: Some(previous.clone()), at: 0 }, &fields);
             let (outbox, _) = dispatcher.take_outbox();
             assert_eq!(outbox.pairs().len(), 2 * 5);
             outbox.events

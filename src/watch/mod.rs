@@ -5,7 +5,6 @@ pub mod budget;
 pub mod convert;
 pub mod dispatcher;
 pub mod event;
-pub mod filter;
 mod memory;
 pub mod options;
 pub mod outbox;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::cache::store::Difference;
+use crate::change::Difference;
 use crate::json::fields::FieldSet;
 use crate::object::Object;
 use crate::version::Version;

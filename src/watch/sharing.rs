@@ -17,11 +17,11 @@ impl Dispatcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::incoming::ChangeKind;
-    use crate::cache::window::Entry;
+    use crate::change::Change;
+    use crate::change::ChangeKind;
     use crate::json::fields::FieldSet;
+    use crate::selector::Filter;
     use crate::testing::labelled;
-    use crate::watch::filter::Filter;
     use crate::watch::watcher::{Demand, Watcher};
     use std::rc::Rc;
 
@@ -51,7 +51,7 @@ mod tests {
 
         let mut heard = |namespace: &str, age: &str, version: u64| {
             let object = labelled(&format!("{namespace}/x"), version, &[("app", "web"), ("age", age)]);
-            dispatcher.dispatch(&Entry { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
+            dispatcher.dispatch(&Change { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
             let mut ids: Vec<u32> = dispatcher.take_outbox().0.pairs().chunks_exact(2).map(|pair| pair[0]).collect();
             ids.sort_unstable();
             ids

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use crate::growth::Growth;
 use crate::object::{Holder, Object};
 use crate::runtime::Millis;
+use crate::selector::Filter;
 use crate::status::Error;
 use crate::version::Version;
 use crate::watch::event::{EndReason, EventKind, WatchEvent};
-use crate::watch::filter::Filter;
 use crate::watch::overflow::{OnOverflow, Overflow};
 use crate::watch::registry::Route;
 

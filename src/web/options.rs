@@ -3,17 +3,17 @@
 use js_sys::Function;
 use wasm_bindgen::JsValue;
 
-use crate::cache::index::{IndexBy, IndexSpec};
 use crate::cache::list::options::ListOptions;
 use crate::cache::resource::ResourceConfig;
 use crate::cache::views::ViewOptions;
-use crate::cache::window::WindowBounds;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::reflector::{ReflectorConfig, Retry};
+use crate::selector::Filter;
 use crate::source::kubernetes::Selection;
 use crate::source::{DeleteOptions, Preconditions};
-use crate::watch::filter::Filter;
+use crate::store::WindowBounds;
+use crate::store::{IndexBy, IndexSpec};
 use crate::watch::options::WatchOptions;
 use crate::watch::overflow::OnOverflow;
 use crate::web::bag::Bag;

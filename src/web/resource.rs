@@ -9,7 +9,6 @@ use js_sys::{Array, Float64Array, Function, JSON, JsString, Promise, Uint8Array,
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
-use crate::cache::index::IndexBy;
 use crate::cache::resource::{Flush, Resource, ResourceConfig};
 use crate::cache::writes::Failure;
 use crate::informer::informers::Notices;
@@ -19,6 +18,7 @@ use crate::json::scalar::Scalar;
 use crate::object::{IndexValues, Object};
 use crate::source::Source;
 use crate::status::Error;
+use crate::store::IndexBy;
 use crate::watch::watcher::Demand;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::{invalid_option, to_js};

@@ -6,8 +6,10 @@ use std::rc::Rc;
 
 use futures::StreamExt;
 use futures::channel::mpsc;
-use watchcache::cache::incoming::{ChangeKind, Connection, INCOMING_CAPACITY, Incoming, Quarantined};
+use watchcache::change::ChangeKind;
+use watchcache::connection::Connection;
 use watchcache::json::FieldSet;
+use watchcache::message::{MAX_WAITING_MESSAGES, Message, Quarantined};
 use watchcache::object::Object;
 use watchcache::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
 use watchcache::runtime::virtual_time::VirtualTime;
@@ -47,23 +49,23 @@ pub struct Replay {
 }
 
 impl Replay {
-    fn take(&mut self, now: Millis, message: Incoming, upstream: &Upstream) {
+    fn take(&mut self, now: Millis, message: Message, upstream: &Upstream) {
         let said = match message {
-            Incoming::RoundStarted => {
+            Message::RoundStarted => {
                 assert!(!self.in_round, "rounds do not nest");
                 (self.in_round, self.replaced) = (true, false);
                 Said::RoundStarted
             }
-            Incoming::RoundEnded(error) => {
+            Message::RoundEnded(error) => {
                 assert!(self.in_round, "a round ends once");
                 self.in_round = false;
                 Said::RoundEnded(error)
             }
-            Incoming::Page { objects, loaded, remaining } => {
+            Message::Page { objects, loaded, remaining } => {
                 assert!(self.in_round && !self.replaced, "pages belong to the list of a round");
                 Said::Page { keys: keys(&objects), loaded, remaining }
             }
-            Incoming::Replace { objects, version } => {
+            Message::Replace { objects, version } => {
                 assert!(self.in_round && !self.replaced, "a round has one list");
                 self.replaced = true;
                 let version = version.as_u64().unwrap();
@@ -80,7 +82,7 @@ impl Replay {
                 self.check(upstream);
                 Said::Replace { version, keys: keys(&objects) }
             }
-            Incoming::Change { kind, object, .. } => {
+            Message::Change { kind, object, .. } => {
                 assert!(self.in_round && self.replaced, "changes follow a list");
                 let version = object.version().as_u64().unwrap();
                 assert!(self.version < Some(version), "versions grow");
@@ -97,7 +99,7 @@ impl Replay {
                 self.check(upstream);
                 Said::Change(kind, key, version)
             }
-            Incoming::Bookmark(version) => {
+            Message::Bookmark(version) => {
                 assert!(self.in_round && self.replaced, "bookmarks follow a list");
                 let version = version.as_u64().unwrap();
                 assert!(self.version < Some(version), "bookmarks grow");
@@ -105,15 +107,15 @@ impl Replay {
                 self.check(upstream);
                 Said::Bookmark(version)
             }
-            Incoming::Quarantine(all) => {
+            Message::Quarantine(all) => {
                 // Where the name is not legal, the uid tells which row it is: in this upstream it is the key.
                 let row = |entry: &Quarantined| entry.uid.as_deref().unwrap_or(&entry.key).to_string();
                 self.quarantined = all.iter().map(row).collect();
                 self.doubtful.extend(self.quarantined.iter().cloned());
                 Said::Quarantine(all.iter().map(|entry| entry.key.to_string()).collect())
             }
-            Incoming::Differences { .. } => unreachable!("a reflector knows nothing of what is held"),
-            Incoming::Connection(connection) => Said::Connection(connection),
+            Message::Differences { .. } => unreachable!("a reflector knows nothing of what is held"),
+            Message::Connection(connection) => Said::Connection(connection),
         };
         self.said.push((now, said));
     }
@@ -204,7 +206,7 @@ impl Rig {
     pub fn on(time: Rc<VirtualTime>, seed: u64, config: ReflectorConfig, slow: Millis, prepare: impl FnOnce(&Upstream)) -> Self {
         let upstream = Upstream::new(time.clone(), seed);
         prepare(&upstream);
-        let (sender, mut receiver) = mpsc::channel(INCOMING_CAPACITY);
+        let (sender, mut receiver) = mpsc::channel(MAX_WAITING_MESSAGES);
         let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
         let config = ReflectorConfig { seed, ..config };
         let (reflector, handle) = Reflector::new(Rc::new(Shared(upstream.clone())), time.clone(), fields, config, sender);

@@ -1,6 +1,6 @@
 //! The vocabulary of the reflector's cases.
 
-use watchcache::cache::incoming::Connection;
+use watchcache::connection::Connection;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::Millis;
 use watchcache::runtime::virtual_time::WALL_AT_START;

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use watchcache::cache::list::token::Token;
 use watchcache::json::FieldSet;
+use watchcache::selector::Filter;
 use watchcache::source::ListRequest;
 use watchcache::status::{Error, Status};
 use watchcache::testing::document;
 use watchcache::version::Version;
-use watchcache::watch::filter::Filter;
 
 use super::Upstream;
 

@@ -179,7 +179,7 @@ fn a_bookmark_does_not_overtake_an_event_that_waits_for_room() {
 /// A second's worth of a full window, within bounds: few for those whom the trigger finds, for they hear little; many for the others.
 #[test]
 fn the_room_of_a_watcher_goes_by_the_window_and_the_trigger() {
-    let bounds = watchcache::cache::window::WindowBounds { lower: 102_400, upper: 102_400, ..Setup::default().window };
+    let bounds = watchcache::store::WindowBounds { lower: 102_400, upper: 102_400, ..Setup::default().window };
     let rig = Rig::new(Setup { window: bounds, ..Setup::default() }, |_| {});
     let room = |selector: Option<&str>| {
         let stream = rig.watch_as(WatchOptions { field_selector: selector.map(Into::into), ..after(100) }, true, Demand::None);

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use watchcache::cache::status::Phase;
+use watchcache::connection::Phase;
 use watchcache::informer::handler::HandlerOptions;
 use watchcache::informer::interruption::Interruption;
 use watchcache::informer::shared::InformerOptions;

@@ -7,7 +7,7 @@ use watchcache::cache::cacher::signal;
 use watchcache::informer::handler::HandlerOptions;
 use watchcache::informer::informers::InformerStats;
 use watchcache::informer::shared::InformerOptions;
-use watchcache::watch::filter::Filter;
+use watchcache::selector::Filter;
 
 use crate::on_node;
 use crate::support::informed::Informed;

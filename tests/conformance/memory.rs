@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use watchcache::cache::memory::Memory;
-use watchcache::cache::status::Phase;
+use watchcache::connection::Phase;
 use watchcache::status::{Error, ErrorCode};
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::watcher::Demand;

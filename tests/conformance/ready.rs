@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use watchcache::cache::list::options::ListOptions;
-use watchcache::cache::status::Phase;
+use watchcache::connection::Phase;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::watch::event::EndReason;
 use watchcache::watch::options::WatchOptions;

@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use watchcache::cache::cacher::signal;
-use watchcache::cache::index::{IndexBy, IndexSpec};
 use watchcache::cache::list::options::ListOptions;
-use watchcache::cache::status::Phase;
 use watchcache::cache::views::ViewOptions;
+use watchcache::connection::Phase;
 use watchcache::metrics::text::{FAMILIES, series_name};
 use watchcache::source::WatchRequest;
 use watchcache::status::{Error, ErrorCode, Status};
+use watchcache::store::{IndexBy, IndexSpec};
 use watchcache::watch::event::EndReason;
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::overflow::OnOverflow;

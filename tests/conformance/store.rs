@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::incoming::{ChangeKind, Incoming};
-use watchcache::cache::index::{IndexBy, IndexSpec, Indexes};
-use watchcache::cache::store::Store;
-use watchcache::cache::window::WindowBounds;
+use watchcache::change::ChangeKind;
 use watchcache::json::{FieldSet, Path};
+use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::status::ErrorCode;
+use watchcache::store::Store;
+use watchcache::store::WindowBounds;
+use watchcache::store::{IndexBy, IndexSpec, Indexes};
 use watchcache::testing;
 use watchcache::version::Version;
 
@@ -161,7 +162,7 @@ impl Past {
     }
 
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>) {
-        self.0.apply(Incoming::Change { kind, object, at: 0 }, 0, 0);
+        self.0.apply(Message::Change { kind, object, at: 0 }, 0, 0);
     }
 
     fn put(&mut self, version: u64) {
@@ -173,7 +174,7 @@ impl Past {
     }
 
     fn replace(&mut self, objects: Vec<Rc<Object>>, version: u64) {
-        self.0.apply(Incoming::Replace { objects, version: Version::from(version) }, 0, 0);
+        self.0.apply(Message::Replace { objects, version: Version::from(version) }, 0, 0);
     }
 
     fn compact(&mut self, version: u64) {
@@ -210,7 +211,7 @@ fn snp_01_a_version_reads_as_the_last_change_up_to_it() {
     for version in [10, 20, 30, 40] {
         past.put(version);
     }
-    past.0.apply(Incoming::Bookmark(Version::from(100)), 0, 0);
+    past.0.apply(Message::Bookmark(Version::from(100)), 0, 0);
     assert_eq!(past.at(9), gone(9));
     for (asked, found) in [(10, 10), (11, 10), (22, 20), (100, 40)] {
         assert_eq!(past.at(asked), foo(found));
@@ -337,7 +338,7 @@ fn law_09_a_function_that_closes_the_resource_stops_it_there() {
     });
     rig.resource.start();
     rig.run(0);
-    assert_eq!(rig.status().phase, watchcache::cache::status::Phase::Closed);
+    assert_eq!(rig.status().phase, watchcache::connection::Phase::Closed);
     assert_eq!(rig.rows().len(), 0);
 }
 

@@ -1,7 +1,7 @@
 //! Law 8, bounded: the window holds no more than it may, and an event looks only at those it may concern.
 
 use proptest::prelude::*;
-use watchcache::cache::window::WindowBounds;
+use watchcache::store::WindowBounds;
 
 use crate::steps::{PLAN, Plan, StartAt, Step, any_step, selection, trace, write};
 use crate::support::model::SELECTIONS;

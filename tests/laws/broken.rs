@@ -1,7 +1,7 @@
 //! Law 11, whole: what is broken never enters the store, nor reaches a watcher or a view; then it recovers.
 
 use proptest::prelude::*;
-use watchcache::cache::status::Phase;
+use watchcache::connection::Phase;
 use watchcache::status::ErrorCode;
 use watchcache::watch::event::EndReason;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use watchcache::cache::window::WindowBounds;
+use watchcache::store::WindowBounds;
 use watchcache::watch::event::EventKind;
 use watchcache::watch::overflow::OnOverflow;
 

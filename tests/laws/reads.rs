@@ -1,7 +1,7 @@
 //! Law 1 for who asks once: a list is the state at its version, whole and nothing else; so is a get, and a write is held when it is told.
 
 use proptest::prelude::*;
-use watchcache::cache::window::WindowBounds;
+use watchcache::store::WindowBounds;
 
 use crate::steps::{Ask, Match, StartAt, Step, ask, calm_step, compaction, own_write, read, time, trace, write};
 use crate::support::rig::Setup;

@@ -1,7 +1,7 @@
 //! Law 3, resume: watching from a version equals having watched since, or says 410.
 
 use proptest::prelude::*;
-use watchcache::cache::window::WindowBounds;
+use watchcache::store::WindowBounds;
 
 use crate::steps::{PLAN, Plan, StartAt, Step, gentle_fault, plan, time, trace, write};
 use crate::support::model::SELECTIONS;

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
-use watchcache::cache::index::{IndexBy, IndexSpec};
 use watchcache::cache::resource::Resource;
 use watchcache::json::path::Path;
 use watchcache::runtime::Clock;
 use watchcache::status::{Error, ErrorCode, Status};
+use watchcache::store::{IndexBy, IndexSpec};
 use watchcache::watch::event::EndReason;
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::overflow::OnOverflow;

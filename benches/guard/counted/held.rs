@@ -4,9 +4,10 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::incoming::{ChangeKind, Incoming};
 use watchcache::cache::views::ViewOptions;
 use watchcache::cache::watches::Basis;
+use watchcache::change::ChangeKind;
+use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::watch::options::WatchOptions;
 use watchcache::watch::watcher::Demand;
@@ -51,7 +52,7 @@ fn list(count: usize, text: fn(usize, u64) -> String) -> Cacher {
 }
 
 fn change(cacher: &mut Cacher, object: Rc<Object>) {
-    cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
 }
 
 /// One of a thousand pods, as it came or packed.

@@ -4,11 +4,12 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::incoming::{ChangeKind, Incoming};
 use watchcache::cache::views::ViewOptions;
 use watchcache::cache::watches::Basis;
+use watchcache::change::ChangeKind;
 use watchcache::json::frame::{Frame, scan_frame};
 use watchcache::json::list::ListScanner;
+use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::view::Window;
 use watchcache::watch::options::WatchOptions;
@@ -60,7 +61,7 @@ fn read(frame: &str, cacher: &Cacher) -> Rc<Object> {
 }
 
 fn apply(cacher: &mut Cacher, object: Rc<Object>) {
-    let blocked = cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+    let blocked = cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
     assert!(!blocked, "a watcher was too slow");
 }
 

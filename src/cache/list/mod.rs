@@ -21,10 +21,10 @@ use crate::key::prepare;
 use crate::metrics::Fallback;
 use crate::object::Object;
 use crate::runtime::Millis;
+use crate::selector::Filter;
 use crate::source::Collection;
 use crate::status::{Error, Status};
 use crate::version::Version;
-use crate::watch::filter::Filter;
 
 /// How long a read that nobody can hasten waits for the stream before it asks the upstream for the objects themselves. The stream of a busy
 /// resource is there within that; a quiet one hears of the upstream's version with the next bookmark only.

@@ -7,13 +7,13 @@ use crate::cache::list::options::Want;
 use crate::cache::list::token::Token;
 use crate::cache::list::{List, Request};
 use crate::cache::resource::Resource;
-use crate::cache::state::State;
 use crate::json::fields::FieldSet;
 use crate::object::Object;
+use crate::selector::Filter;
 use crate::selector::predicate::IndexMatch;
 use crate::status::{Error, Status};
+use crate::store::State;
 use crate::version::Version;
-use crate::watch::filter::Filter;
 
 /// What was taken of the candidates.
 #[derive(Debug, Default)]
@@ -126,14 +126,14 @@ mod tests {
     use std::cell::RefCell;
 
     use super::*;
-    use crate::cache::incoming::Incoming;
-    use crate::cache::index::{IndexBy, IndexSpec, Indexes};
     use crate::cache::list::options::ListOptions;
-    use crate::cache::window::WindowBounds;
     use crate::json::path::Path;
+    use crate::message::Message;
     use crate::metrics::Now;
     use crate::metrics::text::FAMILIES;
     use crate::source::Collection;
+    use crate::store::WindowBounds;
+    use crate::store::{IndexBy, IndexSpec, Indexes};
     use crate::testing::with_spec;
 
     /// A cacher at version 100 with these objects and with indexes over these paths.
@@ -142,7 +142,7 @@ mod tests {
         let spec = |path: &&str| IndexSpec { name: (*path).into(), by: IndexBy::Path(Path::parse(path).unwrap()) };
         let indexes = Indexes::new(&paths.iter().map(spec).collect::<Vec<_>>(), &fields).unwrap();
         let mut cacher = Cacher::new(fields, WindowBounds::default(), indexes, 0);
-        cacher.apply(Incoming::Replace { objects, version: Version::from(100) }, 0, 0);
+        cacher.apply(Message::Replace { objects, version: Version::from(100) }, 0, 0);
         cacher
     }
 

@@ -4,14 +4,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::incoming::{ChangeKind, Incoming};
-use watchcache::cache::index::{IndexBy, IndexSpec, Indexes};
-use watchcache::cache::store::Store;
 use watchcache::cache::views::ViewOptions;
-use watchcache::cache::window::WindowBounds;
+use watchcache::change::ChangeKind;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
+use watchcache::message::Message;
 use watchcache::object::Object;
+use watchcache::store::Store;
+use watchcache::store::WindowBounds;
+use watchcache::store::{IndexBy, IndexSpec, Indexes};
 use watchcache::testing;
 use watchcache::version::Version;
 use watchcache::view::Window;
@@ -111,7 +112,7 @@ fn cacher(bounds: WindowBounds, indexes: &[IndexSpec]) -> Cacher {
 }
 
 fn change(cacher: &mut Cacher, object: Rc<Object>) {
-    cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
 }
 
 fn pushed(n: usize, bounds: WindowBounds) -> Work {

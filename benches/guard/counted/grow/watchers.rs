@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::incoming::{ChangeKind, Incoming};
-use watchcache::cache::index::Indexes;
 use watchcache::cache::watches::Basis;
-use watchcache::cache::window::WindowBounds;
+use watchcache::change::ChangeKind;
 use watchcache::json::fields::FieldSet;
+use watchcache::message::Message;
 use watchcache::object::Object;
+use watchcache::store::Indexes;
+use watchcache::store::WindowBounds;
 use watchcache::testing;
 use watchcache::version::Version;
 use watchcache::watch::event::EndReason;
@@ -83,7 +84,7 @@ pub(super) const ALL: &[Growth] = &[
         let (mut cacher, _) = watched(0, |_| WatchOptions::default(), Demand::All);
         Box::new(move || {
             let waits: Vec<_> = (0..n).map(|i| cacher.freshness().wait(Version::from(1_000 + i as u64))).collect();
-            cacher.apply(Incoming::Bookmark(Version::from(1_000 + n as u64)), 0, 0);
+            cacher.apply(Message::Bookmark(Version::from(1_000 + n as u64)), 0, 0);
             assert!(waits.into_iter().all(|mut wait| wait.try_recv() == Ok(Some(()))));
         })
     }),
@@ -125,7 +126,7 @@ fn watch(cacher: &mut Cacher, options: &WatchOptions, demand: Demand) -> u32 {
 }
 
 fn change(cacher: &mut Cacher, object: Rc<Object>) -> bool {
-    cacher.apply(Incoming::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0)
+    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0)
 }
 
 /// All come, hear of one change, and go: first those that came first, then the others, from the last one on.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::rc::Rc;
 
-use crate::cache::index::{Indexes, NAMESPACE};
+use crate::change::Difference;
 use crate::key::Key;
 use crate::object::{Holder, Object};
 use crate::sort::sort_by;
 use crate::status::{Error, ErrorCode};
+use crate::store::{Indexes, NAMESPACE};
 
 /// The objects of one resource at the cacher's version. Keys order byte by byte, so the objects of a namespace are one range.
 #[derive(Debug, Default)]
@@ -68,7 +69,7 @@ impl Store {
     }
 
     /// An object of the store has another form: it held so many bytes, and now holds so many.
-    pub(super) fn reformed(&mut self, before: usize, after: usize) {
+    pub(crate) fn reformed(&mut self, before: usize, after: usize) {
         self.bytes = self.bytes - before + after;
     }
 
@@ -238,15 +239,6 @@ impl Store {
 
 fn unknown(index: &str) -> Error {
     Error::new(ErrorCode::Invalid, format!("Index with name {index} does not exist"))
-}
-
-/// One object that a replacement changed.
-#[derive(Clone, Debug)]
-pub struct Difference {
-    /// What was held; `None` = it is new.
-    pub before: Option<Rc<Object>>,
-    /// What is held now; `None` = it is gone.
-    pub after: Option<Rc<Object>>,
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::Text;
 use super::recent::Recent;
+use super::text::Text;
 use crate::status::Error;
 
 /// A block is at least this large, in bytes, so that a small resource does not hold a large one.

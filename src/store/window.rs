@@ -1,50 +1,14 @@
 //! The event window: the recent changes, so that a watch may start in the past. The apiserver calls it the watch cache's ring.
 
 use std::collections::VecDeque;
-use std::rc::Rc;
 
-use crate::cache::incoming::ChangeKind;
-use crate::cache::snapshots::Snapshots;
-use crate::cache::strays::Strays;
-use crate::object::{Holder, Object};
+use crate::change::Change;
+use crate::object::Holder;
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode, Status};
+use crate::store::snapshots::Snapshots;
+use crate::store::strays::Strays;
 use crate::version::Version;
-
-/// One change with what it replaced.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// What happened upstream.
-    pub kind: ChangeKind,
-    /// The object after the change; for DELETED its last state as the upstream sent it.
-    pub object: Rc<Object>,
-    /// What the store held before.
-    pub previous: Option<Rc<Object>>,
-    /// When it arrived, on the monotonic clock.
-    pub at: Millis,
-}
-
-impl Entry {
-    /// The version of the change.
-    pub fn version(&self) -> &Version {
-        self.object.version()
-    }
-
-    /// What is held for this entry alone: what was replaced, and a deleted object's last state. The object itself is in the store, or counts
-    /// as what a later change replaced.
-    fn own(&self) -> impl Iterator<Item = &Rc<Object>> {
-        self.previous.iter().chain((self.kind == ChangeKind::Deleted).then_some(&self.object))
-    }
-
-    /// Bytes that it holds, itself and these.
-    fn bytes(&self) -> usize {
-        size_of::<Self>() + self.own().map(|object| object.size()).sum::<usize>()
-    }
-
-    fn held_by(&self, holder: Holder) {
-        self.own().for_each(|object| object.held_by(holder));
-    }
-}
 
 /// The bounds of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +76,7 @@ fn upper_bound(fresh_ms: Millis) -> usize {
 pub struct Window {
     bounds: WindowBounds,
     capacity: usize,
-    entries: VecDeque<Entry>,
+    entries: VecDeque<Change>,
     // How many events ever left at the front: the position of the oldest one.
     start: u64,
     // Of the last event that left since the list.
@@ -122,7 +86,7 @@ pub struct Window {
     since: Option<Millis>,
     snapshots: Snapshots,
     bytes: usize,
-    pub(super) strays: Strays,
+    pub(crate) strays: Strays,
     increases: u64,
     decreases: u64,
 }
@@ -148,7 +112,7 @@ impl Window {
     }
 
     /// Appends a change. The oldest gives way when the window is full and may not grow.
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: Change) {
         self.resize(entry.at);
         if self.entries.len() >= self.capacity {
             self.evict();
@@ -163,7 +127,7 @@ impl Window {
     }
 
     /// Whether it would have to give up changes for the bytes of this one.
-    pub fn lacks_room(&self, entry: &Entry) -> bool {
+    pub fn lacks_room(&self, entry: &Change) -> bool {
         self.bytes + entry.bytes() > self.bounds.max_bytes
     }
 
@@ -197,7 +161,7 @@ impl Window {
     }
 
     /// The changes to undo for the state at a version: that of the last list or change up to it. `None` when that state is gone.
-    pub fn undo_to<'w>(&'w self, version: &Version) -> Option<impl Iterator<Item = &'w Entry> + use<'w>> {
+    pub fn undo_to<'w>(&'w self, version: &Version) -> Option<impl Iterator<Item = &'w Change> + use<'w>> {
         let first = self.entries.partition_point(|entry| entry.version() <= version);
         let reached = match first.checked_sub(1) {
             Some(last) => self.entries[last].version(),
@@ -216,12 +180,12 @@ impl Window {
 
     /// Past states are to be trusted, or not: then none is kept (see [`Snapshots::mark_consistent`]).
     pub fn mark_consistent(&mut self, consistent: bool) {
-        let newest = self.entries.back().map(Entry::version).or(self.evicted.as_ref()).or(self.list_version.as_ref()).cloned();
+        let newest = self.entries.back().map(Change::version).or(self.evicted.as_ref()).or(self.list_version.as_ref()).cloned();
         self.snapshots.mark_consistent(consistent, newest.as_ref());
     }
 
     /// The changes after this version. 410 when some of them have left the window already; a version ahead of the newest is fine.
-    pub fn since(&self, version: &Version) -> Result<impl ExactSizeIterator<Item = &Entry>, Error> {
+    pub fn since(&self, version: &Version) -> Result<impl ExactSizeIterator<Item = &Change>, Error> {
         let Some(oldest) = self.oldest() else {
             return Err(Status::internal("watch cache isn't correctly initialized").into());
         };
@@ -248,13 +212,13 @@ impl Window {
     }
 
     /// An object of the window has another form: it held so many bytes, and now holds so many.
-    pub(super) fn reformed(&mut self, before: usize, after: usize) {
+    pub(crate) fn reformed(&mut self, before: usize, after: usize) {
         self.bytes = self.bytes - before + after;
     }
 
     /// Gives up the oldest changes where the rest holds too many bytes: what versions have in common counts with the last that has it, so one
     /// can come to count more when it is looked at anew.
-    pub(super) fn keep_bound(&mut self) {
+    pub(crate) fn keep_bound(&mut self) {
         if self.bytes > self.bounds.max_bytes {
             self.release(self.bytes - self.bounds.max_bytes);
         }
@@ -313,7 +277,7 @@ impl Window {
         self.decreases += u64::from(self.capacity < before);
     }
 
-    fn let_go(&mut self, entry: &Entry) {
+    fn let_go(&mut self, entry: &Change) {
         entry.held_by(Holder::Nobody);
         entry.own().for_each(|object| self.strays.let_go(object));
     }
@@ -332,12 +296,13 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::ChangeKind;
     use crate::testing::named;
 
     const FD: Millis = DEFAULT_FRESH_MS;
 
-    fn entry(version: u64, at: Millis) -> Entry {
-        Entry { kind: ChangeKind::Added, object: named("pod", version), previous: None, at }
+    fn entry(version: u64, at: Millis) -> Change {
+        Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at }
     }
 
     fn fixed(capacity: usize) -> Window {
@@ -416,7 +381,7 @@ mod tests {
         for event in 0..capacity as u64 {
             window.entries.push_back(entry(event + 1, event * step));
         }
-        window.bytes = capacity * size_of::<Entry>();
+        window.bytes = capacity * size_of::<Change>();
         window.resize(capacity as u64 * step);
         // Whatever gave way was the oldest, and the rest is there in order.
         let held: Vec<String> = window.entries.iter().map(|entry| entry.version().to_string()).collect();
@@ -468,11 +433,11 @@ mod tests {
     fn bytes_are_those_of_what_was_replaced_and_leave_with_it() {
         let mut window = fixed(2);
         let (old, new) = (named("pod", 1), named("pod", 2));
-        window.push(Entry { kind: ChangeKind::Modified, object: new.clone(), previous: Some(old.clone()), at: 0 });
-        let entries = |count: usize| count * size_of::<Entry>();
+        window.push(Change { kind: ChangeKind::Modified, object: new.clone(), previous: Some(old.clone()), at: 0 });
+        let entries = |count: usize| count * size_of::<Change>();
         assert_eq!(window.bytes(), entries(1) + old.size());
         let last = named("pod", 3);
-        window.push(Entry { kind: ChangeKind::Deleted, object: last.clone(), previous: Some(new.clone()), at: 1 });
+        window.push(Change { kind: ChangeKind::Deleted, object: last.clone(), previous: Some(new.clone()), at: 1 });
         assert_eq!(window.bytes(), entries(2) + old.size() + new.size() + last.size());
         window.push(entry(4, 2));
         assert_eq!(window.bytes(), entries(2) + new.size() + last.size());
@@ -482,13 +447,13 @@ mod tests {
 
     #[test]
     fn law_08_bounded_the_window_never_holds_more_bytes_than_it_may() {
-        let size = size_of::<Entry>() + named("pod", 1).size();
+        let size = size_of::<Change>() + named("pod", 1).size();
         let bounds = WindowBounds { max_bytes: 10 * size + size / 2, ..WindowBounds::default() };
         let mut window = Window::new(bounds);
         window.reset(Version::from(1), 0);
         for version in 2..=60 {
             let change =
-                Entry { kind: ChangeKind::Modified, object: named("pod", version), previous: Some(named("pod", version - 1)), at: 0 };
+                Change { kind: ChangeKind::Modified, object: named("pod", version), previous: Some(named("pod", version - 1)), at: 0 };
             window.push(change);
             assert!(window.bytes() <= bounds.max_bytes);
         }
@@ -503,7 +468,7 @@ mod tests {
         let bounds = WindowBounds { max_bytes: 1, ..WindowBounds::default() };
         let mut window = Window::new(bounds);
         window.reset(Version::from(1), 0);
-        window.push(Entry { kind: ChangeKind::Modified, object: named("pod", 7), previous: Some(named("pod", 6)), at: 0 });
+        window.push(Change { kind: ChangeKind::Modified, object: named("pod", 7), previous: Some(named("pod", 6)), at: 0 });
         assert_eq!((window.len(), window.oldest()), (0, Some(Version::from(7))));
         assert_eq!(refused(&window, "6").message, "too old resource version: 6 (7)");
         assert_eq!(versions(&window, "7"), [""; 0]);

@@ -7,7 +7,7 @@ use crate::version::Version;
 
 /// The states that are gone, of those that a list or a change left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshots {
+pub(super) struct Snapshots {
     // States at versions up to this one are gone.
     gone: Option<Version>,
     enabled: bool,
@@ -21,12 +21,12 @@ impl Default for Snapshots {
 
 impl Snapshots {
     /// Whether the state that was reached at exactly this version may be read.
-    pub fn covers(&self, version: &Version) -> bool {
+    pub(super) fn covers(&self, version: &Version) -> bool {
         self.enabled && self.gone.as_ref().is_none_or(|gone| version > gone)
     }
 
     /// Drops the states below a version.
-    pub fn remove_less(&mut self, version: &Version) {
+    pub(super) fn remove_less(&mut self, version: &Version) {
         if let Some(below) = version.predecessor() {
             self.remove_to(below);
         }
@@ -41,7 +41,7 @@ impl Snapshots {
 
     /// What was read turned out to be what the upstream holds, or not to be. States that are in doubt are dropped, and none is kept from
     /// then on; once it is right again, those are kept that come after `now`, the version of the last change.
-    pub fn mark_consistent(&mut self, consistent: bool, now: Option<&Version>) {
+    pub(super) fn mark_consistent(&mut self, consistent: bool, now: Option<&Version>) {
         if self.enabled == consistent {
             return;
         }
@@ -52,7 +52,7 @@ impl Snapshots {
     }
 
     /// A list replaced everything: its state is the only one.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.gone = None;
     }
 }

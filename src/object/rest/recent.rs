@@ -1,6 +1,6 @@
 //! Texts that were unpacked a moment ago: who reads one often, or one version after the other, does not unpack it each time.
 
-use super::Text;
+use super::text::Text;
 
 /// So many texts are kept.
 const KEPT: usize = 16;

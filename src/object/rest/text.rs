@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::Deref;
 use std::rc::Rc;
 
-use super::size::{allocation, shared};
+use crate::allocation::{allocation, shared};
 
 /// The stored document of an object: strict JSON, UTF-8. Cheap to clone; it stays as it is, whatever becomes of the object meanwhile.
 // The bytes are behind the count, not beside it: so a box that is there already is taken over without a copy.

@@ -5,14 +5,12 @@
 //! reads an object gets its text and cannot tell which form it had.
 
 mod arena;
-mod body;
+pub(super) mod body;
 mod delta;
 mod dictionary;
 mod packer;
 mod recent;
-pub(crate) mod size;
-mod text;
+pub(super) mod text;
 
-pub(crate) use body::Body;
 pub(crate) use packer::{Packer, Reformed};
 pub use text::{Lent, Text};

@@ -26,7 +26,7 @@ struct Stray {
 
 /// What is held so, and its bytes.
 #[derive(Debug, Default)]
-pub(super) struct Strays {
+pub(crate) struct Strays {
     noted: Vec<Stray>,
     bytes: usize,
     // So many were alive when those that are gone were last looked for.
@@ -36,7 +36,7 @@ pub(super) struct Strays {
 
 impl Strays {
     /// Whoever counted this object lets go of it.
-    pub(super) fn let_go(&mut self, object: &Rc<Object>) {
+    pub(crate) fn let_go(&mut self, object: &Rc<Object>) {
         if Rc::strong_count(object) == 1 {
             return; // as it is with nearly all of them: that was the last
         }
@@ -51,13 +51,13 @@ impl Strays {
     }
 
     /// JavaScript has collected what it did not hold.
-    pub(super) fn collected(&mut self) {
+    pub(crate) fn collected(&mut self) {
         self.collections += 1;
         self.settle();
     }
 
     /// Forgets those that are gone, and finds out who holds the others.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.bytes = 0;
         // Told by such a text, a version is held by JavaScript alone as well. It was let go of after that.
         let mut tellers: FxHashSet<ObjectId> = FxHashSet::default();
@@ -79,7 +79,7 @@ impl Strays {
     }
 
     /// Bytes of them: at least, and until the next [`settle`](Strays::settle) those of some that are gone.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 }

@@ -2,7 +2,7 @@
 
 /// Seconds since 1970 of an HTTP date in the form that servers must send (RFC 9110, 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. The two older
 /// forms, which only readers of the last century's messages need, are no date here.
-pub(super) fn parse(text: &str) -> Option<i64> {
+pub(crate) fn parse(text: &str) -> Option<i64> {
     let (weekday, rest) = text.trim().split_once(", ")?;
     let known = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].contains(&weekday);
     let mut parts = rest.split(' ');
@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     let month =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"].iter().position(|name| *name == month)?;
     // The rest of the rules (days of a month, hours of a day) are those of any time.
-    crate::view::time::parse(&format!("{year}-{:02}-{day}T{time}Z", month + 1)).map(|(seconds, _)| seconds)
+    super::rfc3339::parse(&format!("{year}-{:02}-{day}T{time}Z", month + 1)).map(|(seconds, _)| seconds)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::arena::{Arena, Slot};
 use super::body::Body;
 use super::delta::Coder;
 use super::dictionary::Dictionaries;
-use crate::object::{Holder, Object};
+use crate::object::object::{Holder, Object};
 
 /// Shorter texts stay as they are.
 const SHORTEST: usize = 96;
@@ -183,7 +183,7 @@ impl Packer {
         self.coder.rest();
     }
 
-    fn delta(&mut self, old: &Object, new: &Rc<Object>) -> Option<Body> {
+    fn delta(&mut self, old: &Object, new: &Rc<Object>) -> Option<Body<Object>> {
         let depth = old.depth() + 1;
         if depth > DEEPEST {
             return None;
@@ -195,7 +195,7 @@ impl Packer {
         Some(Body::Delta { slot, next: new.clone(), length: u32::try_from(text.len()).ok()? })
     }
 
-    fn whole(&mut self, object: &Object) -> Option<Body> {
+    fn whole(&mut self, object: &Object) -> Option<Body<Object>> {
         if !object.form().1 {
             return None;
         }
@@ -221,7 +221,7 @@ fn store(arena: &Rc<Arena>, packed: &[u8], length: usize) -> Option<Slot> {
     if packed.len() * 4 > length * 3 { None } else { arena.store(packed).ok() }
 }
 
-fn reform(object: &Rc<Object>, body: Option<Body>, reformed: Reformed<'_>) {
+fn reform(object: &Rc<Object>, body: Option<Body<Object>>, reformed: Reformed<'_>) {
     if let Some(body) = body {
         let (before, after) = object.reform(body);
         reformed(object.holder(), before, after);

@@ -6,10 +6,15 @@ use super::arena::Slot;
 use super::delta;
 use super::dictionary::Dictionary;
 use super::text::{Lent, Text};
-use crate::object::Object;
 
-/// The text of one object.
-pub(crate) enum Body {
+/// What a text may be told by: something that has a text of its own.
+pub(crate) trait Whole {
+    /// That text.
+    fn text(&self) -> Text;
+}
+
+/// The text of one object. `W` is the object, which this module does not know.
+pub(crate) enum Body<W> {
     /// As it is.
     Raw(Text),
     /// Compressed against a dictionary.
@@ -26,13 +31,13 @@ pub(crate) enum Body {
         /// Where that lies.
         slot: Slot,
         /// The version that replaced it.
-        next: Rc<Object>,
+        next: Rc<W>,
         /// The length of the text.
         length: u32,
     },
 }
 
-impl Body {
+impl<W: Whole> Body<W> {
     /// The text.
     pub(crate) fn text(&self) -> Text {
         let (slot, length) = match self {

@@ -2,29 +2,19 @@
 
 use std::rc::Rc;
 
-use crate::cache::store::Difference;
+use crate::change::{ChangeKind, Difference};
+use crate::connection::Connection;
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::status::Error;
 use crate::version::Version;
 
 /// How many messages may wait between reflector and cacher; the reflector waits beyond that.
-pub const INCOMING_CAPACITY: usize = 100;
-
-/// The kind of a change upstream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChangeKind {
-    /// ADDED.
-    Added,
-    /// MODIFIED.
-    Modified,
-    /// DELETED.
-    Deleted,
-}
+pub const MAX_WAITING_MESSAGES: usize = 100;
 
 /// One message.
 #[derive(Clone, Debug)]
-pub enum Incoming {
+pub enum Message {
     /// A round of list and watch begins: watchers of an earlier round end here.
     RoundStarted,
     /// A page of the list under way. On the first list ever the objects may be shown at once; a relist holds them until it is whole.
@@ -85,47 +75,4 @@ impl Quarantined {
     pub fn is(&self, object: &Object) -> bool {
         self.key == *object.key() || self.uid.as_deref().is_some_and(|uid| object.uid() == Some(uid))
     }
-}
-
-/// What the reflector is doing, for `status`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Connection {
-    /// Asking for the list; relists say so.
-    Listing {
-        /// Whether a list was complete before.
-        again: bool,
-    },
-    /// The watch is open.
-    Live,
-    /// Waiting before the next try.
-    Waiting {
-        /// Tries since the last success.
-        attempt: u32,
-        /// When the next try begins, in milliseconds of the wall clock.
-        retry_at: Millis,
-        /// What failed.
-        error: Error,
-    },
-    /// Connecting now, after the last watch ended.
-    Reconnecting {
-        /// What broke it; `None` where the server ended it in good order, or somebody here did.
-        lost: Option<Error>,
-    },
-    /// The credentials are refused; it tries again with new ones by and by.
-    NeedsAuth {
-        /// What the server said.
-        error: Error,
-        /// When the next try begins, in milliseconds of the wall clock.
-        retry_at: Millis,
-    },
-    /// The server says no in a way that waiting alone does not cure (403, 404, 405, 400); it still tries again. Or nobody was asked, because
-    /// of a mistake on this side.
-    Failed {
-        /// What is wrong.
-        error: Error,
-        /// When the next try begins, in milliseconds of the wall clock; `None`: when somebody asks for it.
-        retry_at: Option<Millis>,
-    },
-    /// Held by the user.
-    Paused,
 }

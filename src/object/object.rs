@@ -3,14 +3,15 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
+use super::rest::body::{Body, Whole};
+use super::rest::text::{Lent, Text};
+use crate::allocation::{allocation, own_text, shared};
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scalar::Scalar;
 use crate::json::scan::{Scanned, read_slots};
 use crate::json::{Labels, no_labels};
 use crate::key::{Key, key};
-use crate::pack::size::{allocation, own_text, shared};
-use crate::pack::{Body, Lent, Text};
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
@@ -53,7 +54,7 @@ pub struct Object {
     queued: Cell<bool>,
     // Once for all that JavaScript holds of it.
     pinned: Cell<bool>,
-    body: RefCell<Body>,
+    body: RefCell<Body<Self>>,
 }
 
 /// The values of one object in each of the computed indexes.
@@ -280,7 +281,7 @@ impl Object {
     }
 
     /// Holds the text in another form. Returns the size before and after.
-    pub(crate) fn reform(&self, body: Body) -> (usize, usize) {
+    pub(crate) fn reform(&self, body: Body<Self>) -> (usize, usize) {
         // What it replaces may be the last to hold other objects: they go when nothing is borrowed any more.
         let _before = self.body.replace(body);
         let size = self.measure();
@@ -318,6 +319,12 @@ impl Object {
     /// An older version is told by this one; that many hang on it now.
     pub fn set_depth(&self, depth: u8) {
         self.depth.set(depth.max(self.depth.get()));
+    }
+}
+
+impl Whole for Object {
+    fn text(&self) -> Text {
+        Self::text(self)
     }
 }
 

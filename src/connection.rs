@@ -1,0 +1,90 @@
+//! The state of a connection to an upstream: what the reflector says of it, and the phase that people see.
+
+use crate::runtime::Millis;
+use crate::status::Error;
+
+/// What the reflector is doing, for `status`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Connection {
+    /// Asking for the list; relists say so.
+    Listing {
+        /// Whether a list was complete before.
+        again: bool,
+    },
+    /// The watch is open.
+    Live,
+    /// Waiting before the next try.
+    Waiting {
+        /// Tries since the last success.
+        attempt: u32,
+        /// When the next try begins, in milliseconds of the wall clock.
+        retry_at: Millis,
+        /// What failed.
+        error: Error,
+    },
+    /// Connecting now, after the last watch ended.
+    Reconnecting {
+        /// What broke it; `None` where the server ended it in good order, or somebody here did.
+        lost: Option<Error>,
+    },
+    /// The credentials are refused; it tries again with new ones by and by.
+    NeedsAuth {
+        /// What the server said.
+        error: Error,
+        /// When the next try begins, in milliseconds of the wall clock.
+        retry_at: Millis,
+    },
+    /// The server says no in a way that waiting alone does not cure (403, 404, 405, 400); it still tries again. Or nobody was asked, because
+    /// of a mistake on this side.
+    Failed {
+        /// What is wrong.
+        error: Error,
+        /// When the next try begins, in milliseconds of the wall clock; `None`: when somebody asks for it.
+        retry_at: Option<Millis>,
+    },
+    /// Held by the user.
+    Paused,
+}
+
+/// The phase, in words of the public contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing was asked for yet.
+    Idle,
+    /// The first list was asked for; nothing has come.
+    Loading,
+    /// Pages of the first list arrive, or it is whole and its watch is being opened.
+    Listing,
+    /// The watch is open.
+    Live,
+    /// The connection is lost, or could not be made; it is tried again.
+    Reconnecting,
+    /// A new list replaces the state; what is held stays until it is whole.
+    Relisting,
+    /// Held by the user.
+    Paused,
+    /// The credentials were refused.
+    NeedsAuth,
+    /// The server says no.
+    Failed,
+    /// Closed by the user.
+    Closed,
+}
+
+impl Phase {
+    /// The word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Loading => "loading",
+            Self::Listing => "listing",
+            Self::Live => "live",
+            Self::Reconnecting => "reconnecting",
+            Self::Relisting => "relisting",
+            Self::Paused => "paused",
+            Self::NeedsAuth => "needs-auth",
+            Self::Failed => "failed",
+            Self::Closed => "closed",
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! One object at one version, and how its text is held while nobody reads it.
+//!
+//! Start with [`Object`]; [`rest`] is for the forms of its text.
+
+mod object;
+pub(crate) mod rest;
+
+pub use object::{Holder, IndexValues, Object, ObjectId};
+pub use rest::{Lent, Text};

@@ -1,0 +1,15 @@
+//! What is held of one resource: the objects in key order with their indexes, and the event window, from which past states are made.
+//!
+//! Start with [`Store`], then [`Window`].
+
+mod index;
+mod snapshots;
+mod state;
+mod store;
+mod strays;
+mod window;
+
+pub use index::{Fields, IndexBy, IndexSpec, Indexes, NAMESPACE};
+pub use state::State;
+pub use store::Store;
+pub use window::{DEFAULT_FRESH_MS, DEFAULT_MAX_BYTES, Window, WindowBounds};
