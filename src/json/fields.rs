@@ -2,8 +2,8 @@
 
 use std::rc::{Rc, Weak};
 
-use super::path::{Filter, Path, Segment, key_is};
-use super::scalar::Scalar;
+use super::path::{Path, key_is};
+use super::segment::{Filter, Segment};
 use super::text::unescape;
 use crate::sort::sort_by;
 
@@ -328,16 +328,10 @@ impl Node {
     }
 }
 
-/// The values at `paths` in a document that was checked before, in their order.
-pub fn read_fields(document: &[u8], paths: &[Path]) -> Vec<Scalar> {
-    let mut fields = FieldSet::bare();
-    let slots: Vec<usize> = paths.iter().map(|path| fields.slot(path)).collect();
-    let values = super::scan::read_slots(document, &fields);
-    slots.into_iter().map(|slot| values[slot].clone()).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::scalar::Scalar;
+    use super::super::scan::read_fields;
     use super::*;
 
     fn path(text: &str) -> Path {

@@ -4,7 +4,8 @@ use super::cursor::{Checked, Cursor, no_object};
 use super::error::{ErrorKind, JsonError};
 use super::fields::FieldSet;
 use super::path::key_is;
-use super::scan::{Scanned, Walk, string};
+use super::scan::{Scanned, Walk};
+use super::text::string;
 
 /// What a watch frame says about its object.
 #[derive(Clone, Debug, PartialEq, Eq)]

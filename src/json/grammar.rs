@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use std::str::CharIndices;
 
 use super::cursor::Cursor;
-use super::path::{Filter, Literal, PathError, Segment};
+use super::segment::{Filter, Literal, PathError, Segment};
 
 /// Reads a path's segments.
 pub(super) fn parse(text: &str) -> Result<Vec<Segment>, PathError> {

@@ -11,7 +11,7 @@ use crate::sort::sort_by;
 
 use super::cursor::{Checked, Cursor};
 use super::intern::intern;
-use super::scan::string;
+use super::text::string;
 
 /// Names and values, sorted by name.
 pub type Labels = Rc<[(Rc<str>, Rc<str>)]>;

@@ -13,54 +13,14 @@ use super::cursor::{Checked, Cursor};
 use super::error::JsonError;
 use super::grammar;
 use super::scalar::Scalar;
+use super::segment::{Filter, Literal, Segment};
 use super::text::unescape;
 
 /// The name of one value in a document. Two ways to write the same path are equal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Path(Rc<[Segment]>);
 
-/// One step of a path.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Segment {
-    /// A member of an object.
-    Key(Box<str>),
-    /// An element of an array, from 0.
-    Index(usize),
-    /// The first element of an array for which the filter holds.
-    Filter(Filter),
-}
-
-/// `?(@.type=='Ready')`: the value at the path in an element equals the literal.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Filter {
-    pub(super) path: Box<[Segment]>,
-    pub(super) literal: Literal,
-}
-
-/// What a filter compares with.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Literal {
-    /// A string, its escapes read.
-    Text(Box<str>),
-    /// As written: `80` and `80.0` differ.
-    Number(Box<str>),
-    /// `true` or `false`.
-    Bool(bool),
-    /// `null`.
-    Null,
-}
-
-/// A path that cannot be read: what is wrong, and at which byte of the path.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message} at position {position} of path {path:?}")]
-pub struct PathError {
-    /// What is wrong.
-    pub message: &'static str,
-    /// Where, in bytes from the start of the path.
-    pub position: usize,
-    /// The path as it was given.
-    pub path: String,
-}
+pub use super::segment::PathError;
 
 impl Path {
     /// Reads a path; the error names the position.

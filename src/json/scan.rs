@@ -1,7 +1,6 @@
 //! One pass over an object: the document is checked as a whole, what the cache needs is noted by its position, and
 //! only then, when nothing can fail any more, turned into values.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::cursor::{Checked, Cursor, is_whitespace, no_object};
@@ -9,12 +8,10 @@ use super::error::JsonError;
 use super::fields::{FieldSet, Node, ROOT, Role};
 use super::intern::intern;
 use super::labels::{Labels, labels};
+use super::path::Path;
 use super::proved::skip_managed;
 use super::scalar::Scalar;
-use super::text::unescape;
-
-pub use super::fields::read_fields;
-pub use super::frame::{Frame, FrameType, scan_frame};
+use super::text::string;
 
 /// What the cache knows of an object. An empty name, namespace, version or uid counts as none: it is how Go writes a
 /// value that is not set.
@@ -75,6 +72,14 @@ pub(crate) fn read_slots(document: &[u8], fields: &FieldSet) -> Vec<Scalar> {
         return vec![Scalar::Missing; fields.len()];
     }
     walk.scalars(document)
+}
+
+/// The values at `paths` in a document that was checked before, in their order.
+pub fn read_fields(document: &[u8], paths: &[Path]) -> Vec<Scalar> {
+    let mut fields = FieldSet::bare();
+    let slots: Vec<usize> = paths.iter().map(|path| fields.slot(path)).collect();
+    let values = read_slots(document, &fields);
+    slots.into_iter().map(|slot| values[slot].clone()).collect()
 }
 
 /// A value's first byte and the one behind it. Both zero: no such value.
@@ -239,14 +244,6 @@ impl<'f> Walk<'f> {
             fields: if moved { read_slots(&bytes, self.fields) } else { self.scalars(document) },
             bytes,
         }
-    }
-}
-
-/// The text of a value that is a string.
-pub(super) fn string(document: &[u8], (start, end): Span) -> Option<Cow<'_, str>> {
-    match &document[start..end] {
-        [b'"', inner @ .., _] => Some(unescape(inner)),
-        _ => None,
     }
 }
 

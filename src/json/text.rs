@@ -55,6 +55,14 @@ fn hex_unit(bytes: &[u8]) -> (u32, &[u8]) {
     (unit, behind)
 }
 
+/// The text of a value that is a string.
+pub(super) fn string(document: &[u8], (start, end): (usize, usize)) -> Option<Cow<'_, str>> {
+    match &document[start..end] {
+        [b'"', inner @ .., _] => Some(unescape(inner)),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,8 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::Labels;
-use super::text::number;
+use super::format::{Labels, number};
 
 /// Observations by their size in seconds, counted into buckets with fixed upper bounds.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ mod filter;
 pub mod label;
 mod parse;
 pub mod predicate;
+mod requirement;
 pub mod shard;
 mod validate;
 
@@ -17,4 +18,5 @@ pub use field::FieldSelector;
 pub use filter::{Filter, invalid_selector, parse_selectors};
 pub use label::LabelSelector;
 pub use predicate::{Matcher, Predicate};
+pub use requirement::{Operator, Requirement};
 pub use shard::ShardSelector;

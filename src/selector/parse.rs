@@ -9,7 +9,7 @@
 use crate::sort::sort_by;
 
 use super::error::SelectorError;
-use super::label::{Operator, Requirement};
+use super::requirement::{Operator, Requirement};
 use super::validate;
 
 const EXPECTED_OPERATOR: &str = "in, notin, =, ==, !=, gt, lt";

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use crate::json::fields::FieldSet;
 use crate::object::Object;
 use crate::selector::Filter;
-use crate::selector::label::Operator;
+use crate::selector::Operator;
 use crate::watch::roster::Roster;
 
 /// A label that may have one of several values is looked up by each of them, up to so many.

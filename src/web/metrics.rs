@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use wasm_bindgen::prelude::*;
 
 use crate::cache::cacher::Cacher;
-use crate::metrics::text::{Exposition, FAMILIES, series_name};
+use crate::metrics::{Exposition, FAMILIES, series_name};
 use crate::web::values::{Given, to_object};
 
 /// The page: resources write themselves on it, then its text is read.

@@ -4,7 +4,7 @@ use serde_json::json;
 use watchcache::cache::checker::{Outcome, PERIOD_MS};
 use watchcache::cache::list::options::ListOptions;
 use watchcache::key::Key;
-use watchcache::metrics::{Now, text};
+use watchcache::metrics::{FAMILIES, Now};
 use watchcache::runtime::Clock;
 use watchcache::source::ListRequest;
 use watchcache::status::{ErrorCode, Status};
@@ -18,7 +18,7 @@ fn counts(rig: &Rig) -> [f64; 3] {
     rig.resource.with(|cacher| {
         let mut counts = [0.0; 3];
         cacher.metrics().each(&Now::default(), &mut |family, _, labels, value| {
-            if text::FAMILIES[family].name == "apiserver_storage_consistency_checks_total" {
+            if FAMILIES[family].name == "apiserver_storage_consistency_checks_total" {
                 let place = ["success", "failure", "error"].iter().position(|status| labels.contains(&("status", *status)));
                 counts[place.expect("a known status")] = value;
             }

@@ -25,7 +25,7 @@ fn counted(rig: &Rig, family: &str, labels: &[(&str, &str)]) -> f64 {
     let metrics = rig.resource.with(|cacher| cacher.metrics().clone());
     let mut found = 0.0;
     metrics.each(&Now::default(), &mut |index, suffix, own, value| {
-        let name = format!("{}{suffix}", watchcache::metrics::text::FAMILIES[index].name);
+        let name = format!("{}{suffix}", watchcache::metrics::FAMILIES[index].name);
         if name == family && own == labels {
             found = value;
         }

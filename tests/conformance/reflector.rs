@@ -7,7 +7,7 @@ use watchcache::cache::cacher::signal;
 use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::views::ViewOptions;
 use watchcache::connection::Phase;
-use watchcache::metrics::text::{FAMILIES, series_name};
+use watchcache::metrics::{FAMILIES, series_name};
 use watchcache::source::WatchRequest;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::store::{IndexBy, IndexSpec};

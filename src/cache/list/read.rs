@@ -129,8 +129,8 @@ mod tests {
     use crate::cache::list::options::ListOptions;
     use crate::json::path::Path;
     use crate::message::Message;
+    use crate::metrics::FAMILIES;
     use crate::metrics::Now;
-    use crate::metrics::text::FAMILIES;
     use crate::source::Collection;
     use crate::store::WindowBounds;
     use crate::store::{IndexBy, IndexSpec, Indexes};
