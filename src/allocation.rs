@@ -1,4 +1,6 @@
 //! What values take in memory, allocator and all.
+//!
+//! Imports nothing of this crate.
 
 use std::rc::Rc;
 

@@ -1,4 +1,6 @@
 //! What happens to objects, in the words that all layers share: a change that the upstream tells, and a difference that a list makes.
+//!
+//! Imports: object, runtime, version.
 
 use std::rc::Rc;
 

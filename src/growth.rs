@@ -1,4 +1,6 @@
 //! By how much something has grown lately, whatever it weighs: who grows is asked only when there is no room any more.
+//!
+//! Imports nothing of this crate.
 
 /// Two weights of the past: the older one counts, so that "lately" did not begin just now. None while it is new.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,6 @@
 //! Keys: `namespace/name`, or `name` for what has no namespace. The store is ordered by them, byte by byte.
+//!
+//! Imports: status.
 
 use std::rc::Rc;
 

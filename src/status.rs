@@ -1,4 +1,6 @@
 //! Errors: the API's Status object, and the stable codes that callers branch on.
+//!
+//! Imports: json, version.
 
 use std::fmt;
 

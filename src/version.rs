@@ -3,6 +3,8 @@
 //! Objects of one resource are ordered by their `resourceVersion`, compared as decimal numbers: by length first, then
 //! by text. Nothing here stops at 2^64, so a source whose versions are longer (a hash clock, a compound counter) works
 //! as well as etcd's revisions do.
+//!
+//! Imports nothing of this crate.
 
 use std::cmp::Ordering;
 use std::fmt;

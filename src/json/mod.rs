@@ -3,6 +3,8 @@
 //! A document is accepted exactly when `serde_json` would read it as a `Value`; the property tests hold the two
 //! against each other. [`scan`] reads objects and watch frames, [`list`] reads a list page as it arrives, [`path`]
 //! names one value in a document, and [`fields`] joins the paths that a resource wants.
+//!
+//! Imports: sort.
 
 pub mod error;
 pub mod fields;

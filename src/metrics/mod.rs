@@ -10,6 +10,8 @@
 //! - `metrics.capacity_changed(from, to)`: the window grew or shrank.
 //!
 //! They are read as numbers by [`Metrics::each`], or together with those of other resources as Prometheus text by [`Exposition`].
+//!
+//! Imports: version.
 
 mod counter;
 mod exposition;

@@ -2,6 +2,8 @@
 //!
 //! All kinds parse from text, print in one canonical form that parses back to an equal selector, and evaluate without
 //! allocating. A [`Predicate`] is labels and fields together: what a list, a watch or a view asks for.
+//!
+//! Imports: json, object, sort, status.
 
 mod error;
 pub mod field;
