@@ -1,0 +1,96 @@
+#!/usr/bin/env node
+// Who may import whom. ARCHITECTURE.md has the table of layers, the lowest first; each module says the same in the last line of its
+// documentation ("Imports: …"); and the sources are held to both. No circle among files, in any language.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { CommandFailed, main } from "./lib/fail.mjs";
+import { filesUnder } from "./lib/hash.mjs";
+import { circles, rustImports, scriptImports } from "./lib/imports.mjs";
+import { root } from "./lib/project.mjs";
+
+const NOBODY = "nothing of this crate";
+/** Who stands for the crate as a whole, and helpers of tests. */
+const OUTSIDE = new Set(["lib", "testing"]);
+
+/** The module of the crate that a file belongs to: `src/json/scan.rs` belongs to `json`. @param {string} file */
+const roomOf = (file) => file.replace(/^src\//, "").replace(/(\/.*|\.rs)$/, "");
+
+/** What each module imports, by name. @param {Map<string, Set<string>>} graph */
+export function rooms(graph) {
+  const found = new Map();
+  for (const [file, imports] of graph) {
+    const room = roomOf(file);
+    if (OUTSIDE.has(room)) continue;
+    if (!found.has(room)) found.set(room, new Set());
+    for (const other of imports) if (roomOf(other) !== room && !OUTSIDE.has(roomOf(other))) found.get(room).add(roomOf(other));
+  }
+  return new Map([...found].map(([room, imports]) => [room, [...imports].sort()]));
+}
+
+/** The rows of the table in ARCHITECTURE.md: module → what it may import, the lowest layer first. @param {string} text */
+export function layers(text) {
+  const table = /^\| module \| imports \|.*\n\|[-| ]+\|.*\n((?:\|.*\n)+)/m.exec(text)?.[1] ?? "";
+  const names = (/** @type {string} */ cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name ?? "");
+  return table
+    .trim()
+    .split("\n")
+    .filter(Boolean)
+    .flatMap((row) => {
+      const [, modules = "", imports = ""] = row.split("|");
+      return names(modules).map((module) => ({ module, imports: names(imports).sort() }));
+    });
+}
+
+/** What a module says that it imports; undefined where it says nothing. @param {string} text */
+export function said(text) {
+  const line = /^\/\/! Imports:? (.+?)\.?$/m.exec(text)?.[1];
+  if (line === undefined || line === NOBODY) return line && [];
+  return line
+    .split(",")
+    .map((name) => name.trim().replaceAll("`", ""))
+    .sort();
+}
+
+/** @param {Map<string, string[]>} actual @param {ReturnType<typeof layers>} table @param {(room: string) => string[] | undefined} says */
+export function layerViolations(actual, table, says) {
+  const found = [];
+  const list = (/** @type {string[]} */ names) => names.join(", ") || NOBODY;
+  const place = new Map(table.map(({ module }, place) => [module, place]));
+  for (const [room, imports] of actual) {
+    const row = table.find(({ module }) => module === room);
+    if (!row) {
+      found.push(`ARCHITECTURE.md: the table of layers has no row for ${room}`);
+      continue;
+    }
+    if (list(row.imports) !== list(imports))
+      found.push(`ARCHITECTURE.md: ${room} imports ${list(imports)}, the table says ${list(row.imports)}`);
+    for (const other of imports) {
+      if ((place.get(other) ?? Infinity) >= (place.get(room) ?? 0))
+        found.push(`src/${room}: imports ${other}, which stands above it or beside it`);
+    }
+    const words = says(room);
+    if (words === undefined) found.push(`src/${room}: its documentation has no line "Imports: ${list(imports)}."`);
+    else if (list(words) !== list(imports)) found.push(`src/${room}: imports ${list(imports)}, its documentation says ${list(words)}`);
+  }
+  for (const { module } of table)
+    if (!actual.has(module)) found.push(`ARCHITECTURE.md: the table of layers names ${module}, which is not there`);
+  return found;
+}
+
+export function checkLayers() {
+  const read = (/** @type {string} */ file) => readFileSync(join(root, file), "utf8");
+  const rust = filesUnder(["src"], (path) => path.endsWith(".rs"));
+  const scripts = filesUnder(["src/js", "www/src", "www/server", "scripts", "tests", "benches"], (path) => /\.(ts|tsx|js|mjs)$/.test(path));
+  const graph = rustImports(rust, read);
+  const door = (/** @type {string} */ room) => (rust.includes(`src/${room}.rs`) ? `src/${room}.rs` : `src/${room}/mod.rs`);
+  const found = [
+    ...layerViolations(rooms(graph), layers(read("ARCHITECTURE.md")), (room) => said(read(door(room)))),
+    ...[...circles(graph), ...circles(scriptImports(scripts, read))].map((circle) => `a circle of imports: ${circle.join(", ")}`),
+  ];
+  for (const line of found) console.log(line);
+  console.log(`${rust.length + scripts.length} files looked at for who imports whom, ${found.length} violations`);
+  if (found.length > 0) throw new CommandFailed("the layers are broken, see above.");
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) await main(checkLayers);
