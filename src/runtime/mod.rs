@@ -2,8 +2,11 @@
 //! layer for the browser.
 
 pub mod slice;
+pub mod task;
 pub mod together;
 pub mod virtual_time;
+
+pub use self::task::{Task, TaskSlot};
 
 use std::rc::Rc;
 
