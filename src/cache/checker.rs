@@ -3,7 +3,6 @@
 //! As the apiserver's consistency checker: a digest over namespace, name and version of every object. Where it differs, past states are in
 //! doubt and no longer served from here until a check succeeds. So they are where an object of one version has another content there.
 
-use std::collections::HashSet;
 use std::rc::{Rc, Weak};
 
 use futures::channel::oneshot;
@@ -16,8 +15,7 @@ use crate::metrics::CheckResult;
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::sort::sort_by;
-use crate::source::ListRequest;
-use crate::source::page::head_version;
+use crate::source::{ListRequest, Pager};
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 
@@ -159,29 +157,22 @@ impl Resource {
 
     async fn items_at(&self, version: &Version, each: &mut dyn FnMut(&Object)) -> Result<(Version, Vec<Item>), Error> {
         let limit = Some(self.config.reflector.page_size).filter(|size| *size > 0);
-        let mut request = ListRequest {
+        let mut pager = Pager::new(ListRequest {
             resource_version: Some(version.to_string()),
             resource_version_match: Some("Exact".into()),
             limit,
             ..ListRequest::default()
-        };
-        let (mut items, mut first, mut tokens) = (Vec::new(), None, HashSet::new());
-        loop {
+        });
+        let mut items = Vec::new();
+        while let Some(request) = pager.request() {
             let each = &mut |object: Rc<Object>| {
                 each(&object);
                 items.push(item(&object));
             };
             let head = self.page(request, each).await?;
-            if first.is_none() {
-                first = Some(head_version(&head)?);
-            }
-            let Some(token) = head.continue_token else { return Ok((first.unwrap_or_default(), items)) };
-            if !tokens.insert(token.clone()) {
-                return Err(Error::protocol("the list goes in circles: a page continues with the token of an earlier one"));
-            }
-            // The token stands for the version.
-            request = ListRequest { limit, continue_token: Some(token), ..ListRequest::default() };
+            pager.follow(&head)?;
         }
+        Ok((pager.version().cloned().unwrap_or_default(), items))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::cache::freshness::FRESH_LIMIT_MS;
 use crate::cache::resource::Resource;
 use crate::key::{prepare, split};
 use crate::object::Object;
-use crate::source::{ListRequest, Narrow};
+use crate::source::{ListRequest, Narrow, Pager};
 use crate::status::{Error, Status};
 use crate::version::Version;
 
@@ -40,20 +40,17 @@ impl Resource {
         // A list of one name: any API that can be listed can do it, and it is as consistent as a get.
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let narrow = Narrow { namespace: some(namespace), name: some(name), ..Narrow::default() };
-        let mut request = ListRequest { resource_version: text.map(Into::into), narrow: Some(narrow), ..ListRequest::default() };
-        let mut found = None;
-        loop {
+        let request = ListRequest { resource_version: text.map(Into::into), narrow: Some(narrow), ..ListRequest::default() };
+        let (mut pager, mut found) = (Pager::new(request), None);
+        // A source that leaves the list whole may page it.
+        while let Some(request) = pager.request().filter(|_| found.is_none()) {
             let each = &mut |object: Rc<Object>| {
                 if **object.key() == *key {
                     found = Some(object);
                 }
             };
-            // A source that leaves the list whole may page it.
-            let head = self.page(request.clone(), each).await?;
-            match head.continue_token.filter(|token| found.is_none() && request.continue_token.as_ref() != Some(token)) {
-                Some(token) => request = ListRequest { resource_version: None, continue_token: Some(token), ..request },
-                None => break,
-            }
+            let head = self.page(request, each).await?;
+            pager.follow(&head)?;
         }
         Ok(found.map(|object| self.with_identity(vec![object])).and_then(|mut held| held.pop()))
     }

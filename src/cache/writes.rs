@@ -18,7 +18,7 @@ use crate::key::{key as checked_key, split};
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::source::page;
-use crate::source::{DeleteOptions, ListRequest, Narrow, ObjectName, WriteRequest};
+use crate::source::{DeleteOptions, ListRequest, Narrow, ObjectName, Pager, WriteRequest};
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
@@ -185,10 +185,10 @@ impl Resource {
         let limit = Some(self.config.reflector.page_size).filter(|size| *size > 0);
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let narrow = Narrow { namespace: some(&name.namespace), name: some(&name.name), ..Narrow::default() };
-        let mut request = ListRequest { limit, narrow: Some(narrow), ..ListRequest::default() };
+        let mut pager = Pager::new(ListRequest { limit, narrow: Some(narrow), ..ListRequest::default() });
         let (fields, mut found) = (RefCell::new(whole()), None);
-        loop {
-            let body = self.source.list(request.clone()).await?;
+        while let Some(request) = pager.request() {
+            let body = self.source.list(request).await?;
             let head = page::read(body, &fields, &*self.runtime, &mut |item| {
                 let namespace = item.namespace.as_deref().unwrap_or("");
                 if item.name.as_deref() == Some(&name.name) && (name.namespace.is_empty() || namespace == name.namespace) {
@@ -199,11 +199,9 @@ impl Resource {
             if let Some(found) = found {
                 return found;
             }
-            match head.continue_token {
-                Some(token) if request.continue_token.as_ref() != Some(&token) => request.continue_token = Some(token),
-                _ => return Err(Status::not_found(&self.config.name, &name.name).into()),
-            }
+            pager.follow(&head)?;
         }
+        Err(Status::not_found(&self.config.name, &name.name).into())
     }
 
     async fn write(&self, request: WriteRequest) -> Result<Vec<u8>, Error> {

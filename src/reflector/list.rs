@@ -1,6 +1,5 @@
 //! The list: page after page, each read while it arrives.
 
-use std::collections::HashSet;
 use std::mem;
 use std::rc::Rc;
 
@@ -15,8 +14,8 @@ use crate::json::{Identity, ListHead, ListScanner};
 use crate::key::is_name;
 use crate::message::{Message, Quarantined};
 use crate::object::Object;
-use crate::source::page::{self, PIECE, check, head_version, unreadable};
-use crate::source::{ListRequest, buffers};
+use crate::source::page::{self, PIECE, check, unreadable};
+use crate::source::{ListRequest, Pager, buffers};
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 
@@ -74,41 +73,27 @@ impl Reflector {
         self.send(Message::Connection(Connection::Listing { again: self.listed })).await?;
         self.kinds.begin();
         let mut progress = Progress::default();
-        let mut limit = (self.config.page_size > 0).then_some(self.config.page_size);
-        let mut version: Option<Version> = None;
-        let mut token: Option<String> = None;
-        let mut tokens: HashSet<String> = HashSet::new();
-        let mut whole = false;
+        let limit = (self.config.page_size > 0).then_some(self.config.page_size);
+        let mut pager = Pager::new(ListRequest { limit, ..ListRequest::default() });
         let mut retries = 0;
-        loop {
-            let request = ListRequest { limit, continue_token: token.clone(), ..ListRequest::default() };
+        while let Some(request) = pager.request() {
             match self.page(request, &mut progress).await {
                 Ok(head) => {
-                    let first = version.is_none();
-                    let version = match &version {
-                        Some(version) => version.clone(), // the first page's holds for all
-                        None => version.insert(head_version(&head)?).clone(),
-                    };
-                    let Some(next) = head.continue_token else {
-                        let Progress { objects, quarantined, .. } = progress;
-                        return Ok(List { objects, version, quarantined, ahead: Order::default() });
-                    };
-                    if !tokens.insert(next.clone()) {
-                        return Err(Error::protocol("the list goes in circles: a page continues with the token of an earlier one").into());
+                    let first = pager.version().is_none();
+                    pager.follow(&head)?;
+                    if first
+                        && pager.is_under_way()
+                        && let Some(version) = pager.version()
+                    {
+                        self.look_ahead(version);
                     }
-                    if first {
-                        self.look_ahead(&version);
-                    }
-                    token = Some(next);
                     retries = 0;
                 }
-                Err(Halt::Failed(error)) if token.is_some() && expired(&error) && !whole => {
-                    // The snapshot behind the token is gone. Without pages the list comes from one moment in any case.
-                    (whole, limit, token, version) = (true, None, None, None);
+                Err(Halt::Failed(error)) if expired(&error) && pager.begin_unpaged() => {
                     self.kinds.begin();
                     progress = Progress::default();
                 }
-                Err(Halt::Failed(error)) if token.is_some() && passing(&error) && retries < PAGE_RETRIES => {
+                Err(Halt::Failed(error)) if pager.is_under_way() && passing(&error) && retries < PAGE_RETRIES => {
                     retries += 1;
                     progress.objects.truncate(progress.page_start);
                     progress.told = progress.page_start;
@@ -119,6 +104,9 @@ impl Reflector {
                 Err(halt) => return Err(halt),
             }
         }
+        let Progress { objects, quarantined, .. } = progress;
+        let version = pager.version().cloned().unwrap_or_default();
+        Ok(List { objects, version, quarantined, ahead: Order::default() })
     }
 
     async fn page(&mut self, request: ListRequest, progress: &mut Progress) -> Result<ListHead, Halt> {

@@ -3,6 +3,7 @@
 pub mod buffers;
 pub mod kubernetes;
 pub mod page;
+pub mod pager;
 pub mod write;
 
 use futures::future::LocalBoxFuture;
@@ -11,6 +12,7 @@ use futures::stream::LocalBoxStream;
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 
+pub use pager::Pager;
 pub use write::{DeleteOptions, ObjectName, Preconditions, WriteRequest};
 
 /// What a list asks for; unset fields are left out of the request.

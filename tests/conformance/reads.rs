@@ -1,6 +1,7 @@
 //! Lists and gets, and how long they wait for a version.
 
 use watchcache::cache::list::options::ListOptions;
+use watchcache::cache::writes::Failure;
 use watchcache::runtime::{Clock, Spawn, Timer};
 use watchcache::status::ErrorCode;
 
@@ -138,4 +139,26 @@ fn pg_a_list_of_the_upstream_that_goes_in_circles_is_an_error() {
     assert_eq!(error.code, ErrorCode::Protocol);
     assert!(error.message.contains("goes in circles"), "{error}");
     assert_eq!(rig.list(list("", None)), Ok((vec!["a/x@101".into()], 102)));
+}
+
+#[test]
+fn pg_a_get_and_an_update_refuse_a_list_that_comes_back_to_an_earlier_token() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+    });
+    rig.upstream.writes.only_lists.set(true);
+    let circle = || {
+        let page = |token| format!(r#"{{"metadata":{{"resourceVersion":"102","continue":"{token}"}},"items":[]}}"#);
+        ["A", "B", "A"].map(|token| ListFault::Body(page(token).into_bytes()))
+    };
+    rig.upstream.list_faults.borrow_mut().extend(circle());
+    let error = rig.get("a/none", None).unwrap_err();
+    assert_eq!(error.code, ErrorCode::Protocol, "{error}");
+    assert!(error.message.contains("goes in circles"), "{error}");
+    rig.upstream.list_faults.borrow_mut().extend(circle());
+    let change = |_: &_| Ok::<_, String>(None);
+    match rig.wait(rig.resource.clone().update("a/none".into(), change)) {
+        Err(Failure::Refused(error)) => assert!(error.message.contains("goes in circles"), "{error}"),
+        other => panic!("{other:?}"),
+    }
 }

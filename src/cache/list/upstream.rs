@@ -1,6 +1,5 @@
 //! Lists that the upstream answers: the request as it was given, and the answer as it came.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::cache::list::options::Want;
@@ -12,7 +11,7 @@ use crate::object::Object;
 use crate::selector::FieldSelector;
 use crate::sort::sort_by;
 use crate::source::page::{self, head_version};
-use crate::source::{ListRequest, Narrow};
+use crate::source::{ListRequest, Narrow, Pager};
 use crate::status::Error;
 
 impl Resource {
@@ -84,32 +83,22 @@ impl Resource {
 
     /// All pages of a list, as the upstream is asked for them by a reflector.
     async fn pages(&self, whole: ListRequest, objects: &mut Vec<Rc<Object>>) -> Result<ListHead, Error> {
-        let mut request = ListRequest { limit: Some(self.config.reflector.page_size), ..whole.clone() };
+        let mut pager = Pager::new(ListRequest { limit: Some(self.config.reflector.page_size), ..whole });
         let mut first: Option<ListHead> = None;
-        let mut tokens = HashSet::new();
-        loop {
-            let page = self.page(request.clone(), &mut |object| objects.push(object)).await;
-            let mut head = match page {
-                Ok(head) => head,
-                // The pages took longer than the server keeps their version: all of it in one, then.
-                Err(error) if first.is_some() && error.status.as_ref().is_some_and(|status| status.is_expired()) => {
+        while let Some(request) = pager.request() {
+            match self.page(request, &mut |object| objects.push(object)).await {
+                Ok(head) => {
+                    pager.follow(&head)?;
+                    first.get_or_insert(head);
+                }
+                Err(error) if error.status.as_ref().is_some_and(|status| status.is_expired()) && pager.begin_unpaged() => {
                     objects.clear();
-                    return self.page(whole, &mut |object| objects.push(object)).await;
+                    first = None;
                 }
                 Err(error) => return Err(error),
-            };
-            let token = head.continue_token.take();
-            let first = first.get_or_insert(head);
-            let Some(token) = token else {
-                return Ok(ListHead { remaining: None, ..first.clone() });
-            };
-            if !tokens.insert(token.clone()) {
-                return Err(Error::protocol("the list goes in circles: a page continues with the token of an earlier one"));
             }
-            // The token stands for the version.
-            (request.resource_version, request.resource_version_match) = (None, None);
-            request.continue_token = Some(token);
         }
+        Ok(ListHead { continue_token: None, remaining: None, ..first.unwrap_or_default() })
     }
 
     /// One page.
