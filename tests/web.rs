@@ -7,13 +7,14 @@ use js_sys::{Array, Float64Array, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+use watchcache::watch::event::EventKind;
 use web_support::{World, code, error_code, frame, json, kubernetes_resource, list, pod, refusal, rejected, status, until};
 
 wasm_bindgen_test_configure!(run_in_browser);
 
-const ADDED: u32 = 0;
-const MODIFIED: u32 = 1;
-const DELETED: u32 = 2;
+const ADDED: u32 = EventKind::Added as u32;
+const MODIFIED: u32 = EventKind::Modified as u32;
+const DELETED: u32 = EventKind::Deleted as u32;
 
 fn pairs(expected: &[(u32, &str)]) -> Vec<(u32, String)> {
     expected.iter().map(|(kind, key)| (*kind, (*key).to_string())).collect()

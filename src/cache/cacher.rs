@@ -44,7 +44,7 @@ pub mod signal {
     pub const SYNCED: u32 = 2;
     /// A later list replaced the state.
     pub const RELIST: u32 = 4;
-    /// A watcher was ended because it did not keep up.
+    /// A watcher or a handler did not keep up.
     pub const OVERFLOW: u32 = 8;
     /// An error was recorded in the status.
     pub const ERROR: u32 = 16;

@@ -11,7 +11,7 @@ export type Handler = (event: StoredEvent<any>) => unknown;
 export interface Recipient {
   /** The handler returned a promise: it wants the next event only when that has settled. */
   answered(promise: PromiseLike<unknown>, event: StoredEvent<any>): void;
-  /** The core ended the watch; see `Hooks.flush` for the reasons. Nothing follows. */
+  /** The core ended the watch; see `END_REASONS`. Nothing follows. */
   finished(reason: number): void;
 }
 
@@ -297,9 +297,3 @@ function spread(watchers: ArrayLike<number>, events: number): Uint32Array {
   }
   return pairs;
 }
-
-/** What the core's numbers for an end mean. */
-export const END_REASONS = ["stopped", "error", "relist", "overflow", "timeout", "closed"] as const;
-
-/** The bits of `signals`. */
-export const Signal = { status: 1, synced: 2, relist: 4, overflow: 8, error: 16 } as const;

@@ -4,10 +4,7 @@ import type { Lease } from "./objects.js";
 import { text } from "./options.js";
 import type { RawResource } from "./raw.js";
 import type { Path, WatchEvent as Shape, WatchEventBase } from "./types.js";
-
-const TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "BOOKMARK", "BOOKMARK"] as const;
-const INITIAL_EVENTS_END = 5;
-const RESYNC = 6;
+import { EVENT_INITIAL_EVENTS_END, EVENT_RESYNC, EVENT_TYPES } from "./wire.js";
 
 /** Version and key of an object. They cross together, because a short text costs the crossing more than the letters in it. */
 export function named(raw: RawResource, id: number): [version: string, key: string] {
@@ -35,7 +32,7 @@ class WatchEvent<T> implements WatchEventBase {
     this.#slot = lease.add(id);
     this.#id = id;
     this.#kind = kind;
-    this.#type = TYPES[kind]!;
+    this.#type = EVENT_TYPES[kind]!;
   }
 
   get type(): Shape<T>["type"] {
@@ -70,11 +67,11 @@ class WatchEvent<T> implements WatchEventBase {
   }
 
   get initialEventsEnd(): true | undefined {
-    return this.#kind === INITIAL_EVENTS_END ? true : undefined;
+    return this.#kind === EVENT_INITIAL_EVENTS_END ? true : undefined;
   }
 
   get resync(): true | undefined {
-    return this.#kind === RESYNC ? true : undefined;
+    return this.#kind === EVENT_RESYNC ? true : undefined;
   }
 
   /** For `JSON.stringify`, which does not see getters of a prototype. */

@@ -1,5 +1,6 @@
 import { atOnce } from "./callbacks.js";
-import { type Notice, NoticeKind } from "./notice.js";
+import type { Notice } from "./notice.js";
+import { NOTICE_ADDED, NOTICE_DELETED, NOTICE_DELETED_UNSEEN, NOTICE_INITIALLY_ADDED, NOTICE_OVERFLOWED, NOTICE_RESYNCED } from "./wire.js";
 
 /**
  * What a handler hears where a function of the user decides it: a filter, or a transform that makes the objects. Either may throw at a version.
@@ -17,11 +18,11 @@ export class Judge<T> {
   /** The notice as the handler hears it; undefined for one that does not concern it. Throws what the user's function throws. */
   judge(notice: Notice<T>): Notice<T> | undefined {
     const { kind } = notice;
-    if (kind === NoticeKind.overflowed) return notice;
-    const isAddition = kind === NoticeKind.added || kind === NoticeKind.initiallyAdded;
+    if (kind === NOTICE_OVERFLOWED) return notice;
+    const isAddition = kind === NOTICE_ADDED || kind === NOTICE_INITIALLY_ADDED;
     const missed = this.#missed.size > 0 && !isAddition && this.#missed.has(notice.key);
     const told = () => (missed ? this.#missed.get(notice.key) : this.#told(notice));
-    if (kind === NoticeKind.deleted || kind === NoticeKind.deletedUnseen) {
+    if (kind === NOTICE_DELETED || kind === NOTICE_DELETED_UNSEEN) {
       const known = told();
       if (missed) this.#missed.delete(notice.key);
       // Whatever its last state: who was told of the object is told of its end.
@@ -33,10 +34,10 @@ export class Judge<T> {
       passes = this.#passes(object);
     } catch (error) {
       // What is only told once more has been told before.
-      if (!missed && kind !== NoticeKind.resynced) this.#missed.set(notice.key, isAddition ? undefined : this.#told(notice));
+      if (!missed && kind !== NOTICE_RESYNCED) this.#missed.set(notice.key, isAddition ? undefined : this.#told(notice));
       throw error;
     }
-    if (isAddition || (kind === NoticeKind.resynced && !missed)) return passes ? notice : undefined;
+    if (isAddition || (kind === NOTICE_RESYNCED && !missed)) return passes ? notice : undefined;
     const before = told();
     if (missed) this.#missed.delete(notice.key);
     if (before === undefined) return passes ? notice.asAddition() : undefined;

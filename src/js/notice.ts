@@ -6,11 +6,15 @@ import { text } from "./options.js";
 import type { RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
 import type { Deleted, InformerEvent as Shape, Mutable, NoticeBase, Path } from "./types.js";
-
-/** What the core's numbers mean. */
-export const NoticeKind = { added: 0, initiallyAdded: 1, updated: 2, resynced: 3, deleted: 4, deletedUnseen: 5, overflowed: 6 } as const;
-
-const TYPES = ["add", "add", "update", "update", "delete", "delete", "overflow"] as const;
+import {
+  NOTICE_ADDED,
+  NOTICE_DELETED,
+  NOTICE_DELETED_UNSEEN,
+  NOTICE_INITIALLY_ADDED,
+  NOTICE_RESYNCED,
+  NOTICE_TYPES,
+  NOTICE_UPDATED,
+} from "./wire.js";
 
 /** One notice, shared by all handlers that see objects in the same way. */
 class InformerEvent<T> implements NoticeBase {
@@ -37,7 +41,7 @@ class InformerEvent<T> implements NoticeBase {
 
   constructor(lease: Lease, kind: number, id: number, old: number, reader: Reader = lease.table, owner?: InformerEvent<any>) {
     this.kind = kind;
-    this.#type = TYPES[kind]!;
+    this.#type = NOTICE_TYPES[kind]!;
     this.#lease = lease;
     this.#reader = reader;
     this.#id = id;
@@ -60,17 +64,17 @@ class InformerEvent<T> implements NoticeBase {
 
   /** The object came to pass a filter. */
   asAddition(): InformerEvent<T> {
-    return new InformerEvent(this.#lease, NoticeKind.added, this.#id, 0, this.#reader, this.#owner);
+    return new InformerEvent(this.#lease, NOTICE_ADDED, this.#id, 0, this.#reader, this.#owner);
   }
 
   /** The object ceased to pass a filter: its last state that did. */
   asDeletion(): InformerEvent<T> {
-    return new InformerEvent(this.#lease, NoticeKind.deleted, this.#old, this.#old, this.#reader, this.#owner);
+    return new InformerEvent(this.#lease, NOTICE_DELETED, this.#old, this.#old, this.#reader, this.#owner);
   }
 
   /** What lies between was not told: the old object is that of an earlier notice. */
   asUpdateSince(before: InformerEvent<T>): InformerEvent<T> {
-    const update = new InformerEvent<T>(this.#lease, NoticeKind.updated, this.#id, this.#old, this.#reader, this.#owner);
+    const update = new InformerEvent<T>(this.#lease, NOTICE_UPDATED, this.#id, this.#old, this.#reader, this.#owner);
     update.#before = before;
     return update;
   }
@@ -117,15 +121,15 @@ class InformerEvent<T> implements NoticeBase {
   }
 
   get isInInitialList(): boolean {
-    return this.kind === NoticeKind.initiallyAdded;
+    return this.kind === NOTICE_INITIALLY_ADDED;
   }
 
   get resync(): boolean {
-    return this.kind === NoticeKind.resynced;
+    return this.kind === NOTICE_RESYNCED;
   }
 
   get finalStateUnknown(): boolean {
-    return this.kind === NoticeKind.deletedUnseen;
+    return this.kind === NOTICE_DELETED_UNSEEN;
   }
 
   /** For `JSON.stringify`, which does not see getters of a prototype. */

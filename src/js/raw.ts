@@ -10,11 +10,11 @@ export interface Hooks {
   /**
    * One boundary crossing for everything that happened since the last. `events` and `pairs` are scratch: they hold only until this
    * returns. Flushes never nest: what the subscribers cause is told in another flush, after this one.
-   * @param events  flat [kind, objectId]*: kind 0 ADDED, 1 MODIFIED, 2 DELETED, 3 BOOKMARK, 4 ERROR, 5 BOOKMARK that ends the initial events. Each objectId is pinned once.
+   * @param events  flat [kind, objectId]*, with the kinds `EVENT_…`. Each objectId is pinned once.
    * @param pairs   flat [watcherId, index into events]*, in delivery order; with an audience its watcherIds, or nothing when they are those of the last one
-   * @param ended   flat [watcherId, reason]*: reason 0 stopped, 1 error, 2 relist, 3 overflow, 4 timeout, 5 closed; delivered after the pairs
+   * @param ended   flat [watcherId, reason]*, with places in `END_REASONS`; delivered after the pairs
    * @param views   ids of views whose rows, total or counts changed
-   * @param signals bits: 1 status changed, 2 synced for the first time, 4 relist happened, 8 a watcher overflowed, 16 an error was recorded
+   * @param signals bits `SIGNAL_…`
    * @param audience not 0: the number of watchers to whom, in their order, each of the events goes
    */
   flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, audience: number): void;
@@ -25,8 +25,7 @@ export interface Hooks {
   event(kind: number, id: number, watcher: number, audience: number): void;
   /**
    * What handlers of informers are told, before the rest of the flush. `table` and `pairs` are scratch, as in `flush`.
-   * @param table   flat [kind, id, id of the old object]*, 0 where there is none: kind 0 added, 1 in the initial state, 2 updated, 3 resynced,
-   *   4 deleted, 5 deleted unseen, 6 the queue overflowed. Each id is pinned once.
+   * @param table   flat [kind, id, id of the old object]*, with the kinds `NOTICE_…`, and 0 where there is no object. Each id is pinned once.
    * @param pairs   flat [handler, index into the table]*, in delivery order
    * @param handlers   those that have handled the state they began with
    * @param informers   those whose first state is there
@@ -194,8 +193,8 @@ export interface RawResource {
 
   /** Registers a watcher; events come by flush once it is wanted. Refusals arrive as an ended watcher whose `refusal` tells why. */
   watch(options: RawWatchOptions): number;
-  /** mode 0: nothing is delivered, events queue in Rust; 1: one batch, then 0 again; 2: everything at once, always. */
-  demand(watcher: number, mode: 0 | 1 | 2): void;
+  /** `DEMAND_…`: what is not taken waits in the core. */
+  demand(watcher: number, mode: number): void;
   stop(watcher: number): void;
   /** Why a watch was refused, or cut short for want of memory (RawError), or undefined; and the last version delivered to it. Kept until `forget`. */
   refusal(watcher: number): RawError | undefined;

@@ -2,7 +2,7 @@ import { bindable, bindMethods } from "./bound.js";
 import { isPromise } from "./callbacks.js";
 import { closedError, WatchCacheError } from "./errors.js";
 import { Judge } from "./judge.js";
-import { DeletedObject, type Notice, NoticeKind } from "./notice.js";
+import { DeletedObject, type Notice } from "./notice.js";
 import type { Notifier } from "./notifier.js";
 import type { ObjectTable } from "./objects.js";
 import type { RawHandlerOptions, RawResource } from "./raw.js";
@@ -18,6 +18,7 @@ import type {
   Mutable,
   UpdateEvent,
 } from "./types.js";
+import { NOTICE_ADDED, NOTICE_INITIALLY_ADDED, NOTICE_OVERFLOWED, NOTICE_RESYNCED, NOTICE_UPDATED } from "./wire.js";
 
 /** What a registration needs of its informer. */
 export interface RegistrationHost {
@@ -183,13 +184,13 @@ class HandlerRegistration<T> implements Shape {
     const handler = this.#handler;
     if (typeof handler === "function") return handler(seen as InformerEvent<T, Mutable>);
     switch (seen.kind) {
-      case NoticeKind.added:
-      case NoticeKind.initiallyAdded:
+      case NOTICE_ADDED:
+      case NOTICE_INITIALLY_ADDED:
         return handler.onAdd?.(seen.object, seen.isInInitialList, seen as AddEvent<T, Mutable>);
-      case NoticeKind.updated:
-      case NoticeKind.resynced:
+      case NOTICE_UPDATED:
+      case NOTICE_RESYNCED:
         return handler.onUpdate?.(seen.oldObject as T, seen.object, seen as UpdateEvent<T, Mutable>);
-      case NoticeKind.overflowed:
+      case NOTICE_OVERFLOWED:
         if (handler.onOverflow !== undefined) return handler.onOverflow();
         throw new WatchCacheError("overflow", "a handler is too slow: changes that wait for it merge now", { resource: this.#host.name });
       default:

@@ -1,5 +1,5 @@
 import { bindMethods } from "./bound.js";
-import { Delivery, Signal } from "./delivery.js";
+import { Delivery } from "./delivery.js";
 import { abortError, closedError, pausedError, toError, WatchCacheError } from "./errors.js";
 import { InformerImpl } from "./informer.js";
 import type { Loading } from "./loader.js";
@@ -37,6 +37,7 @@ import { Wanting } from "./wanting.js";
 import { WatcherHandle } from "./watch-handle.js";
 import { WatcherImpl } from "./watcher.js";
 import { changer, discard, discardAll, givenBy, toDocument } from "./write.js";
+import { SIGNAL_ERROR, SIGNAL_OVERFLOW, SIGNAL_RELIST, SIGNAL_SYNCED } from "./wire.js";
 
 interface Session {
   readonly raw: RawResource;
@@ -324,11 +325,11 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   }
 
   signalled(signals: number): void {
-    const names = Object.entries({ sync: Signal.synced, relist: Signal.relist, overflow: Signal.overflow, error: Signal.error });
+    const names = Object.entries({ sync: SIGNAL_SYNCED, relist: SIGNAL_RELIST, overflow: SIGNAL_OVERFLOW, error: SIGNAL_ERROR });
     const { phase, error } = this.told();
     // Closed by the core alone: it made room for others. The next use opens it anew.
     if (phase === "closed" && !this.#closed) this.#drop();
-    if ((signals & Signal.synced) !== 0) this.#views.statusChanged();
+    if ((signals & SIGNAL_SYNCED) !== 0) this.#views.statusChanged();
     this.#teller.heard();
     for (const [name, bit] of names) if ((signals & bit) !== 0) this.dispatch(name as keyof ResourceEventMap, error);
   }

@@ -1,10 +1,11 @@
 import { isPromise } from "./callbacks.js";
-import { type Delivery, END_REASONS, type Handler, type Recipient } from "./delivery.js";
+import type { Delivery, Handler, Recipient } from "./delivery.js";
 import { toError, WatchCacheError } from "./errors.js";
 import type { StoredEvent } from "./event.js";
 import { invalid } from "./options.js";
 import type { RawResource, RawWatchOptions } from "./raw.js";
 import type { AbortSignalLike, Mutable, WatchEnd, WatchEvent, WatchOptions } from "./types.js";
+import { DEMAND_ALL, DEMAND_BATCH, DEMAND_NONE, END_REASONS } from "./wire.js";
 
 /** What a watcher needs of its resource. */
 export interface WatcherHost {
@@ -25,11 +26,6 @@ interface Waiter {
   take(): void;
   over(failure: WatchCacheError | undefined): void;
 }
-
-/** The modes of `RawResource.demand`. */
-const NOTHING = 0;
-const ONE_BATCH = 1;
-const EVERYTHING = 2;
 
 /**
  * One watch. Pulled (`next`, `batches`), it asks the core for a batch when its queue is empty, so what is not read waits in the core,
@@ -146,7 +142,7 @@ export class WatcherImpl<T> implements Recipient {
     this.#at = { raw, delivery, id };
     delivery.attach(id, this.#enqueue, this);
     if (this.#handler !== undefined) this.#push();
-    else if (this.#waiters.length > 0) this.#demand(ONE_BATCH);
+    else if (this.#waiters.length > 0) this.#demand(DEMAND_BATCH);
   }
 
   /** Ends with an error: the iteration rejects. */
@@ -173,7 +169,7 @@ export class WatcherImpl<T> implements Recipient {
     this.#queued = true;
     this.#saw(event);
     this.#at!.delivery.redirect(this.#at!.id, this.#enqueue);
-    this.#demand(NOTHING);
+    this.#demand(DEMAND_NONE);
     void this.#pace(promise);
   }
 
@@ -211,7 +207,7 @@ export class WatcherImpl<T> implements Recipient {
       this.#serving = false;
       while (this.#waiters.length > 0 && !this.#empty) this.#waiters.shift()!.take();
       if (this.#over) while (this.#waiters.length > 0) this.#waiters.shift()!.over(this.#takeFailure());
-      if (this.#waiters.length > 0) this.#demand(ONE_BATCH);
+      if (this.#waiters.length > 0) this.#demand(DEMAND_BATCH);
       this.#stopUnread();
     });
   }
@@ -234,7 +230,7 @@ export class WatcherImpl<T> implements Recipient {
         take: () => resolve({ value: take(), done: false }),
         over: (failure) => (failure === undefined ? resolve({ value: undefined, done: true }) : reject(failure)),
       });
-      this.#demand(ONE_BATCH);
+      this.#demand(DEMAND_BATCH);
     });
   }
 
@@ -261,10 +257,10 @@ export class WatcherImpl<T> implements Recipient {
     return events;
   }
 
-  #demand(mode: typeof NOTHING | typeof ONE_BATCH | typeof EVERYTHING): void {
+  #demand(mode: typeof DEMAND_NONE | typeof DEMAND_BATCH | typeof DEMAND_ALL): void {
     if (this.#at === undefined || this.#over) return;
-    if (mode === ONE_BATCH && this.#asked) return;
-    this.#asked = mode === ONE_BATCH;
+    if (mode === DEMAND_BATCH && this.#asked) return;
+    this.#asked = mode === DEMAND_BATCH;
     try {
       this.#at.raw.demand(this.#at.id, mode);
     } catch (error) {
@@ -277,7 +273,7 @@ export class WatcherImpl<T> implements Recipient {
   #push(): void {
     this.#queued = false;
     this.#at!.delivery.redirect(this.#at!.id, this.#handler!);
-    this.#demand(EVERYTHING);
+    this.#demand(DEMAND_ALL);
   }
 
   /** Calls the handler with one queued event after another, each after the last has been dealt with. */

@@ -24,6 +24,18 @@ pub enum Demand {
     All,
 }
 
+impl Demand {
+    /// The demand of a number that crossed to here.
+    pub fn numbered(mode: u8) -> Option<Self> {
+        Some(match mode {
+            0 => Self::None,
+            1 => Self::Batch(0),
+            2 => Self::All,
+            _ => return None,
+        })
+    }
+}
+
 /// Whether the bookmark that ends the initial events was delivered. Until then no bookmark before its version is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BookmarkState {

@@ -409,15 +409,10 @@ impl RawResource {
         Ok(self.0.resource.watch(options, wait))
     }
 
-    /// What the subscriber takes from now on: 0 nothing, 1 one batch, 2 everything.
+    /// What the subscriber takes from now on, by its number.
     pub fn demand(&self, watcher: u32, mode: u8) -> Result<(), JsValue> {
         check()?;
-        let demand = match mode {
-            0 => Demand::None,
-            1 => Demand::Batch(0),
-            _ => Demand::All,
-        };
-        self.0.resource.demand(watcher, demand);
+        self.0.resource.demand(watcher, Demand::numbered(mode).unwrap_or(Demand::None));
         Ok(())
     }
 

@@ -2,10 +2,8 @@
 // The facade's tests use it for what the real core cannot be made to do on demand: panics, ids whose bytes are gone, ends of every kind,
 // and exact control of which events share a flush. It is strict where the core is: reading an id that is not pinned throws.
 
+import * as wire from "../../../dist/wire.js";
 import { compare, ModelViews } from "./model-views.mjs";
-
-const KINDS = { ADDED: 0, MODIFIED: 1, DELETED: 2, BOOKMARK: 3, ERROR: 4, END: 5 };
-const REASONS = ["stopped", "error", "relist", "overflow", "timeout", "closed"];
 
 /** A boundary error, as the core throws it. */
 export function rawError(code, message, more = {}) {
@@ -173,14 +171,14 @@ class ModelResource {
     for (const object of objects) this.#insert(object);
     this.#synced = true;
     this.set({ phase: "live", resourceVersion: version, stale: false });
-    this.#signals |= 2;
+    this.#signals |= wire.SIGNAL_SYNCED;
     for (const { resolve } of this.#waiting.splice(0)) resolve();
     for (const watcher of this.#watchers.values()) if (watcher.initial) this.#start(watcher);
     this.#viewsChange();
   }
 
   put(object) {
-    const kind = this.#store.has(keyOf(object)) ? KINDS.MODIFIED : KINDS.ADDED;
+    const kind = this.#store.has(keyOf(object)) ? wire.EVENT_MODIFIED : wire.EVENT_ADDED;
     this.#dispatch(kind, this.#insert(object), object);
   }
 
@@ -189,16 +187,16 @@ class ModelResource {
     this.#unpin(this.#store.get(key));
     this.#store.delete(key);
     const gone = { ...object, metadata: { ...object.metadata, resourceVersion: version } };
-    this.#dispatch(KINDS.DELETED, this.#entry(gone), gone);
+    this.#dispatch(wire.EVENT_DELETED, this.#entry(gone), gone);
   }
 
   bookmark(version, end = false) {
     const object = { kind: "Pod", metadata: { resourceVersion: version } };
-    this.#dispatch(end ? KINDS.END : KINDS.BOOKMARK, this.#entry(object), undefined);
+    this.#dispatch(end ? wire.EVENT_INITIAL_EVENTS_END : wire.EVENT_BOOKMARK, this.#entry(object), undefined);
   }
 
   error(status) {
-    this.#dispatch(KINDS.ERROR, this.#entry(status), undefined);
+    this.#dispatch(wire.EVENT_ERROR, this.#entry(status), undefined);
     this.endAll("error");
   }
 
@@ -209,7 +207,7 @@ class ModelResource {
 
   set(status) {
     this.#status = { ...this.#status, ...status };
-    this.#signals |= 1;
+    this.#signals |= wire.SIGNAL_STATUS;
     this.#schedule();
   }
 
@@ -479,7 +477,7 @@ class ModelResource {
       watcher.queue.push({ kind, sequence, entry: this.#pin(entry) });
     }
     // Whoever made the entry for this event alone lets go of it.
-    if (kind >= KINDS.DELETED) this.#unpin(entry);
+    if (kind >= wire.EVENT_DELETED) this.#unpin(entry);
     this.#viewsChange();
   }
 
@@ -487,7 +485,7 @@ class ModelResource {
     watcher.initial = false;
     for (const id of this.#store.values()) {
       if (matches(this.#entries.get(id).value(), watcher.options)) {
-        watcher.queue.push({ kind: KINDS.ADDED, sequence: ++this.#sequence, entry: this.#pin(id) });
+        watcher.queue.push({ kind: wire.EVENT_ADDED, sequence: ++this.#sequence, entry: this.#pin(id) });
       }
     }
     this.#schedule();
@@ -495,7 +493,7 @@ class ModelResource {
 
   #finish(watcher, reason, refusal) {
     if (watcher.ended !== undefined) return;
-    watcher.ended = REASONS.indexOf(reason);
+    watcher.ended = wire.END_REASONS.indexOf(reason);
     watcher.refusal = refusal;
   }
 
@@ -528,7 +526,7 @@ class ModelResource {
           pairs.push({ watcher: watcher.id, at: index.get(name), sequence });
           watcher.last = this.#entries.get(entry).version;
         }
-        if (watcher.mode === 1) watcher.mode = 0;
+        if (watcher.mode === wire.DEMAND_BATCH) watcher.mode = wire.DEMAND_NONE;
       }
       if (watcher.ended !== undefined && watcher.queue.length === 0 && !watcher.told) {
         watcher.told = true;

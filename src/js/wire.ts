@@ -1,0 +1,52 @@
+// The numbers that cross between the core and the facade: this is their one place in JavaScript. In Rust each stands at the enum that it numbers.
+// tests/wire.rs fails when the two differ.
+
+/** Kinds of watch events: `kind` in `Hooks.flush` and `Hooks.event`. */
+export const EVENT_ADDED = 0;
+export const EVENT_MODIFIED = 1;
+export const EVENT_DELETED = 2;
+export const EVENT_BOOKMARK = 3;
+export const EVENT_ERROR = 4;
+/** The bookmark that ends the initial events. */
+export const EVENT_INITIAL_EVENTS_END = 5;
+/** The bookmark before a difference: changes were skipped after it. */
+export const EVENT_RESYNC = 6;
+
+/** What users call each kind of event. */
+export const EVENT_TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "BOOKMARK", "BOOKMARK"] as const;
+
+/** Why a watch ended: `ended` in `Hooks.flush`. */
+export const END_REASONS = ["stopped", "error", "relist", "overflow", "timeout", "closed"] as const;
+
+/** What else a flush tells: bits of `signals` in `Hooks.flush`. */
+export const SIGNAL_STATUS = 1;
+/** The first list is complete. */
+export const SIGNAL_SYNCED = 2;
+/** A later list replaced the state. */
+export const SIGNAL_RELIST = 4;
+/** A watcher or a handler did not keep up. */
+export const SIGNAL_OVERFLOW = 8;
+/** The status has a new error. */
+export const SIGNAL_ERROR = 16;
+
+/** What a watcher takes from now on: `RawResource.demand`. */
+export const DEMAND_NONE = 0;
+/** What comes until the next flush, then nothing. */
+export const DEMAND_BATCH = 1;
+export const DEMAND_ALL = 2;
+
+/** Kinds of notifications: `kind` in `Hooks.notify`. */
+export const NOTICE_ADDED = 0;
+/** Of the state that the handler began with. */
+export const NOTICE_INITIALLY_ADDED = 1;
+export const NOTICE_UPDATED = 2;
+/** Told once more, unchanged. */
+export const NOTICE_RESYNCED = 3;
+export const NOTICE_DELETED = 4;
+/** Its deletion was missed: this is the last state that was seen. */
+export const NOTICE_DELETED_UNSEEN = 5;
+/** The handler's queue is full; it is about no object. */
+export const NOTICE_OVERFLOWED = 6;
+
+/** What users call each kind of notification. */
+export const NOTICE_TYPES = ["add", "add", "update", "update", "delete", "delete", "overflow"] as const;
