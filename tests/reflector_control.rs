@@ -151,7 +151,8 @@ fn a_refresh_lists_at_once_whatever_is_going_on() {
 #[test]
 fn many_that_wake_together_come_back_apart_and_with_one_request_each() {
     let time = VirtualTime::new(90);
-    let rigs: Vec<Rig> = (0..50).map(|number| Rig::on(time.clone(), number, config(), 0, |upstream| fill(upstream, 2))).collect();
+    let peers = config();
+    let rigs: Vec<Rig> = (0..50).map(|number| Rig::on(time.clone(), number, peers.clone(), 0, |upstream| fill(upstream, 2))).collect();
     time.advance(10 * SECOND);
     for rig in &rigs {
         rig.upstream.freeze_streams();
@@ -176,9 +177,10 @@ fn many_that_wake_together_come_back_apart_and_with_one_request_each() {
 #[test]
 fn many_that_are_woken_from_their_waits_come_back_apart() {
     let time = VirtualTime::new(91);
+    let peers = config();
     let rigs: Vec<Rig> = (0..50)
         .map(|number| {
-            Rig::on(time.clone(), number, config(), 0, |upstream| {
+            Rig::on(time.clone(), number, peers.clone(), 0, |upstream| {
                 let mut error = status(503, "ServiceUnavailable");
                 error.retry_after_seconds = Some(3600);
                 upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(error));

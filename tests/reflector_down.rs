@@ -13,7 +13,7 @@ use futures::{FutureExt, StreamExt};
 use watchcache::connection::Connection;
 use watchcache::json::FieldSet;
 use watchcache::message::{MAX_WAITING_MESSAGES, Message};
-use watchcache::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
+use watchcache::reflector::{Peers, Reflector, ReflectorConfig, ReflectorHandle};
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::runtime::{Clock, Millis, Spawn, Timer};
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
@@ -119,6 +119,7 @@ impl One {
 struct Page {
     time: Rc<VirtualTime>,
     server: Rc<Server>,
+    peers: Rc<Peers>,
     all: Vec<One>,
 }
 
@@ -132,7 +133,7 @@ impl Page {
             lists: RefCell::default(),
             watches: RefCell::default(),
         });
-        let mut page = Self { time, server, all: Vec::new() };
+        let mut page = Self { time, server, peers: Rc::default(), all: Vec::new() };
         for number in 0..MANY {
             page.add(number, seed, shared);
         }
@@ -146,7 +147,7 @@ impl Page {
         let path = Path { number, shared, server: self.server.clone(), upstream: Shared(upstream.clone()), fault: fault.clone() };
         let (sender, mut receiver) = mpsc::channel(MAX_WAITING_MESSAGES);
         let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
-        let config = ReflectorConfig { seed: seed * 1000 + number as u64, ..config() };
+        let config = ReflectorConfig { seed: seed * 1000 + number as u64, peers: self.peers.clone(), ..config() };
         let (reflector, handle) = Reflector::new(Rc::new(path), time.clone(), fields, config, sender);
         time.spawn(Box::pin(reflector.run()));
         let said: Rc<RefCell<Vec<(Millis, Connection)>>> = Rc::default();

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use futures::StreamExt;
 
+use super::breaker::Kind;
 use super::control::{Listen, Stop};
-use super::gate::Kind;
 use super::order::Order;
 use super::{Closed, Reflector};
 use crate::connection::Connection;
@@ -112,8 +112,8 @@ impl Reflector {
     async fn page(&mut self, request: ListRequest, progress: &mut Progress) -> Result<ListHead, Halt> {
         progress.page_start = progress.objects.len();
         progress.refused.clear();
-        let ticket = match self.turn(Kind::List, Listen::LISTING).await {
-            Ok(ticket) => ticket,
+        let permit = match self.admitted(Kind::List, Listen::LISTING).await {
+            Ok(permit) => permit,
             Err(stop) => return Err(self.stopped(stop, "")),
         };
         let mut watchdog = self.watchdog();
@@ -123,7 +123,7 @@ impl Reflector {
             Err(Stop::Deadline) => Err(self.silence("the server has not answered the list")),
             Err(stop) => return Err(self.stopped(stop, "")),
         };
-        self.heard(ticket, answer.as_ref().err());
+        self.heard(permit, answer.as_ref().err());
         let mut body = answer?;
         let mut scanner = ListScanner::tolerant();
         loop {

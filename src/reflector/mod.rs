@@ -14,14 +14,14 @@
 
 mod ahead;
 mod backoff;
+mod breaker;
 mod control;
 mod frame;
-mod gate;
-mod herd;
 mod kinds;
 mod list;
 mod liveness;
 mod order;
+mod peers;
 mod quarantine;
 mod watch;
 mod watch_list;
@@ -35,16 +35,17 @@ use futures::{FutureExt, SinkExt};
 
 pub use self::backoff::Retry;
 pub use self::control::{Hastes, ReflectorHandle};
-pub use self::herd::Crowd;
+pub use self::peers::Peers;
 
 use self::ahead::Ahead;
 use self::backoff::{Backoff, RetryWindow};
+use self::breaker::{Breaker, Kind};
 use self::control::{Closed, Control, Host, Listen, Stop};
-use self::gate::{Kind, Server};
 use self::kinds::Kinds;
 use self::list::List;
 use self::liveness::Watchdog;
 use self::order::Order;
+use self::peers::Peer;
 use self::quarantine::Quarantine;
 use self::watch::Standing;
 use crate::connection::Connection;
@@ -65,7 +66,7 @@ pub const LEAST_WATCH_SECONDS: u32 = 300;
 const AHEAD_BYTES: usize = 64 << 20;
 
 /// How a reflector lists, watches and waits.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ReflectorConfig {
     /// Objects a page of the list; 0 asks for everything at once.
     pub page_size: u32,
@@ -84,6 +85,8 @@ pub struct ReflectorConfig {
     pub watch_timeout_seconds: u32,
     /// How many bytes of changes may wait, merged by key, while the pages of a list are read. A watch that brings more is let go.
     pub ahead_bytes: usize,
+    /// The reflectors of the same host. They come back one after the other, and one of them asks for all whether a server is there.
+    pub peers: Rc<Peers>,
     /// Of all that is random here.
     pub seed: u64,
 }
@@ -97,6 +100,7 @@ impl Default for ReflectorConfig {
             retry: Retry::default(),
             watch_timeout_seconds: LEAST_WATCH_SECONDS,
             ahead_bytes: AHEAD_BYTES,
+            peers: Rc::default(),
             seed: 0,
         }
     }
@@ -129,9 +133,9 @@ pub struct Reflector {
     silent: bool,
     /// The watch of the list that is being read.
     ahead: Option<Ahead>,
-    member: herd::Member,
+    peer: Peer,
     /// What is known of the server that others ask, too.
-    server: Option<Rc<Server>>,
+    server: Option<Rc<Breaker>>,
     /// What was asked last of a server that is away.
     in_vain: Option<Kind>,
     hastes: Hastes,
@@ -185,8 +189,8 @@ impl Reflector {
         let host = Host::new(runtime.clone(), control.clone());
         let handle = ReflectorHandle { control, slice: host.slice.clone() };
         let kinds = Kinds::of(&*source);
-        let crowd = runtime.crowd();
-        let server = source.server().map(|name| crowd.servers.get(name, &config.retry));
+        let peers = config.peers.clone();
+        let server = source.server().map(|name| peers.breakers.get(name, &config.retry));
         let reflector = Self {
             source,
             host,
@@ -203,7 +207,7 @@ impl Reflector {
             free_relist: None,
             silent: false,
             ahead: None,
-            member: herd::Member::of(crowd),
+            peer: Peer::of(peers),
             server,
             in_vain: None,
             hastes: Hastes::default(),
@@ -321,8 +325,8 @@ impl Reflector {
                 self.held = Some(wait);
                 Ok(())
             }
-            Err(Stop::Asked) if self.host.control.woken.replace(false) => self.scatter().await,
-            Ok(()) => self.scatter().await,
+            Err(Stop::Asked) if self.host.control.woken.replace(false) => self.stagger().await,
+            Ok(()) => self.stagger().await,
             _ => Ok(()),
         }
     }
@@ -372,8 +376,8 @@ impl Reflector {
     }
 
     /// A moment before it comes back, when many others do so too. Somebody who asks for this one does not wait.
-    async fn scatter(&mut self) -> Result<(), Closed> {
-        let wait = self.member.turn(&mut self.random);
+    async fn stagger(&mut self) -> Result<(), Closed> {
+        let wait = self.peer.stagger(&mut self.random);
         if wait == 0 || self.host.control.refresh.get() {
             return Ok(());
         }

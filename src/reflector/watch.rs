@@ -5,9 +5,9 @@ use std::mem;
 use futures::StreamExt;
 use futures::future::LocalBoxFuture;
 
+use super::breaker::Kind;
 use super::control::{Listen, Stop};
 use super::frame::{self, Event};
-use super::gate::Kind;
 use super::order::Verdict;
 use super::{Closed, LEAST_WATCH_SECONDS, Reflector, RoundEnd};
 use crate::connection::Connection;
@@ -112,13 +112,13 @@ impl Reflector {
 
     /// Opens the watch, or waits for the one that is opening.
     async fn open(&mut self, standing: Option<Standing>) -> Result<Result<OpenWatch, Error>, Stop> {
-        let (ticket, opening, behind) = match standing {
+        let (permit, opening, behind) = match standing {
             Some(Standing::Opening(opening, behind)) => (None, opening, behind),
             _ => {
-                let ticket = self.turn(Kind::Watch, Listen::WATCHING).await?;
+                let permit = self.admitted(Kind::Watch, Listen::WATCHING).await?;
                 let last = self.order.last().cloned().unwrap_or_default();
                 let request = self.watch_request(&last);
-                (ticket, self.source.watch(request), None)
+                (permit, self.source.watch(request), None)
             }
         };
         let mut watchdog = self.watchdog();
@@ -129,7 +129,7 @@ impl Reflector {
             }
             stream => stream?,
         };
-        self.heard(ticket, stream.as_ref().err());
+        self.heard(permit, stream.as_ref().err());
         let from = self.order.last().cloned();
         Ok(stream.map(|stream| OpenWatch { behind, ..OpenWatch::new(stream, self.host.now(), from) }))
     }
@@ -170,7 +170,7 @@ impl Reflector {
                 Next::Relist(RoundEnd::failed(Error::network("the watch was closed within a second, before anything new")))
             }
             End::Lost(error) => {
-                self.scatter().await?;
+                self.stagger().await?;
                 Next::Again(error)
             }
             End::Refused(error) => self.after_error_event(error),

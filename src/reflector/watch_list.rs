@@ -8,9 +8,9 @@ use std::slice;
 use futures::StreamExt;
 
 use super::Reflector;
+use super::breaker::Kind;
 use super::control::{Listen, Stop};
 use super::frame::{self, Event};
-use super::gate::Kind;
 use super::list::{BATCH, Halt, List};
 use super::order::Order;
 use super::watch::{OpenWatch, SHORT_MS, lost};
@@ -71,8 +71,8 @@ impl Reflector {
             allow_watch_bookmarks: true,
             timeout_seconds: self.watch_timeout(),
         };
-        let ticket = match self.turn(Kind::Watch, Listen::LISTING).await {
-            Ok(ticket) => ticket,
+        let permit = match self.admitted(Kind::Watch, Listen::LISTING).await {
+            Ok(permit) => permit,
             Err(stop) => return self.given_up(stop, ""),
         };
         let mut watchdog = self.watchdog();
@@ -81,7 +81,7 @@ impl Reflector {
             Err(Stop::Deadline) => Err(self.silence("the watch has not opened")),
             Err(stop) => return self.given_up(stop, ""),
         };
-        self.heard(ticket, opening.as_ref().err());
+        self.heard(permit, opening.as_ref().err());
         let mut stream = match opening {
             Ok(stream) => stream,
             Err(error) => return Ok(Attempt::Refused(error)),

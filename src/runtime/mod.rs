@@ -12,8 +12,6 @@ use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
 
-use crate::reflector::Crowd;
-
 /// Milliseconds on a monotonic clock with an arbitrary origin.
 pub type Millis = u64;
 
@@ -48,10 +46,6 @@ pub trait Spawn {
     /// Runs two tasks that feed each other. A host where each wake costs a turn runs them as one ([`together::Together`]).
     fn spawn_together(&self, tasks: [LocalBoxFuture<'static, ()>; 2]) {
         tasks.into_iter().for_each(|task| self.spawn(task));
-    }
-    /// The reflectors at work on this host: those that wake together come back apart, and one asks for all whether a server is there.
-    fn crowd(&self) -> Rc<Crowd> {
-        Rc::default()
     }
 }
 

@@ -16,7 +16,6 @@ use futures::future::LocalBoxFuture;
 use slab::Slab;
 
 use super::{Clock, Millis, Spawn, Timer};
-use crate::reflector::Crowd;
 
 /// What [`Clock::wall`] says at the start: 2026-01-01T00:00:00Z.
 pub const WALL_AT_START: Millis = 1_767_225_600_000;
@@ -34,7 +33,6 @@ pub struct VirtualTime {
     ready: Arc<Ready>,
     timers: RefCell<BinaryHeap<Reverse<Change>>>,
     armed: Cell<u64>,
-    crowd: Rc<Crowd>,
 }
 
 /// The ready tasks. Wakers must be `Send`, hence the lock; there is only ever one thread.
@@ -127,7 +125,6 @@ impl VirtualTime {
             ready: Arc::default(),
             timers: RefCell::new(BinaryHeap::new()),
             armed: Cell::new(0),
-            crowd: Rc::default(),
         })
     }
 
@@ -274,10 +271,6 @@ impl Spawn for VirtualTime {
         let waker = self.waker(entry.key());
         entry.insert(Task { future: Some(task), waker: waker.clone() });
         waker.wake();
-    }
-
-    fn crowd(&self) -> Rc<Crowd> {
-        self.crowd.clone()
     }
 }
 

@@ -52,6 +52,7 @@ impl RawOptions {
                     jitter: retry.within("jitter", 0.0..=100.0),
                     reset_after_ms: millis(retry.within("resetAfterMs", 0.0..=f64::INFINITY)),
                 },
+                peers: crate::web::runtime::peers(),
                 // Pages that wake together must not come back together.
                 seed: (js_sys::Math::random() * 9_007_199_254_740_991.0) as u64,
                 ..ReflectorConfig::default()

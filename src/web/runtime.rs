@@ -12,7 +12,7 @@ use js_sys::{Function, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
-use crate::reflector::Crowd;
+use crate::reflector::Peers;
 use crate::runtime::together::{Together, turn};
 use crate::runtime::{Clock, Millis, Spawn, Timer};
 use crate::web::values::{cast, property};
@@ -44,13 +44,18 @@ extern "C" {
 const LONGEST_TIMER_MS: Millis = i32::MAX as Millis;
 
 thread_local! {
-    static CROWD: Rc<Crowd> = Rc::default();
+    static PEERS: Rc<Peers> = Rc::default();
     static SLEPT: Cell<Millis> = const { Cell::new(0) };
 }
 
 /// The host has slept for so long in all, while its steady clock stood still: deadlines count that time, too.
 pub(super) fn slept(millis: Millis) {
     SLEPT.set(SLEPT.get().max(millis));
+}
+
+/// The reflectors of this page, or worker, or process.
+pub(super) fn peers() -> Rc<Peers> {
+    PEERS.with(Rc::clone)
 }
 
 /// How to give the host its turn.
@@ -179,10 +184,6 @@ impl Spawn for WebRuntime {
 
     fn spawn_together(&self, tasks: [LocalBoxFuture<'static, ()>; 2]) {
         spawn_local(Together::new(tasks));
-    }
-
-    fn crowd(&self) -> Rc<Crowd> {
-        CROWD.with(Rc::clone)
     }
 }
 

@@ -19,27 +19,27 @@ use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
 
 /// Of a server that has not answered yet so much may be asked at once.
-const UNPROVEN: u64 = 4;
+const MIN_UNPROVEN: u64 = 4;
 
 /// One more where it lets them wait, since what was asked may be slow; and so many at most.
 const ONE_MORE_MS: Millis = 2000;
-const MOST_UNPROVEN: u64 = 10;
+const MAX_UNPROVEN: u64 = 10;
 
 /// Whoever asked in vain lets another one ask next: its own path may be what is wrong.
 const BEHIND_MS: Millis = 100;
 
 /// The servers of a host, as long as a reflector asks them.
 #[derive(Default)]
-pub(super) struct Servers(RefCell<HashMap<String, Weak<Server>>>);
+pub(super) struct Breakers(RefCell<HashMap<String, Weak<Breaker>>>);
 
-impl Servers {
-    pub(super) fn get(&self, name: String, retry: &Retry) -> Rc<Server> {
+impl Breakers {
+    pub(super) fn get(&self, name: String, retry: &Retry) -> Rc<Breaker> {
         let mut servers = self.0.borrow_mut();
         servers.retain(|_, server| server.strong_count() > 0);
         if let Some(server) = servers.get(&name).and_then(Weak::upgrade) {
             return server;
         }
-        let server = Rc::new(Server::new(retry));
+        let server = Rc::new(Breaker::new(retry));
         servers.insert(name, Rc::downgrade(&server));
         server
     }
@@ -53,7 +53,7 @@ pub(super) enum Kind {
 }
 
 /// What is known of a server.
-pub(super) struct Server {
+pub(super) struct Breaker {
     /// It has answered, and nothing speaks against it since.
     proven: Cell<bool>,
     streams: Cell<usize>,
@@ -82,15 +82,15 @@ struct Down {
 }
 
 /// Whether one may ask.
-enum Turn {
-    Now(Ticket),
+enum Admission {
+    Now(Permit),
     /// When somebody else has an answer, or so much later.
     Later(Millis),
     /// It is away until then.
     Away(Down),
 }
 
-impl Server {
+impl Breaker {
     fn new(retry: &Retry) -> Self {
         let kind = || RefCell::new(Asked { under_way: 0, since: 0, backoff: Backoff::new(retry.clone()), down: None, given_up: 0 });
         Self {
@@ -103,22 +103,22 @@ impl Server {
         }
     }
 
-    fn turn(self: &Rc<Self>, kind: Kind, now: Millis) -> Turn {
+    fn admit(self: &Rc<Self>, kind: Kind, now: Millis) -> Admission {
         let mut asked = self.kinds[kind as usize].borrow_mut();
         let waited = now.saturating_sub(asked.since);
         let most = match &asked.down {
-            Some(down) if now < down.until => return Turn::Away(down.clone()),
+            Some(down) if now < down.until => return Admission::Away(down.clone()),
             Some(_) => 1,
             None if self.proven.get() => u64::MAX,
-            None => (UNPROVEN + waited / ONE_MORE_MS).min(MOST_UNPROVEN),
+            None => (MIN_UNPROVEN + waited / ONE_MORE_MS).min(MAX_UNPROVEN),
         };
         if asked.under_way == 0 {
             asked.since = now;
         } else if asked.under_way >= most {
-            return Turn::Later(ONE_MORE_MS - waited % ONE_MORE_MS);
+            return Admission::Later(ONE_MORE_MS - waited % ONE_MORE_MS);
         }
         asked.under_way += 1;
-        Turn::Now(Ticket { server: self.clone(), kind, given_up: asked.given_up })
+        Admission::Now(Permit { server: self.clone(), kind, given_up: asked.given_up })
     }
 
     fn is_down(&self, kind: Kind) -> bool {
@@ -185,7 +185,7 @@ impl Server {
 }
 
 /// An open stream of a server.
-pub(super) struct Stream(Rc<Server>);
+pub(super) struct Stream(Rc<Breaker>);
 
 impl Drop for Stream {
     fn drop(&mut self) {
@@ -198,13 +198,13 @@ impl Drop for Stream {
 }
 
 /// A request that is under way.
-pub(super) struct Ticket {
-    server: Rc<Server>,
+pub(super) struct Permit {
+    server: Rc<Breaker>,
     kind: Kind,
     given_up: u64,
 }
 
-impl Ticket {
+impl Permit {
     /// How it ended, and whether the server is taken to be away.
     fn ended(&self, error: Option<&Error>, now: Millis, random: &mut fastrand::Rng) -> bool {
         let server = &self.server;
@@ -225,7 +225,7 @@ impl Ticket {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.server.kinds[self.kind as usize].borrow_mut().under_way -= 1;
         self.server.wake();
@@ -239,27 +239,27 @@ fn away(error: &Error) -> bool {
 
 impl Reflector {
     /// Waits for its turn to ask, and says for what. `None`: its source has no server that others ask, too.
-    pub(super) async fn turn(&mut self, kind: Kind, listen: Listen) -> Result<Option<Ticket>, Stop> {
+    pub(super) async fn admitted(&mut self, kind: Kind, listen: Listen) -> Result<Option<Permit>, Stop> {
         let Some(server) = self.server.clone() else { return Ok(None) };
         let (mut away, mut announced) = (false, false);
         loop {
-            match server.turn(kind, self.host.now()) {
+            match server.admit(kind, self.host.now()) {
                 // Somebody asks for a list meanwhile, in place of this.
-                Turn::Now(_) if listen.refresh && self.host.control.refresh.get() => return Err(Stop::Asked),
-                Turn::Now(ticket) if !away || server.is_down(kind) => {
+                Admission::Now(_) if listen.refresh && self.host.control.refresh.get() => return Err(Stop::Asked),
+                Admission::Now(permit) if !away || server.is_down(kind) => {
                     if announced {
                         let again = self.listed;
                         let asks = if listen.refresh { Connection::Reconnecting { lost: None } } else { Connection::Listing { again } };
                         self.send(Message::Connection(asks)).await.map_err(|_| Stop::Closed)?;
                     }
-                    return Ok(Some(ticket));
+                    return Ok(Some(permit));
                 }
-                Turn::Now(_) => {
+                Admission::Now(_) => {
                     // It is there again, for all who waited.
                     away = false;
-                    self.scatter().await.map_err(|_| Stop::Closed)?;
+                    self.stagger().await.map_err(|_| Stop::Closed)?;
                 }
-                Turn::Later(millis) => {
+                Admission::Later(millis) => {
                     away |= server.is_down(kind);
                     let mut alarm = Watchdog::new(Some(millis), self.host.now());
                     match self.beside(listen, Some(&mut alarm), server.changes()).await {
@@ -267,7 +267,7 @@ impl Reflector {
                         Err(stop) => return Err(stop),
                     }
                 }
-                Turn::Away(Down { until, error }) => {
+                Admission::Away(Down { until, error }) => {
                     (away, announced) = (true, true);
                     self.attempt = self.attempt.saturating_add(1);
                     self.host.control.woken.set(false);
@@ -293,10 +293,10 @@ impl Reflector {
     }
 
     /// What was asked for has an answer, or has failed so.
-    pub(super) fn heard(&mut self, ticket: Option<Ticket>, error: Option<&Error>) {
-        let Some(ticket) = ticket else { return };
-        let away = ticket.ended(error, self.host.now(), &mut self.random);
-        self.in_vain = away.then_some(ticket.kind);
+    pub(super) fn heard(&mut self, permit: Option<Permit>, error: Option<&Error>) {
+        let Some(permit) = permit else { return };
+        let away = permit.ended(error, self.host.now(), &mut self.random);
+        self.in_vain = away.then_some(permit.kind);
     }
 
     /// After what was asked in vain: what that was, and how long its server is left alone.
