@@ -3,7 +3,7 @@
 // Names select groups:  npm test -- rust browser node page packaging
 // Of the matrix of bundlers, runners and hosts, packaging takes one of each by turns; MATRIX=all, or names, select others.
 //   --all   every group, the whole matrix, and the end-to-end tests against real servers (`npm run test:all`)
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "./build.mjs";
 import { buildPage } from "./build-page.mjs";
@@ -27,10 +27,11 @@ async function cargoTest() {
 }
 
 async function browserTest() {
+  // A test target of the browser is tests/web*.rs, or a folder tests/web*/ with a main.rs.
   const targets = readdirSync(join(root, "tests"))
-    .filter((name) => /^web.*\.rs$/.test(name))
+    .filter((name) => name.startsWith("web") && (name.endsWith(".rs") || existsSync(join(root, "tests", name, "main.rs"))))
     .flatMap((name) => ["--test", name.replace(/\.rs$/, "")]);
-  if (targets.length === 0) throw new CommandFailed("tests/ holds no web*.rs, so nothing was tested in the browser.");
+  if (targets.length === 0) throw new CommandFailed("tests/ holds no web*.rs and no web*/main.rs, so nothing was tested in the browser.");
   const args = ["test", "--headless", "--chrome", "--mode", "no-install", ".", "--locked", ...targets];
   const servers = await startBrowserServers();
   try {

@@ -1,5 +1,5 @@
 // The numbers that cross between the core and the facade: this is their one place in JavaScript. In Rust each stands at the enum that it numbers.
-// tests/wire.rs fails when the two differ.
+// tests/conformance/wire.rs fails when the two differ.
 
 /** Kinds of watch events: `kind` in `Hooks.flush` and `Hooks.event`. */
 export const EVENT_ADDED = 0;

@@ -4,43 +4,27 @@
 
 #![allow(unreachable_pub)]
 
-#[path = "../support/mod.rs"]
-mod support;
-#[allow(dead_code, unreachable_pub, missing_docs)]
-#[path = "../common/upstream.rs"]
-mod upstream;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../helpers"]
+mod helpers {
+    pub mod client;
+    pub mod informed;
+    pub mod model;
+    pub mod rig;
+    pub mod upstream;
+}
 
-mod bookmarks;
-mod checker;
-mod delegation;
-mod dispatch;
-mod failures;
-mod filtering;
+mod cache;
 mod informer;
-mod informer_handlers;
-mod informer_queue;
-mod informer_reads;
-mod intervals;
-mod kinds;
-mod life;
-mod lists;
-mod memory;
-mod mistakes;
-mod overflow;
-mod paths;
-mod reads;
-mod ready;
-mod reflector;
-mod start;
 mod store;
-mod window;
-mod writes;
+mod watch;
+mod wire;
 
 use serde_json::json;
 use watchcache::status::{Error, ErrorCode};
 use watchcache::watch::options::WatchOptions;
 
-use upstream::Upstream;
+use helpers::upstream::Upstream;
 
 /// A watch after a version.
 fn after(version: u64) -> WatchOptions {

@@ -13,9 +13,9 @@ use watchcache::runtime::{Spawn, Timer};
 use watchcache::source::DeleteOptions;
 use watchcache::status::Error;
 
+use crate::helpers::model::{SELECTIONS, Selection, pod, pod_document};
+use crate::helpers::upstream::{State, Upstream};
 use crate::steps::{Ask, Match, StartAt};
-use crate::support::model::{SELECTIONS, Selection, pod, pod_document};
-use crate::upstream::{State, Upstream};
 
 /// How the requests of a world ended.
 #[derive(Debug, Default)]

@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use watchcache::store::WindowBounds;
 
+use crate::helpers::model::SELECTIONS;
+use crate::helpers::rig::Setup;
 use crate::steps::{PLAN, Plan, StartAt, Step, any_step, selection, trace, write};
-use crate::support::model::SELECTIONS;
-use crate::support::rig::Setup;
 use crate::world::World;
 
 law! {

@@ -5,10 +5,10 @@ use watchcache::connection::Phase;
 use watchcache::status::ErrorCode;
 use watchcache::watch::event::EndReason;
 
+use crate::helpers::model::SELECTIONS;
+use crate::helpers::rig::Setup;
+use crate::helpers::upstream::ListFault;
 use crate::steps::{Damage, PLAN, Plan, Step, pick, time, trace, write};
-use crate::support::model::SELECTIONS;
-use crate::support::rig::Setup;
-use crate::upstream::ListFault;
 use crate::world::World;
 
 fn damage() -> impl Strategy<Value = Damage> {

@@ -9,10 +9,10 @@ use watchcache::cache::resource::Resource;
 use watchcache::watch::event::EventKind;
 use watchcache::watch::overflow::OnOverflow;
 
+use crate::helpers::client::{Heard, Stream};
+use crate::helpers::model::{SELECTIONS, replay};
+use crate::helpers::rig::Setup;
 use crate::steps::{Ask, Match, StartAt, Step, any_plan, ask, compaction, fault, gentle_fault, own_write, subscriber, time, trace, write};
-use crate::support::client::{Heard, Stream};
-use crate::support::model::{SELECTIONS, replay};
-use crate::support::rig::Setup;
 use crate::world::{Watched, World, began, expected, selected};
 
 /// Subscribers of every kind, who begin and end in the middle of writes and of trouble upstream.

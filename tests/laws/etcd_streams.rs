@@ -7,13 +7,13 @@ use watchcache::store::WindowBounds;
 use watchcache::watch::event::EventKind;
 use watchcache::watch::overflow::OnOverflow;
 
+use crate::helpers::client::Heard;
+use crate::helpers::model::{SELECTIONS, changes, replay};
+use crate::helpers::rig::Setup;
 use crate::steps::{
     Break, PLAN, Plan, StartAt, Step, Take, any_plan, fault, gentle_fault, moody_plan, plan, selection, subscriber_with, take, time, trace,
     write,
 };
-use crate::support::client::Heard;
-use crate::support::model::{SELECTIONS, changes, replay};
-use crate::support::rig::Setup;
 use crate::world::{Watched, World, began, expected, failure, selected};
 
 /// A client that knows what it heard and nothing else.

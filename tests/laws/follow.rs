@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::helpers::model::{SELECTIONS, replay};
 use crate::steps::{PLAN, Plan, StartAt, Take};
-use crate::support::model::{SELECTIONS, replay};
 use crate::world::{Watched, World, failure};
 
 pub struct Follower {

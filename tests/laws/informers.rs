@@ -9,10 +9,10 @@ use watchcache::informer::handler::HandlerOptions;
 use watchcache::informer::notice::{Notice, NoticeKind};
 use watchcache::informer::shared::InformerOptions;
 
+use crate::helpers::informed::Informed;
+use crate::helpers::rig::Setup;
+use crate::helpers::upstream::Request;
 use crate::steps::{Step, fault, gentle_fault, time, trace, write};
-use crate::support::informed::Informed;
-use crate::support::rig::Setup;
-use crate::upstream::Request;
 use crate::world::World;
 
 /// After how many steps it is done with a notice (0: at once), whether it coalesces, and its bound.

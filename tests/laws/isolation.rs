@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use watchcache::source::{ListRequest, WatchRequest};
 use watchcache::watch::event::EndReason;
 
+use crate::helpers::client::Heard;
+use crate::helpers::rig::Setup;
+use crate::helpers::upstream::Request;
 use crate::steps::{Ask, Match, Plan, StartAt, Step, any_plan, ask, gentle_fault, plan, subscriber, time, trace, view, write};
-use crate::support::client::Heard;
-use crate::support::rig::Setup;
-use crate::upstream::Request;
 use crate::world::World;
 
 #[derive(Debug, PartialEq)]

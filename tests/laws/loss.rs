@@ -5,9 +5,9 @@ use watchcache::cache::cacher::signal;
 use watchcache::watch::event::{EndReason, EventKind};
 use watchcache::watch::overflow::OnOverflow;
 
+use crate::helpers::model::{SELECTIONS, changes};
+use crate::helpers::rig::Setup;
 use crate::steps::{PLAN, Plan, StartAt, Step, Take, any_plan, moody_plan, subscriber_with, time, trace, write};
-use crate::support::model::{SELECTIONS, changes};
-use crate::support::rig::Setup;
 use crate::world::{World, expected};
 
 law! {

@@ -5,11 +5,15 @@
 
 #![allow(unreachable_pub)]
 
-#[path = "../support/mod.rs"]
-mod support;
-#[allow(dead_code, unreachable_pub, missing_docs)]
-#[path = "../common/upstream.rs"]
-mod upstream;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../helpers"]
+mod helpers {
+    pub mod client;
+    pub mod informed;
+    pub mod model;
+    pub mod rig;
+    pub mod upstream;
+}
 
 #[macro_use]
 mod runner;

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use crate::follow::Follower;
+use crate::helpers::rig::Setup;
 use crate::steps::{Step, Take, fault, selection, time, trace, write};
-use crate::support::rig::Setup;
 use crate::world::World;
 
 fn demand() -> impl Strategy<Value = Take> {

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use watchcache::store::WindowBounds;
 
+use crate::helpers::rig::Setup;
 use crate::steps::{Ask, Match, StartAt, Step, ask, calm_step, compaction, own_write, read, time, trace, write};
-use crate::support::rig::Setup;
 use crate::world::World;
 
 fn window(size: usize) -> WindowBounds {
@@ -57,7 +57,7 @@ law! {
     law_01_replay_indexes_hold_what_a_scan_finds:
     indexes_are_scans(
         seed: u64 = any::<u64>(),
-        steps: Vec<(Step, usize)> = prop::collection::vec((prop_oneof![4 => calm_step(), 1 => crate::steps::fault()], 0..crate::support::model::SELECTIONS.len()), 1..40),
+        steps: Vec<(Step, usize)> = prop::collection::vec((prop_oneof![4 => calm_step(), 1 => crate::steps::fault()], 0..crate::helpers::model::SELECTIONS.len()), 1..40),
     ) {
         let world = World::new(Setup::seeded(seed));
         for (step, selection) in &steps {

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use watchcache::cache::resource::Resource;
 use watchcache::watch::event::EndReason;
 
+use crate::helpers::rig::Setup;
 use crate::steps::{Step, any_step, fault, moody_plan, own_write, plan, read, subscriber, time, trace, view, write};
-use crate::support::rig::Setup;
 use crate::world::World;
 
 /// What a callback does, if anything.

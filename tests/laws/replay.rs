@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
+use crate::helpers::rig::Setup;
 use crate::steps::{Step, any_step, trace};
-use crate::support::rig::Setup;
 use crate::world::World;
 
 law! {

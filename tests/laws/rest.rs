@@ -7,9 +7,9 @@ use watchcache::cache::cacher::Cacher;
 use watchcache::object::Object;
 use watchcache::watch::event::EndReason;
 
+use crate::helpers::client::Heard;
+use crate::helpers::rig::{Rows, Setup};
 use crate::steps::{Plan, StartAt, Step, plan, time, trace, view, write};
-use crate::support::client::Heard;
-use crate::support::rig::{Rows, Setup};
 use crate::world::World;
 
 /// What a run showed to its subscribers, and what may be read in the end.

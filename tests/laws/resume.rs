@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use watchcache::store::WindowBounds;
 
+use crate::helpers::model::SELECTIONS;
+use crate::helpers::rig::Setup;
 use crate::steps::{PLAN, Plan, StartAt, Step, gentle_fault, plan, time, trace, write};
-use crate::support::model::SELECTIONS;
-use crate::support::rig::Setup;
 use crate::world::{World, failure};
 
 /// The oldest version that a window of so many events serves, as one would count it by hand.

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
+use crate::helpers::model::SELECTIONS;
+use crate::helpers::rig::Setup;
 use crate::steps::{Step, fault, time, trace};
-use crate::support::model::SELECTIONS;
-use crate::support::rig::Setup;
 use crate::world::World;
 
 law! {

@@ -9,9 +9,9 @@ use watchcache::watch::options::WatchOptions;
 use watchcache::watch::overflow::OnOverflow;
 use watchcache::watch::watcher::Demand;
 
+use crate::helpers::model::{SELECTIONS, replay};
+use crate::helpers::rig::Setup;
 use crate::steps::{Step, fault, selection, time, trace, write};
-use crate::support::model::{SELECTIONS, replay};
-use crate::support::rig::Setup;
 use crate::world::World;
 
 /// Now and then the subscriber takes a batch.

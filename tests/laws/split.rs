@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use watchcache::status::ErrorCode;
 use watchcache::watch::event::EndReason;
 
+use crate::helpers::client::{Heard, Stream};
+use crate::helpers::rig::{Rows, Setup};
 use crate::steps::{Plan, StartAt, Step, fault, plan, time, trace, view, write};
-use crate::support::client::{Heard, Stream};
-use crate::support::rig::{Rows, Setup};
 use crate::world::World;
 
 /// What a stream brought, how it ended, where it goes on, and what it was refused with.

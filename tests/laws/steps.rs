@@ -9,7 +9,7 @@ use watchcache::runtime::Millis;
 use watchcache::watch::overflow::OnOverflow;
 use watchcache::watch::watcher::Demand;
 
-use crate::support::model::SELECTIONS;
+use crate::helpers::model::SELECTIONS;
 
 /// One of those that there are by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

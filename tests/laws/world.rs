@@ -15,11 +15,11 @@ use watchcache::watch::overflow::OnOverflow;
 use watchcache::watch::watcher::Demand;
 
 use crate::asks::{Answers, Asking};
+use crate::helpers::client::{Client, Heard, Stream};
+use crate::helpers::model::{SELECTIONS, changes, delete_pod, initial, put_pod, replay};
+use crate::helpers::rig::{Rig, Rows, Setup, rows_of, view_rows};
+use crate::helpers::upstream::{ListFault, Request, Upstream, WatchFault};
 use crate::steps::{Fault, Pick, Plan, StartAt, Step};
-use crate::support::client::{Client, Heard, Stream};
-use crate::support::model::{SELECTIONS, changes, delete_pod, initial, put_pod, replay};
-use crate::support::rig::{Rig, Rows, Setup, rows_of, view_rows};
-use crate::upstream::{ListFault, Request, Upstream, WatchFault};
 
 /// A watch, and what the model knows of its start.
 #[derive(Clone, Debug)]

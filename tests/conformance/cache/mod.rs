@@ -1,0 +1,14 @@
+//! What the cacher answers and does: reads, writes, failures, memory, and the loop of list and watch as seen from outside.
+
+mod checker;
+mod delegation;
+mod failures;
+mod kinds;
+mod lists;
+mod memory;
+mod mistakes;
+mod paths;
+mod reads;
+mod ready;
+mod reflector;
+mod writes;

@@ -1,0 +1,9 @@
+//! Watchers: where they start, what they hear, and how they end.
+
+mod bookmarks;
+mod dispatch;
+mod filtering;
+mod intervals;
+mod life;
+mod overflow;
+mod start;

@@ -1,0 +1,106 @@
+//! Whether Rust and JavaScript give the same numbers to what crosses between them. The numbers of Rust stand at its enums, those of JavaScript
+//! in `src/js/wire.ts`.
+
+use watchcache::cache::cacher::signal;
+use watchcache::informer::notice::NoticeKind;
+use watchcache::watch::event::{EndReason, EventKind};
+use watchcache::watch::watcher::Demand;
+
+const WIRE_TS: &str = include_str!("../../src/js/wire.ts");
+
+/// All variants of an enum with their names and numbers. A new variant does not compile before it stands in the list.
+macro_rules! numbered {
+    ($kind:ident: $($variant:ident),*) => {{
+        let _complete = |kind: $kind| match kind {
+            $($kind::$variant => (),)*
+        };
+        [$((stringify!($variant), $kind::$variant as u32)),*]
+    }};
+}
+
+/// The constants of `wire.ts` that begin so, with their numbers, in the order of those.
+fn constants(prefix: &str) -> Vec<(String, u32)> {
+    let lines = WIRE_TS.lines().filter_map(|line| line.strip_prefix("export const ")?.strip_suffix(';')?.split_once(" = "));
+    let found = lines.filter_map(|(name, value)| Some((name.strip_prefix(prefix)?.to_string(), value.parse().ok()?)));
+    let mut found: Vec<(String, u32)> = found.collect();
+    found.sort_by_key(|(_, number)| *number);
+    found
+}
+
+/// The words of a list in `wire.ts`.
+fn words(list: &str) -> Vec<&'static str> {
+    let (_, rest) = WIRE_TS.split_once(&format!("export const {list} = [")).unwrap_or_else(|| panic!("wire.ts has no list {list}"));
+    let (list, _) = rest.split_once("] as const;").expect("the list ends");
+    list.split(',').map(|word| word.trim().trim_matches('"')).filter(|word| !word.is_empty()).collect()
+}
+
+/// A variant's name as a constant of JavaScript has it.
+fn constant((name, number): &(&str, u32)) -> (String, u32) {
+    let mut constant = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !constant.is_empty() {
+            constant.push('_');
+        }
+        constant.push(letter.to_ascii_uppercase());
+    }
+    (constant, *number)
+}
+
+fn as_constants(variants: &[(&str, u32)]) -> Vec<(String, u32)> {
+    variants.iter().map(constant).collect()
+}
+
+#[test]
+fn wire_numbers_of_events_are_the_same_in_both_languages() {
+    let kinds = numbered!(EventKind: Added, Modified, Deleted, Bookmark, Error, InitialEventsEnd, Resync);
+    assert_eq!(constants("EVENT_"), as_constants(&kinds));
+    // Users know three kinds of bookmarks by one name.
+    let types = kinds.map(|(name, _)| if matches!(name, "InitialEventsEnd" | "Resync") { "BOOKMARK".into() } else { name.to_uppercase() });
+    assert_eq!(words("EVENT_TYPES"), types);
+}
+
+#[test]
+fn wire_numbers_of_ends_are_the_same_in_both_languages() {
+    let reasons = numbered!(EndReason: Stopped, Error, Relist, Overflow, Timeout, Closed);
+    let words: Vec<(&str, u32)> = words("END_REASONS").into_iter().zip(0..).collect();
+    assert_eq!(words, reasons.map(|(name, number)| (&*name.to_lowercase().leak(), number)));
+}
+
+#[test]
+fn wire_numbers_of_notices_are_the_same_in_both_languages() {
+    let kinds = numbered!(NoticeKind: Added, InitiallyAdded, Updated, Resynced, Deleted, DeletedUnseen, Overflowed);
+    assert_eq!(constants("NOTICE_"), as_constants(&kinds));
+    let types = kinds.map(|(name, _)| match name {
+        "Added" | "InitiallyAdded" => "add",
+        "Updated" | "Resynced" => "update",
+        "Deleted" | "DeletedUnseen" => "delete",
+        "Overflowed" => "overflow",
+        other => panic!("users have no word for {other}"),
+    });
+    assert_eq!(words("NOTICE_TYPES"), types);
+}
+
+#[test]
+fn wire_numbers_of_signals_are_the_same_in_both_languages() {
+    let bits = [
+        ("STATUS", signal::STATUS),
+        ("SYNCED", signal::SYNCED),
+        ("RELIST", signal::RELIST),
+        ("OVERFLOW", signal::OVERFLOW),
+        ("ERROR", signal::ERROR),
+    ];
+    assert_eq!(constants("SIGNAL_"), bits.map(|(name, bit)| (name.to_string(), bit)));
+    assert_eq!(bits.iter().map(|(_, bit)| bit).sum::<u32>().count_ones(), 5, "each has a bit of its own");
+}
+
+#[test]
+fn wire_numbers_of_demands_are_the_same_in_both_languages() {
+    let name = |demand: Demand| match demand {
+        Demand::None => "NONE",
+        Demand::Batch(_) => "BATCH",
+        Demand::All => "ALL",
+    };
+    let named: Vec<(String, u32)> =
+        (0..=u8::MAX).filter_map(|mode| Some((name(Demand::numbered(mode)?).to_string(), mode.into()))).collect();
+    assert_eq!(constants("DEMAND_"), named);
+}

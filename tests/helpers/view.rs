@@ -1,0 +1,23 @@
+//! What the tests of live views share.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+use watchcache::json::fields::FieldSet;
+use watchcache::json::path::Path;
+use watchcache::object::Object;
+use watchcache::testing::document;
+use watchcache::view::View;
+
+pub fn object(json: &Value, fields: &FieldSet) -> Rc<Object> {
+    document(&json.to_string(), fields)
+}
+
+pub fn slot(fields: &mut FieldSet, path: &str) -> usize {
+    fields.slot(&Path::parse(path).unwrap())
+}
+
+/// The keys of the rows of a range, in their order.
+pub fn keys(view: &View, range: u32) -> Vec<String> {
+    view.rows(range).map(|row| row.key().to_string()).collect()
+}

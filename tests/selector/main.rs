@@ -1,0 +1,4 @@
+//! Selectors: their grammar, and what they match.
+
+mod grammar;
+mod matching;

@@ -1,0 +1,14 @@
+//! Live views: rule by rule, against a model, over many objects, and as part of the memory that is bounded.
+
+#[allow(dead_code, unreachable_pub)]
+#[path = "../helpers"]
+mod helpers {
+    pub mod view;
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+mod memory;
+mod model;
+mod rules;
+#[cfg(not(target_arch = "wasm32"))]
+mod slices;

@@ -1,0 +1,219 @@
+//! Live views, rule by rule. `model.rs` holds them against a model.
+
+use std::rc::Rc;
+
+use serde_json::json;
+use watchcache::json::fields::FieldSet;
+use watchcache::object::Object;
+use watchcache::selector::FieldSelector;
+use watchcache::view::{OrderAs, OrderBy, View, ViewSpec, Window};
+
+use crate::helpers::view::{keys, object, slot};
+
+/// A view with one range, of all its rows.
+fn view(spec: ViewSpec, fields: &mut FieldSet) -> View {
+    let mut view = View::new(spec, fields).unwrap();
+    view.sync(true, fields);
+    view.open_range(0, Window::ALL);
+    view
+}
+
+fn view_with_predicate(fields: &mut FieldSet) -> View {
+    view(ViewSpec { predicate: true, ..ViewSpec::default() }, fields)
+}
+
+fn named(name: &str, version: u64, fields: &FieldSet) -> Rc<Object> {
+    object(&json!({"metadata": {"name": name, "resourceVersion": version.to_string()}}), fields)
+}
+
+fn versions(view: &mut View, fields: &FieldSet) -> Vec<String> {
+    view.sync(true, fields);
+    view.rows(0).map(|row| row.version().to_string()).collect()
+}
+
+/// What a look changes: the total, and how many wait.
+fn numbers(view: &mut View, fields: &FieldSet) -> (usize, usize) {
+    view.sync(true, fields);
+    (view.total(), view.undecided().count())
+}
+
+#[test]
+fn a_waiting_object_keeps_its_previous_row() {
+    let fields = &mut FieldSet::new(Vec::new());
+    let mut view = view_with_predicate(fields);
+    let (first, second, third) = (named("a", 1, fields), named("a", 2, fields), named("a", 3, fields));
+    view.change(None, Some(&first), fields);
+    assert_eq!(numbers(&mut view, fields), (0, 1));
+    assert!(!view.is_loaded(), "it was not asked yet");
+    assert!(view.decide(first.id(), true));
+    assert_eq!((view.total(), view.undecided().count()), (0, 0), "the verdict waits for the next look");
+    assert_eq!(versions(&mut view, fields), ["1"]);
+    assert!(view.is_loaded());
+
+    view.change(Some(&first), Some(&second), fields);
+    assert_eq!(versions(&mut view, fields), ["1"]);
+    assert_eq!(view.index_of("a"), Some(0));
+    assert!(view.decide(second.id(), false));
+    view.change(Some(&second), Some(&third), fields);
+    assert_eq!(versions(&mut view, fields), ["1"], "a verdict on what was replaced is void");
+    assert!(!view.decide(second.id(), false));
+    assert_eq!(view.undecided().map(|object| object.id()).collect::<Vec<_>>(), [third.id()]);
+    assert!(view.decide(third.id(), false));
+    assert!(!view.decide(third.id(), true), "there is one verdict");
+    assert_eq!(versions(&mut view, fields), Vec::<String>::new());
+}
+
+#[test]
+fn a_waiting_object_that_goes_takes_its_row_along() {
+    let fields = &mut FieldSet::new(Vec::new());
+    let mut view = view_with_predicate(fields);
+    let (first, second) = (named("a", 1, fields), named("a", 2, fields));
+    view.change(None, Some(&first), fields);
+    view.sync(true, fields);
+    view.decide(first.id(), true);
+    assert_eq!(numbers(&mut view, fields), (1, 0));
+    view.change(Some(&first), Some(&second), fields);
+    assert_eq!(numbers(&mut view, fields), (1, 1));
+    view.decide(second.id(), true);
+    view.change(Some(&second), None, fields);
+    assert_eq!(numbers(&mut view, fields), (0, 0));
+    assert!(!view.decide(second.id(), true));
+    // One that never was a row.
+    view.change(None, Some(&first), fields);
+    assert_eq!(numbers(&mut view, fields), (0, 1));
+    view.change(Some(&first), None, fields);
+    assert!(view.is_stirred());
+    assert_eq!(numbers(&mut view, fields), (0, 0));
+}
+
+#[test]
+fn an_object_that_leaves_the_selector_needs_no_verdict() {
+    let fields = &mut FieldSet::new(Vec::new());
+    let spec = ViewSpec { predicate: true, field: FieldSelector::parse("status.phase=Running").unwrap(), ..ViewSpec::default() };
+    let mut view = view(spec, fields);
+    let pod =
+        |version: u64, phase: &str| json!({"metadata": {"name": "a", "resourceVersion": version.to_string()}, "status": {"phase": phase}});
+    let (running, failed) = (object(&pod(1, "Running"), fields), object(&pod(2, "Failed"), fields));
+    view.change(None, Some(&running), fields);
+    view.sync(true, fields);
+    view.decide(running.id(), true);
+    assert_eq!(numbers(&mut view, fields), (1, 0));
+    view.change(Some(&running), Some(&failed), fields);
+    assert_eq!(numbers(&mut view, fields), (0, 0));
+}
+
+#[test]
+fn law_07_rows_stay_when_a_relist_finds_them_unchanged() {
+    let fields = &mut FieldSet::new(Vec::new());
+    let mut view = view_with_predicate(fields);
+    let objects: Vec<Rc<Object>> = ["a", "b", "c"].iter().enumerate().map(|(index, name)| named(name, index as u64 + 1, fields)).collect();
+    objects.iter().for_each(|object| view.change(None, Some(object), fields));
+    view.sync(true, fields);
+    objects.iter().for_each(|object| assert!(view.decide(object.id(), true)));
+    assert!(view.sync(true, fields));
+
+    objects.iter().for_each(|object| view.change(Some(object), Some(object), fields));
+    assert!(!view.is_stirred());
+    assert!(!view.sync(true, fields));
+
+    let newer = named("b", 9, fields);
+    view.change(Some(&objects[1]), Some(&newer), fields);
+    view.change(Some(&objects[2]), None, fields);
+    assert_eq!(versions(&mut view, fields), ["1", "2"], "c is gone at once, b waits in its old version");
+    view.decide(newer.id(), true);
+    assert!(view.sync(true, fields));
+    assert_eq!(versions(&mut view, fields), ["1", "9"]);
+}
+
+#[test]
+fn changes_outside_the_ranges_do_not_touch_them() {
+    let fields = &mut FieldSet::new(Vec::new());
+    let mut view = View::new(ViewSpec::default(), fields).unwrap();
+    let objects: Vec<Rc<Object>> = ["b", "d", "f", "h", "k", "m"].iter().map(|name| named(name, 1, fields)).collect();
+    view.fill(&objects, fields);
+    view.sync(true, fields);
+    view.open_range(0, Window { offset: 2, limit: 2 });
+    view.open_range(7, Window { offset: 5, limit: 1 });
+    assert_eq!((keys(&view, 0).concat(), keys(&view, 7).concat()), ("fh".into(), "m".into()));
+
+    // Whether somebody should look, whether something has changed, and what is there to be seen.
+    let mut change = |old: Option<usize>, new: Option<&str>| {
+        let old = old.map(|number| objects[number].clone());
+        let new = new.map(|name| {
+            let mut new = named(name, 2, fields);
+            if let (Some(old), Some(new)) = (&old, Rc::get_mut(&mut new)) {
+                new.share_with(old);
+            }
+            new
+        });
+        view.change(old.as_ref(), new.as_ref(), fields);
+        let stirred = view.is_stirred();
+        (stirred, view.sync(true, fields), keys(&view, 0).concat(), keys(&view, 7).concat())
+    };
+    assert_eq!(change(Some(1), Some("d")), (false, false, "fh".into(), "m".into()));
+    assert_eq!(change(Some(3), Some("h")), (true, true, "fh".into(), "m".into()));
+    assert_eq!(change(Some(5), Some("m")), (true, true, "fh".into(), "m".into()));
+    assert_eq!(change(None, Some("z")), (true, true, "fh".into(), "m".into()), "the total is another");
+    assert_eq!(change(None, Some("a")), (true, true, "df".into(), "k".into()));
+    assert_eq!(change(Some(1), Some("d")), (true, true, "df".into(), "k".into()), "it has come into a range");
+    assert_eq!(change(Some(4), None), (true, true, "df".into(), "m".into()));
+}
+
+#[test]
+fn an_ordered_view_shows_its_rows_when_the_list_is_whole_and_a_plain_one_as_they_come() {
+    let fields = &mut FieldSet::new(Vec::new());
+    let order = vec![OrderBy { slot: slot(fields, "spec.value"), descending: false, kind: OrderAs::Text }];
+    let mut ordered = View::new(ViewSpec { order, ..ViewSpec::default() }, fields).unwrap();
+    let mut plain = View::new(ViewSpec::default(), fields).unwrap();
+    for view in [&mut ordered, &mut plain] {
+        view.open_range(0, Window::ALL);
+        view.change(None, Some(&named("a", 1, fields)), fields);
+        assert!(view.sync(false, fields));
+        assert_eq!((view.total(), view.is_loaded()), (1, false), "a total that is not final");
+    }
+    assert_eq!((keys(&ordered, 0).concat(), ordered.index_of("a")), (String::new(), None));
+    assert_eq!((keys(&plain, 0).concat(), plain.index_of("a")), ("a".into(), Some(0)));
+    for view in [&mut ordered, &mut plain] {
+        assert!(view.sync(true, fields), "it is loaded");
+        assert_eq!((keys(view, 0).concat(), view.is_loaded(), view.index_of("a")), ("a".into(), true, Some(0)));
+    }
+}
+
+#[test]
+fn orders_as_asked() {
+    let fields = &mut FieldSet::new(Vec::new());
+    for (kind, values, expected, missing) in [
+        (OrderAs::Text, [json!("b"), json!("B"), json!(true), json!("")], "dbac", ""),
+        (OrderAs::Natural, [json!("n10"), json!("n9"), json!("n09x"), json!(7)], "dbca", ""),
+        (OrderAs::Number, [json!(10), json!("9"), json!("x"), json!(-1.5)], "dba", "c"),
+        (OrderAs::Quantity, [json!("1Gi"), json!("100m"), json!(2), json!("1e3")], "bcda", ""),
+        (
+            OrderAs::Time,
+            [json!("2026-01-02T00:00:00Z"), json!("2026-01-01T23:00:00-02:00"), json!(null), json!("2025-12-31T00:00:00Z")],
+            "dab",
+            "c",
+        ),
+    ] {
+        for descending in [false, true] {
+            let order = vec![OrderBy { slot: slot(fields, "spec.value"), descending, kind }];
+            let mut view = view(ViewSpec { order, ..ViewSpec::default() }, fields);
+            for (name, value) in ["a", "b", "c", "d"].iter().zip(&values) {
+                let document = json!({"metadata": {"name": name, "resourceVersion": "1"}, "spec": {"value": value}});
+                view.change(None, Some(&object(&document, fields)), fields);
+            }
+            view.change(None, Some(&named("z", 1, fields)), fields);
+            view.sync(true, fields);
+            let values = if descending { expected.chars().rev().collect() } else { expected.to_owned() };
+            // Without a value of the kind, last in both directions; among those without, by key.
+            assert_eq!(keys(&view, 0).concat(), format!("{values}{missing}z"), "{kind:?} {descending}");
+        }
+    }
+}
+
+#[test]
+fn a_field_that_is_no_path_is_refused_with_its_place() {
+    let field = FieldSelector::parse("status.phase=Running,a[=]x.b=1").unwrap();
+    let error = View::new(ViewSpec { field, ..ViewSpec::default() }, &mut FieldSet::new(Vec::new())).err().unwrap();
+    assert!(error.message.starts_with("field label not supported: a[=]x.b: "), "{error}");
+    assert!(error.offset >= "status.phase=Running,".len(), "{error:?}");
+}
