@@ -21,6 +21,7 @@ pub mod cache;
 pub mod change;
 pub mod connection;
 mod growth;
+mod id;
 pub mod informer;
 pub mod json;
 pub mod key;

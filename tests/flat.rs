@@ -12,7 +12,6 @@ use futures::{FutureExt, StreamExt, stream};
 use watchcache::cache::cacher::Cacher;
 use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::resource::{Resource, ResourceConfig};
-use watchcache::cache::views::ViewOptions;
 use watchcache::change::ChangeKind;
 use watchcache::connection::Phase;
 use watchcache::json::path::Path;
@@ -26,9 +25,8 @@ use watchcache::status::Error;
 use watchcache::store::Indexes;
 use watchcache::store::WindowBounds;
 use watchcache::version::Version;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::overflow::OnOverflow;
-use watchcache::watch::watcher::Demand;
+use watchcache::view::ViewOptions;
+use watchcache::watch::{Demand, OnOverflow, WatchOptions, WatcherId};
 
 #[global_allocator]
 static HELD: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, usize::MAX);
@@ -138,7 +136,7 @@ impl Rig {
         assert_eq!(self.resource.with(|cacher| cacher.version().as_u64()), Some(self.version));
     }
 
-    fn watch(&self, options: WatchOptions, demand: Demand) -> u32 {
+    fn watch(&self, options: WatchOptions, demand: Demand) -> WatcherId {
         let id = self.resource.watch(options, true);
         self.resource.demand(id, demand);
         id
@@ -250,7 +248,7 @@ fn cycles(rig: &mut Rig, count: usize) {
             WatchOptions { buffer_size: Some(1), on_overflow: OnOverflow::Coalesce, ..options("", "") },
         ];
         let taken = live.len() - 1;
-        let ids: Vec<u32> = live
+        let ids: Vec<WatcherId> = live
             .into_iter()
             .enumerate()
             .map(|(i, options)| rig.watch(options, if i == taken { Demand::None } else { Demand::All }))

@@ -9,8 +9,7 @@ use watchcache::json::frame::{Frame, scan_frame};
 use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::version::Version;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, WatchOptions};
 
 use crate::Measured;
 use crate::clock::Spent;

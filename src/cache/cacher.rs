@@ -11,7 +11,6 @@ use futures::channel::oneshot;
 use crate::cache::freshness::Freshness;
 use crate::cache::ready::Ready;
 use crate::cache::status::ResourceStatus;
-use crate::cache::views::Views;
 use crate::cache::waiters;
 use crate::change::Change;
 use crate::change::ChangeKind;
@@ -19,8 +18,7 @@ use crate::change::Difference;
 use crate::connection::Connection;
 use crate::connection::Phase;
 use crate::growth::Growth;
-use crate::informer::informers::{InformerStats, Informers};
-use crate::informer::interruption::{Interruption, Interruptions};
+use crate::informer::{InformerStats, Informers, Interruption, Interruptions};
 use crate::json::fields::FieldSet;
 use crate::message::{Message, Quarantined};
 use crate::metrics::{Metrics, Now, Stage};
@@ -30,11 +28,11 @@ use crate::runtime::Millis;
 use crate::selector::Filter;
 use crate::status::{Error, ErrorCode};
 use crate::store::Indexes;
-use crate::store::Store;
+use crate::store::{Replacement, Store, StoreListener};
 use crate::store::{Window, WindowBounds};
 use crate::version::Version;
-use crate::watch::dispatcher::{Dispatcher, DispatcherStats};
-use crate::watch::event::EndReason;
+use crate::view::Views;
+use crate::watch::{Dispatcher, DispatcherStats};
 
 /// Things a flush tells once, as bits.
 pub mod signal {
@@ -204,8 +202,8 @@ impl Cacher {
                 continue; // a relist shows nothing before it is whole
             }
             let previous = self.store.upsert(object.clone());
-            self.views.change(previous.as_ref(), Some(object), &self.fields.borrow());
-            self.informers.shown_early(previous.as_ref(), object);
+            self.views.appeared(previous.as_ref(), object, &self.fields.borrow());
+            self.informers.appeared(previous.as_ref(), object, &self.fields.borrow());
         }
         while self.packer.is_behind() && self.pack_next() {}
     }
@@ -224,18 +222,15 @@ impl Cacher {
 
     /// A whole list has replaced what was held.
     fn replaced(&mut self, differences: Vec<Difference>, version: Version, now: Millis) {
-        if version < self.version {
-            // The server was reset: a stream whose versions grow cannot follow it.
-            self.dispatcher.end_all(EndReason::Relist, &self.version);
+        let replacement = Replacement { differences: &differences, store: &self.store, from: &self.version, to: &version, at: now };
+        let fields = self.fields.borrow();
+        self.views.replaced(&replacement, &fields);
+        self.informers.replaced(&replacement, &fields);
+        self.dispatcher.replaced(&replacement, &fields);
+        drop(fields);
+        for after in differences.iter().filter_map(|difference| difference.after.as_ref()) {
+            self.packer.listed(after, None);
         }
-        for difference in &differences {
-            self.views.change(difference.before.as_ref(), difference.after.as_ref(), &self.fields.borrow());
-            if let Some(after) = &difference.after {
-                self.packer.listed(after, None);
-            }
-        }
-        self.dispatcher.relisted(&differences, &self.version, &version, &self.fields.borrow());
-        self.informers.replaced(&differences, &self.store, &self.fields.borrow(), now);
         self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
         differences.iter().filter_map(|difference| difference.before.as_ref()).for_each(|gone| self.window.strays.let_go(gone));
         drop(differences);
@@ -243,7 +238,6 @@ impl Cacher {
             self.status.phase = Phase::Listing; // also where it came without pages
         }
         self.lists += 1;
-        self.views.listed();
         self.metrics.initializations.inc();
         #[allow(clippy::cast_precision_loss)]
         self.metrics.initialization_duration.set(now.saturating_sub(self.round_began) as f64 / 1000.0);
@@ -286,30 +280,30 @@ impl Cacher {
             ChangeKind::Deleted => self.store.remove(object.key()),
             ChangeKind::Added | ChangeKind::Modified => self.store.put(&mut object),
         };
-        let after = (kind != ChangeKind::Deleted).then_some(&object);
-        self.views.change(previous.as_ref(), after, &self.fields.borrow());
-        self.informers.change(kind, previous.as_ref(), &object, &self.fields.borrow(), now);
+        let change = Change { kind, object, previous, at: now };
+        self.views.changed(&change, &self.fields.borrow());
+        self.informers.changed(&change, &self.fields.borrow());
         self.events += 1;
         self.metrics.events_received.inc();
         self.status.last_event_at = Some(wall);
-        self.advance(object.version().clone());
-        let entry = Change { kind, object, previous, at: now };
+        self.advance(change.version().clone());
         let delivered = self.dispatcher.delivered();
-        let blocked = self.dispatcher.dispatch(&entry, &self.fields.borrow());
+        self.dispatcher.changed(&change, &self.fields.borrow());
+        let blocked = self.dispatcher.is_blocked();
         let deliveries = self.dispatcher.delivered() - delivered;
         if deliveries > 0 {
             self.on_their_way.push((at, now, deliveries));
         }
-        self.packer.stored(&entry.object);
-        if let Some(previous) = &entry.previous {
-            self.packer.replaced(previous, &entry.object);
+        self.packer.stored(&change.object);
+        if let Some(previous) = &change.previous {
+            self.packer.replaced(previous, &change.object);
         }
-        if self.window.lacks_room(&entry) {
+        if self.window.lacks_room(&change) {
             // What can be packed need not be given up.
             while self.packs(Packer::pack_replaced) {}
         }
         let capacity = self.window.capacity();
-        self.window.push(entry);
+        self.window.push(change);
         self.metrics.capacity_changed(capacity, self.window.capacity());
         blocked
     }
@@ -379,15 +373,15 @@ impl Cacher {
         }
         self.ready.stop(now);
         self.freshness.cancel();
-        self.dispatcher.end_all(EndReason::Closed, &self.version);
+        self.dispatcher.reset(&self.version);
         self.status.phase = Phase::Closed;
         self.status.retry_at = None;
         self.signals |= signal::STATUS;
         self.store.clear();
         self.window.reset(self.version.clone(), now);
-        self.views = Views::default();
+        self.views.reset(&self.version);
         self.packer = Packer::default();
-        self.informers.close();
+        self.informers.reset(&self.version);
         for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
             let _gone = waiter.send(Err(Error::closed()));
         }

@@ -8,45 +8,44 @@ use futures::future::{Either, select};
 
 use crate::cache::cacher::Cacher;
 use crate::cache::resource::Resource;
-use crate::informer::handler::HandlerOptions;
-use crate::informer::index::Indexer;
+use crate::informer::{HandlerId, HandlerOptions, Indexer, InformerId};
 use crate::object::{Object, ObjectId};
 use crate::runtime::Millis;
 use crate::status::Error;
 
 impl Cacher {
     /// Starts an informer. Returns whether it had not started.
-    pub fn start_informer(&mut self, id: u32) -> bool {
+    pub fn start_informer(&mut self, id: InformerId) -> bool {
         let fields = self.fields().clone();
         let listed = self.is_listed();
         self.informers.start(id, listed.then_some(&self.store), &fields.borrow())
     }
 
     /// Registers a handler with an informer.
-    pub fn add_handler(&mut self, id: u32, options: HandlerOptions, now: Millis) -> Result<u32, Error> {
+    pub fn add_handler(&mut self, id: InformerId, options: HandlerOptions, now: Millis) -> Result<HandlerId, Error> {
         let fields = self.fields().clone();
         self.informers.add_handler(id, options, &self.store, &fields.borrow(), now)
     }
 
     /// Adds indexes to an informer.
-    pub fn add_indexers(&mut self, id: u32, indexers: Vec<Indexer>) -> Result<(), Error> {
+    pub fn add_indexers(&mut self, id: InformerId, indexers: Vec<Indexer>) -> Result<(), Error> {
         let fields = self.fields().clone();
         self.informers.add_indexers(id, indexers, &self.store, &fields)
     }
 
     /// The objects whose values in an informer's index by a function are missing.
-    pub fn undecided(&self, id: u32, index: &str, now: Millis) -> Vec<Rc<Object>> {
+    pub fn undecided(&self, id: InformerId, index: &str, now: Millis) -> Vec<Rc<Object>> {
         self.informers.get(id).map(|informer| informer.undecided(index, &self.store, now)).unwrap_or_default()
     }
 
     /// The values of an object in such an index.
-    pub fn decide(&mut self, id: u32, index: &str, key: &str, object: ObjectId, values: Vec<Rc<str>>) {
+    pub fn decide(&mut self, id: InformerId, index: &str, key: &str, object: ObjectId, values: Vec<Rc<str>>) {
         if let Some(informer) = self.informers.get_mut(id) {
             informer.decide(index, key, object, values, &self.store);
         }
     }
 
-    fn resync_informer(&mut self, id: u32, now: Millis) {
+    fn resync_informer(&mut self, id: InformerId, now: Millis) {
         let fields = self.fields().clone();
         self.informers.resync(id, &self.store, &fields.borrow(), now);
     }
@@ -54,7 +53,7 @@ impl Cacher {
 
 impl Resource {
     /// Starts an informer; the stream is opened by [`Resource::start`]. Returns whether it had not started.
-    pub fn start_informer(self: &Rc<Self>, id: u32) -> bool {
+    pub fn start_informer(self: &Rc<Self>, id: InformerId) -> bool {
         let started = self.with(|cacher| cacher.start_informer(id));
         if started {
             self.keep_resyncing(id);
@@ -63,7 +62,7 @@ impl Resource {
     }
 
     /// Looks after the resyncs of an informer until it ends. By the clock: a look that is late is one look.
-    fn keep_resyncing(self: &Rc<Self>, id: u32) {
+    fn keep_resyncing(self: &Rc<Self>, id: InformerId) {
         let period = self.with(|cacher| {
             let informer = cacher.informers.get_mut(id)?;
             let period = informer.check.millis();

@@ -12,6 +12,7 @@ use crate::cache::cacher::Cacher;
 use crate::cache::resource::Resource;
 use crate::change::Change;
 use crate::change::ChangeKind;
+use crate::informer::InformerId;
 use crate::message::Message;
 use crate::object::Object;
 use crate::object::rest::Packer;
@@ -19,6 +20,8 @@ use crate::runtime::Millis;
 use crate::runtime::slice::Slice;
 use crate::status::{Error, ErrorCode};
 use crate::store::Store;
+use crate::view::ViewId;
+use crate::watch::WatcherId;
 
 /// The default bound, in bytes.
 pub const DEFAULT_MAX_BYTES: usize = 512 << 20;
@@ -40,9 +43,9 @@ const LATELY: usize = 16;
 /// What may end for want of memory, its resource living on.
 #[derive(Clone, Copy)]
 enum Side {
-    View(u32),
-    Watcher(u32),
-    Informer(u32),
+    View(ViewId),
+    Watcher(WatcherId),
+    Informer(InformerId),
 }
 
 impl Memory {
@@ -318,7 +321,7 @@ impl Cacher {
     fn grown(&self) -> (Side, usize) {
         let (view, watcher, informer) = (self.views.grown(), self.dispatcher.grown(), self.informers.grown());
         let sides = [(Side::Informer(informer.0), informer.1), (Side::Watcher(watcher.0), watcher.1), (Side::View(view.0), view.1)];
-        sides.into_iter().max_by_key(|(_, growth)| *growth).unwrap_or((Side::View(0), 0))
+        sides.into_iter().max_by_key(|(_, growth)| *growth).unwrap_or((Side::View(ViewId::default()), 0))
     }
 
     /// Ends a view, a watcher that does not take what waits for it, or an informer.

@@ -15,7 +15,7 @@ mod reads;
 pub mod ready;
 pub mod resource;
 pub mod status;
-pub mod views;
+mod views;
 mod waiters;
 pub mod watches;
 pub mod writes;

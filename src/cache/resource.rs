@@ -11,10 +11,9 @@ use crate::cache::cacher::{Cacher, signal};
 use crate::cache::checker;
 use crate::cache::freshness::Reads;
 use crate::cache::memory::Share;
-use crate::cache::views::ViewOptions;
 use crate::change::ChangeKind;
 use crate::connection::Phase;
-use crate::informer::informers::Notices;
+use crate::informer::Notices;
 use crate::json::fields::FieldSet;
 use crate::message::{MAX_WAITING_MESSAGES, Message};
 use crate::object::{IndexValues, Object};
@@ -25,11 +24,8 @@ use crate::source::Source;
 use crate::status::{Error, ErrorCode};
 use crate::store::WindowBounds;
 use crate::store::{IndexSpec, Indexes};
-use crate::watch::bookmark::TICK_MS;
-use crate::watch::budget::TimeBudget;
-use crate::watch::event::EndReason;
-use crate::watch::outbox::Outbox;
-use crate::watch::watcher::Demand;
+use crate::view::{ViewId, ViewOptions};
+use crate::watch::{Demand, EndReason, Outbox, TICK_MS, TimeBudget, WatcherId};
 
 /// Objects that views are asked about between two looks at the clock, and so many times at most in one slice.
 const BUILD_BATCH: usize = 64;
@@ -45,7 +41,7 @@ pub struct Flush {
     /// Events and who receives them.
     pub outbox: Outbox,
     /// Views that changed.
-    pub views: Vec<u32>,
+    pub views: Vec<ViewId>,
     /// Bits of [`signal`].
     pub signals: u32,
     /// What handlers of informers are told.
@@ -380,7 +376,7 @@ impl Resource {
     }
 
     /// The subscriber takes events from now on in this way.
-    pub fn demand(self: &Rc<Self>, id: u32, demand: Demand) {
+    pub fn demand(self: &Rc<Self>, id: WatcherId, demand: Demand) {
         self.with(|cacher| cacher.dispatcher.demand(id, demand));
         if let Some(room) = self.room.borrow_mut().take() {
             let _gone = room.send(());
@@ -388,7 +384,7 @@ impl Resource {
     }
 
     /// Ends a stream at its user's wish.
-    pub fn stop(self: &Rc<Self>, id: u32) {
+    pub fn stop(self: &Rc<Self>, id: WatcherId) {
         self.with(|cacher| {
             let reached = cacher.version().clone();
             cacher.dispatcher.end(id, EndReason::Stopped, &reached);
@@ -487,7 +483,7 @@ impl Resource {
 
     /// Opens a live view and finds rows for it as long as a slice lasts: where that is enough it is loaded at once. All that are opened in one
     /// turn of the host share that slice, or else many small ones would hold it up.
-    pub fn open_view(self: &Rc<Self>, options: &ViewOptions) -> Result<u32, Error> {
+    pub fn open_view(self: &Rc<Self>, options: &ViewOptions) -> Result<ViewId, Error> {
         let view = self.cacher.borrow_mut().open_view(options)?;
         let (batches, millis) = self.built.get();
         if self.cacher.borrow().views.is_unfinished() && batches < BUILD_BATCHES && millis < SLICE_MS {

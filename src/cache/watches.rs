@@ -16,10 +16,7 @@ use crate::runtime::Millis;
 use crate::selector::Filter;
 use crate::status::{Error, Status};
 use crate::version::Version;
-use crate::watch::convert::Conversion;
-use crate::watch::event::{EndReason, EventKind, WatchEvent};
-use crate::watch::options::{Start, WatchOptions};
-use crate::watch::watcher::{BookmarkState, Watcher};
+use crate::watch::{BookmarkState, Conversion, EndReason, EventKind, Start, WatchEvent, WatchOptions, Watcher, WatcherId};
 
 /// The most a watcher may hold back by default, as in the apiserver: where no field routes events to watchers, where one does, and for
 /// those that it routes them to.
@@ -33,7 +30,7 @@ impl Cacher {
     }
 
     /// Parses and registers a watcher that has not started. The error is the refusal.
-    pub fn register(&mut self, options: &WatchOptions) -> (u32, Result<Start, Error>) {
+    pub fn register(&mut self, options: &WatchOptions) -> (WatcherId, Result<Start, Error>) {
         let filter = Filter::new(
             options.namespace.as_deref(),
             options.name.as_deref(),
@@ -50,7 +47,7 @@ impl Cacher {
     }
 
     /// Ends a watcher that could not start with a direct error.
-    pub fn refuse(&mut self, id: u32, error: Error) {
+    pub fn refuse(&mut self, id: WatcherId, error: Error) {
         if let Some(watcher) = self.dispatcher.get_mut(id) {
             watcher.refusal = Some(Box::new(error));
         }
@@ -58,7 +55,7 @@ impl Cacher {
     }
 
     /// Ends a watcher with an ERROR event.
-    pub fn fail(&mut self, id: u32, error: &Error) {
+    pub fn fail(&mut self, id: WatcherId, error: &Error) {
         let status = error.status.as_deref().cloned().unwrap_or_else(|| Status::internal(error.message.clone()));
         let reached = self.version().clone();
         self.dispatcher.fail(id, &status, &reached);
@@ -68,7 +65,7 @@ impl Cacher {
     ///
     /// Where it starts, as the apiserver's cacher does: from the state when the version is unset or `"0"` or when initial events are
     /// asked for; after `n` from the window; with `sendInitialEvents=false` after the basis (unset) or now (`"0"`).
-    pub fn start_watch(&mut self, id: u32, options: &WatchOptions, start: &Start, basis: &Basis, now: Millis) {
+    pub fn start_watch(&mut self, id: WatcherId, options: &WatchOptions, start: &Start, basis: &Basis, now: Millis) {
         let required = &basis.version;
         let from_history = match (start, options.send_initial_events) {
             (Start::After(version), None | Some(false)) => Some(version.clone()),
@@ -167,7 +164,7 @@ fn bookmark_after(options: &WatchOptions, start: &Start, required: &Version, cur
 
 impl Resource {
     /// Opens a watch. The initial events are captured now where that is possible, else as soon as the cacher is ready and fresh enough.
-    pub fn watch(self: &Rc<Self>, mut options: WatchOptions, wait: bool) -> u32 {
+    pub fn watch(self: &Rc<Self>, mut options: WatchOptions, wait: bool) -> WatcherId {
         // A request for one namespace names it twice, but namespaces are in none.
         if self.config.name == "namespaces" && options.namespace == options.name {
             options.namespace = None;
@@ -201,7 +198,7 @@ impl Resource {
     }
 
     /// Refuses what is no path below the resource's own, as a list of it is refused.
-    fn check_path(&self, id: u32, options: &WatchOptions) -> Result<(), Error> {
+    fn check_path(&self, id: WatcherId, options: &WatchOptions) -> Result<(), Error> {
         let (root, namespace) = (self.root(), options.namespace.as_deref().unwrap_or_default());
         let prefix = prepare(&root, &format!("{root}{namespace}"), true)?;
         let cacher = self.cacher.borrow();
@@ -224,7 +221,7 @@ impl Resource {
         }
     }
 
-    async fn watch_later(self: Rc<Self>, id: u32, serial: u64, options: WatchOptions, start: Start) {
+    async fn watch_later(self: Rc<Self>, id: WatcherId, serial: u64, options: WatchOptions, start: Start) {
         if self.until_ready(true, false).await.is_err() {
             return; // closed, and with it every stream
         }

@@ -234,7 +234,7 @@ impl Handler {
 }
 
 /// A notice of each object, the same to all who hear it.
-pub fn notices_of<'a>(objects: impl Iterator<Item = &'a Rc<Object>>, kind: NoticeKind) -> Vec<Rc<Notice>> {
+pub(super) fn notices_of<'a>(objects: impl Iterator<Item = &'a Rc<Object>>, kind: NoticeKind) -> Vec<Rc<Notice>> {
     let old = |object: &Rc<Object>| (kind == NoticeKind::Resynced).then(|| object.clone());
     objects.map(|object| Notice::new(kind, object.clone(), old(object))).collect()
 }

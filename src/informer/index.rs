@@ -17,7 +17,7 @@ pub type Indexer = (String, Option<Path>);
 
 /// The indexes of an informer.
 #[derive(Debug, Default)]
-pub struct InformerIndexes {
+pub(super) struct InformerIndexes {
     by_path: Vec<(String, Indexes)>,
     by_function: Vec<ByFunction>,
 }
@@ -34,7 +34,7 @@ struct ByFunction {
 
 impl InformerIndexes {
     /// Bytes that they take.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let by_path: usize = self.by_path.iter().map(|(_, index)| index.bytes()).sum();
         let by_function = self.by_function.iter().map(|index| {
             2 * index.rows.len() * size_of::<(Rc<str>, Key)>()
@@ -45,7 +45,7 @@ impl InformerIndexes {
     }
 
     /// Adds indexes to a filled store. Fails, and adds none, when a name is taken.
-    pub fn add(&mut self, indexers: Vec<Indexer>, store: &Store, fields: &crate::store::Fields) -> Result<(), Error> {
+    pub(super) fn add(&mut self, indexers: Vec<Indexer>, store: &Store, fields: &crate::store::Fields) -> Result<(), Error> {
         for (at, (name, _)) in indexers.iter().enumerate() {
             let twice = indexers[..at].iter().any(|(other, _)| other == name);
             if name.is_empty() || twice || name == NAMESPACE || self.has(name) || store.has_index(name) {
@@ -74,12 +74,12 @@ impl InformerIndexes {
     }
 
     /// Whether there is an index of this name.
-    pub fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         self.by_path.iter().any(|(held, _)| held == name) || self.by_function.iter().any(|index| index.name == name)
     }
 
     /// Follows a change of the store.
-    pub fn change(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>) {
+    pub(super) fn change(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>) {
         for (_, index) in &mut self.by_path {
             index.change(before, after);
         }
@@ -98,7 +98,7 @@ impl InformerIndexes {
     }
 
     /// The objects whose values in this index the function has yet to give, in key order.
-    pub fn undecided(&self, name: &str, store: &Store) -> Vec<Rc<Object>> {
+    pub(super) fn undecided(&self, name: &str, store: &Store) -> Vec<Rc<Object>> {
         let Some(index) = self.by_function.iter().find(|index| index.name == name).filter(|index| !index.undecided.is_empty()) else {
             return Vec::new();
         };
@@ -106,7 +106,7 @@ impl InformerIndexes {
     }
 
     /// The values of an object. They count while the store holds that very object.
-    pub fn decide(&mut self, name: &str, key: &str, id: ObjectId, values: Vec<Rc<str>>, store: &Store) {
+    pub(super) fn decide(&mut self, name: &str, key: &str, id: ObjectId, values: Vec<Rc<str>>, store: &Store) {
         let Some(object) = store.get(key).filter(|object| object.id() == id) else { return };
         let Some(index) = self.by_function.iter_mut().find(|index| index.name == name) else { return };
         index.undecided.remove(key);
@@ -114,7 +114,7 @@ impl InformerIndexes {
     }
 
     /// The keys of a value, in their order; `None` when there is no such index here.
-    pub fn keys(&self, name: &str, value: &str) -> Option<Vec<Key>> {
+    pub(super) fn keys(&self, name: &str, value: &str) -> Option<Vec<Key>> {
         if let Some((_, index)) = self.by_path.iter().find(|(held, _)| held == name) {
             return index.keys(name, value).map(|keys| keys.cloned().collect());
         }
@@ -125,7 +125,7 @@ impl InformerIndexes {
     }
 
     /// The values that some object has, in their order; `None` when there is no such index here.
-    pub fn values(&self, name: &str) -> Option<Vec<Rc<str>>> {
+    pub(super) fn values(&self, name: &str) -> Option<Vec<Rc<str>>> {
         if let Some((_, index)) = self.by_path.iter().find(|(held, _)| held == name) {
             return index.values(name);
         }
@@ -136,23 +136,23 @@ impl InformerIndexes {
     }
 
     /// Whether the index goes by a path.
-    pub fn is_by_path(&self, name: &str) -> bool {
+    pub(super) fn is_by_path(&self, name: &str) -> bool {
         self.by_path.iter().any(|(held, _)| held == name)
     }
 
     /// Whether the index goes by a function.
-    pub fn is_by_function(&self, name: &str) -> bool {
+    pub(super) fn is_by_function(&self, name: &str) -> bool {
         self.by_function.iter().any(|index| index.name == name)
     }
 
     /// Whether the object, which the store need not hold, has the value in an index by a path.
-    pub fn has_value(&self, name: &str, object: &Object, value: &str) -> bool {
+    pub(super) fn has_value(&self, name: &str, object: &Object, value: &str) -> bool {
         let index = self.by_path.iter().find(|(held, _)| held == name);
         index.is_some_and(|(_, index)| index.values_of(name, object).iter().any(|held| **held == *value))
     }
 
     /// Forgets what stands in the indexes, and keeps their names.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         for (_, index) in &mut self.by_path {
             index.clear();
         }

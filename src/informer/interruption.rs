@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::connection::Connection;
 use crate::connection::Phase;
+use crate::informer::id::InformerId;
 use crate::message::Message;
 use crate::runtime::Millis;
 use crate::status::Error;
@@ -22,7 +23,7 @@ pub struct Interruption {
     /// The one object that it is about, where that cannot be taken and all others go on.
     pub key: Option<Rc<str>>,
     /// The one informer that has ended with it, for good: all others go on, and are not told.
-    pub ended: Option<u32>,
+    pub ended: Option<InformerId>,
 }
 
 /// Finds the interruptions in what the reflector says. Where a round ends with an error, the wait that follows is told with it.

@@ -10,13 +10,13 @@ use crate::runtime::Millis;
 use crate::version::Version;
 
 /// Objects that may wait for the stream at once; the oldest give way.
-pub const MOST_OBJECTS: usize = 100;
+pub(super) const MOST_OBJECTS: usize = 100;
 /// How long an object may wait. By then its write was lost on the way, or undone.
-pub const KEPT_MS: Millis = 5 * 60 * 1000;
+pub(super) const KEPT_MS: Millis = 5 * 60 * 1000;
 
 /// Objects as they were written, until the stream has come as far.
 #[derive(Debug, Default)]
-pub struct Overlay {
+pub(super) struct Overlay {
     written: FxHashMap<Key, Written>,
     deleted: FxHashMap<Key, Deleted>,
 }
@@ -39,7 +39,7 @@ struct Deleted {
 
 impl Overlay {
     /// An object as a write left it. It is passed over when the stream has told of its deletion.
-    pub fn mutated(&mut self, object: &Rc<Object>, now: Millis) {
+    pub(super) fn mutated(&mut self, object: &Rc<Object>, now: Millis) {
         self.expire(now);
         if let Some(deleted) = self.deleted.get(object.key())
             && (*object.version() <= deleted.version || same_uid(deleted.uid.as_deref(), object.uid()))
@@ -54,12 +54,12 @@ impl Overlay {
     }
 
     /// Bytes of what is shown beyond what the stream has brought.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.written.values().map(|written| written.object.size() + size_of::<(Key, Written)>()).sum()
     }
 
     /// The stream brought this object.
-    pub fn stored(&mut self, object: &Object) {
+    pub(super) fn stored(&mut self, object: &Object) {
         if self.written.get(object.key()).is_some_and(|written| written.object.version() <= object.version()) {
             self.written.remove(object.key());
         }
@@ -69,7 +69,7 @@ impl Overlay {
     }
 
     /// The stream told that an object is gone, at the version that `object` says: with the deletion's, or where that was missed with its last.
-    pub fn deleted(&mut self, object: &Object, now: Millis) {
+    pub(super) fn deleted(&mut self, object: &Object, now: Millis) {
         self.expire(now);
         let gone = |written: &Written| written.object.version() <= object.version() || same_uid(written.object.uid(), object.uid());
         if self.written.get(object.key()).is_some_and(gone) {
@@ -81,7 +81,7 @@ impl Overlay {
     }
 
     /// What a reader sees under a key where this is held.
-    pub fn newer<'a>(&'a self, key: &str, held: Option<&'a Rc<Object>>, now: Millis) -> Option<&'a Rc<Object>> {
+    pub(super) fn newer<'a>(&'a self, key: &str, held: Option<&'a Rc<Object>>, now: Millis) -> Option<&'a Rc<Object>> {
         let written = self.written.get(key).filter(|written| now.saturating_sub(written.at) < KEPT_MS).map(|written| &written.object);
         match (held, written) {
             (Some(held), Some(written)) if held.version() >= written.version() => Some(held),
@@ -91,17 +91,17 @@ impl Overlay {
     }
 
     /// What was written and the stream has not brought.
-    pub fn waiting(&self, now: Millis) -> impl Iterator<Item = &Rc<Object>> {
+    pub(super) fn waiting(&self, now: Millis) -> impl Iterator<Item = &Rc<Object>> {
         self.written.values().filter(move |written| now.saturating_sub(written.at) < KEPT_MS).map(|written| &written.object)
     }
 
     /// What waits for the stream, and for its values in an index by a function.
-    pub fn undecided(&self, index: &str, now: Millis) -> impl Iterator<Item = &Rc<Object>> {
+    pub(super) fn undecided(&self, index: &str, now: Millis) -> impl Iterator<Item = &Rc<Object>> {
         self.waiting(now).filter(move |object| self.values(index, object).is_none())
     }
 
     /// Its values in an index by a function. They count for that very object.
-    pub fn decide(&mut self, index: &str, key: &str, id: ObjectId, values: Vec<Rc<str>>) {
+    pub(super) fn decide(&mut self, index: &str, key: &str, id: ObjectId, values: Vec<Rc<str>>) {
         if let Some(written) = self.written.get_mut(key).filter(|written| written.object.id() == id) {
             written.values.retain(|(name, _)| **name != *index);
             written.values.push((index.into(), values));
@@ -109,18 +109,18 @@ impl Overlay {
     }
 
     /// What it was decided that this very object has in an index; `None` where nothing was, or it does not wait here.
-    pub fn values(&self, index: &str, object: &Object) -> Option<&[Rc<str>]> {
+    pub(super) fn values(&self, index: &str, object: &Object) -> Option<&[Rc<str>]> {
         let written = self.written.get(object.key()).filter(|written| written.object.id() == object.id())?;
         written.values.iter().find(|(name, _)| **name == *index).map(|(_, values)| &**values)
     }
 
     /// Whether this very object waits here.
-    pub fn holds(&self, object: &Object) -> bool {
+    pub(super) fn holds(&self, object: &Object) -> bool {
         self.written.get(object.key()).is_some_and(|written| written.object.id() == object.id())
     }
 
     /// Whether there is nothing to look at.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.written.is_empty()
     }
 

@@ -18,7 +18,7 @@ use crate::key::Key;
 /// | update | delete | delete |
 /// | delete | add | both: it is another object |
 #[derive(Debug, Default)]
-pub struct Queue {
+pub(super) struct Queue {
     // An emptied place is what came and went.
     notices: VecDeque<Option<Rc<Notice>>>,
     // Notices that have left at the front, so that places keep their numbers. Below 0, and so around, where more were put there than left.
@@ -31,7 +31,7 @@ pub struct Queue {
 
 impl Queue {
     /// Adds a notice, merged with what waits of the same object if `merge` says so. Returns how many notices of the initial state went unseen.
-    pub fn push(&mut self, notice: Rc<Notice>, merge: bool) -> usize {
+    pub(super) fn push(&mut self, notice: Rc<Notice>, merge: bool) -> usize {
         if !merge {
             self.append(notice);
             return 0;
@@ -84,7 +84,7 @@ impl Queue {
     }
 
     /// Takes the first notice.
-    pub fn pop(&mut self) -> Option<Rc<Notice>> {
+    pub(super) fn pop(&mut self) -> Option<Rc<Notice>> {
         loop {
             let notice = self.notices.pop_front()?;
             self.left = self.left.wrapping_add(1);
@@ -102,7 +102,7 @@ impl Queue {
     }
 
     /// Puts notices that were taken back to the front, in their order. They are as good as delivered: nothing merges with them.
-    pub fn push_front(&mut self, notices: impl DoubleEndedIterator<Item = Rc<Notice>>) {
+    pub(super) fn push_front(&mut self, notices: impl DoubleEndedIterator<Item = Rc<Notice>>) {
         for notice in notices.rev() {
             self.left = self.left.wrapping_sub(1);
             self.count += 1;
@@ -112,27 +112,27 @@ impl Queue {
     }
 
     /// All that waits, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Rc<Notice>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Rc<Notice>> {
         self.notices.iter().flatten()
     }
 
     /// Notices that wait.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.count
     }
 
     /// Whether none waits.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Whether an earlier resync has not been told yet.
-    pub fn awaits_resync(&self) -> bool {
+    pub(super) fn awaits_resync(&self) -> bool {
         self.resyncs > 0
     }
 
     /// Forgets all of it.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 }

@@ -3,7 +3,7 @@
 use crate::runtime::Millis;
 
 /// No resync comes more often than this.
-pub const MINIMUM_RESYNC_MS: Millis = 1000;
+pub(super) const MINIMUM_RESYNC_MS: Millis = 1000;
 
 /// How often an informer looks for handlers whose resync is due. 0: never, whatever they ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use futures::channel::oneshot;
 
 use crate::growth::Growth;
+use crate::informer::id::HandlerId;
 use crate::informer::index::InformerIndexes;
 use crate::informer::overlay::Overlay;
 use crate::informer::resync::CheckPeriod;
@@ -39,7 +40,7 @@ pub struct Informer {
     /// Held while a timer looks after the resyncs: its end ends that.
     pub(crate) ticking: Option<oneshot::Sender<()>>,
     /// By the order of their registration.
-    pub(super) handlers: Vec<u32>,
+    pub(super) handlers: Vec<HandlerId>,
     pub(super) indexes: InformerIndexes,
     pub(super) overlay: Option<Overlay>,
     /// Of what it takes.

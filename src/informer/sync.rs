@@ -5,7 +5,7 @@ use crate::status::{Error, ErrorCode};
 /// Counts notices of the initial state that have not been handled, and waits for word that there are no more to come: client-go's
 /// `SingleFileTracker`. Once both are there it stays synced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SyncTracker {
+pub(super) struct SyncTracker {
     waiting: usize,
     upstream: bool,
     synced: bool,
@@ -13,12 +13,12 @@ pub struct SyncTracker {
 
 impl SyncTracker {
     /// So many notices of the initial state are queued.
-    pub fn start(&mut self, notices: usize) {
+    pub(super) fn start(&mut self, notices: usize) {
         self.waiting += notices;
     }
 
     /// So many of them were handled, or will never be told. Fails, and counts none, when there are not so many.
-    pub fn finish(&mut self, notices: usize) -> Result<(), Error> {
+    pub(super) fn finish(&mut self, notices: usize) -> Result<(), Error> {
         let Some(waiting) = self.waiting.checked_sub(notices) else {
             let message = format!("{notices} notices of the initial state were handled, and only {} were queued", self.waiting);
             return Err(Error::new(ErrorCode::Internal, message));
@@ -29,13 +29,13 @@ impl SyncTracker {
     }
 
     /// All notices of the initial state are queued.
-    pub fn upstream_synced(&mut self) {
+    pub(super) fn upstream_synced(&mut self) {
         self.upstream = true;
         self.look();
     }
 
     /// Whether the initial state has been told.
-    pub fn has_synced(&self) -> bool {
+    pub(super) fn has_synced(&self) -> bool {
         self.synced
     }
 

@@ -3,6 +3,7 @@
 //! Start with [`Store`], then [`Window`].
 
 mod index;
+mod listener;
 mod snapshots;
 mod state;
 mod store;
@@ -10,6 +11,7 @@ mod strays;
 mod window;
 
 pub use index::{Fields, IndexBy, IndexSpec, Indexes, NAMESPACE};
+pub use listener::{Replacement, StoreListener};
 pub use state::State;
 pub use store::Store;
 pub use window::{DEFAULT_FRESH_MS, DEFAULT_MAX_BYTES, Window, WindowBounds};

@@ -9,7 +9,7 @@ use crate::json::fields::FieldSet;
 use crate::key::Key;
 use crate::object::Object;
 
-use super::live::View;
+use super::view::View;
 
 /// How far a view has come, and what may be seen of it meanwhile.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use crate::allocation::allocation;
 use crate::json::fields::FieldSet;
 use crate::object::{Object, ObjectId};
 
-use super::live::{NOTHING, Pending, View, Waiting};
+use super::view::{NOTHING, Pending, View, Waiting};
 
 /// Changes of place that one look takes in; the others follow after the host's turn.
 const MOST: usize = 1_000;

@@ -3,21 +3,22 @@
 use std::collections::BTreeMap;
 
 use crate::runtime::Millis;
+use crate::watch::id::WatcherId;
 use crate::watch::watcher::BookmarkState;
 
 /// A bookmark at least this often, as in the apiserver.
-pub const BOOKMARK_PERIOD_MS: Millis = 60_000;
+pub(super) const BOOKMARK_PERIOD_MS: Millis = 60_000;
 /// The last bookmark comes this long before a stream's deadline, so that the next stream can start close to its end.
-pub const BEFORE_DEADLINE_MS: Millis = 2_000;
+pub(super) const BEFORE_DEADLINE_MS: Millis = 2_000;
 /// The least time between two looks at the schedule; the most is a quarter more.
 pub const TICK_MS: Millis = 1_000;
 
 /// A watcher as the schedule knows it: its id, and the serial number that tells it from others with that id.
-pub type Planned = (u32, u64);
+pub(super) type Planned = (WatcherId, u64);
 
 /// Watchers by the second of their next bookmark. Who has ended stays until its second has come, and is then nobody.
 #[derive(Debug, Default)]
-pub struct BookmarkSchedule {
+pub(super) struct BookmarkSchedule {
     buckets: BTreeMap<u64, Vec<Planned>>,
     // What lies before it was handed out.
     current: u64,
@@ -25,12 +26,12 @@ pub struct BookmarkSchedule {
 
 impl BookmarkSchedule {
     /// Plans a bookmark; one that is late already comes with the next look.
-    pub fn plan(&mut self, watcher: Planned, at: Millis) {
+    pub(super) fn plan(&mut self, watcher: Planned, at: Millis) {
         self.buckets.entry((at / 1000).max(self.current)).or_default().push(watcher);
     }
 
     /// The watchers whose second has come; each must be planned again.
-    pub fn take_due(&mut self, now: Millis) -> Vec<Planned> {
+    pub(super) fn take_due(&mut self, now: Millis) -> Vec<Planned> {
         let second = now / 1000;
         if second < self.current {
             return Vec::new();
@@ -41,14 +42,14 @@ impl BookmarkSchedule {
     }
 
     /// Whether nothing is planned.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
 }
 
 /// When the next bookmark is due: at once while the end of the initial events is owed, else in a minute, or two seconds before the
 /// deadline, whichever is first; never when that has passed.
-pub fn next_bookmark(now: Millis, state: &BookmarkState, deadline: Option<Millis>) -> Option<Millis> {
+pub(super) fn next_bookmark(now: Millis, state: &BookmarkState, deadline: Option<Millis>) -> Option<Millis> {
     if matches!(state, BookmarkState::Waiting(_)) {
         return Some(now);
     }
@@ -66,12 +67,12 @@ mod tests {
 
     fn plan(schedule: &mut BookmarkSchedule, id: u32, now: Millis, state: &BookmarkState, deadline: Millis) {
         if let Some(at) = next_bookmark(now, state, Some(deadline)) {
-            schedule.plan((id, u64::from(id)), at);
+            schedule.plan((id.into(), u64::from(id)), at);
         }
     }
 
     fn due(schedule: &mut BookmarkSchedule, now: Millis) -> Vec<u32> {
-        schedule.take_due(now).into_iter().map(|(id, _)| id).collect()
+        schedule.take_due(now).into_iter().map(|(id, _)| id.number()).collect()
     }
 
     #[test]
@@ -114,7 +115,7 @@ mod tests {
     fn what_is_planned_for_the_past_comes_with_the_next_look() {
         let mut schedule = BookmarkSchedule::default();
         assert!(schedule.take_due(50_000).is_empty());
-        schedule.plan((1, 1), 20_000);
+        schedule.plan((1.into(), 1), 20_000);
         assert!(due(&mut schedule, 50_999).is_empty());
         assert_eq!(due(&mut schedule, 51_000), [1]);
     }

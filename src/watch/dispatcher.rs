@@ -12,10 +12,12 @@ use crate::object::Object;
 use crate::runtime::Millis;
 use crate::selector::Filter;
 use crate::status::Status;
+use crate::store::{Replacement, StoreListener};
 use crate::version::Version;
 use crate::watch::bookmark::{BookmarkSchedule, next_bookmark};
 use crate::watch::convert::Conversion;
 use crate::watch::event::{EndReason, EventKind, WatchEvent};
+use crate::watch::id::WatcherId;
 use crate::watch::outbox::Outbox;
 use crate::watch::overflow::{OnOverflow, Overflow};
 use crate::watch::registry::Registry;
@@ -30,20 +32,20 @@ pub struct Dispatcher {
     pub(super) watchers: Slab<Watcher>,
     pub(super) registry: Registry,
     bookmarks: BookmarkSchedule,
-    deadlines: BTreeSet<(Millis, u32)>,
+    deadlines: BTreeSet<(Millis, WatcherId)>,
     outbox: Outbox,
     // Those with an event that found no room; nothing else is dispatched until each has gone in or its watcher has ended. Who has ended
     // meanwhile may still stand here.
-    blocked: Vec<u32>,
+    blocked: Vec<WatcherId>,
     pub(super) pending: Pending,
     // Watchers whose batch began since the last flush: it is complete with it.
-    served: Vec<u32>,
+    served: Vec<WatcherId>,
     // Ids that may be used again only after the flush under way.
-    retired: Vec<u32>,
+    retired: Vec<WatcherId>,
     metrics: Rc<Metrics>,
     serials: u64,
     // Those that the event under way may concern; kept for its room.
-    candidates: Vec<u32>,
+    candidates: Vec<WatcherId>,
     // Whether a watcher without room skips changes from now on: told with the next flush.
     overflowed: bool,
     dispatched: u64,
@@ -58,16 +60,16 @@ type Indices = [Option<u32>; 3];
 /// Watchers with something to pump at the next flush.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    ids: Vec<u32>,
+    ids: Vec<WatcherId>,
     // The watchers of everything, once an event went straight to each of them, until anything happens to one, which makes that one
     // pending: the next event goes the same way, so nobody need be asked.
-    straight: Option<Rc<[u32]>>,
+    straight: Option<Rc<[WatcherId]>>,
     // Tells these watchers from those before them.
     crowd: u32,
 }
 
 impl Pending {
-    pub(super) fn push(&mut self, id: u32) {
+    pub(super) fn push(&mut self, id: WatcherId) {
         self.straight = None;
         self.ids.push(id);
     }
@@ -93,25 +95,25 @@ impl Dispatcher {
     }
 
     /// Adds a watcher that has not started and returns its id.
-    pub fn add(&mut self, mut watcher: Watcher) -> u32 {
+    pub fn add(&mut self, mut watcher: Watcher) -> WatcherId {
         self.serials += 1;
         watcher.serial = self.serials;
-        u32::try_from(self.watchers.insert(watcher)).unwrap_or(u32::MAX)
+        WatcherId::of(self.watchers.insert(watcher))
     }
 
     /// The watcher of this id, while it is not forgotten.
-    pub fn get(&self, id: u32) -> Option<&Watcher> {
-        self.watchers.get(id as usize).filter(|watcher| !watcher.retired)
+    pub fn get(&self, id: WatcherId) -> Option<&Watcher> {
+        self.watchers.get(id.place()).filter(|watcher| !watcher.retired)
     }
 
     /// Whether this very watcher is still to be started: it may have ended while it waited, and its id stand for another.
-    pub fn awaits_start(&self, id: u32, serial: u64) -> bool {
+    pub fn awaits_start(&self, id: WatcherId, serial: u64) -> bool {
         self.get(id).is_some_and(|watcher| watcher.serial == serial && !watcher.started && watcher.ended.is_none())
     }
 
     /// To change it before it starts.
-    pub fn get_mut(&mut self, id: u32) -> Option<&mut Watcher> {
-        self.watchers.get_mut(id as usize).filter(|watcher| !watcher.retired)
+    pub fn get_mut(&mut self, id: WatcherId) -> Option<&mut Watcher> {
+        self.watchers.get_mut(id.place()).filter(|watcher| !watcher.retired)
     }
 
     /// Has a field route events: watchers that demand a value of it hear of that value alone.
@@ -125,8 +127,8 @@ impl Dispatcher {
     }
 
     /// Begins to dispatch to a watcher whose initial events are in its backlog. One step with the capture of these events.
-    pub fn start(&mut self, id: u32, now: Millis) {
-        let Some(watcher) = self.watchers.get_mut(id as usize) else { return };
+    pub fn start(&mut self, id: WatcherId, now: Millis) {
+        let Some(watcher) = self.watchers.get_mut(id.place()) else { return };
         watcher.started = true;
         if watcher.ended.is_none() {
             watcher.route = self.registry.insert(&watcher.filter, id);
@@ -140,39 +142,6 @@ impl Dispatcher {
             self.share_filter(id);
         }
         self.pending.push(id);
-    }
-
-    /// Hands one change to every watcher it concerns. Returns whether some of them have no room for it.
-    pub fn dispatch(&mut self, entry: &Change, fields: &FieldSet) -> bool {
-        self.dispatched += 1;
-        self.metrics.events_dispatched.inc();
-        let conversion = Conversion::new(entry);
-        let mut indices = Indices::default();
-        if let Some(kind) = conversion.plain_kind() {
-            self.dispatch_to_all(entry, &conversion, kind, &mut indices);
-        }
-        let mut candidates = std::mem::take(&mut self.candidates);
-        self.registry.candidates(&entry.object, entry.previous.as_deref(), fields, &mut candidates);
-        // Those of one bucket mostly share a filter, and are in nobody's cache: the fewer of them are asked, the better.
-        let mut asked: Option<(*const Filter, Option<EventKind>)> = None;
-        for id in candidates.drain(..) {
-            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.visit != self.dispatched) else { continue };
-            watcher.visit = self.dispatched;
-            self.visited += 1;
-            let filter = Rc::as_ptr(&watcher.filter);
-            let kind = match asked {
-                Some((known, kind)) if known == filter => kind,
-                _ => conversion.kind(|object: &Object| watcher.filter.passes(object, fields)),
-            };
-            asked = Some((filter, kind));
-            let Some(kind) = kind else {
-                self.metrics.filtered_events.add(u64::from(!watcher.filter.in_shard(&entry.object)));
-                continue;
-            };
-            self.offer(id, entry, &conversion, kind, &mut indices);
-        }
-        self.candidates = candidates;
-        !self.blocked.is_empty()
     }
 
     /// To the watchers of everything.
@@ -198,8 +167,8 @@ impl Dispatcher {
     }
 
     /// Hands a change of this kind to a watcher that it concerns. Whether it went straight to a subscriber that takes everything.
-    fn offer(&mut self, id: u32, entry: &Change, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> bool {
-        let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| *entry.version() > watcher.gate) else { return false };
+    fn offer(&mut self, id: WatcherId, entry: &Change, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> bool {
+        let Some(watcher) = self.watchers.get_mut(id.place()).filter(|watcher| *entry.version() > watcher.gate) else { return false };
         if watcher.is_direct() {
             let everything = watcher.demand == Demand::All;
             if watcher.took_first() {
@@ -234,10 +203,15 @@ impl Dispatcher {
         std::mem::take(&mut self.overflowed)
     }
 
+    /// Whether a watcher has no room for the last change. Nothing else is dispatched before that is settled.
+    pub fn is_blocked(&self) -> bool {
+        !self.blocked.is_empty()
+    }
+
     /// Tries again to place what found no room. Returns whether something is still waiting.
     pub fn retry_blocked(&mut self) -> bool {
         for id in std::mem::take(&mut self.blocked) {
-            let Some(watcher) = self.watchers.get_mut(id as usize) else { continue };
+            let Some(watcher) = self.watchers.get_mut(id.place()) else { continue };
             let has_room = watcher.has_room();
             match watcher.blocked.take() {
                 None => {}
@@ -258,7 +232,7 @@ impl Dispatcher {
     pub fn terminate_blocked(&mut self) -> usize {
         let mut count = 0;
         for id in std::mem::take(&mut self.blocked) {
-            let Some(event) = self.watchers.get_mut(id as usize).and_then(|watcher| watcher.blocked.take()) else { continue };
+            let Some(event) = self.watchers.get_mut(id.place()).and_then(|watcher| watcher.blocked.take()) else { continue };
             count += 1;
             self.terminated += 1;
             self.metrics.terminated_watchers.inc();
@@ -274,8 +248,8 @@ impl Dispatcher {
     }
 
     /// Ends one stream. Idempotent.
-    pub fn end(&mut self, id: u32, reason: EndReason, reached: &Version) {
-        let Some(watcher) = self.watchers.get_mut(id as usize) else { return };
+    pub fn end(&mut self, id: WatcherId, reason: EndReason, reached: &Version) {
+        let Some(watcher) = self.watchers.get_mut(id.place()) else { return };
         if watcher.started && watcher.ended.is_none() && watcher.filter.shard().is_some() {
             self.metrics.watch_shards.dec();
         }
@@ -292,8 +266,8 @@ impl Dispatcher {
     }
 
     /// Ends one stream with an ERROR event that carries this Status.
-    pub fn fail(&mut self, id: u32, status: &Status, reached: &Version) {
-        let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| watcher.ended.is_none()) else { return };
+    pub fn fail(&mut self, id: WatcherId, status: &Status, reached: &Version) {
+        let Some(watcher) = self.watchers.get_mut(id.place()).filter(|watcher| watcher.ended.is_none()) else { return };
         // Behind everything that waits to be delivered.
         let last = if watcher.queue.is_empty() { &mut watcher.backlog } else { &mut watcher.queue };
         last.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO });
@@ -309,7 +283,7 @@ impl Dispatcher {
     }
 
     /// The subscriber takes events from now on in this way.
-    pub fn demand(&mut self, id: u32, demand: Demand) {
+    pub fn demand(&mut self, id: WatcherId, demand: Demand) {
         if let Some(watcher) = self.get_mut(id) {
             watcher.demand = demand;
             self.pending.push(id);
@@ -317,12 +291,12 @@ impl Dispatcher {
     }
 
     /// The subscriber is gone; nothing more is delivered under this id, and after the next flush it may stand for another.
-    pub fn forget(&mut self, id: u32) {
+    pub fn forget(&mut self, id: WatcherId) {
         if self.get(id).is_none() {
             return;
         }
         self.end(id, EndReason::Stopped, &Version::ZERO);
-        self.watchers[id as usize].retired = true;
+        self.watchers[id.place()].retired = true;
         self.retired.push(id);
     }
 
@@ -331,7 +305,7 @@ impl Dispatcher {
         let mut bookmark: Option<WatchEvent> = None;
         for (id, serial) in self.bookmarks.take_due(now) {
             let known = |watcher: &&mut Watcher| watcher.serial == serial && watcher.ended.is_none();
-            let Some(watcher) = self.watchers.get_mut(id as usize).filter(known) else { continue };
+            let Some(watcher) = self.watchers.get_mut(id.place()).filter(known) else { continue };
             // A bookmark must not overtake an event that waits for room.
             let behind = watcher.blocked.is_some();
             if watcher.wants_bookmark(processed) && !behind && watcher.has_room() {
@@ -358,7 +332,7 @@ impl Dispatcher {
         pending.sort_unstable();
         pending.dedup();
         for id in pending {
-            let Some(watcher) = self.watchers.get_mut(id as usize).filter(|watcher| !watcher.retired) else { continue };
+            let Some(watcher) = self.watchers.get_mut(id.place()).filter(|watcher| !watcher.retired) else { continue };
             let mut moved = 0;
             if matches!(watcher.demand, Demand::Batch(_)) {
                 self.served.push(id);
@@ -388,10 +362,10 @@ impl Dispatcher {
     pub fn take_outbox(&mut self) -> (Outbox, bool) {
         let more = self.pump();
         for id in std::mem::take(&mut self.retired) {
-            self.watchers.remove(id as usize);
+            self.watchers.remove(id.place());
         }
         for id in std::mem::take(&mut self.served) {
-            if let Some(watcher) = self.watchers.get_mut(id as usize)
+            if let Some(watcher) = self.watchers.get_mut(id.place())
                 && matches!(watcher.demand, Demand::Batch(1..))
             {
                 watcher.demand = Demand::None;
@@ -411,12 +385,60 @@ impl Dispatcher {
         DispatcherStats { watchers, terminated: self.terminated, delivered: self.delivered, visited: self.visited }
     }
 
-    pub(crate) fn ids(&self) -> Vec<u32> {
-        self.watchers.iter().filter_map(|(id, _)| u32::try_from(id).ok()).collect()
+    pub(crate) fn ids(&self) -> Vec<WatcherId> {
+        self.watchers.iter().map(|(id, _)| WatcherId::of(id)).collect()
     }
 }
 
-fn plan_bookmark(schedule: &mut BookmarkSchedule, id: u32, watcher: &Watcher, now: Millis) {
+impl StoreListener for Dispatcher {
+    fn appeared(&mut self, _previous: Option<&Rc<Object>>, _object: &Rc<Object>, _fields: &FieldSet) {}
+
+    /// Hands the change to every watcher that it concerns. Afterwards some may have no room for it.
+    fn changed(&mut self, change: &Change, fields: &FieldSet) {
+        self.dispatched += 1;
+        self.metrics.events_dispatched.inc();
+        let conversion = Conversion::new(change);
+        let mut indices = Indices::default();
+        if let Some(kind) = conversion.plain_kind() {
+            self.dispatch_to_all(change, &conversion, kind, &mut indices);
+        }
+        let mut candidates = std::mem::take(&mut self.candidates);
+        self.registry.candidates(&change.object, change.previous.as_deref(), fields, &mut candidates);
+        // Those of one bucket mostly share a filter, and are in nobody's cache: the fewer of them are asked, the better.
+        let mut asked: Option<(*const Filter, Option<EventKind>)> = None;
+        for id in candidates.drain(..) {
+            let Some(watcher) = self.watchers.get_mut(id.place()).filter(|watcher| watcher.visit != self.dispatched) else { continue };
+            watcher.visit = self.dispatched;
+            self.visited += 1;
+            let filter = Rc::as_ptr(&watcher.filter);
+            let kind = match asked {
+                Some((known, kind)) if known == filter => kind,
+                _ => conversion.kind(|object: &Object| watcher.filter.passes(object, fields)),
+            };
+            asked = Some((filter, kind));
+            let Some(kind) = kind else {
+                self.metrics.filtered_events.add(u64::from(!watcher.filter.in_shard(&change.object)));
+                continue;
+            };
+            self.offer(id, change, &conversion, kind, &mut indices);
+        }
+        self.candidates = candidates;
+    }
+
+    /// Those who outlive a relist hear of the differences, unless versions went back: a stream whose versions grow cannot follow that.
+    fn replaced(&mut self, replacement: &Replacement<'_>, fields: &FieldSet) {
+        if replacement.to < replacement.from {
+            self.end_all(EndReason::Relist, replacement.from);
+        }
+        self.relisted(replacement, fields);
+    }
+
+    fn reset(&mut self, reached: &Version) {
+        self.end_all(EndReason::Closed, reached);
+    }
+}
+
+fn plan_bookmark(schedule: &mut BookmarkSchedule, id: WatcherId, watcher: &Watcher, now: Millis) {
     if let Some(at) = next_bookmark(now, &watcher.bookmark_state, watcher.deadline).filter(|_| watcher.bookmarks) {
         schedule.plan((id, watcher.serial), at);
     }
@@ -429,7 +451,7 @@ mod tests {
     use crate::selector::Filter;
     use crate::testing::named;
 
-    fn listener(dispatcher: &mut Dispatcher, demand: Demand) -> u32 {
+    fn listener(dispatcher: &mut Dispatcher, demand: Demand) -> WatcherId {
         let id = dispatcher.add(Watcher::new(Filter::default()));
         dispatcher.get_mut(id).unwrap().capacity = 5;
         dispatcher.start(id, 0);
@@ -439,14 +461,14 @@ mod tests {
     }
 
     /// The deliveries of one change, as watcher and version.
-    fn change(dispatcher: &mut Dispatcher, versions: &[u64]) -> Vec<(u32, u64)> {
+    fn change(dispatcher: &mut Dispatcher, versions: &[u64]) -> Vec<(WatcherId, u64)> {
         for &version in versions {
             let entry = Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at: 0 };
-            dispatcher.dispatch(&entry, &FieldSet::new(Vec::new()));
+            dispatcher.changed(&entry, &FieldSet::new(Vec::new()));
         }
         let (outbox, _) = dispatcher.take_outbox();
         let version = |index: u32| outbox.events[index as usize].version.as_u64().unwrap();
-        outbox.pairs().chunks_exact(2).map(|pair| (pair[0], version(pair[1]))).collect()
+        outbox.pairs().chunks_exact(2).map(|pair| (pair[0].into(), version(pair[1]))).collect()
     }
 
     #[test]
@@ -503,20 +525,20 @@ mod tests {
             open(filter(&mut fields, &format!("app in (app{number}, other{number})"), ""));
             open(filter(&mut fields, "", &format!("metadata.namespace=ns{number},metadata.name=pod")));
         }
-        let asked: Vec<u32> = ["app!=app7", "app", "!x"].map(|labels| open(filter(&mut fields, labels, ""))).into();
-        let matching: Vec<u32> = (0..2).map(|_| open(filter(&mut fields, "app=app7", ""))).collect();
-        let everything: Vec<u32> = (0..4).map(|_| open(Filter::default())).collect();
+        let asked: Vec<WatcherId> = ["app!=app7", "app", "!x"].map(|labels| open(filter(&mut fields, labels, ""))).into();
+        let matching: Vec<WatcherId> = (0..2).map(|_| open(filter(&mut fields, "app=app7", ""))).collect();
+        let everything: Vec<WatcherId> = (0..4).map(|_| open(Filter::default())).collect();
         dispatcher.take_outbox();
 
         let spec = serde_json::json!({"nodeName": "node7"});
         let object = crate::testing::with_spec("ns7/pod", 5, &[("app", "app7")], &spec);
         let entry = Change { kind: ChangeKind::Added, object, previous: None, at: 0 };
-        dispatcher.dispatch(&entry, &fields);
+        dispatcher.changed(&entry, &fields);
         assert_eq!(dispatcher.stats().visited, 10 + 3);
         let (outbox, _) = dispatcher.take_outbox();
-        let mut heard: Vec<u32> = outbox.pairs().chunks_exact(2).map(|pair| pair[0]).collect();
+        let mut heard: Vec<WatcherId> = outbox.pairs().chunks_exact(2).map(|pair| pair[0].into()).collect();
         heard.sort_unstable();
-        let mut expected = vec![4 * 7, 4 * 7 + 1, 4 * 7 + 2, 4 * 7 + 3];
+        let mut expected = Vec::from([28, 29, 30, 31].map(WatcherId::from));
         expected.extend(asked[1..].iter().chain(&matching).chain(&everything));
         assert_eq!(heard, expected);
         assert_eq!(dispatcher.stats().watchers, 100_000 - 3);
@@ -531,8 +553,8 @@ mod tests {
         dispatcher.demand(id, Demand::All);
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
         let entry = Change { kind: ChangeKind::Modified, object: pod(2, "b"), previous: Some(pod(1, "a")), at: 0 };
-        dispatcher.dispatch(&entry, &fields);
-        assert_eq!(dispatcher.take_outbox().0.pairs()[..], [id, 0]);
+        dispatcher.changed(&entry, &fields);
+        assert_eq!(dispatcher.take_outbox().0.pairs()[..], [id.number(), 0]);
         assert_eq!(dispatcher.stats().visited, 1);
     }
 
@@ -546,7 +568,7 @@ mod tests {
         let out = !Filter::default().with_shard(Some(lower)).unwrap().passes(&object, &fields);
         let id = dispatcher.add(Watcher::new(Filter::default().with_shard(Some(lower)).unwrap()));
         dispatcher.start(id, 0);
-        dispatcher.dispatch(&Change { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
+        dispatcher.changed(&Change { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
         let metrics = dispatcher.metrics.clone();
         assert_eq!((metrics.watch_shards.get(), metrics.filtered_events.get()), (1.0, u64::from(out)));
         for _ in 0..2 {
@@ -568,7 +590,7 @@ mod tests {
         }
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
         let mut hear = |kind, object: &Rc<Object>, previous: &Rc<Object>| {
-            dispatcher.dispatch(&Change { kind, object: object.clone(), previous: Some(previous.clone()), at: 0 }, &fields);
+            dispatcher.changed(&Change { kind, object: object.clone(), previous: Some(previous.clone()), at: 0 }, &fields);
             let (outbox, _) = dispatcher.take_outbox();
             assert_eq!(outbox.pairs().len(), 2 * 5);
             outbox.events

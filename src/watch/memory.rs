@@ -4,14 +4,15 @@ use crate::status::Error;
 use crate::version::Version;
 use crate::watch::dispatcher::Dispatcher;
 use crate::watch::event::EndReason;
+use crate::watch::id::WatcherId;
 
 impl Dispatcher {
     /// Whose waiting objects have grown most lately, and by how many bytes that nobody but readers hold. Looks at all that waits.
-    pub(crate) fn grown(&self) -> (u32, usize) {
+    pub(crate) fn grown(&self) -> (WatcherId, usize) {
         let all = self.watchers.iter().filter(|(_, watcher)| watcher.ended.is_none());
         let all = all.map(|(id, watcher)| (id, watcher.growth.until(watcher.held())));
         let (id, bytes) = all.max_by_key(|(_, bytes)| *bytes).unwrap_or_default();
-        (u32::try_from(id).unwrap_or(u32::MAX), bytes)
+        (WatcherId::of(id), bytes)
     }
 
     /// Notes what waits for each now.
@@ -22,9 +23,9 @@ impl Dispatcher {
     }
 
     /// Ends one stream at once, for this reason: what waits is not delivered any more.
-    pub(crate) fn cut(&mut self, id: u32, error: Error, reached: &Version) {
+    pub(crate) fn cut(&mut self, id: WatcherId, error: Error, reached: &Version) {
         self.end(id, EndReason::Error, reached);
-        if let Some(watcher) = self.watchers.get_mut(id as usize) {
+        if let Some(watcher) = self.watchers.get_mut(id.place()) {
             watcher.discard();
             watcher.refusal = Some(Box::new(error));
         }

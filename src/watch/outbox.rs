@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::object::ObjectId;
 use crate::watch::event::{EndReason, EventKind, WatchEvent};
+use crate::watch::id::WatcherId;
 
 /// Everything of one flush, in delivery order.
 #[derive(Debug, Default)]
@@ -16,7 +17,7 @@ pub struct Outbox {
     // As `Outbox::pairs` gives them, but for those of the audience.
     pairs: Vec<u32>,
     /// Streams that end after these events.
-    pub ended: Vec<(u32, EndReason)>,
+    pub ended: Vec<(WatcherId, EndReason)>,
     // To whom each of the events so far goes, as long as nothing else is delivered: so their deliveries need not be written down.
     audience: Option<Audience>,
     // Only for events that come out of queues: direct dispatch knows its own indices.
@@ -29,7 +30,7 @@ pub struct Audience {
     /// Never 0. Audiences of one number are the same watchers in the same order.
     pub number: u32,
     /// Their ids.
-    pub watchers: Rc<[u32]>,
+    pub watchers: Rc<[WatcherId]>,
     events: u32,
 }
 
@@ -57,11 +58,11 @@ impl Outbox {
 
     /// Notes a delivery.
     #[inline]
-    pub fn deliver(&mut self, watcher: u32, event: u32) {
+    pub fn deliver(&mut self, watcher: WatcherId, event: u32) {
         if self.audience.is_some() {
             self.spread();
         }
-        self.pairs.extend_from_slice(&[watcher, event]);
+        self.pairs.extend_from_slice(&[watcher.number(), event]);
     }
 
     /// So many deliveries have been noted one by one.
@@ -70,12 +71,12 @@ impl Outbox {
     }
 
     /// The watchers of the deliveries that were noted one by one, but for the first `delivered` ones.
-    pub fn watchers_since(&self, delivered: usize) -> Rc<[u32]> {
-        self.pairs[2 * delivered..].chunks_exact(2).map(|pair| pair[0]).collect()
+    pub fn watchers_since(&self, delivered: usize) -> Rc<[WatcherId]> {
+        self.pairs[2 * delivered..].chunks_exact(2).map(|pair| pair[0].into()).collect()
     }
 
     /// Notes the deliveries of an event to an audience of this number.
-    pub fn deliver_all(&mut self, watchers: &Rc<[u32]>, event: u32, number: u32) {
+    pub fn deliver_all(&mut self, watchers: &Rc<[WatcherId]>, event: u32, number: u32) {
         match &mut self.audience {
             None if self.pairs.is_empty() && event == 0 => {
                 self.audience = Some(Audience { number, watchers: watchers.clone(), events: 1 });
@@ -83,7 +84,7 @@ impl Outbox {
             Some(audience) if audience.number == number && audience.events == event => audience.events += 1,
             _ => {
                 self.spread();
-                self.pairs.extend(watchers.iter().flat_map(|watcher| [*watcher, event]));
+                self.pairs.extend(watchers.iter().flat_map(|watcher| [watcher.number(), event]));
             }
         }
     }
@@ -112,6 +113,6 @@ impl Outbox {
 
 impl Audience {
     fn pairs(&self) -> Vec<u32> {
-        (0..self.events).flat_map(|event| self.watchers.iter().flat_map(move |watcher| [*watcher, event])).collect()
+        (0..self.events).flat_map(|event| self.watchers.iter().flat_map(move |watcher| [watcher.number(), event])).collect()
     }
 }

@@ -15,6 +15,7 @@ use crate::json::fields::FieldSet;
 use crate::object::Object;
 use crate::selector::Filter;
 use crate::selector::Operator;
+use crate::watch::id::WatcherId;
 use crate::watch::roster::Roster;
 
 /// A label that may have one of several values is looked up by each of them, up to so many.
@@ -76,7 +77,7 @@ impl Users {
 /// Most buckets hold one watcher.
 #[derive(Debug)]
 enum Ids {
-    One(u64, u32),
+    One(u64, WatcherId),
     Many(Roster),
 }
 
@@ -91,7 +92,7 @@ impl Ids {
 
 /// All watchers that hear of changes.
 #[derive(Debug, Default)]
-pub struct Registry {
+pub(super) struct Registry {
     trigger: Option<u32>,
     everything: Roster,
     everywhere: Roster,
@@ -107,22 +108,22 @@ pub struct Registry {
 
 impl Registry {
     /// Has watchers that demand a value of this field filed under it, whatever else they demand: the field that routes events.
-    pub fn set_trigger(&mut self, slot: usize) {
+    pub(super) fn set_trigger(&mut self, slot: usize) {
         self.trigger = u32::try_from(slot).ok();
     }
 
     /// Whether the watcher of this filter would be filed under the trigger; none of them without one.
-    pub fn triggers(&self, filter: &Filter) -> bool {
+    pub(super) fn triggers(&self, filter: &Filter) -> bool {
         self.trigger.is_some_and(|trigger| filter.demands().any(|(slot, _)| slot == trigger))
     }
 
     /// Whether there is a field that routes events.
-    pub fn has_trigger(&self) -> bool {
+    pub(super) fn has_trigger(&self) -> bool {
         self.trigger.is_some()
     }
 
     /// Files a watcher, and says where.
-    pub fn insert(&mut self, filter: &Filter, watcher: u32) -> Route {
+    pub(super) fn insert(&mut self, filter: &Filter, watcher: WatcherId) -> Route {
         self.turn += 1;
         let route = Route { way: self.way(filter), turn: self.turn };
         match &route.way {
@@ -136,7 +137,7 @@ impl Registry {
     }
 
     /// Takes a watcher out; nothing happens when it is not there.
-    pub fn remove(&mut self, route: &Route, watcher: u32) {
+    pub(super) fn remove(&mut self, route: &Route, watcher: WatcherId) {
         match &route.way {
             Way::None => {}
             Way::Everything => _ = self.everything.remove(route.turn, watcher),
@@ -147,7 +148,7 @@ impl Registry {
     }
 
     /// Some of the watchers that stand where this one does, itself included; some ids may stand for nobody.
-    pub fn neighbours(&self, route: &Route) -> &[u32] {
+    pub(super) fn neighbours(&self, route: &Route) -> &[WatcherId] {
         let place = match &route.way {
             Way::None => return &[],
             Way::Everything => return self.everything.last(NEIGHBOURS),
@@ -163,17 +164,17 @@ impl Registry {
     }
 
     /// Forgets all watchers.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         *self = Self { trigger: self.trigger, turn: self.turn, ..Self::default() };
     }
 
     /// The watchers of everything.
-    pub fn everything(&mut self) -> &[u32] {
+    pub(super) fn everything(&mut self) -> &[WatcherId] {
         self.everything.all()
     }
 
     /// Adds the other watchers that a change may concern. One that is filed in several buckets may come more than once.
-    pub fn candidates(&self, object: &Object, previous: Option<&Object>, fields: &FieldSet, found: &mut Vec<u32>) {
+    pub(super) fn candidates(&self, object: &Object, previous: Option<&Object>, fields: &FieldSet, found: &mut Vec<WatcherId>) {
         self.everywhere.add_to(found);
         if self.buckets.is_empty() {
             return;
@@ -203,7 +204,7 @@ impl Registry {
         }
     }
 
-    fn look(&self, users: Users, kind: Kind, namespace: &str, key: &str, value: &str, found: &mut Vec<u32>) {
+    fn look(&self, users: Users, kind: Kind, namespace: &str, key: &str, value: &str, found: &mut Vec<WatcherId>) {
         if users.0[0] > 0 {
             self.find(kind, "", key, value, found);
         }
@@ -212,7 +213,7 @@ impl Registry {
         }
     }
 
-    fn find(&self, kind: Kind, namespace: &str, key: &str, value: &str, found: &mut Vec<u32>) {
+    fn find(&self, kind: Kind, namespace: &str, key: &str, value: &str, found: &mut Vec<WatcherId>) {
         match self.buckets.get(&bucket(kind, namespace, key, value)) {
             Some(Ids::One(_, id)) => found.push(*id),
             Some(Ids::Many(ids)) => ids.add_to(found),
@@ -258,7 +259,7 @@ impl Registry {
         self.buckets.get(&bucket).map_or(0, Ids::len)
     }
 
-    fn put(&mut self, place: Place, turn: u64, watcher: u32) {
+    fn put(&mut self, place: Place, turn: u64, watcher: WatcherId) {
         self.users(place.kind).0[usize::from(place.scoped)] += 1;
         self.buckets
             .entry(place.bucket)
@@ -274,7 +275,7 @@ impl Registry {
             .or_insert(Ids::One(turn, watcher));
     }
 
-    fn take(&mut self, place: Place, turn: u64, watcher: u32) {
+    fn take(&mut self, place: Place, turn: u64, watcher: WatcherId) {
         let Some(ids) = self.buckets.get_mut(&place.bucket) else { return };
         let gone = match ids {
             Ids::One(first, id) => (*first, *id) == (turn, watcher),
@@ -334,7 +335,7 @@ mod tests {
     impl Filed {
         fn add(&mut self, (namespace, name, labels, fields): &(&str, &str, &str, &str)) {
             let filter = Filter::new(Some(namespace), Some(name), Some(labels), Some(fields), &mut self.fields).unwrap();
-            let id = u32::try_from(self.routes.len()).unwrap();
+            let id = WatcherId::of(self.routes.len());
             self.routes.push(self.registry.insert(&filter, id));
         }
 
@@ -342,7 +343,7 @@ mod tests {
             let mut found = self.registry.everything().to_vec();
             self.registry.candidates(object, previous.map(|previous| &**previous), &self.fields, &mut found);
             found.sort_unstable();
-            found
+            found.into_iter().map(WatcherId::number).collect()
         }
     }
 
@@ -410,7 +411,7 @@ mod tests {
         filed.add(&("", "", "", "spec.nodeName=n1"));
         for _ in 0..2 {
             for (id, route) in filed.routes.iter().enumerate() {
-                filed.registry.remove(route, u32::try_from(id).unwrap());
+                filed.registry.remove(route, WatcherId::of(id));
             }
         }
         let Registry { everything, everywhere, buckets, namespaces, names, labels, fields, .. } = &filed.registry;

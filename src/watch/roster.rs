@@ -1,28 +1,30 @@
 //! Watchers in the order in which they came, of whom any may go at once.
 
+use crate::watch::id::WatcherId;
+
 /// The ids of watchers, each with the turn at which it came. Turns grow.
 ///
 /// Who goes leaves a gap, and the gaps are closed when they are many: closing each at once would make the end of all watchers, which is how
 /// a page leaves, cost the square of their number.
 #[derive(Debug, Default)]
 pub(super) struct Roster {
-    ids: Vec<u32>,
+    ids: Vec<WatcherId>,
     turns: Vec<u64>,
     gaps: usize,
 }
 
 /// What stands in a gap; no watcher has it.
-const GAP: u32 = u32::MAX;
+const GAP: WatcherId = WatcherId::of(usize::MAX);
 
 impl Roster {
     /// Adds who came last.
-    pub(super) fn push(&mut self, turn: u64, id: u32) {
+    pub(super) fn push(&mut self, turn: u64, id: WatcherId) {
         self.ids.push(id);
         self.turns.push(turn);
     }
 
     /// Takes out who came at this turn; whether it was there.
-    pub(super) fn remove(&mut self, turn: u64, id: u32) -> bool {
+    pub(super) fn remove(&mut self, turn: u64, id: WatcherId) -> bool {
         let Ok(place) = self.turns.binary_search(&turn) else { return false };
         if self.ids[place] != id {
             return false;
@@ -36,7 +38,7 @@ impl Roster {
     }
 
     /// The last ids, so many at most; some may stand for nobody.
-    pub(super) fn last(&self, count: usize) -> &[u32] {
+    pub(super) fn last(&self, count: usize) -> &[WatcherId] {
         &self.ids[self.ids.len().saturating_sub(count)..]
     }
 
@@ -46,7 +48,7 @@ impl Roster {
     }
 
     /// The ids; closes the gaps before.
-    pub(super) fn all(&mut self) -> &[u32] {
+    pub(super) fn all(&mut self) -> &[WatcherId] {
         if self.gaps > 0 {
             self.close_gaps();
         }
@@ -54,7 +56,7 @@ impl Roster {
     }
 
     /// Adds the ids to these.
-    pub(super) fn add_to(&self, found: &mut Vec<u32>) {
+    pub(super) fn add_to(&self, found: &mut Vec<WatcherId>) {
         if self.gaps == 0 {
             found.extend_from_slice(&self.ids);
         } else {
@@ -81,10 +83,10 @@ mod tests {
     proptest! {
         #[test]
         fn who_is_there_stands_in_the_order_of_coming(steps in prop::collection::vec((any::<bool>(), 0usize..40), 0..200)) {
-            let (mut roster, mut model): (Roster, Vec<(u64, u32)>) = Default::default();
+            let (mut roster, mut model): (Roster, Vec<(u64, WatcherId)>) = Default::default();
             let mut gone = Vec::new();
             for (turn, (comes, pick)) in steps.into_iter().enumerate() {
-                let (turn, id) = (turn as u64, pick as u32);
+                let (turn, id) = (turn as u64, WatcherId::of(pick));
                 if comes {
                     roster.push(turn, id);
                     model.push((turn, id));
@@ -96,7 +98,7 @@ mod tests {
                 for (turn, id) in &gone {
                     prop_assert!(!roster.remove(*turn, *id), "who is gone goes no more");
                 }
-                let expected: Vec<u32> = model.iter().map(|(_, id)| *id).collect();
+                let expected: Vec<WatcherId> = model.iter().map(|(_, id)| *id).collect();
                 let mut found = Vec::new();
                 roster.add_to(&mut found);
                 prop_assert_eq!((&found, roster.len()), (&expected, expected.len()));

@@ -1,15 +1,16 @@
 //! Watchers that ask for the same: an event asks for them once, and what they ask for takes room once.
 
 use crate::watch::dispatcher::Dispatcher;
+use crate::watch::id::WatcherId;
 
 impl Dispatcher {
     /// Gives a watcher the filter of one that stands where it does and asks for the same.
-    pub(super) fn share_filter(&mut self, id: u32) {
-        let watcher = &self.watchers[id as usize];
+    pub(super) fn share_filter(&mut self, id: WatcherId) {
+        let watcher = &self.watchers[id.place()];
         let others = self.registry.neighbours(&watcher.route).iter().filter(|other| **other != id);
-        let filters = others.filter_map(|other| self.watchers.get(*other as usize)).map(|other| &other.filter);
+        let filters = others.filter_map(|other| self.watchers.get(other.place())).map(|other| &other.filter);
         if let Some(filter) = filters.rev().find(|filter| **filter == watcher.filter).cloned() {
-            self.watchers[id as usize].filter = filter;
+            self.watchers[id.place()].filter = filter;
         }
     }
 }
@@ -21,11 +22,12 @@ mod tests {
     use crate::change::ChangeKind;
     use crate::json::fields::FieldSet;
     use crate::selector::Filter;
+    use crate::store::StoreListener;
     use crate::testing::labelled;
     use crate::watch::watcher::{Demand, Watcher};
     use std::rc::Rc;
 
-    fn start(dispatcher: &mut Dispatcher, namespace: Option<&str>, labels: &str, fields: &mut FieldSet) -> u32 {
+    fn start(dispatcher: &mut Dispatcher, namespace: Option<&str>, labels: &str, fields: &mut FieldSet) -> WatcherId {
         let filter = Filter::new(namespace, None, Some(labels), None, fields).unwrap();
         let id = dispatcher.add(Watcher::new(filter));
         dispatcher.demand(id, Demand::All);
@@ -33,7 +35,7 @@ mod tests {
         id
     }
 
-    fn same(dispatcher: &Dispatcher, one: u32, other: u32) -> bool {
+    fn same(dispatcher: &Dispatcher, one: WatcherId, other: WatcherId) -> bool {
         Rc::ptr_eq(&dispatcher.get(one).unwrap().filter, &dispatcher.get(other).unwrap().filter)
     }
 
@@ -51,7 +53,7 @@ mod tests {
 
         let mut heard = |namespace: &str, age: &str, version: u64| {
             let object = labelled(&format!("{namespace}/x"), version, &[("app", "web"), ("age", age)]);
-            dispatcher.dispatch(&Change { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
+            dispatcher.changed(&Change { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
             let mut ids: Vec<u32> = dispatcher.take_outbox().0.pairs().chunks_exact(2).map(|pair| pair[0]).collect();
             ids.sort_unstable();
             ids

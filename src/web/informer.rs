@@ -5,9 +5,7 @@ use std::rc::Rc;
 use js_sys::{Array, Float64Array, Reflect, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use crate::informer::handler::{DEFAULT_BOUND, HandlerOptions};
-use crate::informer::informers::Notices;
-use crate::informer::shared::{Informer, InformerOptions};
+use crate::informer::{DEFAULT_BOUND, HandlerId, HandlerOptions, Informer, InformerOptions, Notices};
 use crate::json::path::Path;
 use crate::object::{Object, ObjectId};
 use crate::runtime::Millis;
@@ -35,7 +33,7 @@ impl PackedNotices {
         for notice in &notices.table {
             table.extend_from_slice(&[f64::from(notice.kind as u8), pinned(&notice.object), pinned(&notice.old)]);
         }
-        let interruption = |interruption: &crate::informer::interruption::Interruption| {
+        let interruption = |interruption: &crate::informer::Interruption| {
             let value = js_sys::Object::new();
             let set = |name: &str, held: &JsValue| {
                 let _plain = Reflect::set(&value, &name.into(), held);
@@ -50,15 +48,15 @@ impl PackedNotices {
                 set("key", &(&**key).into());
             }
             if let Some(informer) = interruption.ended {
-                set("ended", &informer.into());
+                set("ended", &informer.number().into());
             }
             JsValue::from(value)
         };
         Self {
             table: scratch.events(&table),
             pairs: scratch.pairs(&notices.pairs),
-            handlers: scratch.rare(&notices.handlers_synced),
-            informers: scratch.rare(&notices.informers_synced),
+            handlers: scratch.rare(&notices.handlers_synced.iter().map(|id| id.number()).collect::<Vec<_>>()),
+            informers: scratch.rare(&notices.informers_synced.iter().map(|id| id.number()).collect::<Vec<_>>()),
             interruptions: match notices.interruptions.as_slice() {
                 [] => scratch.empty(),
                 all => all.iter().map(interruption).collect(),
@@ -70,7 +68,7 @@ impl PackedNotices {
 impl RawResource {
     fn read_informer<R: Default>(&self, informer: u32, read: impl FnOnce(&Informer) -> R) -> Result<R, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| cacher.informers.get(informer).map(read).unwrap_or_default()))
+        Ok(self.resource().with(|cacher| cacher.informers.get(informer.into()).map(read).unwrap_or_default()))
     }
 }
 
@@ -84,21 +82,21 @@ impl RawResource {
             relist_updates: flag(options, "relistUpdates"),
             read_your_writes: flag(options, "readYourWrites"),
         };
-        Ok(self.resource().with(|cacher| cacher.informers.open(options)))
+        Ok(self.resource().with(|cacher| cacher.informers.open(options).number()))
     }
 
     /// Starts it; the stream is opened by `start`. Whether it had not started.
     #[wasm_bindgen(js_name = informerStart)]
     pub fn informer_start(&self, informer: u32) -> Result<bool, JsValue> {
         check()?;
-        Ok(self.resource().start_informer(informer))
+        Ok(self.resource().start_informer(informer.into()))
     }
 
     /// Ends it; it can still be read.
     #[wasm_bindgen(js_name = informerStop)]
     pub fn informer_stop(&self, informer: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.informers.stop(informer));
+        self.resource().with(|cacher| cacher.informers.stop(informer.into()));
         Ok(())
     }
 
@@ -106,7 +104,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = informerForget)]
     pub fn informer_forget(&self, informer: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.informers.forget(informer));
+        self.resource().with(|cacher| cacher.informers.forget(informer.into()));
         Ok(())
     }
 
@@ -131,16 +129,16 @@ impl RawResource {
                 bound: whole(options, "bufferSize").unwrap_or(DEFAULT_BOUND),
                 filter: (!filter.is_everything()).then_some(filter),
             };
-            cacher.add_handler(informer, options, now)
+            cacher.add_handler(informer.into(), options, now)
         });
-        added.map_err(|error| to_js(&error))
+        added.map(HandlerId::number).map_err(|error| to_js(&error))
     }
 
     /// Takes a handler away.
     #[wasm_bindgen(js_name = handlerRemove)]
     pub fn handler_remove(&self, informer: u32, handler: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.informers.remove_handler(informer, handler));
+        self.resource().with(|cacher| cacher.informers.remove_handler(informer.into(), handler.into()));
         Ok(())
     }
 
@@ -148,7 +146,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = handlerWaits)]
     pub fn handler_waits(&self, handler: u32, begun: u32, pace: bool) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.informers.handler_waits(handler, begun as usize, pace));
+        self.resource().with(|cacher| cacher.informers.handler_waits(handler.into(), begun as usize, pace));
         Ok(())
     }
 
@@ -156,7 +154,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = handlerDone)]
     pub fn handler_done(&self, handler: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.informers.handler_done(handler));
+        self.resource().with(|cacher| cacher.informers.handler_done(handler.into()));
         Ok(())
     }
 
@@ -172,7 +170,7 @@ impl RawResource {
     pub fn informer_get(&self, informer: u32, key: &str) -> Result<f64, JsValue> {
         check()?;
         let now = self.resource().now();
-        let found = self.resource().with(|cacher| cacher.informers.get(informer)?.get(key, cacher.store(), now).cloned());
+        let found = self.resource().with(|cacher| cacher.informers.get(informer.into())?.get(key, cacher.store(), now).cloned());
         Ok(found.map_or(0.0, |object| self.pin(&object)))
     }
 
@@ -183,7 +181,8 @@ impl RawResource {
         let now = self.resource().now();
         let listed = self.resource().with(|cacher| {
             let filter = cacher.filter(None, label_selector.as_deref(), None)?;
-            let mut objects = cacher.informers.get(informer).map(|held| held.list(namespace, cacher.store(), now)).unwrap_or_default();
+            let mut objects =
+                cacher.informers.get(informer.into()).map(|held| held.list(namespace, cacher.store(), now)).unwrap_or_default();
             let fields = cacher.fields().borrow();
             objects.retain(|object| filter.passes(object, &fields));
             Ok(objects)
@@ -208,7 +207,7 @@ impl RawResource {
             };
             read.push((name, path));
         }
-        self.resource().with(|cacher| cacher.add_indexers(informer, read)).map_err(|error| to_js(&error))
+        self.resource().with(|cacher| cacher.add_indexers(informer.into(), read)).map_err(|error| to_js(&error))
     }
 
     /// The objects whose values in an index by a function are missing.
@@ -216,7 +215,7 @@ impl RawResource {
     pub fn informer_undecided(&self, informer: u32, index: &str) -> Result<Float64Array, JsValue> {
         check()?;
         let now = self.resource().now();
-        let objects = self.resource().with(|cacher| cacher.undecided(informer, index, now));
+        let objects = self.resource().with(|cacher| cacher.undecided(informer.into(), index, now));
         Ok(self.pin_all(&objects))
     }
 
@@ -226,7 +225,7 @@ impl RawResource {
     pub fn informer_decide(&self, informer: u32, index: &str, id: f64, values: &Array) -> Result<(), JsValue> {
         let object = self.pinned(id)?;
         let values = values.iter().filter_map(|value| value.as_string()).map(Into::into).collect();
-        self.resource().with(|cacher| cacher.decide(informer, index, object.key(), id as ObjectId, values));
+        self.resource().with(|cacher| cacher.decide(informer.into(), index, object.key(), id as ObjectId, values));
         Ok(())
     }
 
@@ -235,7 +234,7 @@ impl RawResource {
     pub fn informer_by_index(&self, informer: u32, index: &str, value: &str) -> Result<Float64Array, JsValue> {
         check()?;
         let now = self.resource().now();
-        let found = self.resource().with(|cacher| match cacher.informers.get(informer) {
+        let found = self.resource().with(|cacher| match cacher.informers.get(informer.into()) {
             Some(held) => held.by_index(index, value, cacher.store(), now),
             None => Ok(Vec::new()),
         });
@@ -247,7 +246,7 @@ impl RawResource {
     pub fn informer_index_keys(&self, informer: u32, index: &str, value: &str) -> Result<Array, JsValue> {
         check()?;
         let now = self.resource().now();
-        let found = self.resource().with(|cacher| match cacher.informers.get(informer) {
+        let found = self.resource().with(|cacher| match cacher.informers.get(informer.into()) {
             Some(held) => held.index_keys(index, value, cacher.store(), now),
             None => Ok(Vec::new()),
         });
@@ -259,7 +258,7 @@ impl RawResource {
     pub fn informer_index_values(&self, informer: u32, index: &str) -> Result<Array, JsValue> {
         check()?;
         let values = self.resource().with(|cacher| {
-            let informer = cacher.informers.get(informer);
+            let informer = cacher.informers.get(informer.into());
             informer.map(|held| held.index_values(index, cacher.store())).unwrap_or_default()
         });
         Ok(values.iter().map(|value| JsValue::from_str(value)).collect())

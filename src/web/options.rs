@@ -5,7 +5,6 @@ use wasm_bindgen::JsValue;
 
 use crate::cache::list::options::ListOptions;
 use crate::cache::resource::ResourceConfig;
-use crate::cache::views::ViewOptions;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::reflector::{ReflectorConfig, Retry};
@@ -14,8 +13,8 @@ use crate::source::kubernetes::Selection;
 use crate::source::{DeleteOptions, Preconditions};
 use crate::store::WindowBounds;
 use crate::store::{IndexBy, IndexSpec};
-use crate::watch::options::WatchOptions;
-use crate::watch::overflow::OnOverflow;
+use crate::view::ViewOptions;
+use crate::watch::{OnOverflow, WatchOptions};
 use crate::web::bag::Bag;
 use crate::web::error::{invalid_option, to_js};
 use crate::web::values::{cast, millis, text};

@@ -11,7 +11,7 @@ use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
 use crate::cache::resource::{Flush, Resource, ResourceConfig};
 use crate::cache::writes::Failure;
-use crate::informer::informers::Notices;
+use crate::informer::Notices;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scalar::Scalar;
@@ -19,7 +19,7 @@ use crate::object::{IndexValues, Object};
 use crate::source::Source;
 use crate::status::Error;
 use crate::store::IndexBy;
-use crate::watch::watcher::Demand;
+use crate::watch::Demand;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::{invalid_option, to_js};
 use crate::web::informer::PackedNotices;
@@ -139,7 +139,7 @@ impl Inner {
             events.push(f64::from(event.kind as u8));
             events.push(self.pins.pin(&event.object));
         }
-        let ended: Vec<u32> = flush.outbox.ended.iter().flat_map(|(id, reason)| [*id, *reason as u32]).collect();
+        let ended: Vec<u32> = flush.outbox.ended.iter().flat_map(|(id, reason)| [id.number(), *reason as u32]).collect();
         let audience = flush.outbox.audience();
         let number = audience.map_or(0, |audience| audience.number);
         let (events, pairs, ended, views) = {
@@ -148,10 +148,10 @@ impl Inner {
             let pairs = match audience {
                 // Whoever receives this knows them.
                 Some(_) if self.audience.get() == number => scratch.rare(&[]),
-                Some(audience) => scratch.pairs(&audience.watchers),
+                Some(audience) => scratch.pairs(&audience.watchers.iter().map(|watcher| watcher.number()).collect::<Vec<_>>()),
                 None => scratch.pairs(&flush.outbox.pairs()),
             };
-            (events, pairs, scratch.rare(&ended), scratch.rare(&flush.views))
+            (events, pairs, scratch.rare(&ended), scratch.rare(&flush.views.iter().map(|view| view.number()).collect::<Vec<_>>()))
         };
         if number != 0 {
             self.audience.set(number);
@@ -406,27 +406,27 @@ impl RawResource {
     pub fn watch(&self, options: JsValue) -> Result<u32, JsValue> {
         check()?;
         let (options, wait) = watch_options(options)?;
-        Ok(self.0.resource.watch(options, wait))
+        Ok(self.0.resource.watch(options, wait).number())
     }
 
     /// What the subscriber takes from now on, by its number.
     pub fn demand(&self, watcher: u32, mode: u8) -> Result<(), JsValue> {
         check()?;
-        self.0.resource.demand(watcher, Demand::numbered(mode).unwrap_or(Demand::None));
+        self.0.resource.demand(watcher.into(), Demand::numbered(mode).unwrap_or(Demand::None));
         Ok(())
     }
 
     /// Ends a watch.
     pub fn stop(&self, watcher: u32) -> Result<(), JsValue> {
         check()?;
-        self.0.resource.stop(watcher);
+        self.0.resource.stop(watcher.into());
         Ok(())
     }
 
     /// Why a watch was refused.
     pub fn refusal(&self, watcher: u32) -> Result<JsValue, JsValue> {
         check()?;
-        let refusal = self.0.resource.with(|cacher| cacher.dispatcher.get(watcher).and_then(|watcher| watcher.refusal.clone()));
+        let refusal = self.0.resource.with(|cacher| cacher.dispatcher.get(watcher.into()).and_then(|watcher| watcher.refusal.clone()));
         Ok(refusal.map_or(JsValue::UNDEFINED, |error| to_js(&error)))
     }
 
@@ -434,14 +434,14 @@ impl RawResource {
     #[wasm_bindgen(js_name = lastVersion)]
     pub fn last_version(&self, watcher: u32) -> Result<Option<String>, JsValue> {
         check()?;
-        let version = self.0.resource.with(|cacher| cacher.dispatcher.get(watcher).and_then(|watcher| watcher.resume_from.clone()));
+        let version = self.0.resource.with(|cacher| cacher.dispatcher.get(watcher.into()).and_then(|watcher| watcher.resume_from.clone()));
         Ok(version.filter(|version| !version.is_zero()).map(|version| version.to_string()))
     }
 
     /// Gives a watcher's id back.
     pub fn forget(&self, watcher: u32) -> Result<(), JsValue> {
         check()?;
-        self.0.resource.with(|cacher| cacher.dispatcher.forget(watcher));
+        self.0.resource.with(|cacher| cacher.dispatcher.forget(watcher.into()));
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use js_sys::{Array, Float64Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use crate::object::ObjectId;
-use crate::view::{View, Window};
+use crate::view::{RangeId, RowRange, View, ViewId};
 use crate::web::error::to_js;
 use crate::web::options::view_options;
 use crate::web::panic::check;
@@ -13,7 +13,7 @@ use crate::web::resource::RawResource;
 impl RawResource {
     fn read_view<R: Default>(&self, view: u32, read: impl FnOnce(&View) -> R) -> Result<R, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| cacher.views.get(view).map(read).unwrap_or_default()))
+        Ok(self.resource().with(|cacher| cacher.views.get(view.into()).map(read).unwrap_or_default()))
     }
 }
 
@@ -24,14 +24,14 @@ impl RawResource {
     pub fn view(&self, spec: JsValue) -> Result<u32, JsValue> {
         check()?;
         let options = view_options(spec)?;
-        self.resource().open_view(&options).map_err(|error| to_js(&error))
+        self.resource().open_view(&options).map(ViewId::number).map_err(|error| to_js(&error))
     }
 
     /// Closes a view and its ranges.
     #[wasm_bindgen(js_name = viewClose)]
     pub fn view_close(&self, view: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.views.close(view));
+        self.resource().with(|cacher| cacher.views.close(view.into()));
         Ok(())
     }
 
@@ -39,14 +39,14 @@ impl RawResource {
     #[wasm_bindgen(js_name = viewRange)]
     pub fn view_range(&self, view: u32, offset: f64, limit: f64) -> Result<u32, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| cacher.views.open_range(view, window(offset, limit))).unwrap_or(u32::MAX))
+        Ok(self.resource().with(|cacher| cacher.views.open_range(view.into(), window(offset, limit))).map_or(u32::MAX, RangeId::number))
     }
 
     /// Moves a range.
     #[wasm_bindgen(js_name = viewMove)]
     pub fn view_move(&self, range: u32, offset: f64, limit: f64) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.views.move_range(range, window(offset, limit)));
+        self.resource().with(|cacher| cacher.views.move_range(range.into(), window(offset, limit)));
         Ok(())
     }
 
@@ -54,7 +54,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = viewRangeClose)]
     pub fn view_range_close(&self, range: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.views.close_range(range));
+        self.resource().with(|cacher| cacher.views.close_range(range.into()));
         Ok(())
     }
 
@@ -62,22 +62,23 @@ impl RawResource {
     #[wasm_bindgen(js_name = viewSync)]
     pub fn view_sync(&self, view: u32) -> Result<bool, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| cacher.sync_view(view)))
+        Ok(self.resource().with(|cacher| cacher.sync_view(view.into())))
     }
 
     /// Why a view has no rows any more; undefined while it has.
     #[wasm_bindgen(js_name = viewError)]
     pub fn view_error(&self, view: u32) -> Result<JsValue, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| cacher.views.error(view).map_or(JsValue::UNDEFINED, to_js)))
+        Ok(self.resource().with(|cacher| cacher.views.error(view.into()).map_or(JsValue::UNDEFINED, to_js)))
     }
 
     /// The rows of a range, in order.
     #[wasm_bindgen(js_name = viewRows)]
     pub fn view_rows(&self, range: u32) -> Result<Float64Array, JsValue> {
         check()?;
-        let rows: Vec<_> =
-            self.resource().with(|cacher| cacher.views.of_range(range).into_iter().flat_map(|view| view.rows(range).cloned()).collect());
+        let rows: Vec<_> = self
+            .resource()
+            .with(|cacher| cacher.views.of_range(range.into()).into_iter().flat_map(|view| view.rows(range.into()).cloned()).collect());
         Ok(self.pin_all(&rows))
     }
 
@@ -133,7 +134,7 @@ impl RawResource {
         let (ids, verdicts) = (ids.to_vec(), verdicts.to_vec());
         self.resource().with(|cacher| {
             for (id, verdict) in ids.iter().zip(verdicts) {
-                cacher.views.decide(view, *id as ObjectId, verdict != 0);
+                cacher.views.decide(view.into(), *id as ObjectId, verdict != 0);
             }
         });
         Ok(())
@@ -141,6 +142,6 @@ impl RawResource {
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn window(offset: f64, limit: f64) -> Window {
-    Window { offset: offset.max(0.0) as usize, limit: limit.max(0.0) as usize }
+fn window(offset: f64, limit: f64) -> RowRange {
+    RowRange { offset: offset.max(0.0) as usize, limit: limit.max(0.0) as usize }
 }

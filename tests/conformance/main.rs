@@ -22,7 +22,7 @@ mod wire;
 
 use serde_json::json;
 use watchcache::status::{Error, ErrorCode};
-use watchcache::watch::options::WatchOptions;
+use watchcache::watch::WatchOptions;
 
 use helpers::upstream::Upstream;
 

@@ -2,9 +2,8 @@
 //! in `src/js/wire.ts`.
 
 use watchcache::cache::cacher::signal;
-use watchcache::informer::notice::NoticeKind;
-use watchcache::watch::event::{EndReason, EventKind};
-use watchcache::watch::watcher::Demand;
+use watchcache::informer::NoticeKind;
+use watchcache::watch::{Demand, EndReason, EventKind};
 
 const WIRE_TS: &str = include_str!("../../src/js/wire.ts");
 

@@ -6,10 +6,10 @@ use std::fmt;
 use std::rc::Rc;
 
 use watchcache::cache::resource::{Flush, Resource};
-use watchcache::informer::informers::Notices;
+use watchcache::informer::Notices;
 use watchcache::status::{Error, Status};
-use watchcache::watch::event::{EndReason, EventKind, WatchEvent};
-use watchcache::watch::options::WatchOptions;
+use watchcache::view::ViewId;
+use watchcache::watch::{EndReason, EventKind, WatchEvent, WatchOptions, WatcherId};
 
 /// One event as it was heard. Its text is `ADDED ns/name@version`.
 #[derive(Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl fmt::Debug for Heard {
 /// All that one watcher heard.
 #[derive(Debug, Default)]
 pub struct Stream {
-    pub id: u32,
+    pub id: WatcherId,
     pub options: WatchOptions,
     pub events: Vec<Heard>,
     pub ended: Option<EndReason>,
@@ -103,11 +103,11 @@ type Between = Rc<dyn Fn(&Rc<Resource>)>;
 #[derive(Default)]
 pub struct Client {
     pub streams: RefCell<Vec<Stream>>,
-    by_id: RefCell<HashMap<u32, usize>>,
-    gone_in_flush: RefCell<HashSet<u32>>,
+    by_id: RefCell<HashMap<WatcherId, usize>>,
+    gone_in_flush: RefCell<HashSet<WatcherId>>,
     pub flushes: Cell<usize>,
     pub signals: Cell<u32>,
-    pub views: RefCell<Vec<u32>>,
+    pub views: RefCell<Vec<ViewId>>,
     busy: Cell<bool>,
     /// Called between events and at the end of each flush: what callbacks of users do.
     pub between: RefCell<Option<Between>>,
@@ -138,7 +138,7 @@ impl Client {
         }
         for pair in flush.outbox.pairs().chunks_exact(2) {
             let event = Heard::of(&flush.outbox.events[pair[1] as usize]);
-            if let Some(stream) = self.stream_of(pair[0]) {
+            if let Some(stream) = self.stream_of(pair[0].into()) {
                 self.streams.borrow_mut()[stream].hear(event);
                 Self::call(&self.between, resource);
             }
@@ -170,22 +170,22 @@ impl Client {
         }
     }
 
-    fn stream_of(&self, id: u32) -> Option<usize> {
+    fn stream_of(&self, id: WatcherId) -> Option<usize> {
         let stream = self.by_id.borrow().get(&id).copied();
-        assert!(stream.is_some() || self.gone_in_flush.borrow().contains(&id), "a delivery to nobody: {id}");
+        assert!(stream.is_some() || self.gone_in_flush.borrow().contains(&id), "a delivery to nobody: {id:?}");
         stream
     }
 
     /// Notes a watcher; its place among the streams.
-    pub fn listen(&self, id: u32, options: WatchOptions) -> usize {
+    pub fn listen(&self, id: WatcherId, options: WatchOptions) -> usize {
         let mut streams = self.streams.borrow_mut();
         streams.push(Stream { id, options, ..Stream::default() });
         let other = self.by_id.borrow_mut().insert(id, streams.len() - 1);
-        assert!(other.is_none(), "the id {id} stands for two watchers");
+        assert!(other.is_none(), "the id {id:?} stands for two watchers");
         streams.len() - 1
     }
 
-    fn forget(&self, resource: &Rc<Resource>, id: u32) {
+    fn forget(&self, resource: &Rc<Resource>, id: WatcherId) {
         resource.with(|cacher| cacher.dispatcher.forget(id));
         self.by_id.borrow_mut().remove(&id);
         self.gone_in_flush.borrow_mut().insert(id);
@@ -205,7 +205,7 @@ impl Client {
     }
 
     /// Whether the stream is still heard, and by which id.
-    pub fn open(&self, stream: usize) -> Option<u32> {
+    pub fn open(&self, stream: usize) -> Option<WatcherId> {
         let stream = &self.streams.borrow()[stream];
         (stream.ended.is_none() && !stream.vanished).then_some(stream.id)
     }

@@ -5,11 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use watchcache::cache::resource::Resource;
-use watchcache::informer::handler::HandlerOptions;
-use watchcache::informer::informers::Notices;
-use watchcache::informer::interruption::Interruption;
-use watchcache::informer::notice::Notice;
-use watchcache::informer::shared::InformerOptions;
+use watchcache::informer::{HandlerId, HandlerOptions, InformerId, InformerOptions, Interruption, Notice, Notices};
 use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::runtime::Millis;
@@ -26,12 +22,12 @@ type IndexFunction = Rc<dyn Fn(&Object) -> Vec<String>>;
 
 #[derive(Default)]
 struct Ears {
-    heard: RefCell<HashMap<u32, Vec<String>>>,
-    calls: RefCell<HashMap<u32, Call>>,
+    heard: RefCell<HashMap<HandlerId, Vec<String>>>,
+    calls: RefCell<HashMap<HandlerId, Call>>,
     /// Who was removed, and in which flush or after which one.
-    removed: RefCell<HashMap<u32, usize>>,
-    synced: RefCell<Vec<u32>>,
-    informers_synced: RefCell<Vec<u32>>,
+    removed: RefCell<HashMap<HandlerId, usize>>,
+    synced: RefCell<Vec<HandlerId>>,
+    informers_synced: RefCell<Vec<InformerId>>,
     interruptions: RefCell<Vec<Interruption>>,
     batches: RefCell<Vec<Vec<String>>>,
     flushes: Cell<usize>,
@@ -46,10 +42,10 @@ impl Ears {
             let batch = notices.pairs.chunks_exact(2).map(|pair| format!("{:?}", notices.table[pair[1] as usize]));
             self.batches.borrow_mut().push(batch.collect());
         }
-        let mut begun: HashMap<u32, usize> = HashMap::new();
-        let mut waits: Vec<u32> = Vec::new();
+        let mut begun: HashMap<HandlerId, usize> = HashMap::new();
+        let mut waits: Vec<HandlerId> = Vec::new();
         for pair in notices.pairs.chunks_exact(2) {
-            let (id, notice) = (pair[0], &notices.table[pair[1] as usize]);
+            let (id, notice) = (HandlerId::from(pair[0]), &notices.table[pair[1] as usize]);
             if let Some(flush) = self.removed.borrow().get(&id) {
                 // What was on its way is dropped here, as the facade does it. Nothing more may be.
                 assert_eq!(*flush, self.flushes.get(), "{notice:?} is given to a handler that was removed before");
@@ -75,7 +71,7 @@ impl Ears {
 /// A rig with one informer, and any others.
 pub struct Informed {
     pub rig: Rig,
-    pub informer: u32,
+    pub informer: InformerId,
     ears: Rc<Ears>,
     functions: RefCell<HashMap<String, IndexFunction>>,
 }
@@ -130,12 +126,12 @@ impl Informed {
         self.ears.informers_synced.borrow().contains(&self.informer)
     }
 
-    pub fn try_handler(&self, options: HandlerOptions) -> Result<u32, Error> {
+    pub fn try_handler(&self, options: HandlerOptions) -> Result<HandlerId, Error> {
         let now = self.rig.resource.now();
         self.rig.resource.with(|cacher| cacher.add_handler(self.informer, options, now))
     }
 
-    pub fn handler_with(&self, options: HandlerOptions) -> u32 {
+    pub fn handler_with(&self, options: HandlerOptions) -> HandlerId {
         let id = self.try_handler(options).unwrap();
         self.ears.removed.borrow_mut().remove(&id);
         self.ears.heard.borrow_mut().remove(&id);
@@ -144,22 +140,22 @@ impl Informed {
         id
     }
 
-    pub fn handler(&self) -> u32 {
+    pub fn handler(&self) -> HandlerId {
         self.handler_with(HandlerOptions::default())
     }
 
     /// With a resync period of its own.
-    pub fn handler_every(&self, millis: Millis) -> u32 {
+    pub fn handler_every(&self, millis: Millis) -> HandlerId {
         self.handler_with(HandlerOptions { resync_period: Some(millis), ..HandlerOptions::default() })
     }
 
     /// What a handler does, from now on.
-    pub fn on_call(&self, handler: u32, call: impl Fn(&Rc<Resource>, &Rc<Notice>) -> bool + 'static) {
+    pub fn on_call(&self, handler: HandlerId, call: impl Fn(&Rc<Resource>, &Rc<Notice>) -> bool + 'static) {
         self.ears.calls.borrow_mut().insert(handler, Rc::new(call));
     }
 
     /// A way to take handlers away, for use in a call.
-    pub fn remover(&self) -> impl Fn(&Rc<Resource>, u32) + 'static {
+    pub fn remover(&self) -> impl Fn(&Rc<Resource>, HandlerId) + 'static {
         let (ears, informer) = (self.ears.clone(), self.informer);
         move |resource, handler| {
             ears.removed.borrow_mut().insert(handler, ears.flushes.get());
@@ -167,28 +163,28 @@ impl Informed {
         }
     }
 
-    pub fn remove(&self, handler: u32) {
+    pub fn remove(&self, handler: HandlerId) {
         self.remover()(&self.rig.resource, handler);
     }
 
     /// The handler is done with what it was given.
-    pub fn done(&self, handler: u32) {
+    pub fn done(&self, handler: HandlerId) {
         self.rig.resource.with(|cacher| cacher.informers.handler_done(handler));
         self.rig.run(0);
     }
 
     /// What a handler heard since the last call, once all is quiet.
-    pub fn heard(&self, handler: u32) -> Vec<String> {
+    pub fn heard(&self, handler: HandlerId) -> Vec<String> {
         self.rig.run(0);
         self.ears.heard.borrow_mut().remove(&handler).unwrap_or_default()
     }
 
-    pub fn handler_synced(&self, handler: u32) -> bool {
+    pub fn handler_synced(&self, handler: HandlerId) -> bool {
         self.rig.resource.with(|cacher| cacher.informers.handler(handler).is_some_and(|handler| handler.has_synced()))
     }
 
     /// How often a handler was told to have synced.
-    pub fn told_handler_synced(&self, handler: u32) -> usize {
+    pub fn told_handler_synced(&self, handler: HandlerId) -> usize {
         self.ears.synced.borrow().iter().filter(|id| **id == handler).count()
     }
 
@@ -266,7 +262,7 @@ impl Informed {
 }
 
 /// The version that an informer shows under a key.
-pub fn read(resource: &Rc<Resource>, informer: u32, key: &str) -> Option<u64> {
+pub fn read(resource: &Rc<Resource>, informer: InformerId, key: &str) -> Option<u64> {
     let now = resource.now();
     resource.with(|cacher| {
         let informer = cacher.informers.get(informer)?;

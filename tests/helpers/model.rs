@@ -5,9 +5,8 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 use watchcache::cache::list::options::ListOptions;
-use watchcache::cache::views::ViewOptions;
-use watchcache::watch::event::EventKind;
-use watchcache::watch::options::WatchOptions;
+use watchcache::view::ViewOptions;
+use watchcache::watch::{EventKind, WatchOptions};
 
 use super::client::Heard;
 use super::rig::{Rig, Rows};

@@ -8,7 +8,6 @@ use watchcache::cache::list::List;
 use watchcache::cache::list::options::ListOptions;
 use watchcache::cache::resource::{Resource, ResourceConfig};
 use watchcache::cache::status::ResourceStatus;
-use watchcache::cache::views::ViewOptions;
 use watchcache::connection::Phase;
 use watchcache::json::FieldSet;
 use watchcache::json::path::Path;
@@ -19,10 +18,8 @@ use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::status::Error;
 use watchcache::store::IndexSpec;
 use watchcache::store::WindowBounds;
-use watchcache::view::Window;
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::view::{RowRange, ViewId, ViewOptions};
+use watchcache::watch::{Demand, EndReason, WatchOptions};
 
 use super::client::Client;
 use super::upstream::{Shared, Upstream};
@@ -203,16 +200,16 @@ impl Rig {
     }
 
     /// A view of which all rows are looked at.
-    pub fn view(&self, options: &ViewOptions) -> u32 {
+    pub fn view(&self, options: &ViewOptions) -> ViewId {
         self.resource.with(|cacher| {
             let view = cacher.open_view(options).unwrap();
-            cacher.views.open_range(view, Window::ALL).unwrap();
+            cacher.views.open_range(view, RowRange::ALL).unwrap();
             view
         })
     }
 
     /// The whole view, as text.
-    pub fn view_rows(&self, view: u32) -> Vec<String> {
+    pub fn view_rows(&self, view: ViewId) -> Vec<String> {
         view_rows(&self.resource, view)
     }
 
@@ -245,7 +242,7 @@ pub fn rows_of(resource: &Rc<Resource>) -> Rows {
     resource.with(|cacher| cacher.store().iter().map(|object| row(object)).collect())
 }
 
-pub fn view_rows(resource: &Rc<Resource>, view: u32) -> Vec<String> {
+pub fn view_rows(resource: &Rc<Resource>, view: ViewId) -> Vec<String> {
     resource.with(|cacher| {
         cacher.sync_view(view);
         let view = cacher.views.get(view).expect("an open view");

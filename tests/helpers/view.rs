@@ -7,7 +7,7 @@ use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::testing::document;
-use watchcache::view::View;
+use watchcache::view::{RangeId, View};
 
 pub fn object(json: &Value, fields: &FieldSet) -> Rc<Object> {
     document(&json.to_string(), fields)
@@ -18,6 +18,6 @@ pub fn slot(fields: &mut FieldSet, path: &str) -> usize {
 }
 
 /// The keys of the rows of a range, in their order.
-pub fn keys(view: &View, range: u32) -> Vec<String> {
+pub fn keys(view: &View, range: RangeId) -> Vec<String> {
     view.rows(range).map(|row| row.key().to_string()).collect()
 }

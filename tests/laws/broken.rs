@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use watchcache::connection::Phase;
 use watchcache::status::ErrorCode;
-use watchcache::watch::event::EndReason;
+use watchcache::watch::EndReason;
 
 use crate::helpers::model::SELECTIONS;
 use crate::helpers::rig::Setup;

@@ -6,8 +6,7 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use watchcache::cache::resource::Resource;
-use watchcache::watch::event::EventKind;
-use watchcache::watch::overflow::OnOverflow;
+use watchcache::watch::{EventKind, OnOverflow};
 
 use crate::helpers::client::{Heard, Stream};
 use crate::helpers::model::{SELECTIONS, replay};

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use watchcache::store::WindowBounds;
-use watchcache::watch::event::EventKind;
-use watchcache::watch::overflow::OnOverflow;
+use watchcache::watch::{EventKind, OnOverflow};
 
 use crate::helpers::client::Heard;
 use crate::helpers::model::{SELECTIONS, changes, replay};

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use watchcache::informer::handler::HandlerOptions;
-use watchcache::informer::notice::{Notice, NoticeKind};
-use watchcache::informer::shared::InformerOptions;
+use watchcache::informer::{HandlerId, HandlerOptions, InformerOptions, Notice, NoticeKind};
 
 use crate::helpers::informed::Informed;
 use crate::helpers::rig::Setup;
@@ -55,7 +53,7 @@ impl Mirror {
 }
 
 struct Joined {
-    handler: u32,
+    handler: HandlerId,
     temper: Temper,
     mirror: Rc<RefCell<Mirror>>,
 }
@@ -124,7 +122,7 @@ fn heard_by_good(seed: u64, joins: usize, steps: &[Step], bad: Option<&[(Temper,
     let informed = Informed::over(world.rig.clone(), InformerOptions::default());
     informed.start();
     let mut good = Vec::new();
-    let mut others: Vec<u32> = Vec::new();
+    let mut others: Vec<HandlerId> = Vec::new();
     for (index, step) in steps.iter().enumerate() {
         world.rig.run(0);
         if let Some((temper, goes)) = bad.and_then(|bad| bad.get(index)) {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use watchcache::source::{ListRequest, WatchRequest};
-use watchcache::watch::event::EndReason;
+use watchcache::watch::EndReason;
 
 use crate::helpers::client::Heard;
 use crate::helpers::rig::Setup;
@@ -51,7 +51,7 @@ fn run(seed: u64, good: &[Plan], steps: &[Step], bad: Option<&[Vec<Step>]>) -> S
             Request::Watch(_, watch) => (None, Some(watch.clone())),
         })
         .collect();
-    let all = world.rig.view(&watchcache::cache::views::ViewOptions::default());
+    let all = world.rig.view(&watchcache::view::ViewOptions::default());
     Seen { streams: streams.collect(), view: world.rig.view_rows(all), asked, version: world.rig.version() }
 }
 

@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 use watchcache::cache::cacher::signal;
-use watchcache::watch::event::{EndReason, EventKind};
-use watchcache::watch::overflow::OnOverflow;
+use watchcache::watch::{EndReason, EventKind, OnOverflow};
 
 use crate::helpers::model::{SELECTIONS, changes};
 use crate::helpers::rig::Setup;

@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 
 use proptest::prelude::*;
 use watchcache::cache::resource::Resource;
-use watchcache::watch::event::EndReason;
+use watchcache::watch::EndReason;
 
 use crate::helpers::rig::Setup;
 use crate::steps::{Step, any_step, fault, moody_plan, own_write, plan, read, subscriber, time, trace, view, write};
@@ -81,7 +81,7 @@ law! {
         world.rig.resource.close();
         world.rig.run(0);
         for watched in world.watches() {
-            world.rig.demand(watched.stream, watchcache::watch::watcher::Demand::All);
+            world.rig.demand(watched.stream, watchcache::watch::Demand::All);
         }
         world.rig.run(0);
         world.judge_streams();
@@ -93,7 +93,7 @@ law! {
         world.rig.run(600_000);
         assert_eq!((world.rig.rows(), world.rig.version(), world.rig.client.flushes.get()), (rows, version, flushes));
         assert_eq!(world.rig.upstream.connections(), 0);
-        let late = world.rig.watch(watchcache::watch::options::WatchOptions::default());
+        let late = world.rig.watch(watchcache::watch::WatchOptions::default());
         assert_eq!(world.rig.ended(late), Some(EndReason::Error));
         assert_eq!(world.rig.refusal(late).unwrap().code, watchcache::status::ErrorCode::Closed);
     }

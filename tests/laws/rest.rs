@@ -5,7 +5,7 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use watchcache::cache::cacher::Cacher;
 use watchcache::object::Object;
-use watchcache::watch::event::EndReason;
+use watchcache::watch::EndReason;
 
 use crate::helpers::client::Heard;
 use crate::helpers::rig::{Rows, Setup};

@@ -28,6 +28,6 @@ law! {
         }
         world.settle();
         assert_eq!(&world.rig.rows(), &rows);
-        assert_eq!(&*world.rig.client.views.borrow(), &[0u32; 0], "no view heard of a change");
+        assert_eq!(&*world.rig.client.views.borrow(), &[], "no view heard of a change");
     }
 }

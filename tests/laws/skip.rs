@@ -4,10 +4,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::overflow::OnOverflow;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, EndReason, OnOverflow, WatchOptions};
 
 use crate::helpers::model::{SELECTIONS, replay};
 use crate::helpers::rig::Setup;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use watchcache::status::ErrorCode;
-use watchcache::watch::event::EndReason;
+use watchcache::watch::EndReason;
 
 use crate::helpers::client::{Heard, Stream};
 use crate::helpers::rig::{Rows, Setup};

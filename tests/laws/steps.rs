@@ -6,8 +6,7 @@ use std::fmt;
 
 use proptest::prelude::*;
 use watchcache::runtime::Millis;
-use watchcache::watch::overflow::OnOverflow;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, OnOverflow};
 
 use crate::helpers::model::SELECTIONS;
 
@@ -89,7 +88,7 @@ impl fmt::Debug for Plan {
             (*bookmarks != PLAN.bookmarks, format!("bookmarks: {bookmarks}")),
             (*buffer != PLAN.buffer, format!("buffer: {buffer:?}")),
             (*timeout != PLAN.timeout, format!("timeout: {timeout:?}")),
-            (*on_overflow != PLAN.on_overflow, format!("on_overflow: watchcache::watch::overflow::OnOverflow::{on_overflow:?}")),
+            (*on_overflow != PLAN.on_overflow, format!("on_overflow: watchcache::watch::OnOverflow::{on_overflow:?}")),
             (*take != PLAN.take, format!("take: Take::{take:?}")),
         ] {
             if differs {

@@ -9,10 +9,8 @@ use watchcache::json::path::Path;
 use watchcache::runtime::Clock;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::store::{IndexBy, IndexSpec};
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::overflow::OnOverflow;
-use watchcache::watch::watcher::Demand;
+use watchcache::view::ViewId;
+use watchcache::watch::{Demand, EndReason, OnOverflow, WatchOptions};
 
 use crate::asks::{Answers, Asking};
 use crate::helpers::client::{Client, Heard, Stream};
@@ -35,7 +33,7 @@ pub struct Watched {
 #[derive(Default)]
 struct Watching {
     watches: Vec<Watched>,
-    views: Vec<(u32, usize)>,
+    views: Vec<(ViewId, usize)>,
     stopped: HashSet<usize>,
 }
 
@@ -383,7 +381,7 @@ pub fn selected(upstream: &Upstream, selection: usize, version: u64) -> BTreeMap
 /// The failure that ended a stream.
 pub fn failure(stream: &Stream) -> Option<Error> {
     let last = stream.events.last()?;
-    (last.kind == watchcache::watch::event::EventKind::Error).then(|| Status::parse(last.document.as_bytes()).unwrap().into())
+    (last.kind == watchcache::watch::EventKind::Error).then(|| Status::parse(last.document.as_bytes()).unwrap().into())
 }
 
 /// All that a watch has to hear up to a version.
@@ -413,7 +411,7 @@ fn six_pods(upstream: &Upstream) {
 }
 
 /// What holds at each flush: nothing is held after the close; until then the store is what stood upstream at its version, and each view shows what passes of it.
-fn judge(resource: &Rc<Resource>, views: &[(u32, usize)], upstream: &Upstream) {
+fn judge(resource: &Rc<Resource>, views: &[(ViewId, usize)], upstream: &Upstream) {
     let (rows, version, lists) =
         (rows_of(resource), resource.with(|cacher| cacher.version().as_u64().unwrap()), resource.with(|cacher| cacher.stats().lists));
     if resource.with(|cacher| cacher.ready().is_stopped()) {

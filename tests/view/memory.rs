@@ -8,11 +8,8 @@ use futures::future::LocalBoxFuture;
 use serde_json::json;
 use watchcache::cache::memory::Memory;
 use watchcache::cache::resource::{Resource, ResourceConfig};
-use watchcache::cache::views::ViewOptions;
 use watchcache::change::ChangeKind;
-use watchcache::informer::handler::HandlerOptions;
-use watchcache::informer::interruption::Interruption;
-use watchcache::informer::shared::InformerOptions;
+use watchcache::informer::{HandlerOptions, InformerOptions, Interruption};
 use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
 use watchcache::message::Message;
@@ -25,10 +22,8 @@ use watchcache::store::WindowBounds;
 use watchcache::store::{IndexBy, IndexSpec};
 use watchcache::testing::with_spec;
 use watchcache::version::Version;
-use watchcache::view::Window;
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::view::{RowRange, ViewId, ViewOptions};
+use watchcache::watch::{Demand, EndReason, WatchOptions, WatcherId};
 
 /// Nobody asks it: what it would bring is applied by hand.
 struct Still;
@@ -46,8 +41,8 @@ impl Source for Still {
 /// What flushes told.
 #[derive(Default)]
 struct Told {
-    views: Vec<u32>,
-    ended: Vec<(u32, EndReason)>,
+    views: Vec<ViewId>,
+    ended: Vec<(WatcherId, EndReason)>,
     heard: Vec<u32>,
     interruptions: Vec<Interruption>,
 }
@@ -124,11 +119,11 @@ impl World {
         self.resource.with(|cacher| cacher.stats().bytes)
     }
 
-    fn view(&self) -> u32 {
+    fn view(&self) -> ViewId {
         let order = vec![("spec.node".into(), false, Some("natural".into()))];
         let view = self.resource.with(|cacher| {
             let view = cacher.open_view(&ViewOptions { order, ..ViewOptions::default() }).unwrap();
-            cacher.views.open_range(view, Window { offset: 0, limit: 50 }).unwrap();
+            cacher.views.open_range(view, RowRange { offset: 0, limit: 50 }).unwrap();
             view
         });
         self.time.run_until_idle();
@@ -136,11 +131,11 @@ impl World {
         view
     }
 
-    fn error(&self, view: u32) -> Option<ErrorCode> {
+    fn error(&self, view: ViewId) -> Option<ErrorCode> {
         self.resource.with(|cacher| cacher.views.error(view).map(|error| error.code))
     }
 
-    fn total(&self, view: u32) -> usize {
+    fn total(&self, view: ViewId) -> usize {
         self.resource.with(|cacher| cacher.views.get(view).unwrap().total())
     }
 }
@@ -181,9 +176,9 @@ fn a_range_counts_until_its_view_is_closed() {
     let before = world.bytes();
     let view = world.resource.open_view(&ViewOptions::default()).unwrap();
     let opened = world.bytes();
-    let range = world.resource.with(|cacher| cacher.views.open_range(view, Window { offset: 0, limit: 500 }).unwrap());
+    let range = world.resource.with(|cacher| cacher.views.open_range(view, RowRange { offset: 0, limit: 500 }).unwrap());
     assert_eq!(world.bytes() - opened, 500 * size_of::<u32>());
-    world.resource.with(|cacher| cacher.views.move_range(range, Window { offset: 900, limit: 500 }));
+    world.resource.with(|cacher| cacher.views.move_range(range, RowRange { offset: 900, limit: 500 }));
     assert_eq!(world.bytes() - opened, 100 * size_of::<u32>());
     world.resource.with(|cacher| cacher.views.close(view));
     assert_eq!(world.bytes(), before);
@@ -238,7 +233,7 @@ fn law_06_a_watcher_that_holds_too_much_ends_and_says_from_where_it_can_go_on() 
     }
     let told = world.told.borrow();
     assert_eq!(told.ended, [(slow, EndReason::Error)], "the other took everything");
-    assert_eq!(told.heard.iter().filter(|id| **id == quick).count(), 1_000);
+    assert_eq!(told.heard.iter().filter(|id| **id == quick.number()).count(), 1_000);
     let (code, resume) = world.resource.with(|cacher| {
         let watcher = cacher.dispatcher.get(slow).unwrap();
         (watcher.refusal.as_ref().map(|error| error.code), watcher.resume_from.clone())

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use watchcache::json::fields::FieldSet;
 use watchcache::object::{Object, ObjectId};
 use watchcache::selector::{FieldSelector, LabelSelector};
-use watchcache::view::{OrderAs, OrderBy, View, ViewSpec, Window};
+use watchcache::view::{OrderAs, OrderBy, RangeId, RowRange, View, ViewSpec};
 
 use crate::helpers::view::{object, slot};
 
@@ -52,8 +52,8 @@ enum Step {
     Set(Pod),
     Delete(&'static str, usize),
     Relist(Vec<Pod>),
-    Open(Window),
-    Move(usize, Window),
+    Open(RowRange),
+    Move(usize, RowRange),
     Close(usize),
     /// The view finds so many more objects.
     Find(usize),
@@ -76,8 +76,8 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn window() -> impl Strategy<Value = Window> {
-    prop_oneof![3 => (0..20usize, 0..12usize).prop_map(|(offset, limit)| Window { offset, limit }), 1 => Just(Window::ALL)]
+fn window() -> impl Strategy<Value = RowRange> {
+    prop_oneof![3 => (0..20usize, 0..12usize).prop_map(|(offset, limit)| RowRange { offset, limit }), 1 => Just(RowRange::ALL)]
 }
 
 /// A filter that the view and the model share, the order as levels of (what, descending), and what is left to a verdict.
@@ -179,7 +179,7 @@ struct World {
     version: u64,
     pods: BTreeMap<String, Pod>,
     objects: BTreeMap<String, Rc<Object>>,
-    ranges: Vec<(u32, Window)>,
+    ranges: Vec<(RangeId, RowRange)>,
     /// With verdicts: the rows, at the version that was last let through, and what waits to be taken in.
     placed: BTreeMap<String, (Pod, ObjectId)>,
     verdicts: Vec<(String, ObjectId, bool)>,
@@ -242,7 +242,7 @@ impl World {
             }
             Step::Relist(pods) => self.relist(pods),
             Step::Open(window) => {
-                let range = self.ranges.last().map_or(0, |(range, _)| range + 1);
+                let range = self.ranges.last().map_or(0, |(range, _)| range.number() + 1).into();
                 self.view.open_range(range, *window);
                 self.ranges.push((range, *window));
             }
@@ -410,7 +410,7 @@ proptest! {
         steps in prop::collection::vec(step(), 1..80),
     ) {
         let mut world = World::new(shape, first.as_deref());
-        world.apply(&Step::Open(Window { offset: 0, limit: 5 }));
+        world.apply(&Step::Open(RowRange { offset: 0, limit: 5 }));
         for step in &steps {
             world.apply(step);
         }
@@ -425,7 +425,7 @@ fn large_views_stay_in_order() {
     let order = vec![(Level::Rank, true), (Level::Name, false)];
     let shape = Shape { namespaces: None, app: None, not_phase: Some("Failed"), order, odd_rank: false };
     let mut world = World::new(shape, None);
-    world.apply(&Step::Open(Window { offset: 1500, limit: 40 }));
+    world.apply(&Step::Open(RowRange { offset: 1500, limit: 40 }));
     let mut change = |world: &mut World, deletes: u32| {
         let namespace = ["a", "b", "c"][random.usize(0..3)];
         let number = random.usize(0..3000);

@@ -6,7 +6,7 @@ use serde_json::json;
 use watchcache::json::fields::FieldSet;
 use watchcache::object::Object;
 use watchcache::selector::FieldSelector;
-use watchcache::view::{OrderAs, OrderBy, View, ViewSpec, Window};
+use watchcache::view::{OrderAs, OrderBy, RowRange, View, ViewSpec};
 
 use crate::helpers::view::{keys, object, slot};
 
@@ -14,7 +14,7 @@ use crate::helpers::view::{keys, object, slot};
 fn view(spec: ViewSpec, fields: &mut FieldSet) -> View {
     let mut view = View::new(spec, fields).unwrap();
     view.sync(true, fields);
-    view.open_range(0, Window::ALL);
+    view.open_range(0.into(), RowRange::ALL);
     view
 }
 
@@ -28,7 +28,7 @@ fn named(name: &str, version: u64, fields: &FieldSet) -> Rc<Object> {
 
 fn versions(view: &mut View, fields: &FieldSet) -> Vec<String> {
     view.sync(true, fields);
-    view.rows(0).map(|row| row.version().to_string()).collect()
+    view.rows(0.into()).map(|row| row.version().to_string()).collect()
 }
 
 /// What a look changes: the total, and how many wait.
@@ -132,9 +132,9 @@ fn changes_outside_the_ranges_do_not_touch_them() {
     let objects: Vec<Rc<Object>> = ["b", "d", "f", "h", "k", "m"].iter().map(|name| named(name, 1, fields)).collect();
     view.fill(&objects, fields);
     view.sync(true, fields);
-    view.open_range(0, Window { offset: 2, limit: 2 });
-    view.open_range(7, Window { offset: 5, limit: 1 });
-    assert_eq!((keys(&view, 0).concat(), keys(&view, 7).concat()), ("fh".into(), "m".into()));
+    view.open_range(0.into(), RowRange { offset: 2, limit: 2 });
+    view.open_range(7.into(), RowRange { offset: 5, limit: 1 });
+    assert_eq!((keys(&view, 0.into()).concat(), keys(&view, 7.into()).concat()), ("fh".into(), "m".into()));
 
     // Whether somebody should look, whether something has changed, and what is there to be seen.
     let mut change = |old: Option<usize>, new: Option<&str>| {
@@ -148,7 +148,7 @@ fn changes_outside_the_ranges_do_not_touch_them() {
         });
         view.change(old.as_ref(), new.as_ref(), fields);
         let stirred = view.is_stirred();
-        (stirred, view.sync(true, fields), keys(&view, 0).concat(), keys(&view, 7).concat())
+        (stirred, view.sync(true, fields), keys(&view, 0.into()).concat(), keys(&view, 7.into()).concat())
     };
     assert_eq!(change(Some(1), Some("d")), (false, false, "fh".into(), "m".into()));
     assert_eq!(change(Some(3), Some("h")), (true, true, "fh".into(), "m".into()));
@@ -166,16 +166,16 @@ fn an_ordered_view_shows_its_rows_when_the_list_is_whole_and_a_plain_one_as_they
     let mut ordered = View::new(ViewSpec { order, ..ViewSpec::default() }, fields).unwrap();
     let mut plain = View::new(ViewSpec::default(), fields).unwrap();
     for view in [&mut ordered, &mut plain] {
-        view.open_range(0, Window::ALL);
+        view.open_range(0.into(), RowRange::ALL);
         view.change(None, Some(&named("a", 1, fields)), fields);
         assert!(view.sync(false, fields));
         assert_eq!((view.total(), view.is_loaded()), (1, false), "a total that is not final");
     }
-    assert_eq!((keys(&ordered, 0).concat(), ordered.index_of("a")), (String::new(), None));
-    assert_eq!((keys(&plain, 0).concat(), plain.index_of("a")), ("a".into(), Some(0)));
+    assert_eq!((keys(&ordered, 0.into()).concat(), ordered.index_of("a")), (String::new(), None));
+    assert_eq!((keys(&plain, 0.into()).concat(), plain.index_of("a")), ("a".into(), Some(0)));
     for view in [&mut ordered, &mut plain] {
         assert!(view.sync(true, fields), "it is loaded");
-        assert_eq!((keys(view, 0).concat(), view.is_loaded(), view.index_of("a")), ("a".into(), true, Some(0)));
+        assert_eq!((keys(view, 0.into()).concat(), view.is_loaded(), view.index_of("a")), ("a".into(), true, Some(0)));
     }
 }
 
@@ -205,7 +205,7 @@ fn orders_as_asked() {
             view.sync(true, fields);
             let values = if descending { expected.chars().rev().collect() } else { expected.to_owned() };
             // Without a value of the kind, last in both directions; among those without, by key.
-            assert_eq!(keys(&view, 0).concat(), format!("{values}{missing}z"), "{kind:?} {descending}");
+            assert_eq!(keys(&view, 0.into()).concat(), format!("{values}{missing}z"), "{kind:?} {descending}");
         }
     }
 }

@@ -8,7 +8,6 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::json;
 use watchcache::cache::resource::{Resource, ResourceConfig};
-use watchcache::cache::views::ViewOptions;
 use watchcache::change::ChangeKind;
 use watchcache::json::fields::FieldSet;
 use watchcache::message::Message;
@@ -20,7 +19,7 @@ use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequ
 use watchcache::status::Error;
 use watchcache::store::WindowBounds;
 use watchcache::version::Version;
-use watchcache::view::Window;
+use watchcache::view::{RangeId, RowRange, ViewId, ViewOptions};
 
 use crate::helpers::view::object;
 
@@ -48,7 +47,7 @@ struct World {
     random: RefCell<fastrand::Rng>,
     /// Rank by key.
     ranks: RefCell<BTreeMap<String, u64>>,
-    named: Rc<RefCell<Vec<u32>>>,
+    named: Rc<RefCell<Vec<ViewId>>>,
 }
 
 impl World {
@@ -63,7 +62,7 @@ impl World {
             reflector: ReflectorConfig::default(),
         };
         let resource = Resource::new(config, Rc::new(Still), FieldSet::new(Vec::new()), time.clone()).unwrap();
-        let named: Rc<RefCell<Vec<u32>>> = Rc::default();
+        let named: Rc<RefCell<Vec<ViewId>>> = Rc::default();
         let noted = named.clone();
         resource.on_flush(move |flush| noted.borrow_mut().extend(flush.views));
         let random = RefCell::new(fastrand::Rng::with_seed(7));
@@ -112,11 +111,11 @@ impl World {
         self.apply(Message::Change { kind: if gone { ChangeKind::Deleted } else { ChangeKind::Modified }, object, at: 0 });
     }
 
-    fn open(&self, ordered: bool) -> (u32, u32) {
+    fn open(&self, ordered: bool) -> (ViewId, RangeId) {
         let order = if ordered { vec![("spec.rank".into(), false, Some("number".into()))] } else { Vec::new() };
         let options = ViewOptions { field_selector: Some("spec.rank!=7".into()), order, ..ViewOptions::default() };
         let view = self.resource.open_view(&options).unwrap();
-        (view, self.resource.with(|cacher| cacher.views.open_range(view, Window { offset: 0, limit: 50 }).unwrap()))
+        (view, self.resource.with(|cacher| cacher.views.open_range(view, RowRange { offset: 0, limit: 50 }).unwrap()))
     }
 
     /// The keys that the view has to show.
@@ -129,24 +128,24 @@ impl World {
         rows.into_iter().map(|(_, key)| key.clone()).collect()
     }
 
-    fn keys(&self, view: u32) -> Vec<String> {
+    fn keys(&self, view: ViewId) -> Vec<String> {
         self.resource.with(|cacher| cacher.views.get(view).unwrap().keys().map(ToString::to_string).collect())
     }
 
     /// Whether it is loaded, and the total.
-    fn seen(&self, view: u32) -> (bool, usize) {
+    fn seen(&self, view: ViewId) -> (bool, usize) {
         self.resource.with(|cacher| {
             let view = cacher.views.get(view).unwrap();
             (view.is_loaded(), view.total())
         })
     }
 
-    fn sync(&self, view: u32) -> bool {
+    fn sync(&self, view: ViewId) -> bool {
         self.resource.with(|cacher| cacher.sync_view(view))
     }
 
     /// Has the host take its turns until the view is loaded, with something going on in each; so many there were.
-    fn turns(&self, view: u32, mut during: impl FnMut(usize)) -> usize {
+    fn turns(&self, view: ViewId, mut during: impl FnMut(usize)) -> usize {
         let mut turns = 0;
         self.time.run_until(async {
             while !self.seen(view).0 {
@@ -258,8 +257,8 @@ fn a_view_that_one_slice_is_enough_for_is_there_at_once() {
 #[test]
 fn views_that_open_in_one_turn_share_one_slice() {
     let world = World::new(SLICE / 2);
-    let loaded = |views: &[u32]| views.iter().filter(|view| world.seen(**view).0).count();
-    let mount = || (0..10).map(|_| world.open(true).0).collect::<Vec<u32>>();
+    let loaded = |views: &[ViewId]| views.iter().filter(|view| world.seen(**view).0).count();
+    let mount = || (0..10).map(|_| world.open(true).0).collect::<Vec<ViewId>>();
     let views = mount();
     assert_eq!(loaded(&views), 1);
     let turns = world.turns(views[9], |_| views.iter().for_each(|view| _ = world.sync(*view)));

@@ -5,7 +5,7 @@ use js_sys::{Array, Float64Array, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use wasm_bindgen_test::wasm_bindgen_test;
-use watchcache::watch::event::EventKind;
+use watchcache::watch::EventKind;
 
 const ADDED: u32 = EventKind::Added as u32;
 const MODIFIED: u32 = EventKind::Modified as u32;

@@ -4,13 +4,12 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::views::ViewOptions;
 use watchcache::cache::watches::Basis;
 use watchcache::change::ChangeKind;
 use watchcache::message::Message;
 use watchcache::object::Object;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::view::ViewOptions;
+use watchcache::watch::{Demand, WatchOptions};
 
 use crate::counted::HELD;
 use crate::counted::documents::{pod, small};

@@ -4,16 +4,14 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::views::ViewOptions;
 use watchcache::cache::watches::Basis;
 use watchcache::change::ChangeKind;
 use watchcache::json::frame::{Frame, scan_frame};
 use watchcache::json::list::ListScanner;
 use watchcache::message::Message;
 use watchcache::object::Object;
-use watchcache::view::Window;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::view::{RowRange, ViewOptions};
+use watchcache::watch::{Demand, WatchOptions};
 
 use crate::counted::Work;
 use crate::counted::documents::{POD, list_page, pod, small};
@@ -138,7 +136,7 @@ fn view() -> Work {
     };
     let id = cacher.open_view(&options).expect("a view");
     while cacher.build_views(OBJECTS) {}
-    let range = cacher.views.open_range(id, Window { offset: 1_000, limit: 50 }).expect("a range");
+    let range = cacher.views.open_range(id, RowRange { offset: 1_000, limit: 50 }).expect("a range");
     cacher.sync_view(id);
     let version = |i: usize| FIRST_VERSION + 1 + i as u64;
     let events: Vec<_> = (0..2_000).map(|i| object(&small(i * 7 % OBJECTS, version(i)), &cacher.fields().borrow())).collect();

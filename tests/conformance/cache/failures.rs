@@ -15,9 +15,7 @@
 
 use watchcache::cache::list::options::ListOptions;
 use watchcache::status::{Error, Status};
-use watchcache::watch::event::{EndReason, EventKind};
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, EndReason, EventKind, WatchOptions};
 
 use crate::cache::lists::{Asking, list};
 use crate::helpers::rig::{Rig, Setup};

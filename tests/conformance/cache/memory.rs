@@ -5,8 +5,7 @@ use std::rc::Rc;
 use watchcache::cache::memory::Memory;
 use watchcache::connection::Phase;
 use watchcache::status::{Error, ErrorCode};
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, WatchOptions};
 
 use crate::after;
 use crate::helpers::rig::{Rig, Setup};

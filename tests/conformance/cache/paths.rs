@@ -2,8 +2,7 @@
 
 use watchcache::cache::list::options::ListOptions;
 use watchcache::status::{Error, ErrorCode};
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
+use watchcache::watch::{EndReason, WatchOptions};
 
 use crate::helpers::rig::{Rig, Setup};
 use crate::said;

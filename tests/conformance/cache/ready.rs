@@ -5,9 +5,7 @@ use std::rc::Rc;
 use watchcache::cache::list::options::ListOptions;
 use watchcache::connection::Phase;
 use watchcache::status::{Error, ErrorCode, Status};
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, EndReason, WatchOptions};
 
 use crate::helpers::rig::{Rig, Setup};
 use crate::helpers::upstream::ListFault;

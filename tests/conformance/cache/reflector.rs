@@ -5,16 +5,13 @@ use std::rc::Rc;
 
 use watchcache::cache::cacher::signal;
 use watchcache::cache::list::options::ListOptions;
-use watchcache::cache::views::ViewOptions;
 use watchcache::connection::Phase;
 use watchcache::metrics::{FAMILIES, series_name};
 use watchcache::source::WatchRequest;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::store::{IndexBy, IndexSpec};
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::overflow::OnOverflow;
-use watchcache::watch::watcher::Demand;
+use watchcache::view::ViewOptions;
+use watchcache::watch::{Demand, EndReason, OnOverflow, WatchOptions};
 
 use crate::helpers::rig::{Rig, Setup};
 use crate::helpers::upstream::faults::Spoil;

@@ -9,7 +9,7 @@ use watchcache::object::Object;
 use watchcache::runtime::{Clock, Spawn, Timer};
 use watchcache::source::{DeleteOptions, Preconditions, WriteRequest};
 use watchcache::status::{Cause, Details, Error, ErrorCode, Status};
-use watchcache::watch::options::WatchOptions;
+use watchcache::watch::WatchOptions;
 
 use crate::helpers::rig::{Rig, Setup};
 use crate::helpers::upstream::Upstream;

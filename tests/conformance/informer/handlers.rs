@@ -4,9 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use watchcache::cache::cacher::signal;
-use watchcache::informer::handler::HandlerOptions;
-use watchcache::informer::informers::InformerStats;
-use watchcache::informer::shared::InformerOptions;
+use watchcache::informer::{HandlerId, HandlerOptions, InformerOptions, InformerStats};
 use watchcache::selector::Filter;
 
 use crate::helpers::informed::Informed;
@@ -244,7 +242,7 @@ fn who_joins_inside_a_call_hears_of_nothing_twice() {
     let informed = Rc::new(Informed::plain(pods(&["a"])));
     let handler = informed.handler();
     informed.heard(handler);
-    let joined: Rc<Cell<Option<u32>>> = Rc::default();
+    let joined: Rc<Cell<Option<HandlerId>>> = Rc::default();
     let (from, join) = (Rc::downgrade(&informed), joined.clone());
     informed.on_call(handler, move |_, _| {
         if join.get().is_none() {

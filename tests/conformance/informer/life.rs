@@ -4,9 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use watchcache::connection::Phase;
-use watchcache::informer::handler::HandlerOptions;
-use watchcache::informer::interruption::Interruption;
-use watchcache::informer::shared::InformerOptions;
+use watchcache::informer::{HandlerOptions, InformerOptions, Interruption};
 use watchcache::runtime::Millis;
 use watchcache::status::{Error, ErrorCode, Status};
 

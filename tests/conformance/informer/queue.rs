@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::FutureExt;
-use watchcache::informer::shared::InformerOptions;
+use watchcache::informer::InformerOptions;
 use watchcache::runtime::Spawn;
 use watchcache::status::{Error, ErrorCode};
 

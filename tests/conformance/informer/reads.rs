@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use serde_json::json;
-use watchcache::informer::shared::InformerOptions;
+use watchcache::informer::InformerOptions;
 use watchcache::json::FieldSet;
 use watchcache::json::path::Path;
 use watchcache::json::scan::scan_object;
@@ -305,7 +305,7 @@ fn st_30_versions_beyond_what_a_double_holds_stay_apart() {
 #[test]
 fn st_32_a_view_is_told_of_each_change_and_of_a_list_once_and_of_no_read() {
     let rig = Rig::new(Setup::default(), |_| {});
-    let view = rig.view(&watchcache::cache::views::ViewOptions::default());
+    let view = rig.view(&watchcache::view::ViewOptions::default());
     let pushes = || {
         rig.run(0);
         rig.client.views.borrow_mut().drain(..).filter(|changed| *changed == view).count()

@@ -283,7 +283,7 @@ fn computed(prepare: impl FnOnce(&crate::helpers::upstream::Upstream)) -> (Rig, 
         // What a user's function does with the resource harms nobody: nothing is borrowed.
         let resource = resource.upgrade().unwrap();
         resource.with(|cacher| cacher.stats());
-        let unread = resource.watch(watchcache::watch::options::WatchOptions::default(), false);
+        let unread = resource.watch(watchcache::watch::WatchOptions::default(), false);
         resource.stop(unread);
         resource.with(|cacher| cacher.dispatcher.forget(unread));
         noted.borrow_mut().push(format!("{object:?}"));

@@ -1,6 +1,6 @@
 //! The event window and the store behind it.
 
-use watchcache::watch::event::EndReason;
+use watchcache::watch::EndReason;
 
 use crate::after;
 use crate::helpers::model::assert_store;

@@ -1,7 +1,6 @@
 //! When a stream says how far it has got.
 
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
+use watchcache::watch::{EndReason, WatchOptions};
 
 use crate::helpers::rig::{Rig, Setup};
 use crate::{after, before, initial};

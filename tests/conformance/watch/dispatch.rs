@@ -4,9 +4,7 @@ use std::rc::Rc;
 
 use watchcache::cache::cacher::signal;
 use watchcache::runtime::{Clock, Spawn, Timer};
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, EndReason, WatchOptions};
 
 use crate::after;
 use crate::helpers::rig::{Rig, Setup};

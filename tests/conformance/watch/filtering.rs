@@ -2,7 +2,7 @@
 
 use watchcache::object::Object;
 use watchcache::selector::shard::hash;
-use watchcache::watch::options::WatchOptions;
+use watchcache::watch::WatchOptions;
 
 use crate::helpers::rig::{Rig, Setup};
 use crate::{after, on_node};

@@ -3,9 +3,7 @@
 //! The apiserver reads both a hundred at a time while the cache goes on. Here they are captured as references in one step, so nothing that
 //! happens later can touch them.
 
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, EndReason, WatchOptions};
 
 use crate::after;
 use crate::helpers::rig::{Rig, Setup};

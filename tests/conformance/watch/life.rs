@@ -1,8 +1,6 @@
 //! How streams begin, what they hold back, and how they end.
 
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, EndReason, WatchOptions};
 
 use crate::helpers::rig::{Rig, Setup};
 use crate::{after, initial};

@@ -1,10 +1,7 @@
 //! Watchers that would rather skip changes than end, and what a relist is to them.
 
 use watchcache::cache::cacher::signal;
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::overflow::OnOverflow;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, EndReason, OnOverflow, WatchOptions};
 
 use crate::helpers::rig::{Rig, Setup};
 use crate::helpers::upstream::Upstream;

@@ -5,9 +5,7 @@ use std::rc::Rc;
 
 use watchcache::runtime::Clock;
 use watchcache::status::{Error, ErrorCode, Status};
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, EndReason, WatchOptions};
 
 use crate::helpers::rig::{Rig, Setup};
 use crate::{after, before, initial, on_node};

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use watchcache::cache::cacher::Cacher;
-use watchcache::cache::views::ViewOptions;
 use watchcache::change::ChangeKind;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
@@ -15,7 +14,7 @@ use watchcache::store::WindowBounds;
 use watchcache::store::{IndexBy, IndexSpec, Indexes};
 use watchcache::testing;
 use watchcache::version::Version;
-use watchcache::view::Window;
+use watchcache::view::{RowRange, ViewId, ViewOptions};
 
 use super::Growth;
 use crate::counted::Work;
@@ -94,7 +93,7 @@ pub(super) const ALL: &[Growth] = &[
     Growth::other("views-closed", 2_000, |n| {
         let mut cacher = cacher(WindowBounds::default(), &[]);
         fill(&mut cacher, Vec::new(), 1);
-        let ids: Vec<u32> = (0..n).map(|_| cacher.open_view(&ViewOptions::default()).expect("a view")).collect();
+        let ids: Vec<ViewId> = (0..n).map(|_| cacher.open_view(&ViewOptions::default()).expect("a view")).collect();
         change(&mut cacher, testing::named("a", 2));
         Box::new(move || ids.iter().for_each(|id| cacher.views.close(*id)))
     }),
@@ -123,9 +122,9 @@ fn pushed(n: usize, bounds: WindowBounds) -> Work {
 }
 
 /// A view with a range, whole.
-fn open(cacher: &mut Cacher, options: &ViewOptions) -> u32 {
+fn open(cacher: &mut Cacher, options: &ViewOptions) -> ViewId {
     let id = cacher.open_view(options).expect("a view");
-    cacher.views.open_range(id, Window { offset: 10, limit: 50 }).expect("a range");
+    cacher.views.open_range(id, RowRange { offset: 10, limit: 50 }).expect("a range");
     while cacher.build_views(1_000) {}
     cacher.sync_view(id);
     id

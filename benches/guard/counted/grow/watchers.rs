@@ -13,10 +13,7 @@ use watchcache::store::Indexes;
 use watchcache::store::WindowBounds;
 use watchcache::testing;
 use watchcache::version::Version;
-use watchcache::watch::event::EndReason;
-use watchcache::watch::options::WatchOptions;
-use watchcache::watch::overflow::OnOverflow;
-use watchcache::watch::watcher::Demand;
+use watchcache::watch::{Demand, EndReason, OnOverflow, WatchOptions, WatcherId};
 
 use super::Growth;
 use crate::counted::Work;
@@ -109,7 +106,7 @@ fn labelled(selector: String) -> WatchOptions {
 }
 
 /// A cacher that is ready at version 1, and watchers that have started.
-fn watched(n: usize, options: impl Fn(usize) -> WatchOptions, demand: Demand) -> (Cacher, Vec<u32>) {
+fn watched(n: usize, options: impl Fn(usize) -> WatchOptions, demand: Demand) -> (Cacher, Vec<WatcherId>) {
     let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
     let mut cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), 0);
     fill(&mut cacher, Vec::new(), 1);
@@ -118,7 +115,7 @@ fn watched(n: usize, options: impl Fn(usize) -> WatchOptions, demand: Demand) ->
     (cacher, ids)
 }
 
-fn watch(cacher: &mut Cacher, options: &WatchOptions, demand: Demand) -> u32 {
+fn watch(cacher: &mut Cacher, options: &WatchOptions, demand: Demand) -> WatcherId {
     let (id, start) = cacher.register(options);
     cacher.start_watch(id, options, &start.expect("sound options"), &Basis::default(), 0);
     cacher.dispatcher.demand(id, demand);
@@ -133,7 +130,7 @@ fn change(cacher: &mut Cacher, object: Rc<Object>) -> bool {
 fn come_and_go(n: usize, options: fn(usize) -> WatchOptions) -> Work {
     let (mut cacher, _) = watched(0, options, Demand::All);
     Box::new(move || {
-        let ids: Vec<u32> = (0..n).map(|i| watch(&mut cacher, &options(i), Demand::All)).collect();
+        let ids: Vec<WatcherId> = (0..n).map(|i| watch(&mut cacher, &options(i), Demand::All)).collect();
         assert!(!change(&mut cacher, testing::labelled("ns/a", 2, &[("app", "web")])));
         drop(cacher.dispatcher.take_outbox());
         let (first, last) = ids.split_at(n / 2);

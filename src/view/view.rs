@@ -16,9 +16,10 @@ use crate::sort::sort_by;
 
 use super::build::Build;
 use super::count::Counts;
+use super::id::RangeId;
 use super::order::{OrderBy, write_sort_key};
 use super::ranks::Ranks;
-use super::{ViewSpec, Window};
+use super::spec::{RowRange, ViewSpec};
 
 /// A filtered, ordered and counted picture of a resource's objects, with any number of ranges of its rows that somebody looks at.
 ///
@@ -42,7 +43,7 @@ pub struct View {
     pub(super) pending: Vec<Pending>,
     /// The sort key of what is being placed.
     pub(super) sort_key: Vec<u8>,
-    ranges: Vec<(u32, Window)>,
+    ranges: Vec<(RangeId, RowRange)>,
     /// The rows that stand in a range; more than that where a range shows them all.
     shown: Vec<u32>,
     shows_all: bool,
@@ -139,34 +140,34 @@ impl View {
     }
 
     /// Opens a range of rows under a number of the caller's.
-    pub fn open_range(&mut self, range: u32, window: Window) {
-        self.ranges.push((range, window));
+    pub fn open_range(&mut self, range: RangeId, span: RowRange) {
+        self.ranges.push((range, span));
         self.look();
     }
 
     /// Moves a range: it shows other rows of the same state.
-    pub fn move_range(&mut self, range: u32, window: Window) {
+    pub fn move_range(&mut self, range: RangeId, span: RowRange) {
         if let Some(held) = self.ranges.iter_mut().find(|(id, _)| *id == range) {
-            held.1 = window;
+            held.1 = span;
             self.look();
         }
     }
 
     /// Closes a range.
-    pub fn close_range(&mut self, range: u32) {
+    pub fn close_range(&mut self, range: RangeId) {
         self.ranges.retain(|(id, _)| *id != range);
         self.mark();
     }
 
     /// The ranges that are open.
-    pub(crate) fn ranges(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = RangeId> {
         self.ranges.iter().map(|(range, _)| *range)
     }
 
     /// The rows of an open range, in order.
-    pub fn rows(&self, range: u32) -> impl Iterator<Item = &Rc<Object>> {
-        let window = self.ranges.iter().find(|(id, _)| *id == range).map_or(Window { offset: 0, limit: 0 }, |(_, window)| *window);
-        self.rows_of(window).map(|row| &self.rows[row as usize].object)
+    pub fn rows(&self, range: RangeId) -> impl Iterator<Item = &Rc<Object>> {
+        let span = self.ranges.iter().find(|(id, _)| *id == range).map_or(RowRange { offset: 0, limit: 0 }, |(_, span)| *span);
+        self.rows_of(span).map(|row| &self.rows[row as usize].object)
     }
 
     /// How many objects match.
@@ -191,12 +192,12 @@ impl View {
 
     /// The object at a position among all matching objects.
     pub fn at(&self, position: usize) -> Option<&Rc<Object>> {
-        self.rows_of(Window { offset: position, limit: 1 }).next().map(|row| &self.rows[row as usize].object)
+        self.rows_of(RowRange { offset: position, limit: 1 }).next().map(|row| &self.rows[row as usize].object)
     }
 
     /// The keys of all matching objects, in order.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
-        self.rows_of(Window::ALL).map(|row| self.rows[row as usize].object.key())
+        self.rows_of(RowRange::ALL).map(|row| self.rows[row as usize].object.key())
     }
 
     /// Whether the list was whole, and every object of it was asked, at the last look.
@@ -259,9 +260,9 @@ impl View {
         self.build.visible()
     }
 
-    fn rows_of(&self, window: Window) -> impl Iterator<Item = u32> {
-        let most = self.visible().saturating_sub(window.offset).min(window.limit);
-        self.ranks.from(window.offset.min(self.ranks.len())).take(most)
+    fn rows_of(&self, span: RowRange) -> impl Iterator<Item = u32> {
+        let most = self.visible().saturating_sub(span.offset).min(span.limit);
+        self.ranks.from(span.offset.min(self.ranks.len())).take(most)
     }
 
     pub(super) fn passes(&self, object: &Object, fields: &FieldSet) -> bool {
@@ -316,13 +317,13 @@ impl View {
 
     /// A row has left one position, and a row has entered one.
     pub(super) fn touch(&mut self, left: Option<usize>, entered: Option<usize>) {
-        let sees = |window: &Window| match (left, entered) {
+        let sees = |span: &RowRange| match (left, entered) {
             // What lies between the two positions has moved by one; everything else stands where it was.
-            (Some(left), Some(entered)) => left.min(entered) < window.end() && left.max(entered) >= window.offset,
-            (Some(position), None) | (None, Some(position)) => position < window.end(),
+            (Some(left), Some(entered)) => left.min(entered) < span.end() && left.max(entered) >= span.offset,
+            (Some(position), None) | (None, Some(position)) => position < span.end(),
             (None, None) => false,
         };
-        self.changed = self.changed || self.ranges.iter().any(|(_, window)| sees(window));
+        self.changed = self.changed || self.ranges.iter().any(|(_, span)| sees(span));
     }
 
     pub(super) fn is_shown(&self, row: u32) -> bool {
@@ -343,13 +344,13 @@ impl View {
             }
         }
         let rows = self.ranks.len();
-        self.shows_all = self.ranges.iter().any(|(_, window)| window.offset == 0 && window.end() >= rows);
+        self.shows_all = self.ranges.iter().any(|(_, span)| span.offset == 0 && span.end() >= rows);
         if self.shows_all {
             return;
         }
-        for (_, window) in &self.ranges {
-            let start = window.offset.min(rows);
-            for row in self.ranks.from(start).take(window.end().min(rows) - start) {
+        for (_, span) in &self.ranges {
+            let start = span.offset.min(rows);
+            for row in self.ranks.from(start).take(span.end().min(rows) - start) {
                 self.rows[row as usize].shown = true;
                 self.shown.push(row);
             }

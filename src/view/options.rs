@@ -1,0 +1,93 @@
+//! What a view asks for, in the caller's text.
+
+use crate::json::fields::{FieldSet, Slot};
+use crate::json::path::Path;
+use crate::selector::parse_selectors;
+use crate::status::{Error, ErrorCode};
+
+use super::order::{OrderAs, OrderBy};
+use super::spec::ViewSpec;
+
+/// What a view asks for, in text.
+#[derive(Clone, Debug, Default)]
+pub struct ViewOptions {
+    /// Only these namespaces; `None` means all.
+    pub namespaces: Option<Vec<String>>,
+    /// A label selector.
+    pub label_selector: Option<String>,
+    /// A field selector over any scalar path.
+    pub field_selector: Option<String>,
+    /// Path, whether descending, and how values compare (`text`, `natural`, `number`, `quantity`, `time`).
+    pub order: Vec<(String, bool, Option<String>)>,
+    /// The path whose values are counted.
+    pub group_by: Option<String>,
+    /// Whether the caller has a condition of its own.
+    pub predicate: bool,
+}
+
+impl ViewOptions {
+    /// Reads the text. The paths that the view orders and groups by are wanted as long as the slots are held.
+    ///
+    /// Fails on a selector or path with a mistake, and on an order that does not exist.
+    pub(super) fn parse(&self, fields: &mut FieldSet) -> Result<(ViewSpec, Vec<Slot>), Error> {
+        let predicate = parse_selectors(self.label_selector.as_deref(), self.field_selector.as_deref())?;
+        let mut slots = Vec::new();
+        let mut slot = |what: &str, path: &str, fields: &mut FieldSet| {
+            let slot = fields.hold(&parse_path(what, path)?);
+            let number = slot.number();
+            slots.push(slot);
+            Ok::<_, Error>(number)
+        };
+        let mut order = Vec::with_capacity(self.order.len());
+        for (path, descending, kind) in &self.order {
+            let slot = slot("orderBy.path", path, fields)?;
+            order.push(OrderBy { slot, descending: *descending, kind: order_as(kind.as_deref())? });
+        }
+        let group_by = self.group_by.as_ref().map(|path| slot("groupBy", path, fields)).transpose()?;
+        let spec = ViewSpec {
+            namespaces: self.namespaces.clone(),
+            label: predicate.label,
+            field: predicate.field,
+            order,
+            group_by,
+            predicate: self.predicate,
+        };
+        Ok((spec, slots))
+    }
+}
+
+fn order_as(kind: Option<&str>) -> Result<OrderAs, Error> {
+    Ok(match kind {
+        None | Some("text") => OrderAs::Text,
+        Some("natural") => OrderAs::Natural,
+        Some("number") => OrderAs::Number,
+        Some("quantity") => OrderAs::Quantity,
+        Some("time") => OrderAs::Time,
+        Some(other) => {
+            let message = format!("orderBy.as: {other:?} is none of text, natural, number, quantity, time");
+            return Err(Error::new(ErrorCode::Invalid, message));
+        }
+    })
+}
+
+fn parse_path(what: &str, text: &str) -> Result<Path, Error> {
+    Path::parse(text).map_err(|error| Error::new(ErrorCode::Invalid, format!("{what}: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_order_or_a_broken_path_is_invalid() {
+        for options in [
+            ViewOptions { order: vec![("a.b".into(), false, Some("size".into()))], ..ViewOptions::default() },
+            ViewOptions { order: vec![("a[".into(), false, None)], ..ViewOptions::default() },
+            ViewOptions { group_by: Some("a[".into()), ..ViewOptions::default() },
+            ViewOptions { field_selector: Some("a".into()), ..ViewOptions::default() },
+        ] {
+            let error = options.parse(&mut FieldSet::new(Vec::new())).unwrap_err();
+            assert_eq!(error.code, ErrorCode::Invalid, "{options:?}");
+        }
+    }
+}
