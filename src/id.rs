@@ -1,4 +1,6 @@
 //! Ids of what callers hold: each kind has a type of its own, so that none passes for another.
+//!
+//! Imports: nothing of this crate.
 
 /// Defines an id: the place of something in a slab. It may stand for something else once that is forgotten.
 macro_rules! id {

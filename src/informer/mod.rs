@@ -3,6 +3,8 @@
 //!
 //! An informer has handlers, each with a queue of its own; what waits there are shared notices, which hold objects, never copies. The store is
 //! changed first, then handlers are told: whoever reads in a callback sees at least the state that he is told of.
+//!
+//! Imports: change, connection, growth, id, json, key, message, object, runtime, selector, status, store, version.
 
 mod handler;
 mod id;

@@ -6,11 +6,12 @@
 //!
 //! Start with [`View`], then [`Views`], the set of those that are open on one store.
 //!
-//! Imports: TODO.
+//! Imports: allocation, change, growth, id, json, key, object, selector, sort, status, store, time, version.
 
 mod build;
 mod changes;
 mod count;
+mod fill;
 mod id;
 mod options;
 mod order;

@@ -12,7 +12,6 @@ use crate::json::scalar::Scalar;
 use crate::key::Key;
 use crate::object::{Holder, Object, ObjectId};
 use crate::selector::{Matcher, Predicate, SelectorError};
-use crate::sort::sort_by;
 
 use super::build::Build;
 use super::count::Counts;
@@ -118,25 +117,6 @@ impl View {
             key_bytes: 0,
             behind: false,
         })
-    }
-
-    /// Gives a view that has no rows yet those of these objects, sorted once.
-    pub fn fill<'a>(&mut self, objects: impl IntoIterator<Item = &'a Rc<Object>>, fields: &FieldSet) {
-        let mut rows = Vec::new();
-        for object in objects {
-            if !self.passes(object, fields) {
-                continue;
-            }
-            if self.predicate {
-                self.wait(object);
-            } else {
-                let row = self.slot(object);
-                self.settle_place(row, fields);
-                rows.push(row);
-            }
-        }
-        sort_by(&mut rows, |a, b| self.rows[*a as usize].sort_key.cmp(&self.rows[*b as usize].sort_key));
-        self.ranks.fill(&rows);
     }
 
     /// Opens a range of rows under a number of the caller's.

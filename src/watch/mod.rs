@@ -1,4 +1,6 @@
 //! Watchers: who hears of which change, in which form, and when a stream ends.
+//!
+//! Imports: change, growth, id, json, key, metrics, object, runtime, selector, sort, status, store, version.
 
 mod bookmark;
 mod budget;
