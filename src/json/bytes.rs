@@ -1,10 +1,10 @@
-//! The search for the end of a string's plain stretch: the one loop that most bytes of a document pass through.
+//! Finds the next byte of a string that needs attention. Most bytes of a document pass through this loop.
 //!
-//! Sixteen bytes a step with wasm's simd128, eight a step in a plain register elsewhere. Both are safe code: the
-//! compiler joins the two halves of a block into one load.
+//! Wasm's simd128 takes 16 bytes a step, a plain register 8. Both are safe code: the compiler joins the two halves of a block into one
+//! load.
 
-/// The first position at or behind `at` whose byte is not plain inside a string (a quote, a backslash, a control
-/// character or a byte of a multi-byte character), or the length where there is none.
+/// The first position from `at` on whose byte is not plain inside a string; the length if there is none. Not plain are a quote, a
+/// backslash, a control character, and a byte of a multi-byte character.
 #[inline]
 pub(crate) fn find_special(document: &[u8], mut at: usize) -> usize {
     while let Some(block) = document.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
@@ -23,8 +23,8 @@ pub(crate) fn find_special(document: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The same where bytes of multi-byte characters count as plain, too: in a text that was seen to have such, few places are reached by one of
-/// them alone.
+/// As [`find_special`], but bytes of multi-byte characters count as plain. For texts that contain such characters: otherwise nearly every
+/// hit would be one of them.
 pub(crate) fn find_end(document: &[u8], mut at: usize) -> usize {
     while let Some(block) = document.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
         let hits = end_in_block(block);
@@ -42,7 +42,7 @@ pub(crate) fn find_end(document: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Whether two texts are equal. By words: WebAssembly's `memcmp`, which `==` calls, goes byte by byte.
+/// Whether two texts are equal. Compares 16 bytes a step: WebAssembly's `memcmp`, which `==` calls, goes byte by byte.
 pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     let ((words, tail), (others, other_tail)) = (one.as_chunks::<16>(), other.as_chunks::<16>());
     one.len() == other.len()
@@ -68,7 +68,7 @@ mod block {
         u64x2(half(low), half(high))
     }
 
-    /// One bit a byte that is a quote, a backslash, or outside.
+    /// One bit for each byte that is a quote or a backslash, or is marked in `outside`.
     #[inline]
     fn hits(bytes: v128, outside: v128) -> u16 {
         let quote = i8x16_eq(bytes, i8x16_splat(b'"' as i8));
@@ -102,8 +102,8 @@ mod block {
     const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 
-    /// The high bit of each special byte. A borrow can mark a plain byte too, but only above a special one, and only
-    /// the lowest mark is read.
+    /// Sets the high bit of each special byte. A borrow can also mark a plain byte, but only above a special one, and only the lowest mark
+    /// is read.
     #[inline]
     pub(super) fn special_in_block(block: &[u8; BLOCK]) -> u64 {
         end_in_block(block) | u64::from_le_bytes(*block) & HIGH

@@ -1,34 +1,33 @@
-//! The strict reader of JSON's grammar: it steps over values and decodes none.
+//! The strict reader of JSON's grammar. It steps over values without decoding them.
 
 use super::bytes::{find_end, find_special};
 use super::error::{ErrorKind, JsonError};
 use super::leap::leap;
 use super::range::is_finite;
 
-/// As many objects and arrays may stand inside each other, the outermost included. serde_json's limit.
+/// Objects and arrays that may be nested, the outermost included. This is serde_json's limit.
 const MAX_DEPTH: usize = 127;
 
-/// A number with fewer digits than this before its point, and without an exponent, is surely within a double's range.
+/// A number with fewer digits than this before its point, and no exponent, is within a double's range.
 const SURELY_IN_RANGE: usize = 300;
 
-/// What is wrong at the cursor's position, if anything. The position is not part of it, so that the result of a step
-/// fits into a register.
+/// What is wrong at the cursor's position, if anything. It has no position, so that the result of a step fits into a register.
 pub(super) type Checked<T = ()> = Result<T, ErrorKind>;
 
-/// A position in a document. Reading behind the end gives a zero byte, which no grammar rule accepts, so the end
-/// needs no check of its own on the fast path.
+/// A position in a document. Reading past the end gives a zero byte. No grammar rule accepts that byte, so the fast path needs no check for
+/// the end.
 pub(super) struct Cursor<'d> {
     pub(super) document: &'d [u8],
     pub(super) at: usize,
     depth: usize,
-    /// Whether a byte from 0x80 was seen: only then the document has to be checked to be UTF-8.
+    /// Whether a byte from 0x80 was seen. Only then the document is checked to be UTF-8.
     pub(super) non_ascii: bool,
-    /// Whether the document was checked before: what is stepped over is not checked again.
+    /// Whether the document was checked before. Skipped values are then not checked again.
     proved: bool,
 }
 
 impl<'d> Cursor<'d> {
-    /// A reader at `at`, inside as many objects and arrays as `depth` says.
+    /// A reader at `at`, inside `depth` objects and arrays.
     pub(super) fn new(document: &'d [u8], at: usize, depth: usize) -> Self {
         Cursor { document, at, depth, non_ascii: false, proved: false }
     }
@@ -48,26 +47,26 @@ impl<'d> Cursor<'d> {
         self.depth
     }
 
-    /// The next byte that is not whitespace; the cursor stands on it.
+    /// Skips whitespace and returns the next byte, which stays unread.
     #[inline]
     pub(super) fn peek_token(&mut self) -> u8 {
         self.at = skip_whitespace(self.document, self.at);
         self.peek()
     }
 
-    /// The kind of error here: `kind`, or the end of the document where that is the reason.
+    /// `kind`, or `UnexpectedEnd` if the document ends here.
     #[cold]
     pub(super) fn fault(&self, kind: ErrorKind) -> ErrorKind {
         if self.at >= self.document.len() { ErrorKind::UnexpectedEnd } else { kind }
     }
 
-    /// The error that a step ended with.
+    /// The error at the cursor's position.
     #[cold]
     pub(super) fn error(&self, kind: ErrorKind) -> JsonError {
         JsonError::new(kind, self.at)
     }
 
-    /// Steps over one whole value that starts here.
+    /// Steps over the value at the cursor.
     #[inline]
     pub(super) fn skip_value(&mut self) -> Checked {
         match self.peek() {
@@ -78,14 +77,14 @@ impl<'d> Cursor<'d> {
         }
     }
 
-    // Out of the way of what is read for the first time.
+    // Not inlined, to keep the path of first reads short.
     #[inline(never)]
     fn leap(&mut self) -> Checked {
         self.at = leap(self.document, self.at).ok_or(ErrorKind::UnexpectedEnd)?;
         Ok(())
     }
 
-    /// Steps over the number, `true`, `false` or `null` that must start here.
+    /// Steps over the number, `true`, `false` or `null` that must start at the cursor.
     fn skip_plain(&mut self) -> Checked {
         match self.peek() {
             b'-' | b'0'..=b'9' => self.skip_number(),
@@ -96,8 +95,8 @@ impl<'d> Cursor<'d> {
         }
     }
 
-    /// Steps over the object or array that starts here. Most bytes of a document pass through this loop, so the
-    /// position lives in a local variable, and what is open in an array instead of the stack of calls.
+    /// Steps over the object or array at the cursor. Most bytes of a document pass through this loop. The position is therefore a local
+    /// variable, and open objects and arrays are in an array instead of the call stack.
     fn skip_nested(&mut self) -> Checked {
         let document = self.document;
         let room = MAX_DEPTH - self.depth;
@@ -156,7 +155,7 @@ impl<'d> Cursor<'d> {
                 }
                 _ => {
                     self.at = at;
-                    // An unclosed number at the end of the bytes is no matter of the number.
+                    // A number that the end of the bytes cuts is reported as an unexpected end.
                     self.skip_plain()?;
                     at = self.at;
                 }
@@ -187,8 +186,7 @@ impl<'d> Cursor<'d> {
         }
     }
 
-    /// Steps into the object that starts here: true when the cursor stands where its first name must start, false
-    /// when the object was empty and is behind the cursor.
+    /// Enters the object at the cursor. True if the cursor is at its first name; false if the object was empty and is passed.
     #[inline]
     pub(super) fn open_object(&mut self) -> Checked<bool> {
         self.open()?;
@@ -199,8 +197,7 @@ impl<'d> Cursor<'d> {
         Ok(true)
     }
 
-    /// Steps into the array that starts here: true when the cursor stands where its first element must start, false
-    /// when the array was empty and is behind the cursor.
+    /// Enters the array at the cursor. True if the cursor is at its first element; false if the array was empty and is passed.
     #[inline]
     pub(super) fn open_array(&mut self) -> Checked<bool> {
         self.open()?;
@@ -211,7 +208,7 @@ impl<'d> Cursor<'d> {
         Ok(true)
     }
 
-    /// Steps over a member's name and colon to its value, and gives the name's inner bytes, escapes unread.
+    /// Steps over a member's name and colon to its value. Returns the name's inner bytes with their escapes.
     #[inline]
     pub(super) fn read_key(&mut self) -> Checked<&'d [u8]> {
         if self.peek() != b'"' {
@@ -228,13 +225,13 @@ impl<'d> Cursor<'d> {
         Ok(key)
     }
 
-    /// Behind a member: true when the cursor stands where the next name must start, false behind the object's end.
+    /// After a member: true if the cursor is at the next name, false if the object ended.
     #[inline]
     pub(super) fn next_member(&mut self) -> Checked<bool> {
         self.next(b'}', ErrorKind::ExpectedCommaOrBrace)
     }
 
-    /// Behind an element: true when the cursor stands where the next one must start, false behind the array's end.
+    /// After an element: true if the cursor is at the next one, false if the array ended.
     #[inline]
     pub(super) fn next_element(&mut self) -> Checked<bool> {
         self.next(b']', ErrorKind::ExpectedCommaOrBracket)
@@ -281,7 +278,7 @@ impl<'d> Cursor<'d> {
         Ok(())
     }
 
-    /// From the first byte that is not plain to the closing quote.
+    /// Continues from the first byte that is not plain to the closing quote.
     fn skip_rest_of_string(&mut self) -> Checked {
         loop {
             match self.peek() {
@@ -340,7 +337,7 @@ impl<'d> Cursor<'d> {
         Ok(unit)
     }
 
-    /// The escape in front of the cursor is half of a pair.
+    /// The error for an escape before the cursor that is half of a surrogate pair.
     #[cold]
     fn lone_surrogate(&mut self) -> ErrorKind {
         self.at -= "\\uXXXX".len();
@@ -356,7 +353,7 @@ impl<'d> Cursor<'d> {
             b'0' => self.at += 1,
             _ => self.skip_digits()?,
         }
-        // What stands behind the point makes no number too large.
+        // Only digits before the point make a number large.
         let mut surely_in_range = self.at - start < SURELY_IN_RANGE;
         if self.peek() == b'.' {
             self.at += 1;
@@ -376,13 +373,13 @@ impl<'d> Cursor<'d> {
         Ok(())
     }
 
-    /// The number in front of the cursor must be within the range of a double.
+    /// The number before the cursor must be within the range of a double.
     #[cold]
     fn expect_in_range(&mut self, start: usize) -> Checked {
         if is_finite(&self.document[start..self.at]) {
             return Ok(());
         }
-        // Where the bytes end the number may go on, with an exponent that brings it back.
+        // At the end of the bytes the number may be cut. Its exponent could still make it smaller.
         if start > 0 && self.at >= self.document.len() {
             return Err(ErrorKind::UnexpectedEnd);
         }
@@ -411,7 +408,7 @@ impl<'d> Cursor<'d> {
         Ok(())
     }
 
-    /// Behind the document only whitespace may stand, and what was read from `start` on must be UTF-8.
+    /// Only whitespace may follow the document. What was read from `start` on must be UTF-8.
     pub(super) fn expect_end(&mut self, start: usize) -> Result<(), JsonError> {
         self.peek_token();
         if self.at < self.document.len() {
@@ -420,8 +417,7 @@ impl<'d> Cursor<'d> {
         self.expect_utf8(start)
     }
 
-    /// What was read from `start` on must be UTF-8. Outside of strings the grammar admits ASCII only, so this is
-    /// about strings.
+    /// What was read from `start` on must be UTF-8. Only strings can break this: outside of them the grammar allows nothing but ASCII.
     pub(super) fn expect_utf8(&self, start: usize) -> Result<(), JsonError> {
         if self.non_ascii
             && let Err(error) = std::str::from_utf8(&self.document[start..self.at])
@@ -453,7 +449,7 @@ pub(super) fn is_whitespace(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-/// What is wrong with a byte where an object has to start.
+/// The error for a byte that cannot start an object.
 #[cold]
 pub(super) fn no_object(byte: u8) -> ErrorKind {
     match byte {

@@ -1,4 +1,4 @@
-//! The paths that one resource wants, joined into a tree that a scan walks beside the document.
+//! The paths that one resource wants, as a tree. A scan walks through it beside the document.
 
 use std::rc::{Rc, Weak};
 
@@ -7,79 +7,79 @@ use super::segment::{Filter, Segment};
 use super::text::unescape;
 use crate::sort::sort_by;
 
-/// The values to read from every object of a resource, each with a slot, and the paths to remove from what is kept. What every object needs
-/// (namespace, name, resourceVersion, uid, labels and the annotation that ends the initial events) is always read and has no slot.
+/// The values to read from every object of a resource, one slot for each, and the paths to strip from what is stored. Namespace, name,
+/// resourceVersion, uid, labels and the annotation that ends the initial events are always read. They have no slot.
 ///
-/// A slot is its path's as long as somebody holds it. Those that nobody holds any more become other paths' now and then, but for the last few,
-/// since who leaves a table often comes back to it.
+/// A slot belongs to its path while it is referenced. Unreferenced slots are recycled, except the four used last: users who leave a table
+/// often come back to it.
 #[derive(Clone, Debug)]
 pub struct FieldSet {
     paths: Vec<Path>,
-    uses: Vec<Use>,
-    // Slots that are no path's at the moment, the next to be given at the end.
+    uses: Vec<Usage>,
+    // Slots without a path. The last one is assigned next.
     free: Vec<usize>,
-    // With so many slots it is looked which of them nobody holds.
-    look_at: usize,
-    // How often a path was asked for.
-    asked: u32,
+    // At this number of slots unreferenced ones are recycled.
+    recycle_at: usize,
+    // Counts the requests for paths. It serves as a clock.
+    requests: u32,
     nodes: Vec<Node>,
     strips_in_arrays: bool,
     strip: Vec<Path>,
 }
 
-/// Who has a slot, and since when.
+/// Who uses a slot, and since when.
 #[derive(Clone, Debug)]
-struct Use {
-    /// `None`: it stays for good.
+struct Usage {
+    /// `None` for a permanent slot.
     holders: Option<Weak<()>>,
-    /// The count of the first question for this path, and of the last.
-    since: u32,
+    /// When the slot was assigned to this path, and when the path was last asked for.
+    assigned: u32,
     last: u32,
     is_name: bool,
 }
 
-impl Use {
-    fn is_over(&self) -> bool {
+impl Usage {
+    fn is_unused(&self) -> bool {
         self.holders.as_ref().is_some_and(|holders| holders.strong_count() == 0)
     }
 }
 
-/// A slot that is held: it is its path's until this and all clones of it are gone.
+/// A slot in use. It belongs to its path until this and all its clones are dropped.
 #[derive(Clone, Debug)]
 pub struct Slot {
     number: usize,
-    // None where it stays in any case.
+    // None for a permanent slot.
     _holder: Option<Rc<()>>,
 }
 
 impl Slot {
-    /// Which one.
+    /// The slot's index.
     pub fn number(&self) -> usize {
         self.number
     }
 }
 
-/// So many slots that nobody holds stay.
-const LINGERING: usize = 4;
+/// Unreferenced slots that keep their path, because users who leave a table often come back to it.
+const MAX_UNUSED: usize = 4;
 
-/// So many names are compared one by one with each that a document has; among more it is searched.
-const FEW: usize = 16;
+/// Up to this many names of a node are compared one by one. With more, a binary search is faster.
+const MAX_LINEAR: usize = 16;
 
-/// The tree's root in `FieldSet::nodes`.
+/// The root's index in `FieldSet::nodes`.
 pub(super) const ROOT: usize = 0;
 
-/// One value of the document that the scan has something to do with.
+/// A value of the document that the scan reads, strips or descends into.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
-    /// By name.
+    /// Members, sorted by name.
     keys: Vec<(Box<str>, usize)>,
     pub(super) indexes: Vec<(usize, usize)>,
     pub(super) filters: Vec<(Filter, usize)>,
-    /// Where the value goes.
+    /// The slot that takes the value.
     pub(super) slot: Option<usize>,
-    /// Whether the value is removed from what is kept.
+    /// Whether the value is stripped from what is stored.
     pub(super) strip: bool,
-    /// What the value means for every object.
+    /// What the value means in every object.
     pub(super) role: Option<Role>,
 }
 
@@ -96,16 +96,15 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// How many there are.
+    /// The number of roles.
     pub(super) const COUNT: usize = 7;
 }
 
-/// The annotation by which the bookmark behind the initial events of a watch is known.
+/// This annotation marks the bookmark after a watch's initial events.
 const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
 
 impl FieldSet {
-    /// A set without fields. What stands at the `strip` paths is removed from the bytes that are kept, and reads as
-    /// missing in a slot.
+    /// A set without slots. Values at the `strip` paths are removed from what is stored, and read as missing.
     pub fn new(strip: Vec<Path>) -> Self {
         let mut fields = FieldSet::bare();
         for (names, role) in [
@@ -129,28 +128,28 @@ impl FieldSet {
         fields
     }
 
-    /// A set that reads its slots alone.
+    /// A set that reads only its slots.
     pub(super) fn bare() -> Self {
         FieldSet {
             paths: Vec::new(),
             uses: Vec::new(),
             free: Vec::new(),
-            look_at: 2 * LINGERING,
-            asked: 0,
+            recycle_at: 2 * MAX_UNUSED,
+            requests: 0,
             nodes: vec![Node::default()],
             strips_in_arrays: false,
             strip: Vec::new(),
         }
     }
 
-    /// The slot of a path, which stays its own for good.
+    /// The slot of a path, permanently assigned.
     pub fn slot(&mut self, path: &Path) -> usize {
         let slot = self.find(path);
         self.uses[slot].holders = None;
         slot
     }
 
-    /// The slot of a path, for as long as it is held.
+    /// The slot of a path, assigned while it is referenced.
     pub fn hold(&mut self, path: &Path) -> Slot {
         let number = self.find(path);
         let holder = self.uses[number].holders.as_mut().map(|holders| {
@@ -164,8 +163,8 @@ impl FieldSet {
     }
 
     fn find(&mut self, path: &Path) -> usize {
-        self.asked += 1;
-        let (since, last) = (self.asked, self.asked);
+        self.requests += 1;
+        let (assigned, last) = (self.requests, self.requests);
         // Equal paths lead to the same node.
         let node = self.node(path);
         if let Some(slot) = self.nodes[node].slot {
@@ -173,10 +172,10 @@ impl FieldSet {
             return slot;
         }
         let is_name = self.nodes[node].role == Some(Role::Name);
-        if self.free.is_empty() && self.paths.len() >= self.look_at {
-            self.look();
+        if self.free.is_empty() && self.paths.len() >= self.recycle_at {
+            self.recycle();
         }
-        let usage = Use { holders: Some(Weak::new()), since, last, is_name };
+        let usage = Usage { holders: Some(Weak::new()), assigned, last, is_name };
         let slot = match self.free.pop() {
             Some(slot) => {
                 (self.paths[slot], self.uses[slot]) = (path.clone(), usage);
@@ -188,26 +187,26 @@ impl FieldSet {
                 self.paths.len() - 1
             }
         };
-        // The tree may be another one by now.
+        // Recycling may have built a new tree.
         let node = self.node(path);
         self.nodes[node].slot = Some(slot);
         slot
     }
 
-    /// Frees the slots that nobody holds, but for those that were asked for last, and makes the tree anew without them. So many paths have
-    /// come since the last look, or gone, that it costs each of them little.
-    fn look(&mut self) {
-        let mut over: Vec<usize> = (0..self.uses.len()).filter(|slot| self.uses[*slot].is_over()).collect();
-        let held = self.uses.len() - over.len();
-        self.look_at = held + held / 2 + 2 * LINGERING;
-        sort_by(&mut over, |one, other| self.uses[*other].last.cmp(&self.uses[*one].last));
-        self.free = over.split_off(over.len().min(LINGERING));
+    /// Frees the unreferenced slots, except the ones used last, and builds a new tree without them. It runs only when no slot is free and
+    /// the slots have reached `recycle_at`, so its cost is spread over many paths.
+    fn recycle(&mut self) {
+        let mut unused: Vec<usize> = (0..self.uses.len()).filter(|slot| self.uses[*slot].is_unused()).collect();
+        let held = self.uses.len() - unused.len();
+        self.recycle_at = held + held / 2 + 2 * MAX_UNUSED;
+        sort_by(&mut unused, |one, other| self.uses[*other].last.cmp(&self.uses[*one].last));
+        self.free = unused.split_off(unused.len().min(MAX_UNUSED));
         if self.free.is_empty() {
             return;
         }
         let mut fresh = FieldSet::new(std::mem::take(&mut self.strip));
         for (slot, path) in self.paths.iter().enumerate() {
-            if !self.uses[slot].is_over() || over.contains(&slot) {
+            if !self.uses[slot].is_unused() || unused.contains(&slot) {
                 let node = fresh.node(path);
                 fresh.nodes[node].slot = Some(slot);
             }
@@ -215,17 +214,17 @@ impl FieldSet {
         (self.nodes, self.strip) = (fresh.nodes, fresh.strip);
     }
 
-    /// The moment, for those who keep values by slot.
+    /// The current time on the clock of requests, for objects that store values by slot.
     pub fn now(&self) -> u32 {
-        self.asked
+        self.requests
     }
 
-    /// Whether a value that was read at that moment is that of the slot's path.
+    /// Whether a value read at time `read` belongs to the slot's current path.
     pub fn is_current(&self, slot: usize, read: u32) -> bool {
-        self.uses.get(slot).is_none_or(|usage| usage.since <= read)
+        self.uses.get(slot).is_none_or(|usage| usage.assigned <= read)
     }
 
-    /// Whether a slot is that of the name, which every object has.
+    /// Whether the slot's path is `metadata.name`. Its value is known without the document.
     pub fn is_name(&self, slot: usize) -> bool {
         self.uses.get(slot).is_some_and(|usage| usage.is_name)
     }
@@ -254,12 +253,12 @@ impl FieldSet {
         &self.nodes
     }
 
-    /// Whether something is removed from inside an array.
+    /// Whether something inside an array is stripped.
     pub(super) fn strips_in_arrays(&self) -> bool {
         self.strips_in_arrays
     }
 
-    /// The node of a path, made where it is missing.
+    /// The node of a path, created if it is missing.
     fn node(&mut self, path: &Path) -> usize {
         let mut node = ROOT;
         for segment in path.segments() {
@@ -298,17 +297,17 @@ impl FieldSet {
 }
 
 impl Node {
-    /// Whether there is anything to do inside the value.
+    /// Whether the tree has nothing below this value.
     #[inline]
     pub(super) fn is_leaf(&self) -> bool {
         self.keys.is_empty() && self.indexes.is_empty() && self.filters.is_empty()
     }
 
-    /// The position among the children, and the node, of a member whose name is written so.
+    /// Finds the child for a member name as written: its position among the children, and its node.
     #[inline]
     pub(super) fn member(&self, raw: &[u8]) -> Option<(usize, usize)> {
         let position = match self.keys.len() {
-            0..=FEW => self.keys.iter().position(|(name, _)| key_is(raw, name)),
+            0..=MAX_LINEAR => self.keys.iter().position(|(name, _)| key_is(raw, name)),
             _ => self.search(raw),
         }?;
         Some((position, self.keys[position].1))
@@ -361,10 +360,10 @@ mod tests {
             assert_eq!(fields.paths()[one.number()], path(&format!("spec.field{i}.value")));
             assert!(!fields.is_current(one.number(), read) && fields.is_current(one.number(), fields.now()));
         }
-        assert!(fields.len() <= 5 + 2 * LINGERING, "{}", fields.len());
-        assert!(fields.nodes().len() <= nodes + 2 * (3 + 2 * LINGERING), "{}", fields.nodes().len());
+        assert!(fields.len() <= 5 + 2 * MAX_UNUSED, "{}", fields.len());
+        assert!(fields.nodes().len() <= nodes + 2 * (3 + 2 * MAX_UNUSED), "{}", fields.nodes().len());
         assert_eq!((fields.slot(&path("spec.nodeName")), fields.hold(&path("status.phase")).number()), (for_good, held.number()));
-        // The last ones are there still, as whoever comes back wants them.
+        // The slots used last keep their paths.
         let now = fields.now();
         let back = fields.hold(&path("spec.field999.value"));
         assert!(fields.is_current(back.number(), now));

@@ -1,4 +1,4 @@
-//! Watch frames: `{"type":"ADDED","object":{…}}`, one document each.
+//! Watch frames: documents of the form `{"type":"ADDED","object":{…}}`.
 
 use super::cursor::{Checked, Cursor, no_object};
 use super::error::{ErrorKind, JsonError};
@@ -10,15 +10,15 @@ use super::text::string;
 /// What a watch frame says about its object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FrameType {
-    /// The object is new to the watch.
+    /// The object is new to this watch.
     Added,
-    /// The object has changed.
+    /// The object changed.
     Modified,
-    /// The object is gone; the frame holds its last state, with the version of the deletion.
+    /// The object was deleted. The frame has its last state at the version of the deletion.
     Deleted,
-    /// Nothing has changed up to the object's resourceVersion.
+    /// Nothing else changed up to this resourceVersion.
     Bookmark,
-    /// The watch has failed; the object is a `Status`.
+    /// The watch failed. The object is a `Status`.
     Error,
     /// A type that Kubernetes does not have.
     Unknown(String),
@@ -48,30 +48,30 @@ pub enum Frame {
         /// The frame's object.
         object: Scanned,
     },
-    /// The watch has failed.
+    /// The watch failed.
     Error {
-        /// The `Status`, as it came.
+        /// The `Status` as it arrived.
         status: Box<[u8]>,
     },
     /// A frame of a type that Kubernetes does not have.
     Unknown {
-        /// The type, as it came.
+        /// The type as it arrived.
         kind: String,
         /// The frame's object.
         object: Scanned,
     },
 }
 
-/// A watch frame's members, by their positions.
+/// The positions of a watch frame's members.
 #[derive(Default)]
 struct Members<'f> {
     kind: Option<(usize, usize)>,
-    /// The value, and what was noted of it where it is an object.
+    /// The position of the value. If it is an object, also the walk that noted what is wanted of it.
     object: Option<(Option<Walk<'f>>, usize, usize)>,
 }
 
-/// Reads a watch frame. Its members may stand in any order, others than `type` and `object` are checked and passed
-/// over, and whitespace around it (the newline that ends a frame) is allowed.
+/// Reads a watch frame. The members may be in any order. Members other than `type` and `object` are checked and ignored. Whitespace around
+/// the frame is allowed, such as the newline that ends it.
 pub fn scan_frame(document: &[u8], fields: &FieldSet) -> Result<Frame, JsonError> {
     let mut cursor = Cursor::new(document, 0, 0);
     cursor.peek_token();

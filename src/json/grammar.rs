@@ -1,4 +1,4 @@
-//! How a path is written: reading it, and its canonical form.
+//! The notation of paths: reading them, and their canonical form.
 
 use std::fmt::{self, Write as _};
 use std::iter::Peekable;
@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Segment>, PathError> {
     parser.path().map_err(|(message, position)| PathError { message, position, path: text.to_owned() })
 }
 
-/// What is wrong, and where.
+/// What is wrong, and at which byte.
 type Fault = (&'static str, usize);
 
 struct Parser<'t> {
@@ -61,7 +61,7 @@ impl Parser<'_> {
         Ok(segments)
     }
 
-    /// As many `.name` and `[…]` as follow.
+    /// Reads all `.name` and `[…]` that follow.
     fn segments(&mut self, segments: &mut Vec<Segment>, filters: bool) -> Result<(), Fault> {
         loop {
             if self.take('.') {
@@ -74,7 +74,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A plain name up to the next character with a meaning of its own.
+    /// A plain name. It ends at the next character with a meaning in paths.
     fn name(&mut self) -> Result<Box<str>, Fault> {
         let mut name = String::new();
         while let Some(character) = self.peek() {
@@ -97,7 +97,7 @@ impl Parser<'_> {
         if name.is_empty() { self.fault("expected a name") } else { Ok(name.into()) }
     }
 
-    /// What stands between brackets, with the closing one.
+    /// The content of a bracket, up to and including `]`.
     fn bracket(&mut self, filters: bool) -> Result<Segment, Fault> {
         let segment = match self.peek() {
             Some('\'' | '"') => Segment::Key(self.quoted()?),
@@ -141,7 +141,7 @@ impl Parser<'_> {
         Ok(index)
     }
 
-    /// `?(@.type=='Ready')`; the parentheses may be missing.
+    /// `?(@.type=='Ready')`. The parentheses are optional.
     fn filter(&mut self) -> Result<Filter, Fault> {
         self.expect('?', "expected `?`")?;
         let parenthesis = self.take('(');
@@ -185,7 +185,7 @@ fn is_number(word: &str) -> bool {
     matches!(cursor.peek(), b'-' | b'0'..=b'9') && cursor.skip_value().is_ok() && cursor.at == word.len()
 }
 
-/// Writes segments in their canonical form; `first` where nothing stands in front of them.
+/// Writes segments in canonical form. `first` is true if nothing precedes them.
 pub(super) fn write_segments(f: &mut fmt::Formatter<'_>, segments: &[Segment], mut first: bool) -> fmt::Result {
     for segment in segments {
         match segment {

@@ -1,28 +1,28 @@
-//! Whose document it is, told of one that cannot be read: for messages, and to keep one broken object from stopping all the others.
+//! Finds the names of an object in a document that cannot be read. Errors can then name the object, and only this object is set aside.
 
 use std::borrow::Cow;
 
-/// What a document says of its object, as far as it can be made out. None of it is to be trusted with more than a name in a list of faults.
+/// Names found in a broken document. They may be wrong: use them only in messages and lists of faults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// The `type` beside the object, of a watch frame.
+    /// The `type` of a watch frame.
     pub kind: String,
-    /// `metadata.namespace`; empty without one.
+    /// `metadata.namespace`, or empty.
     pub namespace: String,
-    /// `metadata.name`; empty without one.
+    /// `metadata.name`, or empty.
     pub name: String,
-    /// `metadata.uid`; empty without one.
+    /// `metadata.uid`, or empty.
     pub uid: String,
 }
 
-/// Looks for names in the document of an object, or, `in_frame`, in a watch frame. Only brackets and quotes are followed, so that whatever
-/// else is wrong (bytes that are no text, numbers that are none) does not hide who it is. `None` where not even they fit: such a document
-/// was cut, or is two, and its names may be anyone's.
+/// Looks for names in the document of an object, or of a watch frame if `in_frame`. It follows only brackets and quotes, so invalid text or
+/// invalid numbers do not hide the names. `None` if not even the brackets match: the document was cut or is two, and its names may belong
+/// to another object.
 pub fn identify(document: &[u8], in_frame: bool) -> Option<Identity> {
     let metadata: &[&[u8]] = if in_frame { &[b"object", b"metadata"] } else { &[b"metadata"] };
     let mut found = Identity::default();
     let mut open: Vec<u8> = Vec::new();
-    // The names that lead to where we are, of objects only.
+    // The member names that lead to the current value. An element of an array adds an empty name.
     let mut path: Vec<&[u8]> = Vec::new();
     let mut key: Option<&[u8]> = None;
     let mut at = 0;
@@ -76,7 +76,7 @@ pub fn identify(document: &[u8], in_frame: bool) -> Option<Identity> {
     ended.then_some(found)
 }
 
-/// The closing quote of the string whose first byte this is.
+/// The position of the closing quote of a string; `at` is its first inner byte.
 fn string_end(document: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match document.get(at)? {
@@ -87,7 +87,7 @@ fn string_end(document: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// A text for people: what cannot be read stands as the replacement character, escapes as they are.
+/// A text for people: bytes that are not UTF-8 become U+FFFD, escapes stay as written.
 fn plain(text: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(&text[..text.len().min(512)])
 }

@@ -1,4 +1,4 @@
-//! `metadata.labels`: what the objects of a workload have in common, held once for all of them.
+//! `metadata.labels`. The objects of a workload have equal labels, which are held once.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -16,10 +16,10 @@ use super::text::string;
 /// Names and values, sorted by name.
 pub type Labels = Rc<[(Rc<str>, Rc<str>)]>;
 
-/// So many sets are remembered; then those that nobody else holds are forgotten.
-const KEPT: usize = 2_048;
-/// A set written longer than this is not remembered, nor are its texts: no workload has such labels.
-const LONGEST: usize = 2_048;
+/// Remembered sets, enough for the workloads of a page. At this number those that no object uses are forgotten.
+const MAX_SETS: usize = 2_048;
+/// Bytes of a set as written. A longer one is not remembered, nor are its texts: no workload has such labels.
+const MAX_SET_BYTES: usize = 2_048;
 
 thread_local! {
     static KNOWN: RefCell<HashMap<Box<[u8]>, Labels, FxBuildHasher>> = const { RefCell::new(HashMap::with_hasher(FxBuildHasher)) };
@@ -31,24 +31,24 @@ pub(crate) fn no_labels() -> Labels {
     NONE.with(Rc::clone)
 }
 
-/// The labels of a value that was checked before. Of equal names the last one counts; a label whose value is no string is left out, and
-/// so is everything where the value is no object.
+/// The labels in a value that was checked before. If a name occurs twice, the last one counts. Labels that are not strings are left out. A
+/// value that is not an object has no labels.
 pub(super) fn labels(raw: &[u8]) -> Labels {
     if raw.first() != Some(&b'{') {
         return no_labels();
     }
-    if raw.len() > LONGEST {
+    if raw.len() > MAX_SET_BYTES {
         return read(raw, |text| text.into());
     }
     KNOWN.with_borrow_mut(|known| {
-        // A change mostly leaves the labels as they were written, and pods of one workload write the same.
+        // Changes rarely touch the labels, and the pods of one workload write them alike.
         if let Some(labels) = known.get(raw) {
             return labels.clone();
         }
-        if known.len() >= KEPT {
+        if known.len() >= MAX_SETS {
             known.retain(|_, labels| Rc::strong_count(labels) > 1);
-            if known.len() > KEPT / 2 {
-                // Most are in use, and sweeping for each new one would cost more than it saves: begin anew.
+            if known.len() > MAX_SETS / 2 {
+                // Most are in use. Sweeping again for every new set would cost more than it saves.
                 known.clear();
             }
         }
@@ -58,7 +58,7 @@ pub(super) fn labels(raw: &[u8]) -> Labels {
     })
 }
 
-/// A name and its value, which is none where it is no string.
+/// A name and its value; `None` if the value is not a string.
 type Written<'d> = (Cow<'d, str>, Option<Cow<'d, str>>);
 
 fn read(raw: &[u8], shared: fn(&str) -> Rc<str>) -> Labels {
@@ -66,7 +66,7 @@ fn read(raw: &[u8], shared: fn(&str) -> Rc<str>) -> Labels {
     if each(raw, &mut labels).is_err() {
         return no_labels();
     }
-    // Go writes maps sorted, so there is mostly nothing to do. The sort is stable: of equal names the last one stays.
+    // Go writes maps sorted, so this is rare. The sort is stable, so of equal names the last one stays.
     if !labels.is_sorted_by(|left, right| left.0 < right.0) {
         labels.reverse();
         sort_by(&mut labels, |left, right| left.0.cmp(&right.0));
@@ -122,13 +122,13 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded_whether_it_is_in_use_or_not() {
-        let held: Vec<_> = (0..2 * KEPT).map(|number| labels(format!(r#"{{"held":"{number}"}}"#).as_bytes())).collect();
-        for number in 0..2 * KEPT {
+        let held: Vec<_> = (0..2 * MAX_SETS).map(|number| labels(format!(r#"{{"held":"{number}"}}"#).as_bytes())).collect();
+        for number in 0..2 * MAX_SETS {
             assert_eq!(pairs(&format!(r#"{{"passing":"{number}"}}"#)), [pair("passing", &number.to_string())]);
         }
-        assert!(KNOWN.with_borrow(HashMap::len) <= KEPT);
+        assert!(KNOWN.with_borrow(HashMap::len) <= MAX_SETS);
         assert_eq!(&*held[7][0].1, "7");
-        let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(LONGEST));
+        let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(MAX_SET_BYTES));
         assert!(!Rc::ptr_eq(&labels(long.as_bytes()), &labels(long.as_bytes())));
     }
 }

@@ -1,12 +1,12 @@
-//! Steps over an object or array of a document that was checked before: only brackets and strings are told apart, 64 bytes at a time.
+//! Skips an object or array of a document that was checked before. Only brackets and strings are distinguished, 64 bytes at a time.
 
 use super::masks::{BLOCK, Masks, masks};
 
-/// The position behind the object or array that starts at `at`; `None` where it does not end.
+/// The position behind the object or array that starts at `at`; `None` if it does not end.
 pub(super) fn leap(document: &[u8], at: usize) -> Option<usize> {
     let mut depth = 0u32;
     let mut block = at;
-    // Whether the block begins inside a string, and whether its first byte is escaped.
+    // Whether the block starts inside a string (all bits), and whether its first byte is escaped.
     let (mut in_string, mut escaped) = (0, 0);
     let mut last = [0; BLOCK];
     while block < document.len() {
@@ -22,7 +22,7 @@ pub(super) fn leap(document: &[u8], at: usize) -> Option<usize> {
         if backslashes | escaped != 0 {
             quotes &= !escaped_bytes(backslashes, &mut escaped);
         }
-        // One bit a byte from each opening quote up to where its string ends.
+        // One bit for each byte inside a string: from the opening quote up to the closing one.
         let strings = up_to_each(quotes) ^ in_string;
         in_string = ((strings as i64) >> 63) as u64;
         opening &= !strings;
@@ -49,7 +49,8 @@ pub(super) fn leap(document: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// The bytes behind a backslash that is not escaped itself. `escaped` says it of the block's first byte, and then of the next block's.
+/// The bytes that an unescaped backslash escapes. `escaped` is the state of the first byte, in and out: 1 if the block before ended with
+/// such a backslash.
 fn escaped_bytes(backslashes: u64, escaped: &mut u64) -> u64 {
     let mut found = *escaped;
     let mut rest = backslashes & !found;
@@ -66,7 +67,7 @@ fn escaped_bytes(backslashes: u64, escaped: &mut u64) -> u64 {
     found
 }
 
-/// The bits that have an odd number of set bits at or below them.
+/// Sets each bit that has an odd number of set bits at or below it.
 fn up_to_each(bits: u64) -> u64 {
     (0..6).fold(bits, |bits, step| bits ^ (bits << (1 << step)))
 }
@@ -76,7 +77,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A value in a few hundred bytes, with everything in it that a leap could take for something else.
+    /// A value of a few hundred bytes, with everything that could mislead a scanner of brackets.
     fn value() -> impl Strategy<Value = String> {
         let text = prop_oneof![r#"[a-z{}\[\],: ]{0,70}"#, r#"(\\\\|\\"|\\n|[{}"&&[^"]]|x){0,40}"#, r#"ü{0,40}"#]
             .prop_map(|text| format!("\"{text}\""));
@@ -106,7 +107,7 @@ mod tests {
     fn backslashes_in_a_row_are_told_apart_at_the_edge_of_a_block() {
         for backslashes in 0..10 {
             for front in 50..75 {
-                // An even number escapes nothing: the quote ends the string, and the bracket counts.
+                // With an even number the quote is not escaped, so the string ends and the bracket counts.
                 let text = format!("[\"{}{}\"]", "x".repeat(front), "\\".repeat(backslashes));
                 let expected = (backslashes % 2 == 0).then_some(text.len());
                 assert_eq!(leap(text.as_bytes(), 0), expected, "{backslashes} behind {front}");

@@ -1,8 +1,7 @@
-//! A list page that arrives in chunks: each item is handed out as soon as its last byte is there.
+//! A list page that arrives in chunks. Each item is handed out as soon as its last byte is there.
 //!
-//! How the page is cut changes nothing. Items that lie in one chunk are read where they are; one that is cut is
-//! gathered first. What stands around the items is gathered too (it is small) and checked as the document that it is
-//! without them.
+//! How the page is cut changes nothing. An item that lies in one chunk is read in place; an item that is cut is gathered first. What
+//! surrounds the items is small: it is gathered too, and checked as a document without items.
 
 use super::Path;
 use super::bytes::find_special;
@@ -14,30 +13,30 @@ use super::path::key_is;
 use super::scalar::Scalar;
 use super::scan::{Scanned, read_slots, scan_object_at};
 
-/// An item stands inside the list and its array.
+/// An item is nested in the list and its array.
 const ITEM_DEPTH: usize = 2;
 
 /// What a list page says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListHead {
-    /// `kind`, such as `PodList`; `Status` where the server answered with an error.
+    /// `kind`, such as `PodList`. It is `Status` if the server answered with an error.
     pub kind: Option<String>,
     /// `metadata.resourceVersion`.
     pub version: Option<String>,
-    /// `metadata.continue`: there are more pages.
+    /// `metadata.continue`. If present, there are more pages.
     pub continue_token: Option<String>,
-    /// `metadata.remainingItemCount`: how many items the further pages hold, where the server knows.
+    /// `metadata.remainingItemCount`: the number of items on further pages, if the server knows it.
     pub remaining: Option<u64>,
-    /// Whether there was an array of items; false where `items` is null or absent.
+    /// Whether there was an array of items. False if `items` is null or missing.
     pub items_seen: bool,
 }
 
-/// An item that is no JSON, of which only the names are known.
+/// An item that is not valid JSON. Only its names are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrokenItem {
-    /// Whose it is, by the look of it.
+    /// The names found in it, which may be wrong.
     pub identity: Identity,
-    /// What is wrong with it; the offset is that in the page.
+    /// What is wrong. The offset counts from the start of the page.
     pub error: JsonError,
 }
 
@@ -45,34 +44,34 @@ pub struct BrokenItem {
 #[derive(Debug)]
 pub struct ListScanner {
     state: State,
-    /// How many bytes of the page came before the chunk at hand.
+    /// Bytes of the page before the current chunk.
     before: usize,
     /// The page without its items.
     head: Vec<u8>,
     outline: Outline,
-    /// Where in the head the items stood, and how many bytes they had.
+    /// Where in `head` the items were, and how many bytes they had.
     items: Option<(usize, usize)>,
-    /// The first bytes of an item that is not whole yet.
+    /// The first bytes of an item that has not ended yet.
     partial: Vec<u8>,
     nesting: Nesting,
-    /// The length of the last item.
-    usual: usize,
-    /// Where items that cannot be read are set aside, if they are.
+    /// Bytes of the last item. Items of a resource are of similar size.
+    last_len: usize,
+    /// The items set aside because they cannot be read. `None` if such an item is an error.
     broken: Option<Vec<BrokenItem>>,
     failed: Option<JsonError>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Outside of the items.
+    /// Outside the items.
     Head,
-    /// Behind the bracket that opens the items.
+    /// After the bracket that opens the items.
     FirstItem,
-    /// Behind a comma.
+    /// After a comma.
     NextItem,
-    /// Inside of an item that began in an earlier chunk.
+    /// Inside an item that began in an earlier chunk.
     PartialItem,
-    /// Behind an item.
+    /// After an item.
     BehindItem,
 }
 
@@ -93,30 +92,30 @@ impl ListScanner {
             items: None,
             partial: Vec::new(),
             nesting: Nesting::default(),
-            usual: 0,
+            last_len: 0,
             broken: None,
             failed: None,
         }
     }
 
-    /// A scanner that sets aside items which cannot be read, as long as it can be told where they end and whose they are, and reads on
-    /// behind them.
+    /// A scanner that sets aside items which cannot be read, and continues after them. An item without a recognizable end or name is still
+    /// an error.
     pub fn tolerant() -> Self {
         ListScanner { broken: Some(Vec::new()), ..ListScanner::new() }
     }
 
-    /// The items that were set aside since the last call.
+    /// The items set aside since the last call.
     pub fn take_broken(&mut self) -> Vec<BrokenItem> {
         self.broken.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Bytes that were gathered of what is not whole yet. Reading it takes as many again, when it is.
+    /// Bytes gathered of what has not ended yet. Reading it will need as many again.
     pub fn gathered(&self) -> usize {
         self.partial.len() + self.head.len()
     }
 
-    /// Takes the next bytes and hands out the items that are whole with them, in their order. Behind an error nothing
-    /// more is read; what was handed out before it was valid by itself, but the page is not.
+    /// Takes the next bytes and hands out the items that are complete with them, in order. After an error nothing more is read. Items that
+    /// were handed out before it are valid, but the page is not.
     pub fn push(&mut self, chunk: &[u8], fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<(), JsonError> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -127,14 +126,14 @@ impl ListScanner {
         result
     }
 
-    /// Ends the page: it must be whole, and all of it strict JSON.
+    /// Ends the page, which must be complete and strict JSON.
     pub fn finish(self) -> Result<ListHead, JsonError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
         match self.state {
             State::Head => self.read_head(),
-            // What is missing, or what is wrong, the item itself tells.
+            // Reading the item says what is missing or wrong.
             State::PartialItem => {
                 let start = self.before - self.partial.len();
                 let error = scan_object_at(&self.partial, 0, ITEM_DEPTH, &FieldSet::bare()).err();
@@ -169,20 +168,19 @@ impl ListScanner {
                     self.close_items(at);
                     at += 1;
                 }
-                // Items of a resource are of a size: where the rest of the chunk is shorter than the last one, it is
-                // gathered without a first attempt.
-                State::FirstItem | State::NextItem if chunk[at] == b'{' && chunk.len() - at < self.usual => {
+                // If the rest of the chunk is shorter than the last item, the item is probably cut. It is gathered without a first attempt.
+                State::FirstItem | State::NextItem if chunk[at] == b'{' && chunk.len() - at < self.last_len => {
                     self.state = State::PartialItem;
                 }
                 State::FirstItem | State::NextItem => match scan_object_at(chunk, at, ITEM_DEPTH, fields) {
                     Ok((scanned, end)) => {
                         item(scanned);
-                        self.usual = end - at;
+                        self.last_len = end - at;
                         self.state = State::BehindItem;
                         at = end;
                     }
                     Err(error) if error.kind == ErrorKind::UnexpectedEnd => self.state = State::PartialItem,
-                    // Its end is looked for by its brackets.
+                    // Its end is found by its brackets.
                     Err(_) if self.broken.is_some() && chunk[at] == b'{' => self.state = State::PartialItem,
                     Err(error) => {
                         return Err(JsonError::new(error.kind, self.before + error.offset));
@@ -193,11 +191,11 @@ impl ListScanner {
         Ok(())
     }
 
-    /// Takes bytes of an item up to its end, or the chunk's, and hands it out when it is whole.
+    /// Gathers an item up to its end or the chunk's end. A complete item is handed out.
     fn gather_item(&mut self, chunk: &[u8], at: usize, fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<usize, JsonError> {
         let (end, whole) = self.nesting.follow(chunk, at);
         let start = self.before + at - self.partial.len();
-        let more = if self.partial.is_empty() { self.usual.max(end - at) } else { end - at };
+        let more = if self.partial.is_empty() { self.last_len.max(end - at) } else { end - at };
         self.partial.try_reserve(more).map_err(|_| JsonError::new(ErrorKind::OutOfMemory, self.before + at))?;
         self.partial.extend_from_slice(&chunk[at..end]);
         if whole {
@@ -205,7 +203,7 @@ impl ListScanner {
                 Ok((scanned, _)) => item(scanned),
                 Err(error) => self.set_aside(JsonError::new(error.kind, start + error.offset))?,
             }
-            self.usual = self.partial.len();
+            self.last_len = self.partial.len();
             self.partial.clear();
             self.nesting = Nesting::default();
             self.state = State::BehindItem;
@@ -213,7 +211,7 @@ impl ListScanner {
         Ok(end)
     }
 
-    /// Keeps the names of the item at hand, if that is wanted and it has any.
+    /// Keeps the names of the gathered item. Returns the error if items must be readable, or if no name was found.
     fn set_aside(&mut self, error: JsonError) -> Result<(), JsonError> {
         let broken = self.broken.as_mut().ok_or(error)?;
         let identity = identify(&self.partial, false).filter(|found| !(found.name.is_empty() && found.uid.is_empty()));
@@ -221,7 +219,7 @@ impl ListScanner {
         Ok(())
     }
 
-    /// Takes bytes around the items, up to the bracket that opens them or the chunk's end.
+    /// Gathers bytes around the items, up to the bracket that opens them or the chunk's end.
     fn gather_head(&mut self, chunk: &[u8], at: usize) -> Result<usize, JsonError> {
         for (offset, &byte) in chunk[at..].iter().enumerate() {
             let position = self.before + at + offset;
@@ -241,7 +239,7 @@ impl ListScanner {
                 }
                 Step::ItemsKey => {}
                 Step::Items => {
-                    // Before an item is handed out, what stands before the items must be right.
+                    // An item may be handed out only if everything before it is valid.
                     self.check_head(&[self.head.as_slice(), b"]}"].concat())?;
                     self.items = Some((self.head.len(), position + 1));
                     self.state = State::FirstItem;
@@ -297,15 +295,15 @@ impl ListScanner {
     }
 }
 
-/// Follows the bytes around the items, just closely enough to know where the items start. That the bytes are JSON is
-/// checked elsewhere; of bytes that are not, it may say anything.
+/// Follows the bytes around the items closely enough to know where the items start. It does not check that they are JSON, and gives no
+/// useful answer if they are not.
 #[derive(Debug, Default)]
 struct Outline {
     started: bool,
     depth: usize,
     in_string: bool,
     escaped: bool,
-    /// Where in the head the string at hand started.
+    /// Where in `head` the current string started.
     string_start: usize,
     place: Place,
 }
@@ -314,30 +312,30 @@ struct Outline {
 enum Place {
     #[default]
     Elsewhere,
-    /// Where a name of the list's own members may start.
+    /// Where a member name of the list itself may start.
     Key,
-    /// Behind the name `items`.
+    /// After the name `items`.
     ItemsKey,
-    /// Behind its colon.
+    /// After its colon.
     ItemsValue,
 }
 
 enum Step {
     On,
-    /// The page does not start as an object.
+    /// The page does not start with an object.
     NoDocument,
-    /// The page goes on behind its end.
+    /// The page continues after its end.
     Trailing,
-    /// The name `items` has just ended.
+    /// The name `items` ended.
     ItemsKey,
-    /// The array of items has just opened.
+    /// The array of items started.
     Items,
     /// The items are neither an array nor null.
     NoArray,
 }
 
 impl Outline {
-    /// Takes a byte, which is the head's last.
+    /// Takes the next byte, which is already the last one of `head`.
     fn step(&mut self, byte: u8, head: &[u8]) -> Step {
         if self.in_string {
             match byte {
@@ -398,8 +396,8 @@ impl Outline {
     }
 }
 
-/// Follows an object to its end. It is read strictly when it is whole; should it be no JSON, that says so at a byte no
-/// further than the end that was found here.
+/// Finds the end of an object by its brackets. The complete object is then read strictly. In invalid JSON the strict reader finds its error
+/// no later than at this end.
 #[derive(Debug, Default)]
 struct Nesting {
     depth: usize,
@@ -408,7 +406,7 @@ struct Nesting {
 }
 
 impl Nesting {
-    /// The position behind the item, and true; or the chunk's length, and false.
+    /// The position behind the item and true, or the chunk's length and false.
     fn follow(&mut self, chunk: &[u8], mut at: usize) -> (usize, bool) {
         while at < chunk.len() {
             if self.in_string {

@@ -1,9 +1,9 @@
-//! Where in 64 bytes the characters stand by which a document's values are told apart. With wasm's simd128, and in plain code elsewhere.
+//! Finds the structural characters in 64 bytes at once, with wasm's simd128 if there is one.
 
-/// So many bytes at once: one bit of a register each.
+/// Bytes a step: one bit each in a 64-bit register.
 pub(super) const BLOCK: usize = 64;
 
-/// One bit a byte, the lowest for the first.
+/// One bit for each byte. The lowest bit is the first byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Masks {
     pub(super) quotes: u64,
@@ -14,7 +14,7 @@ pub(super) struct Masks {
     pub(super) closing: u64,
 }
 
-/// What a bracket and a brace of the same direction differ in.
+/// The bit in which a brace differs from a bracket of the same direction.
 const CURLED: u8 = b'{' ^ b'[';
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -37,13 +37,13 @@ pub(super) fn masks(bytes: &[u8; BLOCK]) -> Masks {
     masks
 }
 
-/// Eight bytes a step.
+/// Without SIMD: 8 bytes a step.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 pub(super) fn masks(bytes: &[u8; BLOCK]) -> Masks {
     const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
     const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
-    // Brings the lowest bits of eight bytes together, in the highest byte.
-    const TOGETHER: u64 = 0x0102_0408_1020_4080;
+    // Multiplying by this gathers the lowest bits of eight bytes in the highest byte.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
 
     let mut masks = Masks::default();
     let (words, _) = bytes.as_chunks::<8>();
@@ -53,7 +53,7 @@ pub(super) fn masks(bytes: &[u8; BLOCK]) -> Masks {
         let find = |bytes: u64, byte: u8| {
             let differs = bytes ^ (ONES * u64::from(byte));
             let equal = !(((differs & LOW) + LOW) | differs | LOW) >> 7;
-            (equal.wrapping_mul(TOGETHER) >> 56) << shift
+            (equal.wrapping_mul(GATHER) >> 56) << shift
         };
         masks.quotes |= find(bytes, b'"');
         masks.backslashes |= find(bytes, b'\\');

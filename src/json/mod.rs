@@ -1,8 +1,10 @@
 //! JSON as bytes: one strict pass finds what the cache needs, and nothing else is decoded.
 //!
-//! A document is accepted exactly when `serde_json` would read it as a `Value`; the property tests hold the two
-//! against each other. [`scan`] reads objects and watch frames, [`list`] reads a list page as it arrives, [`path`]
-//! names one value in a document, and [`fields`] joins the paths that a resource wants.
+//! A document is accepted exactly when `serde_json` would read it as a `Value`. Property tests compare the two.
+//!
+//! - [`scan`] reads objects, and [`frame`] watch frames.
+//! - [`list`] reads a list page while it arrives.
+//! - [`path`] names one value in a document; [`fields`] joins the paths that a resource wants.
 //!
 //! Imports: sort.
 

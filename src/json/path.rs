@@ -1,8 +1,7 @@
 //! Paths: the name of one value in a document.
 //!
-//! The grammar is the part of Kubernetes' JSONPath that names a single value:
-//! `metadata.labels['app.kubernetes.io/name']`, `spec.containers[0].image`,
-//! `status.conditions[?(@.type=='Ready')].status`. A leading `$.` or `.` is allowed, and a backslash takes the next
+//! The grammar is the part of Kubernetes' JSONPath that names a single value: `metadata.labels['app.kubernetes.io/name']`,
+//! `spec.containers[0].image`, `status.conditions[?(@.type=='Ready')].status`. A leading `$.` or `.` is allowed. A backslash takes the next
 //! character of a plain name literally. A filter names the first element for which it holds.
 
 use std::fmt::{self, Display};
@@ -16,24 +15,24 @@ use super::scalar::Scalar;
 use super::segment::{Filter, Literal, Segment};
 use super::text::unescape;
 
-/// The name of one value in a document. Two ways to write the same path are equal.
+/// The name of one value in a document. Two spellings of the same path are equal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Path(Rc<[Segment]>);
 
 pub use super::segment::PathError;
 
 impl Path {
-    /// Reads a path; the error names the position.
+    /// Reads a path. The error says where it is wrong.
     pub fn parse(text: &str) -> Result<Path, PathError> {
         grammar::parse(text).map(|segments| Path(segments.into()))
     }
 
-    /// The path through members of these names.
+    /// The path to a member through objects with these names.
     pub fn member(names: &[&str]) -> Path {
         Path(names.iter().map(|name| Segment::Key((*name).into())).collect())
     }
 
-    /// The value at this path, after the whole document was checked.
+    /// Checks the whole document and reads the value at this path.
     pub fn read(&self, document: &[u8]) -> Result<Scalar, JsonError> {
         let mut cursor = Cursor::new(document, 0, 0);
         cursor.peek_token();
@@ -42,8 +41,8 @@ impl Path {
         Ok(found.map_or(Scalar::Missing, |span| Scalar::from_raw(&document[span])))
     }
 
-    /// Where the value at this path stands in a document, without whitespace around it; none where there is no such
-    /// value. The document has to be a valid one: of a broken one, none or the value in front of the break is found.
+    /// The bytes of the value at this path, without whitespace around it, or `None`. The document must be valid. In a broken one only
+    /// values before the error are found.
     pub fn find(&self, document: &[u8]) -> Option<Range<usize>> {
         find(&self.0, document)
     }
@@ -59,8 +58,8 @@ fn find(segments: &[Segment], document: &[u8]) -> Option<Range<usize>> {
     locate(&mut cursor, segments).ok().flatten()
 }
 
-/// Steps over the value that starts here, and gives the span of the value at the path in it. Of members with the same
-/// name the last one counts, as for `JSON.parse`.
+/// Steps over the value at the cursor and returns the span of the path's value in it. If a name occurs twice, the last member counts, as
+/// for `JSON.parse`.
 fn locate(cursor: &mut Cursor<'_>, segments: &[Segment]) -> Checked<Option<Range<usize>>> {
     let Some((segment, rest)) = segments.split_first() else {
         let start = cursor.at;
@@ -113,16 +112,16 @@ fn locate(cursor: &mut Cursor<'_>, segments: &[Segment]) -> Checked<Option<Range
     Ok(found)
 }
 
-/// Whether a member's name, as written, is the wanted one.
+/// Whether a member's name, as written in the document, is the wanted one.
 #[inline]
 pub(super) fn key_is(raw: &[u8], wanted: &str) -> bool {
-    // An escape is at most six bytes for one.
+    // Escapes make a name at most six times as long, so a longer one cannot be equal.
     raw == wanted.as_bytes()
         || (raw.len() > wanted.len() && raw.len() <= 6 * wanted.len() && raw.contains(&b'\\') && unescape(raw) == wanted)
 }
 
 impl Filter {
-    /// Whether the filter holds for a valid value.
+    /// Whether the filter holds for an element, which must be valid JSON.
     pub(super) fn holds(&self, element: &[u8]) -> bool {
         let Some(span) = find(&self.path, element) else {
             return false;
@@ -139,7 +138,7 @@ impl Filter {
 }
 
 impl Display for Path {
-    /// The canonical form, which reads back as the same path.
+    /// The canonical form. Parsing it gives the same path.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         grammar::write_segments(f, &self.0, true)
     }

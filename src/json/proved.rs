@@ -1,26 +1,26 @@
-//! What was proved before, word for word.
+//! Remembers values of `fieldsV1` that were found to be valid, and skips them when they occur again.
 //!
-//! Servers keep with an object who manages which of its fields, in `metadata.managedFields`: a third of its bytes, more than half of its
-//! names. Caches strip it, but what is stripped must be JSON as well. The long part of an entry, `fieldsV1`, is the same text for all objects
-//! of a workload, version after version. To compare it with one that was read takes a tenth of the time of reading it again, and says as much.
+//! `metadata.managedFields` says who manages which fields. It is a third of an object's bytes and more than half of its names. Caches strip
+//! it, but what is stripped must be valid JSON too. The long part of an entry, `fieldsV1`, is the same text for all objects of a workload
+//! and for all their versions. Comparing it with a known text takes a tenth of the time of checking it, and proves the same.
 
 use std::cell::RefCell;
 
 use super::bytes::same;
 use super::cursor::{Checked, Cursor};
 
-/// What a value is looked up by: its first bytes. A shorter one is read.
-const HEAD: usize = 256;
-/// A longer one is read, too.
-const LONGEST: usize = 16 * 1024;
-/// Values whose heads fall together; the one that was met last goes first, and one too many takes the place of the last.
-const TOGETHER: usize = 8;
+/// Values are looked up by a hash of their first bytes. A shorter value is checked as usual.
+const PREFIX_BYTES: usize = 256;
+/// A longer value is checked as usual, so that one value cannot displace many others.
+const MAX_VALUE_BYTES: usize = 16 * 1024;
+/// Values whose hashes fall into the same set. A hit moves to the front; a new value replaces the last.
+const MAX_PER_SET: usize = 8;
 const SETS: usize = 64;
-/// All that is remembered; beyond it everything is forgotten.
-const MOST_BYTES: usize = 512 * 1024;
+/// Bytes of all remembered values. Beyond this everything is forgotten.
+const MAX_BYTES: usize = 512 * 1024;
 
-/// The name of what a manager owns.
-const OWNED: &[u8] = b"fieldsV1";
+/// The member of `managedFields` that is remembered.
+const FIELDS_V1: &[u8] = b"fieldsV1";
 
 #[derive(Default)]
 struct Known {
@@ -28,11 +28,11 @@ struct Known {
     bytes: usize,
 }
 
-/// A value that is JSON.
+/// A value that was found to be valid JSON.
 struct Proved {
     hash: u64,
     text: Box<[u8]>,
-    /// Inside so many objects and arrays it was not too deep.
+    /// The depth at which it was checked: at this depth and above it is not nested too deep.
     depth: usize,
     non_ascii: bool,
 }
@@ -41,14 +41,14 @@ thread_local! {
     static KNOWN: RefCell<Known> = RefCell::default();
 }
 
-/// Steps over the array that starts here, in which `fieldsV1` may stand.
+/// Steps over a `managedFields` array. The values of `fieldsV1` in it are looked up.
 pub(super) fn skip_managed(cursor: &mut Cursor<'_>) -> Checked {
     let mut more = cursor.open_array()?;
     while more {
         if cursor.peek() == b'{' {
             let mut members = cursor.open_object()?;
             while members {
-                if cursor.read_key()? == OWNED {
+                if cursor.read_key()? == FIELDS_V1 {
                     skip(cursor)?
                 } else {
                     cursor.skip_value()?
@@ -63,11 +63,11 @@ pub(super) fn skip_managed(cursor: &mut Cursor<'_>) -> Checked {
     Ok(())
 }
 
-/// Steps over the value that starts here.
+/// Steps over one value, by comparison if it is known.
 fn skip(cursor: &mut Cursor<'_>) -> Checked {
     let rest = &cursor.document[cursor.at..];
-    // An object ends by itself: where the text of one stands, there is this one.
-    let Some(head) = rest.first_chunk::<HEAD>().filter(|head| head[0] == b'{') else { return cursor.skip_value() };
+    // Only objects: an object's text ends at its brace, so a known text cannot be the start of a longer value.
+    let Some(head) = rest.first_chunk::<PREFIX_BYTES>().filter(|head| head[0] == b'{') else { return cursor.skip_value() };
     let hash = hash(head);
     KNOWN.with_borrow_mut(|known| {
         if known.step_over(cursor, rest, hash) {
@@ -101,16 +101,16 @@ impl Known {
     }
 
     fn remember(&mut self, proved: Proved) {
-        if !(HEAD..=LONGEST).contains(&proved.text.len()) {
+        if !(PREFIX_BYTES..=MAX_VALUE_BYTES).contains(&proved.text.len()) {
             return;
         }
         self.bytes += proved.text.len();
-        if self.bytes > MOST_BYTES {
+        if self.bytes > MAX_BYTES {
             *self = Known { sets: Vec::new(), bytes: proved.text.len() };
         }
         self.sets.resize_with(SETS, Vec::new);
         let set = &mut self.sets[set_of(proved.hash)];
-        if set.len() == TOGETHER
+        if set.len() == MAX_PER_SET
             && let Some(last) = set.pop()
         {
             self.bytes -= last.text.len();
@@ -123,7 +123,7 @@ fn set_of(hash: u64) -> usize {
     (hash >> 32) as usize % SETS
 }
 
-fn hash(head: &[u8; HEAD]) -> u64 {
+fn hash(head: &[u8; PREFIX_BYTES]) -> u64 {
     let (words, _) = head.as_chunks::<8>();
     words.iter().fold(0, |hash: u64, word| (hash.rotate_left(5) ^ u64::from_le_bytes(*word)).wrapping_mul(0x517c_c1b7_2722_0a95))
 }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::json::ErrorKind;
 
-    /// The value of `fieldsV1`, of which a workload has some.
+    /// A value of `fieldsV1` as a workload has it.
     fn owned(workload: &str) -> String {
         let names: Vec<String> = (0..40).map(|number| format!(r#""f:field-{number}":{{}}"#)).collect();
         format!(r#"{{"f:spec":{{{},"k:{{\"name\":\"{workload}\"}}":{{".":{{}}}}}}}}"#, names.join(","))
@@ -143,7 +143,7 @@ mod tests {
         format!(r#"[{{"manager":"kubelet","fieldsV1":{owned},"time":"{time}"}},"odd",{{}}]"#)
     }
 
-    /// The position behind the array, and whether something in it is no ASCII.
+    /// The position behind the array, and whether a byte outside ASCII was seen.
     fn read(document: &[u8], depth: usize) -> Result<(usize, bool), (ErrorKind, usize)> {
         let mut cursor = Cursor::new(document, 0, depth);
         match skip_managed(&mut cursor) {
@@ -217,6 +217,6 @@ mod tests {
             (known.bytes, texts.sum::<usize>())
         });
         assert_eq!(bytes, counted);
-        assert!(bytes <= MOST_BYTES && remembered() <= SETS * TOGETHER);
+        assert!(bytes <= MAX_BYTES && remembered() <= SETS * MAX_PER_SET);
     }
 }

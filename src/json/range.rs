@@ -1,14 +1,14 @@
-//! Whether a number is within the range of a double, by the very arithmetic of `serde_json`: a long number's further digits are dropped, and
-//! what is left is scaled by a power of ten. A parser of floats and its tables would weigh more than all of this scanner.
+//! Whether a number is within the range of a double. The arithmetic is that of `serde_json`: digits beyond 64 bits are dropped, and the
+//! rest is scaled by a power of ten. A float parser with its tables would weigh more than this whole scanner.
 
-/// The powers of ten by which 64 bits of digits can leave the range, from the first that can.
+/// The powers of ten with which 64 bits of digits can exceed a double. No smaller one can.
 const POWERS: [f64; 20] = [
     1e289, 1e290, 1e291, 1e292, 1e293, 1e294, 1e295, 1e296, 1e297, 1e298, 1e299, 1e300, 1e301, 1e302, 1e303, 1e304, 1e305, 1e306, 1e307,
     1e308,
 ];
 const FIRST_POWER: i64 = 289;
 
-/// Whether a number, as JSON's grammar has it, is a finite double. What is too small for one is zero.
+/// Whether a number in JSON's grammar is a finite double. A number too small for a double counts as zero, which is finite.
 #[allow(clippy::cast_precision_loss)]
 pub(super) fn is_finite(number: &[u8]) -> bool {
     let (mut digits, mut exponent) = (0u64, 0i64);
@@ -41,7 +41,7 @@ pub(super) fn is_finite(number: &[u8]) -> bool {
     }
 }
 
-/// An exponent with its sign, as far as there are such.
+/// The exponent with its sign. Digits beyond an `i64` saturate.
 fn signed(text: &[u8]) -> i64 {
     let digits = text.iter().filter(|byte| byte.is_ascii_digit());
     let magnitude = digits.fold(0i64, |value, digit| value.saturating_mul(10).saturating_add(i64::from(digit - b'0'))).min(i64::MAX / 2);

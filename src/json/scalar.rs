@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::text::unescape;
 
-/// A value read from a document. Objects and arrays have no scalar value: they are only known to be there.
+/// A value read from a document. Objects and arrays have no scalar value: only their presence is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Scalar {
     /// The document has no such value.
@@ -14,17 +14,17 @@ pub enum Scalar {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number, as written: nothing is rounded.
+    /// A number as written, not rounded.
     Number(Rc<str>),
-    /// A string, with its escapes read.
+    /// A string, without its escapes.
     Text(Rc<str>),
     /// An object or an array.
     Composite,
 }
 
 impl Scalar {
-    /// The text that a field selector compares: a string's content, a number as written, `true` or `false`; empty
-    /// for what is missing, null, an object or an array.
+    /// The text that a field selector compares: a string's content, a number as written, `true` or `false`. It is empty for all other
+    /// values.
     pub fn text(&self) -> &str {
         match self {
             Scalar::Text(text) | Scalar::Number(text) => text,
@@ -34,7 +34,7 @@ impl Scalar {
         }
     }
 
-    /// The same text, shared where it is held already.
+    /// The same text. It is not copied if it is shared already.
     pub fn into_text(self) -> Rc<str> {
         match self {
             Scalar::Text(text) | Scalar::Number(text) => text,
@@ -52,7 +52,7 @@ impl Scalar {
         matches!(self, Scalar::Composite)
     }
 
-    /// The value of one whole JSON value without whitespace around it. No bytes are a missing value.
+    /// Reads one JSON value without whitespace around it. No bytes mean a missing value.
     pub(crate) fn from_raw(raw: &[u8]) -> Scalar {
         match raw {
             [] => Scalar::Missing,

@@ -1,5 +1,5 @@
-//! One pass over an object: the document is checked as a whole, what the cache needs is noted by its position, and
-//! only then, when nothing can fail any more, turned into values.
+//! One pass over an object. It checks the whole document and notes the positions of what the cache needs. Values are made only afterwards,
+//! when nothing can fail any more.
 
 use std::rc::Rc;
 
@@ -13,8 +13,7 @@ use super::proved::skip_managed;
 use super::scalar::Scalar;
 use super::text::string;
 
-/// What the cache knows of an object. An empty name, namespace, version or uid counts as none: it is how Go writes a
-/// value that is not set.
+/// What the cache knows of an object. Go writes unset strings as "", so an empty name, namespace, version or uid counts as missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scanned {
     /// `metadata.namespace`.
@@ -25,21 +24,21 @@ pub struct Scanned {
     pub version: Option<Box<str>>,
     /// `metadata.uid`.
     pub uid: Option<Box<str>>,
-    /// `kind`, where the object names it itself.
+    /// `kind`, if the object has it. Items of lists often do not.
     pub kind: Option<Rc<str>>,
-    /// `metadata.labels`, sorted by name. A label whose value is no string is left out.
+    /// `metadata.labels`, sorted by name. Labels that are not strings are left out.
     pub labels: Labels,
-    /// Whether the annotation `k8s.io/initial-events-end` is `"true"`, as on the bookmark behind the initial events.
+    /// Whether the annotation `k8s.io/initial-events-end` is `"true"`. It marks the bookmark after the initial events.
     pub initial_events_end: bool,
     /// The wanted fields, by slot.
     pub fields: Vec<Scalar>,
-    /// When they were read: see [`FieldSet::now`].
+    /// The time at which the fields were read, see [`FieldSet::now`].
     pub read: u32,
-    /// The object without what the `strip` paths name; nothing else is changed, whitespace included.
+    /// The document without the `strip` paths. Nothing else changes, not even whitespace.
     pub bytes: Box<[u8]>,
 }
 
-/// Reads an object. Whitespace around it is allowed and not kept.
+/// Reads an object. Whitespace around it is allowed and not stored.
 pub fn scan_object(document: &[u8], fields: &FieldSet) -> Result<Scanned, JsonError> {
     let mut cursor = Cursor::new(document, 0, 0);
     cursor.peek_token();
@@ -51,8 +50,8 @@ pub fn scan_object(document: &[u8], fields: &FieldSet) -> Result<Scanned, JsonEr
     Ok(walk.finish(document, start, end))
 }
 
-/// Reads the object that starts at `start`, inside `depth` objects and arrays, and gives the position behind it. The
-/// error's offset counts from the start of the document.
+/// Reads the object that starts at `start` inside `depth` objects and arrays, and returns the position behind it. An error's offset counts
+/// from the start of the document.
 pub(super) fn scan_object_at(document: &[u8], start: usize, depth: usize, fields: &FieldSet) -> Result<(Scanned, usize), JsonError> {
     let mut cursor = Cursor::new(document, start, depth);
     let mut walk = Walk::new(fields);
@@ -62,7 +61,7 @@ pub(super) fn scan_object_at(document: &[u8], start: usize, depth: usize, fields
     Ok((walk.finish(document, start, end), end))
 }
 
-/// The slots' values in a document that was checked before. Should it be broken nevertheless, all are missing.
+/// The values of all slots in a document that was checked before. If it is broken nevertheless, all are missing.
 pub(crate) fn read_slots(document: &[u8], fields: &FieldSet) -> Vec<Scalar> {
     let mut cursor = Cursor::proved(document);
     cursor.peek_token();
@@ -74,7 +73,7 @@ pub(crate) fn read_slots(document: &[u8], fields: &FieldSet) -> Vec<Scalar> {
     walk.scalars(document)
 }
 
-/// The values at `paths` in a document that was checked before, in their order.
+/// The values at `paths`, in their order, in a document that was checked before.
 pub fn read_fields(document: &[u8], paths: &[Path]) -> Vec<Scalar> {
     let mut fields = FieldSet::bare();
     let slots: Vec<usize> = paths.iter().map(|path| fields.slot(path)).collect();
@@ -82,21 +81,20 @@ pub fn read_fields(document: &[u8], paths: &[Path]) -> Vec<Scalar> {
     slots.into_iter().map(|slot| values[slot].clone()).collect()
 }
 
-/// A value's first byte and the one behind it. Both zero: no such value.
+/// The positions of a value's first byte and of the byte after it. Both are zero if there is no such value.
 type Span = (usize, usize);
 
 const MISSING: Span = (0, 0);
 
-/// A walk through a document and the tree of wanted paths, side by side.
+/// Walks through a document and the tree of wanted paths together.
 pub(super) struct Walk<'f> {
     fields: &'f FieldSet,
     nodes: &'f [Node],
-    /// Whether what the `strip` paths name is to be removed; where it is gone already, they would name what has
-    /// moved up.
+    /// Whether to remove the `strip` paths. False for a stripped document: there the paths may name elements that moved up.
     strips: bool,
     slots: Vec<Span>,
     roles: [Span; Role::COUNT],
-    /// By position.
+    /// What is to be removed, ordered by position.
     stripped: Vec<Span>,
 }
 
@@ -112,7 +110,7 @@ impl<'f> Walk<'f> {
         }
     }
 
-    /// Steps over the object that must start here.
+    /// Steps over the object that must start at the cursor.
     pub(super) fn whole_object(&mut self, cursor: &mut Cursor<'_>) -> Checked {
         match cursor.peek() {
             b'{' => self.value(cursor, ROOT),
@@ -120,7 +118,7 @@ impl<'f> Walk<'f> {
         }
     }
 
-    /// Steps over the value that starts here and notes what the tree wants of it.
+    /// Steps over the value at the cursor and notes what the tree wants of it.
     fn value(&mut self, cursor: &mut Cursor<'_>, index: usize) -> Checked {
         let node = &self.nodes[index];
         let start = cursor.at;
@@ -149,7 +147,8 @@ impl<'f> Walk<'f> {
             match node.member(key) {
                 None => cursor.skip_value()?,
                 Some((position, child)) => {
-                    // Of equal names the last one counts, with all that stands below it.
+                    // If a name occurs twice, the last member counts, with all its members. Bits stand for the first 64 names; beyond them
+                    // it is always cleared.
                     let bit = 1u64.checked_shl(position as u32).unwrap_or(0);
                     if bit == 0 || seen & bit != 0 {
                         self.forget(child, true);
@@ -174,7 +173,7 @@ impl<'f> Walk<'f> {
                 None => cursor.skip_value()?,
                 Some((_, child)) => self.element(cursor, *child)?,
             }
-            // A filter is decided when the element is whole, so an element that it takes is walked again.
+            // A filter needs the whole element. If it matches, the element is walked again.
             for (position, (filter, child)) in node.filters.iter().enumerate() {
                 if !matched[position] && filter.holds(&cursor.document[start..cursor.at]) {
                     matched[position] = true;
@@ -195,8 +194,8 @@ impl<'f> Walk<'f> {
         Ok(())
     }
 
-    /// Notes a member or an element as one to remove, where it is; its slots read as missing, as they will in what is
-    /// kept. What every object needs is known nevertheless.
+    /// Notes a member or element to remove. Its slots read as missing, as they would in the stored document. What every object needs stays
+    /// known.
     fn strip(&mut self, child: usize, span: Span) {
         if self.strips && self.nodes[child].strip {
             let place = self.stripped.partition_point(|known| known.0 < span.0);
@@ -205,7 +204,7 @@ impl<'f> Walk<'f> {
         }
     }
 
-    /// Drops what was noted in a value: its slots, and with `roles` what every object needs, too.
+    /// Forgets the slots noted inside a value. With `roles` also what every object needs.
     fn forget(&mut self, index: usize, roles: bool) {
         let node = &self.nodes[index];
         if let Some(slot) = node.slot {
@@ -224,13 +223,13 @@ impl<'f> Walk<'f> {
         self.slots.iter().map(|&(start, end)| Scalar::from_raw(&document[start..end])).collect()
     }
 
-    /// The values behind the noted positions, and the object's bytes.
+    /// Makes the values at the noted positions, and the stored bytes.
     pub(super) fn finish(self, document: &[u8], start: usize, end: usize) -> Scanned {
         let roles = self.roles;
         let text = |role: Role| string(document, roles[role as usize]).filter(|text| !text.is_empty());
         let (from, to) = roles[Role::Labels as usize];
         let bytes = copy_without(document, (start, end), &self.stripped);
-        // Removing inside an array moves what is behind, and can change what a filter takes.
+        // Removing an element moves later ones, and may change which one a filter finds.
         let moved = !self.stripped.is_empty() && self.fields.strips_in_arrays();
         Scanned {
             namespace: text(Role::Namespace).map(|text| intern(&text)),
@@ -247,18 +246,18 @@ impl<'f> Walk<'f> {
     }
 }
 
-/// The bytes of a value without some of its members and elements, given by position. Each goes with one comma: the one behind it, or,
-/// where it was the last, the one in front.
+/// The bytes of a value without the given members and elements. Each is removed with one comma: the next one, or for the last member the
+/// one before it.
 fn copy_without(document: &[u8], (start, end): Span, removed: &[Span]) -> Box<[u8]> {
     if removed.is_empty() {
         return document[start..end].into();
     }
-    // As exact as can be: what is allocated too much would be cut off again, and leave a hole behind every object.
+    // The exact size: shrinking a larger allocation would leave a hole behind every object.
     let mut gone = 0;
     let mut behind = start;
     for &(from, to) in removed {
         if from >= behind {
-            // Its comma goes as well; where it was alone there is none, and one byte too much is asked for again below.
+            // Counts its comma as well. An only member has none: then one byte too much is subtracted, and the vector grows once below.
             gone += to - from + 1;
             behind = to;
         }
@@ -267,7 +266,7 @@ fn copy_without(document: &[u8], (start, end): Span, removed: &[Span]) -> Box<[u
     let mut at = start;
     for &(from, to) in removed {
         if from < at {
-            continue; // it stands inside one that is gone already
+            continue; // inside a part that is removed already
         }
         kept.extend_from_slice(&document[at..from]);
         let mut cursor = Cursor::new(document, to, 0);

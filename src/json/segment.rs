@@ -1,4 +1,4 @@
-//! The steps that a path is made of, and what is wrong with one that cannot be read.
+//! The steps of a path, and the error for a path that cannot be read.
 
 /// One step of a path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -11,7 +11,7 @@ pub(super) enum Segment {
     Filter(Filter),
 }
 
-/// `?(@.type=='Ready')`: the value at the path in an element equals the literal.
+/// `?(@.type=='Ready')`: holds if the value at the path in an element equals the literal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Filter {
     pub(super) path: Box<[Segment]>,
@@ -21,9 +21,9 @@ pub(super) struct Filter {
 /// What a filter compares with.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Literal {
-    /// A string, its escapes read.
+    /// A string, without its escapes.
     Text(Box<str>),
-    /// As written: `80` and `80.0` differ.
+    /// A number as written: `80` and `80.0` differ.
     Number(Box<str>),
     /// `true` or `false`.
     Bool(bool),
@@ -31,13 +31,13 @@ pub(super) enum Literal {
     Null,
 }
 
-/// A path that cannot be read: what is wrong, and at which byte of the path.
+/// A path that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} at position {position} of path {path:?}")]
 pub struct PathError {
     /// What is wrong.
     pub message: &'static str,
-    /// Where, in bytes from the start of the path.
+    /// The byte of the path at which it is wrong.
     pub position: usize,
     /// The path as it was given.
     pub path: String,

@@ -1,12 +1,12 @@
-//! The text behind a string's escapes.
+//! Strings without their escapes.
 
 use std::borrow::Cow;
 
-/// The text of a string's inner bytes, borrowed where nothing is escaped. The bytes were checked before; should they
-/// not have been, what is broken becomes U+FFFD.
+/// The text of a string's inner bytes, borrowed if nothing is escaped. The bytes should have been checked; whatever is broken becomes
+/// U+FFFD.
 pub(crate) fn unescape(inner: &[u8]) -> Cow<'_, str> {
     match memchr::memchr(b'\\', inner) {
-        // Whole words at a time where the text is ASCII, which the lossy reading is not.
+        // `from_utf8` reads ASCII by words, `from_utf8_lossy` does not.
         None => std::str::from_utf8(inner).map_or_else(|_| String::from_utf8_lossy(inner), Cow::Borrowed),
         Some(first) => Cow::Owned(unescape_from(inner, first)),
     }
@@ -48,7 +48,7 @@ fn unescape_from(inner: &[u8], first: usize) -> String {
     text
 }
 
-/// The four hexadecimal digits at the start, and what follows them.
+/// Reads four hexadecimal digits, and returns the bytes after them.
 fn hex_unit(bytes: &[u8]) -> (u32, &[u8]) {
     let (digits, behind) = bytes.split_at(bytes.len().min(4));
     let unit = digits.iter().fold(0, |unit, digit| unit * 16 + (*digit as char).to_digit(16).unwrap_or(0));

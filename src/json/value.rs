@@ -1,4 +1,4 @@
-//! A small document as a tree, for what is read seldom and whole: a Status, a continue token.
+//! A small document as a tree, for what is rarely read and needed whole: a Status, a continue token.
 
 use super::cursor::{Checked, Cursor};
 use super::error::JsonError;
@@ -9,11 +9,11 @@ use super::text::unescape;
 pub(crate) enum Value {
     Null,
     Bool(bool),
-    /// As written: nothing is rounded.
+    /// A number as written, not rounded.
     Number(Box<str>),
     Text(String),
     List(Vec<Value>),
-    /// The members as they stand; of equal names the last one counts.
+    /// The members in their order. If a name occurs twice, the last one counts.
     Map(Vec<(String, Value)>),
 }
 
@@ -22,7 +22,7 @@ impl Value {
     pub(crate) fn parse(document: &[u8]) -> Result<Self, JsonError> {
         let mut cursor = Cursor::new(document, 0, 0);
         cursor.peek_token();
-        // Checked whole before anything is decoded.
+        // The first pass checks the document, so that the second can decode without checks.
         cursor.skip_value().map_err(|kind| cursor.error(kind))?;
         cursor.expect_end(0)?;
         let mut cursor = Cursor::new(document, 0, 0);
@@ -30,13 +30,13 @@ impl Value {
         read(&mut cursor).map_err(|kind| cursor.error(kind))
     }
 
-    /// A member; null where there is none, or this is no object.
+    /// A member. Null if it is missing, or if this is not an object.
     pub(crate) fn get(&self, name: &str) -> &Value {
         let members = if let Value::Map(members) = self { members.as_slice() } else { &[] };
         members.iter().rfind(|(member, _)| member == name).map_or(&Value::Null, |(_, value)| value)
     }
 
-    /// The text of a member; `Some(None)` where it is missing or null, `None` where it is something else.
+    /// The text of a member: `Some(None)` if it is missing or null, `None` if it is not a string.
     pub(crate) fn text(&self, name: &str) -> Option<Option<&str>> {
         match self.get(name) {
             Value::Null => Some(None),
@@ -45,7 +45,7 @@ impl Value {
         }
     }
 
-    /// The natural number of a member; `Some(None)` where it is missing or null, `None` where it is something else.
+    /// The natural number of a member: `Some(None)` if it is missing or null, `None` if it is anything else.
     pub(crate) fn number(&self, name: &str) -> Option<Option<u32>> {
         match self.get(name) {
             Value::Null => Some(None),
@@ -55,7 +55,7 @@ impl Value {
     }
 }
 
-/// The value that starts here, in a document that was checked.
+/// Reads the value at the cursor. The document must have been checked.
 fn read(cursor: &mut Cursor<'_>) -> Checked<Value> {
     match cursor.peek() {
         b'{' => {

@@ -1,8 +1,8 @@
-//! Small documents, written.
+//! Writes small documents.
 
 use std::fmt::Write;
 
-/// An object that is being written, member by member.
+/// An object that is written member by member.
 pub(crate) struct Document(String);
 
 impl Document {
@@ -10,7 +10,7 @@ impl Document {
         Self("{".to_string())
     }
 
-    /// A member whose value is JSON already.
+    /// Adds a member whose value is already JSON.
     pub(crate) fn raw(&mut self, name: &str, value: &str) -> &mut Self {
         if self.0.len() > 1 {
             self.0.push(',');
@@ -21,12 +21,12 @@ impl Document {
         self
     }
 
-    /// A member with a text.
+    /// Adds a text member.
     pub(crate) fn text(&mut self, name: &str, value: &str) -> &mut Self {
         self.raw(name, &quoted(value))
     }
 
-    /// The same, where there is a value.
+    /// Adds a text member if there is a value.
     pub(crate) fn optional(&mut self, name: &str, value: Option<&str>) -> &mut Self {
         if let Some(value) = value {
             self.text(name, value);
@@ -34,12 +34,12 @@ impl Document {
         self
     }
 
-    /// The same, where the text is not empty.
+    /// Adds a text member if the text is not empty.
     pub(crate) fn filled(&mut self, name: &str, value: &str) -> &mut Self {
         self.optional(name, Some(value).filter(|value| !value.is_empty()))
     }
 
-    /// The document, which is empty again afterwards.
+    /// Returns the document, and begins an empty one.
     pub(crate) fn finish(&mut self) -> String {
         let mut document = std::mem::replace(self, Self::new()).0;
         document.push('}');
@@ -47,7 +47,7 @@ impl Document {
     }
 }
 
-/// A text as JSON.
+/// Writes a text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     let mut json = String::with_capacity(text.len() + 2);
     write_quoted(&mut json, text);
