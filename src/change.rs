@@ -49,8 +49,8 @@ impl Change {
         size_of::<Self>() + self.own().map(|object| object.size()).sum::<usize>()
     }
 
-    pub(crate) fn held_by(&self, holder: Holder) {
-        self.own().for_each(|object| object.held_by(holder));
+    pub(crate) fn set_holder(&self, holder: Holder) {
+        self.own().for_each(|object| object.set_holder(holder));
     }
 }
 

@@ -1,4 +1,4 @@
-//! One object at one version: the bytes it arrived as, and the few facts that the cache needs of it.
+//! One object at one version: its bytes, and the few facts that the cache needs of them.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -15,53 +15,53 @@ use crate::key::{Key, key};
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
-/// Identifies one object version within the process. Never reused.
+/// Identifies one version of an object in this process. Never reused.
 pub type ObjectId = u64;
 
 thread_local! {
     static NEXT_ID: Cell<ObjectId> = const { Cell::new(1) };
 }
 
-/// Whose bytes an object counts among.
+/// Which account an object's bytes belong to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Holder {
-    /// Nobody's: it is on its way, or held by a reader alone.
+    /// None: the object is in transit, or only a reader holds it.
     #[default]
     Nobody,
-    /// The store's.
+    /// The store.
     Store,
-    /// The window's.
+    /// The event window.
     Window,
 }
 
-/// An object at a version. Immutable but for the form its text is held in, which nobody can tell; shared by store, window, watchers and
-/// views.
+/// An object at a version, shared by store, window, watchers and views. It never changes, except the form of its text, which readers cannot
+/// see.
 pub struct Object {
     id: ObjectId,
     version: Version,
-    // What mostly stays as it is from one version to the next is held once for both.
+    // Shared with the previous version if nothing in it changed, which is the usual case.
     head: Rc<Head>,
-    // Paths may be registered after the object arrived: their slots are filled at the first read.
+    // By slot. Paths may be registered after the object arrived: their values are read at the first use.
     fields: RefCell<Rc<[Scalar]>>,
-    // When that was: a slot may become another path's.
+    // When the fields were read, on the clock of `FieldSet::now`. A slot may have got another path since.
     read: Cell<u32>,
-    // By computed index. Given once, before the object is stored.
+    // By computed index. Set once, before the object is stored.
     index_values: OnceCell<IndexValues>,
     size: Cell<usize>,
     holder: Cell<Holder>,
-    // How many older versions are told by this one, one by the other.
+    // The length of the delta chain that ends here: older versions that need this one to be read.
     depth: Cell<u8>,
     queued: Cell<bool>,
-    // Once for all that JavaScript holds of it.
+    // One flag for everything that JavaScript holds of it.
     pinned: Cell<bool>,
     body: RefCell<Body<Self>>,
 }
 
-/// The values of one object in each of the computed indexes.
+/// The values of one object in each computed index.
 pub type IndexValues = Box<[Box<[Rc<str>]>]>;
 
 impl Object {
-    /// Makes an object of a scanned document. Fails when it has no name, no version, or an unreadable version.
+    /// Makes an object of a scanned document. Fails if it has no name or no version, or if the version is not a number.
     pub fn new(scanned: Scanned) -> Result<Rc<Self>, Error> {
         let namespace = scanned.namespace.as_deref().unwrap_or("");
         let name = scanned.name.as_deref().unwrap_or("");
@@ -78,7 +78,7 @@ impl Object {
         Ok(object)
     }
 
-    /// The document of a bookmark: nothing but a version, and the annotation that ends the initial events.
+    /// The document of a bookmark: a version, and optionally the annotation that ends the initial events.
     pub fn bookmark(version: &Version, initial_events_end: bool) -> Rc<Self> {
         let annotations = if initial_events_end { r#","annotations":{"k8s.io/initial-events-end":"true"}"# } else { "" };
         let text = format!(r#"{{"metadata":{{"resourceVersion":"{version}"{annotations}}}}}"#);
@@ -114,7 +114,7 @@ impl Object {
         Rc::new(object)
     }
 
-    /// Unique per object version.
+    /// Unique for each version of each object.
     pub fn id(&self) -> ObjectId {
         self.id
     }
@@ -150,19 +150,19 @@ impl Object {
         &self.head.labels
     }
 
-    /// The stored document: what arrived, without the stripped paths. Ask once and keep the answer while it is read: an object at rest is
-    /// unpacked at each call.
+    /// The stored document: what arrived, without the stripped paths. Call it once and keep the result: an object at rest is unpacked at
+    /// each call.
     pub fn text(&self) -> Text {
         self.body.borrow().text()
     }
 
-    /// The same for one who reads it once and lets it go, as a decoder does: nothing of it is kept for the next reader.
+    /// As [`text`](Self::text), for a caller that reads it once, such as a decoder. It is not cached for the next reader.
     pub fn lend(&self) -> Lent {
         self.body.borrow().lend()
     }
 
-    /// The value at a registered path. Paths registered after the object arrived are read once, from the bytes; what every object is known by
-    /// needs no reading.
+    /// The value in a slot. If its path was registered after the object arrived, all slots are read again from the text. The name is known
+    /// without the text.
     pub fn field(&self, slot: usize, fields: &FieldSet) -> Scalar {
         let mut values = self.fields.borrow_mut();
         if slot >= values.len() || !fields.is_current(slot, self.read.get()) {
@@ -176,28 +176,29 @@ impl Object {
         values.get(slot).cloned().unwrap_or(Scalar::Missing)
     }
 
-    /// The values in the computed index at this position; none before they were given.
+    /// The values in the computed index at this position. Empty before they were set.
     pub fn index_values(&self, position: usize) -> &[Rc<str>] {
         self.index_values.get().and_then(|values| values.get(position)).map_or(&[], |values| values)
     }
 
-    /// Gives the values in the computed indexes. Only the first call counts: what an index holds under them has to be found again.
+    /// Sets the values in the computed indexes. Later calls are ignored, because an index must find its entries again under the first
+    /// values.
     pub fn set_index_values(&self, values: IndexValues) {
         let _given_before = self.index_values.set(values);
     }
 
-    /// Whether the values in the computed indexes were given.
+    /// Whether the values in the computed indexes were set.
     pub fn has_index_values(&self) -> bool {
         self.index_values.get().is_some()
     }
 
-    /// The value at any path, without decoding the object.
+    /// The value at any path. Only the path is decoded.
     pub fn read(&self, path: &Path) -> Scalar {
         let text = self.text();
         path.find(&text).map_or(Scalar::Missing, |span| Scalar::from_raw(&text[span]))
     }
 
-    /// The same content at another version: what a watcher receives when an object is deleted or leaves its selector.
+    /// The same content at another version. Watchers receive it if an object is deleted or leaves their selector.
     pub fn restamped(&self, version: &Version) -> Result<Rc<Self>, Error> {
         let path = Path::parse("metadata.resourceVersion").map_err(|error| Error::new(ErrorCode::Internal, error.to_string()))?;
         let held = self.text();
@@ -209,11 +210,11 @@ impl Object {
         bytes.extend_from_slice(&held[..span.start]);
         bytes.extend_from_slice(text.as_bytes());
         bytes.extend_from_slice(&held[span.end..]);
-        // Field values other than the version are the same, but the version may be one of them.
+        // Fields are read again, because the version may be one of them.
         Ok(Self::of(self.head.clone(), version.clone(), no_fields(), bytes.into_boxed_slice()))
     }
 
-    /// Shares with the version that it replaces what is the same in both.
+    /// Shares with the previous version what is equal in both.
     pub fn share_with(&mut self, previous: &Self) {
         if *self.head == *previous.head {
             self.head = previous.head.clone();
@@ -224,24 +225,24 @@ impl Object {
         }
     }
 
-    /// Whether labels and registered fields are those of this version of the same object, as far as that costs two comparisons of pointers:
-    /// where it does, [`share_with`](Object::share_with) has seen to it. Fields that neither has read do not count.
+    /// Whether labels and registered fields surely equal those of another version of this object. It compares only pointers, which
+    /// [`share_with`](Object::share_with) made equal. Fields that neither version has read do not count.
     pub fn shares_facts(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.head, &other.head)
             && Rc::ptr_eq(&*self.fields.borrow(), &*other.fields.borrow())
             && self.read.get() == other.read.get()
     }
 
-    /// Bytes this object holds in the form it has: the text, its facts, and what the allocator takes for them. What many objects share
-    /// (labels, equal field values) is left out, and what versions of an object share counts with the newest. It changes only when the object gets another holder or another form, though paths may be
-    /// read in between: whoever adds sizes up takes away again what was added.
+    /// Bytes that this object holds in its current form: text, facts and the allocator's overhead. What many objects share (labels, equal
+    /// field values) does not count. What versions share counts with the newest. The size changes only with the holder or the form, so that
+    /// sums stay right: what was added is what is later subtracted.
     pub fn size(&self) -> usize {
         self.size.get()
     }
 
     fn measure(&self) -> usize {
         let fields = self.fields.borrow();
-        // What versions share counts with the newest of them.
+        // The newest version, which the store holds, counts what it shares with older ones in the window.
         let own = |count: usize| count == 1 || self.holder.get() != Holder::Window;
         let texts = |value: &Scalar| match value {
             Scalar::Text(text) | Scalar::Number(text) => own_text(text),
@@ -261,63 +262,63 @@ impl Object {
             + self.body.borrow().cost()
     }
 
-    /// Counts among the bytes of this holder from now on, with the size that it has now.
-    pub fn held_by(&self, holder: Holder) {
+    /// Moves its bytes to another account and measures them again.
+    pub fn set_holder(&self, holder: Holder) {
         self.holder.set(holder);
         if holder != Holder::Nobody {
             self.size.set(self.measure());
         }
     }
 
-    /// Whose bytes it counts among.
+    /// The account its bytes belong to.
     pub fn holder(&self) -> Holder {
         self.holder.get()
     }
 
-    /// The length of the text, and whether it is held as it is.
+    /// The length of the text in bytes, and whether it is held unpacked.
     pub fn form(&self) -> (usize, bool) {
         let body = self.body.borrow();
         (body.len(), body.is_raw())
     }
 
-    /// Holds the text in another form. Returns the size before and after.
-    pub(crate) fn reform(&self, body: Body<Self>) -> (usize, usize) {
-        // What it replaces may be the last to hold other objects: they go when nothing is borrowed any more.
+    /// Replaces the form of the text. Returns the size in bytes before and after.
+    pub(crate) fn replace_body(&self, body: Body<Self>) -> (usize, usize) {
+        // The old form may be the last to hold other objects. It is dropped after the borrow has ended.
         let _before = self.body.replace(body);
         let size = self.measure();
         (self.size.replace(size), size)
     }
 
-    /// Whether it was queued to be packed before this call; from now on it was.
-    pub(crate) fn was_queued(&self) -> bool {
+    /// Marks it as queued for packing. Returns whether it was marked before.
+    pub(crate) fn mark_queued(&self) -> bool {
         self.queued.replace(true)
     }
 
-    /// JavaScript may read it from now on, or no more. Whoever says so holds it once meanwhile.
+    /// Says whether JavaScript may read it. The caller holds exactly one reference for that.
     pub fn pinned(&self, pinned: bool) {
         self.pinned.set(pinned);
     }
 
-    /// Whether one of those who hold it does so for JavaScript.
+    /// Whether JavaScript may read it.
     pub fn is_pinned(&self) -> bool {
         self.pinned.get()
     }
 
-    /// The version that its text is told by, and that it holds for that.
-    pub(crate) fn told_by(&self) -> Option<ObjectId> {
+    /// The newer version that its delta is based on, and which it keeps alive.
+    pub(crate) fn delta_base(&self) -> Option<ObjectId> {
         match &*self.body.borrow() {
             Body::Delta { next, .. } => Some(next.id()),
             _ => None,
         }
     }
 
-    /// How many older versions are told by this one, one by the other.
+    /// The length of the delta chain that ends here.
     pub fn depth(&self) -> u8 {
         self.depth.get()
     }
 
-    /// An older version is told by this one; that many hang on it now.
-    pub fn set_depth(&self, depth: u8) {
+    /// Raises the length of the delta chain that ends here.
+    pub fn raise_depth(&self, depth: u8) {
         self.depth.set(depth.max(self.depth.get()));
     }
 }
@@ -328,7 +329,7 @@ impl Whole for Object {
     }
 }
 
-/// What an object is known by, and selected.
+/// The object's identity and labels.
 #[derive(PartialEq, Eq)]
 struct Head {
     key: Key,

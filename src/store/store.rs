@@ -47,7 +47,7 @@ impl Store {
             None => self.objects.insert(object.key().clone(), object.clone()),
         };
         self.let_go(previous.as_ref());
-        object.held_by(Holder::Store);
+        object.set_holder(Holder::Store);
         self.bytes += object.size();
         self.indexes.change(previous.as_ref(), Some(object));
         previous
@@ -64,7 +64,7 @@ impl Store {
     fn let_go(&mut self, gone: Option<&Rc<Object>>) {
         if let Some(gone) = gone {
             self.bytes -= gone.size();
-            gone.held_by(Holder::Nobody);
+            gone.set_holder(Holder::Nobody);
         }
     }
 
@@ -75,7 +75,7 @@ impl Store {
 
     /// Removes everything; the indexes stay, empty.
     pub fn clear(&mut self) {
-        self.objects.values().for_each(|object| object.held_by(Holder::Nobody));
+        self.objects.values().for_each(|object| object.set_holder(Holder::Nobody));
         self.objects.clear();
         self.indexes.clear();
         self.bytes = 0;
@@ -229,7 +229,7 @@ impl Store {
         for difference in differences {
             self.let_go(difference.before.as_ref());
             if let Some(after) = &difference.after {
-                after.held_by(Holder::Store);
+                after.set_holder(Holder::Store);
                 self.bytes += after.size();
             }
             self.indexes.change(difference.before.as_ref(), difference.after.as_ref());
@@ -270,11 +270,11 @@ mod tests {
         let replaced = store.put(&mut next).unwrap();
         assert!(Rc::ptr_eq(replaced.key(), next.key()));
         assert_eq!(store.bytes(), alone);
-        replaced.held_by(Holder::Window);
+        replaced.set_holder(Holder::Window);
         assert!(replaced.size() < alone);
         store.remove("a/foo");
         drop(next);
-        replaced.held_by(Holder::Window);
+        replaced.set_holder(Holder::Window);
         assert_eq!(replaced.size(), alone, "it is the last one");
     }
 

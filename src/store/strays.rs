@@ -68,7 +68,7 @@ impl Strays {
             if others > 0 {
                 stray.since = now;
             } else if now - stray.since < COLLECTIONS {
-                tellers.extend(object.told_by());
+                tellers.extend(object.delta_base());
                 return true;
             }
             *bytes += stray.bytes;

@@ -117,7 +117,7 @@ impl Window {
         if self.entries.len() >= self.capacity {
             self.evict();
         }
-        entry.held_by(Holder::Window);
+        entry.set_holder(Holder::Window);
         self.bytes += entry.bytes();
         self.entries.push_back(entry);
         self.keep_bound();
@@ -278,7 +278,7 @@ impl Window {
     }
 
     fn let_go(&mut self, entry: &Change) {
-        entry.held_by(Holder::Nobody);
+        entry.set_holder(Holder::Nobody);
         entry.own().for_each(|object| self.strays.let_go(object));
     }
 

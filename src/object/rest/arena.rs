@@ -1,4 +1,4 @@
-//! Where packed texts lie: one behind the other in few large blocks, so that an object at rest needs no allocation of its own.
+//! The memory of packed texts: a few large blocks, so that an object at rest needs no allocation of its own.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,23 +7,23 @@ use super::recent::Recent;
 use super::text::Text;
 use crate::status::Error;
 
-/// A block is at least this large, in bytes, so that a small resource does not hold a large one.
-const SMALLEST: usize = 1 << 10;
-/// And at most this large, unless one text alone is larger: as much as is moved in well under a millisecond.
-const LARGEST: usize = 256 << 10;
-/// In front of each text: its place's number and its length.
+/// Bytes of a block. Small, so that a small resource does not hold a large block.
+const MIN_BLOCK_BYTES: usize = 1 << 10;
+/// Bytes of a block, unless a single text is larger. Moving as much takes well under a millisecond.
+const MAX_BLOCK_BYTES: usize = 256 << 10;
+/// The header of each text: the number of its place (4 bytes) and its length (4 bytes).
 const HEADER: usize = 8;
-/// The block of a place that is free; its offset is then the next free place.
+/// The block number of a free place. Its offset is then the number of the next free place.
 const FREE: u32 = u32::MAX;
 
-/// The blocks, and where in them each text lies. A text that is dropped leaves a hole; [`Arena::tidy`] closes holes.
+/// The blocks and the place of each text in them. A dropped text leaves a hole; [`Arena::tidy`] closes holes.
 #[derive(Debug, Default)]
 pub(super) struct Arena(RefCell<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     blocks: Vec<Block>,
-    // The block that grows.
+    // The block to which texts are appended.
     current: usize,
     places: Vec<Place>,
     free: u32,
@@ -51,30 +51,30 @@ impl Default for Inner {
 }
 
 impl Arena {
-    /// Puts a packed text down. Fails with code `out-of-memory` when there is no room and none to be had.
+    /// Stores a packed text. Fails with code `out-of-memory` if there is no room and no memory for a new block.
     pub(super) fn store(self: &Rc<Self>, packed: &[u8]) -> Result<Slot, Error> {
         let number = self.0.borrow_mut().store(packed)?;
         Ok(Slot { arena: self.clone(), number })
     }
 
-    /// Moves what lies in the block with the most holes to where there is room, where holes are a third of it. Returns whether there was one.
+    /// Empties the block with the most holes by moving its texts. Only blocks with a third of holes count. Returns whether there was one.
     pub(super) fn tidy(&self) -> bool {
         self.0.borrow_mut().tidy()
     }
 
-    /// Forgets texts that were unpacked some time ago.
+    /// Forgets unpacked texts that were not read for a round.
     pub(super) fn forget_recent(&self) {
         self.0.borrow_mut().recent.age();
     }
 
-    /// Bytes taken: blocks with their holes, places, and texts kept unpacked for a while.
+    /// Bytes held: blocks with their holes, places, and unpacked texts.
     pub(super) fn held(&self) -> usize {
         let inner = self.0.borrow();
         let tables = inner.blocks.capacity() * size_of::<Block>() + inner.places.capacity() * size_of::<Place>();
         inner.held + tables + inner.recent.bytes()
     }
 
-    /// Bytes of the texts that lie here (see [`Slot::cost`]).
+    /// Bytes of the texts stored here, see [`Slot::cost`].
     pub(super) fn live(&self) -> usize {
         self.0.borrow().live
     }
@@ -112,11 +112,11 @@ impl Inner {
         let length = HEADER + packed.len();
         let room = self.blocks.get(self.current).map_or(0, |block| block.bytes.capacity() - block.bytes.len());
         if room < length {
-            let size = self.live.clamp(SMALLEST, LARGEST).max(length);
+            let size = self.live.clamp(MIN_BLOCK_BYTES, MAX_BLOCK_BYTES).max(length);
             let mut bytes = Vec::new();
             bytes.try_reserve_exact(size).map_err(|_| no_room(size))?;
             self.held += bytes.capacity();
-            // What is left over of the last block counts as a hole of it.
+            // The unused end of the last block counts as a hole.
             let block = Block { bytes, live: 0 };
             self.current = match self.blocks.iter().position(|block| block.bytes.capacity() == 0) {
                 Some(empty) => {
@@ -175,7 +175,7 @@ impl Inner {
         let Some(at) = worst.max_by_key(|(_, block)| holes(block)).filter(|(_, block)| holes(block) > 0).map(|(at, _)| at) else {
             return false;
         };
-        // It stays where it is until all of it was moved, so that a lack of memory on the way loses nothing.
+        // The block stays until all its texts were moved, so that a failure halfway loses nothing.
         let bytes = std::mem::take(&mut self.blocks[at].bytes);
         let mut offset = 0;
         let mut moved = true;
@@ -183,7 +183,7 @@ impl Inner {
             let (number, packed) = record(&bytes, offset);
             let here = self.places.get(number as usize).is_some_and(|place| place.block as usize == at && place.offset as usize == offset);
             if here {
-                // The place in `blocks` is taken while the bytes are out of it: a new block must not get it.
+                // While its bytes are taken out, the block looks empty. A new block must not take its place.
                 match self.append_elsewhere(at, number, packed) {
                     Ok(place) => {
                         self.places[number as usize] = place;
@@ -206,14 +206,14 @@ impl Inner {
 
     fn append_elsewhere(&mut self, at: usize, number: u32, packed: &[u8]) -> Result<Place, Error> {
         if self.blocks[at].bytes.capacity() == 0 {
-            // An allocation of one byte keeps the place from looking empty.
+            // One byte of capacity keeps the block from looking empty.
             self.blocks[at].bytes.try_reserve_exact(1).map_err(|_| no_room(1))?;
         }
         self.append(number, packed)
     }
 }
 
-/// The place's number and the text of the record here.
+/// The place's number and the text of the record at `offset`.
 fn record(bytes: &[u8], offset: usize) -> (u32, &[u8]) {
     let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let start = offset + HEADER;
@@ -228,14 +228,14 @@ fn no_room(bytes: usize) -> Error {
     Error::out_of_memory(bytes)
 }
 
-/// A text in an arena, which is gone with this.
+/// A text in an arena. Dropping it frees the text.
 pub(crate) struct Slot {
     arena: Rc<Arena>,
     number: u32,
 }
 
 impl Slot {
-    /// The text, where it was unpacked a moment ago.
+    /// The unpacked text, if it was read a moment ago.
     pub(super) fn recent(&self) -> Option<Text> {
         self.arena.0.borrow().recent.get(self.number)
     }
@@ -247,12 +247,12 @@ impl Slot {
         inner.recent.put(self.number, text, most);
     }
 
-    /// Reads what is packed.
+    /// Reads the packed bytes.
     pub(super) fn read<R>(&self, read: impl FnOnce(&[u8]) -> R) -> R {
         read(self.arena.0.borrow().packed(self.number))
     }
 
-    /// Bytes that it takes, with what an arena needs to find it.
+    /// Bytes of the text, its header and its place.
     pub(super) fn cost(&self) -> usize {
         self.read(|packed| cost(packed.len()))
     }
@@ -298,7 +298,7 @@ mod tests {
             while arena.tidy() {}
             held.clear();
             prop_assert_eq!(arena.live(), 0);
-            prop_assert!(arena.0.borrow().held <= LARGEST, "the block that grows is all that stays");
+            prop_assert!(arena.0.borrow().held <= MAX_BLOCK_BYTES, "the block that grows is all that stays");
         }
     }
 
@@ -322,8 +322,8 @@ mod tests {
     fn a_long_text_gets_a_block_of_its_own() {
         let arena = Rc::new(Arena::default());
         let small = arena.store(b"small").unwrap();
-        let long = arena.store(&vec![1; 3 * LARGEST]).unwrap();
-        assert_eq!((read(&small).len(), read(&long).len()), (5, 3 * LARGEST));
+        let long = arena.store(&vec![1; 3 * MAX_BLOCK_BYTES]).unwrap();
+        assert_eq!((read(&small).len(), read(&long).len()), (5, 3 * MAX_BLOCK_BYTES));
         drop(long);
         let again = arena.store(b"again").unwrap();
         assert_eq!(read(&again), b"again");

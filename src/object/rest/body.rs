@@ -7,32 +7,32 @@ use super::delta;
 use super::dictionary::Dictionary;
 use super::text::{Lent, Text};
 
-/// What a text may be told by: something that has a text of its own.
+/// What a delta is based on: something with a text.
 pub(crate) trait Whole {
-    /// That text.
+    /// The whole text.
     fn text(&self) -> Text;
 }
 
-/// The text of one object. `W` is the object, which this module does not know.
+/// The text of one object. `W` is the object, a type that this module does not know.
 pub(crate) enum Body<W> {
-    /// As it is.
+    /// Unpacked.
     Raw(Text),
     /// Compressed against a dictionary.
     Packed {
-        /// Where it lies.
+        /// The compressed bytes.
         slot: Slot,
-        /// What it was compressed against.
+        /// What they were compressed against.
         dictionary: Rc<Dictionary>,
-        /// The length of the text.
+        /// The length of the text in bytes.
         length: u32,
     },
-    /// What it takes to make it of the version that replaced it.
+    /// A delta to the version that replaced it.
     Delta {
-        /// Where that lies.
+        /// The delta's bytes.
         slot: Slot,
         /// The version that replaced it.
         next: Rc<W>,
-        /// The length of the text.
+        /// The length of the text in bytes.
         length: u32,
     },
 }
@@ -55,14 +55,14 @@ impl<W: Whole> Body<W> {
             }
             Self::Raw(_) => None,
         };
-        // Only what was read back when it was packed is held packed: there is no other case.
+        // Packing verified that each text can be read back, so this cannot fail.
         debug_assert!(unpacked.is_some(), "a text at rest cannot be read");
         let text = Text::new(unpacked.unwrap_or_default());
         slot.remember(&text);
         text
     }
 
-    /// The text for one who reads it once: it is not kept for the next.
+    /// The text for a caller that reads it once. It is not cached.
     pub(crate) fn lend(&self) -> Lent {
         let Self::Packed { slot, dictionary, length } = self else { return Lent::held(self.text()) };
         if let Some(text) = slot.recent() {
@@ -72,7 +72,7 @@ impl<W: Whole> Body<W> {
         unpacked.unwrap_or_else(|| Lent::held(self.text()))
     }
 
-    /// The length of the text.
+    /// The length of the text in bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Raw(text) => text.len(),
@@ -80,7 +80,7 @@ impl<W: Whole> Body<W> {
         }
     }
 
-    /// Whether the text is held as it is.
+    /// Whether the text is held unpacked.
     pub(crate) fn is_raw(&self) -> bool {
         matches!(self, Self::Raw(_))
     }

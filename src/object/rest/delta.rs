@@ -1,38 +1,39 @@
-//! One text told by another: what an object was, by what it became.
+//! Deltas: the text of an older version, encoded by the text of its successor.
 //!
-//! Two versions of an object differ in few places. A delta is a sequence of steps, each a piece of its own bytes and then a piece of the
-//! other text: `own length, own bytes, length, distance`. Lengths are LEB128; the distance is from where the other text would go on if the
-//! own bytes stood for as many of its, zigzag. Mostly that is 0: a version or a time has other digits, but as many.
+//! Two versions of an object differ in few places. A delta is a sequence of steps. Each step has some bytes of its own and a piece of the
+//! other text: `own length, own bytes, length, distance`. Lengths are LEB128, the distance is zigzag. The distance counts from the position
+//! that the other text reaches if the own bytes replace equally many of its bytes. Mostly it is 0, because a new version or time has as
+//! many digits.
 
 use std::mem;
 
-/// A piece of the other text is at least so long, unless it begins where the last one ended.
-const SHORTEST: usize = 12;
-/// So far behind a difference the texts are looked at side by side before they are searched.
-const SIDE_BY_SIDE: usize = 48;
-/// Positions of the other text that are noted for the search, one in so many.
+/// Bytes of a copied piece, unless it continues the last one. A shorter one costs nearly as much as its bytes.
+const MIN_COPY_BYTES: usize = 12;
+/// Bytes that are compared side by side after a difference, before the slower search begins.
+const MAX_SIDE_BY_SIDE: usize = 48;
+/// Every eighth position of the other text enters the search table, which keeps the table small.
 const STRIDE: usize = 8;
-/// How many places that look alike are compared.
-const CANDIDATES: usize = 16;
+/// Positions with an equal hash that are compared. It bounds the time on repetitive texts.
+const MAX_CANDIDATES: usize = 16;
 
-/// Makes deltas. Keeps the tables of its search.
+/// Makes deltas. It keeps the tables of its search between them.
 #[derive(Debug, Default)]
 pub(super) struct Coder {
-    // By the hash of 8 bytes: the last position noted, as a number of strides, plus one.
+    // By the hash of 8 bytes: the last such position divided by `STRIDE`, plus one. 0 is none.
     heads: Vec<u32>,
-    // By position: the one before with the same hash.
+    // By position divided by `STRIDE`: the entry before it with the same hash.
     links: Vec<u32>,
     ready: bool,
 }
 
 impl Coder {
-    /// The delta that makes `text` of `base`; `None` when it would be longer than `most`.
-    pub(super) fn encode(&mut self, base: &[u8], text: &[u8], most: usize) -> Option<Vec<u8>> {
+    /// The delta that makes `text` out of `base`, or `None` if it would have more than `max_bytes` bytes.
+    pub(super) fn encode(&mut self, base: &[u8], text: &[u8], max_bytes: usize) -> Option<Vec<u8>> {
         self.ready = false;
         let mut out = Vec::new();
-        // Where the own bytes begin, and what is compared with what.
+        // Where the own bytes start, and the two positions that are compared.
         let (mut own, mut at, mut from) = (0, 0, 0);
-        // Where the other text would go on.
+        // Where the other text would continue.
         let mut expected = 0;
         loop {
             let length = common(&text[at..], base.get(from..).unwrap_or_default());
@@ -45,7 +46,7 @@ impl Coder {
                 from += length;
                 (own, expected) = (at, from);
             }
-            if out.len() + (at - own) > most {
+            if out.len() + (at - own) > max_bytes {
                 return None;
             }
             if at == text.len() {
@@ -56,48 +57,48 @@ impl Coder {
                 None => {
                     put(&mut out, text.len() - own);
                     out.extend_from_slice(&text[own..]);
-                    return (out.len() <= most).then_some(out);
+                    return (out.len() <= max_bytes).then_some(out);
                 }
             }
         }
     }
 
-    /// Bytes taken by the tables.
+    /// Bytes held by the tables.
     pub(super) fn held(&self) -> usize {
         (self.heads.capacity() + self.links.capacity()) * size_of::<u32>()
     }
 
-    /// Gives the tables back.
-    pub(super) fn rest(&mut self) {
+    /// Frees the tables.
+    pub(super) fn free_buffers(&mut self) {
         *self = Self::default();
     }
 
-    /// Where behind a difference the texts go together again: a position in the text, and one in the base.
+    /// Finds where the texts agree again after a difference: a position in the text and one in the base.
     fn resync(&mut self, base: &[u8], text: &[u8], at: usize, from: usize) -> Option<(usize, usize)> {
         let ahead = |step: usize| -> bool {
             let (Some(text), Some(base)) = (text.get(at + step..), base.get(from + step..)) else { return false };
-            // How far it goes from there is found when it is taken.
-            let ends = |bytes: &[u8]| Some((word(bytes, 0)?, word(bytes, SHORTEST - 8)?));
+            // The ends of the shortest piece suffice here. Its full length is measured when it is copied.
+            let ends = |bytes: &[u8]| Some((word(bytes, 0)?, word(bytes, MIN_COPY_BYTES - 8)?));
             ends(text).is_some_and(|bytes| ends(base) == Some(bytes))
         };
-        if let Some(step) = (1..=SIDE_BY_SIDE).find(|step| ahead(*step)) {
+        if let Some(step) = (1..=MAX_SIDE_BY_SIDE).find(|step| ahead(*step)) {
             return Some((at + step, from + step));
         }
-        self.note(base);
+        self.fill_tables(base);
         for position in at..text.len() {
             let Some(bytes) = word(text, position) else { break };
             let mut link = self.heads[slot(bytes, self.heads.len())];
             let mut best: Option<(usize, usize, usize)> = None;
-            for _ in 0..CANDIDATES {
+            for _ in 0..MAX_CANDIDATES {
                 let Some(index) = (link as usize).checked_sub(1) else { break };
                 link = self.links[index];
                 let candidate = index * STRIDE;
                 let length = common(&text[position..], &base[candidate..]);
                 let back = common_back(&text[at..position], &base[..candidate]);
                 let found = (length + back, position - back, candidate - back);
-                // Of equal ones the first that stands behind what was used last, so that repeated parts keep their order.
+                // Of equally long pieces the first one after the last copy wins. Repeated parts then keep their order.
                 let better = |best: (usize, usize, usize)| found.0 > best.0 || (found.0 == best.0 && found.2 >= from);
-                if length + back >= SHORTEST && best.is_none_or(better) {
+                if length + back >= MIN_COPY_BYTES && best.is_none_or(better) {
                     best = Some(found);
                 }
             }
@@ -108,8 +109,8 @@ impl Coder {
         None
     }
 
-    /// Notes where in the base is what.
-    fn note(&mut self, base: &[u8]) {
+    /// Fills the tables with the positions of the base.
+    fn fill_tables(&mut self, base: &[u8]) {
         if mem::replace(&mut self.ready, true) {
             return;
         }
@@ -127,7 +128,7 @@ impl Coder {
     }
 }
 
-/// The text that a delta makes of `base`; `None` when it is none of it.
+/// The text that a delta makes out of `base`; `None` if the delta does not fit.
 pub(super) fn decode(base: &[u8], delta: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut text = Vec::with_capacity(length);
     let mut rest = delta;
@@ -148,11 +149,11 @@ pub(super) fn decode(base: &[u8], delta: &[u8], length: usize) -> Option<Vec<u8>
     (text.len() == length).then_some(text)
 }
 
-/// How many bytes two texts have in common from the start.
+/// The number of equal bytes at the start of two texts.
 fn common(left: &[u8], right: &[u8]) -> usize {
     let least = left.len().min(right.len());
     let (left, right) = (&left[..least], &right[..least]);
-    // Most of two versions is the same, so most of the work is to find that out: without a branch for each word.
+    // Most of two versions is equal, so most time is spent here. One branch for each block is much faster than one for each word.
     let same = |(a, b): &(&[u8; BLOCK], &[u8; BLOCK])| words(a).zip(words(b)).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0;
     let mut at = left.as_chunks().0.iter().zip(right.as_chunks().0).take_while(same).count() * BLOCK;
     while let (Some(a), Some(b)) = (word(left, at), word(right, at)) {
@@ -164,12 +165,12 @@ fn common(left: &[u8], right: &[u8]) -> usize {
     at + left[at..].iter().zip(&right[at..]).take_while(|(a, b)| a == b).count()
 }
 
-/// How many from the end.
+/// The number of equal bytes at the end of two texts.
 fn common_back(left: &[u8], right: &[u8]) -> usize {
     left.iter().rev().zip(right.iter().rev()).take_while(|(a, b)| a == b).count()
 }
 
-/// So many bytes are compared at once.
+/// Bytes compared at once.
 const BLOCK: usize = 64;
 
 fn words(bytes: &[u8; BLOCK]) -> impl Iterator<Item = u64> {

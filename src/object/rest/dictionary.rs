@@ -1,4 +1,4 @@
-//! What objects of one resource have in common: one of them is the dictionary that the others are compressed against.
+//! Chooses the dictionary of a resource: an object against which the others are compressed.
 
 use std::rc::{Rc, Weak};
 
@@ -6,18 +6,18 @@ use lz4_flex::block::{compress_into_with_dict, decompress_into_with_dict, get_ma
 
 use crate::json::bytes::same;
 
-/// Of a long object so much serves: a reference of the LZ4 block format reaches back 64 KiB, over the text's own bytes as well.
-const LONGEST: usize = 32 << 10;
-/// Rounds of a challenge.
-const ROUNDS: u32 = 16;
-/// Texts that are packed before the first challenge: those of a small resource mostly.
+/// Bytes of a dictionary. LZ4 references reach back 64 KiB, and the text before them takes a part of that.
+const MAX_DICTIONARY_BYTES: usize = 32 << 10;
+/// Texts that a challenge compares.
+const CHALLENGE_ROUNDS: u32 = 16;
+/// Texts before the first challenge. It comes early, because chance chose the first dictionary.
 const FIRST_PAUSE: u32 = 4;
-/// And between two, at first; twice as many after each that was lost.
+/// Texts between two challenges. Doubled after each challenge that was lost.
 const PAUSE: u32 = 256;
-/// Where a text becomes so few thousandths of it, there is little to win.
-const GOOD: usize = 60;
-/// So many dictionaries may be in use at once.
-const MOST: usize = 8;
+/// No challenge for a text that packs to this many thousandths or less: there is little to gain.
+const GOOD_PERMILLE: usize = 60;
+/// Dictionaries in use at once. Each holds up to 32 KiB.
+const MAX_DICTIONARIES: usize = 8;
 
 /// A text that others are compressed against.
 #[derive(Debug)]
@@ -25,39 +25,39 @@ pub(crate) struct Dictionary(Box<[u8]>);
 
 impl Dictionary {
     fn of(text: &[u8]) -> Rc<Self> {
-        Rc::new(Self(text[..text.len().min(LONGEST)].into()))
+        Rc::new(Self(text[..text.len().min(MAX_DICTIONARY_BYTES)].into()))
     }
 
-    /// The text of `length` bytes that was packed; `None` when it is none of this dictionary.
+    /// Unpacks a text of `length` bytes; `None` if it was not packed with this dictionary.
     pub(super) fn unpack(&self, packed: &[u8], length: usize) -> Option<Box<[u8]>> {
         let mut text = vec![0; length];
         self.unpack_into(packed, &mut text)?;
         Some(text.into_boxed_slice())
     }
 
-    /// The same, into a place of that length.
+    /// As [`unpack`](Self::unpack), into a slice of that length.
     pub(super) fn unpack_into(&self, packed: &[u8], place: &mut [u8]) -> Option<()> {
         let written = decompress_into_with_dict(packed, place, &self.0).ok()?;
         (written == place.len()).then_some(())
     }
 
-    /// Packs into `out`, and says how many bytes of it count.
+    /// Packs into `out` and returns the number of bytes written.
     fn pack(&self, text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
         out.resize(out.len().max(get_maximum_output_size(text.len())), 0);
         compress_into_with_dict(text, out, &self.0).ok()
     }
 }
 
-/// Chooses the dictionary. The first object is one; now and then another one challenges it, and takes its place when the next ones would
-/// have been smaller by a fifth. Challenges become rare while they are lost, and are due at once when objects have come to pack worse. Who
-/// was packed before keeps what it was packed with.
+/// Chooses the dictionary. The first object becomes one. Later objects challenge it, and win if the next texts pack a fifth smaller with
+/// them. Lost challenges make the next ones rarer. If texts pack clearly worse than before, the next challenge comes at once. Texts that
+/// are packed already keep their dictionary.
 #[derive(Debug, Default)]
 pub(super) struct Dictionaries {
     current: Option<Rc<Dictionary>>,
     used: Vec<Weak<Dictionary>>,
-    // How much is left of a text, in the running mean and in 8,000ths of it; and what that was at the last challenge.
-    left: usize,
-    settled: usize,
+    // The running mean of the packed size, in 8,000ths of the text; and its value at the last challenge.
+    ratio: usize,
+    settled_ratio: usize,
     challenge: Option<Challenge>,
     pause: u32,
     next_pause: u32,
@@ -74,7 +74,7 @@ struct Challenge {
 }
 
 impl Dictionaries {
-    /// Packs a text; `None` when it could not be had back.
+    /// Packs a text; `None` if it could not be unpacked again.
     pub(super) fn pack(&mut self, text: &[u8]) -> Option<(Rc<Dictionary>, &[u8])> {
         let current = match &self.current {
             Some(current) => current.clone(),
@@ -85,24 +85,24 @@ impl Dictionaries {
         };
         let length = current.pack(text, &mut self.out)?;
         let permille = length * 1000 / text.len().max(1);
-        self.left = if self.left == 0 { permille * 8 } else { (self.left * 31 + permille * 8) / 32 };
+        self.ratio = if self.ratio == 0 { permille * 8 } else { (self.ratio * 31 + permille * 8) / 32 };
         if let Some(challenge) = &mut self.challenge {
             challenge.current += length;
             challenge.challenger += challenge.dictionary.pack(text, &mut self.other)?;
             challenge.rounds += 1;
-            if challenge.rounds == ROUNDS {
+            if challenge.rounds == CHALLENGE_ROUNDS {
                 self.decide();
             }
         } else if self.pause > 0 {
             self.pause -= 1;
-            if self.left > self.settled * 3 / 2 && self.next_pause > 0 {
-                (self.pause, self.next_pause, self.settled) = (0, PAUSE, self.left);
+            if self.ratio > self.settled_ratio * 3 / 2 && self.next_pause > 0 {
+                (self.pause, self.next_pause, self.settled_ratio) = (0, PAUSE, self.ratio);
             }
-        } else if permille > GOOD && self.alive() < MOST {
+        } else if permille > GOOD_PERMILLE && self.in_use() < MAX_DICTIONARIES {
             self.challenge = Some(Challenge { dictionary: Dictionary::of(text), rounds: 0, current: 0, challenger: 0 });
         }
         let packed = &self.out[..length];
-        // What is packed is kept only if it proved to be readable.
+        // A packed text replaces the original, so it is unpacked once to verify it.
         same(&current.unpack(packed, text.len())?, text).then_some((current, packed))
     }
 
@@ -111,7 +111,7 @@ impl Dictionaries {
         let won = challenge.challenger * 5 <= challenge.current * 4;
         self.next_pause = if won { PAUSE } else { (self.next_pause * 2).clamp(PAUSE, PAUSE << 8) };
         self.pause = self.next_pause;
-        self.settled = self.left;
+        self.settled_ratio = self.ratio;
         if won {
             self.renew(challenge.dictionary);
         }
@@ -123,19 +123,19 @@ impl Dictionaries {
         self.current.insert(dictionary).clone()
     }
 
-    fn alive(&self) -> usize {
+    fn in_use(&self) -> usize {
         self.used.iter().filter(|known| known.strong_count() > 0).count()
     }
 
-    /// Bytes taken by the dictionaries in use, and by what packing needs.
+    /// Bytes held by the dictionaries in use and by the buffers.
     pub(super) fn held(&self) -> usize {
         let texts: usize = self.used.iter().filter_map(Weak::upgrade).map(|dictionary| dictionary.0.len()).sum();
         let challenger = self.challenge.as_ref().map_or(0, |challenge| challenge.dictionary.0.len());
         texts + challenger + self.out.capacity() + self.other.capacity()
     }
 
-    /// Gives back what packing needs while there is nothing to pack.
-    pub(super) fn rest(&mut self) {
+    /// Frees the buffers until there is something to pack again.
+    pub(super) fn free_buffers(&mut self) {
         self.out = Vec::new();
         self.other = Vec::new();
     }
@@ -164,7 +164,7 @@ mod tests {
             let length = packed(&mut dictionaries, &text);
             assert!(length * 10 < text.len(), "{length} of {}", text.len());
         }
-        assert_eq!(dictionaries.alive(), 1);
+        assert_eq!(dictionaries.in_use(), 1);
     }
 
     #[test]
@@ -175,9 +175,9 @@ mod tests {
         let lengths: Vec<usize> = (0..200).map(|number| packed(&mut dictionaries, &object("Pod", number))).collect();
         assert!(lengths[199] * 3 < lengths[0], "{} and then {}", lengths[0], lengths[199]);
         assert_eq!(&*first.unpack(&held, odd.len()).unwrap(), odd);
-        assert_eq!(dictionaries.alive(), 2);
+        assert_eq!(dictionaries.in_use(), 2);
         drop(first);
-        assert_eq!(dictionaries.alive(), 1);
+        assert_eq!(dictionaries.in_use(), 1);
     }
 
     #[test]

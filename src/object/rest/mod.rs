@@ -1,8 +1,8 @@
 //! Objects at rest: how the text of an object is held while nobody reads it.
 //!
-//! An object arrives as text. Once it has not been touched for a round, its text is compressed against another object of its resource, the
-//! dictionary (LZ4 blocks); a version that was replaced is told by what replaced it, as a delta. Packed texts lie in few large blocks. Who
-//! reads an object gets its text and cannot tell which form it had.
+//! An object arrives as text. After a round without access its text is compressed with LZ4 against another object of its resource, the
+//! dictionary. A version that was replaced becomes a delta to its successor. Packed texts lie in a few large blocks. Readers always get the
+//! text and cannot see its form.
 
 mod arena;
 pub(super) mod body;

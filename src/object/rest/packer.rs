@@ -1,4 +1,4 @@
-//! Packs what rests: objects that nobody has touched for a round are compressed, those that were replaced become deltas.
+//! Packs objects at rest. Objects that were not touched for a round are compressed, versions that were replaced become deltas.
 
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
@@ -9,31 +9,30 @@ use super::delta::Coder;
 use super::dictionary::Dictionaries;
 use crate::object::object::{Holder, Object};
 
-/// Shorter texts stay as they are.
-const SHORTEST: usize = 96;
-/// So many deltas may hang on each other; the next one is packed whole. It bounds what reading an old version costs.
-const DEEPEST: u8 = 8;
-/// For less than so many bytes that wait it is not worth to begin: a small resource stays as it came.
-const LITTLE: usize = 64 << 10;
-/// Objects that wait may hold so many bytes. Beyond it they are packed at once.
-const MOST_WAITING: usize = 32 << 20;
-/// While a list arrives only so many: a long one needs hardly more memory then than it will later, and what a page of the browser took once it
-/// never gives back.
-const MOST_LISTED: usize = 256 << 10;
+/// Bytes of a text that is packed. A shorter one would save next to nothing.
+const MIN_TEXT_BYTES: usize = 96;
+/// Length of a chain of deltas; the next version is packed whole. It bounds the cost of reading an old version.
+const MAX_CHAIN: u8 = 8;
+/// Waiting bytes at which a round begins. A small resource stays unpacked, because there is little to save.
+const MIN_ROUND_BYTES: usize = 64 << 10;
+/// Waiting bytes. Beyond this, objects are packed at once.
+const MAX_WAITING_BYTES: usize = 32 << 20;
+/// Waiting bytes while a list loads. WebAssembly memory never shrinks, so a load must not peak much above the steady state.
+const MAX_LISTED_BYTES: usize = 256 << 10;
 
-/// What waits to be packed, and where it goes.
+/// The objects that wait to be packed, and the tools to do it.
 #[derive(Debug, Default)]
 pub(crate) struct Packer {
     arena: Rc<Arena>,
     dictionaries: Dictionaries,
     coder: Coder,
     fresh: VecDeque<Waiting>,
-    // With what replaced it.
+    // Each with the version that replaced it.
     replaced: VecDeque<(Waiting, Weak<Object>)>,
-    // How many of the fresh ones were there when the round began.
-    ripe: usize,
+    // Fresh objects that were there when the round began.
+    due: usize,
     waiting: usize,
-    // Since the queues were swept.
+    // Objects queued since the queues were last swept.
     arrived: usize,
 }
 
@@ -43,16 +42,16 @@ struct Waiting {
     bytes: usize,
 }
 
-/// An object's form has changed: who holds it, and how many bytes it took before and takes now.
+/// Called when an object's form changed, with its holder and its bytes before and after.
 pub(crate) type Reformed<'a> = &'a mut dyn FnMut(Holder, usize, usize);
 
 impl Packer {
-    /// Bytes that an object takes which waits, for itself and because it was replaced.
+    /// Bytes that the queues need for an object that waits in both: as fresh, and as replaced.
     pub(crate) const WAITING: usize = size_of::<Waiting>() + size_of::<(Waiting, Weak<Object>)>();
 
-    /// An object arrived that will be held. Only the first call for it counts.
+    /// An object was stored. Later calls for it are ignored.
     pub(crate) fn stored(&mut self, object: &Rc<Object>) {
-        if object.was_queued() {
+        if object.mark_queued() {
             return;
         }
         if let Some(waiting) = self.wait(object) {
@@ -60,21 +59,21 @@ impl Packer {
         }
     }
 
-    /// An object arrived in a list, where `held` may be held at its version. Only the first call for it counts.
+    /// An object arrived in a list. `held` is the stored object at the same version, if there is one. Later calls for it are ignored.
     pub(crate) fn listed(&mut self, object: &Rc<Object>, held: Option<&Rc<Object>>) {
         match held {
-            Some(held) if !object.was_queued() => self.replaced(object, held),
+            Some(held) if !object.mark_queued() => self.replaced(object, held),
             Some(_) => {}
             None => {
-                // As if it had been changed before, one more often and the other less: so objects that change alike do not come to have a
-                // version packed whole all at the same time.
-                object.set_depth((object.id() % (u64::from(DEEPEST) + 1)) as u8);
+                // Objects begin with different chain lengths. Otherwise objects that change in step would all be packed whole at the same
+                // time.
+                object.raise_depth((object.id() % (u64::from(MAX_CHAIN) + 1)) as u8);
                 self.stored(object);
             }
         }
     }
 
-    /// An object is held beside one that replaced it.
+    /// An object was replaced and is still held.
     pub(crate) fn replaced(&mut self, old: &Rc<Object>, new: &Rc<Object>) {
         if let Some(waiting) = self.wait(old) {
             self.replaced.push_back((waiting, Rc::downgrade(new)));
@@ -83,7 +82,7 @@ impl Packer {
 
     fn wait(&mut self, object: &Rc<Object>) -> Option<Waiting> {
         let (length, raw) = object.form();
-        if length < SHORTEST {
+        if length < MIN_TEXT_BYTES {
             return None;
         }
         self.arrived += 1;
@@ -95,7 +94,7 @@ impl Packer {
         Some(Waiting { object: Rc::downgrade(object), bytes })
     }
 
-    /// Forgets what waits and is gone already, once in so many arrivals that it costs each of them little.
+    /// Forgets queued objects that were dropped. It runs when half of the queue is new, so it costs little for each object.
     fn sweep(&mut self) {
         self.arrived = 0;
         let mut bytes = 0;
@@ -104,94 +103,94 @@ impl Packer {
             bytes += if waits { waiting.bytes } else { 0 };
             waits
         };
-        let (mut at, mut ripe) = (0, 0);
+        let (mut at, mut due) = (0, 0);
         self.fresh.retain(|waiting| {
             let waits = waits(waiting);
-            ripe += usize::from(waits && at < self.ripe);
+            due += usize::from(waits && at < self.due);
             at += 1;
             waits
         });
         self.replaced.retain(|(old, _)| waits(old));
-        (self.ripe, self.waiting) = (ripe, bytes);
+        (self.due, self.waiting) = (due, bytes);
     }
 
     /// Whether too little waits for a round.
     pub(crate) fn is_settled(&self) -> bool {
-        self.waiting < LITTLE
+        self.waiting < MIN_ROUND_BYTES
     }
 
-    /// Whether so much waits that it should not wait for a round.
+    /// Whether so much waits that packing must not wait for the next round.
     pub(crate) fn is_pressed(&self) -> bool {
-        self.waiting > MOST_WAITING
+        self.waiting > MAX_WAITING_BYTES
     }
 
-    /// Whether more waits than should while a list arrives.
+    /// Whether too much waits while a list loads.
     pub(crate) fn is_behind(&self) -> bool {
-        self.waiting > MOST_LISTED
+        self.waiting > MAX_LISTED_BYTES
     }
 
-    /// A round begins: what has arrived up to now is not touched any more.
+    /// Begins a round, which packs what has arrived until now.
     pub(crate) fn begin_round(&mut self) {
-        self.ripe = self.fresh.len();
+        self.due = self.fresh.len();
         self.arena.forget_recent();
     }
 
     /// Packs one object of the round, or closes some holes. Returns whether there was anything to do.
     pub(crate) fn step(&mut self, reformed: Reformed<'_>) -> bool {
-        if self.replaced.is_empty() && self.ripe == 0 {
-            self.rest();
+        if self.replaced.is_empty() && self.due == 0 {
+            self.free_buffers();
             return self.arena.tidy();
         }
         self.pack_next(reformed)
     }
 
-    /// Packs one object of all that wait. Returns whether there was one.
+    /// Packs one of all waiting objects. Returns whether there was one.
     pub(crate) fn pack_next(&mut self, reformed: Reformed<'_>) -> bool {
-        // Those that were replaced first: so none of them is packed whole just before.
+        // Replaced versions first. Otherwise one could be packed whole just before it becomes a delta.
         if self.pack_replaced(reformed) {
             return true;
         }
         let Some(waiting) = self.fresh.pop_front() else { return false };
-        self.ripe = self.ripe.saturating_sub(1);
+        self.due = self.due.saturating_sub(1);
         self.waiting -= waiting.bytes;
         if let Some(object) = waiting.object.upgrade() {
             let body = self.whole(&object);
-            reform(&object, body, reformed);
+            change_form(&object, body, reformed);
         }
         true
     }
 
-    /// Packs one object of those that were replaced. Returns whether there was one.
+    /// Packs one of the replaced versions. Returns whether there was one.
     pub(crate) fn pack_replaced(&mut self, reformed: Reformed<'_>) -> bool {
         let Some((old, new)) = self.replaced.pop_front() else { return false };
         self.waiting -= old.bytes;
         if let Some(old) = old.object.upgrade() {
             let body = new.upgrade().and_then(|new| self.delta(&old, &new)).or_else(|| self.whole(&old));
-            reform(&old, body, reformed);
+            change_form(&old, body, reformed);
         }
         true
     }
 
-    /// Closes the holes that dropped objects left, and gives back what packing needs.
+    /// Closes the holes that dropped objects left, and frees the buffers.
     pub(crate) fn close_holes(&mut self) {
         while self.arena.tidy() {}
-        self.rest();
+        self.free_buffers();
     }
 
-    fn rest(&mut self) {
-        self.dictionaries.rest();
-        self.coder.rest();
+    fn free_buffers(&mut self) {
+        self.dictionaries.free_buffers();
+        self.coder.free_buffers();
     }
 
     fn delta(&mut self, old: &Object, new: &Rc<Object>) -> Option<Body<Object>> {
         let depth = old.depth() + 1;
-        if depth > DEEPEST {
+        if depth > MAX_CHAIN {
             return None;
         }
         let (text, next) = (old.text(), new.text());
         let packed = self.coder.encode(&next, &text, text.len() / 2)?;
         let slot = self.store(&packed, text.len())?;
-        new.set_depth(depth);
+        new.raise_depth(depth);
         Some(Body::Delta { slot, next: new.clone(), length: u32::try_from(text.len()).ok()? })
     }
 
@@ -209,21 +208,21 @@ impl Packer {
         store(&self.arena, packed, length)
     }
 
-    /// Bytes that are held beyond those of the objects: queues, holes, dictionaries, what packing needs.
+    /// Bytes held beyond those of the objects: queues, holes, dictionaries, buffers.
     pub(crate) fn overhead(&self) -> usize {
         let queues = self.fresh.len() * size_of::<Waiting>() + self.replaced.len() * size_of::<(Waiting, Weak<Object>)>();
         self.arena.held() - self.arena.live() + self.dictionaries.held() + self.coder.held() + queues
     }
 }
 
-/// Puts a packed text down where that pays. Where there is no memory for it the text stays as it is.
+/// Stores a packed text if it saves at least a quarter. Without memory for it the text stays unpacked.
 fn store(arena: &Rc<Arena>, packed: &[u8], length: usize) -> Option<Slot> {
     if packed.len() * 4 > length * 3 { None } else { arena.store(packed).ok() }
 }
 
-fn reform(object: &Rc<Object>, body: Option<Body<Object>>, reformed: Reformed<'_>) {
+fn change_form(object: &Rc<Object>, body: Option<Body<Object>>, reformed: Reformed<'_>) {
     if let Some(body) = body {
-        let (before, after) = object.reform(body);
+        let (before, after) = object.replace_body(body);
         reformed(object.holder(), before, after);
     }
 }

@@ -1,18 +1,18 @@
-//! Texts that were unpacked a moment ago: who reads one often, or one version after the other, does not unpack it each time.
+//! Texts that were unpacked a moment ago. An object that is read repeatedly, or whose versions are read in turn, is not unpacked each time.
 
 use super::text::Text;
 
-/// So many texts are kept.
-const KEPT: usize = 16;
-/// And so many bytes of them.
-const BYTES: usize = 256 << 10;
+/// Number of texts: enough for a chain of versions, few enough to search one by one.
+const MAX_TEXTS: usize = 16;
+/// Bytes of all texts.
+const MAX_BYTES: usize = 256 << 10;
 
-/// The last few texts, the latest at the end.
+/// The latest texts, the newest at the end.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     texts: Vec<(u32, Text)>,
     bytes: usize,
-    // How many were there at the last round already.
+    // How many of them were there at the last round.
     aged: usize,
 }
 
@@ -21,15 +21,15 @@ impl Recent {
         self.texts.iter().find(|(known, _)| *known == number).map(|(_, text)| text.clone())
     }
 
-    /// Keeps a text, and no more than `most` bytes of all.
-    pub(super) fn put(&mut self, number: u32, text: &Text, most: usize) {
-        let most = most.min(BYTES);
-        if text.len() > most / 4 {
+    /// Keeps a text, and at most `max_bytes` bytes of all texts.
+    pub(super) fn put(&mut self, number: u32, text: &Text, max_bytes: usize) {
+        let max_bytes = max_bytes.min(MAX_BYTES);
+        if text.len() > max_bytes / 4 {
             return;
         }
         self.bytes += text.len();
         self.texts.push((number, text.clone()));
-        while self.texts.len() > KEPT || self.bytes > most {
+        while self.texts.len() > MAX_TEXTS || self.bytes > max_bytes {
             self.take(0);
         }
     }
@@ -48,7 +48,7 @@ impl Recent {
         }
     }
 
-    /// A round is over: what was there at the last one goes.
+    /// Ends a round. Texts that were there at the last one are dropped.
     pub(super) fn age(&mut self) {
         for _ in 0..self.aged {
             self.take(0);
@@ -72,26 +72,26 @@ mod tests {
     #[test]
     fn the_latest_are_kept_within_bounds() {
         let mut recent = Recent::default();
-        for number in 0..2 * KEPT {
-            recent.put(u32::try_from(number).unwrap(), &text(10), BYTES);
+        for number in 0..2 * MAX_TEXTS {
+            recent.put(u32::try_from(number).unwrap(), &text(10), MAX_BYTES);
         }
         assert!(recent.get(0).is_none() && recent.get(31).is_some());
-        assert_eq!(recent.bytes(), KEPT * 10);
-        recent.put(100, &text(BYTES), BYTES);
+        assert_eq!(recent.bytes(), MAX_TEXTS * 10);
+        recent.put(100, &text(MAX_BYTES), MAX_BYTES);
         assert!(recent.get(100).is_none(), "one text may not push out all others");
         for number in 200..210 {
-            recent.put(number, &text(BYTES / 5), BYTES);
+            recent.put(number, &text(MAX_BYTES / 5), MAX_BYTES);
         }
-        assert!(recent.bytes() <= BYTES);
+        assert!(recent.bytes() <= MAX_BYTES);
     }
 
     #[test]
     fn what_nobody_read_for_a_round_goes() {
         let mut recent = Recent::default();
-        recent.put(1, &text(10), BYTES);
-        recent.put(2, &text(10), BYTES);
+        recent.put(1, &text(10), MAX_BYTES);
+        recent.put(2, &text(10), MAX_BYTES);
         recent.age();
-        recent.put(3, &text(10), BYTES);
+        recent.put(3, &text(10), MAX_BYTES);
         recent.remove(1);
         recent.age();
         assert!(recent.get(2).is_none() && recent.get(3).is_some());

@@ -1,4 +1,4 @@
-//! The text of an object, whatever form it is held in.
+//! The text of an object in whatever form it is held.
 
 use std::cell::RefCell;
 use std::ops::Deref;
@@ -6,18 +6,18 @@ use std::rc::Rc;
 
 use crate::allocation::{allocation, shared};
 
-/// The stored document of an object: strict JSON, UTF-8. Cheap to clone; it stays as it is, whatever becomes of the object meanwhile.
-// The bytes are behind the count, not beside it: so a box that is there already is taken over without a copy.
+/// The stored document of an object: strict JSON in UTF-8. It is cheap to clone, and stays valid when the object is packed or dropped.
+// The count points to the box, which costs an indirection. An `Rc<[u8]>` would copy the bytes of a box that exists already.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Text(Rc<Box<[u8]>>);
 
 impl Text {
-    /// Takes these bytes over.
+    /// Takes over these bytes without a copy.
     pub fn new(bytes: Box<[u8]>) -> Self {
         Self(Rc::new(bytes))
     }
 
-    /// Bytes that it takes.
+    /// Bytes that it holds.
     pub fn cost(&self) -> usize {
         shared(size_of::<Box<[u8]>>()) + allocation(self.len())
     }
@@ -41,28 +41,28 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A buffer beyond this goes back to the allocator: one large object must not hold its memory for ever.
-const LARGEST: usize = 256 << 10;
+/// Bytes of a kept buffer. A larger one is freed, so that one large object does not hold its memory for ever.
+const MAX_BUFFER_BYTES: usize = 256 << 10;
 
-/// A text for one who reads it once. One that was packed lies in a buffer that the next reader uses again: it costs no allocation, and is in
-/// the processor's cache.
+/// A text that is read once. An unpacked one lies in a buffer that the next reader uses again. That saves the allocation and stays in the
+/// processor's cache.
 pub struct Lent(Place);
 
 enum Place {
     Held(Text),
-    // So many bytes of the buffer count.
+    // The buffer, and the bytes of it in use.
     Unpacked(Vec<u8>, usize),
 }
 
 impl Lent {
-    /// One that is held as it is.
+    /// A text that is held unpacked.
     pub(super) fn held(text: Text) -> Self {
         Self(Place::Held(text))
     }
 
-    /// One of so many bytes, which `unpack` puts in their place; `None` when that fails.
+    /// A text of `length` bytes that `unpack` writes; `None` if that fails.
     pub(super) fn unpacked(length: usize, unpack: impl FnOnce(&mut [u8]) -> Option<()>) -> Option<Self> {
-        // Taken out of its place: who reads may be asked to read another meanwhile.
+        // The buffer is taken out, because another text may be read while this one is.
         let mut lent = Self(Place::Unpacked(BUFFER.take(), length));
         let Place::Unpacked(buffer, _) = &mut lent.0 else { return None };
         if buffer.len() < length {
@@ -87,7 +87,7 @@ impl Deref for Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         if let Place::Unpacked(buffer, _) = &mut self.0
-            && buffer.capacity() <= LARGEST
+            && buffer.capacity() <= MAX_BUFFER_BYTES
         {
             BUFFER.set(std::mem::take(buffer));
         }
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn what_cannot_be_unpacked_is_none_and_the_buffer_of_a_large_one_goes() {
         assert!(Lent::unpacked(10, |_| None).is_none());
-        drop(filled(LARGEST + 1, b'a'));
-        assert!(BUFFER.with_borrow(Vec::capacity) <= LARGEST);
+        drop(filled(MAX_BUFFER_BYTES + 1, b'a'));
+        assert!(BUFFER.with_borrow(Vec::capacity) <= MAX_BUFFER_BYTES);
     }
 }
