@@ -2,15 +2,14 @@
 
 /// A selector that cannot be read.
 ///
-/// The message is the one the Kubernetes API answers with, so it reads the same whether a selector was refused here or
-/// by a server.
+/// The message is that of the Kubernetes API, so it is the same whether a server or this crate refused the selector.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SelectorError {
     /// The whole message.
     pub message: String,
-    /// Where in the given text the trouble starts, in bytes. Equals the text's length when something is missing at its
-    /// end. Always on a character boundary.
+    /// Where the mistake starts, in bytes from the start of the text. It equals the text's length if something is missing at the end.
+    /// Always on a character boundary.
     pub offset: usize,
 }
 

@@ -1,9 +1,8 @@
 //! Field selectors: `spec.nodeName=node-1,status.phase!=Running`.
 //!
-//! The grammar is the Kubernetes API's: `=`, `==` and `!=`, joined by commas, with `\\`, `\,` and `\=` in values. Where
-//! the API server offers a handful of fields, any path to a scalar works here, including ones with brackets:
-//! `status.conditions[?(@.type=='Ready')].status=True`. What stands in brackets belongs to the path and is not
-//! searched for operators or commas; a bracket that never closes is refused.
+//! The grammar is the Kubernetes API's: `=`, `==` and `!=`, joined by commas, with the escapes `\\`, `\,` and `\=` in values. The API
+//! server offers a few fields; here any path to a scalar works, also with brackets: `status.conditions[?(@.type=='Ready')].status=True`.
+//! Brackets belong to the path: operators and commas in them do not count. A bracket that is not closed is an error.
 
 use std::fmt;
 use std::rc::Rc;
@@ -17,14 +16,14 @@ use super::error::SelectorError;
 #[derive(Debug, Clone)]
 pub struct FieldSelector {
     terms: Rc<[Term]>,
-    /// Where each term stands in the text it was read from, in bytes. No part of what the selector means.
+    /// Where each term starts in its text, in bytes. Equality ignores it.
     places: Rc<[usize]>,
 }
 
 /// One term on one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
-    /// The path as written. Whether it is a path at all is for the reader of fields to say.
+    /// The path as written. The parser does not check it.
     pub path: String,
     /// How the field relates to the value.
     pub op: FieldOp,
@@ -50,7 +49,7 @@ impl FieldSelector {
     /// Reads a selector as the Kubernetes API does. Empty terms are skipped.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
         let mut parts = split_terms(text);
-        // Sorted, so that equal selectors print alike; of several mistakes the first in this order is reported.
+        // Sorted, so that equal selectors print alike. Of several mistakes the first in this order is reported.
         sort_by(&mut parts, |a, b| a.text.cmp(b.text));
         let mut terms = Vec::new();
         for part in parts.iter().filter(|part| !part.text.is_empty()) {
@@ -59,12 +58,12 @@ impl FieldSelector {
             };
             let value = unescape(&part.text[value_start..], part.offset + value_start)?;
             let path = &part.text[..path_end];
-            // A bare operator asks for nothing; the API server drops it.
+            // The API server drops an operator without path and value.
             if !(path.is_empty() && value.is_empty()) {
                 terms.push((Term { path: path.to_owned(), op, value }, part.offset));
             }
         }
-        // Once more, since `==` became `=`, which moves terms.
+        // Sorted again: `==` became `=`, which changes the order.
         sort_by(&mut terms, |a, b| a.0.to_string().cmp(&b.0.to_string()));
         let (terms, places): (Vec<Term>, Vec<usize>) = terms.into_iter().unzip();
         Ok(FieldSelector { terms: terms.into(), places: places.into() })
@@ -80,27 +79,26 @@ impl FieldSelector {
         &self.terms
     }
 
-    /// The one value the selector demands of a field, if it demands one. With several equality terms on one field the
-    /// first counts.
+    /// The one value that the selector demands of a field, if there is one. If several terms demand one, the first counts.
     pub fn exact(&self, path: &str) -> Option<&str> {
         self.terms.iter().find(|term| term.op == FieldOp::Eq && term.path == path).map(|term| term.value.as_str())
     }
 
-    /// Whether an object is selected. `read` gives a field's text by its path; a missing field reads as "".
+    /// Whether an object is selected. `read` returns a field's text by its path, and "" for a missing field.
     pub fn matches(&self, read: &mut dyn FnMut(&str) -> Rc<str>) -> bool {
         self.matches_by_index(|_, term| read(&term.path))
     }
 
-    /// As [`matches`](Self::matches), for callers that resolved each term's path beforehand: `read` gets the index of
-    /// the term in [`terms`](Self::terms). Terms are read in order, until one fails.
+    /// As [`matches`](Self::matches), for callers that resolved the paths before. `read` gets the term's index in [`terms`](Self::terms).
+    /// It is called in order until a term fails.
     pub fn matches_by_index<S: AsRef<str>>(&self, mut read: impl FnMut(usize, &Term) -> S) -> bool {
         self.terms.iter().enumerate().all(|(index, term)| term.matches(read(index, term).as_ref()))
     }
 
-    /// The error for a term whose field is no path.
+    /// The error for a term whose field is not a path.
     pub(super) fn unsupported(&self, index: usize, error: &PathError) -> SelectorError {
         let path = &self.terms[index].path;
-        // A server knows no such label either, and says no more than that; here any path is one, so the reason is worth telling.
+        // The API server's message ends here: it knows only fixed fields. Here any path is allowed, so the reason helps.
         let reason = if path.is_empty() { String::new() } else { format!(": {}", error.message) };
         SelectorError::new(format!("field label not supported: {path}{reason}"), self.places[index] + error.position)
     }
@@ -149,7 +147,7 @@ impl fmt::Display for Term {
     }
 }
 
-/// Escapes a text for use as a field selector's value.
+/// Escapes a text for use as a value in a field selector.
 pub fn escape(value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for character in value.chars() {
@@ -161,16 +159,16 @@ pub fn escape(value: &str) -> String {
     escaped
 }
 
-/// One comma-separated part, and its operator if it has one.
+/// A part between commas, and its operator if it has one.
 struct Part<'a> {
     text: &'a str,
     offset: usize,
-    /// Where the path ends, the operator, and where the value starts, in bytes of `text`.
+    /// The path's end, the operator, and the value's start, in bytes of `text`.
     operator: Option<(usize, FieldOp, usize)>,
 }
 
-/// Cuts a selector at its commas. A backslash protects the character behind it; brackets protect what is in them as long
-/// as no operator was seen: in a value they are plain text.
+/// Splits a selector at its commas. A backslash protects the next character. Brackets protect their content, but only before the operator:
+/// in values they are plain text.
 fn split_terms(text: &str) -> Vec<Part<'_>> {
     let bytes = text.as_bytes();
     let mut parts = Vec::new();
@@ -184,12 +182,12 @@ fn split_terms(text: &str) -> Vec<Part<'_>> {
                 start = at + 1;
             }
             b'[' if operator.is_none() => {
-                // A bracket that never closes leaves the rest of the text without an operator.
+                // Without a closing bracket the rest of the text has no operator, which is an error.
                 at = bracket_end(bytes, at).unwrap_or(bytes.len());
             }
             _ => {}
         }
-        // Not an `else`: the API server looks for operators behind a backslash too.
+        // Not an `else`: the API server also looks for operators after a backslash.
         if operator.is_none() && at < bytes.len() {
             operator = operator_at(bytes, at).map(|(op, length)| {
                 let found = (at - start, op, at - start + length);
@@ -212,7 +210,7 @@ fn operator_at(bytes: &[u8], at: usize) -> Option<(FieldOp, usize)> {
     }
 }
 
-/// Where the bracket that opens at `open` closes, if it does. Quotes hide brackets.
+/// Where the bracket that opens at `open` is closed, if it is. Brackets in quotes do not count.
 fn bracket_end(bytes: &[u8], open: usize) -> Option<usize> {
     let (mut depth, mut quote) = (0, None);
     let mut at = open;
@@ -236,7 +234,7 @@ fn bracket_end(bytes: &[u8], open: usize) -> Option<usize> {
     None
 }
 
-/// Reads a value. `offset` is its place in the selector.
+/// Removes the escapes of a value. `offset` is the value's position in the selector.
 fn unescape(value: &str, offset: usize) -> Result<String, SelectorError> {
     let mut plain = String::with_capacity(value.len());
     let mut characters = value.char_indices();
@@ -249,7 +247,7 @@ fn unescape(value: &str, offset: usize) -> Result<String, SelectorError> {
                     return Err(SelectorError::new(format!("invalid field selector: invalid escape sequence: {sequence}"), offset + at));
                 }
             },
-            // The API server prints the character's number.
+            // The API server prints the character as a number.
             ',' | '=' => {
                 let number = character as u32;
                 return Err(SelectorError::new(format!("invalid field selector: unescaped character in value: {number}"), offset + at));

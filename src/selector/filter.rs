@@ -1,4 +1,4 @@
-//! Which objects a request is about: scope, shard, labels and fields.
+//! The objects that a request is about: scope, shard, labels and fields.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use crate::selector::predicate::Matcher;
 use crate::selector::{FieldSelector, LabelSelector, Predicate, SelectorError, ShardSelector};
 use crate::status::{Cause, Details, Error, Status};
 
-/// A compiled request: namespace, name, shard, labels, fields. The default one selects everything.
+/// A compiled request: namespace, name, shard, labels, fields. The default selects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     namespace: Option<Rc<str>>,
@@ -18,8 +18,8 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Parses the selectors and registers the paths they read. 400 with the parser's message and place for a selector with a mistake, and
-    /// for one that excludes the name.
+    /// Parses the selectors and registers the paths that they read. Fails with 400 if a selector cannot be parsed, with the parser's
+    /// message and position. Also fails with 400 if a selector excludes the given name.
     pub fn new(
         namespace: Option<&str>,
         name: Option<&str>,
@@ -37,7 +37,7 @@ impl Filter {
         Ok(Self { namespace: some(namespace), name: some(name), shard: None, matcher })
     }
 
-    /// Narrows it to a shard, if one is given. 400 for a shard selector with a mistake; the empty text is one.
+    /// Narrows the filter to a shard, if one is given. Fails with 400 for a selector with a mistake, and for the empty text.
     pub fn with_shard(mut self, shard_selector: Option<&str>) -> Result<Self, Error> {
         self.shard = match shard_selector {
             Some(text) => Some(ShardSelector::parse(text).map_err(|error| invalid_shard(&error))?),
@@ -46,17 +46,17 @@ impl Filter {
         Ok(self)
     }
 
-    /// The shard, if it is narrowed to one.
+    /// The shard, if there is one.
     pub fn shard(&self) -> Option<&ShardSelector> {
         self.shard.as_ref()
     }
 
-    /// The fields, by slot, of which it demands a value.
+    /// The slots that must have a certain value.
     pub fn demands(&self) -> impl Iterator<Item = (u32, &str)> {
         self.matcher.demands().filter_map(|(slot, value)| Some((u32::try_from(slot).ok()?, value)))
     }
 
-    /// What labels and fields must meet.
+    /// The selectors for labels and fields.
     pub fn predicate(&self) -> &Predicate {
         self.matcher.predicate()
     }
@@ -66,22 +66,22 @@ impl Filter {
         self.namespace.is_none() && self.name.is_none() && self.shard.is_none() && self.matcher.predicate().is_empty()
     }
 
-    /// The one namespace that can match: of the request, else of an equality term on `metadata.namespace`; else empty.
+    /// The only namespace that can match, from the request or else from a term on `metadata.namespace`. Empty if there is none.
     pub fn scope_namespace(&self) -> &str {
         self.namespace.as_deref().or_else(|| self.matcher.predicate().single_namespace()).unwrap_or("")
     }
 
-    /// The one name that can match: of the request, else of an equality term on `metadata.name`; else empty.
+    /// The only name that can match, from the request or else from a term on `metadata.name`. Empty if there is none.
     pub fn scope_name(&self) -> &str {
         self.name.as_deref().or_else(|| self.matcher.predicate().single_name()).unwrap_or("")
     }
 
-    /// Whether the object is in the shard; always without one.
+    /// Whether the object is in the shard. Always true without one.
     pub fn in_shard(&self, object: &Object) -> bool {
         self.shard.as_ref().is_none_or(|shard| shard.matches(object))
     }
 
-    /// Whether the object is one of those asked for.
+    /// Whether the object passes.
     pub fn passes(&self, object: &Object, fields: &FieldSet) -> bool {
         self.namespace.as_deref().is_none_or(|namespace| namespace == object.namespace())
             && self.name.as_deref().is_none_or(|name| name == object.name())
@@ -90,7 +90,7 @@ impl Filter {
     }
 }
 
-/// Parses a pair of selectors; absent ones select everything.
+/// Parses a pair of selectors. A missing one selects everything.
 pub fn parse_selectors(labels: Option<&str>, fields: Option<&str>) -> Result<Predicate, Error> {
     Ok(Predicate {
         label: LabelSelector::parse(labels.unwrap_or("")).map_err(|error| invalid_selector("labelSelector", &error))?,
@@ -98,7 +98,7 @@ pub fn parse_selectors(labels: Option<&str>, fields: Option<&str>) -> Result<Pre
     })
 }
 
-/// 400 with the selector that is wrong, and the byte at which its reader stopped.
+/// A 400 that names the wrong selector and the byte at which parsing stopped.
 pub fn invalid_selector(field: &str, error: &SelectorError) -> Error {
     let mut status = Status::bad_request(error.message.clone());
     let cause = Cause { reason: "FieldValueInvalid".into(), message: format!("position {}", error.offset), field: field.into() };
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!((cause.field.as_str(), cause.message.as_str()), ("labelSelector", "position 7"));
     }
 
-    /// The halves of all hashes of a field.
+    /// Two shards that split all hashes of a field in half.
     fn halves(field: &str) -> [String; 2] {
         [("0x0000000000000000", "0x8000000000000000"), ("0x8000000000000000", "0x10000000000000000")]
             .map(|(start, end)| format!("shardRange(object.metadata.{field}, '{start}', '{end}')"))
@@ -162,7 +162,7 @@ mod tests {
         filter.passes(&crate::testing::document(&text, &fields), &fields)
     }
 
-    /// The hash of `uid-0` begins with 8: it is in the upper half.
+    /// The hash of `uid-0` starts with 8, so it is in the upper half.
     #[test]
     fn shd_01_scope_shard_and_labels_must_all_hold() {
         let [lower, upper] = halves("uid");
@@ -172,11 +172,11 @@ mod tests {
         assert!(!passes("b", Some(&upper), Some("uid-0"), "web"), "another namespace");
         assert!(passes("a", None, Some("uid-0"), "web"), "no shard is all of them");
         assert!(passes("a", Some(&format!("{lower} || {upper}")), Some("uid-0"), "web"));
-        // In the apiserver an object without metadata is dropped; none such can be held here. One without a uid hashes as "".
+        // The apiserver drops an object without metadata; the store cannot hold one. An object without a uid hashes as "".
         assert!(passes("a", Some(&upper), None, "web") && !passes("a", Some(&lower), None, "web"));
     }
 
-    /// The hash of `a` begins with af.
+    /// The hash of `a` starts with af.
     #[test]
     fn shd_02_a_namespace_is_in_one_shard_whole() {
         let [lower, upper] = halves("namespace");
@@ -186,7 +186,7 @@ mod tests {
         }
     }
 
-    /// Labels and fields are looked at only where there are selectors for them: a shard alone asks for the uid.
+    /// A shard alone reads only the uid.
     #[test]
     fn sel_04_a_shard_alone_reads_no_fields() {
         let [lower, upper] = halves("uid");

@@ -21,10 +21,10 @@ impl LabelSelector {
         LabelSelector { requirements: Rc::new([]) }
     }
 
-    /// Reads a selector as the Kubernetes API does. Empty and blank texts select everything.
+    /// Reads a selector as the Kubernetes API does. An empty or blank text selects everything.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
         let mut requirements = parse::requirements(text)?;
-        // Sorted by key, so that equal selectors print alike however they were written.
+        // Sorted by key, so that equal selectors print alike.
         sort_by(&mut requirements, |a, b| a.key().cmp(b.key()));
         Ok(LabelSelector { requirements: requirements.into() })
     }
@@ -34,7 +34,7 @@ impl LabelSelector {
         self.requirements.is_empty()
     }
 
-    /// Whether an object with these labels is selected. The labels are sorted by key (byte order), each key once.
+    /// Whether an object with these labels is selected. The labels must be sorted by key in byte order, each key once.
     pub fn matches(&self, labels: &[(Rc<str>, Rc<str>)]) -> bool {
         self.requirements.iter().all(|requirement| requirement.matches(lookup(labels, requirement.key())))
     }
@@ -44,8 +44,8 @@ impl LabelSelector {
         &self.requirements
     }
 
-    /// The one value the selector demands of a label, if it demands one: by `=`, `==` or `in` with a single value, in
-    /// the first requirement on that label.
+    /// The one value that the selector demands of a label, if there is one: by `=`, `==`, or `in` with a single value. Only the first
+    /// requirement on a label counts.
     pub fn exact(&self, key: &str) -> Option<&str> {
         let first = self.requirements.iter().find(|requirement| requirement.key() == key)?;
         match (first.operator(), first.values()) {
@@ -169,7 +169,7 @@ mod tests {
             ("g", None),
             ("h", Some("")),
             ("i", None),
-            // Only the first requirement on a key speaks for it.
+            // Only the first requirement on a key counts.
             ("j", None),
             ("missing", None),
         ] {

@@ -1,7 +1,7 @@
 //! Label, field and shard selectors with the grammar and the messages of the Kubernetes API.
 //!
-//! All kinds parse from text, print in one canonical form that parses back to an equal selector, and evaluate without
-//! allocating. A [`Predicate`] is labels and fields together: what a list, a watch or a view asks for.
+//! Each kind parses from text, and prints a canonical form that parses back to an equal selector. Evaluation does not allocate. A
+//! [`Predicate`] is labels and fields together: what a list, a watch or a view asks for.
 //!
 //! Imports: json, object, sort, status.
 

@@ -4,7 +4,7 @@
 //! selector    = [ requirement { "," requirement } ]
 //! requirement = KEY | "!" KEY | KEY ("=" | "==" | "!=" | ">" | "<") [ VALUE ] | KEY ("in" | "notin") "(" [ VALUE ] { "," [ VALUE ] } ")"
 //! ```
-//! Blanks between tokens do not matter. `in` and `notin` are operators only where an operator is due.
+//! Blanks between tokens are ignored. `in` and `notin` are operators only where an operator is expected.
 
 use crate::sort::sort_by;
 
@@ -14,7 +14,7 @@ use super::validate;
 
 const EXPECTED_OPERATOR: &str = "in, notin, =, ==, !=, gt, lt";
 
-/// Reads a selector's requirements, in the order they are written.
+/// Reads a selector's requirements in their order.
 pub(super) fn requirements(text: &str) -> Result<Vec<Requirement>, SelectorError> {
     Parser { tokens: tokens(text), position: 0 }.selector()
 }
@@ -43,7 +43,7 @@ struct Token<'a> {
     offset: usize,
 }
 
-/// All tokens of a text; the last one, and no other, is an `End`.
+/// The tokens of a text, followed by one `End`.
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
@@ -54,7 +54,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         }
         let start = at;
         let kind = match bytes.get(at) {
-            // The API server's lexer works with a NUL for "nothing left", so a NUL in the text ends it too.
+            // The API server's lexer uses NUL for the end of the text, so a NUL in the text also ends it.
             None | Some(0) => {
                 tokens.push(Token { kind: Kind::End, text: "", offset: start });
                 return tokens;
@@ -77,7 +77,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
             },
         };
         tokens.push(Token { kind, text: &text[start..at], offset: start });
-        // ... and one directly behind a token is swallowed with it.
+        // The API server's lexer skips a NUL directly after a token.
         if bytes.get(at) == Some(&0) {
             at += 1;
         }
@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
         self.tokens[self.position]
     }
 
-    /// The next token; the `End` is never left behind.
+    /// Takes the next token. `End` is returned again and again.
     fn next(&mut self) -> Token<'a> {
         let token = self.peek();
         if token.kind != Kind::End {
@@ -157,7 +157,7 @@ impl<'a> Parser<'a> {
         }
         let complaints = validate::label_key(key.text);
         if !complaints.is_empty() {
-            // The API server prints a path before the value; a selector has none, and it prints that.
+            // The API server prints the path of the field before the value. A selector has no path, which prints as `<nil>`.
             return Err(SelectorError::new(format!("<nil>: {}", invalid(key.text, &complaints)), key.offset));
         }
         let exists = matches!(self.peek().kind, Kind::End | Kind::Comma);
@@ -189,7 +189,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The value behind a comparison, empty when nothing stands there, and its place.
+    /// The value after a comparison and its position. Without a value it is empty.
     fn value(&mut self) -> Result<(&'a str, usize), SelectorError> {
         let token = self.peek();
         if matches!(token.kind, Kind::End | Kind::Comma) {
@@ -202,11 +202,11 @@ impl<'a> Parser<'a> {
         Ok((token.text, token.offset))
     }
 
-    /// A list in parentheses. Nothing between two commas, or between a comma and a parenthesis, is the empty value.
+    /// A list in parentheses. A missing value between commas or parentheses is the empty value.
     fn values(&mut self) -> Result<Vec<(&'a str, usize)>, SelectorError> {
         let open = self.next();
         if open.kind != Kind::Open {
-            // Without the comma: so it stands in the API server.
+            // The API server's message has no comma here.
             return Err(SelectorError::new(format!("found '{}' expected: '('", open.text), open.offset));
         }
         let first = self.peek();
@@ -255,7 +255,7 @@ fn starts_requirement(kind: Kind) -> bool {
     is_word(kind) || kind == Kind::Bang
 }
 
-/// Whether a token can be a key or a value: `in` and `notin` can.
+/// Whether a token can be a key or a value. `in` and `notin` can be.
 fn is_word(kind: Kind) -> bool {
     matches!(kind, Kind::Identifier | Kind::In | Kind::NotIn)
 }
@@ -268,8 +268,8 @@ fn invalid(value: &str, complaints: &[String]) -> String {
     format!("Invalid value: {}: {}", validate::quote(value), complaints.join("; "))
 }
 
-/// Checks the values and makes the requirement. All complaints are reported together, in the order of the (sorted)
-/// values; the place is that of the first.
+/// Checks the values and makes the requirement. All mistakes are reported together in the order of the sorted values, with the position of
+/// the first.
 fn build(key: &str, operator: Operator, values: &[(&str, usize)]) -> Result<Requirement, SelectorError> {
     let mut errors: Vec<SelectorError> = Vec::new();
     let mut bound = 0;

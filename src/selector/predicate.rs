@@ -1,4 +1,4 @@
-//! Labels and fields together: what one list, watch or view asks for.
+//! Labels and fields together: what a list, watch or view asks for.
 
 use std::rc::Rc;
 
@@ -9,19 +9,19 @@ use crate::object::Object;
 use super::field::FieldOp;
 use super::{FieldSelector, LabelSelector, SelectorError};
 
-/// A label selector and a field selector; an object must pass both.
+/// A label selector and a field selector. An object must pass both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Predicate {
-    /// What the labels must meet.
+    /// Selects by labels.
     pub label: LabelSelector,
-    /// What the fields must meet.
+    /// Selects by fields.
     pub field: FieldSelector,
 }
 
-/// An index a store may have, and the one value in it that can hold matches.
+/// An index that a store may have, and the only value in it under which matches can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexMatch {
-    /// "f:" and a field's path, or "l:" and a label's key.
+    /// `f:` and a field's path, or `l:` and a label's key.
     pub index: String,
     /// The value to look up.
     pub value: String,
@@ -33,24 +33,23 @@ impl Predicate {
         self.label.is_everything() && self.field.is_everything()
     }
 
-    /// Whether an object passes. Fields are read only if the labels match and there is a field term.
+    /// Whether an object passes. Fields are read only if the labels match.
     pub fn matches(&self, labels: &[(Rc<str>, Rc<str>)], read: &mut dyn FnMut(&str) -> Rc<str>) -> bool {
         self.label.matches(labels) && self.field.matches(read)
     }
 
-    /// The name, when only one can match.
+    /// The name, if only one can match.
     pub fn single_name(&self) -> Option<&str> {
         self.field.exact("metadata.name")
     }
 
-    /// The namespace, when only one can match.
+    /// The namespace, if only one can match.
     pub fn single_namespace(&self) -> Option<&str> {
         self.field.exact("metadata.namespace")
     }
 
-    /// Which of the given indexes narrow the search, best first: fields before labels, each in the given order. An entry
-    /// is a prefilter only; what it finds must still be matched. A namespaced request stands in for a missing
-    /// `metadata.namespace` term, but does not override one.
+    /// The given indexes that narrow the search, best first: fields before labels, each in the given order. An index only preselects: its
+    /// objects must still be matched. The request's namespace replaces a missing term on `metadata.namespace`, but does not override one.
     pub fn indexes(&self, namespace: Option<&str>, fields: &[&str], labels: &[&str]) -> Vec<IndexMatch> {
         let by_field = fields.iter().filter_map(|path| {
             let value = self.field.exact(path).or(if *path == "metadata.namespace" { namespace } else { None })?;
@@ -62,14 +61,14 @@ impl Predicate {
     }
 }
 
-/// A predicate made ready for the objects of one resource: its fields are looked up by slot, not by path.
+/// A predicate prepared for the objects of one resource: fields are read by slot instead of by path.
 #[derive(Debug, Clone, Default)]
 pub struct Matcher {
     predicate: Predicate,
     sources: Rc<[Source]>,
 }
 
-/// What reads the same fields of the same resource.
+/// For matchers of the same resource: equal predicates read the same fields there.
 impl PartialEq for Matcher {
     fn eq(&self, other: &Self) -> bool {
         self.predicate == other.predicate
@@ -78,7 +77,7 @@ impl PartialEq for Matcher {
 
 impl Eq for Matcher {}
 
-/// Where a term's field is read. Names and namespaces are part of the key and take no slot.
+/// Where a term's field is read. Name and namespace are in the object's key and need no slot.
 #[derive(Debug)]
 enum Source {
     Name,
@@ -87,8 +86,8 @@ enum Source {
 }
 
 impl Matcher {
-    /// Registers the fields that the predicate reads, for as long as this and its clones are there. Fails on a term whose field is no path, naming its place in the
-    /// field selector.
+    /// Registers the fields that the predicate reads. They stay registered until this matcher and its clones are dropped. Fails if a term's
+    /// field is not a path, with its position in the field selector.
     pub fn new(predicate: Predicate, fields: &mut FieldSet) -> Result<Self, SelectorError> {
         let terms = predicate.field.terms().iter().enumerate();
         let sources = terms
@@ -111,7 +110,7 @@ impl Matcher {
         &self.predicate
     }
 
-    /// The fields, by slot, of which the predicate demands a value: by `=` and `==`. Names and namespaces are none of them.
+    /// The slots that must have a certain value, by `=` or `==`. Without name and namespace.
     pub fn demands(&self) -> impl Iterator<Item = (usize, &str)> {
         self.predicate.field.terms().iter().zip(&*self.sources).filter_map(|(term, source)| match source {
             Source::Slot(slot) if term.op == FieldOp::Eq => Some((slot.number(), term.value.as_str())),
@@ -119,7 +118,7 @@ impl Matcher {
         })
     }
 
-    /// Whether an object passes. `fields` is the set that the matcher was made with.
+    /// Whether an object passes. `fields` must be the set that the matcher was made with.
     pub fn matches(&self, object: &Object, fields: &FieldSet) -> bool {
         self.predicate.label.matches(object.labels())
             && self.predicate.field.terms().iter().zip(&*self.sources).all(|(term, source)| match source {

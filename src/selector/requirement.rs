@@ -8,7 +8,7 @@ pub struct Requirement {
     key: String,
     operator: Operator,
     values: Vec<String>,
-    // The right side of `>` and `<`, read once.
+    // The value of `>` and `<` as a number.
     bound: i64,
 }
 
@@ -17,7 +17,7 @@ pub struct Requirement {
 pub enum Operator {
     /// `key=value`
     Equals,
-    /// `key==value`: means the same as `=`, kept apart so that a selector prints as it was written.
+    /// `key==value`: the same as `=`, but the selector prints as it was written.
     DoubleEquals,
     /// `key!=value`: also matches objects without the label.
     NotEquals,
@@ -29,14 +29,14 @@ pub enum Operator {
     Exists,
     /// `!key`
     DoesNotExist,
-    /// `key>1`: matches labels that are integers only.
+    /// `key>1`: matches only labels that are integers.
     GreaterThan,
-    /// `key<1`: matches labels that are integers only.
+    /// `key<1`: matches only labels that are integers.
     LessThan,
 }
 
 impl Requirement {
-    /// The values are sorted and distinct; `bound` is read only for `>` and `<`.
+    /// The values must be sorted and distinct. `bound` counts only for `>` and `<`.
     pub(super) fn new(key: String, operator: Operator, values: Vec<String>, bound: i64) -> Self {
         Requirement { key, operator, values, bound }
     }
@@ -51,13 +51,12 @@ impl Requirement {
         self.operator
     }
 
-    /// The values, sorted and distinct: none for `key` and `!key`, one for the comparisons, one or more for `in` and
-    /// `notin`.
+    /// The values, sorted and distinct: none for `key` and `!key`, one for comparisons, one or more for `in` and `notin`.
     pub fn values(&self) -> &[String] {
         &self.values
     }
 
-    /// Whether the label's value, or its absence, meets the requirement.
+    /// Whether the requirement holds for the label's value, or for its absence.
     pub fn matches(&self, value: Option<&str>) -> bool {
         match self.operator {
             Operator::Equals | Operator::DoubleEquals | Operator::In => value.is_some_and(|value| self.has(value)),

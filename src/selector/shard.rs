@@ -1,8 +1,8 @@
 //! Shard selectors: `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000') || shardRange(…)`.
 //!
-//! They split the objects of a resource among several readers by the hash of a field: FNV-1a over 64 bits. The Kubernetes API reads
-//! them as an expression in CEL of which it allows calls of `shardRange`, joined by `||`, and nothing else. Its messages are kept,
-//! except where CEL itself cannot read the text: those say where, in words of their own.
+//! They split the objects of a resource among several readers by the hash of a field: FNV-1a, 64 bits. The Kubernetes API parses them as
+//! CEL and allows only calls of `shardRange` joined by `||`. Its messages are kept. Only texts that CEL cannot parse get messages of our
+//! own, with the position.
 
 use std::fmt;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::error::SelectorError;
 use crate::object::Object;
 
-/// The fields that a shard may be cut by.
+/// The fields by which objects can be split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ShardField {
     /// `object.metadata.uid`
@@ -29,28 +29,28 @@ impl ShardField {
     }
 }
 
-/// One range of hashes: from `start`, up to but without `end`.
+/// One range of hashes: `start` is included, `end` is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Range {
     start: u64,
-    // 2^64 is the end of the whole range, and no u64.
+    // The whole range ends at 2^64, which is no u64.
     end: u128,
 }
 
-/// A parsed shard selector: the OR of its ranges, all of one field. Clones share them.
+/// A parsed shard selector: the OR of its ranges, all on one field. Clones share them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardSelector {
     field: ShardField,
     ranges: Rc<[Range]>,
 }
 
-/// The hash that decides in which shard a value is: FNV-1a, 64 bits.
+/// The hash that assigns a value to a shard: FNV-1a, 64 bits.
 pub fn hash(value: &str) -> u64 {
     value.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 impl ShardSelector {
-    /// Reads a selector as the Kubernetes API does. The empty text is an error: leave the selector out instead.
+    /// Reads a selector as the Kubernetes API does. The empty text is an error: omit the selector instead.
     pub fn parse(text: &str) -> Result<Self, SelectorError> {
         if text.trim().is_empty() {
             return Err(SelectorError::new("empty shard selector is not allowed; omit the parameter for unfiltered lists", 0));
@@ -66,7 +66,7 @@ impl ShardSelector {
         Ok(Self { field, ranges: ranges.into_iter().map(|(_, range)| range).collect() })
     }
 
-    /// The field whose hash decides.
+    /// The field that is hashed.
     pub fn field(&self) -> ShardField {
         self.field
     }
@@ -96,7 +96,7 @@ impl fmt::Display for ShardSelector {
     }
 }
 
-/// As much of CEL as it takes to say what is wrong with an expression.
+/// The part of CEL that is needed to say what is wrong with an expression.
 #[derive(Debug)]
 struct Expression<'a> {
     at: usize,
@@ -105,9 +105,9 @@ struct Expression<'a> {
 
 #[derive(Debug)]
 enum Kind<'a> {
-    /// A function or an operator by CEL's name for it, such as `_&&_`.
+    /// A function or operator under CEL's name, such as `_&&_`.
     Call(&'a str, Vec<Expression<'a>>),
-    /// An identifier, or fields of one: `object.metadata.uid`.
+    /// An identifier (false), or fields of one (true): `object.metadata.uid`.
     Path(String, bool),
     Text(&'a str),
     /// Any other literal, by the type that the API's messages name.
@@ -115,7 +115,7 @@ enum Kind<'a> {
 }
 
 impl Expression<'_> {
-    /// The number that CEL gives to this kind of expression; the API's messages carry it.
+    /// CEL's number for this kind of expression, which the API's messages contain.
     fn number(&self) -> u8 {
         match self.kind {
             Kind::Call(..) => 1,
@@ -161,7 +161,7 @@ fn range(call: &Expression<'_>, arguments: &[Expression<'_>]) -> Result<(ShardFi
     }
 }
 
-/// A bound: sixteen digits, or 2^64.
+/// A bound: sixteen hexadecimal digits, or 2^64.
 fn hex(literal: &Expression<'_>, name: &str) -> Result<u128, SelectorError> {
     let text = match literal.kind {
         Kind::Text(text) => text,
@@ -192,7 +192,7 @@ fn hex(literal: &Expression<'_>, name: &str) -> Result<u128, SelectorError> {
     }
 }
 
-/// Binary operators by how loosely they bind, with CEL's names.
+/// Binary operators with CEL's names, the loosest first.
 const OPERATORS: [&[(&str, &str)]; 4] = [
     &[("||", "_||_")],
     &[("&&", "_&&_")],
@@ -200,8 +200,8 @@ const OPERATORS: [&[(&str, &str)]; 4] = [
     &[("+", "_+_"), ("-", "_-_"), ("*", "_*_"), ("/", "_/_"), ("%", "_%_")],
 ];
 
-/// Parentheses and calls within each other beyond this are refused, as CEL does.
-const MOST_NESTED: usize = 50;
+/// Nested parentheses and calls. CEL has a limit too, and without one a long text could exhaust the stack.
+const MAX_NESTED: usize = 50;
 
 struct Parser<'a> {
     text: &'a str,
@@ -345,7 +345,7 @@ impl<'a> Parser<'a> {
     }
 
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, SelectorError>) -> Result<T, SelectorError> {
-        if self.depth == MOST_NESTED {
+        if self.depth == MAX_NESTED {
             return Err(SelectorError::new("CEL parse error: expression nests too deeply", self.at));
         }
         self.depth += 1;

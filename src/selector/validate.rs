@@ -1,7 +1,7 @@
-//! The rules for label keys and values, worded as the Kubernetes API words them.
+//! The rules for label keys and values, in the words of the Kubernetes API.
 
-const NAME_MAX: usize = 63;
-const SUBDOMAIN_MAX: usize = 253;
+const MAX_NAME_BYTES: usize = 63;
+const MAX_SUBDOMAIN_BYTES: usize = 253;
 
 const NAME_CHARACTERS: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character \
      (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -12,7 +12,7 @@ const VALUE_CHARACTERS: &str = "a valid label must be an empty string or consist
      an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is \
      '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-/// What is wrong with a label key, a qualified name `[subdomain/]name`: all complaints, none if it is fine.
+/// All mistakes in a label key, which is a qualified name: `[subdomain/]name`.
 pub(super) fn label_key(key: &str) -> Vec<String> {
     let mut complaints = Vec::new();
     let parts: Vec<&str> = key.split('/').collect();
@@ -34,8 +34,8 @@ pub(super) fn label_key(key: &str) -> Vec<String> {
     };
     if name.is_empty() {
         complaints.push("name part must be non-empty".to_owned());
-    } else if name.len() > NAME_MAX {
-        complaints.push(format!("name part must be no more than {NAME_MAX} bytes"));
+    } else if name.len() > MAX_NAME_BYTES {
+        complaints.push(format!("name part must be no more than {MAX_NAME_BYTES} bytes"));
     }
     if !is_name(name) {
         complaints.push(format!("name part {NAME_CHARACTERS}"));
@@ -43,11 +43,11 @@ pub(super) fn label_key(key: &str) -> Vec<String> {
     complaints
 }
 
-/// What is wrong with a label value: all complaints, none if it is fine.
+/// All mistakes in a label value.
 pub(super) fn label_value(value: &str) -> Vec<String> {
     let mut complaints = Vec::new();
-    if value.len() > NAME_MAX {
-        complaints.push(format!("must be no more than {NAME_MAX} bytes"));
+    if value.len() > MAX_NAME_BYTES {
+        complaints.push(format!("must be no more than {MAX_NAME_BYTES} bytes"));
     }
     if !value.is_empty() && !is_name(value) {
         complaints.push(VALUE_CHARACTERS.to_owned());
@@ -57,8 +57,8 @@ pub(super) fn label_value(value: &str) -> Vec<String> {
 
 fn subdomain(text: &str) -> Vec<String> {
     let mut complaints = Vec::new();
-    if text.len() > SUBDOMAIN_MAX {
-        complaints.push(format!("must be no more than {SUBDOMAIN_MAX} bytes"));
+    if text.len() > MAX_SUBDOMAIN_BYTES {
+        complaints.push(format!("must be no more than {MAX_SUBDOMAIN_BYTES} bytes"));
     }
     let label_character = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     if !text.split('.').all(|label| framed(label, label_character, |byte| byte == b'-')) {
@@ -71,7 +71,7 @@ fn is_name(text: &str) -> bool {
     framed(text, |byte| byte.is_ascii_alphanumeric(), |byte| matches!(byte, b'-' | b'_' | b'.'))
 }
 
-/// Whether a text starts and ends with a `core` byte and has only `core` and `inner` bytes between.
+/// Whether a text starts and ends with a `core` byte and has only `core` and `inner` bytes.
 fn framed(text: &str, core: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -> bool {
     let bytes = text.as_bytes();
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else {
@@ -80,7 +80,7 @@ fn framed(text: &str, core: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -> 
     core(first) && core(last) && bytes.iter().all(|&byte| core(byte) || inner(byte))
 }
 
-/// Quotes a text as Go's `%q` does, for messages that carry the text they complain about.
+/// Quotes a text as Go's `%q` does, for messages that quote their input.
 pub(super) fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -105,8 +105,8 @@ pub(super) fn quote(text: &str) -> String {
     quoted
 }
 
-/// Whether a character is shown as it is: the standard library's debug form decides. A letter goes before it because a
-/// combining mark counts as printable only where it can combine.
+/// Whether Go prints a character as it is. The standard library's debug form gives the answer. A letter precedes the character, because a
+/// combining mark is printable only after one.
 fn is_printable(character: char) -> bool {
     character == '\'' || ['a', character].iter().collect::<String>().escape_debug().count() == 2
 }
