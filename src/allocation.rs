@@ -1,4 +1,4 @@
-//! What values take in memory, allocator and all.
+//! The memory that values take, with the allocator's overhead.
 //!
 //! Imports nothing of this crate.
 
@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 const WORD: usize = size_of::<usize>();
 
-/// Bytes that an allocation of so many takes: with one word in front, in steps of two words, at least four. So it is with the allocator of
-/// Rust's WebAssembly target (dlmalloc) and with that of Linux.
+/// Bytes that an allocation of `bytes` takes. The allocator adds a word in front, rounds up to two words, and takes at least four. This is
+/// true for dlmalloc, the allocator of Rust's WebAssembly target, and for glibc.
 pub(crate) const fn allocation(bytes: usize) -> usize {
     if bytes == 0 {
         return 0;
@@ -16,13 +16,13 @@ pub(crate) const fn allocation(bytes: usize) -> usize {
     if taken < 4 * WORD { 4 * WORD } else { taken }
 }
 
-/// Bytes that a value of so many takes behind an [`Rc`], which counts twice.
+/// Bytes that a value of `bytes` takes behind an [`Rc`], which adds two counts.
 pub(crate) const fn shared(bytes: usize) -> usize {
     allocation(2 * WORD + bytes)
 }
 
-/// Bytes that a text takes which no other object has; none for one that is held once for many.
+/// Bytes of a text that no other object shares; 0 for a shared one.
 pub(crate) fn own_text(text: &Rc<str>) -> usize {
-    // One count is the holder's, one may be that of the table by which equal texts are found.
+    // One count is the caller's. Another may be that of the table of shared texts.
     if Rc::strong_count(text) <= 2 { shared(text.len()) } else { 0 }
 }

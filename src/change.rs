@@ -1,4 +1,4 @@
-//! What happens to objects, in the words that all layers share: a change that the upstream tells, and a difference that a list makes.
+//! What happens to objects: the change that the upstream reports, and the difference that a list makes. All layers use these types.
 //!
 //! Imports: object, runtime, version.
 
@@ -8,7 +8,7 @@ use crate::object::{Holder, Object};
 use crate::runtime::Millis;
 use crate::version::Version;
 
-/// The kind of a change upstream.
+/// The kind of a change, as the upstream reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
     /// ADDED.
@@ -19,16 +19,16 @@ pub enum ChangeKind {
     Deleted,
 }
 
-/// One change with what it replaced.
+/// A change and what it replaced.
 #[derive(Clone, Debug)]
 pub struct Change {
     /// What happened upstream.
     pub kind: ChangeKind,
-    /// The object after the change; for DELETED its last state as the upstream sent it.
+    /// The object after the change. For DELETED it is the last state, as the upstream sent it.
     pub object: Rc<Object>,
-    /// What the store held before.
+    /// The object that the store held before.
     pub previous: Option<Rc<Object>>,
-    /// When it arrived, on the monotonic clock.
+    /// When the change arrived, on the monotonic clock.
     pub at: Millis,
 }
 
@@ -38,13 +38,13 @@ impl Change {
         self.object.version()
     }
 
-    /// What is held for this change alone: what was replaced, and a deleted object's last state. The object itself is in the store, or counts
-    /// as what a later change replaced.
+    /// The objects that are held only for this change: what it replaced, and the last state of a deleted object. The new object is in the
+    /// store, or belongs to the change that replaced it.
     pub(crate) fn own(&self) -> impl Iterator<Item = &Rc<Object>> {
         self.previous.iter().chain((self.kind == ChangeKind::Deleted).then_some(&self.object))
     }
 
-    /// Bytes that it holds, itself and these.
+    /// Bytes of the change and of the objects held for it.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>() + self.own().map(|object| object.size()).sum::<usize>()
     }
@@ -54,11 +54,11 @@ impl Change {
     }
 }
 
-/// One object that a replacement changed.
+/// One object that a list changed.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// What was held; `None` = it is new.
+    /// The object held before; `None` if it is new.
     pub before: Option<Rc<Object>>,
-    /// What is held now; `None` = it is gone.
+    /// The object held now; `None` if it is gone.
     pub after: Option<Rc<Object>>,
 }

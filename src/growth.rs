@@ -1,18 +1,19 @@
-//! By how much something has grown lately, whatever it weighs: who grows is asked only when there is no room any more.
+//! How much something has grown lately. If memory runs out, what grew most is stopped, which need not be the largest.
 //!
 //! Imports nothing of this crate.
 
-/// Two weights of the past: the older one counts, so that "lately" did not begin just now. None while it is new.
+/// Its bytes at the last two marks, the older first. Growth counts from both, because the last mark may be very recent. `None` if it is
+/// new.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Growth(Option<(usize, usize)>);
 
 impl Growth {
-    /// What is so heavy now has grown by this. Without a mark it is new, and all of it has.
+    /// Bytes by which it has grown to `now`. Without a mark it is new, and all of `now` is growth.
     pub(crate) fn until(self, now: usize) -> usize {
         now.saturating_sub(self.0.map_or(0, |(older, newer)| older.min(newer)))
     }
 
-    /// It weighs so much at this mark.
+    /// Records its bytes at this mark.
     pub(crate) fn mark(&mut self, now: usize) {
         self.0 = Some((self.0.map_or(now, |(_, newer)| newer), now));
     }

@@ -1,4 +1,4 @@
-//! Keys: `namespace/name`, or `name` for what has no namespace. The store is ordered by them, byte by byte.
+//! Keys: `namespace/name`, or `name` for objects without a namespace. The store is ordered by their bytes.
 //!
 //! Imports: status.
 
@@ -9,7 +9,7 @@ use crate::status::{Error, ErrorCode, Status};
 /// The identity of an object within its resource. Shared, because every index and watcher holds it.
 pub type Key = Rc<str>;
 
-/// The key of an object. Fails on names that are no legal path segment, as the apiserver's key functions do.
+/// The key of an object. Fails if a name is not a legal path segment, as in the apiserver's key functions.
 pub fn key(namespace: &str, name: &str) -> Result<Key, Error> {
     check_segment("metadata.name", name)?;
     if namespace.is_empty() {
@@ -19,20 +19,20 @@ pub fn key(namespace: &str, name: &str) -> Result<Key, Error> {
     Ok([namespace, "/", name].concat().into())
 }
 
-/// Whether this can be a name.
+/// Whether this is a legal name.
 pub fn is_name(name: &str) -> bool {
     check_segment("", name).is_ok()
 }
 
-/// Splits a key into namespace (empty for cluster-scoped) and name.
+/// Splits a key into namespace and name. The namespace is empty for cluster-scoped objects.
 pub fn split(key: &str) -> (&str, &str) {
     key.split_once('/').unwrap_or(("", key))
 }
 
-/// The path of a request, made ready: the key of one object, or with `recursive` a prefix that ends in "/".
+/// Prepares the path of a request: the key of one object, or with `recursive` a prefix that ends in "/".
 ///
-/// As the apiserver's cacher does, which compares keys as plain text: elements that a path cleaner would take away are refused, so that
-/// nothing can reach outside of the resource's prefix.
+/// The apiserver's cacher compares keys as plain text. Like it, this refuses elements that a path cleaner would remove, so that no path
+/// leaves the resource's prefix.
 pub fn prepare(resource_prefix: &str, path: &str, recursive: bool) -> Result<String, Error> {
     let refused = |message: String| Err(Status::bad_request(message).into());
     if path.split('/').any(|element| matches!(element, "." | "..")) {
@@ -49,7 +49,7 @@ pub fn prepare(resource_prefix: &str, path: &str, recursive: bool) -> Result<Str
     Ok(prepared)
 }
 
-/// Whether a path lies at or below a prefix, element by element. Nothing is normalised.
+/// Whether a path is at or below a prefix, element by element. Nothing is normalized.
 pub fn has_path_prefix(path: &str, prefix: &str) -> bool {
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || prefix.is_empty() || prefix.ends_with('/') || rest.starts_with('/'))
 }

@@ -1,19 +1,19 @@
 //! watchcache: the Kubernetes apiserver's watch cache, rebuilt for one browser thread.
 //!
-//! One list and one watch stream of an upstream become a local state with a window of recent events, fanned out to watchers and live
-//! views. The way of a byte through the modules:
+//! It reads one list and one watch stream of an upstream. It holds the state and a window of recent events, and serves watchers and live
+//! views from them. The modules in the order in which a byte passes them:
 //!
-//! - [`source`] is where bytes come from; [`reflector`] lists, watches, resumes and lists again.
-//! - [`json`] scans documents without decoding them; what is found becomes an [`object`] with a [`key`] and a [`version`].
-//! - [`cache`] keeps the state: store, event window, readiness, and the loop that applies one message at a time.
+//! - [`source`] supplies bytes; [`reflector`] lists, watches, resumes and lists again.
+//! - [`json`] scans documents without decoding them. The result is an [`object`] with a [`key`] and a [`version`].
+//! - [`cache`] composes the parts: store, event window, readiness, and the loop that applies one message at a time.
 //! - [`informer`] calls handlers for each change, as client-go's shared informers do.
-//! - [`watch`] takes each change to the watchers it concerns; [`view`] keeps filtered, ordered and counted rows; both select with [`selector`].
-//! - [`metrics`] counts, under the apiserver's names.
-//! - [`runtime`] stands for the host: clocks, timers, tasks. [`status`] is what goes wrong.
-//! - `web` is the binding layer, on `wasm32` only, and the only module that knows JavaScript.
+//! - [`watch`] takes each change to the watchers that it concerns. [`view`] holds filtered, ordered and counted rows. Both use
+//!   [`selector`].
+//! - [`metrics`] counts under the apiserver's names.
+//! - [`runtime`] stands for the host: clocks, timers, tasks. [`status`] has the failures.
+//! - `web` is the binding layer. It exists only on `wasm32`, and only it knows JavaScript.
 //!
-//! The laws that hold everywhere (replay, order, resume, split, isolation, loud loss, rows stay, bounded, no JavaScript inside a borrow,
-//! time is a deadline, whole documents, secrets) are written down in ARCHITECTURE.md; each has tests named after it.
+//! ARCHITECTURE.md lists the laws that hold everywhere, such as replay, order, resume and isolation. Each has tests named after it.
 
 mod allocation;
 mod base64url;

@@ -1,23 +1,23 @@
-//! One sort for all that is sorted seldom.
+//! One sort for everything that is rarely sorted.
 //!
-//! The standard library's sorts are compiled anew for each type, five kilobytes of WebAssembly at a time. This one is compiled once: it sorts
-//! the places of the items, and asks by a function pointer how two of them compare. What is sorted at every change takes the standard one.
+//! The standard library's sorts are compiled for each type, with 5 kB of WebAssembly each. This one is compiled once: it sorts positions
+//! and compares items through a function pointer. What is sorted at every change uses the standard sort.
 //!
 //! Imports nothing of this crate.
 
 use std::cmp::Ordering;
 
-/// Puts the items into this order; equal ones stay as they stood.
+/// Sorts the items. Equal items keep their order.
 pub(crate) fn sort_by<T>(items: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
     if items.is_sorted_by(|a, b| compare(a, b).is_le()) {
-        return; // as it is with nearly all of them
+        return; // the usual case
     }
     let order = order_of(items.len(), &|a, b| compare(&items[a], &items[b]));
     let mut taken: Vec<Option<T>> = items.drain(..).map(Some).collect();
     items.extend(order.into_iter().filter_map(|place| taken[place].take()));
 }
 
-/// Runs of one, two, four ... are merged: the shortest code that is stable and never slow.
+/// A merge sort from below, with runs of one, two, four and so on. It is the shortest code that is stable and never slow.
 #[inline(never)]
 fn order_of(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();

@@ -1,8 +1,7 @@
-//! Resource versions: decimal strings of any length.
+//! Resource versions: decimal numbers of any length.
 //!
-//! Objects of one resource are ordered by their `resourceVersion`, compared as decimal numbers: by length first, then
-//! by text. Nothing here stops at 2^64, so a source whose versions are longer (a hash clock, a compound counter) works
-//! as well as etcd's revisions do.
+//! Objects of a resource are ordered by `resourceVersion`, compared as a decimal number: by length, then by text. Nothing stops at 2^64.
+//! Sources with longer versions work as well as etcd's revisions, for example with a hash clock or a compound counter.
 //!
 //! Imports nothing of this crate.
 
@@ -13,29 +12,28 @@ use std::str::FromStr;
 
 /// A parsed resource version.
 ///
-/// Cheap to clone: a version below 2^64 is held inline, a longer one as shared text. Equal numbers are equal versions,
-/// however many leading zeros they were written with.
+/// It is cheap to clone: a version below 2^64 is held inline, a longer one as shared text. Leading zeros do not matter.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Version(Repr);
 
-// The two forms never overlap: `parse` takes the inline one whenever the number fits. Equality and hashing can
-// therefore be derived, and every `Large` is greater than every `Small`.
+// The forms do not overlap: `parse` uses `Small` whenever the number fits. Equality and hashing can therefore be derived, and every `Large`
+// is greater than every `Small`.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Repr {
     Small(u64),
     Large(Rc<str>),
 }
 
-/// Why a text is no resource version. Its message is the one the Kubernetes API gives.
+/// A text that is not a resource version. The message is the Kubernetes API's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: invalid syntax")]
 pub struct VersionError {
-    /// The text as it was given.
+    /// The given text.
     pub text: String,
 }
 
 impl Version {
-    /// The version "0": no live object has it; in a request it means "any version will do".
+    /// The version "0". No object has it; in a request it means "any version".
     pub const ZERO: Version = Version(Repr::Small(0));
 
     /// Reads a decimal version: digits only, at least one, no sign, no spaces. Leading zeros are dropped.
@@ -53,17 +51,17 @@ impl Version {
         }))
     }
 
-    /// Whether this is version "0".
+    /// Whether this is the version "0".
     pub fn is_zero(&self) -> bool {
         matches!(self.0, Repr::Small(0))
     }
 
-    /// The version just before this one; `None` before "0".
+    /// The version before this one; `None` for "0".
     pub fn predecessor(&self) -> Option<Version> {
         match &self.0 {
             Repr::Small(number) => number.checked_sub(1).map(Version::from),
             Repr::Large(digits) => {
-                // Borrow from the trailing zeros; a large version is never all zeros.
+                // Subtract one: the trailing zeros become nines. A large version is never all zeros.
                 let kept = digits.trim_end_matches('0');
                 let (head, last) = kept.split_at(kept.len() - 1);
                 let lowered = char::from(last.as_bytes()[0] - 1);
@@ -73,7 +71,7 @@ impl Version {
         }
     }
 
-    /// Writes it behind a text, as `Display` does, without the machinery that could pad it.
+    /// Appends the number to a text. Same as `Display`, but without the code for padding.
     pub fn append_to(&self, text: &mut String) {
         let Repr::Small(mut number) = self.0 else {
             if let Repr::Large(digits) = &self.0 {
@@ -81,7 +79,7 @@ impl Version {
             }
             return;
         };
-        // No number of 64 bits has more.
+        // 2^64 has 20 digits.
         let mut digits = [b'0'; 20];
         let mut first = digits.len();
         loop {
@@ -95,7 +93,7 @@ impl Version {
         text.extend(digits[first..].iter().copied().map(char::from));
     }
 
-    /// The version as a number, when it fits.
+    /// The version as a number, if it is below 2^64.
     pub fn as_u64(&self) -> Option<u64> {
         match self.0 {
             Repr::Small(number) => Some(number),

@@ -1,4 +1,4 @@
-//! Numbers that are counted without borrowing anything.
+//! Numbers that can be counted through a shared reference.
 
 use std::cell::Cell;
 
@@ -7,43 +7,43 @@ use std::cell::Cell;
 pub struct Counter(Cell<u64>);
 
 impl Counter {
-    /// One more.
+    /// Adds one.
     pub fn inc(&self) {
         self.add(1);
     }
 
-    /// So many more.
+    /// Adds `count`.
     pub fn add(&self, count: u64) {
         self.0.set(self.0.get().saturating_add(count));
     }
 
-    /// So many until now.
+    /// The count.
     pub fn get(&self) -> u64 {
         self.0.get()
     }
 }
 
-/// A number of now.
+/// A number that rises and falls.
 #[derive(Debug, Default)]
 pub struct Gauge(Cell<f64>);
 
 impl Gauge {
-    /// It is this now.
+    /// Sets the value.
     pub fn set(&self, value: f64) {
         self.0.set(value);
     }
 
-    /// One more.
+    /// Adds one.
     pub fn inc(&self) {
         self.0.set(self.0.get() + 1.0);
     }
 
-    /// One less.
+    /// Subtracts one.
     pub fn dec(&self) {
         self.0.set(self.0.get() - 1.0);
     }
 
-    /// What it is now.
+    /// The current value.
     pub fn get(&self) -> f64 {
         self.0.get()
     }

@@ -3,14 +3,14 @@
 use super::format::{number, series_name};
 use super::resource::{Metrics, Now};
 
-/// A family of series: one name, one meaning.
+/// A family of series with one name and one meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
     /// The name without a suffix.
     pub name: &'static str,
     /// `counter`, `gauge` or `histogram`.
     pub kind: &'static str,
-    /// One sentence.
+    /// The help text, one sentence.
     pub help: &'static str,
 }
 
@@ -18,7 +18,7 @@ const fn family(name: &'static str, kind: &'static str, help: &'static str) -> F
     Family { name, kind, help }
 }
 
-/// All families, in the order in which they are told.
+/// All families, in the order of the text.
 pub const FAMILIES: [Family; 23] = [
     family("apiserver_init_events_total", "counter", "Events that watchers got before live ones."),
     family("apiserver_watch_cache_events_received_total", "counter", "Changes received from the upstream."),
@@ -48,15 +48,15 @@ pub const FAMILIES: [Family; 23] = [
 /// The content type of the text.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The metrics of any number of resources as one text: a family's series must stand together.
+/// The metrics of several resources as one text. The series of a family must stand together, so they are gathered by family.
 #[derive(Clone, Debug, Default)]
 pub struct Exposition {
     families: [String; FAMILIES.len()],
 }
 
 impl Exposition {
-    /// Adds the series of one resource. `group` is empty for the core group; `scope` tells resources of the same name apart, and is empty
-    /// where all of one is held: the apiserver has no narrower caches.
+    /// Adds the series of one resource. `group` is empty for the core group. `scope` distinguishes caches of the same resource, and is
+    /// empty if all of it is held. The apiserver has no such label, because its caches always hold all.
     pub fn add(&mut self, group: &str, resource: &str, scope: &str, metrics: &Metrics, now: &Now) {
         metrics.each(now, &mut |family, suffix, labels, value| {
             let mut all = vec![("group", group), ("resource", resource)];
@@ -130,7 +130,7 @@ mod tests {
             "apiserver_storage_list_total{group=\"apps\",resource=\"deployments\",storage=\"watchcache\",index=\"a\\\\b\\\"c\\nd\"} 1\n";
         assert!(text.contains(listed), "{text}");
         assert!(!text.contains("consistent_read"), "a family without a series is left out");
-        // Each line is a comment or a series with one value.
+        // Each line must be a comment, or a series with one value.
         for line in text.lines() {
             assert!(line.starts_with("# ") || line.rsplit_once("} ").is_some_and(|(_, value)| value.parse::<f64>().is_ok()), "{line}");
         }

@@ -1,6 +1,6 @@
 //! Names, labels and numbers as Prometheus writes them.
 
-/// Names of labels with their values.
+/// Label names and values.
 pub type Labels<'a> = &'a [(&'a str, &'a str)];
 
 /// The full name of a series: `name_suffix{label="value"}`.
@@ -26,8 +26,8 @@ pub fn series_name(name: &str, suffix: &str, labels: Labels<'_>) -> String {
     series
 }
 
-/// A number as Go writes and reads it. All that is told here are counts, and times in seconds with whole milliseconds: a printer of any float
-/// would weigh twenty times this.
+/// A number as Go writes it. All values are counts, or seconds with whole milliseconds. A printer for any float would be twenty times as
+/// large.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn number(value: f64) -> String {
     if value == f64::INFINITY {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::format::{Labels, number};
 
-/// Observations by their size in seconds, counted into buckets with fixed upper bounds.
+/// Observations in seconds, counted in buckets with fixed upper bounds.
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [f64],
@@ -13,23 +13,23 @@ pub struct Histogram {
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// One count for each bound, and one for what is beyond the last.
+    /// One count for each bound, and one for values beyond the last bound.
     counts: Vec<u64>,
     sum_ms: u64,
 }
 
 impl Histogram {
-    /// An empty one. The bounds, in seconds, grow.
+    /// An empty histogram. The bounds are in seconds and must ascend.
     pub fn new(bounds: &'static [f64]) -> Self {
         Self { bounds, inner: RefCell::new(Inner { counts: vec![0; bounds.len() + 1], sum_ms: 0 }) }
     }
 
-    /// Something took so many milliseconds.
+    /// Counts one observation of this many milliseconds.
     pub fn observe_ms(&self, millis: u64) {
         self.observe_many_ms(millis, 1);
     }
 
-    /// `times` things took so many milliseconds each.
+    /// Counts an observation of this many milliseconds `times` times.
     pub fn observe_many_ms(&self, millis: u64, times: u64) {
         #[allow(clippy::cast_precision_loss)]
         let seconds = millis as f64 / 1000.0;
@@ -39,12 +39,12 @@ impl Histogram {
         inner.sum_ms += millis * times;
     }
 
-    /// How many were observed.
+    /// The number of observations.
     pub fn count(&self) -> u64 {
         self.inner.borrow().counts.iter().sum()
     }
 
-    /// Reads its series: the buckets, each with all before it, the sum and the count.
+    /// Reads its series: the buckets, which are cumulative, then sum and count.
     #[allow(clippy::cast_precision_loss)]
     pub(super) fn each(&self, labels: Labels<'_>, visit: &mut dyn FnMut(&str, Labels<'_>, f64)) {
         let inner = self.inner.borrow();

@@ -1,4 +1,4 @@
-//! What one resource counts.
+//! The metrics of one resource.
 
 use std::cell::RefCell;
 
@@ -7,29 +7,29 @@ use super::format::Labels;
 use super::histogram::Histogram;
 use crate::version::Version;
 
-/// How a consistent read that the cache could not serve in time was answered.
+/// How a consistent read was answered if the cache was not fresh in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
-    /// It was served from the cache.
+    /// From the cache.
     No,
-    /// The upstream was asked.
+    /// By the upstream.
     Yes,
-    /// It was refused, and the upstream spared.
+    /// It was refused to spare the upstream.
     Skipped,
 }
 
-/// How a check of the cache against its upstream ended.
+/// The result of comparing the cache with its upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckResult {
-    /// Both hold the same.
+    /// Both are equal.
     Success,
     /// They differ.
     Failure,
-    /// It could not be made.
+    /// The comparison failed.
     Error,
 }
 
-/// The parts of the way of an event to a watcher.
+/// The stages of an event on its way to a watcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// From the upstream's frame to the watcher.
@@ -46,42 +46,42 @@ struct Listed {
     fetched: u64,
 }
 
-/// The counts of one resource. Everything begins at 0.
+/// The metrics of one resource. All start at 0.
 #[derive(Debug)]
 pub struct Metrics {
-    /// Events of the initial state or of the window that watchers got before live ones.
+    /// Events that watchers got before live ones: from the initial state or the window.
     pub init_events: Counter,
     /// Changes that arrived from the upstream.
     pub events_received: Counter,
-    /// Changes and bookmarks that went through the dispatcher.
+    /// Changes and bookmarks that were dispatched.
     pub events_dispatched: Counter,
-    /// Watchers that were ended because they did not keep up.
+    /// Watchers that ended because they did not keep up.
     pub terminated_watchers: Counter,
     /// Lists that made the cache ready.
     pub initializations: Counter,
     /// Rounds of list and watch that ended with an error.
     pub initialization_errors: Counter,
-    /// Seconds from the start of a round to its list, of the last one.
+    /// Seconds from the start of the last round to its list.
     pub initialization_duration: Gauge,
-    /// Seconds that requests waited until the cache was fresh enough.
+    /// Seconds that requests waited for the cache to become fresh.
     pub read_wait: Histogram,
-    /// Watches with a shard selector that are open.
+    /// Open watches with a shard selector.
     pub watch_shards: Gauge,
-    /// Events that a shard selector kept from a watcher.
+    /// Events that a shard selector withheld from a watcher.
     pub filtered_events: Counter,
     capacity_increases: Counter,
     capacity_decreases: Counter,
     consistent_reads: [[Counter; 3]; 2],
     consistency_checks: [Counter; 3],
     dispatch_duration: [Histogram; 3],
-    /// By index, in the order of their names. They are few: a tree of them would be code for nothing.
+    /// By index, sorted by name. There are few, so a sorted list is enough.
     lists: RefCell<Vec<(String, Listed)>>,
     returned: Counter,
 }
 
-/// The apiserver's buckets for waits of reads, in seconds.
+/// The apiserver's buckets for the waits of reads, in seconds.
 const READ_WAIT: &[f64] = &[0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0];
-/// Buckets for the way of an event, in seconds: from below the precision of a browser's clock to a page that was asleep.
+/// Buckets for dispatch durations, in seconds. They range from below the precision of a browser's clock to a page that slept.
 const DISPATCH: &[f64] = &[0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 impl Default for Metrics {
@@ -108,32 +108,32 @@ impl Default for Metrics {
     }
 }
 
-/// What is read from the cache at the moment of reading, and counted by nobody.
+/// What is read from the cache when the metrics are read.
 #[derive(Clone, Debug, Default)]
 pub struct Now {
     /// The version reached.
     pub version: Version,
-    /// Changes the window may hold.
+    /// Changes that the window may hold.
     pub capacity: usize,
-    /// Notices that wait for handlers of informers; `None` where no informer runs.
+    /// Notifications that wait for handlers of informers; `None` without an informer.
     pub queued: Option<usize>,
 }
 
-/// The apiserver keeps the last digits of a version, which a double can hold.
+/// The digits of a version that a double holds exactly. As in the apiserver, only the last ones are reported.
 const VERSION_DIGITS: usize = 15;
 
 impl Metrics {
-    /// A consistent read was answered; `success` says whether the cache got fresh in time.
+    /// Counts a consistent read. `success` is whether the cache became fresh in time.
     pub fn consistent_read(&self, success: bool, fallback: Fallback) {
         self.consistent_reads[usize::from(success)][fallback as usize].inc();
     }
 
-    /// The cache was compared with its upstream.
+    /// Counts a comparison with the upstream.
     pub fn consistency_check(&self, result: CheckResult) {
         self.consistency_checks[result as usize].inc();
     }
 
-    /// The window may hold another number of changes than before.
+    /// Counts a change of the window's capacity.
     pub fn capacity_changed(&self, from: usize, to: usize) {
         match from.cmp(&to) {
             std::cmp::Ordering::Less => self.capacity_increases.inc(),
@@ -142,8 +142,8 @@ impl Metrics {
         }
     }
 
-    /// A list was served from the cache: by this index (`""` without one) it read `fetched` objects and answered with
-    /// `returned`.
+    /// Counts a list served from the cache. `index` narrowed it (`""` for none), `fetched` objects were read, and `returned` were in the
+    /// answer.
     pub fn list(&self, index: &str, fetched: usize, returned: usize) {
         let mut lists = self.lists.borrow_mut();
         let place = lists.binary_search_by(|(name, _)| name.as_str().cmp(index)).unwrap_or_else(|place| {
@@ -156,13 +156,13 @@ impl Metrics {
         self.returned.add(returned as u64);
     }
 
-    /// So many deliveries of an event took this long.
+    /// Counts `deliveries` of an event that took this long.
     pub fn dispatched(&self, stage: Stage, millis: u64, deliveries: u64) {
         self.dispatch_duration[stage as usize].observe_many_ms(millis, deliveries);
     }
 
-    /// Reads every series, in the order of [`text::FAMILIES`]: its family, what follows the family's name (`_bucket`, `_sum`, `_count` or
-    /// nothing), its own labels and its value. The labels `group` and `resource` are not among them.
+    /// Reads every series in the order of [`FAMILIES`](super::FAMILIES). `visit` gets the family's index, the suffix of its name
+    /// (`_bucket`, `_sum`, `_count` or none), the labels and the value. The labels `group` and `resource` are not included.
     #[allow(clippy::cast_precision_loss)]
     pub fn each(&self, now: &Now, visit: &mut dyn FnMut(usize, &str, Labels<'_>, f64)) {
         let count = |counter: &Counter| counter.get() as f64;
@@ -208,7 +208,7 @@ impl Metrics {
         for (index, listed) in lists.iter() {
             visit(18, "", &[storage, ("index", index)], listed.fetched as f64);
         }
-        // Objects that were decoded to be tested: etcd's are, a cache's never, and the apiserver says 0 for its own.
+        // Objects decoded to be tested. That is done for reads from etcd; for its cache the apiserver reports 0, as here.
         visit(19, "", &[storage], 0.0);
         visit(20, "", &[storage], count(&self.returned));
         if let Some(queued) = now.queued {
@@ -218,7 +218,7 @@ impl Metrics {
     }
 }
 
-/// The last digits of a version, as a number.
+/// The last digits of a version as a number.
 fn last_digits(version: &Version) -> f64 {
     let text = version.to_string();
     text[text.len().saturating_sub(VERSION_DIGITS)..].parse::<u64>().unwrap_or(0) as f64

@@ -1,7 +1,7 @@
-//! Times in the headers of HTTP.
+//! Times in HTTP headers.
 
-/// Seconds since 1970 of an HTTP date in the form that servers must send (RFC 9110, 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. The two older
-/// forms, which only readers of the last century's messages need, are no date here.
+/// Reads an HTTP date in the form that servers must send (RFC 9110, 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. Returns seconds since 1970.
+/// The two obsolete forms are refused: no current server sends them.
 pub(crate) fn parse(text: &str) -> Option<i64> {
     let (weekday, rest) = text.trim().split_once(", ")?;
     let known = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].contains(&weekday);
@@ -12,7 +12,7 @@ pub(crate) fn parse(text: &str) -> Option<i64> {
     }
     let month =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"].iter().position(|name| *name == month)?;
-    // The rest of the rules (days of a month, hours of a day) are those of any time.
+    // The RFC 3339 parser checks the ranges of days, hours and so on.
     super::rfc3339::parse(&format!("{year}-{:02}-{day}T{time}Z", month + 1)).map(|(seconds, _)| seconds)
 }
 

@@ -1,4 +1,4 @@
-//! Times as text: what Kubernetes writes into objects, and what servers write into headers.
+//! Times as text: RFC 3339 in Kubernetes objects, HTTP dates in headers.
 //!
 //! Imports nothing of this crate.
 

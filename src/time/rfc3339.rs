@@ -1,6 +1,6 @@
 //! RFC 3339 times, as Kubernetes writes them: `2026-01-31T23:59:59Z`, `2026-01-31T23:59:59.000001+01:00`.
 
-/// Seconds since 1970 and billionths of a second, or none if the text is no time. Digits finer than that do not count.
+/// Seconds since 1970 and nanoseconds; `None` if the text is not a time. Digits beyond nanoseconds are dropped.
 pub(crate) fn parse(text: &str) -> Option<(i64, u32)> {
     let bytes = text.as_bytes();
     if bytes.len() < 20
@@ -14,7 +14,7 @@ pub(crate) fn parse(text: &str) -> Option<(i64, u32)> {
     }
     let (year, month, day) = (number(&bytes[0..4])?, number(&bytes[5..7])?, number(&bytes[8..10])?);
     let (hour, minute, second) = (number(&bytes[11..13])?, number(&bytes[14..16])?, number(&bytes[17..19])?);
-    // 60: a leap second.
+    // Second 60 is a leap second.
     if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
@@ -33,7 +33,7 @@ pub(crate) fn parse(text: &str) -> Option<(i64, u32)> {
     Some((seconds - zone(rest)?, nanos))
 }
 
-/// The zone's distance from UTC, in seconds.
+/// The zone's offset from UTC in seconds.
 fn zone(text: &[u8]) -> Option<i64> {
     match text {
         b"Z" | b"z" => Some(0),

@@ -1,103 +1,19 @@
-//! Errors: the API's Status object, and the stable codes that callers branch on.
-//!
-//! Imports: json, version.
+//! `metav1.Status`: how the API answers a request that failed.
 
 use std::fmt;
 
+use super::code::ErrorCode;
 use crate::json::value::Value;
 use crate::json::write::Document;
-use crate::version::VersionError;
-
-/// What a caller branches on. The text of [`ErrorCode::as_str`] is part of the public contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ErrorCode {
-    /// 410: the version asked for is older than what is kept.
-    Expired,
-    /// 504: the version asked for has not arrived in time, or the server gave up.
-    Timeout,
-    /// 429: not ready, or throttled; carries a Retry-After.
-    TooManyRequests,
-    /// 401.
-    Unauthorized,
-    /// 403.
-    Forbidden,
-    /// 404.
-    NotFound,
-    /// 409.
-    Conflict,
-    /// 400, 405 and 422: the request itself is wrong.
-    Invalid,
-    /// No answer: refused, reset, closed, timed out on the way.
-    Network,
-    /// An answer that breaks the list+watch protocol.
-    Protocol,
-    /// An answer that is no JSON, or no object.
-    Decode,
-    /// A bounded queue was full.
-    Overflow,
-    /// 5xx.
-    Unavailable,
-    /// Memory is bounded, and the bound was reached.
-    OutOfMemory,
-    /// The cache or the resource was closed.
-    Closed,
-    /// A fault of this library.
-    Internal,
-}
-
-impl ErrorCode {
-    /// The code as it stands in `WatchCacheError.code`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Expired => "expired",
-            Self::Timeout => "timeout",
-            Self::TooManyRequests => "too-many-requests",
-            Self::Unauthorized => "unauthorized",
-            Self::Forbidden => "forbidden",
-            Self::NotFound => "not-found",
-            Self::Conflict => "conflict",
-            Self::Invalid => "invalid",
-            Self::Network => "network",
-            Self::Protocol => "protocol",
-            Self::Decode => "decode",
-            Self::Overflow => "overflow",
-            Self::Unavailable => "unavailable",
-            Self::OutOfMemory => "out-of-memory",
-            Self::Closed => "closed",
-            Self::Internal => "internal",
-        }
-    }
-
-    /// Whether trying again later, unchanged, can succeed.
-    pub const fn retryable(self) -> bool {
-        matches!(
-            self,
-            Self::Expired
-                | Self::Timeout
-                | Self::TooManyRequests
-                | Self::Network
-                | Self::Protocol
-                | Self::Decode
-                | Self::Overflow
-                | Self::Unavailable
-        )
-    }
-}
-
-impl fmt::Display for ErrorCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// One cause of a [`Status`], as in `details.causes`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cause {
-    /// A machine-readable word, e.g. `ResourceVersionTooLarge`.
+    /// A word for programs, such as `ResourceVersionTooLarge`.
     pub reason: String,
-    /// A sentence.
+    /// A sentence for people.
     pub message: String,
-    /// The field that is wrong, in the form `metadata.name`.
+    /// The field that is wrong, such as `metadata.name`.
     pub field: String,
 }
 
@@ -112,7 +28,7 @@ pub struct Details {
     pub kind: Option<String>,
     /// The object's uid.
     pub uid: Option<String>,
-    /// Why, in parts.
+    /// The causes.
     pub causes: Vec<Cause>,
     /// Seconds to wait before trying again.
     pub retry_after_seconds: Option<u32>,
@@ -153,7 +69,7 @@ fn causes(given: &Value) -> Option<Vec<Cause>> {
 /// `metadata` of a [`Status`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// With 410 to a further page: the token that goes on from there at the newest version instead.
+    /// A 410 for a further page can have it: the token of the next page at the newest version.
     pub continue_token: Option<String>,
 }
 
@@ -162,13 +78,13 @@ pub struct Metadata {
 pub struct Status {
     /// A sentence for people.
     pub message: String,
-    /// A machine-readable word, e.g. `Expired`.
+    /// A word for programs, such as `Expired`.
     pub reason: String,
-    /// More about it.
+    /// Details, if there are any.
     pub details: Option<Details>,
     /// The HTTP code.
     pub code: u16,
-    /// About the list that was asked for.
+    /// The metadata of the failed list.
     pub metadata: Metadata,
 }
 
@@ -189,7 +105,7 @@ impl Status {
         Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
     }
 
-    /// 504 Timeout for a version that has not arrived within the limit of waiting.
+    /// 504 Timeout: the version did not arrive within the maximum wait.
     #[cold]
     #[inline(never)]
     pub fn too_large(asked: impl fmt::Display, current: impl fmt::Display) -> Self {
@@ -218,8 +134,8 @@ impl Status {
         Self::new(400, "BadRequest", message)
     }
 
-    /// 422 Invalid for `ListOptions` that the API's validation refuses: one cause a fault of this field, as `(reason, message)`. One fault
-    /// stands in the message as it is, several in brackets.
+    /// 422 Invalid for `ListOptions` that the API's validation refuses. Each fault of the field is a `(reason, message)` and becomes one
+    /// cause. The message has a single fault as it is, and several in brackets.
     pub fn invalid_options(field: &str, faults: Vec<(&str, String)>) -> Self {
         let each: Vec<String> = faults.iter().map(|(_, message)| format!("{field}: {message}")).collect();
         let all = if each.len() == 1 { each.concat() } else { format!("[{}]", each.join(", ")) };
@@ -244,13 +160,13 @@ impl Status {
         Self::new(404, "NotFound", format!("{resource} \"{name}\" not found"))
     }
 
-    /// Reads a Status document; `None` when the bytes are another kind of document.
+    /// Reads a Status document; `None` if it is a document of another kind.
     pub fn parse(document: &[u8]) -> Option<Self> {
         let document = Value::parse(document).ok()?;
         (document.text("kind") == Some(Some("Status"))).then(|| Self::read(&document)).flatten()
     }
 
-    /// Reads the members of a Status, whatever kind the document says it is; `None` when one of them is not what it should be.
+    /// Reads the members of a Status and ignores `kind`. `None` if a member has the wrong type.
     pub(crate) fn read(document: &Value) -> Option<Self> {
         let text = |of: &Value, name: &str| of.text(name).map(|text| text.map(str::to_string));
         let metadata = match document.get("metadata") {
@@ -278,11 +194,11 @@ impl Status {
         })
     }
 
-    /// The Status as the JSON document an ERROR event carries.
+    /// The Status as the JSON document of an ERROR event.
     pub fn to_json(&self) -> String {
         let mut document = Document::new();
         document.text("kind", "Status").text("apiVersion", "v1");
-        // Servers always write it; what stands in the Status itself must not stand twice.
+        // Servers always write this member. If the Status has metadata, `write` adds them below.
         if self.metadata == Metadata::default() {
             document.raw("metadata", "{}");
         }
@@ -291,14 +207,14 @@ impl Status {
         document.finish()
     }
 
-    /// Its members alone, those that are set, as a JSON document.
+    /// The members that are set, as a JSON document.
     pub fn members(&self) -> String {
         let mut document = Document::new();
         self.write(&mut document);
         document.finish()
     }
 
-    /// In the order in which an apiserver writes them.
+    /// Writes the members in the apiserver's order.
     fn write(&self, document: &mut Document) {
         document.text("message", &self.message).filled("reason", &self.reason);
         if let Some(details) = &self.details {
@@ -310,12 +226,12 @@ impl Status {
         }
     }
 
-    /// Reason Expired or Gone, or code 410 without a reason: the version is no longer kept.
+    /// Whether the version is no longer held: reason Expired or Gone, or code 410 without a reason.
     pub fn is_expired(&self) -> bool {
         matches!(self.reason.as_str(), "Expired" | "Gone") || (self.reason.is_empty() && self.code == 410)
     }
 
-    /// The server has not reached the version yet: the cause, or (servers before 1.18.6) the message, says so.
+    /// Whether the server has not reached the version yet. The cause says so, or the message of servers before 1.18.6.
     pub fn is_too_large(&self) -> bool {
         if self.reason != "Timeout" {
             return false;
@@ -328,7 +244,7 @@ impl Status {
                 .any(|cause| cause.reason == "ResourceVersionTooLarge" || cause.message.contains(TOO_LARGE))
     }
 
-    /// Seconds the server asks to wait.
+    /// Seconds to wait, if the server asks for a wait.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         self.details.as_ref().and_then(|details| details.retry_after_seconds).filter(|seconds| *seconds > 0)
     }
@@ -350,91 +266,6 @@ impl Status {
             500 if self.reason == "InternalError" => ErrorCode::Unavailable,
             500..=599 => ErrorCode::Unavailable,
             _ => ErrorCode::Protocol,
-        }
-    }
-}
-
-/// Every failure that leaves this library.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Error {
-    /// What kind of failure.
-    pub code: ErrorCode,
-    /// A sentence for people; never holds a token.
-    pub message: String,
-    /// The server's own words, where it had any.
-    pub status: Option<Box<Status>>,
-    /// Seconds to wait before trying again, where somebody asked for it.
-    pub retry_after_seconds: Option<u32>,
-}
-
-impl Error {
-    /// A failure without a Status.
-    #[cold]
-    #[inline(never)]
-    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), status: None, retry_after_seconds: None }
-    }
-
-    /// No answer came.
-    #[cold]
-    #[inline(never)]
-    pub fn network(message: impl Into<String>) -> Self {
-        Self::new(ErrorCode::Network, message)
-    }
-
-    /// The host gives no more memory.
-    pub fn out_of_memory(bytes: usize) -> Self {
-        Self::new(ErrorCode::OutOfMemory, format!("there is no memory for {bytes} bytes more"))
-    }
-
-    /// An answer that is not what the protocol allows.
-    #[cold]
-    #[inline(never)]
-    pub fn protocol(message: impl Into<String>) -> Self {
-        Self::new(ErrorCode::Protocol, message)
-    }
-
-    /// An answer that cannot be read.
-    #[cold]
-    #[inline(never)]
-    pub fn decode(message: impl Into<String>) -> Self {
-        Self::new(ErrorCode::Decode, message)
-    }
-
-    /// A get or a watch names what is no version: 500 without a reason, as in the apiserver. Trying again would not help, so the code says
-    /// what is wrong. (In a list it is 400.)
-    pub fn no_version(error: &VersionError) -> Self {
-        Self { code: ErrorCode::Invalid, ..Status::new(500, "", error.to_string()).into() }
-    }
-
-    /// The cache or resource is closed.
-    #[cold]
-    #[inline(never)]
-    pub fn closed() -> Self {
-        Self::new(ErrorCode::Closed, "the watch cache is closed")
-    }
-
-    /// Whether trying again later can succeed.
-    pub const fn retryable(&self) -> bool {
-        self.code.retryable()
-    }
-
-    /// Whether waiting cures nothing: a mistake on this side, such as of the user's `auth`, or a server that knows no such request.
-    pub fn is_mistake(&self) -> bool {
-        self.code == ErrorCode::Invalid && self.status.as_ref().is_none_or(|status| status.code == 405)
-    }
-}
-
-impl From<Status> for Error {
-    #[cold]
-    #[inline(never)]
-    fn from(status: Status) -> Self {
-        Self {
-            code: status.error_code(),
-            message: status.message.clone(),
-            retry_after_seconds: status.retry_after_seconds(),
-            status: Some(Box::new(status)),
         }
     }
 }
@@ -469,28 +300,5 @@ mod tests {
         cause.details = Some(Details { causes: vec![Cause { message: TOO_LARGE.into(), ..Cause::default() }], ..Details::default() });
         assert!(cause.is_too_large());
         assert!(!Status::new(504, "Timeout", "request did not complete").is_too_large());
-    }
-
-    #[test]
-    fn codes_follow_the_http_code_and_reasons_win() {
-        for (status, code) in [
-            (Status::new(410, "Expired", ""), ErrorCode::Expired),
-            (Status::new(410, "Gone", ""), ErrorCode::Expired),
-            (Status::new(401, "Unauthorized", ""), ErrorCode::Unauthorized),
-            (Status::new(404, "NotFound", ""), ErrorCode::NotFound),
-            (Status::new(405, "MethodNotAllowed", ""), ErrorCode::Invalid),
-            (Status::new(422, "Invalid", ""), ErrorCode::Invalid),
-            (Status::new(503, "ServiceUnavailable", ""), ErrorCode::Unavailable),
-            (Status::new(504, "Timeout", ""), ErrorCode::Timeout),
-        ] {
-            assert_eq!(Error::from(status).code, code);
-        }
-    }
-
-    #[test]
-    fn retry_after_comes_from_the_details() {
-        let error = Error::from(Status::too_many_requests("storage is (re)initializing", 3));
-        assert_eq!((error.code, error.retry_after_seconds), (ErrorCode::TooManyRequests, Some(3)));
-        assert!(error.retryable());
     }
 }
