@@ -16,7 +16,7 @@ use crate::runtime::Millis;
 use crate::selector::Filter;
 use crate::status::{Error, Status};
 use crate::version::Version;
-use crate::watch::{BookmarkState, Conversion, EndReason, EventKind, Start, WatchEvent, WatchOptions, Watcher, WatcherId};
+use crate::watch::{Beginning, Bookmarks, Conversion, EndReason, EventKind, Start, WatchEvent, WatchOptions, Watcher, WatcherId};
 
 /// The most a watcher may hold back by default, as in the apiserver: where no field routes events to watchers, where one does, and for
 /// those that it routes them to.
@@ -41,17 +41,14 @@ impl Cacher {
         let filter = filter.and_then(|filter| filter.with_shard(options.shard_selector.as_deref()));
         let checked = filter.and_then(|filter| Ok((filter, options.start()?)));
         match checked {
-            Ok((filter, start)) => (self.dispatcher.add(Watcher::new(filter)), Ok(start)),
-            Err(error) => (self.dispatcher.add(Watcher::new(Filter::default())), Err(error)),
+            Ok((filter, start)) => (self.dispatcher.add(filter), Ok(start)),
+            Err(error) => (self.dispatcher.add(Filter::default()), Err(error)),
         }
     }
 
     /// Ends a watcher that could not start with a direct error.
     pub fn refuse(&mut self, id: WatcherId, error: Error) {
-        if let Some(watcher) = self.dispatcher.get_mut(id) {
-            watcher.refusal = Some(Box::new(error));
-        }
-        self.dispatcher.end(id, EndReason::Error, &Version::ZERO);
+        self.dispatcher.refuse(id, error);
     }
 
     /// Ends a watcher with an ERROR event.
@@ -73,7 +70,7 @@ impl Cacher {
             _ => None,
         };
         let silent = *start == Start::Any && options.send_initial_events == Some(false);
-        let Some(filter) = self.dispatcher.get(id).map(|watcher| watcher.filter.clone()) else { return };
+        let Some(filter) = self.dispatcher.get(id).map(|watcher| watcher.filter().clone()) else { return };
         // What the upstream listed counts only while it is newer than what is held.
         let listed = basis.listed.as_ref().filter(|_| required > self.version());
         let state = if listed.is_some() { required.clone() } else { self.version().clone() };
@@ -94,12 +91,13 @@ impl Cacher {
         let newest = events.last().map(|event| event.version.clone()).unwrap_or_default();
         let gate = interval.max(required.clone()).max(newest);
         self.metrics().init_events.add(events.len() as u64);
-        let bookmark_state = match bookmark_after(options, start, required, self.version()) {
+        let bookmarks = match bookmark_after(options, start, required, self.version()) {
             Some(after) => {
                 events.push(WatchEvent::bookmark(state, true));
-                BookmarkState::Waiting(after)
+                Bookmarks::Owed(after)
             }
-            None => BookmarkState::Sent,
+            None if options.allow_watch_bookmarks => Bookmarks::Regular,
+            None => Bookmarks::Unwanted,
         };
         let most = MOST_BUFFERED[match self.dispatcher.triggers(&filter) {
             (false, _) => 0,
@@ -107,16 +105,15 @@ impl Cacher {
             (true, true) => 2,
         }];
         let capacity = options.buffer_size.unwrap_or_else(|| self.window().suggested_buffer(most)).max(1);
-        if let Some(watcher) = self.dispatcher.get_mut(id) {
-            watcher.backlog = events.into();
-            watcher.gate = gate;
-            watcher.capacity = capacity;
-            watcher.on_overflow = options.on_overflow;
-            watcher.bookmarks = options.allow_watch_bookmarks;
-            watcher.bookmark_state = bookmark_state;
-            watcher.deadline = options.timeout_seconds.map(|seconds| now + Millis::from(seconds) * 1000);
-        }
-        self.dispatcher.start(id, now);
+        let beginning = Beginning {
+            interval: events,
+            gate,
+            capacity,
+            on_overflow: options.on_overflow,
+            bookmarks,
+            deadline: options.timeout_seconds.map(|seconds| now + Millis::from(seconds) * 1000),
+        };
+        self.dispatcher.start(id, beginning, now);
     }
 
     fn history_events(&self, filter: &Filter, since: &Version) -> Result<Vec<WatchEvent>, Error> {
@@ -190,7 +187,7 @@ impl Resource {
             }
             _ => {
                 let this = self.clone();
-                let serial = self.cacher.borrow().dispatcher.get(id).map_or(0, |watcher| watcher.serial);
+                let serial = self.cacher.borrow().dispatcher.get(id).map_or(0, Watcher::serial);
                 self.runtime.spawn(async move { this.watch_later(id, serial, options, start).await }.boxed_local());
             }
         }
@@ -202,7 +199,7 @@ impl Resource {
         let (root, namespace) = (self.root(), options.namespace.as_deref().unwrap_or_default());
         let prefix = prepare(&root, &format!("{root}{namespace}"), true)?;
         let cacher = self.cacher.borrow();
-        let demanded = cacher.dispatcher.get(id).and_then(|watcher| watcher.filter.predicate().single_name());
+        let demanded = cacher.dispatcher.get(id).and_then(|watcher| watcher.filter().predicate().single_name());
         // Of all namespaces it would be no key.
         let single = !namespace.is_empty() || cacher.store().iter().next().is_some_and(|object| object.namespace().is_empty());
         match options.name.as_deref().filter(|name| !name.is_empty()).or(demanded) {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::runtime::Millis;
-use crate::watch::id::WatcherId;
-use crate::watch::watcher::BookmarkState;
+use crate::version::Version;
+
+use super::id::WatcherId;
 
 /// A bookmark at least this often, as in the apiserver.
 pub(super) const BOOKMARK_PERIOD_MS: Millis = 60_000;
@@ -12,6 +13,58 @@ pub(super) const BOOKMARK_PERIOD_MS: Millis = 60_000;
 pub(super) const BEFORE_DEADLINE_MS: Millis = 2_000;
 /// The least time between two looks at the schedule; the most is a quarter more.
 pub const TICK_MS: Millis = 1_000;
+
+/// Which bookmarks a watcher gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Bookmarks {
+    /// None.
+    #[default]
+    Unwanted,
+    /// The one that ends its initial events is owed, at this version or later. No earlier one is taken.
+    Owed(Version),
+    /// One that is late enough for that waits in the queue.
+    Queued,
+    /// The end of its initial events was delivered, or never owed.
+    Regular,
+}
+
+impl Bookmarks {
+    /// Whether a bookmark of this version says something new to a watcher that hears of events behind the gate.
+    pub(super) fn want(&self, version: &Version, gate: &Version) -> bool {
+        match self {
+            Self::Unwanted => false,
+            Self::Owed(after) => version >= after && version >= gate,
+            Self::Queued | Self::Regular => version > gate,
+        }
+    }
+
+    /// A bookmark went into the queue.
+    pub(super) fn queued(&mut self) {
+        if let Self::Owed(_) = self {
+            *self = Self::Queued;
+        }
+    }
+
+    /// The end of the initial events was delivered.
+    pub(super) fn delivered_end(&mut self) {
+        *self = Self::Regular;
+    }
+
+    /// When the next one is due: at once while one is owed, else in a minute, or two seconds before the deadline, whichever is first. Never
+    /// when that has passed.
+    pub(super) fn next(&self, now: Millis, deadline: Option<Millis>) -> Option<Millis> {
+        match self {
+            Self::Unwanted => return None,
+            Self::Owed(_) => return Some(now),
+            Self::Queued | Self::Regular => {}
+        }
+        let regular = now + BOOKMARK_PERIOD_MS;
+        let Some(deadline) = deadline else { return Some(regular) };
+        let last = deadline.checked_sub(BEFORE_DEADLINE_MS)?;
+        let at = regular.min(last);
+        (at >= now).then_some(at)
+    }
+}
 
 /// A watcher as the schedule knows it: its id, and the serial number that tells it from others with that id.
 pub(super) type Planned = (WatcherId, u64);
@@ -47,26 +100,12 @@ impl BookmarkSchedule {
     }
 }
 
-/// When the next bookmark is due: at once while the end of the initial events is owed, else in a minute, or two seconds before the
-/// deadline, whichever is first; never when that has passed.
-pub(super) fn next_bookmark(now: Millis, state: &BookmarkState, deadline: Option<Millis>) -> Option<Millis> {
-    if matches!(state, BookmarkState::Waiting(_)) {
-        return Some(now);
-    }
-    let regular = now + BOOKMARK_PERIOD_MS;
-    let Some(deadline) = deadline else { return Some(regular) };
-    let last = deadline.checked_sub(BEFORE_DEADLINE_MS)?;
-    let at = regular.min(last);
-    (at >= now).then_some(at)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::version::Version;
 
-    fn plan(schedule: &mut BookmarkSchedule, id: u32, now: Millis, state: &BookmarkState, deadline: Millis) {
-        if let Some(at) = next_bookmark(now, state, Some(deadline)) {
+    fn plan(schedule: &mut BookmarkSchedule, id: u32, now: Millis, bookmarks: &Bookmarks, deadline: Millis) {
+        if let Some(at) = bookmarks.next(now, Some(deadline)) {
             schedule.plan((id.into(), u64::from(id)), at);
         }
     }
@@ -79,7 +118,7 @@ mod tests {
     fn bkm_01_watchers_come_due_by_the_second_and_once() {
         let mut schedule = BookmarkSchedule::default();
         for (id, deadline) in [(1, 10_000), (2, 20_000), (3, 20_000)] {
-            plan(&mut schedule, id, 0, &BookmarkState::Sent, deadline);
+            plan(&mut schedule, id, 0, &Bookmarks::Regular, deadline);
         }
         assert_eq!(schedule.buckets.len(), 2);
         assert!(due(&mut schedule, 0).is_empty());
@@ -92,19 +131,19 @@ mod tests {
     #[test]
     fn bkm_02_who_is_owed_the_end_of_its_initial_events_is_due_at_every_look() {
         let mut schedule = BookmarkSchedule::default();
-        let waiting = BookmarkState::Waiting(Version::from(10));
+        let waiting = Bookmarks::Owed(Version::from(10));
         for now in [0, 1_000, 30_000] {
             plan(&mut schedule, 1, now, &waiting, 120_000);
             assert_eq!(due(&mut schedule, now), [1], "at {now}");
         }
-        plan(&mut schedule, 1, 30_000, &BookmarkState::Received, 120_000);
+        plan(&mut schedule, 1, 30_000, &Bookmarks::Queued, 120_000);
         assert!(due(&mut schedule, 60_000).is_empty());
         assert_eq!(due(&mut schedule, 90_000), [1]);
     }
 
     #[test]
     fn the_last_bookmark_is_two_seconds_before_the_deadline_and_none_follows() {
-        let next = |now, deadline| next_bookmark(now, &BookmarkState::Sent, deadline);
+        let next = |now, deadline| Bookmarks::Regular.next(now, deadline);
         assert_eq!(next(0, None), Some(60_000));
         assert_eq!(next(0, Some(120_000)), Some(60_000));
         assert_eq!(next(90_000, Some(120_000)), Some(118_000));

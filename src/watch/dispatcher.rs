@@ -1,79 +1,51 @@
-//! From one change to the watchers it concerns.
+//! From one change to the watchers that it concerns.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use slab::Slab;
-
-use crate::change::Change;
+use crate::change::{Change, Difference};
 use crate::json::fields::FieldSet;
 use crate::metrics::Metrics;
 use crate::object::Object;
 use crate::runtime::Millis;
 use crate::selector::Filter;
-use crate::status::Status;
+use crate::status::{Error, Status};
 use crate::store::{Replacement, StoreListener};
 use crate::version::Version;
-use crate::watch::bookmark::{BookmarkSchedule, next_bookmark};
-use crate::watch::convert::Conversion;
-use crate::watch::event::{EndReason, EventKind, WatchEvent};
-use crate::watch::id::WatcherId;
-use crate::watch::outbox::Outbox;
-use crate::watch::overflow::{OnOverflow, Overflow};
-use crate::watch::registry::Registry;
-use crate::watch::watcher::{BookmarkState, Demand, Watcher};
 
-/// How many waiting events of one watcher go into one flush; the rest follows in the next, after the host had its turn.
-const PUMP_LIMIT: usize = 500;
+use super::bookmark::BookmarkSchedule;
+use super::convert::Conversion;
+use super::delivery::Delivery;
+use super::demand::Demand;
+use super::event::{EndReason, EventKind, WatchEvent};
+use super::id::WatcherId;
+use super::outbox::Outbox;
+use super::queue::{Kept, Retried};
+use super::set::Watchers;
+use super::watcher::{Beginning, Watcher};
 
 /// All watchers of a cacher, and what is ready for them.
 #[derive(Debug, Default)]
 pub struct Dispatcher {
-    pub(super) watchers: Slab<Watcher>,
-    pub(super) registry: Registry,
+    watchers: Watchers,
+    delivery: Delivery,
     bookmarks: BookmarkSchedule,
     deadlines: BTreeSet<(Millis, WatcherId)>,
-    outbox: Outbox,
-    // Those with an event that found no room; nothing else is dispatched until each has gone in or its watcher has ended. Who has ended
+    // Those with an event that found no room. Nothing else is dispatched until each has gone in or its watcher has ended. Who has ended
     // meanwhile may still stand here.
     blocked: Vec<WatcherId>,
-    pub(super) pending: Pending,
-    // Watchers whose batch began since the last flush: it is complete with it.
-    served: Vec<WatcherId>,
-    // Ids that may be used again only after the flush under way.
-    retired: Vec<WatcherId>,
-    metrics: Rc<Metrics>,
-    serials: u64,
+    // Whether a watcher began to skip changes since that was last asked.
+    overflowed: bool,
     // Those that the event under way may concern; kept for its room.
     candidates: Vec<WatcherId>,
-    // Whether a watcher without room skips changes from now on: told with the next flush.
-    overflowed: bool,
+    metrics: Rc<Metrics>,
     dispatched: u64,
     visited: u64,
     terminated: u64,
-    delivered: u64,
 }
 
 /// Where an event stands in the outbox, by kind, once somebody takes it at once.
 type Indices = [Option<u32>; 3];
-
-/// Watchers with something to pump at the next flush.
-#[derive(Debug, Default)]
-pub(super) struct Pending {
-    ids: Vec<WatcherId>,
-    // The watchers of everything, once an event went straight to each of them, until anything happens to one, which makes that one
-    // pending: the next event goes the same way, so nobody need be asked.
-    straight: Option<Rc<[WatcherId]>>,
-    // Tells these watchers from those before them.
-    crowd: u32,
-}
-
-impl Pending {
-    pub(super) fn push(&mut self, id: WatcherId) {
-        self.straight = None;
-        self.ids.push(id);
-    }
-}
 
 /// Numbers for `stats`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,114 +61,188 @@ pub struct DispatcherStats {
 }
 
 impl Dispatcher {
-    /// One that counts there what the apiserver counts.
+    /// A dispatcher that counts in these metrics what the apiserver counts.
     pub fn counting(metrics: Rc<Metrics>) -> Self {
         Self { metrics, ..Self::default() }
     }
 
-    /// Adds a watcher that has not started and returns its id.
-    pub fn add(&mut self, mut watcher: Watcher) -> WatcherId {
-        self.serials += 1;
-        watcher.serial = self.serials;
-        WatcherId::of(self.watchers.insert(watcher))
+    // ------------------------------------------------------------------------------------------------- lives of watchers
+
+    /// Adds a watcher that waits for its start.
+    pub fn add(&mut self, filter: Filter) -> WatcherId {
+        self.watchers.add(filter)
     }
 
     /// The watcher of this id, while it is not forgotten.
     pub fn get(&self, id: WatcherId) -> Option<&Watcher> {
-        self.watchers.get(id.place()).filter(|watcher| !watcher.retired)
+        self.watchers.get(id)
     }
 
     /// Whether this very watcher is still to be started: it may have ended while it waited, and its id stand for another.
     pub fn awaits_start(&self, id: WatcherId, serial: u64) -> bool {
-        self.get(id).is_some_and(|watcher| watcher.serial == serial && !watcher.started && watcher.ended.is_none())
-    }
-
-    /// To change it before it starts.
-    pub fn get_mut(&mut self, id: WatcherId) -> Option<&mut Watcher> {
-        self.watchers.get_mut(id.place()).filter(|watcher| !watcher.retired)
+        self.get(id).is_some_and(|watcher| watcher.serial() == serial && watcher.is_waiting())
     }
 
     /// Has a field route events: watchers that demand a value of it hear of that value alone.
     pub fn set_trigger(&mut self, slot: usize) {
-        self.registry.set_trigger(slot);
+        self.watchers.set_trigger(slot);
     }
 
     /// Whether a field routes events, and whether it would route them to a watcher of this filter.
     pub fn triggers(&self, filter: &Filter) -> (bool, bool) {
-        (self.registry.has_trigger(), self.registry.triggers(filter))
+        self.watchers.triggers(filter)
     }
 
-    /// Begins to dispatch to a watcher whose initial events are in its backlog. One step with the capture of these events.
-    pub fn start(&mut self, id: WatcherId, now: Millis) {
-        let Some(watcher) = self.watchers.get_mut(id.place()) else { return };
-        watcher.started = true;
-        if watcher.ended.is_none() {
-            watcher.route = self.registry.insert(&watcher.filter, id);
-            if watcher.filter.shard().is_some() {
-                self.metrics.watch_shards.inc();
+    /// Begins to dispatch to a watcher. One step with the capture of its interval.
+    pub fn start(&mut self, id: WatcherId, beginning: Beginning, now: Millis) {
+        let Some(watcher) = self.watchers.start(id, beginning) else { return };
+        if watcher.filter().shard().is_some() {
+            self.metrics.watch_shards.inc();
+        }
+        if let Some(deadline) = watcher.live().and_then(|live| live.deadline) {
+            self.deadlines.insert((deadline, id));
+        }
+        plan_bookmark(&mut self.bookmarks, id, watcher, now);
+        self.delivery.pend(id);
+    }
+
+    /// The subscriber takes events from now on in this way.
+    pub fn demand(&mut self, id: WatcherId, demand: Demand) {
+        if let Some(watcher) = self.watchers.get_mut(id) {
+            watcher.set_demand(demand);
+            self.delivery.pend(id);
+        }
+    }
+
+    /// Ends one stream. The first reason counts.
+    pub fn end(&mut self, id: WatcherId, reason: EndReason, reached: &Version) {
+        let Some(watcher) = self.get(id) else { return };
+        let sharded = watcher.filter().shard().is_some();
+        if let Some(live) = self.watchers.end(id, reason, reached) {
+            if sharded {
+                self.metrics.watch_shards.dec();
             }
-            if let Some(deadline) = watcher.deadline {
-                self.deadlines.insert((deadline, id));
+            if let Some(deadline) = live.deadline {
+                self.deadlines.remove(&(deadline, id));
+            }
+        }
+        self.delivery.pend(id);
+    }
+
+    /// Ends one stream with an ERROR event that carries this Status.
+    pub fn fail(&mut self, id: WatcherId, status: &Status, reached: &Version) {
+        if let Some(watcher) = self.watchers.get_mut(id).filter(|watcher| watcher.is_open()) {
+            watcher.push_failure(status);
+            self.end(id, EndReason::Error, reached);
+        }
+    }
+
+    /// Ends a watcher that cannot start: its subscriber is told the error, and no event.
+    pub fn refuse(&mut self, id: WatcherId, error: Error) {
+        self.cut(id, error, &Version::ZERO);
+    }
+
+    /// Ends one stream at once, for this reason. What waits is not delivered any more.
+    pub fn cut(&mut self, id: WatcherId, error: Error, reached: &Version) {
+        self.end(id, EndReason::Error, reached);
+        if let Some(watcher) = self.watchers.get_mut(id) {
+            watcher.discard();
+            watcher.refuse(error);
+        }
+    }
+
+    /// Ends all streams, begun or not.
+    pub fn end_all(&mut self, reason: EndReason, reached: &Version) {
+        self.watchers.unfile_all();
+        for id in self.watchers.ids() {
+            self.end(id, reason, reached);
+        }
+    }
+
+    /// The subscriber is gone; nothing more is delivered under this id, and after the next flush it may stand for another.
+    pub fn forget(&mut self, id: WatcherId) {
+        if self.get(id).is_some() {
+            self.end(id, EndReason::Stopped, &Version::ZERO);
+            self.watchers.retire(id);
+        }
+    }
+
+    /// Ends the streams that a relist ends. Those that outlive it hear of nothing until the list has replaced the state.
+    pub fn end_round(&mut self, reached: &Version) {
+        self.watchers.unfile_all();
+        for id in self.watchers.ids() {
+            let Some(watcher) = self.get(id).filter(|watcher| watcher.live().is_some()) else { continue };
+            if watcher.outlives_relist(reached) {
+                self.watchers.refile(id);
+            } else {
+                self.end(id, EndReason::Relist, reached);
+            }
+        }
+    }
+
+    /// Sends bookmarks that are due and ends streams whose time is over. Returns whether somebody needs another tick.
+    pub fn tick(&mut self, now: Millis, processed: &Version) -> bool {
+        let mut bookmark: Option<WatchEvent> = None;
+        for (id, serial) in self.bookmarks.take_due(now) {
+            let known = |watcher: &&mut Watcher| watcher.serial() == serial && watcher.live().is_some();
+            let Some(watcher) = self.watchers.get_mut(id).filter(known) else { continue };
+            let mut make = || bookmark.get_or_insert_with(|| WatchEvent::bookmark(processed.clone(), false)).clone();
+            if watcher.push_bookmark(processed, &mut make) {
+                self.delivery.pend(id);
             }
             plan_bookmark(&mut self.bookmarks, id, watcher, now);
-            self.share_filter(id);
         }
-        self.pending.push(id);
+        while let Some((_, id)) = self.deadlines.first().copied().filter(|(deadline, _)| *deadline <= now) {
+            self.deadlines.pop_first();
+            self.end(id, EndReason::Timeout, processed);
+        }
+        !self.bookmarks.is_empty() || !self.deadlines.is_empty()
     }
 
+    // ------------------------------------------------------------------------------------------------- one change
+
     /// To the watchers of everything.
-    fn dispatch_to_all(&mut self, entry: &Change, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) {
-        let count = self.registry.everything().len();
+    fn dispatch_to_all(&mut self, change: &Change, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) {
+        let count = self.watchers.everything().len();
         self.visited += count as u64;
-        if let Some(watchers) = self.pending.straight.clone() {
+        if self.delivery.has_audience() {
             let index = self.index(conversion, kind, indices);
-            self.outbox.deliver_all(&watchers, index, self.pending.crowd);
-            self.delivered += count as u64;
-            return;
+            return self.delivery.deliver_to_audience(index);
         }
-        let begin = self.outbox.delivered();
+        let begin = self.delivery.noted();
         let mut straight = 0;
         for place in 0..count {
-            let id = self.registry.everything()[place];
-            straight += usize::from(self.offer(id, entry, conversion, kind, indices));
+            let id = self.watchers.everything()[place];
+            straight += usize::from(self.offer(id, change, conversion, kind, indices));
         }
         if straight == count && count > 0 {
-            self.pending.straight = Some(self.outbox.watchers_since(begin));
-            self.pending.crowd = self.pending.crowd.checked_add(1).unwrap_or(1);
+            self.delivery.make_audience(begin);
         }
     }
 
     /// Hands a change of this kind to a watcher that it concerns. Whether it went straight to a subscriber that takes everything.
-    fn offer(&mut self, id: WatcherId, entry: &Change, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> bool {
-        let Some(watcher) = self.watchers.get_mut(id.place()).filter(|watcher| *entry.version() > watcher.gate) else { return false };
+    fn offer(&mut self, id: WatcherId, change: &Change, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> bool {
+        let Some(watcher) = self.watchers.get_mut(id).filter(|watcher| watcher.hears(change.version())) else { return false };
         if watcher.is_direct() {
-            let everything = watcher.demand == Demand::All;
-            if watcher.took_first() {
-                self.served.push(id);
-            }
+            let everything = watcher.demand() == Demand::All;
+            let begins = watcher.took_first();
             let index = self.index(conversion, kind, indices);
-            self.outbox.deliver(id, index);
-            self.delivered += 1;
+            self.delivery.deliver(id, index, begins);
             return everything;
         }
-        if watcher.has_room() {
-            watcher.queue.push_back(conversion.event(kind));
-        } else if watcher.on_overflow == OnOverflow::Terminate {
-            watcher.blocked = Some(Box::new(conversion.event(kind)));
-            self.blocked.push(id);
-        } else {
-            let behind = || Box::new(Overflow::new(entry.version().predecessor().unwrap_or_default()));
-            self.overflowed |= watcher.overflow.is_none();
-            let before = entry.previous.as_ref().filter(|_| kind != EventKind::Added);
-            let after = (kind != EventKind::Deleted).then_some(&entry.object);
-            watcher.overflow.get_or_insert_with(behind).merge(entry.object.key(), before, after, entry.version());
+        match watcher.keep(change, conversion, kind) {
+            Kept::Waits => {}
+            Kept::Blocked => self.blocked.push(id),
+            Kept::Skips => self.overflowed = true,
         }
         false
     }
 
     fn index(&mut self, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> u32 {
-        *indices[kind as usize].get_or_insert_with(|| self.outbox.event(conversion.event(kind)))
+        *indices[kind as usize].get_or_insert_with(|| self.delivery.event(conversion.event(kind)))
     }
+
+    // ------------------------------------------------------------------------------------------------- no room
 
     /// Whether a watcher has begun to skip changes since the last call.
     pub fn take_overflowed(&mut self) -> bool {
@@ -211,182 +257,66 @@ impl Dispatcher {
     /// Tries again to place what found no room. Returns whether something is still waiting.
     pub fn retry_blocked(&mut self) -> bool {
         for id in std::mem::take(&mut self.blocked) {
-            let Some(watcher) = self.watchers.get_mut(id.place()) else { continue };
-            let has_room = watcher.has_room();
-            match watcher.blocked.take() {
-                None => {}
-                Some(event) if has_room => {
-                    watcher.queue.push_back(*event);
-                    self.pending.push(id);
-                }
-                event => {
-                    watcher.blocked = event;
-                    self.blocked.push(id);
-                }
+            let Some(watcher) = self.watchers.get_mut(id) else { continue };
+            match watcher.retry() {
+                Retried::Placed => self.delivery.pend(id),
+                Retried::Blocked => self.blocked.push(id),
+                Retried::Gone => {}
             }
         }
-        !self.blocked.is_empty()
+        self.is_blocked()
     }
 
-    /// Ends the watchers that still have no room: their streams stop before the event they could not take.
+    /// Ends the watchers that still have no room: their streams stop before the event they could not take. Returns how many.
     pub fn terminate_blocked(&mut self) -> usize {
         let mut count = 0;
         for id in std::mem::take(&mut self.blocked) {
-            let Some(event) = self.watchers.get_mut(id.place()).and_then(|watcher| watcher.blocked.take()) else { continue };
+            let Some(reached) = self.get(id).and_then(Watcher::before_blocked) else { continue };
             count += 1;
             self.terminated += 1;
             self.metrics.terminated_watchers.inc();
-            let reached = event.version.predecessor().unwrap_or_default();
             self.end(id, EndReason::Overflow, &reached);
         }
         count
     }
 
-    /// Deliveries so far.
-    pub fn delivered(&self) -> u64 {
-        self.delivered
-    }
-
-    /// Ends one stream. Idempotent.
-    pub fn end(&mut self, id: WatcherId, reason: EndReason, reached: &Version) {
-        let Some(watcher) = self.watchers.get_mut(id.place()) else { return };
-        if watcher.started && watcher.ended.is_none() && watcher.filter.shard().is_some() {
-            self.metrics.watch_shards.dec();
-        }
-        // An event that waits for room is not delivered any more: whoever goes on from this stream needs it first.
-        match watcher.blocked.take().and_then(|event| event.version.predecessor()) {
-            Some(before) => watcher.end(reason, reached.min(&before)),
-            None => watcher.end(reason, reached),
-        }
-        self.registry.remove(&std::mem::take(&mut watcher.route), id);
-        if let Some(deadline) = watcher.deadline {
-            self.deadlines.remove(&(deadline, id));
-        }
-        self.pending.push(id);
-    }
-
-    /// Ends one stream with an ERROR event that carries this Status.
-    pub fn fail(&mut self, id: WatcherId, status: &Status, reached: &Version) {
-        let Some(watcher) = self.watchers.get_mut(id.place()).filter(|watcher| watcher.ended.is_none()) else { return };
-        // Behind everything that waits to be delivered.
-        let last = if watcher.queue.is_empty() { &mut watcher.backlog } else { &mut watcher.queue };
-        last.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO });
-        self.end(id, EndReason::Error, reached);
-    }
-
-    /// Ends all streams, begun or not.
-    pub fn end_all(&mut self, reason: EndReason, reached: &Version) {
-        self.registry.clear();
-        for id in self.ids() {
-            self.end(id, reason, reached);
-        }
-    }
-
-    /// The subscriber takes events from now on in this way.
-    pub fn demand(&mut self, id: WatcherId, demand: Demand) {
-        if let Some(watcher) = self.get_mut(id) {
-            watcher.demand = demand;
-            self.pending.push(id);
-        }
-    }
-
-    /// The subscriber is gone; nothing more is delivered under this id, and after the next flush it may stand for another.
-    pub fn forget(&mut self, id: WatcherId) {
-        if self.get(id).is_none() {
-            return;
-        }
-        self.end(id, EndReason::Stopped, &Version::ZERO);
-        self.watchers[id.place()].retired = true;
-        self.retired.push(id);
-    }
-
-    /// Sends bookmarks that are due and ends streams whose time is over. Returns whether somebody needs another tick.
-    pub fn tick(&mut self, now: Millis, processed: &Version) -> bool {
-        let mut bookmark: Option<WatchEvent> = None;
-        for (id, serial) in self.bookmarks.take_due(now) {
-            let known = |watcher: &&mut Watcher| watcher.serial == serial && watcher.ended.is_none();
-            let Some(watcher) = self.watchers.get_mut(id.place()).filter(known) else { continue };
-            // A bookmark must not overtake an event that waits for room.
-            let behind = watcher.blocked.is_some();
-            if watcher.wants_bookmark(processed) && !behind && watcher.has_room() {
-                let event = bookmark.get_or_insert_with(|| WatchEvent::bookmark(processed.clone(), false)).clone();
-                watcher.queue.push_back(event);
-                if matches!(watcher.bookmark_state, BookmarkState::Waiting(_)) {
-                    watcher.bookmark_state = BookmarkState::Received;
-                }
-                self.pending.push(id);
-            }
-            plan_bookmark(&mut self.bookmarks, id, watcher, now);
-        }
-        while let Some((_, id)) = self.deadlines.first().copied().filter(|(deadline, _)| *deadline <= now) {
-            self.deadlines.pop_first();
-            self.end(id, EndReason::Timeout, processed);
-        }
-        !self.bookmarks.is_empty() || !self.deadlines.is_empty()
-    }
-
-    /// Moves what waits for willing subscribers into the outbox. Returns whether there is more than one flush can hold.
-    fn pump(&mut self) -> bool {
-        let mut more = false;
-        let mut pending = std::mem::take(&mut self.pending.ids);
-        pending.sort_unstable();
-        pending.dedup();
-        for id in pending {
-            let Some(watcher) = self.watchers.get_mut(id.place()).filter(|watcher| !watcher.retired) else { continue };
-            let mut moved = 0;
-            if matches!(watcher.demand, Demand::Batch(_)) {
-                self.served.push(id);
-            }
-            while moved < PUMP_LIMIT
-                && let Some(event) = watcher.next_wanted()
-            {
-                let index = self.outbox.shared_event(event);
-                self.outbox.deliver(id, index);
-                moved += 1;
-            }
-            self.delivered += moved as u64;
-            if watcher.is_drained() {
-                if let Some(reason) = watcher.ended.filter(|_| !watcher.end_told) {
-                    watcher.end_told = true;
-                    self.outbox.ended.push((id, reason));
-                }
-            } else if moved == PUMP_LIMIT {
-                self.pending.push(id);
-                more = true;
-            }
-        }
-        more
-    }
+    // ------------------------------------------------------------------------------------------------- flushes and numbers
 
     /// Takes what is to be delivered now; whether more follows at once. Batches that received something are served.
     pub fn take_outbox(&mut self) -> (Outbox, bool) {
-        let more = self.pump();
-        for id in std::mem::take(&mut self.retired) {
-            self.watchers.remove(id.place());
-        }
-        for id in std::mem::take(&mut self.served) {
-            if let Some(watcher) = self.watchers.get_mut(id.place())
-                && matches!(watcher.demand, Demand::Batch(1..))
-            {
-                watcher.demand = Demand::None;
-            }
-        }
-        (std::mem::take(&mut self.outbox), more)
+        self.delivery.take(&mut self.watchers)
     }
 
     /// Whether a flush would deliver something.
     pub fn has_output(&self) -> bool {
-        !self.outbox.is_empty() || !self.pending.ids.is_empty()
+        self.delivery.has_output()
+    }
+
+    /// Deliveries so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivery.delivered()
     }
 
     /// Numbers for `stats`.
     pub fn stats(&self) -> DispatcherStats {
-        let watchers = self.watchers.iter().filter(|(_, watcher)| watcher.ended.is_none()).count();
-        DispatcherStats { watchers, terminated: self.terminated, delivered: self.delivered, visited: self.visited }
+        let watchers = self.watchers.iter().filter(|(_, watcher)| watcher.is_open()).count();
+        DispatcherStats { watchers, terminated: self.terminated, delivered: self.delivered(), visited: self.visited }
     }
 
+    /// The ids of all watchers, whatever their state.
     pub(crate) fn ids(&self) -> Vec<WatcherId> {
-        self.watchers.iter().map(|(id, _)| WatcherId::of(id)).collect()
+        self.watchers.ids()
+    }
+
+    /// Whose waiting objects have grown most lately, and by how many bytes that nobody but readers hold. Looks at all that waits.
+    pub(crate) fn grown(&self) -> (WatcherId, usize) {
+        let open = self.watchers.iter().filter(|(_, watcher)| watcher.is_open());
+        open.map(|(id, watcher)| (id, watcher.grown())).max_by_key(|(_, bytes)| *bytes).unwrap_or_default()
+    }
+
+    /// Notes what waits for each now.
+    pub(crate) fn mark(&mut self) {
+        self.watchers.iter_mut().for_each(Watcher::mark);
     }
 }
 
@@ -403,21 +333,23 @@ impl StoreListener for Dispatcher {
             self.dispatch_to_all(change, &conversion, kind, &mut indices);
         }
         let mut candidates = std::mem::take(&mut self.candidates);
-        self.registry.candidates(&change.object, change.previous.as_deref(), fields, &mut candidates);
+        self.watchers.candidates(change, fields, &mut candidates);
         // Those of one bucket mostly share a filter, and are in nobody's cache: the fewer of them are asked, the better.
         let mut asked: Option<(*const Filter, Option<EventKind>)> = None;
         for id in candidates.drain(..) {
-            let Some(watcher) = self.watchers.get_mut(id.place()).filter(|watcher| watcher.visit != self.dispatched) else { continue };
-            watcher.visit = self.dispatched;
+            let Some(watcher) = self.watchers.get_mut(id) else { continue };
+            if !watcher.visit(self.dispatched) {
+                continue;
+            }
             self.visited += 1;
-            let filter = Rc::as_ptr(&watcher.filter);
+            let filter = Rc::as_ptr(watcher.filter());
             let kind = match asked {
                 Some((known, kind)) if known == filter => kind,
-                _ => conversion.kind(|object: &Object| watcher.filter.passes(object, fields)),
+                _ => conversion.kind(|object: &Object| watcher.filter().passes(object, fields)),
             };
             asked = Some((filter, kind));
             let Some(kind) = kind else {
-                self.metrics.filtered_events.add(u64::from(!watcher.filter.in_shard(&change.object)));
+                self.metrics.filtered_events.add(u64::from(!watcher.filter().in_shard(&change.object)));
                 continue;
             };
             self.offer(id, change, &conversion, kind, &mut indices);
@@ -427,10 +359,29 @@ impl StoreListener for Dispatcher {
 
     /// Those who outlive a relist hear of the differences, unless versions went back: a stream whose versions grow cannot follow that.
     fn replaced(&mut self, replacement: &Replacement<'_>, fields: &FieldSet) {
-        if replacement.to < replacement.from {
-            self.end_all(EndReason::Relist, replacement.from);
+        let Replacement { differences, from, to, .. } = *replacement;
+        if to < from {
+            self.end_all(EndReason::Relist, from);
         }
-        self.relisted(replacement, fields);
+        for id in self.watchers.ids() {
+            if let Some(watcher) = self.watchers.get_mut(id).filter(|watcher| watcher.live().is_some()) {
+                watcher.skip_after(from);
+                self.delivery.pend(id);
+            }
+        }
+        let mut candidates = Vec::new();
+        for difference in differences {
+            self.watchers.concerned(difference, fields, &mut candidates);
+            let Difference { before, after } = difference;
+            // One that only left the selection did so at its own version.
+            let at = after.as_ref().map_or(to, |object| object.version());
+            for id in candidates.drain(..) {
+                let Some(watcher) = self.watchers.get_mut(id) else { continue };
+                let passes = |object: &&Rc<Object>| watcher.filter().passes(object, fields);
+                let (before, after) = (before.as_ref().filter(passes), after.as_ref().filter(passes));
+                watcher.merge(before, after, at);
+            }
+        }
     }
 
     fn reset(&mut self, reached: &Version) {
@@ -439,8 +390,8 @@ impl StoreListener for Dispatcher {
 }
 
 fn plan_bookmark(schedule: &mut BookmarkSchedule, id: WatcherId, watcher: &Watcher, now: Millis) {
-    if let Some(at) = next_bookmark(now, &watcher.bookmark_state, watcher.deadline).filter(|_| watcher.bookmarks) {
-        schedule.plan((id, watcher.serial), at);
+    if let Some(at) = watcher.live().and_then(|live| live.bookmarks.next(now, live.deadline)) {
+        schedule.plan((id, watcher.serial()), at);
     }
 }
 
@@ -452,9 +403,8 @@ mod tests {
     use crate::testing::named;
 
     fn listener(dispatcher: &mut Dispatcher, demand: Demand) -> WatcherId {
-        let id = dispatcher.add(Watcher::new(Filter::default()));
-        dispatcher.get_mut(id).unwrap().capacity = 5;
-        dispatcher.start(id, 0);
+        let id = dispatcher.add(Filter::default());
+        dispatcher.start(id, Beginning { capacity: 5, ..Beginning::default() }, 0);
         dispatcher.demand(id, demand);
         dispatcher.take_outbox();
         id
@@ -514,8 +464,8 @@ mod tests {
         let mut fields = FieldSet::new(Vec::new());
         let mut dispatcher = Dispatcher::default();
         let mut open = |filter: Filter| {
-            let id = dispatcher.add(Watcher::new(filter));
-            dispatcher.start(id, 0);
+            let id = dispatcher.add(filter);
+            dispatcher.start(id, Beginning::default(), 0);
             dispatcher.demand(id, Demand::All);
             id
         };
@@ -548,8 +498,8 @@ mod tests {
     fn a_watcher_that_is_filed_under_several_values_hears_of_a_change_once() {
         let mut fields = FieldSet::new(Vec::new());
         let mut dispatcher = Dispatcher::default();
-        let id = dispatcher.add(Watcher::new(filter(&mut fields, "app in (a, b)", "")));
-        dispatcher.start(id, 0);
+        let id = dispatcher.add(filter(&mut fields, "app in (a, b)", ""));
+        dispatcher.start(id, Beginning::default(), 0);
         dispatcher.demand(id, Demand::All);
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
         let entry = Change { kind: ChangeKind::Modified, object: pod(2, "b"), previous: Some(pod(1, "a")), at: 0 };
@@ -566,8 +516,8 @@ mod tests {
         let lower = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
         let object = named("x", 1);
         let out = !Filter::default().with_shard(Some(lower)).unwrap().passes(&object, &fields);
-        let id = dispatcher.add(Watcher::new(Filter::default().with_shard(Some(lower)).unwrap()));
-        dispatcher.start(id, 0);
+        let id = dispatcher.add(Filter::default().with_shard(Some(lower)).unwrap());
+        dispatcher.start(id, Beginning::default(), 0);
         dispatcher.changed(&Change { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
         let metrics = dispatcher.metrics.clone();
         assert_eq!((metrics.watch_shards.get(), metrics.filtered_events.get()), (1.0, u64::from(out)));
@@ -584,8 +534,8 @@ mod tests {
         let mut fields = FieldSet::new(Vec::new());
         let mut dispatcher = Dispatcher::default();
         for labels in ["", "", "app=web", "app in (web, db)", "app!=db"] {
-            let id = dispatcher.add(Watcher::new(filter(&mut fields, labels, "")));
-            dispatcher.start(id, 0);
+            let id = dispatcher.add(filter(&mut fields, labels, ""));
+            dispatcher.start(id, Beginning::default(), 0);
             dispatcher.demand(id, Demand::All);
         }
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);

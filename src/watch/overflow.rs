@@ -40,7 +40,7 @@ impl OnOverflow {
 
 /// Changes that wait, merged by key.
 #[derive(Debug)]
-pub struct Overflow {
+pub(super) struct Overflow {
     /// All that matched up to here was delivered, or waits before this.
     pub since: Version,
     merged: FxHashMap<Key, Merged>,
@@ -61,12 +61,12 @@ impl Overflow {
     }
 
     /// Nothing yet, behind this version.
-    pub fn new(since: Version) -> Self {
+    pub(super) fn new(since: Version) -> Self {
         Self { since, merged: FxHashMap::default() }
     }
 
     /// Adds a change of an object, as the watcher sees it: `before` and `after` only where they pass its filter.
-    pub fn merge(&mut self, key: &Key, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>, version: &Version) {
+    pub(super) fn merge(&mut self, key: &Key, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>, version: &Version) {
         if let Some(merged) = self.merged.get_mut(key) {
             merged.after = after.cloned();
             merged.version = version.clone();
@@ -81,7 +81,7 @@ impl Overflow {
 
     /// One event for each object that is not as the subscriber was told, by version. Of one version are the deletions that a relist
     /// brings: they come last, by key.
-    pub fn into_events(self) -> Vec<WatchEvent> {
+    pub(super) fn into_events(self) -> Vec<WatchEvent> {
         let mut merged: Vec<(Key, Merged)> = self.merged.into_iter().collect();
         sort_by(&mut merged, |(a, one), (b, other)| {
             (&one.version, one.after.is_none(), a).cmp(&(&other.version, other.after.is_none(), b))

@@ -28,7 +28,7 @@ type Bucket = u64;
 
 /// Where a watcher is filed, and since when; by default nowhere.
 #[derive(Clone, Debug, Default)]
-pub struct Route {
+pub(super) struct Route {
     way: Way,
     turn: u64,
 }
@@ -246,8 +246,8 @@ impl Registry {
             few.then(|| values.iter().map(|value| place(Kind::Label, namespace, requirement.key(), value)).collect::<Vec<_>>())
         });
         // The fewer there are in it, the fewer events a bucket gets and the fewer watchers each of them visits, as far as one can know.
-        let crowd = |places: &[Place]| places.iter().map(|place| self.crowd(place.bucket)).sum::<usize>() + places.len();
-        match by_field.chain(by_label).min_by_key(|places| crowd(places)) {
+        let population = |places: &[Place]| places.iter().map(|place| self.population(place.bucket)).sum::<usize>() + places.len();
+        match by_field.chain(by_label).min_by_key(|places| population(places)) {
             Some(places) if places.len() == 1 => Way::One(places[0]),
             Some(places) => Way::Several(places.into()),
             None if !namespace.is_empty() => Way::One(place(Kind::Namespace, namespace, "", "")),
@@ -255,7 +255,7 @@ impl Registry {
         }
     }
 
-    fn crowd(&self, bucket: Bucket) -> usize {
+    fn population(&self, bucket: Bucket) -> usize {
         self.buckets.get(&bucket).map_or(0, Ids::len)
     }
 

@@ -426,7 +426,7 @@ impl RawResource {
     /// Why a watch was refused.
     pub fn refusal(&self, watcher: u32) -> Result<JsValue, JsValue> {
         check()?;
-        let refusal = self.0.resource.with(|cacher| cacher.dispatcher.get(watcher.into()).and_then(|watcher| watcher.refusal.clone()));
+        let refusal = self.0.resource.with(|cacher| cacher.dispatcher.get(watcher.into()).and_then(|watcher| watcher.refusal().cloned()));
         Ok(refusal.map_or(JsValue::UNDEFINED, |error| to_js(&error)))
     }
 
@@ -434,7 +434,8 @@ impl RawResource {
     #[wasm_bindgen(js_name = lastVersion)]
     pub fn last_version(&self, watcher: u32) -> Result<Option<String>, JsValue> {
         check()?;
-        let version = self.0.resource.with(|cacher| cacher.dispatcher.get(watcher.into()).and_then(|watcher| watcher.resume_from.clone()));
+        let version =
+            self.0.resource.with(|cacher| cacher.dispatcher.get(watcher.into()).and_then(|watcher| watcher.resume_from().cloned()));
         Ok(version.filter(|version| !version.is_zero()).map(|version| version.to_string()))
     }
 

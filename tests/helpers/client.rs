@@ -147,7 +147,7 @@ impl Client {
             let Some(stream) = self.stream_of(*id) else { continue };
             let (resume_from, refusal) = resource.with(|cacher| {
                 let watcher = cacher.dispatcher.get(*id).expect("it is known until it is forgotten");
-                (watcher.resume_from.clone(), watcher.refusal.as_deref().cloned())
+                (watcher.resume_from().cloned(), watcher.refusal().cloned())
             });
             {
                 let stream = &mut self.streams.borrow_mut()[stream];

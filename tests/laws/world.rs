@@ -396,10 +396,7 @@ pub fn expected(upstream: &Upstream, watched: &Watched, from: u64, to: u64) -> V
 fn learn(resource: &Rc<Resource>, watching: &RefCell<Watching>, client: &Client) {
     for watched in watching.borrow_mut().watches.iter_mut().filter(|watched| watched.from.is_none()) {
         let Some(id) = client.open(watched.stream) else { continue };
-        watched.from = resource.with(|cacher| {
-            let watcher = cacher.dispatcher.get(id).filter(|watcher| watcher.started)?;
-            watcher.gate.as_u64()
-        });
+        watched.from = resource.with(|cacher| cacher.dispatcher.get(id)?.gate()?.as_u64());
     }
 }
 

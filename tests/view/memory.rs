@@ -236,7 +236,7 @@ fn law_06_a_watcher_that_holds_too_much_ends_and_says_from_where_it_can_go_on() 
     assert_eq!(told.heard.iter().filter(|id| **id == quick.number()).count(), 1_000);
     let (code, resume) = world.resource.with(|cacher| {
         let watcher = cacher.dispatcher.get(slow).unwrap();
-        (watcher.refusal.as_ref().map(|error| error.code), watcher.resume_from.clone())
+        (watcher.refusal().map(|error| error.code), watcher.resume_from().cloned())
     });
     assert_eq!((code, resume.and_then(|version| version.as_u64())), (Some(ErrorCode::OutOfMemory), Some(began)), "it has heard of nothing");
     assert!(memory.held() <= world.bytes());

@@ -1,0 +1,49 @@
+//! What a subscriber takes at the moment.
+
+/// Whether the subscriber takes events at the moment. The numbers are those that cross to here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Demand {
+    /// Nothing: events wait.
+    None,
+    /// One batch: what comes until the next flush. Counts what was taken.
+    Batch(usize),
+    /// Everything, at each flush.
+    All,
+}
+
+impl Demand {
+    /// The demand of a number that crossed to here.
+    pub fn numbered(mode: u8) -> Option<Self> {
+        Some(match mode {
+            0 => Self::None,
+            1 => Self::Batch(0),
+            2 => Self::All,
+            _ => return None,
+        })
+    }
+
+    /// Whether one more event is wanted. A batch is as large as what may wait.
+    #[inline]
+    pub(super) fn wants_more(self, capacity: usize) -> bool {
+        match self {
+            Self::None => false,
+            Self::Batch(taken) => taken < capacity.max(1),
+            Self::All => true,
+        }
+    }
+
+    /// Notes that an event was taken; whether it was the first of a batch.
+    #[inline]
+    pub(super) fn took_first(&mut self) -> bool {
+        let Self::Batch(taken) = self else { return false };
+        *taken += 1;
+        *taken == 1
+    }
+
+    /// A flush is over, and with it a batch that has received something.
+    pub(super) fn end_batch(&mut self) {
+        if matches!(self, Self::Batch(1..)) {
+            *self = Self::None;
+        }
+    }
+}
