@@ -2,15 +2,11 @@
 
 use std::rc::Rc;
 
-use futures::FutureExt;
-use futures::channel::oneshot;
-use futures::future::{Either, select};
-
 use crate::cache::cacher::Cacher;
 use crate::cache::resource::Resource;
-use crate::informer::{HandlerId, HandlerOptions, Indexer, InformerId};
+use crate::informer::{HandlerId, HandlerOptions, Indexer, Informer, InformerId};
 use crate::object::{Object, ObjectId};
-use crate::runtime::Millis;
+use crate::runtime::{Millis, Task};
 use crate::status::Error;
 
 impl Cacher {
@@ -63,32 +59,29 @@ impl Resource {
 
     /// Looks after the resyncs of an informer until it ends. By the clock: a look that is late is one look.
     fn keep_resyncing(self: &Rc<Self>, id: InformerId) {
-        let period = self.with(|cacher| {
-            let informer = cacher.informers.get_mut(id)?;
-            let period = informer.check.millis();
-            let (open, over) = oneshot::channel();
-            informer.ticking = (period > 0).then_some(open);
-            Some((period, over))
-        });
-        let Some((period, mut over)) = period.filter(|(period, _)| *period > 0) else { return };
+        let Some(period) = self.with(|cacher| cacher.informers.get(id).map(Informer::check_period)).filter(|period| *period > 0) else {
+            return;
+        };
         let this = Rc::downgrade(self);
         let runtime = self.runtime.clone();
-        self.runtime.spawn(
-            async move {
-                let mut due = runtime.now() + period;
-                loop {
-                    let sleep = runtime.sleep(due.saturating_sub(runtime.now()));
-                    let Either::Right(_) = select(&mut over, sleep).await else { return };
-                    let now = runtime.now();
-                    if now < due {
-                        continue;
-                    }
-                    due = now + period;
-                    let Some(this) = this.upgrade() else { return };
-                    this.with(|cacher| cacher.resync_informer(id, now));
+        let looks = async move {
+            let mut due = runtime.now() + period;
+            loop {
+                runtime.sleep(due.saturating_sub(runtime.now())).await;
+                let now = runtime.now();
+                if now < due {
+                    continue;
                 }
+                due = now + period;
+                let Some(this) = this.upgrade() else { return };
+                this.with(|cacher| cacher.resync_informer(id, now));
             }
-            .boxed_local(),
-        );
+        };
+        let task = Task::spawn(&*self.runtime, looks);
+        self.with(|cacher| {
+            if let Some(informer) = cacher.informers.get_mut(id) {
+                informer.look_after_resyncs(task);
+            }
+        });
     }
 }

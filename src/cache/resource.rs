@@ -13,7 +13,7 @@ use crate::cache::freshness::Reads;
 use crate::cache::memory::Share;
 use crate::change::ChangeKind;
 use crate::connection::Phase;
-use crate::informer::Notices;
+use crate::informer::Notifications;
 use crate::json::fields::FieldSet;
 use crate::message::{MAX_WAITING_MESSAGES, Message};
 use crate::object::{IndexValues, Object};
@@ -45,7 +45,7 @@ pub struct Flush {
     /// Bits of [`signal`].
     pub signals: u32,
     /// What handlers of informers are told.
-    pub notices: Notices,
+    pub notifications: Notifications,
 }
 
 /// How a resource is set up.
@@ -278,10 +278,10 @@ impl Resource {
             }
             let (outbox, more) = cacher.dispatcher.take_outbox();
             cacher.flushed(&|| self.runtime.now());
-            let notices = cacher.informers.take();
-            (Flush { outbox, views: cacher.views.take_changed(), signals: cacher.take_signals(), notices }, more)
+            let notifications = cacher.informers.take();
+            (Flush { outbox, views: cacher.views.take_changed(), signals: cacher.take_signals(), notifications }, more)
         };
-        let anything = !flush.outbox.is_empty() || !flush.views.is_empty() || flush.signals != 0 || !flush.notices.is_empty();
+        let anything = !flush.outbox.is_empty() || !flush.views.is_empty() || flush.signals != 0 || !flush.notifications.is_empty();
         let hook = self.hook.borrow().clone().filter(|_| anything);
         if let Some(hook) = &hook {
             hook(flush);

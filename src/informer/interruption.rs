@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use crate::connection::Connection;
-use crate::connection::Phase;
-use crate::informer::id::InformerId;
+use crate::connection::{Connection, Phase};
 use crate::message::Message;
 use crate::runtime::Millis;
 use crate::status::Error;
+
+use super::id::InformerId;
 
 /// One interruption of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,27 +1,30 @@
-//! Informers: handlers that are called for each change of a resource, as client-go's shared informers do it, over the stream and the bytes that
-//! watches and views have.
+//! Informers: handlers that are called for each change of a resource, as client-go's shared informers do it.
 //!
-//! An informer has handlers, each with a queue of its own; what waits there are shared notices, which hold objects, never copies. The store is
-//! changed first, then handlers are told: whoever reads in a callback sees at least the state that he is told of.
+//! Each handler has a listener with a queue of its own. What waits there are shared notifications, which hold objects and never copies. The
+//! store changes first, then handlers are told: whoever reads in a callback sees at least the state that the callback is told of.
+//!
+//! Start with [`Informers`], the informers of one store, then [`Informer`].
 //!
 //! Imports: change, connection, growth, id, json, key, message, object, runtime, selector, status, store, version.
 
-mod handler;
 mod id;
-mod index;
-mod informers;
+mod indexer;
+mod informer;
 mod interruption;
-mod notice;
+mod listener;
+mod notification;
 mod overlay;
+mod processor;
 mod queue;
 mod resync;
-mod shared;
+mod set;
 mod sync;
 
-pub use handler::{DEFAULT_BOUND, HandlerOptions};
 pub use id::{HandlerId, InformerId};
-pub use index::Indexer;
-pub use informers::{InformerStats, Informers, Notices};
+pub use indexer::Indexer;
+pub use informer::{Informer, InformerOptions};
 pub use interruption::{Interruption, Interruptions};
-pub use notice::{Notice, NoticeKind};
-pub use shared::{Informer, InformerOptions};
+pub use listener::{DEFAULT_BOUND, HandlerOptions, ProcessorListener};
+pub use notification::{Notification, NotificationKind};
+pub use processor::Notifications;
+pub use set::{InformerStats, Informers};

@@ -10,9 +10,9 @@ use crate::runtime::Millis;
 use crate::version::Version;
 
 /// Objects that may wait for the stream at once; the oldest give way.
-pub(super) const MOST_OBJECTS: usize = 100;
+pub(super) const MAX_OBJECTS: usize = 100;
 /// How long an object may wait. By then its write was lost on the way, or undone.
-pub(super) const KEPT_MS: Millis = 5 * 60 * 1000;
+pub(super) const MAX_WAIT_MS: Millis = 5 * 60 * 1000;
 
 /// Objects as they were written, until the stream has come as far.
 #[derive(Debug, Default)]
@@ -82,7 +82,7 @@ impl Overlay {
 
     /// What a reader sees under a key where this is held.
     pub(super) fn newer<'a>(&'a self, key: &str, held: Option<&'a Rc<Object>>, now: Millis) -> Option<&'a Rc<Object>> {
-        let written = self.written.get(key).filter(|written| now.saturating_sub(written.at) < KEPT_MS).map(|written| &written.object);
+        let written = self.written.get(key).filter(|written| now.saturating_sub(written.at) < MAX_WAIT_MS).map(|written| &written.object);
         match (held, written) {
             (Some(held), Some(written)) if held.version() >= written.version() => Some(held),
             (_, Some(written)) => Some(written),
@@ -92,7 +92,7 @@ impl Overlay {
 
     /// What was written and the stream has not brought.
     pub(super) fn waiting(&self, now: Millis) -> impl Iterator<Item = &Rc<Object>> {
-        self.written.values().filter(move |written| now.saturating_sub(written.at) < KEPT_MS).map(|written| &written.object)
+        self.written.values().filter(move |written| now.saturating_sub(written.at) < MAX_WAIT_MS).map(|written| &written.object)
     }
 
     /// What waits for the stream, and for its values in an index by a function.
@@ -125,13 +125,13 @@ impl Overlay {
     }
 
     fn expire(&mut self, now: Millis) {
-        self.written.retain(|_, written| now.saturating_sub(written.at) < KEPT_MS);
-        self.deleted.retain(|_, deleted| now.saturating_sub(deleted.at) < KEPT_MS);
+        self.written.retain(|_, written| now.saturating_sub(written.at) < MAX_WAIT_MS);
+        self.deleted.retain(|_, deleted| now.saturating_sub(deleted.at) < MAX_WAIT_MS);
     }
 }
 
 fn make_room<V>(held: &mut FxHashMap<Key, V>, at: impl Fn(&V) -> Millis) {
-    if held.len() < MOST_OBJECTS {
+    if held.len() < MAX_OBJECTS {
         return;
     }
     let oldest = held.iter().min_by_key(|(_, value)| at(value)).map(|(key, _)| key.clone());
@@ -213,11 +213,11 @@ mod tests {
     #[test]
     fn it_holds_so_many_for_so_long() {
         let mut overlay = Overlay::default();
-        for number in 0..MOST_OBJECTS as u64 + 20 {
+        for number in 0..MAX_OBJECTS as u64 + 20 {
             overlay.mutated(&crate::testing::named(&format!("pod{number}"), 1), number);
         }
-        assert_eq!(overlay.waiting(200).count(), MOST_OBJECTS);
+        assert_eq!(overlay.waiting(200).count(), MAX_OBJECTS);
         assert!(overlay.newer("pod19", None, 200).is_none() && overlay.newer("pod20", None, 200).is_some());
-        assert_eq!(overlay.waiting(20 + KEPT_MS).count(), MOST_OBJECTS - 1, "the oldest has waited long enough");
+        assert_eq!(overlay.waiting(20 + MAX_WAIT_MS).count(), MAX_OBJECTS - 1, "the oldest has waited long enough");
     }
 }

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::informer::notice::{Notice, NoticeKind};
+use super::notification::{Notification, NotificationKind};
 use crate::key::Key;
 
-/// A handler's queue. Notices of one object may merge while none of them was delivered:
+/// A handler's queue. Notifications of one object may merge while none of them was delivered:
 ///
 /// | waits | comes | becomes |
 /// |---|---|---|
@@ -20,45 +20,45 @@ use crate::key::Key;
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     // An emptied place is what came and went.
-    notices: VecDeque<Option<Rc<Notice>>>,
-    // Notices that have left at the front, so that places keep their numbers. Below 0, and so around, where more were put there than left.
+    notifications: VecDeque<Option<Rc<Notification>>>,
+    // Notifications that have left at the front, so that places keep their numbers. Below 0, and so around, where more were put there than left.
     left: u64,
-    // By key, where the last notice stands that the next may merge with.
+    // By key, where the last notification stands that the next may merge with.
     mergeable: FxHashMap<Key, u64>,
     count: usize,
     resyncs: usize,
 }
 
 impl Queue {
-    /// Adds a notice, merged with what waits of the same object if `merge` says so. Returns how many notices of the initial state went unseen.
-    pub(super) fn push(&mut self, notice: Rc<Notice>, merge: bool) -> usize {
+    /// Adds a notification, merged with what waits of the same object if `merge` says so. Returns how many notifications of the initial state went unseen.
+    pub(super) fn push(&mut self, notification: Rc<Notification>, merge: bool) -> usize {
         if !merge {
-            self.append(notice);
+            self.append(notification);
             return 0;
         }
-        let Some(key) = notice.key().cloned() else {
-            self.append(notice);
+        let Some(key) = notification.key().cloned() else {
+            self.append(notification);
             return 0;
         };
         let place = self.mergeable.get(&key).map(|place| place.wrapping_sub(self.left));
-        let waiting = place.and_then(|place| self.notices.get_mut(usize::try_from(place).unwrap_or(usize::MAX)));
+        let waiting = place.and_then(|place| self.notifications.get_mut(usize::try_from(place).unwrap_or(usize::MAX)));
         if let Some(slot) = waiting
             && let Some(first) = slot.take()
         {
             self.count -= 1;
-            self.resyncs -= usize::from(first.kind == NoticeKind::Resynced);
-            let initial = usize::from(first.kind == NoticeKind::InitiallyAdded);
-            return match merged(&first, &notice) {
+            self.resyncs -= usize::from(first.kind == NotificationKind::Resynced);
+            let initial = usize::from(first.kind == NotificationKind::InitiallyAdded);
+            return match merged(&first, &notification) {
                 Merged::Both => {
                     self.count += 1;
-                    self.resyncs += usize::from(first.kind == NoticeKind::Resynced);
+                    self.resyncs += usize::from(first.kind == NotificationKind::Resynced);
                     *slot = Some(first);
-                    self.append_mergeable(key, notice);
+                    self.append_mergeable(key, notification);
                     0
                 }
                 Merged::One(merged) => {
                     self.count += 1;
-                    self.resyncs += usize::from(merged.kind == NoticeKind::Resynced);
+                    self.resyncs += usize::from(merged.kind == NotificationKind::Resynced);
                     *slot = Some(merged);
                     0
                 }
@@ -68,55 +68,55 @@ impl Queue {
                 }
             };
         }
-        self.append_mergeable(key, notice);
+        self.append_mergeable(key, notification);
         0
     }
 
-    fn append(&mut self, notice: Rc<Notice>) {
+    fn append(&mut self, notification: Rc<Notification>) {
         self.count += 1;
-        self.resyncs += usize::from(notice.kind == NoticeKind::Resynced);
-        self.notices.push_back(Some(notice));
+        self.resyncs += usize::from(notification.kind == NotificationKind::Resynced);
+        self.notifications.push_back(Some(notification));
     }
 
-    fn append_mergeable(&mut self, key: Key, notice: Rc<Notice>) {
-        self.mergeable.insert(key, self.left.wrapping_add(self.notices.len() as u64));
-        self.append(notice);
+    fn append_mergeable(&mut self, key: Key, notification: Rc<Notification>) {
+        self.mergeable.insert(key, self.left.wrapping_add(self.notifications.len() as u64));
+        self.append(notification);
     }
 
-    /// Takes the first notice.
-    pub(super) fn pop(&mut self) -> Option<Rc<Notice>> {
+    /// Takes the first notification.
+    pub(super) fn pop(&mut self) -> Option<Rc<Notification>> {
         loop {
-            let notice = self.notices.pop_front()?;
+            let notification = self.notifications.pop_front()?;
             self.left = self.left.wrapping_add(1);
-            let Some(notice) = notice else { continue };
+            let Some(notification) = notification else { continue };
             self.count -= 1;
-            self.resyncs -= usize::from(notice.kind == NoticeKind::Resynced);
+            self.resyncs -= usize::from(notification.kind == NotificationKind::Resynced);
             // What follows is another delivery.
-            if let Some(key) = notice.key()
+            if let Some(key) = notification.key()
                 && self.mergeable.get(key) == Some(&self.left.wrapping_sub(1))
             {
                 self.mergeable.remove(key);
             }
-            return Some(notice);
+            return Some(notification);
         }
     }
 
-    /// Puts notices that were taken back to the front, in their order. They are as good as delivered: nothing merges with them.
-    pub(super) fn push_front(&mut self, notices: impl DoubleEndedIterator<Item = Rc<Notice>>) {
-        for notice in notices.rev() {
+    /// Puts notifications that were taken back to the front, in their order. They are as good as delivered: nothing merges with them.
+    pub(super) fn push_front(&mut self, notifications: impl DoubleEndedIterator<Item = Rc<Notification>>) {
+        for notification in notifications.rev() {
             self.left = self.left.wrapping_sub(1);
             self.count += 1;
-            self.resyncs += usize::from(notice.kind == NoticeKind::Resynced);
-            self.notices.push_front(Some(notice));
+            self.resyncs += usize::from(notification.kind == NotificationKind::Resynced);
+            self.notifications.push_front(Some(notification));
         }
     }
 
     /// All that waits, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Rc<Notice>> {
-        self.notices.iter().flatten()
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Rc<Notification>> {
+        self.notifications.iter().flatten()
     }
 
-    /// Notices that wait.
+    /// Notifications that wait.
     pub(super) fn len(&self) -> usize {
         self.count
     }
@@ -140,20 +140,20 @@ impl Queue {
 enum Merged {
     /// They cannot merge.
     Both,
-    One(Rc<Notice>),
+    One(Rc<Notification>),
     /// Nothing is left to tell.
     None,
 }
 
-fn merged(first: &Rc<Notice>, next: &Rc<Notice>) -> Merged {
+fn merged(first: &Rc<Notification>, next: &Rc<Notification>) -> Merged {
     let Some(object) = next.object.clone() else { return Merged::Both };
     match (first.kind, next.kind) {
         (kind, _) if kind.is_deletion() => Merged::Both,
         (kind, next) if kind.is_addition() && next.is_deletion() => Merged::None,
-        (kind, _) if kind.is_addition() => Merged::One(Notice::new(kind, object, None)),
-        (NoticeKind::Resynced, _) => Merged::One(next.clone()),
-        (_, NoticeKind::Resynced) => Merged::One(first.clone()),
-        (_, kind) => Merged::One(Notice::new(kind, object, first.old.clone())),
+        (kind, _) if kind.is_addition() => Merged::One(Notification::new(kind, object, None)),
+        (NotificationKind::Resynced, _) => Merged::One(next.clone()),
+        (_, NotificationKind::Resynced) => Merged::One(first.clone()),
+        (_, kind) => Merged::One(Notification::new(kind, object, first.old.clone())),
     }
 }
 
@@ -162,30 +162,30 @@ mod tests {
     use super::*;
     use crate::testing::named;
 
-    fn notice(kind: NoticeKind, old: u64, new: u64) -> Rc<Notice> {
-        Notice::new(kind, named("x", new), (old > 0).then(|| named("x", old)))
+    fn notification(kind: NotificationKind, old: u64, new: u64) -> Rc<Notification> {
+        Notification::new(kind, named("x", new), (old > 0).then(|| named("x", old)))
     }
 
-    fn added(version: u64) -> Rc<Notice> {
-        notice(NoticeKind::Added, 0, version)
+    fn added(version: u64) -> Rc<Notification> {
+        notification(NotificationKind::Added, 0, version)
     }
 
-    fn updated(old: u64, new: u64) -> Rc<Notice> {
-        notice(NoticeKind::Updated, old, new)
+    fn updated(old: u64, new: u64) -> Rc<Notification> {
+        notification(NotificationKind::Updated, old, new)
     }
 
-    fn deleted(version: u64) -> Rc<Notice> {
-        notice(NoticeKind::Deleted, version - 1, version)
+    fn deleted(version: u64) -> Rc<Notification> {
+        notification(NotificationKind::Deleted, version - 1, version)
     }
 
     fn drained(queue: &mut Queue) -> Vec<String> {
-        std::iter::from_fn(|| queue.pop()).map(|notice| format!("{notice:?}")).collect()
+        std::iter::from_fn(|| queue.pop()).map(|notification| format!("{notification:?}")).collect()
     }
 
-    fn told(notices: &[Rc<Notice>]) -> Vec<String> {
+    fn told(notifications: &[Rc<Notification>]) -> Vec<String> {
         let mut queue = Queue::default();
-        for notice in notices {
-            queue.push(notice.clone(), true);
+        for notification in notifications {
+            queue.push(notification.clone(), true);
         }
         let count = queue.len();
         let told = drained(&mut queue);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn q_34_undelivered_notices_of_one_object_merge_where_that_was_asked_for() {
+    fn q_34_undelivered_notifications_of_one_object_merge_where_that_was_asked_for() {
         assert_eq!(told(&[updated(1, 2), updated(2, 3)]), ["U(x@1->3)"]);
         assert_eq!(told(&[added(1), updated(1, 2)]), ["A(x@2)"]);
         assert_eq!(told(&[added(1), deleted(2)]), [""; 0]);
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn an_initial_add_that_goes_unseen_is_counted() {
         let mut queue = Queue::default();
-        assert_eq!(queue.push(notice(NoticeKind::InitiallyAdded, 0, 1), true), 0);
+        assert_eq!(queue.push(notification(NotificationKind::InitiallyAdded, 0, 1), true), 0);
         assert_eq!(queue.push(updated(1, 2), true), 0);
         assert_eq!(queue.push(deleted(3), true), 1);
         assert!(queue.is_empty() && queue.pop().is_none());
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_resync_gives_way_to_what_changed() {
-        let resynced = |version| notice(NoticeKind::Resynced, version, version);
+        let resynced = |version| notification(NotificationKind::Resynced, version, version);
         assert_eq!(told(&[resynced(1), resynced(1)]), ["U(x@1->1)"]);
         assert_eq!(told(&[resynced(1), updated(1, 2)]), ["U(x@1->2)"]);
         assert_eq!(told(&[updated(1, 2), resynced(2)]), ["U(x@1->2)"]);

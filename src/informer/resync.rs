@@ -3,45 +3,45 @@
 use crate::runtime::Millis;
 
 /// No resync comes more often than this.
-pub(super) const MINIMUM_RESYNC_MS: Millis = 1000;
+pub(super) const MIN_RESYNC_MS: Millis = 1000;
 
 /// How often an informer looks for handlers whose resync is due. 0: never, whatever they ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CheckPeriod {
+pub(super) struct CheckPeriod {
     millis: Millis,
     started: bool,
 }
 
 /// The resync of one handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resync {
+pub(super) struct Resync {
     requested: Millis,
     period: Millis,
     due: Millis,
     /// Whether it hears of objects that did not change: at first each does, from the first look on those whose resync was due at the last.
-    pub syncing: bool,
+    syncing: bool,
 }
 
 impl CheckPeriod {
     /// Of an informer that was asked for this period.
-    pub fn new(millis: Millis) -> Self {
+    pub(super) fn new(millis: Millis) -> Self {
         Self { millis, started: false }
     }
 
     /// From now on no handler makes it shorter.
-    pub fn start(&mut self) {
+    pub(super) fn start(&mut self) {
         self.started = true;
     }
 
     /// How often to look; 0 is never.
-    pub fn millis(self) -> Millis {
+    pub(super) fn millis(self) -> Millis {
         self.millis
     }
 
     /// The resync of a handler that asks for this period. Before the start a shorter one shortens the check period, which concerns every handler
     /// (see [`Resync::adapt`]); after it the handler's is raised.
-    pub fn admit(&mut self, requested: Millis, now: Millis) -> Resync {
-        let mut requested = if requested > 0 { requested.max(MINIMUM_RESYNC_MS) } else { 0 };
+    pub(super) fn admit(&mut self, requested: Millis, now: Millis) -> Resync {
+        let mut requested = if requested > 0 { requested.max(MIN_RESYNC_MS) } else { 0 };
         if requested > 0 && requested < self.millis {
             if self.started {
                 requested = self.millis;
@@ -57,13 +57,13 @@ impl CheckPeriod {
 
 impl Resync {
     /// Goes by the informer's check period as it is now.
-    pub fn adapt(&mut self, check: CheckPeriod, now: Millis) {
+    pub(super) fn adapt(&mut self, check: CheckPeriod, now: Millis) {
         self.period = if self.requested == 0 || check.millis == 0 { 0 } else { self.requested.max(check.millis) };
         self.due = now + self.period;
     }
 
     /// The informer looks: whether this handler's resync is due. Then the next one is a period from now.
-    pub fn look(&mut self, now: Millis) -> bool {
+    pub(super) fn look(&mut self, now: Millis) -> bool {
         self.syncing = self.period > 0 && self.due <= now;
         if self.syncing {
             self.due = now + self.period;
@@ -71,8 +71,14 @@ impl Resync {
         self.syncing
     }
 
+    /// Whether it hears of objects that did not change.
+    pub(super) fn is_syncing(self) -> bool {
+        self.syncing
+    }
+
     /// The period that came of what was asked for; 0 is never.
-    pub fn period(self) -> Millis {
+    #[cfg(test)]
+    fn period(self) -> Millis {
         self.period
     }
 }

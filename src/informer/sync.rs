@@ -2,7 +2,7 @@
 
 use crate::status::{Error, ErrorCode};
 
-/// Counts notices of the initial state that have not been handled, and waits for word that there are no more to come: client-go's
+/// Counts notifications of the initial state that have not been handled, and waits for word that there are no more to come: client-go's
 /// `SingleFileTracker`. Once both are there it stays synced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SyncTracker {
@@ -12,15 +12,15 @@ pub(super) struct SyncTracker {
 }
 
 impl SyncTracker {
-    /// So many notices of the initial state are queued.
-    pub(super) fn start(&mut self, notices: usize) {
-        self.waiting += notices;
+    /// So many notifications of the initial state are queued.
+    pub(super) fn start(&mut self, notifications: usize) {
+        self.waiting += notifications;
     }
 
     /// So many of them were handled, or will never be told. Fails, and counts none, when there are not so many.
-    pub(super) fn finish(&mut self, notices: usize) -> Result<(), Error> {
-        let Some(waiting) = self.waiting.checked_sub(notices) else {
-            let message = format!("{notices} notices of the initial state were handled, and only {} were queued", self.waiting);
+    pub(super) fn finish(&mut self, notifications: usize) -> Result<(), Error> {
+        let Some(waiting) = self.waiting.checked_sub(notifications) else {
+            let message = format!("{notifications} notifications of the initial state were handled, and only {} were queued", self.waiting);
             return Err(Error::new(ErrorCode::Internal, message));
         };
         self.waiting = waiting;
@@ -28,7 +28,7 @@ impl SyncTracker {
         Ok(())
     }
 
-    /// All notices of the initial state are queued.
+    /// All notifications of the initial state are queued.
     pub(super) fn upstream_synced(&mut self) {
         self.upstream = true;
         self.look();
@@ -53,7 +53,7 @@ mod tests {
         let mut tracker = SyncTracker::default();
         tracker.start(1);
         tracker.upstream_synced();
-        assert!(!tracker.has_synced(), "the notice was not handled");
+        assert!(!tracker.has_synced(), "the notification was not handled");
         tracker.finish(1).unwrap();
         assert!(tracker.has_synced());
 

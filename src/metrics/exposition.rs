@@ -41,7 +41,7 @@ pub const FAMILIES: [Family; 23] = [
     family("apiserver_storage_list_fetched_objects_total", "counter", "Objects read to serve lists."),
     family("apiserver_storage_list_evaluated_objects_total", "counter", "Objects tested to serve lists."),
     family("apiserver_storage_list_returned_objects_total", "counter", "Objects that lists answered with."),
-    family("informer_queued_items", "gauge", "Notices that wait for handlers of informers."),
+    family("informer_queued_items", "gauge", "Notifications that wait for handlers of informers."),
     family("informer_store_resource_version", "gauge", "Version of what informers read, its 15 last digits."),
 ];
 

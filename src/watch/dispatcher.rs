@@ -222,7 +222,7 @@ impl Dispatcher {
 
     /// Hands a change of this kind to a watcher that it concerns. Whether it went straight to a subscriber that takes everything.
     fn offer(&mut self, id: WatcherId, change: &Change, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> bool {
-        let Some(watcher) = self.watchers.get_mut(id).filter(|watcher| watcher.hears(change.version())) else { return false };
+        let Some(watcher) = self.watchers.filed(id).filter(|watcher| watcher.hears(change.version())) else { return false };
         if watcher.is_direct() {
             let everything = watcher.demand() == Demand::All;
             let begins = watcher.took_first();
@@ -337,7 +337,7 @@ impl StoreListener for Dispatcher {
         // Those of one bucket mostly share a filter, and are in nobody's cache: the fewer of them are asked, the better.
         let mut asked: Option<(*const Filter, Option<EventKind>)> = None;
         for id in candidates.drain(..) {
-            let Some(watcher) = self.watchers.get_mut(id) else { continue };
+            let Some(watcher) = self.watchers.filed(id) else { continue };
             if !watcher.visit(self.dispatched) {
                 continue;
             }
@@ -376,7 +376,7 @@ impl StoreListener for Dispatcher {
             // One that only left the selection did so at its own version.
             let at = after.as_ref().map_or(to, |object| object.version());
             for id in candidates.drain(..) {
-                let Some(watcher) = self.watchers.get_mut(id) else { continue };
+                let Some(watcher) = self.watchers.filed(id) else { continue };
                 let passes = |object: &&Rc<Object>| watcher.filter().passes(object, fields);
                 let (before, after) = (before.as_ref().filter(passes), after.as_ref().filter(passes));
                 watcher.merge(before, after, at);

@@ -39,6 +39,12 @@ impl Watchers {
         self.all.get_mut(id.place()).filter(|watcher| !watcher.is_retired())
     }
 
+    /// The watcher of an id that the registry gave out: it is live, so nobody asks. For each event and watcher this is the hot path.
+    #[inline]
+    pub(super) fn filed(&mut self, id: WatcherId) -> Option<&mut Watcher> {
+        self.all.get_mut(id.place())
+    }
+
     /// All, with their ids.
     pub(super) fn iter(&self) -> impl Iterator<Item = (WatcherId, &Watcher)> {
         self.all.iter().map(|(place, watcher)| (WatcherId::of(place), watcher))

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use js_sys::{Array, Float64Array, Reflect, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use crate::informer::{DEFAULT_BOUND, HandlerId, HandlerOptions, Informer, InformerOptions, Notices};
+use crate::informer::{DEFAULT_BOUND, HandlerId, HandlerOptions, Indexer, Informer, InformerOptions, Notifications};
 use crate::json::path::Path;
 use crate::object::{Object, ObjectId};
 use crate::runtime::Millis;
@@ -27,7 +27,7 @@ pub(super) struct PackedNotices {
 impl PackedNotices {
     /// Flat `[kind, id, id of the old object]`; 0 where there is none. Each id is pinned once.
     #[allow(clippy::cast_precision_loss)]
-    pub(super) fn of(notices: &Notices, pin: &dyn Fn(&Rc<Object>) -> f64, scratch: &mut Scratch) -> Self {
+    pub(super) fn of(notices: &Notifications, pin: &dyn Fn(&Rc<Object>) -> f64, scratch: &mut Scratch) -> Self {
         let pinned = |object: &Option<Rc<Object>>| object.as_ref().map_or(0.0, pin);
         let mut table = Vec::with_capacity(notices.table.len() * 3);
         for notice in &notices.table {
@@ -205,7 +205,7 @@ impl RawResource {
                     Some(parsed.map_err(|error| to_js(&invalid_option(&format!("indexers.{name}"), &error.to_string())))?)
                 }
             };
-            read.push((name, path));
+            read.push(Indexer { name, path });
         }
         self.resource().with(|cacher| cacher.add_indexers(informer.into(), read)).map_err(|error| to_js(&error))
     }

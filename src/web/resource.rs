@@ -11,7 +11,7 @@ use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
 use crate::cache::resource::{Flush, Resource, ResourceConfig};
 use crate::cache::writes::Failure;
-use crate::informer::Notices;
+use crate::informer::Notifications;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scalar::Scalar;
@@ -125,8 +125,8 @@ impl Inner {
     #[allow(clippy::cast_precision_loss)]
     fn deliver(&self, flush: &Flush) {
         self.flushes.set(self.flushes.get() + 1);
-        if !flush.notices.is_empty() {
-            self.notify(&flush.notices);
+        if !flush.notifications.is_empty() {
+            self.notify(&flush.notifications);
             if flush.outbox.is_empty() && flush.views.is_empty() && flush.signals == 0 {
                 return;
             }
@@ -186,7 +186,7 @@ impl Inner {
     }
 
     /// Handlers of informers are told by a call of their own: pages without any do not carry its arguments.
-    fn notify(&self, notices: &Notices) {
+    fn notify(&self, notices: &Notifications) {
         let PackedNotices { table, pairs, handlers, informers, interruptions } =
             PackedNotices::of(notices, &|object| self.pins.pin(object), &mut self.scratch.borrow_mut());
         if let Err(thrown) = self.hooks.notify(&table, &pairs, &handlers, &informers, &interruptions) {

@@ -2,7 +2,7 @@
 //! in `src/js/wire.ts`.
 
 use watchcache::cache::cacher::signal;
-use watchcache::informer::NoticeKind;
+use watchcache::informer::NotificationKind;
 use watchcache::watch::{Demand, EndReason, EventKind};
 
 const WIRE_TS: &str = include_str!("../../src/js/wire.ts");
@@ -67,7 +67,7 @@ fn wire_numbers_of_ends_are_the_same_in_both_languages() {
 
 #[test]
 fn wire_numbers_of_notices_are_the_same_in_both_languages() {
-    let kinds = numbered!(NoticeKind: Added, InitiallyAdded, Updated, Resynced, Deleted, DeletedUnseen, Overflowed);
+    let kinds = numbered!(NotificationKind: Added, InitiallyAdded, Updated, Resynced, Deleted, DeletedUnseen, Overflowed);
     assert_eq!(constants("NOTICE_"), as_constants(&kinds));
     let types = kinds.map(|(name, _)| match name {
         "Added" | "InitiallyAdded" => "add",

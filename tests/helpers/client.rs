@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use watchcache::cache::resource::{Flush, Resource};
-use watchcache::informer::Notices;
+use watchcache::informer::Notifications;
 use watchcache::status::{Error, Status};
 use watchcache::view::ViewId;
 use watchcache::watch::{EndReason, EventKind, WatchEvent, WatchOptions, WatcherId};
@@ -96,7 +96,7 @@ impl Stream {
     }
 }
 
-type OnNotices = Rc<dyn Fn(&Rc<Resource>, &Notices)>;
+type OnNotices = Rc<dyn Fn(&Rc<Resource>, &Notifications)>;
 type Between = Rc<dyn Fn(&Rc<Resource>)>;
 
 /// The listener of one resource.
@@ -134,7 +134,7 @@ impl Client {
         Self::call(&self.on_flush, resource);
         let on_notices = self.on_notices.borrow().clone();
         if let Some(on_notices) = on_notices {
-            on_notices(resource, &flush.notices);
+            on_notices(resource, &flush.notifications);
         }
         for pair in flush.outbox.pairs().chunks_exact(2) {
             let event = Heard::of(&flush.outbox.events[pair[1] as usize]);

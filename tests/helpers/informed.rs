@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use watchcache::cache::resource::Resource;
-use watchcache::informer::{HandlerId, HandlerOptions, InformerId, InformerOptions, Interruption, Notice, Notices};
+use watchcache::informer::{HandlerId, HandlerOptions, Indexer, InformerId, InformerOptions, Interruption, Notification, Notifications};
 use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::runtime::Millis;
@@ -15,7 +15,7 @@ use super::rig::{Rig, Setup};
 use super::upstream::Upstream;
 
 /// What a handler does with a notice. It answers whether it is done.
-pub type Call = Rc<dyn Fn(&Rc<Resource>, &Rc<Notice>) -> bool>;
+pub type Call = Rc<dyn Fn(&Rc<Resource>, &Rc<Notification>) -> bool>;
 
 /// What makes the values of an object in an index.
 type IndexFunction = Rc<dyn Fn(&Object) -> Vec<String>>;
@@ -35,7 +35,7 @@ struct Ears {
 }
 
 impl Ears {
-    fn take(&self, resource: &Rc<Resource>, notices: &Notices) {
+    fn take(&self, resource: &Rc<Resource>, notices: &Notifications) {
         self.flushes.set(self.flushes.get() + 1);
         self.largest.set(self.largest.get().max(notices.pairs.len() / 2));
         if !notices.pairs.is_empty() {
@@ -150,7 +150,7 @@ impl Informed {
     }
 
     /// What a handler does, from now on.
-    pub fn on_call(&self, handler: HandlerId, call: impl Fn(&Rc<Resource>, &Rc<Notice>) -> bool + 'static) {
+    pub fn on_call(&self, handler: HandlerId, call: impl Fn(&Rc<Resource>, &Rc<Notification>) -> bool + 'static) {
         self.ears.calls.borrow_mut().insert(handler, Rc::new(call));
     }
 
@@ -206,12 +206,12 @@ impl Informed {
     /// Adds an index by a path.
     pub fn index(&self, name: &str, path: &str) -> Result<(), Error> {
         let path = Path::parse(path).unwrap();
-        self.rig.resource.with(|cacher| cacher.add_indexers(self.informer, vec![(name.into(), Some(path))]))
+        self.rig.resource.with(|cacher| cacher.add_indexers(self.informer, vec![Indexer { name: name.into(), path: Some(path) }]))
     }
 
     /// Adds an index by a function.
     pub fn index_by(&self, name: &str, function: impl Fn(&Object) -> Vec<String> + 'static) -> Result<(), Error> {
-        self.rig.resource.with(|cacher| cacher.add_indexers(self.informer, vec![(name.into(), None)]))?;
+        self.rig.resource.with(|cacher| cacher.add_indexers(self.informer, vec![Indexer { name: name.into(), path: None }]))?;
         self.functions.borrow_mut().insert(name.into(), Rc::new(function));
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use watchcache::informer::{HandlerId, HandlerOptions, InformerOptions, Notice, NoticeKind};
+use watchcache::informer::{HandlerId, HandlerOptions, InformerOptions, Notification, NotificationKind};
 
 use crate::helpers::informed::Informed;
 use crate::helpers::rig::Setup;
@@ -24,29 +24,29 @@ struct Mirror {
 }
 
 impl Mirror {
-    fn take(&mut self, notice: &Notice) {
+    fn take(&mut self, notice: &Notification) {
         let Some(object) = &notice.object else { return }; // it is told that its queue is full
         let (key, version) = (object.key().to_string(), object.version().as_u64().unwrap());
         let held = self.rows.get(&key).copied();
         let old = notice.old.as_ref().map(|old| old.version().as_u64().unwrap());
         match notice.kind {
-            NoticeKind::Added | NoticeKind::InitiallyAdded => {
+            NotificationKind::Added | NotificationKind::InitiallyAdded => {
                 assert_eq!(held, None, "{notice:?} is known");
                 assert!(self.newest.get(&key).is_none_or(|newest| *newest < version), "{notice:?} is old news");
                 self.rows.insert(key.clone(), version);
             }
-            NoticeKind::Updated => {
+            NotificationKind::Updated => {
                 assert_eq!(held, old, "{notice:?} is not the change of what was told last");
                 assert!(old < Some(version), "{notice:?} goes back");
                 self.rows.insert(key.clone(), version);
             }
-            NoticeKind::Resynced => assert_eq!((held, old), (Some(version), Some(version)), "{notice:?} was not told before"),
-            NoticeKind::Deleted | NoticeKind::DeletedUnseen => {
+            NotificationKind::Resynced => assert_eq!((held, old), (Some(version), Some(version)), "{notice:?} was not told before"),
+            NotificationKind::Deleted | NotificationKind::DeletedUnseen => {
                 assert!(held.is_some(), "{notice:?} was not told before");
                 assert!(held <= Some(version), "{notice:?} goes back");
                 self.rows.remove(&key);
             }
-            NoticeKind::Overflowed => {}
+            NotificationKind::Overflowed => {}
         }
         self.newest.insert(key, version);
     }

@@ -84,7 +84,7 @@ impl World {
             let mut told = noted.borrow_mut();
             told.views.extend(&flush.views);
             told.ended.extend(&flush.outbox.ended);
-            told.interruptions.extend(flush.notices.interruptions);
+            told.interruptions.extend(flush.notifications.interruptions);
             told.heard.extend(flush.outbox.pairs().chunks_exact(2).map(|pair| pair[0]));
         });
         let objects = (0..count).map(|number| pod(number, number as u64 + 1)).collect();

@@ -1,4 +1,4 @@
-//! What a handler is told.
+//! What a listener tells its handler.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -6,10 +6,10 @@ use std::rc::Rc;
 use crate::key::Key;
 use crate::object::Object;
 
-/// What happened. The numbers are what crosses to the facade.
+/// What happened. The numbers are those that cross to JavaScript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum NoticeKind {
+pub enum NotificationKind {
     /// An object is new.
     Added = 0,
     /// An object of the state that the handler began with.
@@ -22,11 +22,11 @@ pub enum NoticeKind {
     Deleted = 4,
     /// An object is gone, and its deletion was missed: this is the last state that was seen.
     DeletedUnseen = 5,
-    /// The handler's queue is full: until it is empty, changes of one object merge.
+    /// The listener's queue is full. Until it is empty, changes of one object merge.
     Overflowed = 6,
 }
 
-impl NoticeKind {
+impl NotificationKind {
     /// Whether the object is gone.
     pub fn is_deletion(self) -> bool {
         matches!(self, Self::Deleted | Self::DeletedUnseen)
@@ -38,11 +38,11 @@ impl NoticeKind {
     }
 }
 
-/// One notification, shared by all who receive it.
-pub struct Notice {
+/// One notification, shared by all who receive it. It holds objects, never copies.
+pub struct Notification {
     /// What happened.
-    pub kind: NoticeKind,
-    /// The object after it; the last state of a deletion; none where it is no object's.
+    pub kind: NotificationKind,
+    /// The object after it, or the last state of a deletion. `None` where it is about no object.
     pub object: Option<Rc<Object>>,
     /// The object before it, where there was one.
     pub old: Option<Rc<Object>>,
@@ -50,15 +50,21 @@ pub struct Notice {
     place: Cell<(u64, u32)>,
 }
 
-impl Notice {
-    /// A notice of an object.
-    pub fn new(kind: NoticeKind, object: Rc<Object>, old: Option<Rc<Object>>) -> Rc<Self> {
+impl Notification {
+    /// A notification of an object.
+    pub fn new(kind: NotificationKind, object: Rc<Object>, old: Option<Rc<Object>>) -> Rc<Self> {
         Rc::new(Self { kind, object: Some(object), old, place: Cell::new((0, 0)) })
     }
 
-    /// The notice that a queue is full.
+    /// The notification that a queue is full.
     pub fn overflow() -> Rc<Self> {
-        Rc::new(Self { kind: NoticeKind::Overflowed, object: None, old: None, place: Cell::new((0, 0)) })
+        Rc::new(Self { kind: NotificationKind::Overflowed, object: None, old: None, place: Cell::new((0, 0)) })
+    }
+
+    /// A notification of each object, the same to all who hear it. A resync names the object as its own predecessor.
+    pub(super) fn of_each<'a>(objects: impl Iterator<Item = &'a Rc<Object>>, kind: NotificationKind) -> Vec<Rc<Self>> {
+        let old = |object: &Rc<Object>| (kind == NotificationKind::Resynced).then(|| object.clone());
+        objects.map(|object| Self::new(kind, object.clone(), old(object))).collect()
     }
 
     /// The key of its object.
@@ -72,23 +78,23 @@ impl Notice {
         (of == flush).then_some(place)
     }
 
+    /// Gives it a place in the table of a flush.
     pub(super) fn set_place(&self, flush: u64, place: u32) {
         self.place.set((flush, place));
     }
 }
 
-/// For tests and messages, as the behaviour is usually written down: `A(ns/name@1)`, `A!` for the initial state, `U(ns/name@1->2)`, `D`, and `T` for a
-/// deletion that was missed.
-impl std::fmt::Debug for Notice {
+/// For tests and messages: `A(ns/name@1)`, `A!` for the initial state, `U(ns/name@1->2)`, `D`, and `T` for a deletion that was missed.
+impl std::fmt::Debug for Notification {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Some(object) = &self.object else { return f.write_str("OVERFLOW") };
         let letter = match self.kind {
-            NoticeKind::Added => "A",
-            NoticeKind::InitiallyAdded => "A!",
-            NoticeKind::Updated | NoticeKind::Resynced => "U",
-            NoticeKind::Deleted => "D",
-            NoticeKind::DeletedUnseen => "T",
-            NoticeKind::Overflowed => "OVERFLOW",
+            NotificationKind::Added => "A",
+            NotificationKind::InitiallyAdded => "A!",
+            NotificationKind::Updated | NotificationKind::Resynced => "U",
+            NotificationKind::Deleted => "D",
+            NotificationKind::DeletedUnseen => "T",
+            NotificationKind::Overflowed => "OVERFLOW",
         };
         match &self.old {
             Some(old) if letter == "U" => write!(f, "U({}@{}->{})", object.key(), old.version(), object.version()),

@@ -9,15 +9,20 @@ use crate::json::path::Path;
 use crate::key::Key;
 use crate::object::{Object, ObjectId};
 use crate::status::{Error, ErrorCode};
-use crate::store::Store;
-use crate::store::{IndexBy, IndexSpec, Indexes, NAMESPACE};
+use crate::store::{Fields, IndexBy, IndexSpec, Indexes, NAMESPACE, Store};
 
-/// An index to add: its name, and the path that it goes by; `None`: a function.
-pub type Indexer = (String, Option<Path>);
+/// An index to add.
+#[derive(Clone, Debug)]
+pub struct Indexer {
+    /// Its name.
+    pub name: String,
+    /// The path that it goes by; `None`: a function of the caller.
+    pub path: Option<Path>,
+}
 
 /// The indexes of an informer.
 #[derive(Debug, Default)]
-pub(super) struct InformerIndexes {
+pub(super) struct Indexers {
     by_path: Vec<(String, Indexes)>,
     by_function: Vec<ByFunction>,
 }
@@ -32,7 +37,7 @@ struct ByFunction {
     undecided: FxHashSet<Key>,
 }
 
-impl InformerIndexes {
+impl Indexers {
     /// Bytes that they take.
     pub(super) fn bytes(&self) -> usize {
         let by_path: usize = self.by_path.iter().map(|(_, index)| index.bytes()).sum();
@@ -45,15 +50,15 @@ impl InformerIndexes {
     }
 
     /// Adds indexes to a filled store. Fails, and adds none, when a name is taken.
-    pub(super) fn add(&mut self, indexers: Vec<Indexer>, store: &Store, fields: &crate::store::Fields) -> Result<(), Error> {
-        for (at, (name, _)) in indexers.iter().enumerate() {
-            let twice = indexers[..at].iter().any(|(other, _)| other == name);
+    pub(super) fn add(&mut self, indexers: Vec<Indexer>, store: &Store, fields: &Fields) -> Result<(), Error> {
+        for (at, Indexer { name, .. }) in indexers.iter().enumerate() {
+            let twice = indexers[..at].iter().any(|other| other.name == *name);
             if name.is_empty() || twice || name == NAMESPACE || self.has(name) || store.has_index(name) {
                 let message = if name.is_empty() { "an index needs a name".into() } else { format!("indexer conflict: {name}") };
                 return Err(Error::new(ErrorCode::Invalid, message));
             }
         }
-        for (name, path) in indexers {
+        for Indexer { name, path } in indexers {
             match path {
                 Some(path) => {
                     let mut index = Indexes::new(&[IndexSpec { name: name.clone(), by: IndexBy::Path(path) }], fields)?;
