@@ -17,7 +17,7 @@ use crate::informer::Notifications;
 use crate::json::fields::FieldSet;
 use crate::message::{MAX_WAITING_MESSAGES, Message};
 use crate::object::{IndexValues, Object};
-use crate::reflector::{Hastes, Reflector, ReflectorConfig, ReflectorHandle};
+use crate::reflector::{EarlyTries, Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::slice::{SLICE_MS, Slice};
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::Source;
@@ -81,7 +81,7 @@ pub struct Resource {
     pub(super) share: RefCell<Option<Share>>,
     pub(super) idle: Cell<bool>,
     starved: Cell<bool>,
-    hastes: RefCell<Hastes>,
+    hastes: RefCell<EarlyTries>,
     flush_planned: Cell<bool>,
     flushing: Cell<bool>,
     ticking: Cell<bool>,

@@ -15,14 +15,13 @@ use std::task::{Context, Poll};
 use futures::StreamExt;
 use futures::future::LocalBoxFuture;
 
-use super::Reflector;
-use super::control::{Host, Listen, Stop};
-use super::frame::{self, Event};
-use super::list::List;
-use super::liveness::Watchdog;
+use super::host::{Host, Listen, Stop};
+use super::listing::List;
+use super::liveness::{Liveness, Watchdog};
 use super::order::{Order, Verdict};
 use super::quarantine;
-use super::watch::{OpenWatch, Standing};
+use super::reader::{Event, Reader};
+use super::state::{OpenWatch, OpeningWatch, Standing};
 use crate::change::ChangeKind;
 use crate::json::identify;
 use crate::key::Key;
@@ -33,15 +32,15 @@ use crate::source::{FrameStream, buffers};
 use crate::status::Error;
 use crate::version::Version;
 
-/// Frames that are taken before what the list brings has its turn.
-const FRAMES_A_TURN: usize = 16;
+/// Frames that are taken before what the list brings comes first: a busy watch must not keep its list waiting.
+const MAX_FRAMES_FIRST: usize = 16;
 
-/// Objects that are merged before the host may have its turn.
-const MERGED_A_TURN: usize = 1000;
+/// Objects that are merged between two looks at the clock: some tens of microseconds.
+const MERGED_PER_LOOK: usize = 1000;
 
-/// What a change takes beside its object, and what is remembered of a frame that cannot be taken.
-const CHANGE: usize = size_of::<(Key, Change)>() * 2;
-const UNREADABLE: usize = 512;
+/// Bytes that a change takes beside its object, and those that are remembered of a frame that cannot be taken.
+const CHANGE_BYTES: usize = size_of::<(Key, Change)>() * 2;
+const UNREADABLE_BYTES: usize = 512;
 
 /// A watch that is opening, or open.
 pub(super) struct Ahead {
@@ -81,20 +80,32 @@ enum Came<T> {
     Other(T),
 }
 
-impl Reflector {
-    /// Asks for the watch from the version of a first page.
-    pub(super) fn look_ahead(&mut self, version: &Version) {
+/// Waits of a list, and the watch beside it if there is one: each wait takes meanwhile what the watch brings.
+pub(super) struct Beside {
+    host: Rc<Host>,
+    reader: Rc<Reader>,
+    liveness: Rc<Liveness>,
+    max_bytes: usize,
+    ahead: Option<Ahead>,
+}
+
+impl Beside {
+    pub(super) fn new(host: Rc<Host>, reader: Rc<Reader>, liveness: Rc<Liveness>, max_bytes: usize) -> Self {
+        Self { host, reader, liveness, max_bytes, ahead: None }
+    }
+
+    /// This watch was asked for, from the version of a first page.
+    pub(super) fn begin(&mut self, from: &Version, opening: LocalBoxFuture<'static, Result<FrameStream, Error>>) {
         let mut order = Order::default();
-        if order.replace(version).is_err() {
+        if order.replace(from).is_err() {
             return;
         }
-        let request = self.watch_request(version);
-        let opening = self.source.watch(request);
+        let now = self.host.now();
         self.ahead = Some(Ahead {
             way: Way::Opening(opening),
-            from: version.clone(),
-            opened: self.host.now(),
-            watchdog: self.watchdog(),
+            from: from.clone(),
+            opened: now,
+            watchdog: self.liveness.watchdog(now),
             heard: false,
             order,
             changes: BTreeMap::new(),
@@ -104,65 +115,66 @@ impl Reflector {
         });
     }
 
+    /// The watch with all that it has brought; nothing is beside what waits any more.
+    pub(super) fn take(&mut self) -> Option<Ahead> {
+        self.ahead.take()
+    }
+
     /// Waits, as [`Host::until`], and takes what the watch brings meanwhile.
-    pub(super) async fn beside<F: Future>(
-        &mut self,
-        listen: Listen,
-        mut watchdog: Option<&mut Watchdog>,
-        future: F,
-    ) -> Result<F::Output, Stop> {
+    pub(super) async fn until<F: Future>(&mut self, listen: Listen, watchdog: Option<&Watchdog>, future: F) -> Result<F::Output, Stop> {
         let mut future = pin!(future);
         let mut frames = 0;
+        let host = self.host.clone();
         loop {
-            let (host, ahead) = (&self.host, &mut self.ahead);
+            let (runtime, ahead) = (&*host.runtime, &mut self.ahead);
             let came = poll_fn(|cx| {
                 let mut frame = |cx: &mut Context<'_>| match ahead {
-                    Some(ahead) => ahead.poll(&*host.runtime, cx).map(Came::Frame),
+                    Some(ahead) => ahead.poll(runtime, cx).map(Came::Frame),
                     None => Poll::Pending,
                 };
                 // Neither keeps the other waiting: what came of the list is behind a few frames, and the rest of them behind that.
-                let first = if frames < FRAMES_A_TURN { frame(cx) } else { Poll::Pending };
+                let first = if frames < MAX_FRAMES_FIRST { frame(cx) } else { Poll::Pending };
                 if first.is_ready() {
                     return first;
                 }
                 match future.as_mut().poll(cx) {
                     Poll::Ready(output) => Poll::Ready(Came::Other(output)),
-                    Poll::Pending if frames < FRAMES_A_TURN => Poll::Pending,
+                    Poll::Pending if frames < MAX_FRAMES_FIRST => Poll::Pending,
                     Poll::Pending => frame(cx),
                 }
             });
-            match host.until(listen, watchdog.as_deref_mut(), came).await? {
+            match host.until(listen, watchdog, came).await? {
                 Came::Other(output) => return Ok(output),
                 Came::Frame(frame) => {
                     frames += 1;
-                    self.take_ahead(frame);
-                    self.host.pace().await;
+                    self.keep(frame);
+                    host.pace().await;
                 }
             }
         }
     }
 
     /// Keeps what the watch has brought, or lets it go.
-    fn take_ahead(&mut self, frame: Option<Vec<u8>>) {
+    fn keep(&mut self, frame: Option<Vec<u8>>) {
         let Some(mut ahead) = self.ahead.take() else { return };
         let Some(frame) = frame else {
             if ahead.watchdog.is_expired() {
-                self.silent = !ahead.heard;
+                self.liveness.given_up(ahead.heard);
             }
             return;
         };
         if !mem::replace(&mut ahead.heard, true) {
-            self.first_word(ahead.opened);
+            self.liveness.first_word(ahead.opened, self.host.now());
         }
         if frame.is_empty() {
             self.ahead = Some(ahead);
             return;
         }
         ahead.frames += 1;
-        let event = frame::read(&frame, &self.fields.borrow(), &self.kinds);
+        let event = self.reader.event(&frame);
         let kept = match event {
             Ok(Event::Change(kind, object)) => {
-                self.arrived(slice::from_ref(&object));
+                self.reader.arrived(slice::from_ref(&object));
                 ahead.change(kind, object)
             }
             Ok(Event::Bookmark { version, .. }) => {
@@ -175,7 +187,7 @@ impl Reflector {
             }
         };
         buffers::give_back(frame);
-        if kept && ahead.fits(self.config.ahead_bytes) {
+        if kept && ahead.fits(self.max_bytes) {
             self.ahead = Some(ahead);
         }
     }
@@ -208,7 +220,7 @@ impl Ahead {
             Ok(Verdict::Repeated) => return true,
             Err(_) => return false,
         }
-        let bytes = object.size() + CHANGE;
+        let bytes = object.size() + CHANGE_BYTES;
         let change = Change { kind, first: self.frames, bytes, object };
         let key = change.object.key().clone();
         self.bytes += bytes;
@@ -224,7 +236,7 @@ impl Ahead {
     /// What it is worth is known when the list is whole.
     fn cannot_take(&mut self, entry: Quarantined) -> bool {
         if self.unreadable.insert(entry.key.clone(), (self.frames, entry)).is_none() {
-            self.bytes += UNREADABLE;
+            self.bytes += UNREADABLE_BYTES;
         }
         true
     }
@@ -232,9 +244,9 @@ impl Ahead {
     /// Whether all that waits is within the bound. It is counted anew only where it seems not to be: what waits is packed by and by.
     fn fits(&mut self, most: usize) -> bool {
         if self.bytes > most {
-            self.bytes = self.unreadable.len() * UNREADABLE;
+            self.bytes = self.unreadable.len() * UNREADABLE_BYTES;
             for change in self.changes.values_mut() {
-                change.bytes = change.object.size() + CHANGE;
+                change.bytes = change.object.size() + CHANGE_BYTES;
                 self.bytes += change.bytes;
             }
         }
@@ -268,7 +280,7 @@ impl Ahead {
                 None => objects.push(object),
                 Some(change) => objects.extend(change.shown()),
             }
-            if count % MERGED_A_TURN == 0 {
+            if count % MERGED_PER_LOOK == 0 {
                 host.give_way().await;
             }
         }
@@ -276,7 +288,7 @@ impl Ahead {
         let reached = self.order.last().cloned().unwrap_or_default();
         let behind = (reached < list.version).then(|| list.version.clone());
         let standing = match self.way {
-            Way::Opening(opening) => Standing::Opening(opening, behind),
+            Way::Opening(opening) => Standing::Opening(OpeningWatch { opening, behind }),
             Way::Open(stream) => {
                 Standing::Open(OpenWatch { stream, opened: self.opened, from: Some(self.from), heard: self.heard, behind })
             }

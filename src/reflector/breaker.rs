@@ -1,4 +1,5 @@
-//! Many reflectors whose server cannot be reached: one of them asks, the others wait for what it hears.
+//! The circuit breaker of a server that many reflectors ask: while it cannot be reached one of them asks, and the others wait for what that one
+//! hears.
 //!
 //! Only a request that gets no answer at all says that a server is away. Any answer, a refusal too, says that it is there, and so does an open
 //! stream; then nobody waits for anybody. Lists and watches are looked at apart, since a proxy may let only one of them through.
@@ -9,12 +10,8 @@ use std::future::{Future, poll_fn};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 
-use super::backoff::Backoff;
-use super::control::{Hastes, Listen, Stop};
-use super::liveness::Watchdog;
-use super::{Reflector, Retry};
-use crate::connection::Connection;
-use crate::message::Message;
+use super::backoff::{Backoff, Retry};
+use super::early::EarlyTries;
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
 
@@ -25,7 +22,7 @@ const MIN_UNPROVEN: u64 = 4;
 const ONE_MORE_MS: Millis = 2000;
 const MAX_UNPROVEN: u64 = 10;
 
-/// Whoever asked in vain lets another one ask next: its own path may be what is wrong.
+/// Whoever asked in vain comes so long after the others: its own path may be what is wrong.
 const BEHIND_MS: Millis = 100;
 
 /// The servers of a host, as long as a reflector asks them.
@@ -61,7 +58,7 @@ pub(super) struct Breaker {
     waiting: RefCell<Vec<Waker>>,
     /// How often there was news.
     changes: Cell<u64>,
-    hastes: RefCell<Hastes>,
+    early: RefCell<EarlyTries>,
 }
 
 /// What was asked of one kind, and what came of it.
@@ -70,24 +67,24 @@ struct Asked {
     /// Since when something has been under way without a break.
     since: Millis,
     backoff: Backoff,
-    down: Option<Down>,
+    down: Option<Outage>,
     /// How often it has been given up: what was asked before says nothing new.
     given_up: u64,
 }
 
 #[derive(Clone)]
-struct Down {
-    until: Millis,
-    error: Error,
+pub(super) struct Outage {
+    pub(super) until: Millis,
+    pub(super) error: Error,
 }
 
 /// Whether one may ask.
-enum Admission {
+pub(super) enum Admission {
     Now(Permit),
     /// When somebody else has an answer, or so much later.
     Later(Millis),
     /// It is away until then.
-    Away(Down),
+    Away(Outage),
 }
 
 impl Breaker {
@@ -99,11 +96,11 @@ impl Breaker {
             kinds: [kind(), kind()],
             waiting: RefCell::default(),
             changes: Cell::default(),
-            hastes: RefCell::default(),
+            early: RefCell::default(),
         }
     }
 
-    fn admit(self: &Rc<Self>, kind: Kind, now: Millis) -> Admission {
+    pub(super) fn admit(self: &Rc<Self>, kind: Kind, now: Millis) -> Admission {
         let mut asked = self.kinds[kind as usize].borrow_mut();
         let waited = now.saturating_sub(asked.since);
         let most = match &asked.down {
@@ -121,8 +118,15 @@ impl Breaker {
         Admission::Now(Permit { server: self.clone(), kind, given_up: asked.given_up })
     }
 
-    fn is_down(&self, kind: Kind) -> bool {
+    pub(super) fn is_down(&self, kind: Kind) -> bool {
         self.kinds[kind as usize].borrow().down.is_some()
+    }
+
+    /// How long the server is left alone by who has asked for this in vain.
+    pub(super) fn left_alone(self: &Rc<Self>, kind: Kind, now: Millis) -> Millis {
+        let until = self.kinds[kind as usize].borrow().down.as_ref().map_or(0, |down| down.until);
+        let behind = if Rc::strong_count(self) == 1 { 0 } else { BEHIND_MS };
+        until.saturating_sub(now) + behind
     }
 
     /// Completes once something was heard of it.
@@ -132,7 +136,7 @@ impl Breaker {
     }
 
     /// Completes with the next change of anything.
-    fn changes(self: &Rc<Self>) -> impl Future<Output = ()> + use<> {
+    pub(super) fn changes(self: &Rc<Self>) -> impl Future<Output = ()> + use<> {
         let (server, seen) = (self.clone(), self.changes.get());
         poll_fn(move |cx| if server.changes.get() == seen { server.park(cx) } else { Poll::Ready(()) })
     }
@@ -158,11 +162,11 @@ impl Breaker {
     }
 
     /// Somebody says that it may be there again: who waits for its time need not. Where all together say so too often: when they may again.
-    pub(super) fn hasten(&self, now: Millis) -> Result<(), Millis> {
+    pub(super) fn try_early(&self, now: Millis) -> Result<(), Millis> {
         if !self.kinds.iter().any(|kind| kind.borrow().down.as_ref().is_some_and(|down| now < down.until)) {
             return Ok(());
         }
-        self.hastes.borrow_mut().take(now)?;
+        self.early.borrow_mut().take(now)?;
         for kind in &self.kinds {
             if let Some(down) = &mut kind.borrow_mut().down {
                 down.until = 0;
@@ -173,21 +177,21 @@ impl Breaker {
     }
 
     /// A stream stands, for as long as what it gives lives.
-    pub(super) fn stream(self: &Rc<Self>, now: Millis) -> Stream {
+    pub(super) fn stream(self: &Rc<Self>, now: Millis) -> StreamGuard {
         self.streams.set(self.streams.get() + 1);
         for kind in &self.kinds {
             kind.borrow_mut().backoff.healthy(now);
         }
         self.answered(Kind::List);
         self.answered(Kind::Watch);
-        Stream(self.clone())
+        StreamGuard(self.clone())
     }
 }
 
 /// An open stream of a server.
-pub(super) struct Stream(Rc<Breaker>);
+pub(super) struct StreamGuard(Rc<Breaker>);
 
-impl Drop for Stream {
+impl Drop for StreamGuard {
     fn drop(&mut self) {
         let left = self.0.streams.get() - 1;
         self.0.streams.set(left);
@@ -205,8 +209,12 @@ pub(super) struct Permit {
 }
 
 impl Permit {
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// How it ended, and whether the server is taken to be away.
-    fn ended(&self, error: Option<&Error>, now: Millis, random: &mut fastrand::Rng) -> bool {
+    pub(super) fn ended(&self, error: Option<&Error>, now: Millis, random: &mut fastrand::Rng) -> bool {
         let server = &self.server;
         let Some(error) = error.filter(|error| away(error)) else {
             server.answered(self.kind);
@@ -218,7 +226,7 @@ impl Permit {
         let mut asked = server.kinds[self.kind as usize].borrow_mut();
         if asked.given_up == self.given_up {
             asked.given_up += 1;
-            asked.down = Some(Down { until: now + asked.backoff.next(now, random), error: error.clone() });
+            asked.down = Some(Outage { until: now + asked.backoff.next(now, random), error: error.clone() });
             server.proven.set(false);
         }
         true
@@ -235,77 +243,4 @@ impl Drop for Permit {
 /// Whether nothing was heard of the server at all.
 fn away(error: &Error) -> bool {
     error.code == ErrorCode::Network && error.status.is_none()
-}
-
-impl Reflector {
-    /// Waits for its turn to ask, and says for what. `None`: its source has no server that others ask, too.
-    pub(super) async fn admitted(&mut self, kind: Kind, listen: Listen) -> Result<Option<Permit>, Stop> {
-        let Some(server) = self.server.clone() else { return Ok(None) };
-        let (mut away, mut announced) = (false, false);
-        loop {
-            match server.admit(kind, self.host.now()) {
-                // Somebody asks for a list meanwhile, in place of this.
-                Admission::Now(_) if listen.refresh && self.host.control.refresh.get() => return Err(Stop::Asked),
-                Admission::Now(permit) if !away || server.is_down(kind) => {
-                    if announced {
-                        let again = self.listed;
-                        let asks = if listen.refresh { Connection::Reconnecting { lost: None } } else { Connection::Listing { again } };
-                        self.send(Message::Connection(asks)).await.map_err(|_| Stop::Closed)?;
-                    }
-                    return Ok(Some(permit));
-                }
-                Admission::Now(_) => {
-                    // It is there again, for all who waited.
-                    away = false;
-                    self.stagger().await.map_err(|_| Stop::Closed)?;
-                }
-                Admission::Later(millis) => {
-                    away |= server.is_down(kind);
-                    let mut alarm = Watchdog::new(Some(millis), self.host.now());
-                    match self.beside(listen, Some(&mut alarm), server.changes()).await {
-                        Ok(()) | Err(Stop::Deadline) => {}
-                        Err(stop) => return Err(stop),
-                    }
-                }
-                Admission::Away(Down { until, error }) => {
-                    (away, announced) = (true, true);
-                    self.attempt = self.attempt.saturating_add(1);
-                    self.host.control.woken.set(false);
-                    let (now, attempt) = (self.host.now(), self.attempt);
-                    let retry_at = self.host.runtime.wall() + until.saturating_sub(now);
-                    let waiting = Connection::Waiting { attempt, retry_at, error };
-                    self.send(Message::Connection(waiting)).await.map_err(|_| Stop::Closed)?;
-                    match self.wait(Some(until), Some(kind)).await {
-                        Err(Stop::Closed) => return Err(Stop::Closed),
-                        Err(Stop::Asked) => {
-                            let control = &self.host.control;
-                            if control.paused.get() || listen.refresh && control.refresh.get() {
-                                return Err(Stop::Asked);
-                            }
-                            control.woken.set(false);
-                            control.refresh.set(false);
-                        }
-                        _ => {}
-                    }
-                }
-            }
-        }
-    }
-
-    /// What was asked for has an answer, or has failed so.
-    pub(super) fn heard(&mut self, permit: Option<Permit>, error: Option<&Error>) {
-        let Some(permit) = permit else { return };
-        let away = permit.ended(error, self.host.now(), &mut self.random);
-        self.in_vain = away.then_some(permit.kind);
-    }
-
-    /// After what was asked in vain: what that was, and how long its server is left alone.
-    pub(super) fn left_alone(&mut self) -> (Millis, Option<Kind>) {
-        let (Some(server), Some(kind)) = (&self.server, self.in_vain.take()) else { return (0, None) };
-        let asked = server.kinds[kind as usize].borrow();
-        let until = asked.down.as_ref().map_or(0, |down| down.until);
-        let alone = Rc::strong_count(server) == 1;
-        let behind = if alone { 0 } else { BEHIND_MS };
-        (until.saturating_sub(self.host.now()) + behind, Some(kind))
-    }
 }

@@ -1,57 +1,109 @@
-//! Deadlines that are kept by the clock, however late the timers are.
+//! Deadlines that are kept by the clock, however late the timers are; and what the silence of a stream means for the next one.
 
+use std::cell::{Cell, RefCell};
 use std::task::{Context, Poll};
 
 use futures::future::LocalBoxFuture;
 
+use super::config::{MIN_WATCH_SECONDS, ReflectorConfig};
 use crate::runtime::{Millis, Runtime};
+use crate::status::Error;
+
+/// So long before the end of a watch a server may send its last bookmark.
+const LAST_BOOKMARK_MS: Millis = 5000;
 
 /// Expires when it has not been fed for its limit.
 ///
-/// The timer is armed once and looks at the clock when it fires, so that feeding costs nothing; and whoever polls after a
-/// sleep of the machine learns of the deadline at once, even when the timer has not fired yet.
+/// The timer is armed once and looks at the clock when it fires, so feeding costs nothing. Whoever polls after a sleep of the machine learns of
+/// the deadline at once, even when the timer has not fired yet.
 pub(super) struct Watchdog {
     limit: Option<Millis>,
-    fed: Millis,
+    fed: Cell<Millis>,
     /// Fed since the clock was last asked.
-    fresh: bool,
-    expired: bool,
-    timer: Option<LocalBoxFuture<'static, ()>>,
+    fresh: Cell<bool>,
+    expired: Cell<bool>,
+    timer: RefCell<Option<LocalBoxFuture<'static, ()>>>,
 }
 
 impl Watchdog {
     /// Starts now. Without a limit it never expires.
     pub(super) fn new(limit: Option<Millis>, now: Millis) -> Self {
-        Self { limit, fed: now, fresh: true, expired: false, timer: None }
+        Self { limit, fed: Cell::new(now), fresh: Cell::new(true), expired: Cell::new(false), timer: RefCell::new(None) }
     }
 
-    pub(super) fn feed(&mut self, now: Millis) {
-        self.fed = now;
-        self.fresh = true;
-        self.expired = false;
+    pub(super) fn feed(&self, now: Millis) {
+        self.fed.set(now);
+        self.fresh.set(true);
+        self.expired.set(false);
     }
 
     /// Whether it was seen to expire, and not fed since.
     pub(super) fn is_expired(&self) -> bool {
-        self.expired
+        self.expired.get()
     }
 
-    pub(super) fn poll_expired(&mut self, runtime: &dyn Runtime, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll_expired(&self, runtime: &dyn Runtime, cx: &mut Context<'_>) -> Poll<()> {
         let Some(limit) = self.limit else { return Poll::Pending };
+        let mut armed = self.timer.borrow_mut();
         loop {
-            let deadline = self.fed.saturating_add(limit);
+            let deadline = self.fed.get().saturating_add(limit);
             // Fed in this very turn, mostly: the clock need not be asked again.
-            let now = if std::mem::take(&mut self.fresh) { self.fed } else { runtime.recent() };
+            let now = if self.fresh.take() { self.fed.get() } else { runtime.recent() };
             if now >= deadline {
-                self.expired = true;
+                self.expired.set(true);
                 return Poll::Ready(());
             }
-            let timer = self.timer.get_or_insert_with(|| runtime.sleep(deadline - now));
+            let timer = armed.get_or_insert_with(|| runtime.sleep(deadline - now));
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
-            self.timer = None; // it was armed for an earlier deadline, or the host's timers are early
+            *armed = None; // it was armed for an earlier deadline, or the host's timers are early
         }
+    }
+}
+
+/// How long a stream may be silent, and how long the next one is asked for.
+pub(super) struct Liveness {
+    idle_timeout_ms: Millis,
+    watch_timeout_seconds: u32,
+    /// The last watch was silent until it was given up.
+    silent: Cell<bool>,
+}
+
+impl Liveness {
+    pub(super) fn new(config: &ReflectorConfig) -> Self {
+        let watch_timeout_seconds = config.watch_timeout_seconds.max(MIN_WATCH_SECONDS);
+        Self { idle_timeout_ms: config.idle_timeout_ms, watch_timeout_seconds, silent: Cell::new(false) }
+    }
+
+    pub(super) fn watchdog(&self, now: Millis) -> Watchdog {
+        Watchdog::new((self.idle_timeout_ms > 0).then_some(self.idle_timeout_ms), now)
+    }
+
+    /// What it means that nothing came for so long.
+    pub(super) fn silence(&self, what: &str) -> Error {
+        Error::network(format!("{what} for {} s", self.idle_timeout_ms.div_ceil(1000)))
+    }
+
+    /// A watch was given up because nothing came of it any more.
+    pub(super) fn given_up(&self, heard: bool) {
+        self.silent.set(!heard);
+    }
+
+    /// A watch has brought something for the first time.
+    pub(super) fn first_word(&self, opened: Millis, now: Millis) {
+        // What comes late may be a server's last bookmark before the end, out of the buffer of a proxy.
+        let patient = self.idle_timeout_ms * 2 / 3;
+        self.silent.set(self.silent.get() && now.saturating_sub(opened) + LAST_BOOKMARK_MS > patient);
+    }
+
+    /// `timeoutSeconds` of the next watch. Behind a silent one it is so short that the server ends the watch first: a proxy that holds back what
+    /// a stream brings lets go of it then.
+    pub(super) fn watch_timeout(&self, random: &mut fastrand::Rng) -> u32 {
+        let least = self.watch_timeout_seconds;
+        let drawn = random.u32(least..=least.saturating_mul(2));
+        let patient = u32::try_from(self.idle_timeout_ms / 1500).unwrap_or(u32::MAX).max(1);
+        if self.silent.get() { drawn.min(patient) } else { drawn }
     }
 }
 
@@ -60,32 +112,31 @@ mod tests {
     use super::*;
     use crate::runtime::Clock;
     use crate::runtime::virtual_time::VirtualTime;
-    use std::cell::RefCell;
     use std::future::poll_fn;
     use std::rc::Rc;
 
     #[test]
     fn it_expires_one_limit_after_the_last_feed() {
         let time = VirtualTime::new(0);
-        let dog = Rc::new(RefCell::new(Watchdog::new(Some(100), time.now())));
+        let dog = Rc::new(Watchdog::new(Some(100), time.now()));
         let (fed, clock) = (dog.clone(), time.clone());
         crate::runtime::Spawn::spawn(
             &*time,
             Box::pin(async move {
                 for _ in 0..5 {
                     crate::runtime::Timer::sleep(&*clock, 60).await;
-                    fed.borrow_mut().feed(clock.now());
+                    fed.feed(clock.now());
                 }
             }),
         );
-        time.run_until(poll_fn(|cx| dog.borrow_mut().poll_expired(&*time, cx)));
+        time.run_until(poll_fn(|cx| dog.poll_expired(&*time, cx)));
         assert_eq!(time.now(), 400);
     }
 
     #[test]
     fn after_a_sleep_it_is_expired_before_its_timer_fires() {
         let time = VirtualTime::new(0);
-        let mut dog = Watchdog::new(Some(100), time.now());
+        let dog = Watchdog::new(Some(100), time.now());
         let mut cx = Context::from_waker(std::task::Waker::noop());
         assert!(dog.poll_expired(&*time, &mut cx).is_pending());
         time.suspend(3_600_000);
@@ -95,7 +146,7 @@ mod tests {
     #[test]
     fn without_a_limit_it_never_expires() {
         let time = VirtualTime::new(0);
-        let mut dog = Watchdog::new(None, 0);
+        let dog = Watchdog::new(None, 0);
         time.suspend(Millis::MAX / 2);
         assert!(dog.poll_expired(&*time, &mut Context::from_waker(std::task::Waker::noop())).is_pending());
     }

@@ -1,4 +1,4 @@
-//! The state over a watch: its initial events are the list, and the same stream goes on.
+//! The step that takes the state over a watch: its initial events are the list, and the same stream goes on.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -7,13 +7,16 @@ use std::slice;
 
 use futures::StreamExt;
 
-use super::Reflector;
 use super::breaker::Kind;
-use super::control::{Listen, Stop};
-use super::frame::{self, Event};
-use super::list::{BATCH, Halt, List};
+use super::host::{Listen, Stop};
+use super::list::Halt;
+use super::listing::{List, MAX_BATCH};
 use super::order::Order;
-use super::watch::{OpenWatch, SHORT_MS, lost};
+use super::reader::Event;
+use super::reflector::Reflector;
+use super::state::{OpenWatch, RoundEnd, Standing, State, Streaming};
+use super::throttle::Ask;
+use super::watch::{MIN_WATCH_MS, lost};
 use crate::change::ChangeKind;
 use crate::connection::Connection;
 use crate::json::identify;
@@ -32,117 +35,121 @@ enum Attempt {
     Cut { short: bool },
     /// It was refused, at its start or in the stream.
     Refused(Error),
+    /// Somebody asked for something else.
+    Asked,
 }
 
 impl Reflector {
-    /// Asks for the state over a watch. `None`: not to be had so, a list is the way.
+    /// Asks for the state over a watch; where it is not to be had so, a list is the way.
     ///
-    /// What 429 says is waited for, an expired version or one ahead of the server is left out of the next request, and a stream that
-    /// ended early is followed by another from scratch, as client-go does. Any other trouble leads to a list in the same round, which
-    /// says what is wrong if it still is. That is so for a connection that fails too, where client-go tries again: a browser cannot tell
-    /// a refused WebSocket from a server that does not know such watches.
-    pub(super) async fn watch_list(&mut self) -> Result<Option<(List, OpenWatch)>, Halt> {
-        let mut unset = self.host.control.reset.get();
-        let mut cut = false;
-        loop {
-            self.answers_refresh();
-            self.send(Message::Connection(Connection::Listing { again: self.listed })).await?;
-            match self.attempt(unset).await? {
-                Attempt::Whole(list, open) => return Ok(Some((list, open))),
-                Attempt::Cut { short: true } => return Ok(None),
-                Attempt::Cut { short: false } => {
-                    // Once at once; a server that does it again is left alone for longer and longer.
-                    if mem::replace(&mut cut, true) {
-                        self.hold(Error::network("the watch was closed before its initial events were complete")).await?;
-                    }
-                }
-                Attempt::Refused(error) if outdated(&error) && !unset => unset = true,
-                Attempt::Refused(error) if error.code == ErrorCode::TooManyRequests => self.hold(error).await?,
-                Attempt::Refused(_) => return Ok(None),
+    /// What 429 says is waited for, an expired version or one ahead of the server is left out of the next request, and a stream that ended early is
+    /// followed by another from scratch, as client-go does. Any other trouble leads to a list in the same round, which says what is wrong if it
+    /// still is. That is so for a connection that fails too, where client-go tries again: a browser cannot tell a refused WebSocket from a
+    /// server that does not know such watches.
+    pub(super) async fn stream(&mut self, streaming: Streaming) -> State {
+        let Streaming { unset, cut } = streaming;
+        self.throttle.answer_refresh();
+        self.sink.connection(Connection::Listing { again: self.listed }).await;
+        match self.attempt(unset).await {
+            Attempt::Whole(list, open) => State::Listed(list, Some(Standing::Open(open))),
+            Attempt::Cut { short: true } => self.begin_list(),
+            // Once at once; a server that does it again is left alone for longer and longer.
+            Attempt::Cut { short: false } if !cut => State::Streaming(Streaming { unset, cut: true }),
+            Attempt::Cut { short: false } => {
+                let error = Error::network("the watch was closed before its initial events were complete");
+                State::Waiting(self.throttle.wait_after(error), Box::new(State::Streaming(Streaming { unset, cut })))
             }
+            Attempt::Refused(error) if outdated(&error) && !unset => State::Streaming(Streaming { unset: true, cut }),
+            Attempt::Refused(error) if error.code == ErrorCode::TooManyRequests => {
+                State::Waiting(self.throttle.wait_after(error), Box::new(State::Streaming(Streaming { unset, cut })))
+            }
+            Attempt::Refused(_) => self.begin_list(),
+            Attempt::Asked => State::Ended(RoundEnd::asked()),
         }
     }
 
-    async fn attempt(&mut self, unset: bool) -> Result<Attempt, Halt> {
+    async fn attempt(&mut self, unset: bool) -> Attempt {
         let request = WatchRequest {
             resource_version: self.order.last().filter(|_| !unset).map(ToString::to_string).unwrap_or_default(),
             resource_version_match: Some("NotOlderThan".into()),
             send_initial_events: Some(true),
             allow_watch_bookmarks: true,
-            timeout_seconds: self.watch_timeout(),
+            timeout_seconds: self.liveness.watch_timeout(&mut self.host.random()),
         };
-        let permit = match self.admitted(Kind::Watch, Listen::LISTING).await {
+        let announced = Connection::Listing { again: self.listed };
+        let ask = Ask { kind: Kind::Watch, listen: Listen::LISTING, announced };
+        let permit = match self.throttle.admit(&mut self.beside, ask).await {
             Ok(permit) => permit,
             Err(stop) => return self.given_up(stop, ""),
         };
-        let mut watchdog = self.watchdog();
-        let opening = match self.host.until(Listen::LISTING, Some(&mut watchdog), self.source.watch(request)).await {
+        let watchdog = self.liveness.watchdog(self.host.now());
+        let opening = match self.host.until(Listen::LISTING, Some(&watchdog), self.source.watch(request)).await {
             Ok(opening) => opening,
-            Err(Stop::Deadline) => Err(self.silence("the watch has not opened")),
+            Err(Stop::Deadline) => Err(self.liveness.silence("the watch has not opened")),
             Err(stop) => return self.given_up(stop, ""),
         };
-        self.heard(permit, opening.as_ref().err());
+        self.throttle.heard(permit, opening.as_ref().err());
         let mut stream = match opening {
             Ok(stream) => stream,
-            Err(error) => return Ok(Attempt::Refused(error)),
+            Err(error) => return Attempt::Refused(error),
         };
         let opened = self.host.now();
-        self.kinds.begin();
+        self.reader.kinds.begin();
         let mut state = InitialState::default();
         loop {
             watchdog.feed(self.host.now());
-            let frame = match self.host.until(Listen::LISTING, Some(&mut watchdog), stream.next()).await {
+            let frame = match self.host.until(Listen::LISTING, Some(&watchdog), stream.next()).await {
                 Ok(Some(Ok(frame))) => frame,
-                Ok(None) => return Ok(self.cut(&state, opened)),
-                Ok(Some(Err(error))) if lost(&error) => return Ok(self.cut(&state, opened)),
-                Ok(Some(Err(error))) => return Ok(Attempt::Refused(error)),
+                Ok(None) => return self.cut(&state, opened),
+                Ok(Some(Err(error))) if lost(&error) => return self.cut(&state, opened),
+                Ok(Some(Err(error))) => return Attempt::Refused(error),
                 Err(stop) => return self.given_up(stop, "the watch has stood still"),
             };
             if frame.is_empty() {
                 continue;
             }
-            let event = frame::read(&frame, &self.fields.borrow(), &self.kinds);
+            let event = self.reader.event(&frame);
             if let Err(error) = event {
                 let identity = identify(&frame, true).filter(|found| matches!(found.kind.as_str(), "ADDED" | "MODIFIED"));
-                let Some(identity) = identity else { return Ok(Attempt::Refused(error)) };
+                let Some(identity) = identity else { return Attempt::Refused(error) };
                 match self.quarantine.item(&identity, error) {
                     Ok(entry) => state.quarantined.push(entry),
-                    Err(error) => return Ok(Attempt::Refused(error)),
+                    Err(error) => return Attempt::Refused(error),
                 }
                 continue;
             }
             buffers::give_back(frame);
             match event {
                 Ok(Event::Change(kind, object)) => {
-                    self.arrived(slice::from_ref(&object));
+                    self.reader.arrived(slice::from_ref(&object));
                     if let Some(objects) = state.change(kind, object) {
-                        self.send(Message::Page { objects, loaded: state.objects.len(), remaining: None }).await?;
+                        self.sink.send(Message::Page { objects, loaded: state.objects.len(), remaining: None }).await;
                     }
                 }
                 Ok(Event::Bookmark { version, initial_events_end: true }) => {
                     let objects: Vec<_> = state.objects.into_values().collect();
                     if !state.fresh.is_empty() {
-                        self.send(Message::Page { objects: state.fresh, loaded: objects.len(), remaining: None }).await?;
+                        self.sink.send(Message::Page { objects: state.fresh, loaded: objects.len(), remaining: None }).await;
                     }
                     let list = List { objects, version, quarantined: state.quarantined, ahead: Order::default() };
-                    return Ok(Attempt::Whole(list, OpenWatch::new(stream, opened, None)));
+                    return Attempt::Whole(list, OpenWatch::new(stream, opened, None));
                 }
                 // It says how far the server has got, not that the state is whole.
                 Ok(Event::Bookmark { .. }) => {}
-                Ok(Event::Failed(error)) | Err(error) => return Ok(Attempt::Refused(error)),
+                Ok(Event::Failed(error)) | Err(error) => return Attempt::Refused(error),
             }
             self.host.pace().await;
         }
     }
 
     fn cut(&self, state: &InitialState, opened: Millis) -> Attempt {
-        Attempt::Cut { short: state.events == 0 && self.host.now().saturating_sub(opened) < SHORT_MS }
+        Attempt::Cut { short: state.events == 0 && self.host.now().saturating_sub(opened) < MIN_WATCH_MS }
     }
 
-    fn given_up(&self, stop: Stop, what: &str) -> Result<Attempt, Halt> {
+    fn given_up(&self, stop: Stop, what: &str) -> Attempt {
         match self.stopped(stop, what) {
-            Halt::Failed(error) => Ok(Attempt::Refused(error)),
-            halt => Err(halt),
+            Halt::Failed(error) => Attempt::Refused(error),
+            Halt::Asked => Attempt::Asked,
         }
     }
 }
@@ -169,7 +176,7 @@ impl InitialState {
         }
         self.objects.insert(object.key().clone(), object.clone());
         self.fresh.push(object);
-        (self.fresh.len() >= BATCH).then(|| mem::take(&mut self.fresh))
+        (self.fresh.len() >= MAX_BATCH).then(|| mem::take(&mut self.fresh))
     }
 }
 

@@ -1,22 +1,106 @@
-//! What an answer must be to count as a page of a list.
+//! Reads answers: the pages of lists, and documents of one object.
 
 use std::cell::RefCell;
 
 use futures::StreamExt;
+use futures::stream::LocalBoxStream;
 
+use super::buffers;
 use super::kubernetes::MAX_FRAME_BYTES;
-use super::{PageStream, buffers};
-use crate::json::{ErrorKind, FieldSet, JsonError, ListHead, ListScanner, Scanned};
+use crate::json::{BrokenItem, ErrorKind, FieldSet, JsonError, ListHead, ListScanner, Scanned};
 use crate::runtime::Runtime;
 use crate::runtime::slice::Slice;
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 
 /// Bytes that are read between two looks at whether it is the host's turn.
-pub const PIECE: usize = 64 << 10;
+const PIECE_BYTES: usize = 64 << 10;
+
+/// The body of an answer, in chunks of any size.
+type Body<'a> = LocalBoxStream<'a, Result<Vec<u8>, Error>>;
+
+/// Who takes the items of a page while it is read.
+pub trait Items {
+    /// An item.
+    fn item(&mut self, item: Scanned);
+    /// An item that is no JSON. Only a tolerant scanner goes on behind one.
+    fn broken(&mut self, item: BrokenItem);
+    /// A piece of the page was read. An error ends the page.
+    fn piece_read(&mut self) -> Result<(), Error>;
+}
+
+/// Takes sound items, of a page in which all must be.
+struct Sound<'a>(&'a mut dyn FnMut(Scanned));
+
+impl Items for Sound<'_> {
+    fn item(&mut self, item: Scanned) {
+        (self.0)(item);
+    }
+
+    fn broken(&mut self, _: BrokenItem) {}
+
+    fn piece_read(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// The time that a reader works before the host has its turn.
+#[derive(Clone, Copy)]
+pub struct Pace<'a> {
+    /// The host.
+    pub runtime: &'a dyn Runtime,
+    /// What was worked since its last turn.
+    pub slice: &'a Slice,
+}
+
+/// Reads a page in which every item must be JSON, and lets the host have its turns meanwhile.
+pub async fn read(
+    body: Body<'_>,
+    fields: &RefCell<FieldSet>,
+    runtime: &dyn Runtime,
+    item: &mut dyn FnMut(Scanned),
+) -> Result<ListHead, Error> {
+    let slice = Slice::new(runtime.now());
+    read_with(ListScanner::new(), body, fields, Pace { runtime, slice: &slice }, &mut Sound(item)).await
+}
+
+/// Reads a page to its end with this scanner, and lets the host have its turns meanwhile.
+pub async fn read_with(
+    mut scanner: ListScanner,
+    mut body: Body<'_>,
+    fields: &RefCell<FieldSet>,
+    pace: Pace<'_>,
+    items: &mut dyn Items,
+) -> Result<ListHead, Error> {
+    let Pace { runtime, slice } = pace;
+    while let Some(chunk) = body.next().await {
+        let chunk = chunk?;
+        slice.waited(runtime.recent());
+        for piece in chunk.chunks(PIECE_BYTES) {
+            scan(&mut scanner, piece, &fields.borrow(), items)?;
+            items.piece_read()?;
+            if slice.worked(runtime.now()) {
+                slice.rest(runtime).await;
+            }
+        }
+        buffers::give_back(chunk);
+    }
+    let head = scanner.finish().map_err(|error| unreadable(&error))?;
+    check(&head)?;
+    Ok(head)
+}
+
+/// Reads the next bytes of a page. Fails with code `out-of-memory` when there is none for what is read, else with `decode`.
+fn scan(scanner: &mut ListScanner, bytes: &[u8], fields: &FieldSet, items: &mut dyn Items) -> Result<(), Error> {
+    // Many small objects take more than their text; and what was gathered is copied when it is whole.
+    buffers::look_ahead(bytes.len().saturating_add(scanner.gathered()))?;
+    scanner.push(bytes, fields, &mut |item| items.item(item)).map_err(|error| unreadable(&error))?;
+    scanner.take_broken().into_iter().for_each(|broken| items.broken(broken));
+    Ok(())
+}
 
 /// A body that is one document, whole; protocol error beyond the longest frame.
-pub async fn read_all(mut body: PageStream) -> Result<Vec<u8>, Error> {
+pub async fn read_all(mut body: Body<'_>) -> Result<Vec<u8>, Error> {
     let mut document = Vec::new();
     while let Some(chunk) = body.next().await {
         let chunk = chunk?;
@@ -29,38 +113,6 @@ pub async fn read_all(mut body: PageStream) -> Result<Vec<u8>, Error> {
     // Whoever reads it keeps a copy.
     buffers::look_ahead(document.len())?;
     Ok(document)
-}
-
-/// Reads the next bytes of a page. Fails with code `out-of-memory` when there is none for what is read, else with `decode`.
-pub fn scan(scanner: &mut ListScanner, bytes: &[u8], fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<(), Error> {
-    // Many small objects take more than their text; and what was gathered is copied when it is whole.
-    buffers::look_ahead(bytes.len().saturating_add(scanner.gathered()))?;
-    scanner.push(bytes, fields, item).map_err(|error| unreadable(&error))
-}
-
-/// Reads a page to its end, and lets the host have its turns meanwhile.
-pub async fn read(
-    mut body: PageStream,
-    fields: &RefCell<FieldSet>,
-    runtime: &dyn Runtime,
-    item: &mut dyn FnMut(Scanned),
-) -> Result<ListHead, Error> {
-    let mut scanner = ListScanner::new();
-    let slice = Slice::new(runtime.now());
-    while let Some(chunk) = body.next().await {
-        let chunk = chunk?;
-        slice.waited(runtime.now());
-        for piece in chunk.chunks(PIECE) {
-            scan(&mut scanner, piece, &fields.borrow(), item)?;
-            if slice.worked(runtime.now()) {
-                slice.rest(runtime).await;
-            }
-        }
-        buffers::give_back(chunk);
-    }
-    let head = scanner.finish().map_err(|error| unreadable(&error))?;
-    check(&head)?;
-    Ok(head)
 }
 
 /// What is said of a list that cannot be read.
@@ -80,8 +132,8 @@ pub fn head_version(head: &ListHead) -> Result<Version, Error> {
     Version::parse(text).map_err(|error| Error::protocol(format!("the list has no usable version: {error}")))
 }
 
-/// Whether a page is one. No items at all are an empty list, if only there is a version: Go writes an empty slice as null.
-pub fn check(head: &ListHead) -> Result<(), Error> {
+/// Whether an answer is a page of a list. No items at all are an empty list, if only there is a version: Go writes an empty slice as null.
+fn check(head: &ListHead) -> Result<(), Error> {
     match head.kind.as_deref() {
         Some("Status") => Err(Error::protocol("the list was answered with a Status and the code of a success")),
         // A resource of another group may be called so; a list of it has items.

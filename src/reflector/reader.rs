@@ -1,5 +1,6 @@
-//! What one watch frame means.
+//! Reads watch frames: what one of them means, and who hears of its object at once.
 
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use super::kinds::Kinds;
@@ -22,8 +23,38 @@ pub(super) enum Event {
     Failed(Error),
 }
 
+/// Sees the objects of a list as they are read, long before they are told.
+///
+/// Nothing of a page is told before all of it has proved to be sound, and messages wait for their receiver. What is seen may never be told.
+pub type Arrival = Box<dyn Fn(&[Rc<Object>])>;
+
+/// With which paths objects are read, and of which kind they must be.
+pub(super) struct Reader {
+    pub(super) fields: Rc<RefCell<FieldSet>>,
+    pub(super) kinds: Kinds,
+    pub(super) arrival: OnceCell<Arrival>,
+}
+
+impl Reader {
+    pub(super) fn new(fields: Rc<RefCell<FieldSet>>, kinds: Kinds) -> Self {
+        Self { fields, kinds, arrival: OnceCell::new() }
+    }
+
+    /// Reads a frame of a watch.
+    pub(super) fn event(&self, frame: &[u8]) -> Result<Event, Error> {
+        read(frame, &self.fields.borrow(), &self.kinds)
+    }
+
+    /// These objects of a list have been read.
+    pub(super) fn arrived(&self, objects: &[Rc<Object>]) {
+        if let Some(arrival) = self.arrival.get().filter(|_| !objects.is_empty()) {
+            arrival(objects);
+        }
+    }
+}
+
 /// Reads a frame. An error is a frame that cannot be taken for what it is; nothing of it is used.
-pub(super) fn read(frame: &[u8], fields: &FieldSet, kinds: &Kinds) -> Result<Event, Error> {
+fn read(frame: &[u8], fields: &FieldSet, kinds: &Kinds) -> Result<Event, Error> {
     match scan_frame(frame, fields) {
         Ok(Frame::Event { kind: FrameType::Bookmark, object }) => {
             let text = object.version.as_deref().unwrap_or("");

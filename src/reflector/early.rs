@@ -1,0 +1,41 @@
+//! Tries that come before their time, because somebody asks for them.
+
+use std::collections::VecDeque;
+
+use crate::runtime::Millis;
+
+/// So many within [`PERIOD_MS`]: a button that is pressed works at once, and a listener that asks at each failure makes no loop.
+const MAX_EARLY: usize = 3;
+const PERIOD_MS: Millis = 60_000;
+
+/// When waits were cut short because somebody asked for it.
+#[derive(Default)]
+pub struct EarlyTries(VecDeque<Millis>);
+
+impl EarlyTries {
+    /// Notes one more. Where that is too much: when there is room again.
+    pub fn take(&mut self, now: Millis) -> Result<(), Millis> {
+        if self.0.len() == MAX_EARLY {
+            let room = self.0[0].saturating_add(PERIOD_MS);
+            if now < room {
+                return Err(room);
+            }
+            self.0.pop_front();
+        }
+        self.0.push_back(now);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_a_minute_and_the_next_when_the_first_is_a_minute_old() {
+        let mut early = EarlyTries::default();
+        assert_eq!([0, 10, 20].map(|now| early.take(now)), [Ok(()); 3]);
+        assert_eq!((early.take(30), early.take(59_999)), (Err(60_000), Err(60_000)));
+        assert_eq!((early.take(60_000), early.take(60_001)), (Ok(()), Err(60_010)));
+    }
+}

@@ -1,0 +1,127 @@
+//! The runtime and the user's wishes: every wait of a reflector listens to both.
+
+use std::cell::{Cell, RefCell, RefMut};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use super::handle::Control;
+use super::liveness::Watchdog;
+use crate::runtime::slice::Slice;
+use crate::runtime::{Millis, SharedRuntime};
+
+/// Frames between two looks at the clock. Each look crosses into JavaScript, and a frame takes some tens of microseconds.
+const FRAMES_PER_LOOK: u32 = 8;
+
+/// Why a wait ended before what was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// Paused, refreshed or woken: whichever of them the wait listens to.
+    Asked,
+    /// The watchdog expired.
+    Deadline,
+}
+
+/// What a wait listens to.
+#[derive(Clone, Copy)]
+pub(super) struct Listen {
+    pause: bool,
+    pub(super) refresh: bool,
+    wake: bool,
+}
+
+impl Listen {
+    /// A message is being handed over: it must not be torn.
+    pub(super) const SENDING: Self = Self { pause: false, refresh: false, wake: false };
+    /// A list is under way: it is the answer to a refresh.
+    pub(super) const LISTING: Self = Self { pause: true, refresh: false, wake: false };
+    /// A watch is opening or open.
+    pub(super) const WATCHING: Self = Self { pause: true, refresh: true, wake: false };
+    /// Between tries.
+    pub(super) const WAITING: Self = Self { pause: true, refresh: true, wake: true };
+    /// Between tries, where the next one was asked for too often.
+    pub(super) const WAITING_DEAF: Self = Self { pause: true, refresh: false, wake: false };
+}
+
+/// The runtime, the user's wishes, and chance.
+pub(super) struct Host {
+    pub(super) runtime: SharedRuntime,
+    pub(super) control: Rc<Control>,
+    pub(super) slice: Rc<Slice>,
+    random: RefCell<fastrand::Rng>,
+    frames: Cell<u32>,
+}
+
+impl Host {
+    pub(super) fn new(runtime: SharedRuntime, seed: u64) -> Self {
+        let slice = Rc::new(Slice::new(runtime.now()));
+        let random = RefCell::new(fastrand::Rng::with_seed(seed));
+        Self { runtime, control: Rc::default(), slice, random, frames: Cell::new(0) }
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.runtime.now()
+    }
+
+    /// The time, as of this turn.
+    pub(super) fn recent(&self) -> Millis {
+        self.runtime.recent()
+    }
+
+    pub(super) fn random(&self) -> RefMut<'_, fastrand::Rng> {
+        self.random.borrow_mut()
+    }
+
+    /// Waits for the future, unless something comes before it.
+    pub(super) async fn until<F: Future>(&self, listen: Listen, watchdog: Option<&Watchdog>, future: F) -> Result<F::Output, Stop> {
+        let mut future = pin!(future);
+        let mut waited = false;
+        poll_fn(|cx| {
+            let control = &self.control;
+            if listen.pause && control.paused.get() || listen.refresh && control.refresh.get() || listen.wake && control.woken.get() {
+                return Poll::Ready(Err(Stop::Asked));
+            }
+            if let Poll::Ready(output) = future.as_mut().poll(cx) {
+                if waited {
+                    self.slice.waited(self.recent());
+                }
+                return Poll::Ready(Ok(output));
+            }
+            if watchdog.is_some_and(|watchdog| watchdog.poll_expired(&*self.runtime, cx).is_ready()) {
+                return Poll::Ready(Err(Stop::Deadline));
+            }
+            waited = true;
+            control.park(cx);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Waits until nobody pauses it any more.
+    pub(super) async fn unpaused(&self) {
+        poll_fn(|cx| {
+            if !self.control.paused.get() {
+                return Poll::Ready(());
+            }
+            self.control.park(cx);
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// A frame was taken. Data that is always ready must not starve timers and input.
+    pub(super) async fn pace(&self) {
+        self.frames.set(self.frames.get().wrapping_add(1));
+        if self.frames.get().is_multiple_of(FRAMES_PER_LOOK) {
+            self.give_way().await;
+        }
+    }
+
+    /// Something longer than a frame was taken: lets the host have its turn when it is time.
+    pub(super) async fn give_way(&self) {
+        if self.slice.worked(self.now()) {
+            self.slice.rest(&*self.runtime).await;
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The loop of list and watch: its states, and the one `match` that leads from each to the next.
+//!
+//! What the loop promises:
+//!
+//! - A *round* is a list and the watches that follow it. A connection that drops is resumed from the last version, inside the round. What a watch
+//!   cannot cure ends the round with [`Message::RoundEnded`]: a version that is no longer kept, a broken answer, a refusal. The next list then
+//!   shows what was missed.
+//! - Versions only grow, across connections and replicas. A list that is older than what is held is not applied, unless somebody knows that the
+//!   server was reset, and says so ([`ReflectorHandle::reset`]).
+//! - There is never more than one connection, but for the watch that opens while a list of several pages is read. There is none while the loop
+//!   waits for a round, is paused, or is closed.
+//! - Every interruption is told, with its error and the time of the next try.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::rc::Rc;
+
+use futures::channel::mpsc;
+
+use super::ahead::Beside;
+use super::config::ReflectorConfig;
+use super::handle::ReflectorHandle;
+use super::host::Host;
+use super::kinds::Kinds;
+use super::listing::{List, Listing};
+use super::liveness::Liveness;
+use super::order::Order;
+use super::quarantine::Quarantine;
+use super::reader::{Arrival, Reader};
+use super::sink::Sink;
+use super::state::{Announced, Opening, RoundEnd, Standing, State, Streaming};
+use super::throttle::Throttle;
+use crate::json::FieldSet;
+use crate::message::Message;
+use crate::runtime::{SharedRuntime, Task};
+use crate::source::Source;
+
+/// The loop of list and watch for one resource. Made by [`Reflector::new`], driven by [`Reflector::run`].
+pub struct Reflector {
+    pub(super) source: Rc<dyn Source>,
+    pub(super) host: Rc<Host>,
+    pub(super) sink: Rc<Sink>,
+    pub(super) reader: Rc<Reader>,
+    pub(super) liveness: Rc<Liveness>,
+    pub(super) throttle: Throttle,
+    pub(super) beside: Beside,
+    pub(super) order: Order,
+    pub(super) quarantine: Quarantine,
+    /// Whether a list was ever complete.
+    pub(super) listed: bool,
+    page_size: u32,
+    watch_list: bool,
+}
+
+impl Reflector {
+    /// A reflector that has not begun, and its handle.
+    ///
+    /// `fields` may grow while it runs: objects are read with the paths that are registered when they arrive. `out` should hold
+    /// [`crate::message::MAX_WAITING_MESSAGES`] messages; the reflector waits while it is full, and ends when its receiver is gone.
+    pub fn new(
+        source: Rc<dyn Source>,
+        runtime: SharedRuntime,
+        fields: Rc<RefCell<FieldSet>>,
+        config: ReflectorConfig,
+        out: mpsc::Sender<Message>,
+    ) -> (Self, ReflectorHandle) {
+        let host = Rc::new(Host::new(runtime, config.seed));
+        let handle = ReflectorHandle { control: host.control.clone(), slice: host.slice.clone() };
+        let sink = Rc::new(Sink::new(host.clone(), out));
+        let reader = Rc::new(Reader::new(fields, Kinds::of(&*source)));
+        let liveness = Rc::new(Liveness::new(&config));
+        let reflector = Self {
+            throttle: Throttle::new(host.clone(), sink.clone(), &*source, &config),
+            beside: Beside::new(host.clone(), reader.clone(), liveness.clone(), config.ahead_bytes),
+            source,
+            host,
+            sink,
+            reader,
+            liveness,
+            order: Order::default(),
+            quarantine: Quarantine::default(),
+            listed: false,
+            page_size: config.page_size,
+            watch_list: config.watch_list,
+        };
+        (reflector, handle)
+    }
+
+    /// Sets who sees each object of a list as it is read.
+    pub fn on_arrival(&mut self, arrival: Arrival) {
+        let _second = self.reader.arrival.set(arrival);
+    }
+
+    /// Runs until it is closed by its handle, or nobody receives its messages any more.
+    pub fn run(mut self) -> impl Future<Output = ()> + 'static {
+        let control = self.host.control.clone();
+        let (task, work) = Task::new(async move {
+            let mut state = State::Idle;
+            loop {
+                state = self.step(state).await;
+            }
+        });
+        control.runs_in(task);
+        work
+    }
+
+    /// One step.
+    async fn step(&mut self, state: State) -> State {
+        match state {
+            State::Idle => self.begin().await,
+            State::Streaming(streaming) => self.stream(streaming).await,
+            State::Listing(listing) => self.list(listing).await,
+            State::Listed(list, standing) => self.replace(list, standing).await,
+            State::Opening(opening) => self.open(opening).await,
+            State::Watching(watch) => self.watch(watch).await,
+            State::Waiting(wait, then) => {
+                self.throttle.wait_out(&mut self.beside, wait).await;
+                *then
+            }
+            State::Ended(end) => self.end(end).await,
+        }
+    }
+
+    /// A round begins.
+    async fn begin(&mut self) -> State {
+        self.throttle.unpaused(&mut self.beside).await;
+        self.sink.send(Message::RoundStarted).await;
+        if self.watch_list {
+            return State::Streaming(Streaming { unset: self.host.control.reset.get(), cut: false });
+        }
+        self.begin_list()
+    }
+
+    /// A list begins.
+    pub(super) fn begin_list(&self) -> State {
+        self.reader.kinds.begin();
+        State::Listing(Box::new(Listing::new(self.page_size)))
+    }
+
+    /// The state is whole, and replaces what is held.
+    async fn replace(&mut self, list: List, standing: Option<Standing>) -> State {
+        if self.host.control.reset.replace(false) {
+            self.order.forget();
+        }
+        if let Err(error) = self.order.replace(&list.version) {
+            return State::Ended(RoundEnd::failed(error));
+        }
+        self.order.join(list.ahead);
+        self.host.control.refresh.set(false);
+        self.listed = true;
+        match self.quarantine.listed(list.quarantined) {
+            Ok(false) => {}
+            Ok(true) => self.sink.send(Message::Quarantine(self.quarantine.all())).await,
+            Err(error) => return State::Ended(RoundEnd::failed(error)),
+        }
+        self.sink.send(Message::Replace { objects: list.objects, version: list.version }).await;
+        let standing = match standing.filter(|_| !self.host.control.paused.get()) {
+            Some(Standing::Open(open)) => return State::Watching(open),
+            Some(Standing::Opening(opening)) => Some(opening),
+            None => None,
+        };
+        State::Opening(Opening { standing, announced: Announced::Nothing })
+    }
+
+    /// A round is over.
+    async fn end(&mut self, end: RoundEnd) -> State {
+        self.sink.send(Message::RoundEnded(end.error.clone())).await;
+        match end.error {
+            Some(error) if end.wait => State::Waiting(self.throttle.wait_after(error), Box::new(State::Idle)),
+            _ => State::Idle,
+        }
+    }
+}
