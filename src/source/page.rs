@@ -5,8 +5,7 @@ use std::cell::RefCell;
 use futures::StreamExt;
 use futures::stream::LocalBoxStream;
 
-use super::buffers;
-use super::kubernetes::MAX_FRAME_BYTES;
+use super::buffers::{self, MAX_FRAME_BYTES};
 use crate::json::{BrokenItem, ErrorKind, FieldSet, JsonError, ListHead, ListScanner, Scanned};
 use crate::runtime::Runtime;
 use crate::runtime::slice::Slice;

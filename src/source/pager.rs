@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
-use super::ListRequest;
 use super::page::head_version;
+use super::request::ListRequest;
 use crate::json::ListHead;
 use crate::status::Error;
 use crate::version::Version;
@@ -83,7 +83,7 @@ impl Pager {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Narrow;
+    use crate::source::request::Narrow;
 
     fn head(version: &str, token: Option<&str>) -> ListHead {
         ListHead { version: Some(version.into()), continue_token: token.map(Into::into), ..ListHead::default() }

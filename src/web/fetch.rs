@@ -12,10 +12,10 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, AbortSignal, Response};
 
 use crate::source::kubernetes::{
-    FrameSplitter, content_error, error_from_response, list_in, list_query, namespace_of, object_query, retry_after, watch_query,
+    FrameSplitter, content_error, error_from_response, list_in, list_query, namespace_of, object_path, object_query, retry_after,
+    watch_query,
 };
 use crate::source::page::read_all;
-use crate::source::write::object_path;
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use crate::status::Error;
 use crate::web::body::Chunks;

@@ -1,0 +1,71 @@
+//! The upstream as this crate knows it: what can be listed and watched, and maybe written.
+
+use futures::future::LocalBoxFuture;
+use futures::stream::LocalBoxStream;
+
+use super::request::{ListRequest, WatchRequest};
+use super::write::{ObjectName, WriteRequest};
+use crate::status::{Error, ErrorCode};
+use crate::version::Version;
+
+/// What of a Kubernetes API a source lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collection {
+    /// The one namespace that its path names; `None`: all of them, or a resource without namespaces.
+    pub namespace: Option<String>,
+}
+
+/// The body of one list page, as bytes in chunks of any size. Dropping it aborts the request.
+pub type PageStream = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
+
+/// A watch stream: one frame (`{"type":…,"object":…}`) an item. It ends when the connection is closed; an `Err` item is its last.
+/// Dropping it closes the connection.
+pub type FrameStream = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
+
+/// An upstream.
+pub trait Source {
+    /// Asks for one page. Resolves when the answer has begun; a refusal is an error with the server's Status where it gave one.
+    fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>>;
+    /// Opens the watch. Resolves once it is open; an upstream that cannot be reached is [`crate::status::ErrorCode::Network`].
+    fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>>;
+    /// Whether there is a request for one object. Without it, objects are looked for in lists.
+    fn gets(&self) -> bool {
+        false
+    }
+    /// Asks for one object as it stands now: its document.
+    fn get(&self, _object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        Box::pin(async { Err(Error::new(ErrorCode::Invalid, "this source gives no single objects")) })
+    }
+    /// Writes. Resolves with the answer's document: the object as it was written; for a deletion also a Status, or nothing. An object
+    /// that has changed meanwhile is a [`ErrorCode::Conflict`], one that is not there [`ErrorCode::NotFound`].
+    fn write(&self, _request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        Box::pin(async { Err(Error::new(ErrorCode::Invalid, "this source takes no writes")) })
+    }
+
+    /// Who is asked, by a name that all who ask the same one give: while it is away, one of them tries for all. `None`: it is asked alone.
+    fn server(&self) -> Option<String> {
+        None
+    }
+
+    /// The collection of a Kubernetes API that this is: its lists are narrowed as asked, and its continue tokens are those of the
+    /// apiserver, which the cache reads and writes as well. `None`: tokens are known to the source alone, and what it narrows is its affair.
+    fn collection(&self) -> Option<Collection> {
+        None
+    }
+
+    /// Whether its objects are all of one kind, which they name as those of a Kubernetes API do.
+    fn names_kinds(&self) -> bool {
+        false
+    }
+
+    /// Asks for the upstream's current version; `None` where that cannot be asked. Nothing is sent before the future is polled.
+    fn current_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
+        None
+    }
+
+    /// Asks the upstream to send a bookmark on its open watches now; `None` where that cannot be asked, as over the Kubernetes API.
+    /// Nothing is sent before the future is polled. With [`Source::current_version`] it makes consistent reads from the cache possible.
+    fn request_progress(&self) -> Option<LocalBoxFuture<'static, Result<(), Error>>> {
+        None
+    }
+}
