@@ -1,4 +1,6 @@
 //! The state of a connection to an upstream: what the reflector says of it, and the phase that people see.
+//!
+//! Imports: runtime, status.
 
 use crate::runtime::Millis;
 use crate::status::Error;
@@ -6,9 +8,9 @@ use crate::status::Error;
 /// What the reflector is doing, for `status`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Connection {
-    /// Asking for the list; relists say so.
+    /// Asking for the list.
     Listing {
-        /// Whether a list was complete before.
+        /// Whether a list was complete before this one.
         again: bool,
     },
     /// The watch is open.
@@ -24,18 +26,18 @@ pub enum Connection {
     },
     /// Connecting now, after the last watch ended.
     Reconnecting {
-        /// What broke it; `None` where the server ended it in good order, or somebody here did.
+        /// What broke it; `None` where the server ended it in good order, or a user did.
         lost: Option<Error>,
     },
-    /// The credentials are refused; it tries again with new ones by and by.
+    /// The credentials are refused; each try asks for new ones.
     NeedsAuth {
         /// What the server said.
         error: Error,
         /// When the next try begins, in milliseconds of the wall clock.
         retry_at: Millis,
     },
-    /// The server says no in a way that waiting alone does not cure (403, 404, 405, 400); it still tries again. Or nobody was asked, because
-    /// of a mistake on this side.
+    /// The server refuses in a way that waiting does not cure (400, 403, 404, 405), though it is tried again. Or nobody was asked, because of a
+    /// mistake on this side.
     Failed {
         /// What is wrong.
         error: Error,

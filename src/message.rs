@@ -1,4 +1,6 @@
-//! What the reflector tells the cacher, in order, over one bounded channel.
+//! What a reflector tells, in order, over one bounded channel.
+//!
+//! Imports: change, connection, object, runtime, status, version.
 
 use std::rc::Rc;
 
@@ -9,7 +11,7 @@ use crate::runtime::Millis;
 use crate::status::Error;
 use crate::version::Version;
 
-/// How many messages may wait between reflector and cacher; the reflector waits beyond that.
+/// How many messages may wait for their reader; the reflector waits beyond that. As many as the apiserver's cacher lets wait.
 pub const MAX_WAITING_MESSAGES: usize = 100;
 
 /// One message.
@@ -17,7 +19,7 @@ pub const MAX_WAITING_MESSAGES: usize = 100;
 pub enum Message {
     /// A round of list and watch begins: watchers of an earlier round end here.
     RoundStarted,
-    /// A page of the list under way. On the first list ever the objects may be shown at once; a relist holds them until it is whole.
+    /// A page of the list under way. Of the first list ever the objects may be shown at once; those of a later one wait until it is whole.
     Page {
         /// The page's objects.
         objects: Vec<Rc<Object>>,
@@ -33,7 +35,7 @@ pub enum Message {
         /// The list's version.
         version: Version,
     },
-    /// The same, told by what it changes of what is held at this moment.
+    /// A whole list, told by what it changes of what is held at this moment.
     Differences {
         /// By key order.
         differences: Vec<Difference>,
@@ -51,9 +53,9 @@ pub enum Message {
     },
     /// The upstream has reached this version without a change.
     Bookmark(Version),
-    /// Who cannot be taken at the moment, all of them: what is held of them stays as it is, until a sound word of them comes.
+    /// All objects that cannot be taken at the moment. What is held of them stays as it is, until a sound version of them comes.
     Quarantine(Vec<Quarantined>),
-    /// The round is over; until the next list the cacher is not ready.
+    /// The round is over; until the next list what is held may be out of date.
     RoundEnded(Option<Error>),
     /// What people see of the connection.
     Connection(Connection),
@@ -62,7 +64,7 @@ pub enum Message {
 /// An object that cannot be taken, and that no list has cured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quarantined {
-    /// `namespace/name`, by the look of it: neither may be legal. Where it has no name, its uid stands for it, as `(uid …)`.
+    /// `namespace/name` as the object says it; neither may be legal. Where it has no name, its uid stands for it, as `(uid …)`.
     pub key: Rc<str>,
     /// Its uid, where it has one.
     pub uid: Option<Rc<str>>,

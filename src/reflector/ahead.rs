@@ -1,8 +1,8 @@
 //! The watch of a list that is still being read.
 //!
-//! It opens at the version that the first page names, while the others are read: a server need not remember for longer than one page takes.
-//! What it brings waits, merged by key, until the list is whole; then it is part of what the list shows, and the watch goes on. One that fails
-//! or brings more than may wait is let go, with all that it brought, and a watch behind the list takes its place.
+//! It opens at the version that the first page names, while the others are read. So a server need not remember versions for longer than one page
+//! takes. What the watch brings waits, merged by key, until the list is whole. Then it is part of what the list shows, and the watch goes on. A watch
+//! that fails, or brings more than may wait, is let go with all that it brought. A watch behind the list takes its place.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::{Future, poll_fn};
@@ -56,7 +56,7 @@ pub(super) struct Ahead {
     /// By key: the last of each, and after how many frames it came.
     unreadable: HashMap<Rc<str>, (usize, Quarantined)>,
     frames: usize,
-    /// What all of that takes, at most: objects grow smaller while they wait.
+    /// The bytes that all of that takes at most: objects are packed while they wait.
     bytes: usize,
 }
 
@@ -233,7 +233,7 @@ impl Ahead {
         true
     }
 
-    /// What it is worth is known when the list is whole.
+    /// Whether it is passed over is known when the list is whole.
     fn cannot_take(&mut self, entry: Quarantined) -> bool {
         if self.unreadable.insert(entry.key.clone(), (self.frames, entry)).is_none() {
             self.bytes += UNREADABLE_BYTES;
@@ -241,7 +241,7 @@ impl Ahead {
         true
     }
 
-    /// Whether all that waits is within the bound. It is counted anew only where it seems not to be: what waits is packed by and by.
+    /// Whether all that waits is within the bound. It is counted anew where it seems not to be, because what waits has been packed meanwhile.
     fn fits(&mut self, most: usize) -> bool {
         if self.bytes > most {
             self.bytes = self.unreadable.len() * UNREADABLE_BYTES;
@@ -253,8 +253,8 @@ impl Ahead {
         self.bytes <= most
     }
 
-    /// Whether the frames that cannot be taken are all of objects that the list could not show either, and none of them came behind a sound
-    /// one: then they are passed over, as in any watch.
+    /// Whether the frames that cannot be taken are passed over, as in any watch. They are if the list could not show their objects either, and none
+    /// of them came behind a sound frame of its object.
     fn passes_over(&self, inside: &[Quarantined]) -> bool {
         self.unreadable.values().all(|(at, entry)| {
             inside.iter().any(|held| held.key == entry.key)
@@ -262,7 +262,7 @@ impl Ahead {
         })
     }
 
-    /// The whole list with all that came while it was read, and how the watch goes on. What the list shows already is dropped.
+    /// The whole list with all that came while it was read, and the watch that goes on. What the list shows already is dropped.
     pub(super) async fn join(mut self, mut list: List, host: &Host) -> (List, Option<Standing>) {
         self.changes.retain(|_, change| *change.object.version() > list.version);
         if list.version < self.from || !self.passes_over(&list.quarantined) {

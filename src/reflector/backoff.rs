@@ -23,15 +23,15 @@ impl Default for Retry {
     }
 }
 
-/// The shortest wait, before jitter, of what goes on failing: no settings make a loop of it.
-const LEAST_MS: f64 = 50.0;
+/// What fails again and again waits at least so long, before jitter: no settings make a loop of it.
+const MIN_WAIT_MS: f64 = 50.0;
 
-/// The sequence of waits. One serves lists and watches alike, so that a server in trouble is left alone whatever fails.
+/// The sequence of waits. Lists and watches share one, so a server in trouble is left alone whatever fails.
 #[derive(Debug)]
 pub(super) struct Backoff {
     retry: Retry,
     base: f64,
-    /// No wait is shorter, whatever was asked for. It doubles as the waits do, up to [`LEAST_MS`].
+    /// No wait is shorter, whatever was asked for. It doubles as the waits do, up to [`MIN_WAIT_MS`].
     least: f64,
     healthy_since: Option<Millis>,
 }
@@ -55,7 +55,7 @@ impl Backoff {
         let base = self.base.min(cap);
         self.base = (base * self.retry.factor.max(1.0)).min(cap);
         let base = base.max(self.least);
-        self.least = (2.0 * self.least).min(LEAST_MS);
+        self.least = (2.0 * self.least).min(MIN_WAIT_MS);
         let wait = base * (1.0 + self.retry.jitter.max(0.0) * random.f64());
         (wait as Millis).max(1)
     }

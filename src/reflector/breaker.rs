@@ -15,11 +15,12 @@ use super::early::EarlyTries;
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
 
-/// Of a server that has not answered yet so much may be asked at once.
+/// So many requests may be under way to a server that has not answered yet: one alone may meet a slow path.
 const MIN_UNPROVEN: u64 = 4;
 
-/// One more where it lets them wait, since what was asked may be slow; and so many at most.
+/// How long they wait until one more may go out, since what was asked may be slow.
 const ONE_MORE_MS: Millis = 2000;
+/// So many at most, however long they wait.
 const MAX_UNPROVEN: u64 = 10;
 
 /// Whoever asked in vain comes so long after the others: its own path may be what is wrong.
@@ -61,14 +62,14 @@ pub(super) struct Breaker {
     early: RefCell<EarlyTries>,
 }
 
-/// What was asked of one kind, and what came of it.
+/// The requests of one kind, and what came of them.
 struct Asked {
     under_way: u64,
     /// Since when something has been under way without a break.
     since: Millis,
     backoff: Backoff,
     down: Option<Outage>,
-    /// How often it has been given up: what was asked before says nothing new.
+    /// How often it has been given up. A request that began before the last time says nothing new.
     given_up: u64,
 }
 
@@ -161,7 +162,8 @@ impl Breaker {
         }
     }
 
-    /// Somebody says that it may be there again: who waits for its time need not. Where all together say so too often: when they may again.
+    /// Somebody says that the server may be there again, so nobody waits for its time any more. Where all together say so too often: when they may
+    /// again.
     pub(super) fn try_early(&self, now: Millis) -> Result<(), Millis> {
         if !self.kinds.iter().any(|kind| kind.borrow().down.as_ref().is_some_and(|down| now < down.until)) {
             return Ok(());
@@ -176,7 +178,7 @@ impl Breaker {
         Ok(())
     }
 
-    /// A stream stands, for as long as what it gives lives.
+    /// A stream stands, for as long as the guard lives.
     pub(super) fn stream(self: &Rc<Self>, now: Millis) -> StreamGuard {
         self.streams.set(self.streams.get() + 1);
         for kind in &self.kinds {

@@ -6,8 +6,10 @@ use std::rc::Rc;
 use crate::source::Source;
 use crate::status::Error;
 
-/// The kind of the objects, once something has named it. One that names another is none of them, whatever sent it: a proxy that mixes up
-/// paths, a server that was replaced. client-go logs it, and passes over the change that it stands for.
+/// The kind of the objects, once something has named it.
+///
+/// An object that names another kind is none of them. A proxy that mixes up paths may have sent it, or a server that was replaced. client-go logs
+/// such an object, and passes over the change that it stands for.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     /// Whether the source names kinds as a Kubernetes API does.

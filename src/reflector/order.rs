@@ -7,15 +7,15 @@ use crate::object::Object;
 use crate::status::Error;
 use crate::version::Version;
 
-/// How many changes are remembered to know a repetition from a step backwards.
-const REMEMBERED: usize = 1024;
+/// How many changes are remembered, to know a repetition from a step backwards. A server repeats what it sent in the last moment, if at all.
+const MAX_REMEMBERED: usize = 1024;
 
 /// What a change is to what came before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Newer than everything before.
     Next,
-    /// It came before, the same object at the same version: servers may say things twice.
+    /// It came before, the same object at the same version: servers may repeat an event.
     Repeated,
 }
 
@@ -46,7 +46,7 @@ impl Order {
         Ok(())
     }
 
-    /// What is held counts no more: the next list begins anew, wherever it stands.
+    /// What is held does not count any more: the next list is taken at any version.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
@@ -55,7 +55,7 @@ impl Order {
     pub(super) fn join(&mut self, ahead: Self) {
         let known = self.recent.back().map(|(version, _)| version.clone());
         self.recent.extend(ahead.recent.into_iter().filter(|(version, _)| known.as_ref().is_none_or(|known| version > known)));
-        self.recent.drain(..self.recent.len().saturating_sub(REMEMBERED));
+        self.recent.drain(..self.recent.len().saturating_sub(MAX_REMEMBERED));
     }
 
     /// A change arrived. Fails, and takes nothing, when it goes backwards.
@@ -63,7 +63,7 @@ impl Order {
         let version = object.version();
         if self.last.as_ref().is_none_or(|last| version > last) {
             self.last = Some(version.clone());
-            if self.recent.len() == REMEMBERED {
+            if self.recent.len() == MAX_REMEMBERED {
                 self.recent.pop_front();
             }
             self.recent.push_back((version.clone(), object.key().clone()));
@@ -130,10 +130,10 @@ mod tests {
     #[test]
     fn memory_of_changes_is_bounded() {
         let mut order = Order::default();
-        for version in 1..=2 * REMEMBERED as u64 {
+        for version in 1..=2 * MAX_REMEMBERED as u64 {
             order.change(&object("a", version)).unwrap();
         }
-        assert_eq!(order.recent.len(), REMEMBERED);
+        assert_eq!(order.recent.len(), MAX_REMEMBERED);
         assert!(order.change(&object("a", 1)).is_err());
     }
 }

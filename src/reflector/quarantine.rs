@@ -1,8 +1,8 @@
-//! Objects that cannot be taken, set apart so that they stop nobody else.
+//! Objects that cannot be taken, set apart so that they do not stop the others.
 //!
-//! An object without a usable version, with a name that is no key, or in bytes that are no JSON is at first a reason for a new list: most
-//! often something went wrong on the way. One that is no better after that is *in quarantine* under its key: what was held of it stays, all
-//! others go on, and the first sound word of it ends that. client-go lists anew for as long as such an object exists.
+//! Such an object has no usable version, a name that is no key, or bytes that are no JSON. At first it is a reason for a new list, because most
+//! often something went wrong on the way. If the list does not cure it, the object is *in quarantine* under its key. What was held of it stays, all
+//! others go on, and its first sound version ends that. client-go lists anew for as long as such an object exists.
 
 use std::rc::Rc;
 
@@ -11,8 +11,8 @@ use crate::message::Quarantined;
 use crate::object::Object;
 use crate::status::Error;
 
-/// More than so many are no matter of single objects: then the list or the stream as a whole is what cannot be taken.
-const MOST: usize = 100;
+/// More than so many are no matter of single objects: then the list or the stream as a whole cannot be taken.
+const MAX_QUARANTINED: usize = 100;
 
 /// Who is in quarantine, and who is the reason for the next list.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ impl Quarantine {
         self.inside.clone()
     }
 
-    /// An event that cannot be taken: whether it is passed over, because a list has not cured it either. A deletion never is: what is gone
+    /// An event that cannot be taken. Whether it is passed over, because a list has not cured its object either. A deletion never is: what is gone
     /// would stay.
     pub(super) fn passes_over(&mut self, identity: Option<&Identity>, error: &Error) -> bool {
         let Some(entry) = identity.and_then(|identity| of_event(identity, error)) else { return false };
@@ -48,9 +48,9 @@ impl Quarantine {
         if known { Ok(entry) } else { Err(entry.error) }
     }
 
-    /// A list is whole: these of it, and only these, are inside now. Whether that changes anything. Fails when they are too many.
+    /// A list is whole: these of its objects, and only these, are inside now. Whether that changes anything. Fails when they are too many.
     pub(super) fn listed(&mut self, found: Vec<Quarantined>) -> Result<bool, Error> {
-        if found.len() > MOST {
+        if found.len() > MAX_QUARANTINED {
             let first = &found[0].error;
             return Err(Error {
                 message: format!("{} objects cannot be read; the first: {}", found.len(), first.message),
@@ -63,7 +63,7 @@ impl Quarantine {
         Ok(news)
     }
 
-    /// A sound word of an object: whether it was inside until now.
+    /// A sound version of an object has come. Whether the object was inside until now.
     pub(super) fn sound(&mut self, object: &Object) -> bool {
         if self.inside.is_empty() {
             return false;
@@ -75,7 +75,7 @@ impl Quarantine {
 
     fn note_try(&mut self, key: Rc<str>) {
         self.tried.retain(|other| *other != key);
-        if self.tried.len() == 2 * MOST {
+        if self.tried.len() == 2 * MAX_QUARANTINED {
             self.tried.remove(0);
         }
         self.tried.push(key);
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(quarantine.listed(vec![entry.clone()]), Ok(true));
         assert_eq!(quarantine.listed(vec![entry.clone()]), Ok(false));
         assert_eq!(quarantine.listed(Vec::new()), Ok(true), "the list shows nothing of it any more");
-        assert!(quarantine.listed(vec![entry; MOST + 1]).unwrap_err().message.contains("101 objects"));
+        assert!(quarantine.listed(vec![entry; MAX_QUARANTINED + 1]).unwrap_err().message.contains("101 objects"));
         let nobody = Identity::default();
         for _ in 0..3 {
             assert!(quarantine.item(&nobody, error()).is_err());
@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn memory_of_them_is_bounded() {
         let mut quarantine = Quarantine::default();
-        for number in 0..5 * MOST {
+        for number in 0..5 * MAX_QUARANTINED {
             assert!(!quarantine.passes_over(Some(&identity("ADDED", &format!("pod{number}"))), &error()));
         }
-        assert_eq!(quarantine.tried.len(), 2 * MOST);
+        assert_eq!(quarantine.tried.len(), 2 * MAX_QUARANTINED);
     }
 }

@@ -1,57 +1,15 @@
-//! What the core needs from the host: clocks, timers and tasks. Virtual time implements them for native tests, the binding
-//! layer for the browser.
+//! What the core needs of the host: clocks, timers and tasks. The binding layer implements them for the browser, virtual time for native tests.
+//!
+//! Start with `host.rs`, the traits. `task.rs` runs work in the background until its handle is dropped, `slice.rs` says when the host has its
+//! turn, and `together.rs` runs two tasks as one.
+//!
+//! Imports: nothing of this crate.
 
+mod host;
 pub mod slice;
-pub mod task;
+mod task;
 pub mod together;
 pub mod virtual_time;
 
+pub use self::host::{Clock, FOREVER, Millis, Runtime, SharedRuntime, Spawn, Timer};
 pub use self::task::{Task, TaskSlot};
-
-use std::rc::Rc;
-
-use futures::future::LocalBoxFuture;
-
-/// Milliseconds on a monotonic clock with an arbitrary origin.
-pub type Millis = u64;
-
-/// What "never" is in milliseconds: as many thousand years as no clock lives to see, and yet a deadline so far off can be reckoned with.
-pub const FOREVER: Millis = 1 << 52;
-
-/// Reads the time.
-pub trait Clock {
-    /// Monotonic milliseconds. Deadlines compare against this, never against counted ticks.
-    fn now(&self) -> Millis;
-    /// The same, where what was read in this very turn of the host will do: for what is asked with every message, because reading a clock
-    /// may be a call into the host. It is no older than the turn.
-    fn recent(&self) -> Millis {
-        self.now()
-    }
-    /// Milliseconds since the Unix epoch, for what people read.
-    fn wall(&self) -> Millis;
-}
-
-/// Waits.
-pub trait Timer {
-    /// Completes once at least this many milliseconds have passed. A host may be late (hidden or frozen pages): compare clocks.
-    fn sleep(&self, millis: Millis) -> LocalBoxFuture<'static, ()>;
-    /// Lets everything else of the host run first: input, painting, other tasks.
-    fn yield_now(&self) -> LocalBoxFuture<'static, ()>;
-}
-
-/// Runs tasks on this thread.
-pub trait Spawn {
-    /// Runs the task to its end, or until the host goes away.
-    fn spawn(&self, task: LocalBoxFuture<'static, ()>);
-    /// Runs two tasks that feed each other. A host where each wake costs a turn runs them as one ([`together::Together`]).
-    fn spawn_together(&self, tasks: [LocalBoxFuture<'static, ()>; 2]) {
-        tasks.into_iter().for_each(|task| self.spawn(task));
-    }
-}
-
-/// All three, shared by everything of one cache.
-pub trait Runtime: Clock + Timer + Spawn {}
-impl<T: Clock + Timer + Spawn> Runtime for T {}
-
-/// The handle that is passed around.
-pub type SharedRuntime = Rc<dyn Runtime>;

@@ -1,20 +1,19 @@
-//! How long work goes on before the host has its turn.
+//! How long work goes on before the host runs: input, painting, other tasks.
 
 use std::cell::Cell;
 
-use super::{Millis, Runtime};
+use super::host::{Millis, Runtime};
 
 /// The most work between two turns of the host, in milliseconds: a third of a frame of the screen.
 pub const SLICE_MS: Millis = 5;
 
 /// A wait that is no longer may have been a microtask's, in which a host does nothing else.
-const MICROTASK_MS: Millis = 1;
+const MAX_MICROTASK_MS: Millis = 1;
 
 /// What tasks that feed each other have worked since the host had its turn.
 ///
-/// That a task waited says nothing about the host: what is there already comes with a microtask, and browsers run microtasks until there are
-/// none, with no input and no painting between them. So short waits count as work. Longer ones do not, but end no slice either, because only
-/// [`Self::rest`] is sure to have given the host its turn.
+/// Awaiting does not yield to the host: a ready future resumes in a microtask, and browsers run all of those first, without input or painting.
+/// So short waits count as work. Longer waits do not count, but they end no slice either: only [`Self::rest`] is sure to let the host run.
 #[derive(Debug)]
 pub struct Slice {
     worked: Cell<Millis>,
@@ -29,7 +28,7 @@ impl Slice {
         Self { worked: Cell::new(0), seen: Cell::new(now), turns: Cell::new(0) }
     }
 
-    /// Up to now there was work; whether it is the host's turn.
+    /// There was work up to now. Whether it is the host's turn.
     pub fn worked(&self, now: Millis) -> bool {
         self.worked.set(self.worked.get() + self.step(now));
         self.worked.get() >= SLICE_MS
@@ -38,7 +37,7 @@ impl Slice {
     /// Up to now there was nothing to do.
     pub fn waited(&self, now: Millis) {
         let wait = self.step(now);
-        if wait <= MICROTASK_MS {
+        if wait <= MAX_MICROTASK_MS {
             self.worked.set(self.worked.get() + wait);
         }
     }

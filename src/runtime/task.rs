@@ -11,7 +11,7 @@ use std::task::{Poll, Waker};
 
 use futures::FutureExt;
 
-use super::Spawn;
+use super::host::Spawn;
 
 /// The handle of a background task. Dropping it ends the task: its future is dropped, and its timers with it, when the host next has the task's
 /// turn. A task may drop its own handle.

@@ -1,8 +1,8 @@
 //! Two tasks that feed each other, run as one, and by whoever brings them something.
 //!
-//! Where waking a task costs the host a turn of its own (a microtask, a call between languages), a message that one task hands to the
-//! other would pay for it each time. Run as one, the second task is polled in the turn that the first has already. And where the host
-//! itself calls with something for them, they are polled in that call.
+//! Waking a task can cost the host a turn of its own: a microtask, a call between languages. A message that one task hands to the other would pay
+//! for that each time. Run as one, the second task is polled right behind the first. And where the host itself calls with something for them, they
+//! are polled in that call.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -15,8 +15,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures::future::LocalBoxFuture;
 use futures::task::AtomicWaker;
 
-/// So many times in a turn the tasks are polled again because they woke each other; then the host comes first.
-const ROUNDS: usize = 4;
+/// How often the tasks are polled again because they woke each other; then the host comes first.
+const MAX_ROUNDS: usize = 4;
 
 thread_local! {
     static CURRENT: RefCell<Weak<Tasks>> = const { RefCell::new(Weak::new()) };
@@ -29,11 +29,11 @@ pub struct Together(Rc<Tasks>);
 struct Tasks {
     tasks: RefCell<[Option<LocalBoxFuture<'static, ()>>; 2]>,
     bell: Arc<Bell>,
-    // The same bell, as tasks know it.
+    /// The same bell, as tasks know it.
     waker: Waker,
 }
 
-/// What the tasks ring. While they are being polled, or will be soon, it is only noted.
+/// What the tasks ring to be polled. While they are being polled, or will be soon, the ring is only noted.
 #[derive(Default)]
 struct Bell {
     outer: AtomicWaker,
@@ -84,7 +84,7 @@ impl Tasks {
     fn rounds(&self, tasks: &mut [Option<LocalBoxFuture<'static, ()>>; 2]) -> Poll<()> {
         let mut inner = Context::from_waker(&self.waker);
         self.bell.watched.store(true, Ordering::Relaxed);
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             self.bell.rung.store(false, Ordering::Relaxed);
             for task in tasks.iter_mut() {
                 if task.as_mut().is_some_and(|task| task.as_mut().poll(&mut inner).is_ready()) {
@@ -106,18 +106,18 @@ impl Tasks {
     }
 }
 
-/// For who brings the tasks something from outside: whatever one of them opens while it is polled may ask for it.
+/// Polls the tasks for whoever brings them something from outside. What a task opens while it is polled may ask for one.
 #[derive(Clone)]
 pub struct Driver(Weak<Tasks>);
 
 impl Driver {
-    /// Of the tasks that are being polled. Outside of such it drives nothing, and what it is told wakes tasks as ever.
+    /// Of the tasks that are being polled. Outside of them it drives nothing: what it is told to wake is woken as ever.
     pub fn current() -> Self {
         Self(CURRENT.with_borrow(Weak::clone))
     }
 
-    /// Does what wakes the tasks, and polls them before it returns. What it is called for must be no call of theirs: where they are
-    /// being polled already, they are again when that is over.
+    /// Does what wakes the tasks, and polls them before it returns. Do not call this from inside the tasks. If they are being polled, they are
+    /// polled again afterwards.
     pub fn drive(&self, wake: impl FnOnce()) {
         let Some(tasks) = self.0.upgrade() else { return wake() };
         let watched = tasks.bell.watched.swap(true, Ordering::Relaxed);
@@ -132,7 +132,7 @@ impl Driver {
     }
 }
 
-/// Which turn of such tasks this is: what was found out in it need not be found out again. `None` outside of them.
+/// Which poll of such tasks this is: what was found out in it need not be found out again. `None` outside of them.
 pub fn turn() -> Option<u64> {
     CURRENT.with_borrow(|current| current.strong_count() > 0).then(|| TURNS.get())
 }
@@ -198,7 +198,7 @@ mod tests {
         let count = Arc::new(Count::default());
         let waker: Waker = count.clone().into();
         assert!(both.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
-        assert_eq!(polls.get(), ROUNDS);
+        assert_eq!(polls.get(), MAX_ROUNDS);
         assert_eq!(count.0.load(Ordering::Relaxed), 1);
     }
 

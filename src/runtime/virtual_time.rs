@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures::future::LocalBoxFuture;
 use slab::Slab;
 
-use super::{Clock, Millis, Spawn, Timer};
+use super::host::{Clock, Millis, Spawn, Timer};
 
 /// What [`Clock::wall`] says at the start: 2026-01-01T00:00:00Z.
 pub const WALL_AT_START: Millis = 1_767_225_600_000;
@@ -31,7 +31,7 @@ pub struct VirtualTime {
     random: RefCell<fastrand::Rng>,
     tasks: RefCell<Slab<Task>>,
     ready: Arc<Ready>,
-    timers: RefCell<BinaryHeap<Reverse<Change>>>,
+    timers: RefCell<BinaryHeap<Reverse<Alarm>>>,
     armed: Cell<u64>,
 }
 
@@ -69,27 +69,27 @@ impl Wake for TaskWaker {
     }
 }
 
-struct Change {
+struct Alarm {
     deadline: Millis,
     order: u64,
     sleep: Weak<Sleep>,
 }
 
-impl PartialEq for Change {
+impl PartialEq for Alarm {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Change {}
+impl Eq for Alarm {}
 
-impl PartialOrd for Change {
+impl PartialOrd for Alarm {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Change {
+impl Ord for Alarm {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.deadline, self.order).cmp(&(other.deadline, other.order))
     }
@@ -254,7 +254,7 @@ impl Timer for VirtualTime {
         let order = self.armed.get();
         self.armed.set(order + 1);
         let deadline = self.now.get().saturating_add(millis);
-        self.timers.borrow_mut().push(Reverse(Change { deadline, order, sleep: Rc::downgrade(&sleep) }));
+        self.timers.borrow_mut().push(Reverse(Alarm { deadline, order, sleep: Rc::downgrade(&sleep) }));
         Box::pin(SleepFuture(sleep))
     }
 
