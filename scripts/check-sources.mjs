@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { checkCases } from "./check-cases.mjs";
 import { CommandFailed, main } from "./lib/fail.mjs";
 import { filesUnder } from "./lib/hash.mjs";
 import { root, versions } from "./lib/project.mjs";
@@ -59,6 +60,7 @@ export function checkSources() {
     ...violations(files, read),
     ...versionViolations(),
     ...sizeViolations(read("README.md"), JSON.parse(read("benches/guard/figures.json"))),
+    ...checkCases(),
   ];
   for (const line of found) console.log(line);
   console.log(`${files.length} files looked at, ${found.length} violations`);

@@ -79,7 +79,7 @@ async function rounds(count, work, held) {
   return last;
 }
 
-test("law 8, bounded: a million events leave a page as it was", async () => {
+test("law_08_bounded: a million events leave a page as it was", async () => {
   const { page, run, held, close } = await open();
   await page.evaluate(() => void (globalThis.users = globalThis.flat.settle()));
   const work = () => run("feed", 50_000);
@@ -92,7 +92,7 @@ test("law 8, bounded: a million events leave a page as it was", async () => {
   await close();
 });
 
-test("law 8, bounded: ten thousand who come and go leave a page as it was", async () => {
+test("law_08_bounded: ten thousand who come and go leave a page as it was", async () => {
   const { run, held, close } = await open();
   const work = () => run("cycles", 500);
   await run("feed", 5_000); // the history is full

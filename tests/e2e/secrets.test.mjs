@@ -129,7 +129,7 @@ const TRANSPORTS = [
   ["fetch", 2],
 ];
 for (const [transport, seeds] of TRANSPORTS)
-  test(`law 12, secrets: no token shows anywhere, whatever goes wrong, over ${transport}`, async () => {
+  test(`law_12_secrets: no token shows anywhere, whatever goes wrong, over ${transport}`, async () => {
     for (let seed = 0; seed < seeds; seed++) {
       const { tokens, told, urls } = await trouble(seed, transport);
       for (const form of tokens.flatMap(forms)) {

@@ -1,0 +1,115 @@
+// The check of cases and tests: each way in which they can differ is made once, and found.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { caseViolations, filled, idsOf, linkViolations, testsIn } from "../../scripts/check-cases.mjs";
+
+const SOURCES = {
+  "src/a.rs": [
+    "#[test]",
+    "fn win_01_a_rule() {}",
+    "#[test]",
+    "fn no_case_at_all() {}",
+    "fn win_09_no_test() {}",
+    "made! {",
+    "    win_02_a_row: 5 => 4;",
+    "}",
+  ],
+  "tests/b.rs": [
+    "#[wasm_bindgen_test]",
+    "// as in a browser",
+    "async fn win_01_win_02_both() {}",
+    "law! {",
+    "    etcd_prev_value_decides:",
+    "}",
+  ],
+  "tests/c.test.mjs": ['test("win_01: a title", () => {});', "for (const id of ['win_02']) test(`in_24_${id}`, () => {});", 'it("none")'],
+};
+const found = (/** @type {Record<string, string[]>} */ sources) =>
+  Object.entries(sources).flatMap(([file, lines]) => testsIn(file, lines.join("\n")));
+const all = found(SOURCES);
+
+const HEAD = "# Cases\n\n| Case | Rule | From | Code | Tests |\n|---|---|---|---|---|\n";
+const row = (/** @type {string} */ id, code = "`src/a.rs`") => `| ${id} | A rule. | somewhere | ${code} |  |\n`;
+const table = (/** @type {string[]} */ ...rows) => filled(HEAD + rows.join(""), all);
+const TABLE = table(row("win_01"), row("win_02"), row("in_24", "—"), row("etcd_prev_value"));
+const exists = (/** @type {string} */ path) => path in SOURCES;
+const violations = (/** @type {string} */ markdown, tests = all) => caseViolations(markdown, tests, exists).join("\n");
+
+test("a name begins with the ids of its cases", () => {
+  assert.deepEqual(idsOf("win_01_a_rule"), ["win_01"]);
+  assert.deepEqual(idsOf("fil_01_fil_02_a_rule_of_03"), ["fil_01", "fil_02"]);
+  assert.deepEqual(idsOf("rdy_10_retry_after_grows_from_1_to_30"), ["rdy_10"]);
+  assert.deepEqual(idsOf("wat_05"), ["wat_05"]);
+  assert.deepEqual(idsOf("in_24: a title"), ["in_24"]);
+  assert.deepEqual(idsOf("js_09 a title"), ["js_09"]);
+  assert.deepEqual(idsOf("etcd_ordered_events"), ["etcd_ordered"]);
+  for (const name of ["a_rule_win_01", "win_1_a_rule", "win_011_a_rule", "win_01a_rule", "windows_01_a", "win_01-a", "Win_01_a"])
+    assert.deepEqual(idsOf(name), [], name);
+});
+
+test("tests are found in both languages: functions, rows of macros, titles and rows of tables", () => {
+  assert.deepEqual(
+    all.map(({ file, line, name }) => `${file}:${line} ${name}`),
+    [
+      "src/a.rs:2 win_01_a_rule",
+      "src/a.rs:7 win_02_a_row",
+      "tests/b.rs:3 win_01_win_02_both",
+      "tests/b.rs:5 etcd_prev_value_decides",
+      "tests/c.test.mjs:1 win_01: a title",
+      "tests/c.test.mjs:2 win_02",
+      "tests/c.test.mjs:2 in_24_…",
+    ],
+  );
+});
+
+test("a table that was filled in agrees with its tests", () => {
+  assert.equal(violations(TABLE), "");
+  assert.match(
+    TABLE,
+    /\| `src\/a\.rs`: `win_01_a_rule`<br>`tests\/b\.rs`: `win_01_win_02_both`<br>`tests\/c\.test\.mjs`: `win_01: a title` \|/,
+  );
+});
+
+test("a test without a case is found", () => {
+  const tests = [...all, ...found({ "src/a.rs": ["#[test]", "fn win_03_a_rule() {}"] })];
+  assert.equal(violations(TABLE, tests), "src/a.rs:2: win_03_a_rule holds win_03, which is no case of tests/CASES.md");
+  const promise = [...all, ...found({ "tests/b.rs": ["    etcd_unique_no_event_comes_twice:"] })];
+  assert.match(violations(TABLE, promise), /holds etcd_unique, which is no case/);
+  const other = [...all, ...found({ "tests/b.rs": ["    etcd_prev_kind_decides:"] })];
+  assert.match(violations(TABLE, other), /etcd_prev_kind_decides holds etcd_prev, which is no case/);
+});
+
+test("a case without a test is found, also where only a function that is none bears its name", () => {
+  assert.equal(violations(TABLE + row("win_09")), "tests/CASES.md:9: win_09 has no test");
+});
+
+test("a case whose test moved or changed its name is found, and filling in mends it", () => {
+  const moved = found({
+    ...SOURCES,
+    "tests/c.test.mjs": ['test("win_01: a title", () => {});', 'test("win_02")'],
+    "tests/d.test.mjs": ['test("in_24_x")'],
+  });
+  assert.match(violations(TABLE, moved), /^tests\/CASES\.md:7: in_24 has its tests elsewhere, or under other names: .* mends it$/);
+  assert.equal(violations(filled(TABLE, moved), moved), "");
+  assert.match(violations(TABLE.replace("win_01_a_rule", "win_01_another")), /CASES\.md:5: win_01 has its tests elsewhere/);
+});
+
+test("a case whose file of code does not exist is found, and one that names none", () => {
+  assert.match(violations(TABLE.replace("| `src/a.rs` |", "| `src/gone.rs` |")), /win_01 is kept by src\/gone\.rs, which does not exist/);
+  assert.match(violations(TABLE.replace("| `src/a.rs` |", "|  |")), /win_01 does not say which file keeps it/);
+});
+
+test("a row that stands twice, is not whole or has no id is found", () => {
+  assert.match(violations(TABLE + TABLE.split("\n")[4]), /CASES\.md:9: win_01 stands twice/);
+  assert.match(violations(TABLE.replace("| A rule. |", "|  |")), /win_01 does not say its rule/);
+  assert.match(violations(TABLE.replace("A rule.", "A | rule.")), /win_01 has 6 cells, not 5/);
+  assert.match(violations(TABLE + row("RDY-01")), /RDY-01 is no id/);
+});
+
+test("a link to a chapter that does not exist is found", () => {
+  const documents = /** @type {Record<string, string>} */ ({ "docs/a.md": "# A\n\n## Has it synced?\n" });
+  const found = (/** @type {string} */ link) => linkViolations(`Told in [a](../${link}).`, (path) => documents[path]).join("\n");
+  assert.equal(found("docs/a.md#has-it-synced"), "");
+  assert.equal(found("docs/a.md#gone"), "tests/CASES.md: docs/a.md has no chapter #gone");
+  assert.equal(found("docs/b.md#a"), "tests/CASES.md: docs/b.md has no chapter #a");
+});
