@@ -1,14 +1,17 @@
 #!/usr/bin/env node
 // Rules of the project that no linter knows. Prints each violation with its place, and fails if there is one.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { checkCases } from "./check-cases.mjs";
 import { CommandFailed, main } from "./lib/fail.mjs";
 import { filesUnder } from "./lib/hash.mjs";
 import { root, versions } from "./lib/project.mjs";
+import { MAX_WORDS, longSentences } from "./lib/sentences.mjs";
 
 const MAX_LINES = 600;
+/** How many long sentences each file still has. The figures only ever shrink: a check that finds fewer writes the fewer down. */
+const LONG_SENTENCES = "scripts/long-sentences.json";
 const SOURCES = /\.(rs|ts|tsx|mts|js|mjs|css|go|sh)$/;
 const JS_CRATES = /\b(wasm_bindgen(_futures|_test)?|js_sys|web_sys|gloo_timers|serde_wasm_bindgen)\b/;
 // Put together from halves, so that this file does not trip over itself.
@@ -53,12 +56,43 @@ export function sizeViolations(readme, { figures }) {
   });
 }
 
+/**
+ * Comments of src and the documents have sentences of at most `MAX_WORDS` words.
+ * @param allowed the long sentences that a file may have, by its path
+ * @returns each long sentence of a file that has more, and the figures of all files that may stay
+ */
+export function sentenceViolations(files, read, allowed) {
+  const found = [];
+  const left = {};
+  for (const file of files.filter((path) => /^(src\/.*\.(rs|ts|tsx)|(README|ARCHITECTURE)\.md|docs\/[^/]*\.md)$/.test(path))) {
+    const long = longSentences(file, read(file));
+    const most = allowed[file] ?? 0;
+    if (Math.min(long.length, most) > 0) left[file] = Math.min(long.length, most);
+    if (long.length <= most) continue;
+    for (const { line, words, text } of long) found.push(`${file}:${line}: a sentence of ${words} words, more than ${MAX_WORDS}: ${text}`);
+    if (most > 0) found.push(`${file}: ${long.length} long sentences, where ${LONG_SENTENCES} allows ${most}`);
+  }
+  return { found, left };
+}
+
+function checkSentences(files, read) {
+  const allowed = JSON.parse(read(LONG_SENTENCES));
+  const { found, left } = sentenceViolations(files, read, allowed);
+  const fewer = `${JSON.stringify(left, null, 2)}\n`;
+  if (found.length === 0 && fewer !== read(LONG_SENTENCES)) {
+    writeFileSync(join(root, LONG_SENTENCES), fewer);
+    console.log(`${LONG_SENTENCES}: written anew, there are fewer long sentences`);
+  }
+  return found;
+}
+
 export function checkSources() {
   const files = filesUnder(["src", "scripts", "tests", "www", "benches", "fuzz/fuzz_targets", ".ci"], (path) => SOURCES.test(path));
   const read = (file) => readFileSync(join(root, file), "utf8");
   const found = [
     ...violations(files, read),
     ...versionViolations(),
+    ...checkSentences([...files, ...filesUnder(["README.md", "ARCHITECTURE.md", "docs"])], read),
     ...sizeViolations(read("README.md"), JSON.parse(read("benches/guard/figures.json"))),
     ...checkCases(),
   ];

@@ -5,10 +5,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sizeViolations, violations } from "../../scripts/check-sources.mjs";
+import { sentenceViolations, sizeViolations, violations } from "../../scripts/check-sources.mjs";
 import { CommandFailed } from "../../scripts/lib/fail.mjs";
 import { atLeast, root, toolCache, versions } from "../../scripts/lib/project.mjs";
 import { must, run } from "../../scripts/lib/run.mjs";
+import { longSentences } from "../../scripts/lib/sentences.mjs";
 import { summary } from "../../scripts/lib/summary.mjs";
 import { isInstalled } from "../../scripts/setup-node.mjs";
 import { machine, node } from "./harness.mjs";
@@ -105,6 +106,89 @@ test("the project's rules find what they are for", () => {
       "tests/x.test.mjs:1: unfinished or switched off: it." + "skip",
     ],
   );
+});
+
+const words = (count) => Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
+
+test("long sentences are found in comments and documents, wherever their lines end", () => {
+  const found = (file, source) => longSentences(file, source).map(({ line, words: count }) => [line, count]);
+  const rust = [
+    `/// ${words(26)}.`,
+    `//! ${words(13)}`,
+    `//! ${words(13)}`,
+    `fn a() {} // ${words(30)}`,
+    `// ${words(13)}`,
+    `/// ${words(13)}`,
+    "///",
+    `/// ${words(25)}; ${words(25)}. (${words(25)}.) ${words(2)} \`${words(40)}\``,
+    "/// ```",
+    `/// ${words(30)}`,
+    "/// ```",
+  ];
+  assert.deepEqual(found("a.rs", rust.join("\n")), [
+    [1, 26],
+    [2, 26],
+  ]);
+  const typescript = [
+    "/**",
+    ` * ${words(13)}`,
+    ` * ${words(13)}`,
+    ` * - ${words(14)}`,
+    ` * @param ${words(14)}`,
+    " */",
+    "const product = b",
+    `  * ${words(40)}`,
+    `/* ${words(27)} */`,
+    `/** ${words(28)}. */`,
+  ];
+  assert.deepEqual(found("a.ts", typescript.join("\n")), [
+    [2, 26],
+    [9, 27],
+    [10, 28],
+  ]);
+  const markdown = [
+    words(13),
+    words(13),
+    "",
+    `| ${words(40)} |`,
+    "```",
+    words(50),
+    "```",
+    `- ${words(20)}`,
+    `- **Bold.** ${words(20)}`,
+    words(6),
+  ];
+  assert.deepEqual(found("a.md", markdown.join("\n")), [
+    [1, 26],
+    [9, 26],
+  ]);
+});
+
+test("a file may not have more long sentences than it had, and fewer are written down", () => {
+  const long = `// ${words(26)}.\n`;
+  const files = {
+    "src/new.rs": long,
+    "src/old.rs": `${long}\n${long}`,
+    "src/better.rs": long,
+    "src/good.ts": "// Short.\n",
+    "tests/a.rs": long,
+  };
+  const judge = (allowed) => sentenceViolations(Object.keys(files), (file) => files[file], allowed);
+  assert.deepEqual(judge({ "src/new.rs": 1, "src/old.rs": 2, "src/better.rs": 2, "src/good.ts": 1, "src/gone.rs": 1 }), {
+    found: [],
+    left: { "src/new.rs": 1, "src/old.rs": 2, "src/better.rs": 1 },
+  });
+  const { found, left } = judge({ "src/old.rs": 1, "src/better.rs": 1 });
+  assert.deepEqual(
+    found.map((line) => line.replace(/: word.*/, "")),
+    [
+      "src/new.rs:1: a sentence of 26 words, more than 25",
+      "src/old.rs:1: a sentence of 26 words, more than 25",
+      "src/old.rs:3: a sentence of 26 words, more than 25",
+      "src/old.rs: 2 long sentences, where scripts/long-sentences.json allows 1",
+    ],
+  );
+  assert.deepEqual(left, { "src/old.rs": 1, "src/better.rs": 1 });
 });
 
 test("README's sizes are near those that the guard has recorded", () => {

@@ -1,0 +1,53 @@
+// The sentences of comments and of Markdown, to find those that are too long to be read at once.
+export const MAX_WORDS = 25;
+
+/** @returns the paragraphs of a source's comments (Rust and TypeScript) as `{ line, text }`; comments behind code are left out */
+function ofComments(source) {
+  const found = [];
+  let block = null;
+  let fenced = false;
+  source.split("\n").forEach((text, index) => {
+    const [, mark, body] = /^\s*(\/\/[/!]?|\/\*\*?|\*(?!\/))(?:\s+(.*?))?(?:\s*\*\/)?$/.exec(text) ?? [];
+    // A `*` begins a line of a comment only inside of one: elsewhere it may be code.
+    if (mark === undefined || (mark === "*" && block === null)) {
+      block = null;
+      fenced = false;
+      return;
+    }
+    const kind = mark.startsWith("//") ? mark : "*";
+    const line = body ?? "";
+    const fence = line.startsWith("```");
+    if (fence) fenced = !fenced;
+    const next = block?.kind === kind && !mark.startsWith("/*") && !fence && !/^(|[-#@|].*|\d+\. .*)$/.test(line) && !block.closed;
+    if (next && !fenced) block.text += ` ${line}`;
+    else found.push((block = { kind, line: index + 1, text: fence || fenced ? "" : line, closed: line === "" || fence || fenced }));
+  });
+  return found;
+}
+
+/** @returns the paragraphs of a Markdown text as `{ line, text }`, without code and tables */
+function ofMarkdown(source) {
+  const found = [];
+  let block = null;
+  let fenced = false;
+  source.split("\n").forEach((text, index) => {
+    const fence = /^\s*```/.test(text);
+    if (fence) fenced = !fenced;
+    if (fence || fenced || /^\s*($|\||<!--)/.test(text)) block = null;
+    else if (block === null || /^\s*([-#*>] |#+ |\d+\. )/.test(text)) found.push((block = { line: index + 1, text }));
+    else block.text += ` ${text.trim()}`;
+  });
+  return found;
+}
+
+/** @returns the sentences of more than `MAX_WORDS` words as `{ line, words, text }`; a colon and a semicolon end a sentence, code is one word */
+export function longSentences(file, source) {
+  const paragraphs = file.endsWith(".md") ? ofMarkdown(source) : ofComments(source);
+  return paragraphs.flatMap(({ line, text }) =>
+    text
+      .replace(/`[^`]*`/g, "`code`")
+      .split(/(?<=[.!?:;]["')\]*_]*)\s+/)
+      .map((sentence) => ({ line, words: sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length, text: sentence }))
+      .filter(({ words }) => words > MAX_WORDS),
+  );
+}
