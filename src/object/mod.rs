@@ -1,6 +1,6 @@
 //! One object at one version, and how its text is held while nobody reads it.
 //!
-//! Start with [`Object`]. [`rest`] has the forms of its text.
+//! Start with [`Object`]. `rest` has the forms of its text.
 //!
 //! Imports: allocation, json, key, status, version.
 

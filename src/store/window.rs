@@ -178,7 +178,7 @@ impl Window {
         self.snapshots.remove_less(version);
     }
 
-    /// Past states are to be trusted, or not: then none is kept (see [`Snapshots::mark_consistent`]).
+    /// Past states are to be trusted, or not: then none is kept (see `Snapshots::mark_consistent`).
     pub fn mark_consistent(&mut self, consistent: bool) {
         let newest = self.entries.back().map(Change::version).or(self.evicted.as_ref()).or(self.list_version.as_ref()).cloned();
         self.snapshots.mark_consistent(consistent, newest.as_ref());

@@ -243,8 +243,8 @@ impl Slot {
     /// Keeps the unpacked text for a moment.
     pub(super) fn remember(&self, text: &Text) {
         let mut inner = self.arena.0.borrow_mut();
-        let most = inner.live / 4;
-        inner.recent.put(self.number, text, most);
+        let max_bytes = inner.live / 4;
+        inner.recent.put(self.number, text, max_bytes);
     }
 
     /// Reads the packed bytes.
