@@ -12,19 +12,19 @@ pub enum ErrorKind {
     ExpectedValue,
     /// A member's name had to start here.
     ExpectedKey,
-    /// The colon behind a member's name is missing.
+    /// The colon after a member's name is missing.
     ExpectedColon,
-    /// Behind a member stands neither a comma nor the end of its object.
+    /// After a member there is neither a comma nor the end of the object.
     ExpectedCommaOrBrace,
-    /// Behind an element stands neither a comma nor the end of its array.
+    /// After an element there is neither a comma nor the end of the array.
     ExpectedCommaOrBracket,
-    /// A number that JSON's grammar does not know.
+    /// Not a number in JSON's grammar.
     InvalidNumber,
     /// A number beyond the range of a double.
     NumberOutOfRange,
     /// A control character inside a string.
     ControlCharacter,
-    /// A backslash followed by something that is no escape.
+    /// A backslash that does not start an escape.
     InvalidEscape,
     /// Half of a surrogate pair.
     LoneSurrogate,
@@ -32,19 +32,19 @@ pub enum ErrorKind {
     InvalidUtf8,
     /// Nested deeper than 127 objects and arrays.
     TooDeep,
-    /// Something other than whitespace behind the document.
+    /// Something other than whitespace after the document.
     TrailingCharacters,
-    /// A whole value, but an object is needed here.
+    /// A complete value, but not the object that is required.
     NotAnObject,
     /// A list's `items` is neither an array nor null.
     ItemsNotAnArray,
     /// A list with a second `items`.
     DuplicateItems,
-    /// A watch frame without the string `type`.
+    /// A watch frame whose `type` is missing or not a string.
     MissingType,
     /// A watch frame without `object`.
     MissingObject,
-    /// The host has no memory to gather what arrives in pieces. No fault of the document.
+    /// The host has no memory for the parts gathered so far. The document is not at fault.
     OutOfMemory,
 }
 
@@ -81,7 +81,7 @@ impl ErrorKind {
 pub struct JsonError {
     /// What is wrong.
     pub kind: ErrorKind,
-    /// Where, in bytes from the start of the document (for a list: of the page).
+    /// Where, in bytes from the start of the document, or of the page for a list.
     pub offset: usize,
 }
 
