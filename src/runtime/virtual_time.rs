@@ -1,7 +1,7 @@
-//! Virtual time: one thread, one seeded order of tasks, and a clock that jumps to the next deadline when nothing can run.
+//! Virtual time: one thread, tasks in a seeded order, and a clock that jumps to the next deadline when nothing can run.
 //!
-//! Native tests run a day of reconnects in milliseconds with it, and a run repeats exactly for its seed. It is public so
-//! that tests outside this crate can drive the core the same way.
+//! With it native tests run a day of reconnects in milliseconds, and a seed repeats a run exactly. It is public so that tests outside this
+//! crate can drive the core the same way.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -17,15 +17,15 @@ use slab::Slab;
 
 use super::host::{Clock, Millis, Spawn, Timer};
 
-/// What [`Clock::wall`] says at the start: 2026-01-01T00:00:00Z.
+/// The wall clock at the start: 2026-01-01T00:00:00Z.
 pub const WALL_AT_START: Millis = 1_767_225_600_000;
 
 const ROOT: usize = usize::MAX;
 
 /// A runtime in virtual time.
 ///
-/// Of the tasks that are ready, one is picked at random (seeded), so that no test depends on a lucky order. Timers fire
-/// when nothing else is ready, in the order of their deadlines.
+/// Of the ready tasks a seeded random one is polled, so that no test depends on a lucky order. Timers fire when no task is ready, in the
+/// order of their deadlines.
 pub struct VirtualTime {
     now: Cell<Millis>,
     random: RefCell<fastrand::Rng>,
@@ -35,7 +35,7 @@ pub struct VirtualTime {
     armed: Cell<u64>,
 }
 
-/// The ready tasks. Wakers must be `Send`, hence the lock; there is only ever one thread.
+/// The ready tasks. Wakers must be `Send`, hence the lock, although there is only one thread.
 #[derive(Default)]
 struct Ready(Mutex<Vec<usize>>);
 
@@ -46,7 +46,7 @@ impl Ready {
 }
 
 struct Task {
-    // Taken out while it is polled, so that it may spawn others.
+    // `None` while it is polled, so that it may spawn others.
     future: Option<LocalBoxFuture<'static, ()>>,
     waker: Waker,
 }
@@ -116,7 +116,7 @@ impl Future for SleepFuture {
 }
 
 impl VirtualTime {
-    /// A runtime at time 0 whose order of tasks follows from the seed.
+    /// A runtime at time 0. The seed determines the order of tasks.
     pub fn new(seed: u64) -> Rc<Self> {
         Rc::new(Self {
             now: Cell::new(0),
@@ -128,10 +128,10 @@ impl VirtualTime {
         })
     }
 
-    /// Runs until the future is done, jumping over the time in which nothing happens.
+    /// Runs until the future completes, and skips the time in which nothing happens.
     ///
     /// # Panics
-    /// When the future waits for something that can never come: no task is ready and no timer runs.
+    /// If nothing is ready and no timer runs, so that the future can never complete.
     pub fn run_until<F: Future>(&self, future: F) -> F::Output {
         let mut future = pin!(future);
         let waker = self.waker(ROOT);
@@ -150,7 +150,7 @@ impl VirtualTime {
         }
     }
 
-    /// Runs everything of the next `millis` milliseconds and leaves the clock at their end.
+    /// Runs everything in the next `millis` milliseconds, and leaves the clock at their end.
     pub fn advance(&self, millis: Millis) {
         let end = self.now.get() + millis;
         loop {
@@ -162,19 +162,19 @@ impl VirtualTime {
         self.now.set(end.max(self.now.get()));
     }
 
-    /// Runs what can run now; the clock stands still.
+    /// Runs everything that can run now. The clock stands still.
     pub fn run_until_idle(&self) {
         loop {
             match self.pick() {
                 Some(id) => self.run(id),
-                // Timers that are due (yields among them) belong to now.
+                // Timers that are due now, such as yields, belong to it.
                 None if self.fire(Some(self.now.get())) => {}
                 None => return,
             }
         }
     }
 
-    /// The host sleeps: the clock moves on and nothing runs, not even timers. They are all late afterwards.
+    /// Suspends the host: the clock moves and nothing runs, not even timers. All timers are late afterwards.
     pub fn suspend(&self, millis: Millis) {
         self.now.set(self.now.get() + millis);
     }
@@ -205,17 +205,17 @@ impl VirtualTime {
         let Some((mut future, waker)) =
             self.tasks.borrow_mut().get_mut(id).and_then(|task| task.future.take().map(|future| (future, task.waker.clone())))
         else {
-            return; // woken after its end
+            return; // woken after it completed
         };
         if future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
             self.tasks.borrow_mut()[id].future = Some(future);
         } else {
-            // Its number may be used again: a late wake of the old task is then a spurious one of the new, which is allowed.
+            // Its number may be used again. A late wake of the old task then wakes the new one, which is allowed.
             self.tasks.borrow_mut().remove(id);
         }
     }
 
-    /// Moves to the next deadline (up to and including `until`) and fires one timer; `false` when there is none.
+    /// Moves the clock to the next deadline, at most to `until`, and fires one timer. Returns false if there is none.
     fn fire(&self, until: Option<Millis>) -> bool {
         loop {
             let entry = {
@@ -259,7 +259,7 @@ impl Timer for VirtualTime {
     }
 
     fn yield_now(&self) -> LocalBoxFuture<'static, ()> {
-        // A timer that is due at once fires only when nothing else is ready: just what a yield is.
+        // A timer that is due at once fires only when nothing else is ready, which is what a yield is.
         self.sleep(0)
     }
 }
