@@ -49,6 +49,7 @@ test("the tarball holds the built package and nothing else", () => {
     "benches/README.md",
     "docs/bundlers.md",
     "docs/informers.md",
+    "docs/testing.md",
     "docs/types.md",
     "docs/views.md",
     "docs/watching-and-listing.md",
@@ -143,6 +144,19 @@ test("the look-alike of client-node is an entry of its own, in Node and for bund
   const both = ["node", "client-node"].map((name) => import(join(app.installed, `dist/compat/${name}.js`)));
   const [node, bundled] = (await Promise.all(both)).map((entry) => Object.keys(entry).sort());
   assert.deepEqual(node, bundled);
+});
+
+test("the upstream in memory is an entry of its own, which no other entry loads and which loads none", async () => {
+  const list = 'import("watchcache/memory").then((entry) => console.log(Object.keys(entry).sort().join()))';
+  const { output } = await run(process.execPath, ["-e", list], { cwd: app.folder, quiet: true });
+  assert.equal(output.trim(), "memorySource,virtualClock");
+  for (const file of app.files.filter((name) => name.endsWith(".js") && name.startsWith("dist/"))) {
+    const within = file.startsWith("dist/memory/");
+    for (const [, to] of readFileSync(join(app.installed, file), "utf8").matchAll(/from "(\.[^"]+)"/g)) {
+      const target = posix.join(posix.dirname(file), to);
+      assert.equal(target.startsWith("dist/memory/"), within, `${file} loads ${target}`);
+    }
+  }
 });
 
 test("the WebAssembly carries no names or tool versions, and no script evaluates text", () => {
