@@ -57,9 +57,10 @@ async function open(t, { replies = {}, path = "/" } = {}) {
   await page.evaluate(() => {
     globalThis.podsOf = async (base = "") => {
       const { createWatchCache, ...rest } = await import(`${base}/dist/index.js`);
-      const { pod, Upstream } = await import("/tests/js/lib/upstream.mjs");
+      const { memorySource } = await import("/dist/memory/index.js");
+      const { pod } = await import("/tests/js/lib/pod.mjs");
       const cache = createWatchCache({ logger: { debug() {}, info() {}, warn() {}, error() {} } });
-      const source = new Upstream([pod("a/x"), pod("a/y")]);
+      const source = memorySource({ objects: [pod("a/x"), pod("a/y")] });
       return { ...rest, cache, pods: cache.resource({ source, id: "pods" }) };
     };
   });
@@ -188,10 +189,11 @@ test("two copies of the package in one page do not know each other", async (t) =
 /** A module that answers with how many pods there are, or why not. */
 const script = (base, { url = "", answer }) => `
   import { createWatchCache, init } from "${base}/dist/index.js";
-  import { pod, Upstream } from "${base}/tests/js/lib/upstream.mjs";
+  import { memorySource } from "${base}/dist/memory/index.js";
+  import { pod } from "${base}/tests/js/lib/pod.mjs";
   const url = "${url}";
   if (url !== "") await init(url);
-  const pods = createWatchCache().resource({ source: new Upstream([pod("a/x")]), id: "pods" });
+  const pods = createWatchCache().resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
   await pods.synced();
   ${answer}(pods.size);
 `;

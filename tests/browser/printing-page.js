@@ -1,9 +1,10 @@
 // The page of printing.test.mjs: prints one of each.
 import { createWatchCache } from "/dist/index.js";
-import { pod, Upstream } from "/tests/js/lib/upstream.mjs";
+import { memorySource } from "/dist/memory/index.js";
+import { pod } from "/tests/js/lib/pod.mjs";
 
 async function print() {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const cache = createWatchCache({ flush: "microtask" });
   const resource = cache.resource({ source: upstream, id: "pods" });
   await resource.synced();

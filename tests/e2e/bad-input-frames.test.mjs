@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer } from "../../www/server/index.mjs";
-import { pod } from "../js/lib/upstream.mjs";
+import { pod } from "../js/lib/pod.mjs";
 import { RawServer, Witness, assertHolds, hasSaidSomething, keyIn, keyOf, live, open, podsOf } from "./bad-input.mjs";
 import { assertIntegrity, eventually } from "./cache.mjs";
 import { Api } from "./wire.mjs";

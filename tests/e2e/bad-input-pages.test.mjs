@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { pod } from "../js/lib/upstream.mjs";
+import { pod } from "../js/lib/pod.mjs";
 import { RawServer, Witness, assertHolds, keyOf, live, open, podsOf } from "./bad-input.mjs";
 import { eventually } from "./cache.mjs";
 

@@ -4,9 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { memorySource } from "watchcache/memory";
 import { WatchCacheError, createWatchCache } from "../../dist/node.js";
 import { startServer } from "../../www/server/index.mjs";
-import { Upstream, pod } from "../js/lib/upstream.mjs";
+import { pod } from "../js/lib/pod.mjs";
 import { RETRY, RawServer, Witness, assertHolds, hasSaidSomething, keyOf, live, open, podsOf, rejection, socketOf } from "./bad-input.mjs";
 import { Recorder, assertIntegrity, eventually } from "./cache.mjs";
 import { Api } from "./wire.mjs";
@@ -520,7 +521,7 @@ describe("sources of the user that fail", () => {
 
   for (const [name, [duty, code, words]] of Object.entries(FAILING)) {
     test(name, async (t) => {
-      const upstream = new Upstream(podsOf(5));
+      const upstream = memorySource({ objects: podsOf(5) });
       const fault = /** @type {{ now: any }} */ ({ now: {} });
       const source = {
         list: (/** @type {any} */ request) => (fault.now.list ?? upstream.list.bind(upstream))(request),

@@ -6,8 +6,9 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import WebSocket, { WebSocketServer } from "ws";
+import { memorySource } from "watchcache/memory";
 import { createWatchCache, WatchCacheError } from "../../dist/node.js";
-import { Upstream, pod } from "../js/lib/upstream.mjs";
+import { pod } from "../js/lib/pod.mjs";
 import { Recorder, bare, eventually } from "./cache.mjs";
 
 /** Retries come soon; the first wait is long enough that nobody can overlook it. */
@@ -57,10 +58,12 @@ export class RawServer {
   #watchers = new Set();
   /** @type {Set<() => void>} */
   #enders = new Set();
+  /** Continue tokens of honest pages. @type {Set<string>} */
+  #tokens = new Set();
 
   /** @param {any[]} objects @param {{ prefix?: string, pageSize?: number }} [options] */
   constructor(objects, { prefix = "", pageSize = Infinity } = {}) {
-    this.upstream = new Upstream(objects);
+    this.upstream = memorySource({ objects });
     this.pageSize = pageSize;
     this.path = prefix + PATH;
     this.prefix = prefix;
@@ -150,8 +153,10 @@ export class RawServer {
     const token = url.searchParams.get("continue") ?? undefined;
     const honest = await this.upstream.list({
       limit: Math.min(Number(url.searchParams.get("limit") ?? Infinity), this.pageSize),
-      continue: token !== undefined && /^[0-9]+$/.test(token) ? token : undefined,
+      continue: token !== undefined && this.#tokens.has(token) ? token : undefined,
     });
+    const { metadata } = JSON.parse(honest.body);
+    if (metadata.continue !== undefined) this.#tokens.add(metadata.continue);
     const number = this.lists++;
     const page = this.page?.({ token, number }, honest.body) ?? {};
     const body = Buffer.from(page.body ?? honest.body);
@@ -180,9 +185,12 @@ export class RawServer {
     if (this.greeting !== undefined) write(this.greeting);
     const resourceVersion = new URL(request.url ?? "", "http://raw").searchParams.get("resourceVersion") ?? "";
     try {
-      for await (const frame of this.upstream.watch({ resourceVersion }, abort.signal)) write(frame);
+      for await (const frame of this.upstream.watch({ resourceVersion, allowWatchBookmarks: true, timeoutSeconds: 3600 }, abort.signal))
+        write(frame);
     } catch (refusal) {
-      write(JSON.stringify({ type: "ERROR", object: { kind: "Status", apiVersion: "v1", status: "Failure", ...refusal } }));
+      write(
+        JSON.stringify({ type: "ERROR", object: { kind: "Status", apiVersion: "v1", status: "Failure", ...(refusal.status ?? refusal) } }),
+      );
     }
     end();
   }

@@ -3,15 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { waitForSync } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
 import { open } from "./lib/package.mjs";
-import { pod } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 /** An upstream that never answers. */
-const silent = () => {
-  const never = () => new Promise(() => {});
-  return { list: never, get: never, create: never, update: never, delete: never, async *watch() {} };
-};
+const silent = () => memorySource({ delay: Infinity });
 
 /** Everything that takes a signal. */
 const calls = {

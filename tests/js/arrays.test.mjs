@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { memorySource } from "watchcache/memory";
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 test("r12_arrays_of_informers_and_lists_are_not_their_readers_to_change", async () => {
-  const { resource } = open(new Upstream([pod("a/x"), pod("a/y"), pod("b/z")]));
+  const { resource } = open(memorySource({ objects: [pod("a/x"), pod("a/y"), pod("b/z")] }));
   const informer = resource.informer();
   await informer.synced;
   const transformed = resource.informer({ transform: (object) => ({ ...object }) });
@@ -44,7 +45,7 @@ test("r12_arrays_of_informers_and_lists_are_not_their_readers_to_change", async 
 });
 
 test("r02_what_a_render_may_read_is_the_same_array_while_it_holds_the_same", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("b/z")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("b/z")] });
   const { resource } = open(upstream);
   const informer = resource.informer();
   const readers = {

@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 
 import { createWatchCache, WatchCacheError } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const soon = (ms = 30) => new Promise((resolve) => setTimeout(resolve, ms));
 const own = (what) => new Error(`${what}'s own`);
@@ -34,7 +35,7 @@ const CALLED = {
   onWatchError: async ({ resource, upstream }, callback) => {
     await resource.informer({ onWatchError: callback }).synced;
     await until(() => resource.status.phase === "live");
-    upstream.break("broken");
+    upstream.drop({ error: new TypeError("broken") });
   },
 };
 
@@ -49,7 +50,7 @@ for (const [name, provoke] of Object.entries(CALLED)) {
     },
   })) {
     test(`${name} that ${way} is reported`, async () => {
-      const upstream = new Upstream([pod("a/x")]);
+      const upstream = memorySource({ objects: [pod("a/x")] });
       const { resource, reported } = open(upstream);
       const error = own(name);
       await provoke({ resource, upstream }, make(error));
@@ -66,7 +67,7 @@ const refusal = (name) => (error) => {
 };
 
 test("a where that gives promises is the view's error, lets nothing through, and is told once", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource, reported } = open(upstream);
   const view = resource.view({ where: promising });
   view.subscribe(() => {});
@@ -83,7 +84,7 @@ test("a where that gives promises is the view's error, lets nothing through, and
 });
 
 test("a filter that gives promises lets nothing through, and is told once", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource, reported } = open(upstream);
   const told = [];
   const filter = () => Promise.reject(own("a filter"));
@@ -98,7 +99,7 @@ test("a filter that gives promises lets nothing through, and is told once", asyn
 });
 
 test("a transform that gives promises stores none of them, and is told once", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource, reported } = open(upstream);
   const informer = resource.informer({ transform: () => Promise.reject(own("a transform")) });
   const told = [];
@@ -111,7 +112,7 @@ test("a transform that gives promises stores none of them, and is told once", as
 });
 
 test("an index function that gives promises gives no values, and is told once", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource, reported } = open(upstream, { indexes: { odd: async () => Promise.reject(own("an index")) } });
   await resource.synced();
   assert.deepEqual(resource.indexValues("odd"), []);
@@ -124,7 +125,7 @@ test("an index function that gives promises gives no values, and is told once", 
 });
 
 test("update's function that gives a promise rejects the update, each time", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   upstream.update = async () => assert.fail("nothing is written");
   const { resource, reported } = open(upstream);
   await resource.synced();
@@ -143,7 +144,7 @@ test("a logger that throws or rejects stops nobody, and what it fails to say is 
   ]) {
     said.length = 0;
     const logger = { debug: fail, info: fail, warn: fail, error: fail };
-    const upstream = new Upstream([pod("a/x")]);
+    const upstream = memorySource({ objects: [pod("a/x")] });
     const cache = createWatchCache({ flush: "microtask", logger });
     t.after(() => cache.close());
     const resource = cache.resource({ source: upstream, id: "pods" });

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { after, afterEach, test } from "node:test";
 
 import { createInformerFactory, createWatchCache, init, initSync, waitForSync, WatchCacheError } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
 import { openCache } from "../../dist/cache.js";
 import { runtimeOf } from "../../dist/init.js";
@@ -11,7 +12,7 @@ import * as tables from "../../dist/options.js";
 import { readOptions } from "../../dist/settings.js";
 import { ModelModule } from "./lib/model.mjs";
 import { until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 await init();
 const { loaded } = runtimeOf({});
@@ -40,7 +41,7 @@ function early(options = {}) {
   return { cache, arrive: () => runtime.arrive(), opened: () => opened };
 }
 
-const upstream = new Upstream([pod("a/x")]);
+const upstream = memorySource({ objects: [pod("a/x")], readOnly: true });
 const shared = createWatchCache({ flush: "microtask", logger, retry: { initialMs: 1 } });
 const pods = shared.resource({ source: upstream, id: "pods" });
 await pods.synced();
@@ -415,7 +416,7 @@ for (const options of [{ trigger: BAD_PATH }, { strip: [BAD_PATH] }, { indexes: 
 }
 
 test("a listener that resumes what it hears of is not called for that again", async () => {
-  const resource = open().resource({ source: new Upstream([pod("a/x")]), id: "pods" });
+  const resource = open().resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
   let told = 0;
   resource.addEventListener("status", () => {
     // Without an end of its own this froze the page.
@@ -535,7 +536,7 @@ test("the core takes the durations and numbers that the table lets through, and 
 });
 
 test("a duration without end never comes, and one beyond all clocks neither", async () => {
-  const resource = open().resource({ source: new Upstream([pod("a/x")]), id: "pods" });
+  const resource = open().resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
   for (const resyncPeriod of [Infinity, 1e300, Number.MAX_VALUE, 2 ** 63, 2 ** 53]) {
     const endless = resource.informer({ resyncPeriod });
     let resyncs = 0;
@@ -550,18 +551,18 @@ test("a duration without end never comes, and one beyond all clocks neither", as
 });
 
 test("an idle timeout and a linger without end are none", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const cache = open({ idleTimeout: Infinity, linger: Infinity, retry: { resetAfterMs: Infinity } });
   const resource = cache.resource({ source: upstream, id: "pods" });
   await resource.synced();
   await until(() => resource.status.phase === "live");
   await new Promise((resolve) => setTimeout(resolve, 300));
-  assert.deepEqual([resource.status.phase, upstream.lists.length, upstream.watches.length], ["live", 1, 1]);
+  assert.deepEqual([resource.status.phase, upstream.asked("list").length, upstream.asked("watch").length], ["live", 1, 1]);
 });
 
 test("the shortest waits that can be asked for make no loop of a failure", async () => {
-  const upstream = new Upstream([pod("a/x")]);
-  upstream.refusal = { code: 503, message: "down" };
+  const upstream = memorySource({ objects: [pod("a/x")] });
+  upstream.fail({ code: 503, message: "down" });
   const cache = open({ retry: { initialMs: 1, capMs: 1, factor: 1, jitter: 0 } });
   cache
     .resource({ source: upstream, id: "pods" })
@@ -569,13 +570,13 @@ test("the shortest waits that can be asked for make no loop of a failure", async
     .subscribe(() => {});
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   // Some while the waits grow, then one in 50 ms.
-  assert.ok(upstream.lists.length > 5 && upstream.lists.length < 30, String(upstream.lists.length));
+  assert.ok(upstream.asked("list").length > 5 && upstream.asked("list").length < 30, String(upstream.asked("list").length));
 });
 
 test("an index may have any name", async () => {
   const names = ["__proto__", "constructor", "toString"];
   const indexes = JSON.parse(`{${names.map((name) => `"${name}":"metadata.name"`)}}`);
-  const resource = open({ indexes }).resource({ source: new Upstream([pod("a/x")]), id: "pods" });
+  const resource = open({ indexes }).resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
   await resource.synced();
   const informer = pods.informer({ indexers: indexes });
   await informer.synced;

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { memorySource } from "watchcache/memory";
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -17,7 +18,7 @@ const ends = {
 
 /** One watch over two objects, whose handler is given with what it may do. */
 function watched(handler) {
-  const { cache, resource, reported } = open(new Upstream([pod("ns/a"), pod("ns/b")]));
+  const { cache, resource, reported } = open(memorySource({ objects: [pod("ns/a"), pod("ns/b")] }));
   const controller = new AbortController();
   const watcher = resource.watch({ signal: controller.signal });
   const log = [];
@@ -62,7 +63,7 @@ for (const [way, end] of Object.entries(ends)) {
 }
 
 test("a stream that ends by itself: the handler gets what waits for it, and is waited for", async () => {
-  const { resource } = open(new Upstream([pod("ns/a"), pod("ns/b")]));
+  const { resource } = open(memorySource({ objects: [pod("ns/a"), pod("ns/b")] }));
   const log = [];
   await resource.watch({ timeoutSeconds: 1 }).forEach(async ({ key }) => {
     await wait(key === "ns/a" ? 1500 : 20);

@@ -8,10 +8,11 @@ import { runInNewContext } from "node:vm";
 import { observable } from "mobx";
 import { reactive, ref, shallowReactive } from "vue";
 import { createInformerFactory, init } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
 import { bindable, bindMethods } from "../../dist/bound.js";
 import { open } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 /** What the host's own types give. */
 const HOST = {
@@ -32,7 +33,7 @@ function membersOf(file, name) {
 const nothing = () => {};
 const listening = ["status", nothing];
 const dispose = Symbol.asyncDispose;
-const spec = { source: new Upstream([pod("a/x")]), id: "other" };
+const spec = { source: memorySource({ objects: [pod("a/x")] }), id: "other" };
 
 /** Where each type is declared, how one is got, and what its methods are called with. */
 const HANDLES = {
@@ -147,7 +148,7 @@ await init();
 for (const [type, { file, make, calls }] of Object.entries(HANDLES)) {
   /** One of its own, in the same state each time. */
   const fresh = async () => {
-    const opened = open(new Upstream([pod("a/x")]));
+    const opened = open(memorySource({ objects: [pod("a/x")] }));
     await opened.resource.synced();
     const handle = make(opened);
     handle.synced?.catch?.(nothing);
@@ -191,7 +192,7 @@ for (const [type, { file, make, calls }] of Object.entries(HANDLES)) {
 }
 
 test("r10_a_listener_is_added_and_removed_by_methods_that_were_taken_off", () => {
-  const opened = open(new Upstream([]));
+  const opened = open(memorySource({ objects: [] }));
   for (const target of [opened.resource, opened.cache]) {
     const { addEventListener, removeEventListener, dispatchEvent } = target;
     let calls = 0;
@@ -206,7 +207,7 @@ test("r10_a_listener_is_added_and_removed_by_methods_that_were_taken_off", () =>
 });
 
 test("r10_a_registration_is_removed_also_where_a_proxy_of_it_is_given", async () => {
-  const upstream = new Upstream([]);
+  const upstream = memorySource({ objects: [] });
   const { resource } = open(upstream);
   const informer = resource.informer();
   let calls = 0;

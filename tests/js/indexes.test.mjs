@@ -3,16 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createWatchCache } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const names = (objects) => objects.map(({ metadata }) => metadata.name);
 
 test("an index by a path follows the objects; each has one value, empty where there is none", async () => {
-  const upstream = new Upstream([pod("a/x", { node: "n1" }), pod("b/y", { node: "n2" }), pod("a/z", { node: "n1" })]);
+  const upstream = memorySource({ objects: [pod("a/x", { node: "n1" }), pod("b/y", { node: "n2" }), pod("a/z", { node: "n1" })] });
   upstream.put({ apiVersion: "v1", kind: "Pod", metadata: { name: "w", namespace: "a", uid: "a/w" } });
-  upstream.forget();
+  upstream.expire();
   const { resource, cache } = open(upstream, { indexes: { node: "spec.nodeName", app: "metadata.labels['app']" } });
   await resource.synced();
   assert.deepEqual(names(resource.byIndex("node", "n1")), ["x", "z"]);
@@ -37,7 +38,7 @@ test("an index by a path follows the objects; each has one value, empty where th
 });
 
 test("an index by a function gives each object none, one or several values, and sees it once", async () => {
-  const upstream = new Upstream([pod("a/web-1"), pod("a/web-db-2"), pod("a/3")]);
+  const upstream = memorySource({ objects: [pod("a/web-1"), pod("a/web-db-2"), pod("a/3")] });
   const seen = [];
   const words = ({ metadata: { name } }) => {
     seen.push(name);
@@ -55,7 +56,7 @@ test("an index by a function gives each object none, one or several values, and 
 });
 
 test("an index function may throw, answer nonsense, or use the cache: the objects are there all the same", async () => {
-  const upstream = new Upstream([pod("a/throws"), pod("a/nonsense"), pod("a/reads"), pod("a/good")]);
+  const upstream = memorySource({ objects: [pod("a/throws"), pod("a/nonsense"), pod("a/reads"), pod("a/good")] });
   const { resource, reported } = open(upstream, {
     indexes: {
       kind({ metadata: { name } }) {
@@ -79,7 +80,7 @@ test("an index function may throw, answer nonsense, or use the cache: the object
 });
 
 test("an index that was not declared, and options that make none, are refused by name", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream, { indexes: { node: "spec.nodeName" } });
   await resource.synced();
   for (const read of [() => resource.byIndex("nodes", "n1"), () => resource.indexValues("nodes")]) {
@@ -104,7 +105,7 @@ test("history bounds the window, and stats say how far back it reaches", async (
   ]) {
     assert.throws(() => createWatchCache({ history }), { code: "invalid", message });
   }
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, cache } = open(upstream, { history: { minEvents: 2, maxEvents: 4 } });
   await resource.synced();
   const stats = () => cache.stats().resources[0];
@@ -128,7 +129,7 @@ test("history bounds the window, and stats say how far back it reaches", async (
 
 test("memory: what nobody uses goes first, then the resource that grows stops and says so", async () => {
   const many = (count) => Array.from({ length: count }, (_, i) => pod(`a/p-${i}`));
-  const small = new Upstream(many(10));
+  const small = memorySource({ objects: many(10) });
   const measured = open(small);
   await measured.resource.synced();
   const { bytes } = measured.cache.stats().resources[0];
@@ -136,10 +137,10 @@ test("memory: what nobody uses goes first, then the resource that grows stops an
   const { cache, resource: idle } = open(small, { memory: { maxBytes: 2 * bytes }, linger: 0 });
   await idle.synced();
   await until(() => idle.status.phase === "idle");
-  const used = cache.resource({ source: new Upstream(many(10)), id: "used" });
+  const used = cache.resource({ source: memorySource({ objects: many(10) }), id: "used" });
   used.watch();
   await used.synced();
-  const upstream = new Upstream(many(8));
+  const upstream = memorySource({ objects: many(8) });
   const grows = cache.resource({ source: upstream, id: "grows" });
   const watcher = grows.watch();
   await grows.synced();

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { memorySource } from "watchcache/memory";
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const name = ({ metadata }) => metadata.name;
 const version = ({ metadata }) => metadata.resourceVersion;
@@ -18,18 +19,18 @@ async function live(upstream, options) {
 
 /** Has the stream lose its place, so that a list follows. */
 async function relist(upstream, resource, missed = () => {}) {
-  const lists = upstream.lists.length;
+  const lists = upstream.asked("list").length;
   upstream.drop();
   missed();
-  upstream.version++;
-  upstream.forget();
-  await until(() => upstream.lists.length > lists && resource.status.phase === "live");
+  upstream.resourceVersion = String(Number(upstream.resourceVersion) + 1);
+  upstream.expire();
+  await until(() => upstream.asked("list").length > lists && resource.status.phase === "live");
 }
 
 // client-go ends the process. Here the object is there all the same, for the store follows the server; it has no values in that index, the error
 // is reported, and other indexes go on.
 test("st_17: an index function that fails is reported, and changes no other index", async () => {
-  const upstream = new Upstream([pod("a/good"), pod("a/bad")]);
+  const upstream = memorySource({ objects: [pod("a/good"), pod("a/bad")] });
   const { resource, reported } = await live(upstream);
   const informer = resource.informer({
     indexers: {
@@ -59,7 +60,7 @@ test("st_17: an index function that fails is reported, and changes no other inde
 
 // The version held is the server's, whatever the transform makes of objects: a deliberate difference.
 test("st_22: a transform to a bare text is what readers and handlers see, and the version goes on", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = await live(upstream);
   const informer = resource.informer({ transform: (object) => `${name(object)}@${version(object)}` });
   const heard = [];
@@ -75,7 +76,7 @@ test("st_22: a transform to a bare text is what readers and handlers see, and th
 });
 
 test("st_26: what is added, changed and listed anew is transformed", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = await live(upstream);
   const informer = resource.informer({ transform: (object) => ({ ...object, seen: true }) });
   await informer.synced;
@@ -98,7 +99,7 @@ test("st_26: what is added, changed and listed anew is transformed", async () =>
 });
 
 test("q_25: a version is transformed once, for all handlers; deletions that were missed and resyncs are not transformed again", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource } = await live(upstream);
   const calls = [];
   const kept = new Set();
@@ -124,7 +125,7 @@ test("q_25: a version is transformed once, for all handlers; deletions that were
 });
 
 test("q_26: however often everything is told again, a transform never meets its own result", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = await live(upstream);
   const informer = resource.informer({
     resyncPeriod: 1000,
@@ -147,7 +148,7 @@ test("q_26: however often everything is told again, a transform never meets its 
 });
 
 test("in_13: a registration of another informer is left where it is", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = await live(upstream);
   const [one, other] = [resource.informer(), resource.informer()];
   const heard = [];
@@ -164,7 +165,7 @@ test("in_13: a registration of another informer is left where it is", async () =
 });
 
 test("in_14: one function registered twice is called twice, and once when one registration is gone", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = await live(upstream);
   const informer = resource.informer();
   const heard = [];
@@ -181,7 +182,7 @@ test("in_14: one function registered twice is called twice, and once when one re
 });
 
 test("in_34: a deletion always has its key, and what was last known of the object", async () => {
-  const upstream = new Upstream([pod("a/seen"), pod("a/unseen")]);
+  const upstream = memorySource({ objects: [pod("a/seen"), pod("a/unseen")] });
   const { resource, cache } = await live(upstream);
   const informer = resource.informer();
   const deleted = [];
@@ -207,7 +208,7 @@ test("in_34: a deletion always has its key, and what was last known of the objec
 });
 
 test("an informer of a cache that is not loaded yet takes handlers and indexes all the same", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream);
   const informer = resource.informer({ start: false });
   assert.deepEqual(
@@ -218,14 +219,14 @@ test("an informer of a cache that is not loaded yet takes handlers and indexes a
   const heard = [];
   const registration = informer.addEventHandler((event) => void heard.push(event.key));
   await pause(5);
-  assert.equal(upstream.lists.length, 0);
+  assert.equal(upstream.asked("list").length, 0);
   informer.start();
   await registration.synced;
   assert.deepEqual([heard, informer.indexValues("node")], [["a/x"], ["node-1"]]);
 });
 
 test("a path or a selector with a mistake is told where it is given", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = await live(upstream);
   assert.throws(() => resource.informer().addIndexers({ x: "a[[" }), { code: "invalid", message: /indexers\.x/ });
   assert.throws(() => resource.informer({ indexers: { x: "a[[" } }), { code: "invalid", message: /indexers\.x/ });
@@ -234,7 +235,7 @@ test("a path or a selector with a mistake is told where it is given", async () =
 });
 
 test("what informers held is given back when nobody holds it any more", async () => {
-  const upstream = new Upstream(Array.from({ length: 200 }, (_, i) => pod(`a/${i}`)));
+  const upstream = memorySource({ objects: Array.from({ length: 200 }, (_, i) => pod(`a/${i}`)) });
   const { resource, cache } = await live(upstream);
   const { setFlagsFromString } = await import("node:v8");
   const { runInNewContext } = await import("node:vm");
@@ -256,7 +257,7 @@ test("what informers held is given back when nobody holds it any more", async ()
 });
 
 test("who keeps the newest object of a key keeps no older versions", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, cache } = await live(upstream);
   const { setFlagsFromString } = await import("node:v8");
   const { runInNewContext } = await import("node:vm");

@@ -3,16 +3,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createInformerFactory, waitForSync } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
 import { listener, told } from "./lib/listener.mjs";
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const name = ({ metadata }) => metadata.name;
 const version = ({ metadata }) => metadata.resourceVersion;
 
 test("handlers hear of the first state, of every change, and of deletions that were missed", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource } = open(upstream);
   const informer = resource.informer();
   const handler = listener();
@@ -30,15 +31,15 @@ test("handlers hear of the first state, of every change, and of deletions that w
   upstream.drop();
   upstream.remove("a/z");
   upstream.put(pod("a/x"));
-  upstream.forget();
+  upstream.expire();
   assert.deepEqual(await told(handler, 2), ["T a/z@104", "U x@103->107"]);
   assert.deepEqual(informer.list().map(version), ["107"]);
   assert.equal(informer.get("a/x"), resource.peek("a/x"), "the one decoded object");
-  assert.equal(upstream.lists.length, 2, "one stream for all of it");
+  assert.equal(upstream.asked("list").length, 2, "one stream for all of it");
 });
 
 test("an event is read by paths without decoding either of its objects", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, cache } = open(upstream);
   const seen = [];
   const informer = resource.informer();
@@ -66,7 +67,7 @@ test("an event is read by paths without decoding either of its objects", async (
 });
 
 test("in_24: a handler that throws is reported each time, is synced, and harms nobody", async () => {
-  const upstream = new Upstream(["1", "2", "3", "4", "5"].map((key) => pod(`a/${key}`)));
+  const upstream = memorySource({ objects: ["1", "2", "3", "4", "5"].map((key) => pod(`a/${key}`)) });
   const { resource, reported } = open(upstream);
   const informer = resource.informer();
   const throws = informer.addEventHandler({
@@ -87,7 +88,7 @@ test("in_24: a handler that throws is reported each time, is synced, and harms n
 });
 
 test("a handler that returns a promise is waited for; what exceeds its buffer is told, and merges", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, reported } = open(upstream);
   const informer = resource.informer();
   let overflows = 0;
@@ -129,7 +130,7 @@ test("a handler that returns a promise is waited for; what exceeds its buffer is
 });
 
 test("in_26: remove resolves when the call under way has ended, and at once where there is none", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource } = open(upstream);
   const informer = resource.informer({ start: false });
   await informer.addEventHandler(listener()).remove();
@@ -158,7 +159,7 @@ test("in_26: remove resolves when the call under way has ended, and at once wher
 });
 
 test("in_36: options that contradict or cannot be read are refused, and a handler that is none", async () => {
-  const { resource } = open(new Upstream([pod("a/x")]));
+  const { resource } = open(memorySource({ objects: [pod("a/x")] }));
   const informer = resource.informer();
   await informer.synced;
   for (const wrong of [undefined, null, 7, "add"]) assert.throws(() => informer.addEventHandler(wrong), { code: "invalid" });
@@ -176,7 +177,7 @@ test("in_36: options that contradict or cannot be read are refused, and a handle
 });
 
 test("in_08: handlers hear of the names that the transform makes", async () => {
-  const upstream = new Upstream([pod("a/pod1"), pod("a/pod2")]);
+  const upstream = memorySource({ objects: [pod("a/pod1"), pod("a/pod2")] });
   const { resource } = open(upstream);
   const informer = resource.informer({
     transform(object) {
@@ -190,7 +191,7 @@ test("in_08: handlers hear of the names that the transform makes", async () => {
 });
 
 test("in_09: handlers, old objects, indexes and reads see what the transform makes, of each version once", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource } = open(upstream, { debug: true, checkConsistency: false });
   const transformed = [];
   const informer = resource.informer({
@@ -234,7 +235,7 @@ test("in_09: handlers, old objects, indexes and reads see what the transform mak
 });
 
 test("a transform that throws is reported; that version is told to nobody and shown to nobody, and all else goes on", async () => {
-  const upstream = new Upstream([pod("a/bad"), pod("a/good")]);
+  const upstream = memorySource({ objects: [pod("a/bad"), pod("a/good")] });
   const { resource, reported } = open(upstream);
   const informer = resource.informer({
     transform(object) {
@@ -255,7 +256,7 @@ test("a transform that throws is reported; that version is told to nobody and sh
 });
 
 test("in_37: in debug, whoever changes what is shared is told at once", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, reported } = open(upstream, { debug: true, checkConsistency: false });
   const informer = resource.informer();
   const registration = informer.addEventHandler({ onAdd: (object) => void (object.metadata.labels.app = "changed") });
@@ -268,7 +269,7 @@ test("in_37: in debug, whoever changes what is shared is told at once", async ()
 });
 
 test("indexes by path and by function, before and after the start; by path nothing is decoded", async () => {
-  const upstream = new Upstream([pod("a/web-1"), pod("b/web-db-2", { node: "n2" }), pod("a/3")]);
+  const upstream = memorySource({ objects: [pod("a/web-1"), pod("b/web-db-2", { node: "n2" }), pod("a/3")] });
   const { resource, cache } = open(upstream);
   const informer = resource.informer({ indexers: { node: "spec.nodeName" } });
   assert.deepEqual(informer.byIndex("node", "n2"), [], "nothing is there yet");
@@ -303,7 +304,7 @@ test("indexes by path and by function, before and after the start; by path nothi
 });
 
 test("lists go by selector and namespace, and are the same array while nothing changed", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("b/y", { labels: { app: "db" } }), pod("b/z")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("b/y", { labels: { app: "db" } }), pod("b/z")] });
   const { resource } = open(upstream);
   const informer = resource.informer();
   assert.deepEqual(informer.list(), []);
@@ -317,7 +318,7 @@ test("lists go by selector and namespace, and are the same array while nothing c
 });
 
 test("filters narrow what a handler hears, by selectors and by a function", async () => {
-  const upstream = new Upstream([pod("a/x", { node: "n1" }), pod("a/y", { node: "n2" })]);
+  const upstream = memorySource({ objects: [pod("a/x", { node: "n1" }), pod("a/y", { node: "n2" })] });
   const { resource } = open(upstream);
   const informer = resource.informer();
   const [byField, byFunction] = [listener(), listener()];
@@ -338,7 +339,7 @@ test("filters narrow what a handler hears, by selectors and by a function", asyn
 });
 
 test("stats count informers, their handlers, and what waits for these", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, cache } = open(upstream);
   const informer = resource.informer();
   let release = () => {};
@@ -365,14 +366,14 @@ test("stats count informers, their handlers, and what waits for these", async ()
 });
 
 test("in_10: what comes too late says so; a second start only warns", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const warned = [];
   const logger = { debug() {}, info() {}, warn: (...words) => warned.push(words.join(" ")), error() {} };
   const { resource } = open(upstream, { logger });
   const informer = resource.informer();
   await informer.synced;
   informer.start();
-  assert.equal(upstream.lists.length, 1);
+  assert.equal(upstream.asked("list").length, 1);
   assert.match(warned[0], /pods has started already/);
   informer.stop();
   informer.stop();
@@ -388,23 +389,23 @@ test("in_10: what comes too late says so; a second start only warns", async () =
 });
 
 test("after stop nothing is called; others go on, and the stream closes with the last", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream, { linger: 5 });
   const [one, other] = [resource.informer(), resource.informer()];
   const [first, second] = [listener(), listener()];
   await Promise.all([one.addEventHandler(first).synced, other.addEventHandler(second).synced]);
-  await until(() => upstream.open === 1);
+  await until(() => upstream.streams === 1);
   one.stop();
   upstream.put(pod("a/y"));
   assert.deepEqual((await told(second, 2)).at(-1), "A y@102");
   assert.deepEqual(first.heard, ["A! x@101"]);
   other.stop();
-  await until(() => upstream.open === 0);
+  await until(() => upstream.streams === 0);
   assert.equal(resource.status.phase, "idle");
 });
 
 test("read your writes: what was written shows before the stream brings it, and handlers hear of the stream alone", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream);
   const informer = resource.informer({ readYourWrites: true });
   const handler = listener();
@@ -437,7 +438,7 @@ test("read your writes: what was written shows before the stream brings it, and 
 });
 
 test("resyncs tell every object once more, and cost no request", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream);
   const informer = resource.informer({ resyncPeriod: 1 });
   const events = [];
@@ -448,12 +449,12 @@ test("resyncs tell every object once more, and cost no request", async () => {
     ["update", true],
     ["update", true],
   ]);
-  assert.equal(upstream.lists.length, 1);
+  assert.equal(upstream.asked("list").length, 1);
   informer.stop();
 });
 
 test("a time slice ends with the page's turn, and nothing is lost", async () => {
-  const upstream = new Upstream(Array.from({ length: 100 }, (_, i) => pod(`a/${String(i).padStart(3, "0")}`)));
+  const upstream = memorySource({ objects: Array.from({ length: 100 }, (_, i) => pod(`a/${String(i).padStart(3, "0")}`)) });
   const { resource } = open(upstream);
   const informer = resource.informer();
   const keys = [];
@@ -477,7 +478,7 @@ test("a time slice ends with the page's turn, and nothing is lost", async () => 
 });
 
 test("in_42: a factory gives one informer for each resource, and starts, waits and stops them together", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { cache } = open(upstream);
   const factory = createInformerFactory(cache, { resyncPeriod: 0 });
   const spec = { source: upstream, id: "pods" };
@@ -485,7 +486,7 @@ test("in_42: a factory gives one informer for each resource, and starts, waits a
   assert.equal(factory.forResource({ source: upstream, id: "pods" }), pods);
   assert.equal(pods.isStarted, false);
   await factory.waitForCacheSync();
-  assert.equal(upstream.lists.length, 0, "nothing has started");
+  assert.equal(upstream.asked("list").length, 0, "nothing has started");
   factory.start();
   const later = factory.forResource({ source: upstream, id: "others" });
   await factory.waitForCacheSync();
@@ -497,7 +498,7 @@ test("in_42: a factory gives one informer for each resource, and starts, waits a
   second.forResource(spec);
   second.start();
   await second.waitForCacheSync();
-  assert.equal(upstream.lists.length, 2, "two resources, one stream for each");
+  assert.equal(upstream.asked("list").length, 2, "two resources, one stream for each");
   await factory.shutdown();
   assert.deepEqual([pods.isStopped, later.isStopped], [true, true]);
   factory.start();
@@ -533,22 +534,24 @@ test("who waits is told the names in the order in which they were done", async (
     await Promise.resolve();
   }
   assert.deepEqual(await waiting, ["done", "b", "c", "a"]);
-  const { cache } = open(new Upstream([pod("a/x")]));
+  const { cache } = open(memorySource({ objects: [pod("a/x")] }));
   const factory = createInformerFactory(cache);
-  factory.forResource({ source: { list: () => new Promise((resolve) => (ends.slow = resolve)), async *watch() {} }, id: "slow" });
-  const quick = factory.forResource({ source: new Upstream([pod("a/x")]), id: "quick" });
+  const slow = memorySource();
+  slow.before = () => new Promise((resolve) => (ends.slow = resolve));
+  factory.forResource({ source: slow, id: "slow" });
+  const quick = factory.forResource({ source: memorySource({ objects: [pod("a/x")] }), id: "quick" });
   factory.start();
-  factory.forResource({ source: new Upstream([]), id: "unstarted" });
+  factory.forResource({ source: memorySource({ objects: [] }), id: "unstarted" });
   const synced = factory.waitForCacheSync();
   // The slow one is answered once the quick one is done, however long that takes.
   await quick.synced;
   await until(() => ends.slow !== undefined);
-  ends.slow({ body: JSON.stringify({ metadata: { resourceVersion: "1" }, items: [] }) });
+  ends.slow();
   assert.deepEqual(await synced, ["quick", "slow"]);
 });
 
 test("handlers may do anything in a call: stop, remove each other, join, read, close", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource, cache, reported } = open(upstream);
   const informer = resource.informer();
   const calls = [];

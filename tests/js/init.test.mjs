@@ -8,8 +8,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { createWatchCache, init, initSync, WatchCacheError } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const wasm = new URL("../../dist/wasm/watchcache_bg.wasm", import.meta.url);
 
@@ -65,7 +66,7 @@ test("after failures a good source works, at once and for good", async () => {
     await assert.rejects(init(other), { code: "invalid", message: /there is a WebAssembly already|has its WebAssembly already/ });
     assert.throws(() => initSync(other), { code: "invalid" });
   }
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const cache = createWatchCache();
   const resource = cache.resource({ source: upstream, id: "pods" });
   // With the module there, the first use already starts the stream within the call.
@@ -80,8 +81,9 @@ test("after failures a good source works, at once and for good", async () => {
 test("a program that has closed its caches ends by itself", async () => {
   const program = `
     import { createWatchCache } from "watchcache";
-    import { pod, Upstream } from ${JSON.stringify(new URL("lib/upstream.mjs", import.meta.url).href)};
-    const upstream = new Upstream([pod("a/x")]);
+    import { memorySource } from "watchcache/memory";
+    import { pod } from ${JSON.stringify(new URL("lib/pod.mjs", import.meta.url).href)};
+    const upstream = memorySource({ objects: [pod("a/x")] });
     const cache = createWatchCache();
     const resource = cache.resource({ source: upstream, id: "pods" });
     for await (const event of resource.watch({ allowWatchBookmarks: true })) {

@@ -2,15 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { memorySource } from "watchcache/memory";
 import { listener } from "./lib/listener.mjs";
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod, spoils } from "./lib/pod.mjs";
 
 const version = ({ metadata }) => metadata.resourceVersion;
 
 test("interruptions are told with phase, error, delay and staleness, the healing ones included", async () => {
-  const upstream = new Upstream([pod("a/x")]);
-  upstream.refusal = { code: 403, reason: "Forbidden", message: "not for you" };
+  const upstream = memorySource({ objects: [pod("a/x")] });
+  upstream.fail({ code: 403, reason: "Forbidden", message: "not for you" });
   const { resource } = open(upstream);
   const told = [];
   const informer = resource.informer({ onWatchError: (interruption) => void told.push(interruption) });
@@ -19,7 +20,7 @@ test("interruptions are told with phase, error, delay and staleness, the healing
   assert.deepEqual([phase, error.code, error.status.code, stale], ["failed", "forbidden", 403, false]);
   assert.ok(delayMs >= 0 && retryAt > 0);
   assert.equal(informer.hasSynced, false);
-  upstream.refusal = undefined;
+  upstream.recover();
   await informer.synced;
   await until(() => resource.status.phase === "live");
   told.length = 0;
@@ -29,7 +30,7 @@ test("interruptions are told with phase, error, delay and staleness, the healing
 });
 
 test("a stream that breaks after it has brought events is told, too; one that its server ends is no news", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream);
   const told = [];
   const informer = resource.informer({ onWatchError: (interruption) => void told.push(interruption) });
@@ -38,31 +39,31 @@ test("a stream that breaks after it has brought events is told, too; one that it
   await until(() => resource.status.phase === "live");
   upstream.put(pod("a/y"));
   await until(() => handler.heard.length === 2);
-  upstream.break("socket hang up");
+  upstream.drop({ error: new TypeError("socket hang up") });
   await until(() => told.length > 0);
-  await until(() => upstream.open === 1 && resource.status.phase === "live");
+  await until(() => upstream.streams === 1 && resource.status.phase === "live");
   const [{ phase, error, delayMs, stale, ...rest }] = told.splice(0);
   assert.deepEqual([phase, error.code, delayMs, stale, rest], ["reconnecting", "network", 0, true, {}]);
   assert.match(error.message, /socket hang up/);
   upstream.put(pod("a/y"));
   await until(() => handler.heard.length === 3);
   upstream.drop();
-  await until(() => upstream.watches.length === 3 && resource.status.phase === "live");
+  await until(() => upstream.asked("watch").length === 3 && resource.status.phase === "live");
   upstream.put(pod("a/y"));
   await until(() => handler.heard.length === 4);
   assert.deepEqual(told, []);
-  assert.equal(upstream.lists.length, 1, "neither needs a list");
+  assert.equal(upstream.asked("list").length, 1, "neither needs a list");
 });
 
 test("an object that no list cures is told by its key, and everything else goes on", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource } = open(upstream);
   const told = [];
   const informer = resource.informer({ onWatchError: (interruption) => void told.push(interruption) });
   const handler = listener();
   await informer.addEventHandler(handler).synced;
   await until(() => resource.status.phase === "live");
-  upstream.spoiled = "a/x";
+  upstream.outgoing = spoils("a/x");
   upstream.put(pod("a/x"));
   await until(() => told.some(({ key }) => key !== undefined));
   upstream.put(pod("a/y"));
@@ -72,7 +73,7 @@ test("an object that no list cures is told by its key, and everything else goes 
   assert.match(error.message, /^a\/x cannot be taken: /);
   assert.deepEqual(resource.status.quarantined, ["a/x"]);
   assert.deepEqual([told.filter(({ key }) => key !== undefined).length, informer.list().map(version)], [1, ["101", "104"]]);
-  upstream.spoiled = undefined;
+  upstream.outgoing = undefined;
   upstream.put(pod("a/x"));
   await until(() => handler.heard.length === 4);
   assert.equal(resource.status.quarantined, undefined);

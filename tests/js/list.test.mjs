@@ -5,7 +5,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 import { createWatchCache } from "watchcache";
-import { Upstream, pod } from "./lib/upstream.mjs";
+import { memorySource } from "watchcache/memory";
+import { pod } from "./lib/pod.mjs";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc");
@@ -23,7 +24,7 @@ async function open(upstream, run) {
   }
 }
 
-const five = () => new Upstream(["a/p1", "a/p2", "a/p3", "b/p4", "b/p5"].map((key) => pod(key)));
+const five = () => memorySource({ objects: ["a/p1", "a/p2", "a/p3", "b/p4", "b/p5"].map((key) => pod(key)) });
 const decoded = (cache) => cache.stats().resources[0].decoded;
 
 test("a list is an array whose objects are decoded when they are read, once each", () =>
@@ -65,7 +66,7 @@ test("a list that nobody reads gives everything back", () =>
 test("pages come from the cache at a version it holds, and the next ones too, whatever is written meanwhile", async () => {
   const upstream = five();
   await open(upstream, async (pods) => {
-    const lists = upstream.lists.length;
+    const lists = upstream.asked("list").length;
     const first = await pods.list({ resourceVersion: "105", limit: 2 });
     assert.deepEqual([names(first), first.remainingItemCount, first.resourceVersion], [["p1", "p2"], 3, "105"]);
     upstream.put(pod("a/p15"));
@@ -77,18 +78,28 @@ test("pages come from the cache at a version it holds, and the next ones too, wh
     assert.deepEqual([names(third), third.continue, third.remainingItemCount], [["p5"], undefined, undefined]);
     const before = await pods.list({ resourceVersion: "106", resourceVersionMatch: "Exact" });
     assert.deepEqual(names(before), ["p1", "p15", "p2", "p3", "p4", "p5"]);
-    assert.equal(upstream.lists.length, lists, "all of it was held");
+    assert.equal(upstream.asked("list").length, lists, "all of it was held");
   });
 });
 
 test("pages of the newest version are the source's, and so are their tokens", async () => {
   const upstream = five();
-  await open(upstream, async (pods) => {
+  const asked = [];
+  let token;
+  // This source selects nothing.
+  const list = async ({ namespace, ...request }, signal) => {
+    asked.push({ namespace, ...request });
+    const answer = await upstream.list(request, signal);
+    token = JSON.parse(answer.body).metadata.continue;
+    return answer;
+  };
+  await open({ list, watch: upstream.watch.bind(upstream) }, async (pods) => {
     const first = await pods.list({ limit: 3, namespace: "b", labelSelector: "app=web" });
-    const { namespace, labelSelector, limit } = upstream.lists.at(-1);
+    const { namespace, labelSelector, limit } = asked.at(-1);
     assert.deepEqual({ namespace, labelSelector, limit }, { namespace: "b", labelSelector: "app=web", limit: 3 });
-    // This source selects nothing: its first three are of another namespace.
-    assert.deepEqual([names(first), first.continue, first.remainingItemCount], [[], "3", undefined]);
+    // Its first three are of another namespace.
+    assert.deepEqual([names(first), first.continue, first.remainingItemCount], [[], token, undefined]);
+    assert.ok(token);
     const second = await pods.list({ limit: 3, namespace: "b", continue: first.continue });
     assert.deepEqual([names(second), second.continue], [["p4", "p5"], undefined]);
   });
@@ -114,19 +125,19 @@ test("what the API forbids is said in its words", () =>
 test("a source that tells its version and its progress has consistent reads answered by the cache", async () => {
   const upstream = five();
   let asked = 0;
-  upstream.currentResourceVersion = async () => String(upstream.version);
+  upstream.currentResourceVersion = async () => upstream.resourceVersion;
   upstream.requestProgress = async () => {
     asked++;
     upstream.bookmark();
   };
   await open(upstream, async (pods) => {
-    const lists = upstream.lists.length;
-    upstream.version += 7; // of another resource
+    const lists = upstream.asked("list").length;
+    upstream.resourceVersion = "112"; // of another resource
     const page = await pods.list({ limit: 2 });
     assert.deepEqual([names(page), page.resourceVersion, page.remainingItemCount], [["p1", "p2"], "112", 3]);
     assert.equal(asked, 1);
     assert.deepEqual(names(await pods.list({ continue: page.continue })), ["p3", "p4", "p5"]);
-    assert.equal(upstream.lists.length, lists);
+    assert.equal(upstream.asked("list").length, lists);
     await new Promise((resolve) => setTimeout(resolve, 250));
     assert.equal(asked, 1, "nobody waits, nobody asks");
   });
@@ -176,10 +187,10 @@ test("a source that is a Kubernetes API shares its tokens with the cache, and te
     assert.deepEqual(token, { v: "meta.k8s.io/v1", rv: 105, start: "/a/p2\0" });
     // At a version that is gone it is the upstream's, which says how to go on.
     const status = { code: 410, reason: "Expired", message: "too old", metadata: { continue: "go-on" } };
-    upstream.refusal = Object.assign(new Error("refused"), { status });
+    upstream.fail(Object.assign(new Error("refused"), { status }));
     const old = Buffer.from(JSON.stringify({ ...token, rv: 7 })).toString("base64url");
     const error = await pods.list({ limit: 2, continue: old }).then(assert.fail, (reason) => reason);
-    assert.equal(upstream.lists.at(-1).continue, old);
+    assert.equal(upstream.asked("list").at(-1).continue, old);
     assert.deepEqual([error.code, error.message, error.status], ["expired", "too old", status]);
   });
 });

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import v8 from "node:v8";
 
 import { WatchCacheError } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
 import { openCache } from "../../dist/cache.js";
 
@@ -19,7 +20,7 @@ import * as view from "../../dist/view.js";
 import * as watcher from "../../dist/watcher.js";
 import { ModelModule } from "./lib/model.mjs";
 import { LINGER, openSession, pass, turns } from "./lib/session.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const KINDS = {
   resources: resource.ResourceImpl,
@@ -73,12 +74,12 @@ test("r10_nothing_is_left_of_a_thousand_mounts_filters_and_routes", { timeout: 2
     const controller = new AbortController();
     listened.addEventListener("relist", listener, { signal: controller.signal });
     if (i % 20 === 1) {
-      const once = cache.resource({ source: new Upstream([pod("a/x")]), id: `once-${i}` });
+      const once = cache.resource({ source: memorySource({ objects: [pod("a/x")] }), id: `once-${i}` });
       once.addEventListener("status", listener, { once: true });
       void once.size;
     }
     if (i % 20 === 2) {
-      const paused = cache.resource({ source: new Upstream([pod("a/x")]), id: `paused-${i}` });
+      const paused = cache.resource({ source: memorySource({ objects: [pod("a/x")] }), id: `paused-${i}` });
       paused.pause();
       paused.resume();
     }
@@ -106,7 +107,7 @@ test("r10_nothing_is_left_of_a_thousand_mounts_filters_and_routes", { timeout: 2
 
   await session.linger();
   for (const resource of open()) assert.deepEqual(resource, { views: 0, watchers: 0, informers: 0, handlers: 0 });
-  assert.equal(upstream.open, 0, "no stream is open");
+  assert.equal(upstream.streams, 0, "no stream is open");
   const soon = await held();
   for (const kind of ["views", "shared", "watchers"]) assert.equal(soon[kind], 0, kind);
   // One of ten and three of twenty were used, and go later; two are held.
@@ -131,7 +132,7 @@ test("r10_nothing_is_left_of_a_thousand_mounts_filters_and_routes", { timeout: 2
 test("r10_what_nobody_uses_is_gone_before_its_time_when_memory_is_short", { timeout: 120_000 }, async (t) => {
   const first = await openSession();
   const use = async (cache, id, count) => {
-    const source = new Upstream(Array.from({ length: count }, (_, i) => pod(`a/p-${i}`)));
+    const source = memorySource({ objects: Array.from({ length: count }, (_, i) => pod(`a/p-${i}`)) });
     const resource = cache.resource({ source, id });
     const synced = resource.synced();
     await pass(2_000);

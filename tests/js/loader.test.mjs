@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { Loader } from "../../dist/loader.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const UPSTREAM = new URL("lib/upstream.mjs", import.meta.url).href;
+const PODS = new URL("lib/pod.mjs", import.meta.url).href;
 const bytes = await readFile(new URL("../../dist/wasm/watchcache_bg.wasm", import.meta.url));
 
 /** Lets what is due come: the answers of the fetch below come in promises alone. */
@@ -210,9 +210,10 @@ async function run(url, program) {
   const whole = `
     import { createWatchCache, init, initSync } from "watchcache";
     import { readFileSync } from "node:fs";
-    import { pod, Upstream } from ${JSON.stringify(UPSTREAM)};
+    import { memorySource } from "watchcache/memory";
+    import { pod } from ${JSON.stringify(PODS)};
     const url = ${JSON.stringify(url)};
-    const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+    const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
     const cache = createWatchCache({ flush: "microtask", logger: { debug() {}, info() {}, warn() {}, error() {} } });
     const pods = cache.resource({ source: upstream, id: "pods" });
     const file = ${JSON.stringify(fileURLToPath(new URL("../../dist/wasm/watchcache_bg.wasm", import.meta.url)))};

@@ -4,8 +4,9 @@ import { test } from "node:test";
 import v8 from "node:v8";
 import vm from "node:vm";
 
+import { memorySource } from "watchcache/memory";
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
 
@@ -34,7 +35,7 @@ const bytes = (cache) => cache.stats().resources[0].bytes;
 
 /** What these objects take, and what one view over them takes beside. */
 async function measured(objects, spec = ordered) {
-  const { cache, resource } = open(new Upstream(objects));
+  const { cache, resource } = open(memorySource({ objects }));
   await resource.synced();
   const view = resource.view(spec);
   const before = bytes(cache);
@@ -48,7 +49,7 @@ async function measured(objects, spec = ordered) {
 for (const count of [900, 5_000]) {
   test(`r11_a_view_of_${count}_that_there_is_no_memory_for_tells_so_and_comes_back_with_resume`, async () => {
     const { all, row } = await measured(many(count));
-    const upstream = new Upstream(many(count));
+    const upstream = memorySource({ objects: many(count) });
     const { cache, resource } = open(upstream, { memory: { maxBytes: all + row * 2.5 } });
     await resource.synced();
     const spec = (i) => ({ ...ordered, labelSelector: `app!=db-${i}`, window: { offset: 0, limit: 3 } });
@@ -96,7 +97,7 @@ test("r11_a_view_that_loses_its_rows_while_it_is_shown_says_so_and_keeps_what_it
   const name = "x".repeat(150);
   const objects = many(300, (key) => pod(`${key}-${name}`));
   const { all, row } = await measured(objects, heavy);
-  const upstream = new Upstream(objects);
+  const upstream = memorySource({ objects });
   const { cache, resource } = open(upstream, {
     memory: { maxBytes: Math.round(all + row * 1.5) },
     history: { minEvents: 1, maxEvents: 1 },
@@ -131,7 +132,7 @@ const readers = {
 };
 for (const [name, read] of Object.entries(readers)) {
   test(`law_05_${name.replaceAll(" ", "_")}_never_ends_the_stream`, async () => {
-    const upstream = new Upstream(many(20, large));
+    const upstream = memorySource({ objects: many(20, large) });
     const { cache, resource } = open(upstream, { memory: { maxBytes: 1_500_000 }, history: { minEvents: 1, maxEvents: 1 } });
     read(resource);
     await resource.synced();
@@ -141,14 +142,14 @@ for (const [name, read] of Object.entries(readers)) {
       if (i % 10 === 0) await turn();
       assert.equal(resource.status.error, undefined, `after ${i} events`);
     }
-    await until(() => resource.resourceVersion === String(upstream.version));
+    await until(() => resource.resourceVersion === upstream.resourceVersion);
     assert.equal(resource.status.phase, "live");
     await cache.close();
   });
 }
 
 test("law_08_bounded_what_a_reader_keeps_for_good_counts_when_it_has_outlived_collections", { timeout: 60_000 }, async () => {
-  const upstream = new Upstream(many(20, large));
+  const upstream = memorySource({ objects: many(20, large) });
   const { cache, resource } = open(upstream, { memory: { maxBytes: 1_500_000 }, history: { minEvents: 1, maxEvents: 1 } });
   const kept = [];
   resource.watch().forEach((event) => void kept.push(event));
@@ -171,7 +172,7 @@ test("law_08_bounded_what_a_reader_keeps_for_good_counts_when_it_has_outlived_co
 });
 
 test("an informer whose handler keeps too much waiting ends and says so; the large ones beside it stay", async () => {
-  const upstream = new Upstream(many(20, large));
+  const upstream = memorySource({ objects: many(20, large) });
   const { cache, resource } = open(upstream, { memory: { maxBytes: 2_500_000 }, history: { minEvents: 1, maxEvents: 1 } });
   const view = resource.view(ordered);
   view.subscribe(() => {});

@@ -4,22 +4,23 @@ import { createServer } from "node:http";
 import { test } from "node:test";
 
 import { createWatchCache, init, WatchCacheError } from "watchcache";
+import { memorySource } from "watchcache/memory";
 import { WebSocket } from "ws";
 
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const summary = ({ type, key }) => `${type} ${key}`;
 const many = (count, options) => Array.from({ length: count }, (_, i) => pod(`ns-${i % 3}/p-${String(i).padStart(4, "0")}`, options));
 
 test("from the first use to the first rows: nothing is asked for before, everything is there after", async () => {
-  const upstream = new Upstream(many(7));
+  const upstream = memorySource({ objects: many(7) });
   upstream.pageSize = 3;
   const { resource, cache } = open(upstream);
   const events = [];
   for (const type of ["status", "sync"]) resource.addEventListener(type, ({ detail }) => events.push(`${type} ${detail.phase}`));
   assert.equal(resource.status.phase, "idle");
-  assert.equal(upstream.lists.length, 0);
+  assert.equal(upstream.asked("list").length, 0);
   assert.equal(resource.peek("ns-0/p-0000"), undefined);
   await resource.synced();
   assert.equal(resource.size, 7);
@@ -42,30 +43,32 @@ test("from the first use to the first rows: nothing is asked for before, everyth
 
 test("ref_14 the state comes over the watch where that is chosen, and by a list where the source cannot", async () => {
   for (const withoutWatchList of [false, true]) {
-    const upstream = new Upstream(many(7));
-    upstream.withoutWatchList = withoutWatchList;
+    const upstream = memorySource({ objects: many(7), watchList: !withoutWatchList });
     const { resource } = open(upstream, { watchList: true });
     await resource.synced();
     upstream.put(pod("ns-0/later"));
     await until(() => resource.size === 8);
-    assert.equal(upstream.lists.length, withoutWatchList ? 1 : 0);
-    const { timeoutSeconds, ...first } = upstream.watches[0];
+    assert.equal(upstream.asked("list").length, withoutWatchList ? 1 : 0);
+    const { verb, timeoutSeconds, ...first } = upstream.asked("watch")[0];
     assert.deepEqual(first, { allowWatchBookmarks: true, sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" });
     assert.ok(timeoutSeconds >= 300);
     assert.deepEqual(
-      upstream.watches.slice(1).map(({ resourceVersion, sendInitialEvents }) => [resourceVersion, sendInitialEvents]),
+      upstream
+        .asked("watch")
+        .slice(1)
+        .map(({ resourceVersion, sendInitialEvents }) => [resourceVersion, sendInitialEvents]),
       withoutWatchList ? [["107", undefined]] : [],
     );
   }
 });
 
 test("a server that was reset is read anew by who says so", async () => {
-  const upstream = new Upstream(many(3));
+  const upstream = memorySource({ objects: many(3) });
   const { resource } = open(upstream);
   await resource.synced();
-  upstream.version = 50;
+  upstream.resourceVersion = "50";
   upstream.remove("ns-0/p-0000");
-  upstream.forget();
+  upstream.expire();
   const refused = resource.refresh();
   await until(() => resource.status.error?.code === "protocol");
   assert.match(resource.status.error.message, /version 51.*version 103.*reset/);
@@ -76,7 +79,7 @@ test("a server that was reset is read anew by who says so", async () => {
 });
 
 test("metrics under the apiserver's names, as numbers and as Prometheus text", async () => {
-  const upstream = new Upstream(many(3));
+  const upstream = memorySource({ objects: many(3) });
   const { cache, resource } = open(upstream);
   assert.equal(cache.metrics(), "");
   await resource.synced();
@@ -120,7 +123,7 @@ test("init is idempotent, and may be called by hand", async () => {
 const watchList = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: true };
 
 test("a watch: initial state, changes, selectors with their edges, bookmark, end", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y", { labels: { app: "db" } })]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y", { labels: { app: "db" } })] });
   const { resource } = open(upstream);
   const seen = [];
   const watcher = resource.watch({ labelSelector: "app in (web)", fieldSelector: "spec.nodeName=node-1", ...watchList });
@@ -141,7 +144,7 @@ test("a watch: initial state, changes, selectors with their edges, bookmark, end
 });
 
 test("a thousand subscribers get one and the same event and object", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, cache } = open(upstream);
   await resource.synced();
   const objects = new Set();
@@ -160,7 +163,7 @@ test("a thousand subscribers get one and the same event and object", async () =>
 });
 
 test("an event shows a field, a sub-document and its bytes without being decoded", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, cache } = open(upstream);
   const { value: event } = await resource.watch().next();
   assert.equal(event.get("status.phase"), "Running");
@@ -182,7 +185,7 @@ test("an event shows a field, a sub-document and its bytes without being decoded
 });
 
 test("back-pressure: a slow handler gets every event, one at a time, and too slow a one is told so", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream);
   await resource.synced();
   const slow = resource.watch({ resourceVersion: "101", bufferSize: 500 });
@@ -225,7 +228,7 @@ test("back-pressure: a slow handler gets every event, one at a time, and too slo
 });
 
 test("subscribers that throw, stop, watch, list and close inside their callbacks harm nobody", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, cache, reported } = open(upstream);
   await resource.synced();
   const calm = [];
@@ -277,11 +280,11 @@ test("subscribers that throw, stop, watch, list and close inside their callbacks
     ["closed", "closed"],
   );
   assert.equal(last.length, 1, "nothing is delivered after the close");
-  await until(() => upstream.open === 0);
+  await until(() => upstream.streams === 0);
 });
 
 test("refusals: a selector with a typo, a version that is too old, one that never comes, no such object", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream);
   await resource.synced();
   assert.throws(() => resource.watch({ labelSelector: "app in (" }), { name: "WatchCacheError", code: "invalid", resource: "pods" });
@@ -302,8 +305,8 @@ test("refusals: a selector with a typo, a version that is too old, one that neve
 });
 
 test("before the cache is ready: wait, or be told at once", async () => {
-  const upstream = new Upstream([pod("a/x")]);
-  upstream.refusal = { code: 503, reason: "ServiceUnavailable", message: "not yet", retryAfterSeconds: 1 };
+  const upstream = memorySource({ objects: [pod("a/x")] });
+  upstream.fail({ code: 503, reason: "ServiceUnavailable", message: "not yet", retryAfterSeconds: 1 });
   const { resource } = open(upstream);
   await assert.rejects(resource.list({ wait: false, resourceVersion: "0" }), { code: "too-many-requests", retryable: true });
   // What is to be as new as the upstream is asked of it, and so is an object that nothing is held of yet.
@@ -314,7 +317,7 @@ test("before the cache is ready: wait, or be told at once", async () => {
   await until(() => resource.status.error !== undefined);
   assert.equal(resource.status.error.code, "unavailable");
   assert.ok(resource.status.error instanceof WatchCacheError);
-  upstream.refusal = undefined;
+  upstream.recover();
   resource.resume();
   const [list, { value }] = await Promise.all(waiting);
   assert.equal(list.items.length, 1);
@@ -327,19 +330,19 @@ test("synced rejects for forbidden, unauthorized and not found, and the status s
     [401, "unauthorized"],
     [404, "not-found"],
   ]) {
-    const upstream = new Upstream();
-    upstream.refusal = { code, reason: "", message: `no: ${code}` };
+    const upstream = memorySource();
+    upstream.fail({ code, reason: "", message: `no: ${code}` });
     const { resource } = open(upstream);
     await assert.rejects(resource.synced(), { name: "WatchCacheError", code: word });
     assert.equal(resource.status.error.code, word);
     assert.equal(resource.status.phase, word === "unauthorized" ? "needs-auth" : "failed");
   }
-  const { resource } = open(new Upstream());
+  const { resource } = open(memorySource());
   await assert.rejects(resource.synced({ signal: AbortSignal.abort() }), { name: "AbortError" });
 });
 
 test("rows stay while the connection does not: drop, expiry, relist by differences", async () => {
-  const upstream = new Upstream(many(6));
+  const upstream = memorySource({ objects: many(6) });
   const { resource } = open(upstream);
   const view = resource.view({ orderBy: [{ path: "metadata.name" }] });
   const sizes = [];
@@ -359,7 +362,7 @@ test("rows stay while the connection does not: drop, expiry, relist by differenc
   const next = watcher.next();
   upstream.drop();
   upstream.remove("ns-1/p-0001");
-  upstream.forget();
+  upstream.expire();
   await until(() => relists === 1);
   assert.equal((await watcher.ended).reason, "relist");
   await next;
@@ -373,7 +376,7 @@ test("rows stay while the connection does not: drop, expiry, relist by differenc
 });
 
 test("broken frames are errors, and nothing that was held is lost", async () => {
-  const upstream = new Upstream(many(3));
+  const upstream = memorySource({ objects: many(3) });
   const { resource } = open(upstream);
   await resource.synced();
   await until(() => resource.status.phase === "live");
@@ -382,7 +385,7 @@ test("broken frames are errors, and nothing that was held is lost", async () => 
     upstream.send(frame);
     const error = await failed;
     assert.ok(["decode", "protocol"].includes(error.code), `${error.code}: ${error.message}`);
-    await until(() => resource.status.phase === "live" && upstream.open === 1);
+    await until(() => resource.status.phase === "live" && upstream.streams === 1);
     assert.equal(resource.size, 3);
   }
   upstream.put(pod("a/new"));
@@ -390,7 +393,7 @@ test("broken frames are errors, and nothing that was held is lost", async () => 
 });
 
 test("views on the real core: filter, order, window, counts, where", async () => {
-  const upstream = new Upstream([...many(6), pod("ns-9/odd", { phase: "Pending" })]);
+  const upstream = memorySource({ objects: [...many(6), pod("ns-9/odd", { phase: "Pending" })] });
   const { resource, cache } = open(upstream);
   await resource.synced();
   const view = resource.view({
@@ -426,45 +429,45 @@ test("views on the real core: filter, order, window, counts, where", async () =>
 });
 
 test("pause, resume and refresh", async () => {
-  const upstream = new Upstream(many(2));
+  const upstream = memorySource({ objects: many(2) });
   const { resource } = open(upstream);
   await resource.synced();
-  await until(() => upstream.open === 1);
+  await until(() => upstream.streams === 1);
   resource.pause();
-  await until(() => upstream.open === 0);
+  await until(() => upstream.streams === 0);
   assert.equal(resource.status.phase, "paused");
   assert.equal(resource.size, 2);
   upstream.put(pod("a/new"));
   resource.resume();
   await until(() => resource.size === 3);
-  const lists = upstream.lists.length;
+  const lists = upstream.asked("list").length;
   await resource.refresh();
-  assert.ok(upstream.lists.length > lists);
+  assert.ok(upstream.asked("list").length > lists);
   assert.equal(resource.size, 3);
 });
 
 test("equal specs share one stream, which outlives its last user by the linger", async () => {
-  const upstream = new Upstream(many(2));
+  const upstream = memorySource({ objects: many(2) });
   const { resource, cache } = open(upstream, { linger: 30 });
   const same = cache.resource({ source: upstream, id: "pods" });
   assert.equal(same, resource);
   const watchers = [resource.watch(), same.watch()];
   await Promise.all(watchers.map((watcher) => watcher.next()));
-  assert.equal(upstream.watches.length, 1);
+  assert.equal(upstream.asked("watch").length, 1);
   for (const watcher of watchers) watcher.stop();
-  await until(() => upstream.open === 0);
+  await until(() => upstream.streams === 0);
   assert.equal(resource.status.phase, "idle");
   assert.equal(resource.size, 2, "the rows are still there");
-  await until(() => upstream.open === 1);
+  await until(() => upstream.streams === 1);
 });
 
 test("closing while everything is under way leaves nobody waiting", async () => {
-  const upstream = new Upstream(many(2));
-  upstream.refusal = { code: 503, reason: "", message: "no" };
+  const upstream = memorySource({ objects: many(2) });
+  upstream.fail({ code: 503, reason: "", message: "no" });
   const { resource, cache } = open(upstream);
   const waiting = [resource.synced(), resource.list(), resource.list({ resourceVersion: "0" }), resource.refresh()];
   const ended = resource.watch().ended;
-  await until(() => upstream.lists.length > 0);
+  await until(() => upstream.asked("list").length > 0);
   await cache.close();
   for (const outcome of await Promise.allSettled(waiting)) assert.equal(outcome.reason?.code, "closed");
   assert.equal((await ended).reason, "closed");
@@ -499,7 +502,7 @@ test("a cache that is closed while its WebSocket connects leaves no error behind
 });
 
 test("an error of a selector knows the option and the place, others know none", async () => {
-  const { resource } = open(new Upstream(many(1)));
+  const { resource } = open(memorySource({ objects: many(1) }));
   for (const [options, mistake] of [
     [{ labelSelector: "tier in production" }, { option: "labelSelector", offset: 8 }],
     [{ labelSelector: "a=b,c in (d" }, { option: "labelSelector", offset: 11 }],

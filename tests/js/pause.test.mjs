@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { memorySource } from "watchcache/memory";
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 20));
 
@@ -17,34 +18,31 @@ const asks = {
 
 for (const [name, ask] of Object.entries(asks)) {
   test(`paused before its first use, ${name} rejects with what to do, asks nobody, and works after resume()`, async () => {
-    const upstream = new Upstream([pod("ns/a")]);
+    const upstream = memorySource({ objects: [pod("ns/a")] });
     const { resource } = open(upstream);
     resource.pause();
     await assert.rejects(ask(resource), { code: "unavailable", retryable: true, resource: "pods", message: /paused.*resume\(\)/ });
     await until(() => resource.status.phase === "paused"); // and no longer loading the WebAssembly
     await soon();
-    assert.deepEqual([upstream.lists.length, upstream.watches.length], [0, 0]);
+    assert.deepEqual([upstream.asked("list").length, upstream.asked("watch").length], [0, 0]);
     resource.resume();
     await ask(resource);
-    assert.ok(upstream.lists.length > 0);
+    assert.ok(upstream.asked("list").length > 0);
   });
 }
 
 for (const [name, ask] of Object.entries(asks)) {
   test(`paused while it waits for the first list, ${name} rejects with what to do`, async () => {
-    const upstream = new Upstream([pod("ns/a")]);
-    let [asked, silent] = [0, true];
-    const { resource } = open({
-      list: (request) => (++asked && silent ? new Promise(() => {}) : upstream.list(request)),
-      watch: (request, signal) => upstream.watch(request, signal),
-    });
+    const upstream = memorySource({ objects: [pod("ns/a")] });
+    upstream.before = () => new Promise(() => {});
+    const { resource } = open(upstream);
     const waits = ask(resource);
     const refreshed = resource.refresh();
-    await until(() => asked > 0);
+    await until(() => upstream.asked("list").length > 0);
     resource.pause();
     await assert.rejects(waits, { code: "unavailable", retryable: true, resource: "pods", message: /paused.*resume\(\)/ });
     assert.equal(await Promise.race([refreshed, soon().then(() => "waits")]), "waits", "its list comes when the pause ends");
-    silent = false;
+    upstream.before = undefined;
     resource.resume();
     await refreshed;
     await ask(resource);
@@ -52,7 +50,7 @@ for (const [name, ask] of Object.entries(asks)) {
 }
 
 test("paused before its first use, watches, views and informers wait for resume()", async () => {
-  const upstream = new Upstream([pod("ns/a")]);
+  const upstream = memorySource({ objects: [pod("ns/a")] });
   const { resource } = open(upstream);
   resource.pause();
   const next = resource.watch().next();
@@ -63,7 +61,7 @@ test("paused before its first use, watches, views and informers wait for resume(
   const unsubscribe = view.subscribe(() => void told++);
   const informer = resource.informer();
   await soon();
-  assert.deepEqual([keys, view.getSnapshot().rows, informer.hasSynced, upstream.lists.length], [[], [], false, 0]);
+  assert.deepEqual([keys, view.getSnapshot().rows, informer.hasSynced, upstream.asked("list").length], [[], [], false, 0]);
   assert.equal(await Promise.race([next, soon().then(() => "waits")]), "waits");
   resource.resume();
   assert.equal((await next).value.key, "ns/a");
@@ -73,7 +71,7 @@ test("paused before its first use, watches, views and informers wait for resume(
 });
 
 test("paused later, it answers from what it holds", async () => {
-  const { resource } = open(new Upstream([pod("ns/a")]));
+  const { resource } = open(memorySource({ objects: [pod("ns/a")] }));
   await resource.synced();
   await until(() => resource.status.phase === "live");
   resource.pause();

@@ -4,17 +4,18 @@ import { test } from "node:test";
 import { inspect } from "node:util";
 
 import { WatchCacheError } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
 import { openModel, settle } from "./lib/open.mjs";
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const many = (count) => Array.from({ length: count }, (_, i) => pod(`a/p-${String(i).padStart(5, "0")}`));
 /** In one line, as it is when there is room. */
 const print = (value) => inspect(value, { breakLength: Infinity });
 
 test("a long list prints its version, its count and its first keys, and decodes nothing", async () => {
-  const { cache, resource } = open(new Upstream(many(10_000)));
+  const { cache, resource } = open(memorySource({ objects: many(10_000) }));
   const list = await resource.list();
   const decoded = () => cache.stats().resources[0].decoded;
   const keys = Array.from({ length: 10 }, (_, i) => `'a/p-0000${i} @${101 + i}'`);
@@ -34,7 +35,7 @@ test("a long list prints its version, its count and its first keys, and decodes 
 });
 
 test("an array of a list behaves as one, read or not", async () => {
-  const { resource } = open(new Upstream(many(3)));
+  const { resource } = open(memorySource({ objects: many(3) }));
   const names = ({ items }) => items.map(({ metadata }) => metadata.name);
   const list = await resource.list();
   assert.deepEqual(Object.keys(list), ["items", "resourceVersion"]);
@@ -47,7 +48,7 @@ test("an array of a list behaves as one, read or not", async () => {
 });
 
 test("events, notices and deletions print what they are about, and decode nothing", async () => {
-  const upstream = new Upstream(many(2));
+  const upstream = memorySource({ objects: many(2) });
   const { cache, resource } = open(upstream);
   const events = [];
   void resource
@@ -97,12 +98,12 @@ test("an ERROR event prints its message", async () => {
 });
 
 test("a resource, a cache, a watcher and an informer print what they hold, and printing them opens nothing", async () => {
-  const upstream = new Upstream(many(3));
+  const upstream = memorySource({ objects: many(3) });
   const { cache, resource } = open(upstream);
   assert.equal(print(resource), "Resource { name: 'pods', phase: 'idle', stale: false, attempt: 0, objects: 0 }");
   assert.equal(print(cache), "WatchCache { resources: [ 'pods idle' ] }");
   await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.equal(upstream.lists.length, 0);
+  assert.equal(upstream.asked("list").length, 0);
   await resource.synced();
   assert.equal(print(resource), "Resource { name: 'pods', phase: 'live', stale: false, attempt: 0, resourceVersion: '103', objects: 3 }");
   assert.equal(print(cache), "WatchCache { resources: [ 'pods live' ] }");
@@ -118,7 +119,7 @@ test("a resource, a cache, a watcher and an informer print what they hold, and p
     assert.equal(Object.prototype.toString.call(name), `[object ${value}]`);
     assert.equal(print([[[name]]]), `[ [ [ [${value}] ] ] ]`);
   }
-  upstream.refusal = { code: 403, reason: "Forbidden", message: "not for you" };
+  upstream.fail({ code: 403, reason: "Forbidden", message: "not for you" });
   void resource.refresh().catch(() => {});
   await until(() => resource.status.phase === "failed");
   assert.match(print(resource), /phase: 'failed', .* error: 'WatchCacheError: not for you', resourceVersion: '103', objects: 3 \}$/);
@@ -127,7 +128,7 @@ test("a resource, a cache, a watcher and an informer print what they hold, and p
 });
 
 test("an error prints what is of use: no addresses in the WebAssembly", async () => {
-  const { resource } = open(new Upstream(many(1)));
+  const { resource } = open(memorySource({ objects: many(1) }));
   const refused = await resource.list({ labelSelector: "a in" }).catch((error) => error);
   assert.ok(refused instanceof WatchCacheError);
   assert.match(inspect(refused), /^WatchCacheError: .*\n[^]*code: 'invalid'/);
@@ -135,7 +136,7 @@ test("an error prints what is of use: no addresses in the WebAssembly", async ()
 });
 
 test("a snapshot prints its counts, and JSON has them", async () => {
-  const { resource } = open(new Upstream(many(3)));
+  const { resource } = open(memorySource({ objects: many(3) }));
   await resource.synced();
   const { counts } = resource.view({ groupBy: "metadata.namespace" }).getSnapshot();
   assert.equal(print({ counts }), "{ counts: Counts { a: 3 } }");
@@ -143,7 +144,7 @@ test("a snapshot prints its counts, and JSON has them", async () => {
 });
 
 test("the JSON of what is handed out is what it prints, and nothing of ours", async () => {
-  const { cache, resource } = open(new Upstream(many(2)));
+  const { cache, resource } = open(memorySource({ objects: many(2) }));
   const view = resource.view({ window: { offset: 1, limit: 5 } });
   const informer = resource.informer();
   const [watcher] = [resource.watch(), view.subscribe(() => {}), await informer.synced, await resource.synced()];

@@ -5,9 +5,10 @@ import { createServer } from "node:http";
 import { test } from "node:test";
 
 import { createWatchCache } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const soon = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -79,17 +80,11 @@ test("an event of another kind than the list's ends the round, and the next list
 });
 
 test("a source of the user's own may mix kinds", async () => {
-  let send;
-  const source = {
-    list: async () => ({ body: JSON.stringify({ kind: "PodList", metadata: { resourceVersion: "10" }, items: [item("x", 5, "Pod")] }) }),
-    async *watch(_request, signal) {
-      while (!signal.aborted) yield await new Promise((resolve) => (send = (object) => resolve(JSON.stringify({ type: "ADDED", object }))));
-    },
-  };
-  const { resource } = open(source);
+  const upstream = memorySource({ objects: [item("x", 5, "Pod")] });
+  const { resource } = open(upstream);
   await resource.synced();
-  await until(() => send !== undefined);
-  send(item("w", 12, "Service"));
+  await until(() => upstream.streams === 1);
+  upstream.put(item("w", 12, "Service"));
   await until(() => resource.size === 2);
   assert.equal(resource.status.phase, "live");
 });
@@ -112,8 +107,8 @@ for (const [code, reason, what] of [
   [405, "MethodNotAllowed", "invalid"],
 ]) {
   test(`a list of what the server refuses with ${code} is refused, as a get is; watches and views wait`, async () => {
-    const upstream = new Upstream([pod("a/x")]);
-    upstream.refusal = { code, reason, message: `no: ${code}` };
+    const upstream = memorySource({ objects: [pod("a/x")] });
+    upstream.fail({ code, reason, message: `no: ${code}` });
     const { resource } = open(upstream);
     const refused = { code: what, message: `no: ${code}` };
     const watch = resource.watch().next();
@@ -125,7 +120,7 @@ for (const [code, reason, what] of [
     await assert.rejects(resource.list({ resourceVersion: "0" }), refused, "and who comes later");
     await assert.rejects(resource.list({ resourceVersion: "0", wait: false }), { code: "too-many-requests" });
     await assert.rejects(resource.list({ wait: false }), refused);
-    upstream.refusal = undefined;
+    upstream.recover();
     resource.resume();
     assert.equal((await watch).value.key, "a/x");
     assert.equal((await resource.list()).items.length, 1);
@@ -134,10 +129,10 @@ for (const [code, reason, what] of [
 }
 
 test("a list that waits for a new state is refused when that is", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream);
   await resource.synced();
-  upstream.refusal = { code: 403, reason: "Forbidden", message: "no more" };
+  upstream.fail({ code: 403, reason: "Forbidden", message: "no more" });
   upstream.drop();
   await until(() => resource.status.phase === "failed");
   await assert.rejects(resource.list(), { code: "forbidden", message: "no more" });
@@ -146,7 +141,7 @@ test("a list that waits for a new state is refused when that is", async () => {
 
 for (const items of [[], [pod("a/x")]]) {
   test(`a state of ${items.length} objects is stale while the server is gone`, async () => {
-    const upstream = new Upstream(items);
+    const upstream = memorySource({ objects: items });
     const { resource } = open(upstream);
     const view = resource.view();
     view.subscribe(() => {});
@@ -156,15 +151,15 @@ for (const items of [[], [pod("a/x")]]) {
     await informer.synced;
     await until(() => resource.status.phase === "live" && view.getSnapshot().loaded);
     assert.deepEqual([resource.status.stale, view.getSnapshot().stale], [false, false]);
-    upstream.refusal = { code: 503, message: "gone" };
-    upstream.break("gone");
+    upstream.fail({ code: 503, message: "gone" });
+    upstream.drop({ error: new TypeError("gone") });
     await until(() => resource.status.phase === "reconnecting");
     await until(() => view.getSnapshot().stale);
     const { stale, staleSince } = resource.status;
     assert.ok(stale && staleSince <= Date.now());
     assert.deepEqual([view.getSnapshot().loaded, view.total], [true, items.length]);
     assert.ok(interruptions.length > 0 && interruptions.every((told) => told.stale));
-    upstream.refusal = undefined;
+    upstream.recover();
     resource.resume();
     await until(() => !view.getSnapshot().stale && resource.status.phase === "live");
     assert.deepEqual([resource.status.stale, resource.status.staleSince], [false, undefined]);

@@ -8,13 +8,14 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { createWatchCache, WatchCacheError } from "watchcache";
+import { memorySource } from "watchcache/memory";
 import { WebSocket } from "ws";
 
 import { startServer } from "../../www/server/index.mjs";
 import { openModel, settle } from "./lib/open.mjs";
 import { rawError } from "./lib/model.mjs";
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod, spoils } from "./lib/pod.mjs";
 
 /** What `useSyncExternalStore(subscribe, () => resource.status)` has rendered last, and what it would be wrong about. */
 function follow(resource) {
@@ -67,7 +68,7 @@ const seen = new Set();
 for (const seed of [1, 2, 3, 4, 5]) {
   test(`a new snapshot comes with an event and only so, whatever happens (seed ${seed})`, async () => {
     const draw = random(seed);
-    const upstream = new Upstream(Array.from({ length: 20 }, (_, i) => pod(`a/p-${i}`)));
+    const upstream = memorySource({ objects: Array.from({ length: 20 }, (_, i) => pod(`a/p-${i}`)) });
     const { cache, resource, reported } = open(upstream, { linger: 5, pageSize: 7 });
     const followed = follow(resource);
     resource.addEventListener("status", ({ detail }) => seen.add(detail.phase));
@@ -76,7 +77,7 @@ for (const seed of [1, 2, 3, 4, 5]) {
     view.subscribe(() => followed.look("in a view's subscriber"));
     void resource.watch({ onOverflow: "resync" }).forEach(() => followed.look("in a watcher's handler"));
     const refuse = (code, reason) => () => {
-      upstream.refusal = { code, reason, message: reason };
+      upstream.fail({ code, reason, message: reason });
       upstream.drop();
     };
     const steps = [
@@ -84,16 +85,16 @@ for (const seed of [1, 2, 3, 4, 5]) {
       () => resource.resume(),
       () => resource.resume(),
       () => upstream.drop(),
-      () => upstream.break("the cable"),
+      () => upstream.drop({ error: new TypeError("the cable") }),
       refuse(401, "Unauthorized"),
       refuse(403, "Forbidden"),
       refuse(500, "InternalError"),
-      () => (upstream.refusal = undefined),
-      () => (upstream.refusal = undefined),
-      () => (upstream.forget(), upstream.put(pod("a/p-1")), upstream.forget(), upstream.drop()),
+      () => upstream.recover(),
+      () => upstream.recover(),
+      () => (upstream.expire(), upstream.put(pod("a/p-1")), upstream.expire(), upstream.drop()),
       () => void resource.refresh().catch(() => {}),
-      () => ((upstream.spoiled = "a/p-3"), upstream.put(pod("a/p-3"))),
-      () => ((upstream.spoiled = undefined), upstream.put(pod("a/p-3"))),
+      () => ((upstream.outgoing = spoils("a/p-3")), upstream.put(pod("a/p-3"))),
+      () => ((upstream.outgoing = undefined), upstream.put(pod("a/p-3"))),
       () => upstream.put(pod(`a/p-${Math.floor(draw() * 30)}`, { phase: String(draw()) })),
       () => upstream.bookmark(),
       () => upstream.send("no JSON"),
@@ -122,8 +123,8 @@ for (const seed of [1, 2, 3, 4, 5]) {
       if (draw() < 0.5) await turn(draw() * 6);
       followed.look(`a while after ${step}`);
     }
-    upstream.refusal = undefined;
-    upstream.spoiled = undefined;
+    upstream.recover();
+    upstream.outgoing = undefined;
     resource.resume();
     await until(() => (resource.resume(), resource.status.phase === "live"));
     await resource.synced();
@@ -144,10 +145,10 @@ test("those sessions went through everything", () => {
 });
 
 test("what changes with each event is no status: it stands on the resource", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream);
   assert.deepEqual([resource.resourceVersion, resource.lastEventAt, resource.hasSynced], [undefined, undefined, false]);
-  assert.equal(upstream.lists.length, 0, "to look opens nothing");
+  assert.equal(upstream.asked("list").length, 0, "to look opens nothing");
   await resource.synced();
   const { status } = resource;
   assert.deepEqual([resource.resourceVersion, resource.lastEventAt, resource.hasSynced], ["101", undefined, true]);
@@ -164,10 +165,11 @@ test("what changes with each event is no status: it stands on the resource", asy
 });
 
 test("staleSince is when changes ceased to arrive, until they do again", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
+  let refusal;
   const watch = (request, signal) => {
     // At once, and not when the first frame is read: a watch that was never open.
-    if (upstream.refusal !== undefined) throw upstream.refusal;
+    if (refusal !== undefined) throw refusal;
     return upstream.watch(request, signal);
   };
   const { resource } = open({ list: (request) => upstream.list(request), watch });
@@ -175,7 +177,8 @@ test("staleSince is when changes ceased to arrive, until they do again", async (
   await resource.synced();
   assert.deepEqual([resource.status.stale, resource.status.staleSince], [false, undefined]);
   const before = Date.now();
-  upstream.refusal = { code: 503, reason: "ServiceUnavailable", message: "not now" };
+  refusal = { code: 503, reason: "ServiceUnavailable", message: "not now" };
+  upstream.fail(refusal);
   upstream.drop();
   await until(() => resource.status.stale);
   const { staleSince } = resource.status;
@@ -184,7 +187,8 @@ test("staleSince is when changes ceased to arrive, until they do again", async (
   await turn(20);
   await until(() => resource.status.attempt >= 3);
   assert.equal(resource.status.staleSince, staleSince, "it has been so since then");
-  upstream.refusal = undefined;
+  refusal = undefined;
+  upstream.recover();
   await until(() => resource.status.phase === "live");
   assert.deepEqual([resource.status.stale, "staleSince" in resource.status], [false, false]);
 });
@@ -213,7 +217,10 @@ const socketTo = (port) =>
 test("after synced the phase is what is really so", async (t) => {
   await t.test("over a source", async () => {
     for (const watchList of [false, true]) {
-      const { resource } = open(new Upstream(Array.from({ length: 9 }, (_, i) => pod(`a/p-${i}`))), { pageSize: 2, watchList });
+      const { resource } = open(memorySource({ objects: Array.from({ length: 9 }, (_, i) => pod(`a/p-${i}`)) }), {
+        pageSize: 2,
+        watchList,
+      });
       const stale = [];
       resource.addEventListener("status", ({ detail }) => stale.push(detail.stale));
       await resource.synced();
@@ -256,7 +263,7 @@ test("after synced the phase is what is really so", async (t) => {
 });
 
 test("pause, resume and close tell before they return", async () => {
-  const { resource } = open(new Upstream([pod("a/x")]));
+  const { resource } = open(memorySource({ objects: [pod("a/x")] }));
   await resource.synced();
   const told = [];
   resource.addEventListener("status", ({ detail }) => told.push(detail.phase));
@@ -269,13 +276,13 @@ test("pause, resume and close tell before they return", async () => {
 });
 
 test("what belongs together is told together: a pause makes rows stale at once, and is told once", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   let { resource } = open(upstream);
   const told = [];
   const follow = (event) => void told.push(event.detail);
   for (const state of ["live", "already stale", "empty", "not listed"]) {
     if (state === "already stale") {
-      upstream.refusal = { code: 503, reason: "ServiceUnavailable", message: "not now" };
+      upstream.fail({ code: 503, reason: "ServiceUnavailable", message: "not now" });
       upstream.drop();
       await until(() => resource.status.stale);
     } else {
@@ -295,14 +302,14 @@ test("what belongs together is told together: a pause makes rows stale at once, 
     if (state === "live" || state === "empty") assert.ok(status.staleSince >= before && status.staleSince <= Date.now());
     else assert.equal(status.staleSince, staleSince, state);
     resource.removeEventListener("status", follow);
-    upstream.refusal = undefined;
+    upstream.recover();
     resource.resume();
     await until(() => resource.status.phase === "live");
   }
 });
 
 test("a listener that pauses and resumes without end leaves the page its turns, and the status is what it was told", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream);
   await resource.synced();
   const followed = follow(resource);
@@ -377,10 +384,11 @@ test("listeners are called as the platform calls them, and what they throw is re
 test("a listener that throws ends no process, and stops nobody else", async () => {
   const program = `
     import { createWatchCache } from "watchcache";
-    import { pod, Upstream } from ${JSON.stringify(new URL("lib/upstream.mjs", import.meta.url).href)};
+    import { memorySource } from "watchcache/memory";
+    import { pod } from ${JSON.stringify(new URL("lib/pod.mjs", import.meta.url).href)};
     let reported = 0;
     const cache = createWatchCache({ logger: { ...console, error: (_, error) => void (reported += error.message === "mine" ? 1 : 0) } });
-    const resource = cache.resource({ source: new Upstream([pod("a/x")]), id: "pods" });
+    const resource = cache.resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
     for (const type of ["status", "sync"]) resource.addEventListener(type, () => { throw new Error("mine"); });
     for (const type of ["status", "sync"]) resource.addEventListener(type, async () => { throw new Error("mine"); });
     cache.addEventListener("error", () => { throw new Error("mine"); });

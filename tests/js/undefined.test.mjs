@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createInformerFactory, createWatchCache, waitForSync } from "watchcache";
-import { Upstream, pod } from "./lib/upstream.mjs";
+import { memorySource } from "watchcache/memory";
+import { pod } from "./lib/pod.mjs";
 
 /** An object with all of these names, and nothing under them. */
 const nothing = (names) => Object.fromEntries(names.split(" ").map((name) => [name, undefined]));
@@ -20,7 +21,7 @@ test("a cache, a resource, reads, watches, views, informers and writes take opti
     flush: "microtask",
   });
   try {
-    const upstream = new Upstream([pod("a/p1"), pod("b/p2")]);
+    const upstream = memorySource({ objects: [pod("a/p1"), pod("b/p2")] });
     const pods = cache.resource({ source: upstream, id: "pods" });
     await pods.synced(nothing("signal"));
     await pods.refresh(nothing("reset"));

@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { memorySource } from "watchcache/memory";
 import { listener } from "./lib/listener.mjs";
 import { open, until } from "./lib/package.mjs";
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const BROKEN = { phase: "Broken" };
 
@@ -17,7 +18,7 @@ function sound(object) {
 
 /** Handlers over one upstream: by a transform, by a filter, and as functions. `seen` runs so many changes and gives what each heard. */
 async function rig(objects) {
-  const upstream = new Upstream(objects);
+  const upstream = memorySource({ objects });
   const { resource, reported } = open(upstream);
   const transformed = resource.informer({ transform: (object) => (sound(object), object) });
   const plain = resource.informer();
@@ -93,7 +94,7 @@ test("deleted while it is broken: who was told of it is told of its end, and nob
 });
 
 test("a deletion whose last state the filter cannot judge, or would not pass, still reaches who knows the object", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource, reported } = open(upstream);
   const keys = [];
   const registration = resource.informer().addEventHandler(({ type, key }) => void keys.push(`${type} ${key}`), { filter: sound });
@@ -104,7 +105,8 @@ test("a deletion whose last state the filter cannot judge, or would not pass, st
     ["a/x", pod("a/x", BROKEN)],
     ["a/y", pod("a/y", { labels: {} })],
   ]) {
-    const metadata = { ...object.metadata, resourceVersion: String(++upstream.version) };
+    upstream.resourceVersion = String(Number(upstream.resourceVersion) + 1);
+    const metadata = { ...object.metadata, resourceVersion: upstream.resourceVersion };
     upstream.send(JSON.stringify({ type: "DELETED", object: { ...object, metadata } }));
     await until(() => keys.includes(`delete ${key}`));
   }
@@ -112,7 +114,7 @@ test("a deletion whose last state the filter cannot judge, or would not pass, st
 });
 
 test("a filter that breaks by what is outside of the objects: nobody misses a version that comes after it, or an end", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y"), pod("a/z")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y"), pod("a/z")] });
   const { resource, reported } = open(upstream);
   let broken = false;
   const filter = () => {
@@ -132,11 +134,11 @@ test("a filter that breaks by what is outside of the objects: nobody misses a ve
   upstream.put(pod("a/x"));
   upstream.remove("a/y");
   upstream.put(pod("a/z"));
-  await through(upstream.version);
+  await through(upstream.resourceVersion);
   broken = false;
   upstream.put(pod("a/x"));
   upstream.put(pod("a/z"));
-  await through(upstream.version);
+  await through(upstream.resourceVersion);
   assert.deepEqual(handler.heard, ["D a/y@106", "U x@101->108", "U z@103->109"]);
   assert.equal(reported.length, 3, "once for each version that was not told");
 });

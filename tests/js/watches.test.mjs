@@ -5,8 +5,9 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 import { createWatchCache } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const caches = [];
 afterEach(() => Promise.all(caches.splice(0).map((cache) => cache.close())));
@@ -45,11 +46,11 @@ async function change(upstream, resource) {
   upstream.remove("a/z");
   upstream.remove("a/d");
   upstream.put(pod("a/x"));
-  await until(() => resource.resourceVersion === String(upstream.version));
+  await until(() => resource.resourceVersion === upstream.resourceVersion);
 }
 
 test("a slow watch that resyncs is told where the gap is, and hears the difference", async () => {
-  const upstream = new Upstream([pod("a/d")]);
+  const upstream = memorySource({ objects: [pod("a/d")] });
   const { resource, cache } = await live(upstream);
   let overflows = 0;
   resource.addEventListener("overflow", () => overflows++);
@@ -70,7 +71,7 @@ test("a slow watch that resyncs is told where the gap is, and hears the differen
 });
 
 test("a slow watch that coalesces hears of each object once", async () => {
-  const upstream = new Upstream([pod("a/d")]);
+  const upstream = memorySource({ objects: [pod("a/d")] });
   const { resource } = await live(upstream);
   const watcher = resource.watch({ resourceVersion: "101", bufferSize: 2, onOverflow: "coalesce" });
   await change(upstream, resource);
@@ -79,7 +80,7 @@ test("a slow watch that coalesces hears of each object once", async () => {
 });
 
 test("a relist ends watches, but not those that resync: they hear the difference", async () => {
-  const upstream = new Upstream([pod("a/x"), pod("a/y"), pod("a/z")]);
+  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y"), pod("a/z")] });
   const { resource } = await live(upstream);
   const seen = [];
   const kept = resource.watch({ resourceVersion: "103", onOverflow: "resync" });
@@ -91,8 +92,8 @@ test("a relist ends watches, but not those that resync: they hear the difference
   upstream.put(pod("a/y", { phase: "Failed" }));
   upstream.remove("a/z");
   upstream.put(pod("a/n"));
-  upstream.version += 10;
-  upstream.forget();
+  upstream.resourceVersion = String(Number(upstream.resourceVersion) + 10);
+  upstream.expire();
   await relisted;
   assert.deepEqual(await rest, []);
   assert.deepEqual(await plain.ended, { reason: "relist", lastResourceVersion: "103" });
@@ -108,7 +109,7 @@ test("a relist ends watches, but not those that resync: they hear the difference
 });
 
 test("stopped amid a difference, a watch knows no version to go on from", async () => {
-  const upstream = new Upstream([pod("a/d")]);
+  const upstream = memorySource({ objects: [pod("a/d")] });
   const { resource } = await live(upstream);
   const watcher = resource.watch({ resourceVersion: "101", bufferSize: 2, onOverflow: "resync" });
   await change(upstream, resource);
@@ -119,7 +120,7 @@ test("stopped amid a difference, a watch knows no version to go on from", async 
 
 test("shards share out the objects by the hash of their uid", async () => {
   const keys = Array.from({ length: 20 }, (_, number) => `ns-${number % 4}/${"abcdefghij"[number % 10]}${number}`);
-  const upstream = new Upstream(keys.map((key) => pod(key)));
+  const upstream = memorySource({ objects: keys.map((key) => pod(key)) });
   const { resource } = await live(upstream);
   const shards = ["0x0000000000000000", "0x5555555555555555", "0xaaaaaaaaaaaaaaaa", "0x10000000000000000"];
   const seen = [];
@@ -145,7 +146,7 @@ test("shards share out the objects by the hash of their uid", async () => {
 
 test("a change looks at those alone whom it may concern, by any field, and by the trigger first", async () => {
   for (const trigger of [undefined, "spec.nodeName"]) {
-    const upstream = new Upstream([pod("a/x")]);
+    const upstream = memorySource({ objects: [pod("a/x")] });
     const { resource, cache } = await live(upstream, trigger === undefined ? {} : { trigger });
     const heard = [];
     for (let number = 0; number < 200; number++) {
@@ -166,7 +167,7 @@ test("a change looks at those alone whom it may concern, by any field, and by th
 });
 
 test("options that cannot be read are said to be so", async () => {
-  const { resource } = await live(new Upstream());
+  const { resource } = await live(memorySource());
   assert.throws(() => resource.watch({ onOverflow: "drop" }), {
     code: "invalid",
     message: 'onOverflow is one of terminate, resync, coalesce, not "drop"',
@@ -181,7 +182,7 @@ test("options that cannot be read are said to be so", async () => {
 });
 
 test("a watch ends at its time, and says from where another goes on", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = await live(upstream);
   const watcher = resource.watch({ resourceVersion: "101", timeoutSeconds: 1 });
   const all = read(watcher, 2);
@@ -191,7 +192,7 @@ test("a watch ends at its time, and says from where another goes on", async () =
 });
 
 test("a crowd hears of every event in its order, whoever throws, stops another, joins or turns slow amid one", async () => {
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const logger = { debug() {}, info() {}, warn() {}, error: () => void thrown++ };
   let thrown = 0;
   const { resource } = await live(upstream, { logger });
@@ -249,7 +250,7 @@ test("a crowd hears of every event in its order, whoever throws, stops another, 
 test("law_08_bounded_a_watch_that_nobody_holds_any_more_ends_and_one_that_somebody_reads_does_not", async () => {
   setFlagsFromString("--expose-gc");
   const collectGarbage = runInNewContext("gc");
-  const upstream = new Upstream([pod("a/x")]);
+  const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, cache } = await live(upstream);
   const watches = () => cache.stats().resources[0].watchers;
   const collectUntil = async (count) => {
@@ -260,7 +261,7 @@ test("law_08_bounded_a_watch_that_nobody_holds_any_more_ends_and_one_that_somebo
     assert.equal(watches(), count);
   };
   const heard = { called: 0, looped: 0, ended: 0 };
-  const from = { resourceVersion: String(upstream.version) };
+  const from = { resourceVersion: upstream.resourceVersion };
   const start = async () => {
     for (let i = 0; i < 20; i++) {
       void resource.watch(from).ended.then(({ reason }) => (heard.ended += reason === "stopped" ? 1 : 0));

@@ -4,60 +4,12 @@ import { createServer } from "node:http";
 import { afterEach, test } from "node:test";
 
 import { createWatchCache, WatchCacheError } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
-import { pod, Upstream } from "./lib/upstream.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const opened = [];
 afterEach(() => Promise.all(opened.splice(0).map((close) => close())));
-
-/** An upstream that takes writes, with what came in. */
-class WritableUpstream extends Upstream {
-  asked = [];
-  /** What the next write meets. */
-  next = async () => {};
-
-  objects = new Map();
-
-  put(object) {
-    const stored = super.put(object);
-    this.objects.set(`${object.metadata.namespace}/${object.metadata.name}`, stored);
-    return stored;
-  }
-
-  #existing({ namespace, name }) {
-    const found = this.objects.get(`${namespace}/${name}`);
-    if (found === undefined) throw { code: 404, reason: "NotFound", message: `pods "${name}" not found` };
-    return found;
-  }
-
-  async get(request) {
-    this.asked.push(["get", request]);
-    return { body: JSON.stringify(this.#existing(request)) };
-  }
-
-  async create(request, signal) {
-    this.asked.push(["create", request]);
-    await this.next(signal);
-    return { body: new TextEncoder().encode(JSON.stringify(this.put(JSON.parse(request.body)))) };
-  }
-
-  async update(request, signal) {
-    this.asked.push(["update", request]);
-    await this.next(signal);
-    const object = JSON.parse(request.body);
-    if (object.metadata.resourceVersion !== this.#existing(request).metadata.resourceVersion) {
-      throw { code: 409, reason: "Conflict", message: "the object has been modified" };
-    }
-    return { body: JSON.stringify(this.put(object)) };
-  }
-
-  async delete(request) {
-    this.asked.push(["delete", request]);
-    this.#existing(request);
-    this.objects.delete(`${request.namespace}/${request.name}`);
-    this.remove(`${request.namespace}/${request.name}`);
-  }
-}
 
 function open(source, options = {}) {
   const cache = createWatchCache({ flush: "microtask", retry: { initialMs: 1, capMs: 5 }, ...options });
@@ -65,14 +17,17 @@ function open(source, options = {}) {
   return { cache, resource: cache.resource({ source, id: "pods" }) };
 }
 
-function writable() {
-  const upstream = new WritableUpstream();
-  upstream.put(pod("ns/a"));
-  upstream.forget();
-  return upstream;
-}
+const writable = () => memorySource({ objects: [pod("ns/a")] });
 
-const names = (upstream) => upstream.asked.splice(0).map(([name]) => name);
+const READS = ["list", "watch"];
+/** How many requests earlier looks have seen. */
+const seen = new WeakMap();
+/** The verbs of all requests since the last look, but the stream's own. */
+function names(upstream) {
+  const requests = upstream.requests.slice(seen.get(upstream) ?? 0);
+  seen.set(upstream, upstream.requests.length);
+  return requests.map(({ verb }) => verb).filter((verb) => !READS.includes(verb));
+}
 
 test("a source takes writes by methods of its own", async () => {
   const upstream = writable();
@@ -85,11 +40,11 @@ test("a source takes writes by methods of its own", async () => {
   assert.equal(updated.status.phase, "Failed");
   await resource.delete("ns/b", { preconditions: { uid: "ns/b" }, gracePeriodSeconds: 0, propagationPolicy: "Orphan" });
   assert.equal(resource.peek("ns/b"), undefined);
-  const [create, update, remove] = upstream.asked;
-  assert.deepEqual(create, ["create", { namespace: "ns", body: JSON.stringify(pod("ns/b")) }]);
-  assert.equal(update[1].name, "b");
-  assert.equal(JSON.parse(update[1].body).metadata.resourceVersion, created.metadata.resourceVersion);
-  assert.deepEqual(JSON.parse(remove[1].body), {
+  const [create, update, remove] = upstream.requests.filter(({ verb }) => !READS.includes(verb));
+  assert.deepEqual(create, { verb: "create", namespace: "ns", body: JSON.stringify(pod("ns/b")) });
+  assert.deepEqual([update.verb, update.name, remove.verb], ["update", "b", "delete"]);
+  assert.equal(JSON.parse(update.body).metadata.resourceVersion, created.metadata.resourceVersion);
+  assert.deepEqual(JSON.parse(remove.body), {
     kind: "DeleteOptions",
     apiVersion: "v1",
     preconditions: { uid: "ns/b" },
@@ -99,7 +54,7 @@ test("a source takes writes by methods of its own", async () => {
 });
 
 test("a source without such methods takes no writes, and says which one it lacks", async () => {
-  const { resource } = open(new Upstream([pod("ns/a")]));
+  const { resource } = open(memorySource({ objects: [pod("ns/a")], readOnly: true }));
   for (const [call, method] of [
     [() => resource.create(pod("ns/b")), "create"],
     [() => resource.update("ns/a", (current) => current), "update"],
@@ -214,10 +169,11 @@ test("an aborted write gives up its request, and tries no more", async () => {
   const { resource } = open(upstream);
   await resource.synced();
   const given = [];
-  upstream.next = (signal) => new Promise((_, reject) => signal.addEventListener("abort", () => (given.push("up"), reject(signal.reason))));
+  upstream.before = (_, signal) =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => (given.push("up"), reject(signal.reason))));
   const controller = new AbortController();
   const writing = resource.update("ns/a", (current) => ({ ...current, status: {} }), { signal: controller.signal });
-  while (upstream.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (upstream.asked("update").length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   controller.abort(new Error("enough"));
   await assert.rejects(writing, (error) => error instanceof DOMException && error.name === "AbortError");
   await new Promise((resolve) => setTimeout(resolve, 5));

@@ -2,8 +2,9 @@
 // tests/js/lives.test.mjs, by kind, and by benches/guard/session.mjs, in bytes.
 import { mock } from "node:test";
 import { createWatchCache, init } from "watchcache";
+import { memorySource } from "watchcache/memory";
 import { turned } from "./clock.mjs";
-import { pod, Upstream } from "./upstream.mjs";
+import { pod } from "./pod.mjs";
 
 const real = { setTimeout };
 /** Lets the host have its turns: finalizers run in tasks of their own. */
@@ -80,7 +81,7 @@ async function mount(cache, source, i, also) {
   pods.peek(`ns-${i % 7}/p-${i % 7}`);
   pods.informer({ start: false });
   cache.resource({ source, id: `route-${i}` });
-  if (i % 10 === 0) cache.resource({ source: new Upstream([pod("a/x")]), id: `other-${i}` }).resume();
+  if (i % 10 === 0) cache.resource({ source: memorySource({ objects: [pod("a/x")] }), id: `other-${i}` }).resume();
   const leave = also?.(i, pods, handled);
   await turns(1);
   // The route changes.
@@ -97,7 +98,7 @@ export async function openSession(options = {}) {
   const back = turned({ timers: ["setTimeout", "setInterval"] });
   const [set, clear, every, clearEvery] = [setTimeout, clearTimeout, setInterval, clearInterval];
   const armed = timers();
-  const upstream = new Upstream(Array.from({ length: 50 }, (_, i) => pod(`ns-${i % 7}/p-${i}`, { phase: PHASES[i % 3] })));
+  const upstream = memorySource({ objects: Array.from({ length: 50 }, (_, i) => pod(`ns-${i % 7}/p-${i}`, { phase: PHASES[i % 3] })) });
   const cache = createWatchCache({
     flush: "microtask",
     linger: LINGER,

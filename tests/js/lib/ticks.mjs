@@ -2,6 +2,7 @@
 import { parentPort } from "node:worker_threads";
 
 import { createWatchCache } from "watchcache";
+import { memorySource } from "watchcache/memory";
 
 const waits = [];
 const { setTimeout: wait } = globalThis;
@@ -11,13 +12,7 @@ globalThis.setTimeout = (call, ms, ...rest) => {
   return wait(call, isTick ? 0 : ms, ...rest);
 };
 
-const body = JSON.stringify({ kind: "PodList", metadata: { resourceVersion: "10" }, items: [] });
-const source = {
-  list: async () => ({ body }),
-  async *watch() {
-    await new Promise(() => {});
-  },
-};
+const source = memorySource();
 const cache = createWatchCache();
 // Bookmarks are looked after as long as somebody wants them.
 void cache
