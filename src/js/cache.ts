@@ -33,7 +33,7 @@ export function openCache(options: WatchCacheOptions, runtime: Runtime): WatchCa
   return new CacheImpl(options, runtime) as unknown as WatchCache;
 }
 
-class CacheImpl extends SafeTarget implements ResourceHost {
+class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   readonly ticker: Ticker;
   readonly linger: number;
   readonly debug: boolean;

@@ -1,5 +1,6 @@
+import type { AbortSignalLike } from "./host-types.js";
+import type { Status } from "./metadata-types.js";
 import type { RawError } from "./raw.js";
-import type { AbortSignalLike, Status } from "./types.js";
 
 /**
  * What callers branch on: what happened, and what to do.

@@ -1,17 +1,10 @@
 import { toError } from "./errors.js";
 import { printable, words } from "./inspect.js";
-import type { Lease } from "./objects.js";
+import { type Lease, named } from "./objects.js";
 import { text } from "./options.js";
 import type { RawResource } from "./raw.js";
 import type { Path, WatchEvent as Shape, WatchEventBase } from "./types.js";
 import { EVENT_INITIAL_EVENTS_END, EVENT_RESYNC, EVENT_TYPES } from "./wire.js";
-
-/** Version and key of an object. They cross together, because a short text costs the crossing more than the letters in it. */
-export function named(raw: RawResource, id: number): [version: string, key: string] {
-  const names = raw.names(id);
-  const space = names.indexOf(" ");
-  return [names.slice(0, space), names.slice(space + 1)];
-}
 
 /** An event as its subscribers see it. One is made for each event of a flush, whatever the number of its subscribers. */
 class WatchEvent<T> implements WatchEventBase {

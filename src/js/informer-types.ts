@@ -1,12 +1,12 @@
 import type { WatchCacheError } from "./errors.js";
-import type { ResourceSpec, ResourceTypes } from "./cache-types.js";
+import type { ResourceSpec, ResourceTypes } from "./spec-types.js";
 import type { AbortSignalLike } from "./host-types.js";
 import type { KubeObject, ObjectLike } from "./metadata-types.js";
 import type { NamedIndexes } from "./options-types.js";
+import type { Path } from "./path-types.js";
 import type { Immutable, Mutable, Read } from "./readonly-types.js";
 import type { SourceSpec } from "./source.js";
 import type { ResourceStatus } from "./status-types.js";
-import type { Path } from "./types.js";
 
 /** Options of `Resource.informer`. */
 export interface InformerOptions<T, Access = Immutable, Index extends string = string> {

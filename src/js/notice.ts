@@ -1,7 +1,6 @@
 import { toError } from "./errors.js";
-import { named } from "./event.js";
 import { printable, words } from "./inspect.js";
-import type { Lease } from "./objects.js";
+import { type Lease, named } from "./objects.js";
 import { text } from "./options.js";
 import type { RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";

@@ -1,20 +1,38 @@
-import type { InformerImpl } from "./informer.js";
 import { Notice } from "./notice.js";
 import type { ObjectTable } from "./objects.js";
-import type { Hooks } from "./raw.js";
-import type { RegistrationImpl } from "./registration.js";
+import type { Hooks, RawInterruption } from "./raw.js";
+
+/** A handler at an informer, as it is told. */
+export interface NotifiedHandler {
+  /** What the handler throws is thrown, and `threw` is called. @param flush tells the notices of one flush from those of the next */
+  deliver(notice: Notice<any>, flush: number): void;
+  /** What the handler threw at the last call. */
+  threw(error: unknown): void;
+  /** It has handled the state that it began with. */
+  syncedNow(): void;
+}
+
+/** An informer, as it is told. */
+export interface NotifiedInformer {
+  /** Its first state is there. */
+  syncedNow(): void;
+  /** The stream was interrupted. */
+  interrupted(interruption: RawInterruption): void;
+  /** The core had no memory for it, and has ended it. */
+  starved(interruption: RawInterruption): void;
+}
 
 /** Takes packed notices to the handlers of informers. */
 export class Notifier {
   /** By the core's numbers, which are dense. */
-  readonly #registrations: (RegistrationImpl<any> | undefined)[] = [];
-  readonly #informers: (InformerImpl<any> | undefined)[] = [];
+  readonly #registrations: (NotifiedHandler | undefined)[] = [];
+  readonly #informers: (NotifiedInformer | undefined)[] = [];
   #flushes = 0;
   /** How far the handing out has come, and whose handler that is. */
   #at = 0;
-  #running: RegistrationImpl<any> | undefined;
+  #running: NotifiedHandler | undefined;
 
-  attach(id: number, registration: RegistrationImpl<any>): void {
+  attach(id: number, registration: NotifiedHandler): void {
     this.#registrations[id] = registration;
   }
 
@@ -22,7 +40,7 @@ export class Notifier {
     this.#registrations[id] = undefined;
   }
 
-  attachInformer(id: number, informer: InformerImpl<any>): void {
+  attachInformer(id: number, informer: NotifiedInformer): void {
     this.#informers[id] = informer;
   }
 

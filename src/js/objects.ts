@@ -1,7 +1,13 @@
 import { toError } from "./errors.js";
-import { named } from "./event.js";
 import { first, printable, printed } from "./inspect.js";
 import type { RawResource } from "./raw.js";
+
+/** Version and key of an object. They cross together, because a short text costs the crossing more than the letters in it. */
+export function named(raw: RawResource, id: number): [version: string, key: string] {
+  const names = raw.names(id);
+  const space = names.indexOf(" ");
+  return [names.slice(0, space), names.slice(space + 1)];
+}
 
 /** So many documents are decoded together at most: their texts stand in memory meanwhile, thrice. */
 const AT_ONCE = 64;

@@ -1,5 +1,8 @@
 import type { AbortSignalLike, HeadersLike, HostFetch, Logger, UrlLike, WebSocketClass } from "./host-types.js";
-import type { MaybePromise, Path } from "./types.js";
+import type { Path } from "./path-types.js";
+
+/** A value, or a promise of it. */
+export type MaybePromise<T> = T | PromiseLike<T>;
 
 /**
  * What `auth` gives for one connection. To connect without credentials is said by `{}`, or by members that are `undefined`. Nothing at all, an

@@ -1,7 +1,6 @@
 import { atOnce, isRefusal } from "./callbacks.js";
 import { toError, WatchCacheError } from "./errors.js";
-import { named } from "./event.js";
-import { deepFreeze, isObject, type Lease, type ObjectTable } from "./objects.js";
+import { deepFreeze, isObject, type Lease, named, type ObjectTable } from "./objects.js";
 
 /** How an informer sees objects. */
 export interface Reader {

@@ -1,7 +1,7 @@
 import type { AbortSignalLike, HostAsyncDisposable } from "./host-types.js";
 import type { Status } from "./metadata-types.js";
+import type { Path } from "./path-types.js";
 import type { DeepReadonly, Immutable, Read } from "./readonly-types.js";
-import type { Path } from "./types.js";
 
 /** Options of `create` and `update`. */
 export interface WriteOptions {

@@ -1,12 +1,11 @@
 import type { Delivery } from "./delivery.js";
 import type { Runtime } from "./init.js";
 import type { RawModule, RawResource } from "./raw.js";
-import type { ResourceImpl } from "./resource.js";
 import type { Ticker } from "./ticker.js";
 import type { IndexFunction } from "./types.js";
 
-/** What a resource needs of its cache. */
-export interface ResourceHost {
+/** What resources `R` need of their cache. */
+export interface ResourceHost<R> {
   readonly ticker: Ticker;
   readonly linger: number;
   readonly debug: boolean;
@@ -17,19 +16,12 @@ export interface ResourceHost {
   readonly runtime: Runtime;
   /** A call failed: whether because the instance is poisoned. */
   checkPoison(): void;
-  opened(resource: ResourceImpl<any>): void;
-  dropped(resource: ResourceImpl<any>): void;
-  closed(resource: ResourceImpl<any>): void;
+  opened(resource: R): void;
+  dropped(resource: R): void;
+  closed(resource: R): void;
   /** Whether it is to be found again, though nobody holds it. */
-  keep(resource: ResourceImpl<any>, keeps: boolean): void;
+  keep(resource: R, keeps: boolean): void;
 }
 
 /** Opens the resource in the core, without starting it. */
 export type Open = (module: RawModule, delivery: Delivery) => RawResource;
-
-/** What tells the metrics of resources apart, beside their names. */
-export interface MetricLabels {
-  readonly group: string;
-  /** Empty for all of the resource. */
-  readonly scope: string;
-}

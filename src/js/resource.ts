@@ -6,7 +6,8 @@ import type { Loading } from "./loader.js";
 import { ObjectTable } from "./objects.js";
 import { callback, checkView, DELETE, GET, INFORMER, LIST, read, REFRESH, SIGNAL, text, texts, WATCH } from "./options.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
-import type { MetricLabels, Open, ResourceHost } from "./resource-host.js";
+import type { Open, ResourceHost } from "./resource-host.js";
+import type { MetricLabels } from "./spec.js";
 import { NOT_OPEN, StatusTeller, told, type Told } from "./status.js";
 import { isListened, SafeTarget } from "./target.js";
 import { NOTHING, StableArrays, StableTexts } from "./stable-arrays.js";
@@ -60,7 +61,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   readonly name: string;
   status: ResourceStatus = NOT_OPEN;
   readonly labels: MetricLabels;
-  readonly #host: ResourceHost;
+  readonly #host: ResourceHost<ResourceImpl<any>>;
   readonly #open: Open;
   readonly #usage: Usage;
   readonly #watchers = new Map<WatcherImpl<any>, () => void>();
@@ -80,7 +81,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   #closed = false;
   readonly #teller = new StatusTeller(this);
 
-  constructor(host: ResourceHost, name: string, open: Open, labels: MetricLabels = { group: "", scope: "" }) {
+  constructor(host: ResourceHost<ResourceImpl<any>>, name: string, open: Open, labels: MetricLabels = { group: "", scope: "" }) {
     super(host.runtime.host);
     this.#resource = this.name = name;
     this.labels = labels;

@@ -5,7 +5,6 @@ import type { ObjectTable } from "./objects.js";
 import type { RawResource, RawViewSpec } from "./raw.js";
 import type { Ticker, Ticking } from "./ticker.js";
 import type { ResourceStatus } from "./types.js";
-import type { ViewImpl } from "./view.js";
 import { now } from "./wake.js";
 
 /** The core's half of a resource, as views use it. */
@@ -29,6 +28,19 @@ export interface ViewHost {
   /** A read, with a stream. */
   touch(): void;
   report(error: unknown): void;
+}
+
+/** A view as users hold it, as far as the view that it shares needs it. */
+export interface ViewHandle {
+  readonly isSubscribed: boolean;
+  /** When it was read or lost its last subscriber, as `now` tells. */
+  readonly lastUse: number;
+  /** The core is gone. */
+  detach(): void;
+  /** Takes in the last state of the shared view; who is to hear of it. */
+  pull(): (() => void)[];
+  /** Nobody uses it any more. */
+  release(): void;
 }
 
 /** How long `where` may run before it lets others have the thread, in milliseconds. */
@@ -83,7 +95,7 @@ export class SharedView implements Ticking {
   readonly #host: ViewHost;
   readonly #spec: RawViewSpec;
   readonly #where: ((object: any) => boolean) | undefined;
-  readonly #handles = new Set<ViewImpl<any>>();
+  readonly #handles = new Set<ViewHandle>();
   #session: ViewSession | undefined;
   /** The last session that was asked for it. */
   #asked: ViewSession | undefined;
@@ -118,12 +130,12 @@ export class SharedView implements Ticking {
 
   // ---------------------------------------------------------------------------------------- handles
 
-  join(handle: ViewImpl<any>): void {
+  join(handle: ViewHandle): void {
     this.#handles.add(handle);
   }
 
   /** Whether nobody is left. */
-  leave(handle: ViewImpl<any>): boolean {
+  leave(handle: ViewHandle): boolean {
     this.#handles.delete(handle);
     return this.#handles.size === 0;
   }
@@ -281,7 +293,7 @@ export class SharedViews {
   readonly #views = new Map<string, SharedView>();
   readonly #byId = new Map<number, SharedView>();
   /** Handles that hold on to a view, with and without subscribers. */
-  readonly #claims = new Set<ViewImpl<any>>();
+  readonly #claims = new Set<ViewHandle>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(host: ViewHost) {
@@ -289,7 +301,7 @@ export class SharedViews {
   }
 
   /** The view of this spec, for a handle that has none. */
-  join(handle: ViewImpl<any>, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): SharedView {
+  join(handle: ViewHandle, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): SharedView {
     const key = keyOf(spec, where);
     let view = this.#views.get(key);
     if (view === undefined) this.#views.set(key, (view = new SharedView(this.#host, spec, where)));
@@ -300,7 +312,7 @@ export class SharedViews {
   }
 
   /** It holds on to it no longer. */
-  leave(handle: ViewImpl<any>, view: SharedView, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): void {
+  leave(handle: ViewHandle, view: SharedView, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): void {
     this.#claims.delete(handle);
     if (!view.leave(handle)) return;
     this.#views.delete(keyOf(spec, where));

@@ -1,6 +1,12 @@
 import { invalid, type Judge, read, SOURCE, SPEC, text } from "./options.js";
-import type { MetricLabels } from "./resource-host.js";
 import type { ResourceSpec, Source, SourceSpec } from "./types.js";
+
+/** What tells the metrics of resources apart, beside their names. */
+export interface MetricLabels {
+  readonly group: string;
+  /** Empty for all of the resource. */
+  readonly scope: string;
+}
 
 /** A resource spec, read: what it is called, what it is identified by, and where it is. */
 export type Target = { readonly key: string; readonly name: string; readonly labels: MetricLabels } & (

@@ -21,18 +21,11 @@ export type {
 export type * from "./informer-types.js";
 export type * from "./metadata-types.js";
 export type * from "./options-types.js";
+export type * from "./path-types.js";
 export type * from "./readonly-types.js";
 export type * from "./requests.js";
 export type * from "./resource-types.js";
 export type * from "./source.js";
+export type * from "./spec-types.js";
 export type * from "./status-types.js";
 export type * from "./view-types.js";
-
-/** A value, or a promise of it. */
-export type MaybePromise<T> = T | PromiseLike<T>;
-
-/**
- * A path into an object, in the manner of JSONPath without the leading `$.`: `status.phase`,
- * `metadata.labels['app.kubernetes.io/name']`, `status.conditions[?(@.type=='Ready')].status`.
- */
-export type Path = string;

@@ -1,7 +1,7 @@
 import type { WatchCacheError } from "./errors.js";
 import type { AbortSignalLike } from "./host-types.js";
+import type { Path } from "./path-types.js";
 import type { Immutable, Read } from "./readonly-types.js";
-import type { Path } from "./types.js";
 
 /** Which objects a view shows, and in what order. Views of equal specs share their work: make one wherever you need it. */
 export interface ViewSpec<T, Access = Immutable> {

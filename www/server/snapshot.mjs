@@ -1,7 +1,14 @@
 // A table as it was at one version.
 
 /** @typedef {import("./object-version.mjs").ObjectVersion} ObjectVersion */
-/** @typedef {import("./store.mjs").Table} Table */
+
+/**
+ * The objects of one resource, as far as a snapshot needs them.
+ * @typedef {object} Table
+ * @property {Map<string, ObjectVersion>} current
+ * @property {string[]} keys in byte order
+ * @property {import("./window.mjs").EventWindow} window
+ */
 
 /**
  * What a page is cut from.
