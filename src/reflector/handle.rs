@@ -23,8 +23,8 @@ impl ReflectorHandle {
 
     /// Goes on after a pause, from the last version.
     ///
-    /// It also ends a wait between tries at once, unless that was asked for too often, and looks whether an open connection has been silent for
-    /// too long. Call it when the page becomes visible, when the network is back, or when somebody says "now".
+    /// It also ends a wait between tries at once, unless it was called too often. It checks whether an open connection has been
+    /// silent for too long. Call it when the page becomes visible, when the network is back, or when somebody says "now".
     pub fn resume(&self) {
         self.control.paused.set(false);
         self.control.woken.set(true);

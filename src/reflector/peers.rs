@@ -1,5 +1,5 @@
-//! The reflectors of one host, such as a page: what they know of the servers that they share, and how they keep out of each other's way when
-//! they lose or find their connections together.
+//! The reflectors of one host, such as a page. They share what they know of their servers. If they lose or regain their connections at the
+//! same time, they avoid asking all at once.
 
 use std::cell::Cell;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! When the next request goes out: after the waits that failures ask for, not while a peer finds out whether the server is there, and not at the
-//! same moment as all peers.
+//! When the next request goes out. It waits as long as failures ask for, and while a peer finds out whether the server is there. Peers do not
+//! all start at the same moment.
 
 use std::future::pending;
 use std::rc::Rc;

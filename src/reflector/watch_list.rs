@@ -42,10 +42,10 @@ enum Attempt {
 impl Reflector {
     /// Asks for the state over a watch; where it is not to be had so, a list is the way.
     ///
-    /// What 429 says is waited for, an expired version or one ahead of the server is left out of the next request, and a stream that ended early is
-    /// followed by another from scratch, as client-go does. Any other trouble leads to a list in the same round, which says what is wrong if it
-    /// still is. That is so for a connection that fails too, where client-go tries again: a browser cannot tell a refused WebSocket from a
-    /// server that does not know such watches.
+    /// As in client-go, a 429 is followed by the wait that it asks for. An expired version, or one ahead of the server, is left out of the next
+    /// request. A stream that ended early is followed by another from scratch. Any other fault leads to a list in the same round, which fails
+    /// as well if the fault remains. That includes a connection that fails, where client-go tries again: a browser cannot tell a refused
+    /// WebSocket from a server that does not know such watches.
     pub(super) async fn stream(&mut self, streaming: Streaming) -> State {
         let Streaming { unset, cut } = streaming;
         self.throttle.answer_refresh();

@@ -1,7 +1,7 @@
 //! What the core needs of the host: clocks, timers and tasks. The binding layer implements them for the browser, virtual time for native tests.
 //!
-//! Start with `host.rs`, the traits. `task.rs` runs work in the background until its handle is dropped, `slice.rs` says when the host has its
-//! turn, and `together.rs` runs two tasks as one.
+//! Start with `host.rs`, the traits. `task.rs` runs work in the background until its handle is dropped. `slice.rs` says when to yield to the
+//! host. `together.rs` runs two tasks as one.
 //!
 //! Imports: nothing of this crate.
 

@@ -1,7 +1,7 @@
 //! Background tasks: each has an owner, and ends with it.
 //!
-//! The task owns the parts that it works with, and its owner keeps the [`Task`]. As the task does not own its owner, nothing holds itself
-//! alive, and no task has to ask whether what it works for is still there.
+//! The task owns the parts that it works with, and its owner keeps the [`Task`]. The task does not own its owner, so nothing holds itself
+//! alive. No task has to ask whether its owner still exists.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};

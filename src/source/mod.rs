@@ -1,7 +1,7 @@
 //! Where objects come from: whatever can be listed and watched.
 //!
-//! Start with [`Source`]. `pager.rs` walks the pages of a list, `page.rs` reads one, `buffers.rs` lends the memory that frames are read into, and
-//! `kubernetes` is the wire of that API without a transport.
+//! Start with [`Source`]. `pager.rs` walks the pages of a list, and `page.rs` reads one. `buffers.rs` lends the memory that frames are read
+//! into. `kubernetes` is the wire of that API without a transport.
 //!
 //! Imports: base64url, json, runtime, selector, status, time, version.
 

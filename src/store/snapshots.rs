@@ -1,7 +1,7 @@
 //! Which past states may be read.
 //!
-//! The apiserver records a clone of its tree at every change. Here a past state is made of the present one by undoing the changes since,
-//! so what is kept is only where reading has to stop.
+//! The apiserver records a clone of its tree at every change. Here a past state is made of the present one by undoing the changes since.
+//! Only a bound is recorded: the version up to which states cannot be read.
 
 use crate::version::Version;
 

@@ -110,8 +110,8 @@ impl Store {
         self.range(&prefix, "")
     }
 
-    /// Whether there is an index of this name. One by a path is also known as `f:` and that path, and as `l:` and the label's key when the
-    /// path is that of a label.
+    /// Whether there is an index of this name. The index of a path is also found as `f:` and the path. The index of a label's path is also
+    /// found as `l:` and the label's key.
     pub fn has_index(&self, index: &str) -> bool {
         index == NAMESPACE || index == "f:metadata.namespace" || self.indexes.has(index)
     }

@@ -3,8 +3,8 @@
 use crate::status::{Error, ErrorCode, Status};
 use crate::time::http_date;
 
-/// The `Retry-After` of an answer, in seconds: a number of them, or a date (RFC 9110, 10.2.3), counted from the answer's own `Date` or, where
-/// that is missing or cannot be read, from `now_ms` of the wall clock. What has passed already, or is no such header, is none.
+/// The `Retry-After` of an answer (RFC 9110, 10.2.3) in seconds. The header is a number of seconds or a date. A date counts from the answer's
+/// `Date`, or from `now_ms` of the wall clock if that cannot be read. `None` for a time that has passed and for any other text.
 pub fn retry_after(header: Option<&str>, date: Option<&str>, now_ms: u64) -> Option<u32> {
     let header = header?.trim();
     let seconds = match header.parse::<u32>() {
@@ -43,9 +43,8 @@ pub fn error_from_response(http_code: u16, retry_after: Option<u32>, content_typ
     error
 }
 
-/// Whether an answer with a good code can be what was asked for: `Some` when its content type says that it is not, as with
-/// the page of a proxy or of a single-page application that answers every path with itself. A page that the request was led to by a
-/// redirect asks for a sign-in: [`ErrorCode::Unauthorized`].
+/// The error for an answer with a good code whose content type is wrong. It may be the page of a proxy, or of a single-page application that
+/// answers every path with itself. A page after a redirect asks for a sign-in: [`ErrorCode::Unauthorized`].
 pub fn content_error(http_code: u16, content_type: Option<&str>, redirected: bool) -> Option<Error> {
     let media = media_type(content_type);
     let foreign = media.contains("html")
