@@ -23,7 +23,7 @@ mod native {
     use std::time::Instant;
 
     use imbl::OrdMap;
-    use watchcache::cache::cacher::Cacher;
+    use watchcache::cache::Cacher;
     use watchcache::change::Change;
     use watchcache::change::ChangeKind;
     use watchcache::json::FieldSet;
@@ -31,7 +31,7 @@ mod native {
     use watchcache::message::Message;
     use watchcache::object::Object;
     use watchcache::store::Indexes;
-    use watchcache::store::{Window, WindowBounds};
+    use watchcache::store::{Strays, Window, WindowBounds};
     use watchcache::testing;
     use watchcache::version::Version;
 
@@ -99,12 +99,12 @@ mod native {
         }
 
         fn get(&self, version: u64, key: &str) -> u64 {
-            let state = self.0.state_at(&Version::from(version)).expect("the window reaches back");
+            let state = self.0.held().state_at(&Version::from(version)).expect("the window reaches back");
             state.get(key).map_or(0, number)
         }
 
         fn list(&self, version: u64, prefix: &str, limit: usize) -> u64 {
-            let state = self.0.state_at(&Version::from(version)).expect("the window reaches back");
+            let state = self.0.held().state_at(&Version::from(version)).expect("the window reaches back");
             state.range(prefix, "").take(limit).map(number).sum()
         }
     }
@@ -128,14 +128,14 @@ mod native {
         fn new(objects: &[Rc<Object>]) -> Self {
             let store: OrdMap<Key, Rc<Object>> = objects.iter().map(|object| (object.key().clone(), object.clone())).collect();
             let mut window = Window::new(bounds());
-            window.reset(Version::from(OBJECTS), 0);
+            window.reset(Version::from(OBJECTS), 0, &mut Strays::default());
             Self { clones: VecDeque::from([(Version::from(OBJECTS), store.clone())]), store, window }
         }
 
         fn change(&mut self, object: &Rc<Object>) {
             let previous = self.store.insert(object.key().clone(), object.clone());
             self.clones.push_back((object.version().clone(), self.store.clone()));
-            self.window.push(Change { kind: ChangeKind::Modified, object: object.clone(), previous, at: 0 });
+            self.window.push(Change { kind: ChangeKind::Modified, object: object.clone(), previous, at: 0 }, &mut Strays::default());
         }
 
         fn get(&self, version: u64, key: &str) -> u64 {

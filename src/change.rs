@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use crate::object::{Holder, Object};
+use crate::object::Object;
 use crate::runtime::Millis;
 use crate::version::Version;
 
@@ -36,21 +36,6 @@ impl Change {
     /// The version of the change.
     pub fn version(&self) -> &Version {
         self.object.version()
-    }
-
-    /// The objects that are held only for this change: what it replaced, and the last state of a deleted object. The new object is in the
-    /// store, or belongs to the change that replaced it.
-    pub(crate) fn own(&self) -> impl Iterator<Item = &Rc<Object>> {
-        self.previous.iter().chain((self.kind == ChangeKind::Deleted).then_some(&self.object))
-    }
-
-    /// Bytes of the change and of the objects held for it.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>() + self.own().map(|object| object.size()).sum::<usize>()
-    }
-
-    pub(crate) fn set_holder(&self, holder: Holder) {
-        self.own().for_each(|object| object.set_holder(holder));
     }
 }
 

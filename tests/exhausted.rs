@@ -7,8 +7,7 @@ use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt, stream};
-use watchcache::cache::list::options::ListOptions;
-use watchcache::cache::resource::{Resource, ResourceConfig};
+use watchcache::cache::{ListOptions, Resource, ResourceConfig};
 use watchcache::connection::Phase;
 use watchcache::json::FieldSet;
 use watchcache::reflector::ReflectorConfig;

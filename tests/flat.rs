@@ -9,9 +9,7 @@ use std::rc::Rc;
 use futures::channel::mpsc;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt, stream};
-use watchcache::cache::cacher::Cacher;
-use watchcache::cache::list::options::ListOptions;
-use watchcache::cache::resource::{Resource, ResourceConfig};
+use watchcache::cache::{Cacher, ListOptions, Resource, ResourceConfig};
 use watchcache::change::ChangeKind;
 use watchcache::connection::Phase;
 use watchcache::json::path::Path;
@@ -109,7 +107,7 @@ impl Rig {
                 resource.with(|cacher| cacher.sync_view(view));
             }
             for (id, _) in flush.outbox.ended {
-                resource.with(|cacher| cacher.dispatcher.forget(id));
+                resource.with(|cacher| cacher.dispatcher_mut().forget(id));
             }
         });
         resource.start();
@@ -199,7 +197,7 @@ fn law_08_bounded_ten_thousand_who_come_and_go_leave_nothing_behind() {
         let before = settled(&mut rig);
         cycles(&mut rig, 10_000);
         let after = settled(&mut rig);
-        let (watchers, views) = rig.resource.with(|cacher| (cacher.dispatcher.stats().watchers, cacher.views.len()));
+        let (watchers, views) = rig.resource.with(|cacher| (cacher.dispatcher().stats().watchers, cacher.views().len()));
         assert_eq!((watchers, views, rig.time.tasks()), (0, 0, 2), "watchers, views, and tasks beside the reflector and the loop");
         assert!(after <= before + 4_096, "{before} bytes became {after}");
     });
@@ -220,7 +218,7 @@ fn law_08_bounded_fields_that_nobody_asks_for_any_more_take_nothing() {
                 let page = ListOptions { resource_version: Some("0".into()), field_selector, ..ListOptions::default() };
                 assert!(rig.time.run_until(rig.resource.clone().list(page)).unwrap().objects.is_empty());
                 rig.changes(2);
-                rig.resource.with(|cacher| cacher.views.close(view));
+                rig.resource.with(|cacher| cacher.views_mut().close(view));
                 rig.resource.stop(watch);
                 rig.time.advance(10);
             }
@@ -264,11 +262,11 @@ fn cycles(rig: &mut Rig, count: usize) {
         drop(rig.resource.clone().synced());
         let page = ListOptions { resource_version: Some("0".into()), limit: 10, ..ListOptions::default() };
         rig.time.run_until(rig.resource.clone().list(page)).unwrap();
-        rig.resource.with(|cacher| cacher.views.close(view));
+        rig.resource.with(|cacher| cacher.views_mut().close(view));
         for (i, id) in ids.into_iter().chain([waits]).enumerate() {
             match (cycle + i) % 3 {
                 0 => rig.resource.stop(id),
-                1 => rig.resource.with(|cacher| cacher.dispatcher.forget(id)),
+                1 => rig.resource.with(|cacher| cacher.dispatcher_mut().forget(id)),
                 // The one with a time of its own ends by itself, the others are closed by the page a little later.
                 _ if i == 4 => {}
                 _ => {
@@ -354,9 +352,9 @@ impl Different {
     }
 
     fn rest(&mut self) {
-        self.cacher.begin_rest();
-        while self.cacher.rest() {}
-        let _told = self.cacher.take_signals();
+        self.cacher.held_mut().begin_rest();
+        while self.cacher.held_mut().rest() {}
+        let _told = self.cacher.standing_mut().take_signals();
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use watchcache::cache::cacher::Cacher;
-use watchcache::cache::watches::Basis;
+use watchcache::cache::{Basis, Cacher};
 use watchcache::change::ChangeKind;
 use watchcache::json::frame::{Frame, scan_frame};
 use watchcache::message::Message;
@@ -65,9 +64,9 @@ impl Scenario {
         fill(&mut cacher, vec![first], FIRST_VERSION);
         for ((id, start), options) in registered.into_iter().zip(&open) {
             cacher.start_watch(id, options, &start.expect("sound options"), &Basis::default(), 0);
-            cacher.dispatcher.demand(id, Demand::All);
+            cacher.dispatcher_mut().demand(id, Demand::All);
         }
-        let _nothing = cacher.dispatcher.take_outbox();
+        let _nothing = cacher.dispatcher_mut().take_outbox();
         let decoded: Vec<Rc<Object>> =
             if self.json { Vec::new() } else { texts.iter().map(|text| object(text, &cacher.fields().borrow())).collect() };
         drop(texts);
@@ -93,7 +92,7 @@ impl Scenario {
             });
             packing.add(|| rest(&mut cacher));
         }
-        assert!(cacher.is_settled(), "{}: what an event leaves behind is packed when the clock stops", self.name);
+        assert!(cacher.held().is_settled(), "{}: what an event leaves behind is packed when the clock stops", self.name);
         let expected = events * if self.everything { self.watchers } else { self.matching };
         assert_eq!(delivered, expected as u64, "{}: deliveries", self.name);
         Measured { units: events, spent, packing: (self.watchers > 0).then_some(packing), delivered }
@@ -120,7 +119,7 @@ fn read(frame: &str, cacher: &Cacher) -> Rc<Object> {
 fn take(cacher: &mut Cacher) -> u64 {
     let mut delivered = 0;
     loop {
-        let (outbox, more) = cacher.dispatcher.take_outbox();
+        let (outbox, more) = cacher.dispatcher_mut().take_outbox();
         assert!(outbox.ended.is_empty(), "a watcher has ended");
         for pair in outbox.pairs().chunks_exact(2) {
             let event = &outbox.events[pair[1] as usize];

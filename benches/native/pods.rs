@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use watchcache::cache::cacher::Cacher;
+use watchcache::cache::Cacher;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::scan::scan_object;
 use watchcache::message::Message;
@@ -47,11 +47,11 @@ pub(crate) fn cacher() -> Cacher {
 /// Gives a cacher its first list.
 pub(crate) fn fill(cacher: &mut Cacher, objects: Vec<Rc<Object>>, version: u64) {
     cacher.apply(Message::Replace { objects, version: Version::from(version) }, 0, 0);
-    let _told = cacher.take_signals();
+    let _told = cacher.standing_mut().take_signals();
 }
 
 /// An idle turn, as the runtime takes them: all that arrived before it is packed.
 pub(crate) fn rest(cacher: &mut Cacher) {
-    cacher.begin_rest();
-    while cacher.rest() {}
+    cacher.held_mut().begin_rest();
+    while cacher.held_mut().rest() {}
 }

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::rc::Rc;
 
-use watchcache::cache::cacher::Cacher;
+use watchcache::cache::Cacher;
 use watchcache::change::ChangeKind;
 use watchcache::message::Message;
 use watchcache::object::Object;
@@ -67,10 +67,10 @@ pub(crate) fn measure(wanted: &dyn Fn(&str) -> bool, scale: f64) -> Vec<(&'stati
     let from = "team-050/pod-00200";
     // A window that is full keeps no state before its first change.
     let past = Version::from(FIRST_VERSION + 1);
-    let page = || sum(cacher.state().range("team-050/", from).take(PAGE));
-    let page_by_scan = || sum(cacher.state().range("", "").filter(|o| o.namespace() == "team-050" && &**o.key() >= from).take(PAGE));
-    let exact = || sum(cacher.state_at(&past).expect("in the window").range("", ""));
-    let scan = || sum(cacher.state().range("", ""));
+    let page = || sum(cacher.held().state().range("team-050/", from).take(PAGE));
+    let page_by_scan = || sum(cacher.held().state().range("", "").filter(|o| o.namespace() == "team-050" && &**o.key() >= from).take(PAGE));
+    let exact = || sum(cacher.held().state_at(&past).expect("in the window").range("", ""));
+    let scan = || sum(cacher.held().state().range("", ""));
     let mut all = vec![
         (NAMES[0], timed(1_000, page)),
         (NAMES[1], timed(10, page_by_scan)),

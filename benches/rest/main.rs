@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use serde_json::json;
-use watchcache::cache::cacher::Cacher;
+use watchcache::cache::Cacher;
 use watchcache::change::ChangeKind;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
@@ -97,8 +97,8 @@ impl Cluster {
             let number = self.random.u32(..self.count);
             self.change_one(number);
             if event % 1000 == 0 {
-                self.cacher.begin_rest();
-                while self.cacher.rest() {}
+                self.cacher.held_mut().begin_rest();
+                while self.cacher.held_mut().rest() {}
             }
         }
         self.rest();
@@ -119,8 +119,8 @@ impl Cluster {
     }
 
     fn rest(&mut self) {
-        self.cacher.pack_all();
-        let _told = self.cacher.take_signals();
+        self.cacher.held_mut().pack_all();
+        let _told = self.cacher.standing_mut().take_signals();
     }
 
     fn print(&self, name: &str) {

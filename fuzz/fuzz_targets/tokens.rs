@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use watchcache::cache::list::token::Token;
+use watchcache::cache::Token;
 use watchcache::status::ErrorCode;
 use watchcache::version::Version;
 

@@ -1,52 +1,39 @@
 //! The cacher: one resource's state, kept by what the reflector sends, read and watched by everybody else.
 //!
 //! Everything here is synchronous: what must be one step (capturing initial events and registering the watcher; changing the store
-//! and telling watchers and views) has no await in it.
+//! and telling the listeners) has no await in it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use futures::channel::oneshot;
-
+use crate::cache::flush::Flush;
 use crate::cache::freshness::Freshness;
+use crate::cache::held::Held;
+use crate::cache::interval::{Basis, Interval};
+use crate::cache::latency::Latency;
+use crate::cache::listeners::Listeners;
+use crate::cache::memory::Grower;
 use crate::cache::ready::Ready;
+use crate::cache::standing::Standing;
 use crate::cache::status::ResourceStatus;
-use crate::cache::waiters;
-use crate::change::Change;
-use crate::change::ChangeKind;
-use crate::change::Difference;
-use crate::connection::Connection;
-use crate::connection::Phase;
-use crate::growth::Growth;
-use crate::informer::{InformerStats, Informers, Interruption, Interruptions};
+use crate::change::{ChangeKind, Difference};
+use crate::informer::{HandlerId, HandlerOptions, Indexer, InformerId, InformerStats, Informers, Interruption, Interruptions};
 use crate::json::fields::FieldSet;
+use crate::json::path::Path;
 use crate::message::{Message, Quarantined};
-use crate::metrics::{Metrics, Now, Stage};
-use crate::object::Object;
-use crate::object::rest::Packer;
+use crate::metrics::{Metrics, Now};
+use crate::object::{Object, ObjectId};
 use crate::runtime::Millis;
-use crate::selector::Filter;
-use crate::status::{Error, ErrorCode};
-use crate::store::Indexes;
-use crate::store::{Replacement, Store, StoreListener};
-use crate::store::{Window, WindowBounds};
+use crate::selector::{Filter, FilterText};
+use crate::status::{Error, ErrorCode, Status};
+use crate::store::{Indexes, Replacement, Store, Window, WindowBounds};
 use crate::version::Version;
-use crate::view::Views;
-use crate::watch::{Dispatcher, DispatcherStats};
+use crate::view::{ViewId, ViewOptions, Views};
+use crate::watch::{Beginning, Dispatcher, DispatcherStats, EndReason, Start, WatchOptions, WatcherId};
 
-/// Things a flush tells once, as bits.
-pub mod signal {
-    /// The status changed.
-    pub const STATUS: u32 = 1;
-    /// The first list is complete.
-    pub const SYNCED: u32 = 2;
-    /// A later list replaced the state.
-    pub const RELIST: u32 = 4;
-    /// A watcher or a handler did not keep up.
-    pub const OVERFLOW: u32 = 8;
-    /// An error was recorded in the status.
-    pub const ERROR: u32 = 16;
-}
+/// The most a watcher may hold back by default, as in the apiserver: where no field routes events to watchers, where one does, and for
+/// those that it routes them to.
+const MAX_BUFFERED: [usize; 3] = [100, 1000, 10];
 
 /// Numbers for `stats`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,35 +65,15 @@ pub struct CacherStats {
 /// The state of one resource.
 pub struct Cacher {
     fields: Rc<RefCell<FieldSet>>,
-    pub(crate) store: Store,
-    pub(super) window: Window,
-    /// Somebody asked for the next try, which has not ended.
-    asked_again: bool,
-    pub(super) packer: Packer,
-    pub(super) version: Version,
-    ready: Ready,
+    held: Held,
+    listeners: Listeners,
+    standing: Standing,
     freshness: Freshness,
-    /// Watchers and what is ready for them.
-    pub dispatcher: Dispatcher,
-    /// Live views.
-    pub views: Views,
-    /// Informers and their handlers.
-    pub informers: Informers,
     interruptions: Interruptions,
-    pub(super) status: ResourceStatus,
+    latency: Latency,
     metrics: Rc<Metrics>,
     round_began: Millis,
-    /// Of changes that were dispatched and not flushed: when they were read, when they were applied, to how many watchers they go.
-    on_their_way: Vec<(Millis, Millis, u64)>,
-    /// Of the objects, and what it takes to keep them.
-    pub(super) growth: Growth,
-    signals: u32,
     events: u64,
-    lists: u64,
-    sync_waiters: Vec<oneshot::Sender<Result<(), Error>>>,
-    // Told by being dropped.
-    opening_waiters: Vec<oneshot::Sender<()>>,
-    list_waiters: Vec<oneshot::Sender<Result<(), Error>>>,
 }
 
 impl Cacher {
@@ -115,328 +82,98 @@ impl Cacher {
         let metrics: Rc<Metrics> = Rc::default();
         Self {
             fields,
-            store: Store::indexed(indexes),
-            window: Window::new(bounds),
-            asked_again: false,
-            packer: Packer::default(),
-            version: Version::ZERO,
-            ready: Ready::new(now),
+            held: Held::new(bounds, indexes),
+            listeners: Listeners::new(metrics.clone()),
+            standing: Standing::new(now),
             freshness: Freshness::default(),
-            dispatcher: Dispatcher::counting(metrics.clone()),
-            metrics,
-            views: Views::default(),
-            informers: Informers::default(),
             interruptions: Interruptions::default(),
-            status: ResourceStatus::new(),
+            latency: Latency::new(metrics.clone()),
+            metrics,
             round_began: now,
-            on_their_way: Vec::new(),
-            growth: Growth::default(),
-            signals: 0,
             events: 0,
-            lists: 0,
-            sync_waiters: Vec::new(),
-            opening_waiters: Vec::new(),
-            list_waiters: Vec::new(),
         }
     }
 
-    /// Applies one message of the reflector. Returns whether watchers without room wait to be served before the next change.
-    pub fn apply(&mut self, message: Message, now: Millis, wall: Millis) -> bool {
-        if self.ready.is_stopped() {
-            return false; // what was under way when it was closed
-        }
-        let interrupted = self.interruptions.hear(&message);
-        let blocked = self.take_in(message, now, wall);
-        if let Some((error, retry_at)) = interrupted {
-            let stale = self.lists > 0 || !self.store.is_empty();
-            self.informers.interrupted(Interruption { phase: self.status.phase, error, retry_at, stale, key: None, ended: None });
-        }
-        self.status.note_stale(self.lists > 0, !self.store.is_empty(), wall);
-        while self.packer.is_pressed() && self.pack_next() {}
-        blocked
+    // ------------------------------------------------------------------------------------------- its parts
+
+    /// What is held: the store and the window, and past states made of them.
+    pub fn held(&self) -> &Held {
+        &self.held
     }
 
-    fn take_in(&mut self, message: Message, now: Millis, wall: Millis) -> bool {
-        match message {
-            Message::RoundStarted => {
-                self.round_began = now;
-                self.dispatcher.end_round(&self.version);
-            }
-            Message::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
-            Message::Replace { objects, version } => {
-                let differences = self.store.replace(self.with_quarantined(objects));
-                self.replaced(differences, version, now);
-            }
-            Message::Differences { mut differences, version } => {
-                differences.retain(|one| one.after.is_some() || !one.before.as_ref().is_some_and(|held| self.is_quarantined(held)));
-                self.store.apply(&differences);
-                self.replaced(differences, version, now);
-            }
-            Message::Change { kind, object, at } => {
-                self.metrics.dispatched(Stage::StorageToCache, now.saturating_sub(at), 1);
-                return self.change(kind, object, at, now, wall);
-            }
-            Message::Bookmark(version) => self.bookmark(version, wall),
-            Message::Quarantine(all) => self.quarantine(all),
-            Message::RoundEnded(error) => {
-                // An expired version is how long sleeps end, and no error.
-                if error.as_ref().is_some_and(|error| error.code != ErrorCode::Expired) {
-                    self.metrics.initialization_errors.inc();
-                }
-                self.ready.set_error(error.as_ref(), now);
-            }
-            Message::Connection(connection) => self.connection(connection),
-        }
-        false
+    /// The same, to pack it or to say what of it may be trusted.
+    pub fn held_mut(&mut self) -> &mut Held {
+        &mut self.held
     }
 
-    fn page(&mut self, objects: &[Rc<Object>], loaded: usize, remaining: Option<u64>) {
-        self.status.listed = Some((loaded, remaining));
-        self.status.phase = if self.lists == 0 { Phase::Listing } else { Phase::Relisting };
-        self.signals |= signal::STATUS;
-        for object in objects {
-            // A first list that is tried again brings what is shown already: it keeps its identity. So does what a relist finds unchanged.
-            let same = self.store.get(object.key()).filter(|held| held.version() == object.version());
-            self.packer.listed(object, same);
-            if same.is_some() || self.lists > 0 {
-                continue; // a relist shows nothing before it is whole
-            }
-            let previous = self.store.upsert(object.clone());
-            self.views.appeared(previous.as_ref(), object, &self.fields.borrow());
-            self.informers.appeared(previous.as_ref(), object, &self.fields.borrow());
-        }
-        while self.packer.is_behind() && self.pack_next() {}
+    /// The objects.
+    pub fn store(&self) -> &Store {
+        self.held.store()
     }
 
-    /// Objects of a list that was not told yet: it may take as long as the list to tell of them, and what waits to be told takes no more
-    /// memory than what rests. Nobody hears of them.
-    pub(super) fn arriving(&mut self, objects: &[Rc<Object>]) {
-        if self.ready.is_stopped() {
-            return;
-        }
-        for object in objects {
-            self.packer.listed(object, self.store.get(object.key()).filter(|held| held.version() == object.version()));
-        }
-        while self.packer.is_behind() && self.pack_next() {}
+    /// The recent changes.
+    pub fn window(&self) -> &Window {
+        self.held.window()
     }
 
-    /// A whole list has replaced what was held.
-    fn replaced(&mut self, differences: Vec<Difference>, version: Version, now: Millis) {
-        let replacement = Replacement { differences: &differences, store: &self.store, from: &self.version, to: &version, at: now };
-        let fields = self.fields.borrow();
-        self.views.replaced(&replacement, &fields);
-        self.informers.replaced(&replacement, &fields);
-        self.dispatcher.replaced(&replacement, &fields);
-        drop(fields);
-        for after in differences.iter().filter_map(|difference| difference.after.as_ref()) {
-            self.packer.listed(after, None);
-        }
-        self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
-        differences.iter().filter_map(|difference| difference.before.as_ref()).for_each(|gone| self.window.strays.let_go(gone));
-        drop(differences);
-        if self.lists == 0 {
-            self.status.phase = Phase::Listing; // also where it came without pages
-        }
-        self.lists += 1;
-        self.metrics.initializations.inc();
-        #[allow(clippy::cast_precision_loss)]
-        self.metrics.initialization_duration.set(now.saturating_sub(self.round_began) as f64 / 1000.0);
-        self.status.listed = None;
-        self.window.reset(version.clone(), now);
-        self.advance(version);
-        self.ready.set_ready(now);
-        for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
-            let _gone = waiter.send(Ok(()));
-        }
+    /// The version reached.
+    pub fn version(&self) -> &Version {
+        self.held.version()
     }
 
-    fn quarantine(&mut self, all: Vec<Quarantined>) {
-        let known = std::mem::replace(&mut self.status.quarantined, all);
-        self.signals |= signal::STATUS;
-        for entry in self.status.quarantined.iter().filter(|entry| !known.iter().any(|other| other.key == entry.key)) {
-            self.signals |= signal::ERROR;
-            self.informers.interrupted(Interruption {
-                phase: self.status.phase,
-                error: entry.error.clone(),
-                retry_at: None,
-                stale: self.store.iter().any(|held| entry.is(held)),
-                key: Some(entry.key.clone()),
-                ended: None,
-            });
-        }
+    /// Live views.
+    pub fn views(&self) -> &Views {
+        &self.listeners.views
     }
 
-    fn change(&mut self, kind: ChangeKind, mut object: Rc<Object>, at: Millis, now: Millis, wall: Millis) -> bool {
-        if *object.version() <= self.version {
-            // The reflector refuses what goes backwards; were it to slip through, nobody may see it.
-            self.signals |= signal::ERROR;
-            self.status.error = Some(Error::new(
-                ErrorCode::Internal,
-                format!("a change at version {} arrived after version {}", object.version(), self.version),
-            ));
-            return false;
-        }
-        let previous = match kind {
-            ChangeKind::Deleted => self.store.remove(object.key()),
-            ChangeKind::Added | ChangeKind::Modified => self.store.put(&mut object),
-        };
-        let change = Change { kind, object, previous, at: now };
-        self.views.changed(&change, &self.fields.borrow());
-        self.informers.changed(&change, &self.fields.borrow());
-        self.events += 1;
-        self.metrics.events_received.inc();
-        self.status.last_event_at = Some(wall);
-        self.advance(change.version().clone());
-        let delivered = self.dispatcher.delivered();
-        self.dispatcher.changed(&change, &self.fields.borrow());
-        let blocked = self.dispatcher.is_blocked();
-        let deliveries = self.dispatcher.delivered() - delivered;
-        if deliveries > 0 {
-            self.on_their_way.push((at, now, deliveries));
-        }
-        self.packer.stored(&change.object);
-        if let Some(previous) = &change.previous {
-            self.packer.replaced(previous, &change.object);
-        }
-        if self.window.lacks_room(&change) {
-            // What can be packed need not be given up.
-            while self.packs(Packer::pack_replaced) {}
-        }
-        let capacity = self.window.capacity();
-        self.window.push(change);
-        self.metrics.capacity_changed(capacity, self.window.capacity());
-        blocked
+    /// The same, to change them.
+    pub fn views_mut(&mut self) -> &mut Views {
+        &mut self.listeners.views
     }
 
-    /// What was dispatched is handed to the subscribers by a flush at this moment.
-    pub fn flushed(&mut self, clock: &dyn Fn() -> Millis) {
-        if self.on_their_way.is_empty() {
-            return; // a look at the clock crosses into JavaScript
-        }
-        let now = clock();
-        for (at, applied, deliveries) in self.on_their_way.drain(..) {
-            self.metrics.dispatched(Stage::CacheToWatcher, now.saturating_sub(applied), deliveries);
-            self.metrics.dispatched(Stage::Total, now.saturating_sub(at), deliveries);
-        }
+    /// Informers and their handlers.
+    pub fn informers(&self) -> &Informers {
+        &self.listeners.informers
     }
 
-    fn bookmark(&mut self, version: Version, wall: Millis) {
-        self.status.last_event_at = Some(wall);
-        self.metrics.events_dispatched.inc();
-        if version > self.version {
-            self.advance(version);
-        }
+    /// The same, to change them.
+    pub fn informers_mut(&mut self) -> &mut Informers {
+        &mut self.listeners.informers
     }
 
-    fn connection(&mut self, connection: Connection) {
-        if self.status.phase == Phase::Closed {
-            return;
-        }
-        let refused = match &connection {
-            Connection::NeedsAuth { error, .. } | Connection::Failed { error, .. } => Some(error.clone()),
-            _ => None,
-        };
-        let told = self.status.phase == Phase::Failed && self.status.error == refused;
-        // A mistake is told once, however often somebody wants it tried again.
-        let known = told && matches!(connection, Connection::Failed { retry_at: None, .. });
-        let erred = refused.is_some() && !known || matches!(connection, Connection::Waiting { .. });
-        self.signals |= signal::STATUS | if erred { signal::ERROR } else { 0 };
-        self.asked_again &= matches!(connection, Connection::Listing { .. });
-        self.status.connection(connection);
-        if !self.status.is_opening() {
-            self.opening_waiters.clear();
-        }
-        if let Some(error) = refused {
-            for waiter in self.sync_waiters.drain(..) {
-                let _gone = waiter.send(Err(error.clone()));
-            }
-            self.ready.refused();
-        }
+    /// Watchers and what is ready for them.
+    pub fn dispatcher(&self) -> &Dispatcher {
+        &self.listeners.dispatcher
     }
 
-    fn advance(&mut self, version: Version) {
-        self.freshness.reached(&version);
-        self.version = version;
+    /// The same, to change them.
+    pub fn dispatcher_mut(&mut self) -> &mut Dispatcher {
+        &mut self.listeners.dispatcher
     }
 
-    /// The objects that pass a filter, in key order.
-    pub fn select<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = Rc<Object>> + 'a {
-        let fields = self.fields.clone();
-        let objects = self.store.namespace(filter.scope_namespace());
-        objects.filter(move |object| filter.passes(object, &fields.borrow())).cloned()
+    /// How it stands: its connection, and whether it can answer.
+    pub fn standing(&self) -> &Standing {
+        &self.standing
     }
 
-    /// Closes for good: all streams end, all waits are cancelled, and the objects go, whoever still holds the cacher.
-    pub fn close(&mut self, now: Millis) {
-        if self.ready.is_stopped() {
-            return; // to say so again would call whoever closes at each word, for ever
-        }
-        self.ready.stop(now);
-        self.freshness.cancel();
-        self.dispatcher.reset(&self.version);
-        self.status.phase = Phase::Closed;
-        self.status.retry_at = None;
-        self.signals |= signal::STATUS;
-        self.store.clear();
-        self.window.reset(self.version.clone(), now);
-        self.views.reset(&self.version);
-        self.packer = Packer::default();
-        self.informers.reset(&self.version);
-        for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
-            let _gone = waiter.send(Err(Error::closed()));
-        }
-        self.opening_waiters.clear();
-        (self.status.stale, self.status.stale_since) = (false, None);
+    /// The same, to wait for it or to note an error.
+    pub fn standing_mut(&mut self) -> &mut Standing {
+        &mut self.standing
     }
 
-    /// Why the list will not come for now: the server says no, or there is no room for it.
-    pub(super) fn refusal(&self) -> Option<&Error> {
-        self.status.error.as_ref().filter(|_| !self.asked_again && matches!(self.status.phase, Phase::NeedsAuth | Phase::Failed))
+    /// Whether it can answer.
+    pub fn ready(&self) -> &Ready {
+        self.standing.ready()
     }
 
-    /// A user asked for the next try: whoever asks from now on hears how that one ends.
-    pub(super) fn ask_again(&mut self) {
-        self.asked_again = true;
+    /// What people see of it.
+    pub fn status(&self) -> ResourceStatus {
+        self.standing.status(self.version())
     }
 
-    /// Completes when the first list is applied; fails when the server refuses it or the cache is closed.
-    pub fn wait_synced(&mut self) -> oneshot::Receiver<Result<(), Error>> {
-        let (sender, receiver) = oneshot::channel();
-        if self.ready.is_stopped() {
-            let _gone = sender.send(Err(Error::closed()));
-        } else if self.lists > 0 {
-            let _gone = sender.send(Ok(()));
-        } else if let Some(error) = self.refusal() {
-            let _gone = sender.send(Err(error.clone()));
-        } else {
-            waiters::add(&mut self.sync_waiters, sender, oneshot::Sender::is_canceled);
-        }
-        receiver
-    }
-
-    /// Ends when it is known how the connection stands; none where it is.
-    pub fn wait_opened(&mut self) -> Option<oneshot::Receiver<()>> {
-        self.status.is_opening().then(|| {
-            let (sender, receiver) = oneshot::channel();
-            waiters::add(&mut self.opening_waiters, sender, oneshot::Sender::is_canceled);
-            receiver
-        })
-    }
-
-    /// Completes when the next list is applied; fails when the cache is closed.
-    pub fn wait_listed(&mut self) -> oneshot::Receiver<Result<(), Error>> {
-        let (sender, receiver) = oneshot::channel();
-        if self.ready.is_stopped() {
-            let _gone = sender.send(Err(Error::closed()));
-        } else {
-            waiters::add(&mut self.list_waiters, sender, oneshot::Sender::is_canceled);
-        }
-        receiver
-    }
-
-    /// Parses a filter and registers the paths it reads.
-    pub fn filter(&self, namespace: Option<&str>, label_selector: Option<&str>, field_selector: Option<&str>) -> Result<Filter, Error> {
-        Filter::new(namespace, None, label_selector, field_selector, &mut self.fields.borrow_mut())
+    /// Who waits for a version.
+    pub fn freshness_mut(&mut self) -> &mut Freshness {
+        &mut self.freshness
     }
 
     /// The wanted paths.
@@ -449,119 +186,394 @@ impl Cacher {
         &self.metrics
     }
 
-    /// What the metrics read of this moment.
-    pub fn metrics_now(&self) -> Now {
-        let informers = self.informers.stats();
-        let queued = (informers.running > 0).then_some(informers.queued);
-        Now { version: self.version.clone(), capacity: self.window.capacity(), queued }
+    // ------------------------------------------------------------------------------------- the one step
+
+    /// Applies one message of the reflector. Returns whether watchers without room wait to be served before the next change.
+    pub fn apply(&mut self, message: Message, now: Millis, wall: Millis) -> bool {
+        if self.ready().is_stopped() {
+            return false; // what was under way when it was closed
+        }
+        let interrupted = self.interruptions.hear(&message);
+        let blocked = self.take_in(message, now, wall);
+        if let Some((error, retry_at)) = interrupted {
+            let stale = self.standing.has_listed() || !self.store().is_empty();
+            let interruption = Interruption { phase: self.standing.phase(), error, retry_at, stale, key: None, ended: None };
+            self.listeners.informers.interrupted(interruption);
+        }
+        self.standing.note_stale(!self.held.store().is_empty(), wall);
+        self.held.relieve();
+        blocked
     }
 
-    /// Whether a list has been applied.
-    pub fn has_listed(&self) -> bool {
-        self.lists > 0
+    fn take_in(&mut self, message: Message, now: Millis, wall: Millis) -> bool {
+        match message {
+            Message::RoundStarted => {
+                self.round_began = now;
+                self.listeners.dispatcher.end_round(self.held.version());
+            }
+            Message::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
+            Message::Replace { objects, version } => {
+                let differences = self.held.replace(objects, self.standing.quarantined());
+                self.replaced(differences, version, now);
+            }
+            Message::Differences { differences, version } => {
+                let differences = self.held.apply(differences, self.standing.quarantined());
+                self.replaced(differences, version, now);
+            }
+            Message::Change { kind, object, at } => {
+                self.latency.applied(at, now);
+                return self.change(kind, object, at, now, wall);
+            }
+            Message::Bookmark(version) => self.bookmark(version, wall),
+            Message::Quarantine(all) => self.quarantine(all),
+            Message::RoundEnded(error) => {
+                // An expired version is how long sleeps end, and no error.
+                if error.as_ref().is_some_and(|error| error.code != ErrorCode::Expired) {
+                    self.metrics.initialization_errors.inc();
+                }
+                self.standing.round_ended(error.as_ref(), now);
+            }
+            Message::Connection(connection) => self.standing.connection(connection),
+        }
+        false
     }
 
-    /// The objects.
-    pub fn store(&self) -> &Store {
-        &self.store
+    fn page(&mut self, objects: &[Rc<Object>], loaded: usize, remaining: Option<u64>) {
+        self.standing.page(loaded, remaining);
+        for object in objects {
+            // A first list that is tried again brings what is shown already. A relist shows nothing before it is whole.
+            if self.held.arrived(object) || self.standing.has_listed() {
+                continue;
+            }
+            let previous = self.held.show(object);
+            self.listeners.appeared(previous.as_ref(), object, &self.fields.borrow());
+        }
+        self.held.keep_packed();
     }
 
-    /// The recent changes.
-    pub fn window(&self) -> &Window {
-        &self.window
+    /// Objects of a list that was not told yet. They may wait as long as the list takes, and meanwhile take no more memory than what rests.
+    /// Nobody hears of them.
+    pub(super) fn arriving(&mut self, objects: &[Rc<Object>]) {
+        if self.ready().is_stopped() {
+            return;
+        }
+        for object in objects {
+            self.held.arrived(object);
+        }
+        self.held.keep_packed();
     }
 
-    /// The version reached.
-    pub fn version(&self) -> &Version {
-        &self.version
+    /// A whole list has replaced what was held.
+    fn replaced(&mut self, differences: Vec<Difference>, version: Version, now: Millis) {
+        let (store, from) = (self.held.store(), self.held.version());
+        let list = Replacement { differences: &differences, store, from, to: &version, at: now };
+        self.listeners.replaced(&list, &self.fields.borrow());
+        self.held.replaced(differences, version, now);
+        self.freshness.reached(self.held.version());
+        self.metrics.initializations.inc();
+        #[allow(clippy::cast_precision_loss)]
+        self.metrics.initialization_duration.set(now.saturating_sub(self.round_began) as f64 / 1000.0);
+        self.standing.listed(now);
     }
 
-    /// Whether it can answer.
-    pub fn ready(&mut self) -> &mut Ready {
-        &mut self.ready
+    fn quarantine(&mut self, all: Vec<Quarantined>) {
+        for entry in self.standing.quarantine(all) {
+            self.listeners.informers.interrupted(Interruption {
+                phase: self.standing.phase(),
+                stale: self.held.store().iter().any(|held| entry.is(held)),
+                error: entry.error,
+                retry_at: None,
+                key: Some(entry.key),
+                ended: None,
+            });
+        }
     }
 
-    /// Who waits for a version.
-    pub fn freshness(&mut self) -> &mut Freshness {
-        &mut self.freshness
+    fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Millis, now: Millis, wall: Millis) -> bool {
+        if object.version() <= self.version() {
+            self.standing.refuse_change(object.version(), self.held.version());
+            return false;
+        }
+        let change = self.held.change(kind, object, now);
+        let delivered = self.listeners.dispatcher.delivered();
+        let blocked = self.listeners.changed(&change, &self.fields.borrow());
+        self.latency.dispatched(at, now, self.listeners.dispatcher.delivered() - delivered);
+        self.events += 1;
+        self.metrics.events_received.inc();
+        self.standing.heard(wall);
+        self.freshness.reached(change.version());
+        self.held.keep(change, &self.metrics);
+        blocked
     }
 
-    /// What people see of it.
-    pub fn status(&self) -> ResourceStatus {
-        let mut status = self.status.clone();
-        status.resource_version = (self.lists > 0).then(|| self.version.clone());
-        // Whatever else is well: of these objects nobody knows how they stand.
-        status.error = status.error.or_else(|| status.quarantined.last().map(|entry| entry.error.clone()));
-        status
+    fn bookmark(&mut self, version: Version, wall: Millis) {
+        self.standing.heard(wall);
+        self.metrics.events_dispatched.inc();
+        if version > *self.version() {
+            self.freshness.reached(&version);
+            self.held.advance(version);
+        }
     }
 
-    /// Whether a list was complete, and what it led to is held.
-    pub fn is_listed(&self) -> bool {
-        self.lists > 0 && self.status.phase != Phase::Closed
-    }
+    // -------------------------------------------------------------------------------------------- its life
 
     /// The first list was asked for.
     pub fn begin(&mut self) {
-        if self.status.phase == Phase::Idle {
-            self.status.phase = Phase::Loading;
-            self.signals |= signal::STATUS;
-        }
+        self.standing.begin();
     }
 
     /// There is no memory to go on with: streams end with an ERROR, and until a next list it is not ready. What is held stays.
     pub fn starve(&mut self, error: &Error, now: Millis, wall: Millis) {
-        self.asked_again = false;
-        self.status.phase = Phase::Failed;
-        self.status.retry_at = None;
-        self.status.listed = None;
-        self.record_error(error.clone());
-        self.ready.set_error(Some(error), now);
-        for id in self.dispatcher.ids() {
+        self.standing.starve(error, now);
+        for id in self.listeners.dispatcher.ids() {
             self.fail(id, error);
         }
-        for waiter in self.sync_waiters.drain(..).chain(self.list_waiters.drain(..)) {
-            let _gone = waiter.send(Err(error.clone()));
+        self.standing.note_stale(!self.held.store().is_empty(), wall);
+    }
+
+    /// Closes for good: all streams end, all waits are cancelled, and the objects go, whoever still holds the cacher.
+    pub fn close(&mut self, now: Millis) {
+        if self.ready().is_stopped() {
+            return; // to say so again would call whoever closes at each word, for ever
         }
-        self.ready.refused();
-        self.opening_waiters.clear();
-        self.status.note_stale(self.lists > 0, !self.store.is_empty(), wall);
+        self.standing.close(now);
+        self.freshness.cancel();
+        self.listeners.close(self.held.version());
+        self.held.clear(now);
     }
 
-    /// Notes an error in the status, and has it told.
-    pub fn record_error(&mut self, error: Error) {
-        self.status.error = Some(error);
-        self.signals |= signal::STATUS | signal::ERROR;
-    }
+    // --------------------------------------------------------------------------------------- its numbers
 
-    /// Adds a signal to the next flush.
-    pub fn signal(&mut self, bits: u32) {
-        self.signals |= bits;
-    }
-
-    /// Takes the signals of this flush.
-    pub fn take_signals(&mut self) -> u32 {
-        std::mem::take(&mut self.signals)
-    }
-
-    /// Whether a flush would tell anything.
-    pub fn has_output(&self) -> bool {
-        self.signals != 0 || self.dispatcher.has_output() || self.views.has_changes() || self.informers.has_output()
+    /// What the metrics read of this moment.
+    pub fn metrics_now(&self) -> Now {
+        let informers = self.informers().stats();
+        let queued = (informers.running > 0).then_some(informers.queued);
+        Now { version: self.version().clone(), capacity: self.window().capacity(), queued }
     }
 
     /// Numbers for `stats`.
     pub fn stats(&self) -> CacherStats {
         CacherStats {
-            objects: self.store.len(),
+            objects: self.store().len(),
             bytes: self.bytes(),
             events: self.events,
-            lists: self.lists,
-            history: self.window.len(),
-            history_capacity: self.window.capacity(),
-            history_bytes: self.window.bytes(),
-            history_resizes: self.window.resizes(),
-            dispatcher: self.dispatcher.stats(),
-            views: self.views.len(),
-            informers: self.informers.stats(),
+            lists: self.standing.lists(),
+            history: self.window().len(),
+            history_capacity: self.window().capacity(),
+            history_bytes: self.window().bytes(),
+            history_resizes: self.window().resizes(),
+            dispatcher: self.dispatcher().stats(),
+            views: self.views().len(),
+            informers: self.informers().stats(),
         }
+    }
+
+    // --------------------------------------------------------------------------------------------- flushes
+
+    /// Whether a flush would tell anything.
+    pub fn has_output(&self) -> bool {
+        self.standing.has_signals() || self.listeners.have_output()
+    }
+
+    /// What happened since the last flush, and whether more waits for another one. [`Cacher::flush_given`] follows when it has been told.
+    pub fn take_flush(&mut self, clock: &dyn Fn() -> Millis) -> (Flush, bool) {
+        let Listeners { views, informers, dispatcher } = &mut self.listeners;
+        if dispatcher.take_overflowed() | informers.take_overflowed() {
+            self.standing.overflowed();
+        }
+        let (outbox, more) = dispatcher.take_outbox();
+        self.latency.flushed(clock);
+        let notifications = informers.take();
+        (Flush { outbox, views: views.take_changed(), signals: self.standing.take_signals(), notifications }, more)
+    }
+
+    /// A flush was told; whether there is something to tell to handlers that are done with it.
+    pub fn flush_given(&mut self) -> bool {
+        self.listeners.informers.given();
+        self.listeners.informers.has_output()
+    }
+
+    // -------------------------------------------------------------------------------------------- watchers
+
+    /// Has this field route events to watchers: whoever demands a value of it hears of changes with that value alone.
+    pub fn set_trigger(&mut self, path: &Path) {
+        let slot = self.fields.borrow_mut().slot(path);
+        self.listeners.dispatcher.set_trigger(slot);
+    }
+
+    /// Parses a filter and registers the paths it reads.
+    pub fn filter(&self, asked: FilterText<'_>) -> Result<Filter, Error> {
+        Filter::new(asked, &mut self.fields.borrow_mut())
+    }
+
+    /// Parses and registers a watcher that has not started. The error is the refusal.
+    pub fn register(&mut self, options: &WatchOptions) -> (WatcherId, Result<Start, Error>) {
+        let filter = self.filter(FilterText {
+            namespace: options.namespace.as_deref(),
+            name: options.name.as_deref(),
+            labels: options.label_selector.as_deref(),
+            fields: options.field_selector.as_deref(),
+        });
+        let filter = filter.and_then(|filter| filter.with_shard(options.shard_selector.as_deref()));
+        let checked = filter.and_then(|filter| Ok((filter, options.start()?)));
+        let dispatcher = &mut self.listeners.dispatcher;
+        match checked {
+            Ok((filter, start)) => (dispatcher.add(filter), Ok(start)),
+            Err(error) => (dispatcher.add(Filter::default()), Err(error)),
+        }
+    }
+
+    /// Captures the initial events of a watcher and begins to dispatch to it, in one step.
+    pub fn start_watch(&mut self, id: WatcherId, options: &WatchOptions, start: &Start, basis: &Basis, now: Millis) {
+        let Some(filter) = self.dispatcher().get(id).map(|watcher| watcher.filter().clone()) else { return };
+        let captured = Interval::capture(&self.held, &filter, options, start, basis, &self.fields.borrow());
+        let interval = match captured {
+            Ok(interval) => interval,
+            Err(error) => return self.fail(id, &error),
+        };
+        self.metrics.init_events.add(interval.count as u64);
+        let most = MAX_BUFFERED[match self.dispatcher().triggers(&filter) {
+            (false, _) => 0,
+            (true, false) => 1,
+            (true, true) => 2,
+        }];
+        let capacity = options.buffer_size.unwrap_or_else(|| self.window().suggested_buffer(most)).max(1);
+        let beginning = Beginning {
+            interval: interval.events,
+            gate: interval.gate,
+            capacity,
+            on_overflow: options.on_overflow,
+            bookmarks: interval.bookmarks,
+            deadline: options.timeout_seconds.map(|seconds| now + Millis::from(seconds) * 1000),
+        };
+        self.dispatcher_mut().start(id, beginning, now);
+    }
+
+    /// Ends a watcher that could not start with a direct error.
+    pub fn refuse(&mut self, id: WatcherId, error: Error) {
+        self.dispatcher_mut().refuse(id, error);
+    }
+
+    /// Ends a watcher with an ERROR event.
+    pub fn fail(&mut self, id: WatcherId, error: &Error) {
+        let status = error.status.as_deref().cloned().unwrap_or_else(|| Status::internal(error.message.clone()));
+        self.listeners.dispatcher.fail(id, &status, self.held.version());
+    }
+
+    /// Ends a watcher at its user's wish.
+    pub(super) fn stop_watch(&mut self, id: WatcherId) {
+        self.listeners.dispatcher.end(id, EndReason::Stopped, self.held.version());
+    }
+
+    /// Ends the watchers that still have no room for what waits for them.
+    pub(super) fn terminate_blocked(&mut self) {
+        if self.listeners.dispatcher.terminate_blocked() > 0 {
+            self.standing.overflowed();
+        }
+    }
+
+    /// Sends bookmarks that are due and ends streams whose time is over. Returns whether some watcher needs another tick.
+    pub(super) fn tick(&mut self, now: Millis) -> bool {
+        self.listeners.dispatcher.tick(now, self.held.version())
+    }
+
+    // ----------------------------------------------------------------------------------------------- views
+
+    /// Opens a live view. Over more than a few objects it begins without rows, see [`Cacher::build_views`].
+    pub fn open_view(&mut self, options: &ViewOptions) -> Result<ViewId, Error> {
+        let listed = self.standing.has_listed();
+        self.listeners.views.open(options, self.held.store(), listed, &mut self.fields.borrow_mut())
+    }
+
+    /// Has a view take in what waits for it, and says whether it may show something else now.
+    pub fn sync_view(&mut self, id: ViewId) -> bool {
+        let listed = self.standing.has_listed();
+        self.listeners.views.sync(id, listed, &self.fields.borrow())
+    }
+
+    /// Has views find some more of their rows and places; whether there are still more.
+    pub fn build_views(&mut self, most: usize) -> bool {
+        if self.has_views_to_build() {
+            self.listeners.views.go_on(self.held.store(), most, &self.fields.borrow());
+        }
+        self.has_views_to_build()
+    }
+
+    /// Whether some view has still rows or places to find.
+    pub(super) fn has_views_to_build(&self) -> bool {
+        self.views().is_unfinished()
+    }
+
+    /// Whether views take more than when this was last asked, but for what changes have added.
+    pub(super) fn views_have_grown(&mut self) -> bool {
+        self.listeners.views.take_grown()
+    }
+
+    /// So much room is there: views that there was no memory for come back as far as it goes.
+    pub(super) fn revive_views(&mut self, room: usize) {
+        self.listeners.views.revive(room, self.held.store(), &self.fields.borrow());
+    }
+
+    // ------------------------------------------------------------------------------------------- informers
+
+    /// Starts an informer. Returns whether it had not started.
+    pub fn start_informer(&mut self, id: InformerId) -> bool {
+        let state = self.standing.is_listed().then_some(self.held.store());
+        self.listeners.informers.start(id, state, &self.fields.borrow())
+    }
+
+    /// Registers a handler with an informer.
+    pub fn add_handler(&mut self, id: InformerId, options: HandlerOptions, now: Millis) -> Result<HandlerId, Error> {
+        self.listeners.informers.add_handler(id, options, self.held.store(), &self.fields.borrow(), now)
+    }
+
+    /// Adds indexes to an informer.
+    pub fn add_indexers(&mut self, id: InformerId, indexers: Vec<Indexer>) -> Result<(), Error> {
+        self.listeners.informers.add_indexers(id, indexers, self.held.store(), &self.fields)
+    }
+
+    /// The objects whose values in an informer's index by a function are missing.
+    pub fn undecided(&self, id: InformerId, index: &str, now: Millis) -> Vec<Rc<Object>> {
+        self.informers().get(id).map(|informer| informer.undecided(index, self.store(), now)).unwrap_or_default()
+    }
+
+    /// The values of an object in such an index.
+    pub fn decide(&mut self, id: InformerId, index: &str, key: &str, object: ObjectId, values: Vec<Rc<str>>) {
+        if let Some(informer) = self.listeners.informers.get_mut(id) {
+            informer.decide(index, key, object, values, self.held.store());
+        }
+    }
+
+    /// Has the handlers of an informer whose resync is due hear of every object once more.
+    pub(super) fn resync_informer(&mut self, id: InformerId, now: Millis) {
+        self.listeners.informers.resync(id, self.held.store(), &self.fields.borrow(), now);
+    }
+
+    // ---------------------------------------------------------------------------------------------- memory
+
+    /// Bytes held: the objects, the window, what it takes to keep them, and what is made of them or held back for somebody.
+    pub fn bytes(&self) -> usize {
+        self.held.bytes() + self.listeners.bytes()
+    }
+
+    /// Notes what everything takes now.
+    pub(super) fn mark(&mut self) {
+        self.held.mark();
+        self.listeners.mark();
+    }
+
+    /// Who has grown most lately beside the objects, and by how many bytes.
+    pub(super) fn grown(&self) -> (Grower, usize) {
+        self.listeners.grown()
+    }
+
+    /// Ends a view, a watcher that does not take what waits for it, or an informer.
+    pub(super) fn shed(&mut self, grower: Grower, error: &Error) {
+        match grower {
+            Grower::View(view) => self.listeners.views.fail(view, error.clone(), self.held.store()),
+            Grower::Watcher(watcher) => self.listeners.dispatcher.cut(watcher, error.clone(), self.held.version()),
+            Grower::Informer(informer) => self.listeners.informers.fail(informer, self.standing.phase(), error.clone()),
+        }
+        self.held.settle_strays();
     }
 }

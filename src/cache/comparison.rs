@@ -1,24 +1,18 @@
-//! What a whole list changes of what is held: found out some objects at a time, so that the one step that applies it has the differences alone
-//! to do.
+//! What a whole list changes of what is held. It is found out some objects at a time, so that the step which applies it has only the
+//! differences to do.
 
 use std::rc::Rc;
 use std::vec::IntoIter;
 
-use crate::cache::cacher::Cacher;
-use crate::cache::resource::Resource;
 use crate::change::Difference;
 use crate::key::Key;
 use crate::message::Message;
 use crate::object::Object;
-use crate::runtime::slice::Slice;
 use crate::store::Store;
 use crate::version::Version;
 
-/// Objects that are compared between two looks at the clock.
-const BATCH: usize = 256;
-
 /// A list in the order of its keys, as servers send them, walked side by side with a store that stands still meanwhile.
-struct Comparison {
+pub(super) struct Comparison {
     objects: IntoIter<Rc<Object>>,
     /// The key of the last object that was compared.
     last: Option<Key>,
@@ -27,13 +21,20 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// Objects whose keys grow from each to the next, see [`is_ordered`].
+    /// Of a list whose keys grow from each to the next. Every other message is given back.
+    pub(super) fn of(message: Message) -> Result<Self, Message> {
+        match message {
+            Message::Replace { objects, version } if is_ordered(&objects) => Ok(Self::new(objects, version)),
+            other => Err(other),
+        }
+    }
+
     fn new(objects: Vec<Rc<Object>>, version: Version) -> Self {
         Self { objects: objects.into_iter(), last: None, differences: Vec::new(), version }
     }
 
     /// Compares so many objects more; whether some are left. One that is held at the same version goes, and what is held stays.
-    fn go_on(&mut self, store: &Store, most: usize) -> bool {
+    pub(super) fn go_on(&mut self, store: &Store, most: usize) -> bool {
         let mut held = store.behind(self.last.as_deref().unwrap_or("")).peekable();
         let mut last = None;
         for object in self.objects.by_ref().take(most) {
@@ -55,7 +56,7 @@ impl Comparison {
     }
 
     /// What came of it, to be applied before anything else is.
-    fn end(self) -> Message {
+    pub(super) fn end(self) -> Message {
         Message::Differences { differences: self.differences, version: self.version }
     }
 }
@@ -63,41 +64,6 @@ impl Comparison {
 /// Whether the keys of these objects grow from each to the next.
 fn is_ordered(objects: &[Rc<Object>]) -> bool {
     objects.windows(2).all(|pair| pair[0].key() < pair[1].key())
-}
-
-impl Resource {
-    /// A list is compared with what is held in slices, and only what differs is left for the step that applies it. Nothing else is applied
-    /// meanwhile.
-    pub(super) async fn compared(self: &Rc<Self>, message: Message, slice: &Slice) -> Message {
-        let (objects, version) = match message {
-            Message::Replace { objects, version } if is_ordered(&objects) => (objects, version),
-            other => return other,
-        };
-        let mut comparison = Comparison::new(objects, version);
-        while comparison.go_on(self.cacher.borrow().store(), BATCH) {
-            if slice.worked(self.runtime.now()) {
-                self.flush();
-                slice.rest(&*self.runtime).await;
-            }
-        }
-        comparison.end()
-    }
-}
-
-impl Cacher {
-    /// What a list shows, and what is held of those that cannot be taken from it: they are there, if only not as they stand.
-    pub(super) fn with_quarantined(&self, objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
-        if self.status.quarantined.is_empty() {
-            return objects;
-        }
-        let kept = self.store.iter().filter(|held| self.is_quarantined(held));
-        // What the list does show of a key counts.
-        kept.cloned().chain(objects).collect()
-    }
-
-    pub(super) fn is_quarantined(&self, held: &Rc<Object>) -> bool {
-        self.status.quarantined.iter().any(|entry| entry.is(held))
-    }
 }
 
 #[cfg(test)]

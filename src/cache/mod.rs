@@ -1,21 +1,36 @@
-//! The cacher: store, event window, readiness, and the loop that keeps them.
+//! The cache of one resource: its state, who hears of it, and the loop that keeps it.
+//!
+//! Start with [`Cacher`], the one synchronous step a message, then [`Resource`], the handle over the parts that do the waiting. `list` says what
+//! a list request means, [`Memory`] how many bytes all resources may hold.
+//!
+//! Imports: base64url, change, connection, growth, informer, json, key, message, metrics, object, reflector, runtime, selector, sort, source, status, store, version, view, watch.
 
-pub mod cacher;
-pub mod checker;
+mod cacher;
 mod comparison;
-mod content;
-pub mod freshness;
-pub mod get;
-mod informers;
-pub mod list;
-pub mod memory;
-mod packing;
-pub mod progress;
-mod reads;
-pub mod ready;
-pub mod resource;
-pub mod status;
-mod views;
+mod config;
+mod flush;
+mod freshness;
+mod held;
+mod interval;
+mod latency;
+mod list;
+mod listeners;
+mod memory;
+mod ready;
+mod resource;
+mod standing;
+mod status;
 mod waiters;
-pub mod watches;
-pub mod writes;
+
+pub use cacher::{Cacher, CacherStats};
+pub use config::ResourceConfig;
+pub use flush::{Flush, signal};
+pub use freshness::Freshness;
+pub use held::Held;
+pub use interval::Basis;
+pub use list::{Checked, List, ListOptions, Token, Want};
+pub use memory::{DEFAULT_MAX_BYTES, Memory};
+pub use ready::Ready;
+pub use resource::{Difference, Failure, Item, Outcome, PERIOD_MS as CHECK_PERIOD_MS, Resource};
+pub use standing::Standing;
+pub use status::ResourceStatus;

@@ -122,7 +122,7 @@ impl Ready {
 }
 
 /// Seconds after which a client should ask a cacher again that has been down for this long: e^(0.06·seconds), between 1 and 30.
-pub fn retry_after_seconds(downtime: Millis) -> u32 {
+fn retry_after_seconds(downtime: Millis) -> u32 {
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let seconds = (downtime as f64 / 1000.0 * 0.06).exp().clamp(1.0, 30.0) as u32;
     seconds

@@ -63,6 +63,13 @@ impl ResourceStatus {
         self.stale_since = self.stale.then(|| self.stale_since.unwrap_or(wall));
     }
 
+    /// Closed by the user.
+    pub(super) fn close(&mut self) {
+        self.phase = Phase::Closed;
+        self.retry_at = None;
+        (self.stale, self.stale_since) = (false, None);
+    }
+
     /// Takes over what the reflector says.
     pub fn connection(&mut self, connection: Connection) {
         match connection {

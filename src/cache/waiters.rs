@@ -1,5 +1,9 @@
 //! Who waits for something, until it comes or they go away.
 
+use futures::channel::oneshot;
+
+use crate::status::Error;
+
 /// Adds one who waits to the others, and drops of them who `is_gone`.
 ///
 /// Those who came last are looked at each time, for they mostly go first; all of them only where the list would have to grow. So what is
@@ -14,6 +18,69 @@ pub(super) fn add<T>(waiters: &mut Vec<T>, waiter: T, is_gone: impl Fn(&T) -> bo
         waiters.reserve(waiters.len().max(4));
     }
     waiters.push(waiter);
+}
+
+/// What a wait for a list ends with.
+pub(super) type Listed = oneshot::Receiver<Result<(), Error>>;
+
+/// Who waits for the first list, for the next one, and for how the connection stands.
+#[derive(Default)]
+pub(super) struct ListWaiters {
+    first: Vec<oneshot::Sender<Result<(), Error>>>,
+    next: Vec<oneshot::Sender<Result<(), Error>>>,
+    // Told by being dropped.
+    opening: Vec<oneshot::Sender<()>>,
+}
+
+impl ListWaiters {
+    /// Completes with the first list, or with why it does not come.
+    pub(super) fn first(&mut self) -> Listed {
+        Self::wait(&mut self.first)
+    }
+
+    /// Completes with the next list, or with why there will be none.
+    pub(super) fn next(&mut self) -> Listed {
+        Self::wait(&mut self.next)
+    }
+
+    fn wait(waiters: &mut Vec<oneshot::Sender<Result<(), Error>>>) -> Listed {
+        let (sender, receiver) = oneshot::channel();
+        add(waiters, sender, oneshot::Sender::is_canceled);
+        receiver
+    }
+
+    /// Ends when it is known how the connection stands.
+    pub(super) fn opening(&mut self) -> oneshot::Receiver<()> {
+        let (sender, receiver) = oneshot::channel();
+        add(&mut self.opening, sender, oneshot::Sender::is_canceled);
+        receiver
+    }
+
+    /// A list is applied, or none will be.
+    pub(super) fn listed(&mut self, result: &Result<(), Error>) {
+        for waiter in self.first.drain(..).chain(self.next.drain(..)) {
+            let _gone = waiter.send(result.clone());
+        }
+    }
+
+    /// The server refuses the list for now. Who asked for a further one waits on.
+    pub(super) fn refused(&mut self, error: &Error) {
+        for waiter in self.first.drain(..) {
+            let _gone = waiter.send(Err(error.clone()));
+        }
+    }
+
+    /// It is known how the connection stands.
+    pub(super) fn opened(&mut self) {
+        self.opening.clear();
+    }
+}
+
+/// A wait that is over already.
+pub(super) fn over(result: Result<(), Error>) -> Listed {
+    let (sender, receiver) = oneshot::channel();
+    let _received = sender.send(result);
+    receiver
 }
 
 #[cfg(test)]

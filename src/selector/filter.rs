@@ -17,17 +17,25 @@ pub struct Filter {
     matcher: Matcher,
 }
 
+/// What a request is about, as text. What is not given selects everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FilterText<'a> {
+    /// Only this namespace.
+    pub namespace: Option<&'a str>,
+    /// Only objects of this name.
+    pub name: Option<&'a str>,
+    /// A label selector.
+    pub labels: Option<&'a str>,
+    /// A field selector.
+    pub fields: Option<&'a str>,
+}
+
 impl Filter {
     /// Parses the selectors and registers the paths that they read. Fails with 400 if a selector cannot be parsed, with the parser's
     /// message and position. Also fails with 400 if a selector excludes the given name.
-    pub fn new(
-        namespace: Option<&str>,
-        name: Option<&str>,
-        label_selector: Option<&str>,
-        field_selector: Option<&str>,
-        fields: &mut FieldSet,
-    ) -> Result<Self, Error> {
-        let predicate = parse_selectors(label_selector, field_selector)?;
+    pub fn new(asked: FilterText<'_>, fields: &mut FieldSet) -> Result<Self, Error> {
+        let FilterText { namespace, name, .. } = asked;
+        let predicate = parse_selectors(asked.labels, asked.fields)?;
         let other = |name: &&str| predicate.single_name().is_some_and(|demanded| demanded != *name);
         if name.filter(|text| !text.is_empty()).filter(other).is_some() {
             return Err(Status::bad_request("fieldSelector metadata.name doesn't match requested name").into());
@@ -119,7 +127,8 @@ mod tests {
     #[test]
     fn the_request_and_the_selector_both_limit_the_namespace() {
         let mut fields = FieldSet::new(Vec::new());
-        let mut filter = |namespace, selector| Filter::new(namespace, None, None, selector, &mut fields).unwrap();
+        let mut filter =
+            |namespace, selector| Filter::new(FilterText { namespace, fields: selector, ..FilterText::default() }, &mut fields).unwrap();
         assert_eq!(filter(Some("a"), None).scope_namespace(), "a");
         assert_eq!(filter(None, Some("metadata.namespace=b")).scope_namespace(), "b");
         let nothing = filter(Some("a"), Some("metadata.namespace=b"));
@@ -131,7 +140,8 @@ mod tests {
     #[test]
     fn name_and_field_must_both_hold() {
         let mut fields = FieldSet::new(Vec::new());
-        let filter = Filter::new(None, Some("x"), None, Some("spec.nodeName=n1"), &mut fields).unwrap();
+        let filter =
+            Filter::new(FilterText { name: Some("x"), fields: Some("spec.nodeName=n1"), ..FilterText::default() }, &mut fields).unwrap();
         let on = |key: &str, node: &str| with_spec(key, 1, &[], &serde_json::json!({"nodeName": node}));
         assert!(filter.passes(&on("a/x", "n1"), &fields));
         assert!(!filter.passes(&on("a/x", "n2"), &fields));
@@ -141,7 +151,7 @@ mod tests {
     #[test]
     fn a_mistake_is_400_and_says_which_selector_and_where() {
         let mut fields = FieldSet::new(Vec::new());
-        let error = Filter::new(None, None, Some("app in web"), None, &mut fields).unwrap_err();
+        let error = Filter::new(FilterText { labels: Some("app in web"), ..FilterText::default() }, &mut fields).unwrap_err();
         assert_eq!(error.code, ErrorCode::Invalid);
         let cause = &error.status.unwrap().details.unwrap().causes[0];
         assert_eq!((cause.field.as_str(), cause.message.as_str()), ("labelSelector", "position 7"));
@@ -156,7 +166,10 @@ mod tests {
     /// Whether `a/x` with this uid and label passes a filter of namespace `a`, the label `app=web`, and this shard.
     fn passes(namespace: &str, shard: Option<&str>, uid: Option<&str>, app: &str) -> bool {
         let mut fields = FieldSet::new(Vec::new());
-        let filter = Filter::new(Some(namespace), None, Some("app=web"), None, &mut fields).unwrap().with_shard(shard).unwrap();
+        let filter = Filter::new(FilterText { namespace: Some(namespace), labels: Some("app=web"), ..FilterText::default() }, &mut fields)
+            .unwrap()
+            .with_shard(shard)
+            .unwrap();
         let uid = uid.map(|uid| format!(r#","uid":"{uid}""#)).unwrap_or_default();
         let text = format!(r#"{{"metadata":{{"namespace":"a","name":"x","resourceVersion":"1","labels":{{"app":"{app}"}}{uid}}}}}"#);
         filter.passes(&crate::testing::document(&text, &fields), &fields)

@@ -17,7 +17,7 @@ mod validate;
 
 pub use error::SelectorError;
 pub use field::FieldSelector;
-pub use filter::{Filter, invalid_selector, parse_selectors};
+pub use filter::{Filter, FilterText, invalid_selector, parse_selectors};
 pub use label::LabelSelector;
 pub use predicate::{Matcher, Predicate};
 pub use requirement::{Operator, Requirement};

@@ -1,6 +1,8 @@
 //! What is held of one resource: the objects in key order with their indexes, and the event window, from which past states are made.
 //!
 //! Start with [`Store`], then [`Window`].
+//!
+//! Imports: change, json, key, object, runtime, sort, status, version.
 
 mod index;
 mod listener;
@@ -14,4 +16,5 @@ pub use index::{Fields, IndexBy, IndexSpec, Indexes, NAMESPACE};
 pub use listener::{Replacement, StoreListener};
 pub use state::State;
 pub use store::Store;
+pub use strays::Strays;
 pub use window::{DEFAULT_FRESH_MS, DEFAULT_MAX_BYTES, Window, WindowBounds};

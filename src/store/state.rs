@@ -4,10 +4,10 @@
 
 use std::rc::Rc;
 
+use super::store::Store;
 use crate::change::Change;
 use crate::object::Object;
 use crate::sort::sort_by;
-use crate::store::Store;
 use crate::version::Version;
 
 /// What stood under a key instead of what the store holds now; `None` = nothing.
@@ -77,7 +77,7 @@ impl<'a> State<'a> {
 mod tests {
     use super::*;
     use crate::change::ChangeKind;
-    use crate::store::{Window, WindowBounds};
+    use crate::store::{Strays, Window, WindowBounds};
     use crate::testing::object;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -101,7 +101,7 @@ mod tests {
             let mut window = Window::new(WindowBounds { lower: 12, upper: 12, ..WindowBounds::default() });
             let mut version = 10;
             store.replace(list.iter().map(|key| object(KEYS[*key], 10)).collect());
-            window.reset(Version::from(version), 0);
+            window.reset(Version::from(version), 0, &mut Strays::default());
             let mut stood: Vec<(u64, Rows)> = vec![(version, list.iter().map(|key| (KEYS[*key].to_owned(), 10)).collect())];
             for (key, delete, step) in writes {
                 version += step;
@@ -114,7 +114,7 @@ mod tests {
                     now.insert(KEYS[key].to_owned(), version);
                     (ChangeKind::Modified, store.upsert(object.clone()))
                 };
-                window.push(Change { kind, object, previous, at: 0 });
+                window.push(Change { kind, object, previous, at: 0 }, &mut Strays::default());
                 stood.push((version, now));
             }
             let writes = stood.len() - 1;

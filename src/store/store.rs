@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::rc::Rc;
 
+use super::index::{Indexes, NAMESPACE};
 use crate::change::Difference;
 use crate::key::Key;
 use crate::object::{Holder, Object};
 use crate::sort::sort_by;
 use crate::status::{Error, ErrorCode};
-use crate::store::{Indexes, NAMESPACE};
 
 /// The objects of one resource at the cacher's version. Keys order byte by byte, so the objects of a namespace are one range.
 #[derive(Debug, Default)]

@@ -10,11 +10,11 @@ use rustc_hash::FxHashSet;
 
 use crate::object::{Object, ObjectId};
 
-/// So many are noted before those that are gone are looked for.
-const FEW: usize = 16;
+/// So many are noted before those that are gone are looked for: it costs a look at each.
+const MIN_NOTED: usize = 16;
 
 /// So many collections tell that something is held: the first may have begun before it was let go of.
-const COLLECTIONS: u32 = 2;
+const MIN_COLLECTIONS: u32 = 2;
 
 #[derive(Debug)]
 struct Stray {
@@ -26,7 +26,7 @@ struct Stray {
 
 /// What is held so, and its bytes.
 #[derive(Debug, Default)]
-pub(crate) struct Strays {
+pub struct Strays {
     noted: Vec<Stray>,
     bytes: usize,
     // So many were alive when those that are gone were last looked for.
@@ -36,7 +36,7 @@ pub(crate) struct Strays {
 
 impl Strays {
     /// Whoever counted this object lets go of it.
-    pub(crate) fn let_go(&mut self, object: &Rc<Object>) {
+    pub fn let_go(&mut self, object: &Rc<Object>) {
         if Rc::strong_count(object) == 1 {
             return; // as it is with nearly all of them: that was the last
         }
@@ -45,19 +45,19 @@ impl Strays {
             self.bytes += bytes;
         }
         self.noted.push(Stray { object: Rc::downgrade(object), bytes, since: self.collections });
-        if self.noted.len() > self.alive + self.alive / 4 + FEW {
+        if self.noted.len() > self.alive + self.alive / 4 + MIN_NOTED {
             self.settle();
         }
     }
 
     /// JavaScript has collected what it did not hold.
-    pub(crate) fn collected(&mut self) {
+    pub fn collected(&mut self) {
         self.collections += 1;
         self.settle();
     }
 
     /// Forgets those that are gone, and finds out who holds the others.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         self.bytes = 0;
         // Told by such a text, a version is held by JavaScript alone as well. It was let go of after that.
         let mut tellers: FxHashSet<ObjectId> = FxHashSet::default();
@@ -67,19 +67,19 @@ impl Strays {
             let others = Rc::strong_count(&object) - 1 - usize::from(object.is_pinned()) - usize::from(tellers.contains(&object.id()));
             if others > 0 {
                 stray.since = now;
-            } else if now - stray.since < COLLECTIONS {
+            } else if now - stray.since < MIN_COLLECTIONS {
                 tellers.extend(object.delta_base());
                 return true;
             }
             *bytes += stray.bytes;
             true
         });
-        self.noted.shrink_to(self.noted.len() + self.noted.len() / 4 + FEW);
+        self.noted.shrink_to(self.noted.len() + self.noted.len() / 4 + MIN_NOTED);
         self.alive = self.noted.len();
     }
 
     /// Bytes of them: at least, and until the next [`settle`](Strays::settle) those of some that are gone.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.bytes
     }
 }
@@ -136,7 +136,7 @@ mod tests {
             let reader = object.clone();
             strays.let_go(&object);
             drop((object, reader));
-            assert!(strays.noted.len() <= FEW + 1);
+            assert!(strays.noted.len() <= MIN_NOTED + 1);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The event window: the recent changes, so that a watch may start in the past. The apiserver calls it the watch cache's ring.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
-use crate::change::Change;
-use crate::object::Holder;
+use super::snapshots::Snapshots;
+use super::strays::Strays;
+use crate::change::{Change, ChangeKind};
+use crate::object::{Holder, Object};
 use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode, Status};
-use crate::store::snapshots::Snapshots;
-use crate::store::strays::Strays;
 use crate::version::Version;
 
 /// The bounds of a window.
@@ -29,13 +30,15 @@ pub const DEFAULT_MAX_BYTES: usize = 64 << 20;
 
 /// How long an event stays fresh: the bookmark period and a quarter of it.
 pub const DEFAULT_FRESH_MS: Millis = 75_000;
+/// The greatest capacity at the default freshness, in events, as in the apiserver.
 const DEFAULT_UPPER: usize = 102_400;
-const LOWER: usize = 100;
+/// The least capacity, in events, as in the apiserver.
+const DEFAULT_LOWER: usize = 100;
 
 impl WindowBounds {
     /// The apiserver's bounds for this freshness: 100 events, and 102,400 times the power of two that covers a longer freshness.
     pub fn for_freshness(fresh_ms: Millis) -> Self {
-        Self { fresh_ms, lower: LOWER, upper: upper_bound(fresh_ms), max_bytes: DEFAULT_MAX_BYTES }
+        Self { fresh_ms, lower: DEFAULT_LOWER, upper: upper_bound(fresh_ms), max_bytes: DEFAULT_MAX_BYTES }
     }
 
     /// Whether a window can have these bounds. Fails with code `invalid`, naming the option.
@@ -86,7 +89,6 @@ pub struct Window {
     since: Option<Millis>,
     snapshots: Snapshots,
     bytes: usize,
-    pub(crate) strays: Strays,
     increases: u64,
     decreases: u64,
 }
@@ -105,22 +107,22 @@ impl Window {
             since: None,
             snapshots: Snapshots::default(),
             bytes: 0,
-            strays: Strays::default(),
             increases: 0,
             decreases: 0,
         }
     }
 
-    /// Appends a change. The oldest gives way when the window is full and may not grow.
-    pub fn push(&mut self, entry: Change) {
-        self.resize(entry.at);
+    /// Appends a change. The oldest gives way when the window is full and may not grow. What the window lets go of is noted among the strays,
+    /// here and in all that makes it smaller.
+    pub fn push(&mut self, entry: Change, strays: &mut Strays) {
+        self.resize(entry.at, strays);
         if self.entries.len() >= self.capacity {
-            self.evict();
+            self.evict(strays);
         }
-        entry.set_holder(Holder::Window);
-        self.bytes += entry.bytes();
+        own(&entry).for_each(|object| object.set_holder(Holder::Window));
+        self.bytes += bytes(&entry);
         self.entries.push_back(entry);
-        self.keep_bound();
+        self.keep_bound(strays);
         if self.entries.len() >= self.capacity {
             self.trim();
         }
@@ -128,14 +130,14 @@ impl Window {
 
     /// Whether it would have to give up changes for the bytes of this one.
     pub fn lacks_room(&self, entry: &Change) -> bool {
-        self.bytes + entry.bytes() > self.bounds.max_bytes
+        self.bytes + bytes(entry) > self.bounds.max_bytes
     }
 
     /// Gives up the oldest changes until at least so many bytes are free.
-    pub fn release(&mut self, bytes: usize) {
+    pub fn release(&mut self, bytes: usize, strays: &mut Strays) {
         let keep = self.bytes.saturating_sub(bytes);
         while self.bytes > keep {
-            self.evict();
+            self.evict(strays);
         }
         self.trim();
     }
@@ -148,10 +150,10 @@ impl Window {
     }
 
     /// Forgets everything: a list at this version replaced the state.
-    pub fn reset(&mut self, list_version: Version, now: Millis) {
+    pub fn reset(&mut self, list_version: Version, now: Millis, strays: &mut Strays) {
         self.start += self.entries.len() as u64;
         while let Some(entry) = self.entries.pop_front() {
-            self.let_go(&entry);
+            let_go(&entry, strays);
         }
         self.bytes = 0;
         self.evicted = None;
@@ -218,9 +220,9 @@ impl Window {
 
     /// Gives up the oldest changes where the rest holds too many bytes: what versions have in common counts with the last that has it, so one
     /// can come to count more when it is looked at anew.
-    pub(crate) fn keep_bound(&mut self) {
+    pub(crate) fn keep_bound(&mut self, strays: &mut Strays) {
         if self.bytes > self.bounds.max_bytes {
-            self.release(self.bytes - self.bounds.max_bytes);
+            self.release(self.bytes - self.bounds.max_bytes, strays);
         }
     }
 
@@ -256,7 +258,7 @@ impl Window {
         }
     }
 
-    fn resize(&mut self, now: Millis) {
+    fn resize(&mut self, now: Millis, strays: &mut Strays) {
         if self.entries.len() < self.capacity {
             return;
         }
@@ -269,7 +271,7 @@ impl Window {
         } else if age(quarter) > self.bounds.fresh_ms {
             self.capacity = (self.capacity / 2).max(self.bounds.lower).max(1);
             while self.entries.len() > self.capacity {
-                self.evict();
+                self.evict(strays);
             }
             self.entries.shrink_to(self.capacity);
         }
@@ -277,15 +279,10 @@ impl Window {
         self.decreases += u64::from(self.capacity < before);
     }
 
-    fn let_go(&mut self, entry: &Change) {
-        entry.set_holder(Holder::Nobody);
-        entry.own().for_each(|object| self.strays.let_go(object));
-    }
-
-    fn evict(&mut self) {
+    fn evict(&mut self, strays: &mut Strays) {
         if let Some(entry) = self.entries.pop_front() {
-            self.bytes -= entry.bytes();
-            self.let_go(&entry);
+            self.bytes -= bytes(&entry);
+            let_go(&entry, strays);
             self.start += 1;
             self.since = Some(entry.at);
             self.evicted = Some(entry.version().clone());
@@ -293,10 +290,25 @@ impl Window {
     }
 }
 
+/// What is held for a change alone: what was replaced, and a deleted object's last state. The object itself is in the store, or counts as what a
+/// later change replaced.
+fn own(entry: &Change) -> impl Iterator<Item = &Rc<Object>> {
+    entry.previous.iter().chain((entry.kind == ChangeKind::Deleted).then_some(&entry.object))
+}
+
+/// Bytes that a change holds, itself and what is held for it alone.
+fn bytes(entry: &Change) -> usize {
+    size_of::<Change>() + own(entry).map(|object| object.size()).sum::<usize>()
+}
+
+fn let_go(entry: &Change, strays: &mut Strays) {
+    own(entry).for_each(|object| object.set_holder(Holder::Nobody));
+    own(entry).for_each(|object| strays.let_go(object));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::ChangeKind;
     use crate::testing::named;
 
     const FD: Millis = DEFAULT_FRESH_MS;
@@ -324,7 +336,7 @@ mod tests {
     fn up_to(newest: u64) -> Window {
         let mut window = fixed(5);
         for version in 3..=newest {
-            window.push(entry(version, version));
+            window.push(entry(version, version), &mut Strays::default());
         }
         window
     }
@@ -353,10 +365,10 @@ mod tests {
     #[test]
     fn win_06_after_a_list_its_version_is_the_oldest_start() {
         let mut window = fixed(5);
-        window.reset(Version::parse("9").unwrap(), 0);
+        window.reset(Version::parse("9").unwrap(), 0, &mut Strays::default());
         assert_eq!(refused(&window, "8").code, ErrorCode::Expired);
         assert_eq!(versions(&window, "9"), Vec::<String>::new());
-        window.push(entry(12, 0));
+        window.push(entry(12, 0), &mut Strays::default());
         assert_eq!(versions(&window, "9"), ["12"]);
         assert_eq!(versions(&window, "99"), Vec::<String>::new());
     }
@@ -364,7 +376,7 @@ mod tests {
     #[test]
     fn win_08_the_message_names_the_oldest_start() {
         let mut window = fixed(5);
-        window.reset(Version::parse("10").unwrap(), 0);
+        window.reset(Version::parse("10").unwrap(), 0, &mut Strays::default());
         assert_eq!(refused(&window, "9").message, "too old resource version: 9 (10)");
     }
 
@@ -382,7 +394,7 @@ mod tests {
             window.entries.push_back(entry(event + 1, event * step));
         }
         window.bytes = capacity * size_of::<Change>();
-        window.resize(capacity as u64 * step);
+        window.resize(capacity as u64 * step, &mut Strays::default());
         // Whatever gave way was the oldest, and the rest is there in order.
         let held: Vec<String> = window.entries.iter().map(|entry| entry.version().to_string()).collect();
         let kept: Vec<String> = (window.start - start + 1..=capacity as u64).map(|version| version.to_string()).collect();
@@ -433,15 +445,15 @@ mod tests {
     fn bytes_are_those_of_what_was_replaced_and_leave_with_it() {
         let mut window = fixed(2);
         let (old, new) = (named("pod", 1), named("pod", 2));
-        window.push(Change { kind: ChangeKind::Modified, object: new.clone(), previous: Some(old.clone()), at: 0 });
+        window.push(Change { kind: ChangeKind::Modified, object: new.clone(), previous: Some(old.clone()), at: 0 }, &mut Strays::default());
         let entries = |count: usize| count * size_of::<Change>();
         assert_eq!(window.bytes(), entries(1) + old.size());
         let last = named("pod", 3);
-        window.push(Change { kind: ChangeKind::Deleted, object: last.clone(), previous: Some(new.clone()), at: 1 });
+        window.push(Change { kind: ChangeKind::Deleted, object: last.clone(), previous: Some(new.clone()), at: 1 }, &mut Strays::default());
         assert_eq!(window.bytes(), entries(2) + old.size() + new.size() + last.size());
-        window.push(entry(4, 2));
+        window.push(entry(4, 2), &mut Strays::default());
         assert_eq!(window.bytes(), entries(2) + new.size() + last.size());
-        window.reset(Version::from(9), 0);
+        window.reset(Version::from(9), 0, &mut Strays::default());
         assert_eq!(window.bytes(), 0);
     }
 
@@ -450,11 +462,11 @@ mod tests {
         let size = size_of::<Change>() + named("pod", 1).size();
         let bounds = WindowBounds { max_bytes: 10 * size + size / 2, ..WindowBounds::default() };
         let mut window = Window::new(bounds);
-        window.reset(Version::from(1), 0);
+        window.reset(Version::from(1), 0, &mut Strays::default());
         for version in 2..=60 {
             let change =
                 Change { kind: ChangeKind::Modified, object: named("pod", version), previous: Some(named("pod", version - 1)), at: 0 };
-            window.push(change);
+            window.push(change, &mut Strays::default());
             assert!(window.bytes() <= bounds.max_bytes);
         }
         assert_eq!(window.len(), 10);
@@ -467,8 +479,11 @@ mod tests {
     fn law_08_bounded_a_change_too_large_for_the_window_leaves_it_empty_and_at_its_version() {
         let bounds = WindowBounds { max_bytes: 1, ..WindowBounds::default() };
         let mut window = Window::new(bounds);
-        window.reset(Version::from(1), 0);
-        window.push(Change { kind: ChangeKind::Modified, object: named("pod", 7), previous: Some(named("pod", 6)), at: 0 });
+        window.reset(Version::from(1), 0, &mut Strays::default());
+        window.push(
+            Change { kind: ChangeKind::Modified, object: named("pod", 7), previous: Some(named("pod", 6)), at: 0 },
+            &mut Strays::default(),
+        );
         assert_eq!((window.len(), window.oldest()), (0, Some(Version::from(7))));
         assert_eq!(refused(&window, "6").message, "too old resource version: 6 (7)");
         assert_eq!(versions(&window, "7"), [""; 0]);
@@ -478,13 +493,13 @@ mod tests {
     fn the_reach_is_the_time_since_the_last_change_that_is_lost() {
         let mut window = fixed(2);
         assert_eq!(window.reach(0), None);
-        window.reset(Version::from(1), 1_000);
+        window.reset(Version::from(1), 1_000, &mut Strays::default());
         assert_eq!(window.reach(5_000), Some(4_000));
         for (version, at) in [(2, 2_000), (3, 3_000)] {
-            window.push(entry(version, at));
+            window.push(entry(version, at), &mut Strays::default());
         }
         assert_eq!(window.reach(5_000), Some(4_000), "nothing is lost since the list");
-        window.push(entry(4, 4_000));
+        window.push(entry(4, 4_000), &mut Strays::default());
         assert_eq!((window.oldest(), window.reach(5_000)), (Some(Version::from(2)), Some(3_000)));
     }
 
@@ -492,10 +507,10 @@ mod tests {
     fn growing_and_shrinking_is_counted() {
         let mut window = Window::new(WindowBounds { lower: 2, upper: 4, ..WindowBounds::default() });
         for version in 1..=6 {
-            window.push(entry(version, 0));
+            window.push(entry(version, 0), &mut Strays::default());
         }
         assert_eq!((window.capacity(), window.resizes()), (4, (1, 0)), "at its bound it stays");
-        window.push(entry(7, 2 * FD));
+        window.push(entry(7, 2 * FD), &mut Strays::default());
         assert_eq!((window.capacity(), window.resizes()), (2, (1, 1)));
     }
 

@@ -64,7 +64,7 @@ mod tests {
     use std::cell::Cell;
 
     use crate::json::fields::FieldSet;
-    use crate::selector::Filter;
+    use crate::selector::{Filter, FilterText};
     use crate::store::Store;
     use crate::testing::{labelled, with_spec};
 
@@ -131,7 +131,7 @@ mod tests {
             let entry = shared(on(5, before), on(9, after));
             assert!(entry.object.shares_facts(entry.previous.as_ref().unwrap()), "neither was asked for a field");
             let mut fields = FieldSet::new(Vec::new());
-            let filter = Filter::new(None, None, None, Some("spec.nodeName=n1"), &mut fields).unwrap();
+            let filter = Filter::new(FilterText { fields: Some("spec.nodeName=n1"), ..FilterText::default() }, &mut fields).unwrap();
             assert_eq!(Conversion::new(&entry).kind(|object| filter.passes(object, &fields)), Some(expected));
         }
     }

@@ -400,6 +400,7 @@ mod tests {
     use super::*;
     use crate::change::ChangeKind;
     use crate::selector::Filter;
+    use crate::selector::FilterText;
     use crate::testing::named;
 
     fn listener(dispatcher: &mut Dispatcher, demand: Demand) -> WatcherId {
@@ -455,7 +456,7 @@ mod tests {
     }
 
     fn filter(fields: &mut FieldSet, labels: &str, selector: &str) -> Filter {
-        Filter::new(None, None, Some(labels), Some(selector), fields).unwrap()
+        Filter::new(FilterText { labels: Some(labels), fields: Some(selector), ..FilterText::default() }, fields).unwrap()
     }
 
     /// 100,000 watchers of every kind that can be looked up, 10 of whom the change concerns, and 3 who cannot be looked up.

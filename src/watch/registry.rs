@@ -316,6 +316,7 @@ fn bucket(kind: Kind, namespace: &str, key: &str, value: &str) -> Bucket {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::selector::FilterText;
     use crate::testing::with_spec;
     use std::rc::Rc;
 
@@ -334,7 +335,11 @@ mod tests {
 
     impl Filed {
         fn add(&mut self, (namespace, name, labels, fields): &(&str, &str, &str, &str)) {
-            let filter = Filter::new(Some(namespace), Some(name), Some(labels), Some(fields), &mut self.fields).unwrap();
+            let filter = Filter::new(
+                FilterText { namespace: Some(namespace), name: Some(name), labels: Some(labels), fields: Some(fields) },
+                &mut self.fields,
+            )
+            .unwrap();
             let id = WatcherId::of(self.routes.len());
             self.routes.push(self.registry.insert(&filter, id));
         }

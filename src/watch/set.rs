@@ -152,6 +152,7 @@ mod tests {
     use crate::change::ChangeKind;
     use crate::json::fields::FieldSet;
     use crate::selector::Filter;
+    use crate::selector::FilterText;
     use crate::store::StoreListener;
     use crate::testing::labelled;
     use crate::watch::demand::Demand;
@@ -159,7 +160,7 @@ mod tests {
     use std::rc::Rc;
 
     fn start(dispatcher: &mut Dispatcher, namespace: Option<&str>, labels: &str, fields: &mut FieldSet) -> WatcherId {
-        let filter = Filter::new(namespace, None, Some(labels), None, fields).unwrap();
+        let filter = Filter::new(FilterText { namespace, labels: Some(labels), ..FilterText::default() }, fields).unwrap();
         let id = dispatcher.add(filter);
         dispatcher.demand(id, Demand::All);
         dispatcher.start(id, Beginning::default(), 0);

@@ -9,6 +9,7 @@ use crate::informer::{DEFAULT_BOUND, HandlerId, HandlerOptions, Indexer, Informe
 use crate::json::path::Path;
 use crate::object::{Object, ObjectId};
 use crate::runtime::Millis;
+use crate::selector::FilterText;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::{invalid_option, to_js};
 use crate::web::panic::check;
@@ -68,7 +69,7 @@ impl PackedNotices {
 impl RawResource {
     fn read_informer<R: Default>(&self, informer: u32, read: impl FnOnce(&Informer) -> R) -> Result<R, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| cacher.informers.get(informer.into()).map(read).unwrap_or_default()))
+        Ok(self.resource().with(|cacher| cacher.informers().get(informer.into()).map(read).unwrap_or_default()))
     }
 }
 
@@ -82,7 +83,7 @@ impl RawResource {
             relist_updates: flag(options, "relistUpdates"),
             read_your_writes: flag(options, "readYourWrites"),
         };
-        Ok(self.resource().with(|cacher| cacher.informers.open(options).number()))
+        Ok(self.resource().with(|cacher| cacher.informers_mut().open(options).number()))
     }
 
     /// Starts it; the stream is opened by `start`. Whether it had not started.
@@ -96,7 +97,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = informerStop)]
     pub fn informer_stop(&self, informer: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.informers.stop(informer.into()));
+        self.resource().with(|cacher| cacher.informers_mut().stop(informer.into()));
         Ok(())
     }
 
@@ -104,7 +105,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = informerForget)]
     pub fn informer_forget(&self, informer: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.informers.forget(informer.into()));
+        self.resource().with(|cacher| cacher.informers_mut().forget(informer.into()));
         Ok(())
     }
 
@@ -122,7 +123,12 @@ impl RawResource {
         let resource = self.resource();
         let now = resource.now();
         let added = resource.with(|cacher| {
-            let filter = cacher.filter(namespace.as_deref(), labels.as_deref(), fields.as_deref())?;
+            let filter = cacher.filter(FilterText {
+                namespace: namespace.as_deref(),
+                labels: labels.as_deref(),
+                fields: fields.as_deref(),
+                ..FilterText::default()
+            })?;
             let options = HandlerOptions {
                 resync_period: millis(options, "resyncPeriod"),
                 coalesce: flag(options, "coalesce"),
@@ -138,7 +144,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = handlerRemove)]
     pub fn handler_remove(&self, informer: u32, handler: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.informers.remove_handler(informer.into(), handler.into()));
+        self.resource().with(|cacher| cacher.informers_mut().remove_handler(informer.into(), handler.into()));
         Ok(())
     }
 
@@ -146,7 +152,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = handlerWaits)]
     pub fn handler_waits(&self, handler: u32, begun: u32, pace: bool) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.informers.handler_waits(handler.into(), begun as usize, pace));
+        self.resource().with(|cacher| cacher.informers_mut().handler_waits(handler.into(), begun as usize, pace));
         Ok(())
     }
 
@@ -154,7 +160,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = handlerDone)]
     pub fn handler_done(&self, handler: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.informers.handler_done(handler.into()));
+        self.resource().with(|cacher| cacher.informers_mut().handler_done(handler.into()));
         Ok(())
     }
 
@@ -162,7 +168,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = informerVersion)]
     pub fn informer_version(&self) -> Result<String, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| if cacher.is_listed() { cacher.version().to_string() } else { String::new() }))
+        Ok(self.resource().with(|cacher| if cacher.standing().is_listed() { cacher.version().to_string() } else { String::new() }))
     }
 
     /// The object under a key; 0 when there is none.
@@ -170,7 +176,7 @@ impl RawResource {
     pub fn informer_get(&self, informer: u32, key: &str) -> Result<f64, JsValue> {
         check()?;
         let now = self.resource().now();
-        let found = self.resource().with(|cacher| cacher.informers.get(informer.into())?.get(key, cacher.store(), now).cloned());
+        let found = self.resource().with(|cacher| cacher.informers().get(informer.into())?.get(key, cacher.store(), now).cloned());
         Ok(found.map_or(0.0, |object| self.pin(&object)))
     }
 
@@ -180,9 +186,9 @@ impl RawResource {
         check()?;
         let now = self.resource().now();
         let listed = self.resource().with(|cacher| {
-            let filter = cacher.filter(None, label_selector.as_deref(), None)?;
+            let filter = cacher.filter(FilterText { labels: label_selector.as_deref(), ..FilterText::default() })?;
             let mut objects =
-                cacher.informers.get(informer.into()).map(|held| held.list(namespace, cacher.store(), now)).unwrap_or_default();
+                cacher.informers().get(informer.into()).map(|held| held.list(namespace, cacher.store(), now)).unwrap_or_default();
             let fields = cacher.fields().borrow();
             objects.retain(|object| filter.passes(object, &fields));
             Ok(objects)
@@ -234,7 +240,7 @@ impl RawResource {
     pub fn informer_by_index(&self, informer: u32, index: &str, value: &str) -> Result<Float64Array, JsValue> {
         check()?;
         let now = self.resource().now();
-        let found = self.resource().with(|cacher| match cacher.informers.get(informer.into()) {
+        let found = self.resource().with(|cacher| match cacher.informers().get(informer.into()) {
             Some(held) => held.by_index(index, value, cacher.store(), now),
             None => Ok(Vec::new()),
         });
@@ -246,7 +252,7 @@ impl RawResource {
     pub fn informer_index_keys(&self, informer: u32, index: &str, value: &str) -> Result<Array, JsValue> {
         check()?;
         let now = self.resource().now();
-        let found = self.resource().with(|cacher| match cacher.informers.get(informer.into()) {
+        let found = self.resource().with(|cacher| match cacher.informers().get(informer.into()) {
             Some(held) => held.index_keys(index, value, cacher.store(), now),
             None => Ok(Vec::new()),
         });
@@ -258,7 +264,7 @@ impl RawResource {
     pub fn informer_index_values(&self, informer: u32, index: &str) -> Result<Array, JsValue> {
         check()?;
         let values = self.resource().with(|cacher| {
-            let informer = cacher.informers.get(informer.into());
+            let informer = cacher.informers().get(informer.into());
             informer.map(|held| held.index_values(index, cacher.store())).unwrap_or_default()
         });
         Ok(values.iter().map(|value| JsValue::from_str(value)).collect())

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use wasm_bindgen::prelude::*;
 
-use crate::cache::cacher::Cacher;
+use crate::cache::Cacher;
 use crate::metrics::{Exposition, FAMILIES, series_name};
 use crate::web::values::{Given, to_object};
 

@@ -26,7 +26,7 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
-use crate::cache::memory::Memory;
+use crate::cache::Memory;
 use crate::json::fields::FieldSet;
 use crate::source::Source;
 use crate::web::error::to_js;

@@ -3,12 +3,11 @@
 use js_sys::Function;
 use wasm_bindgen::JsValue;
 
-use crate::cache::list::options::ListOptions;
-use crate::cache::resource::ResourceConfig;
+use crate::cache::{ListOptions, ResourceConfig};
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::reflector::{ReflectorConfig, Retry};
-use crate::selector::Filter;
+use crate::selector::{Filter, FilterText};
 use crate::source::kubernetes::Selection;
 use crate::source::{DeleteOptions, Preconditions};
 use crate::store::WindowBounds;
@@ -76,7 +75,10 @@ pub(super) fn check_grammar(option: &str, text: &str) -> Result<(), JsValue> {
     if !option.ends_with("Selector") {
         return path(option, text).map(drop);
     }
-    let filter = Filter::new(None, None, given("labelSelector"), given("fieldSelector"), &mut FieldSet::new(Vec::new()));
+    let filter = Filter::new(
+        FilterText { labels: given("labelSelector"), fields: given("fieldSelector"), ..FilterText::default() },
+        &mut FieldSet::new(Vec::new()),
+    );
     filter.and_then(|filter| filter.with_shard(given("shardSelector"))).map(drop).map_err(|error| to_js(&error))
 }
 

@@ -9,8 +9,7 @@ use js_sys::{Array, Float64Array, Function, JSON, JsString, Promise, Uint8Array,
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
-use crate::cache::resource::{Flush, Resource, ResourceConfig};
-use crate::cache::writes::Failure;
+use crate::cache::{Failure, Flush, Resource, ResourceConfig};
 use crate::informer::Notifications;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
@@ -383,7 +382,8 @@ impl RawResource {
     #[wasm_bindgen(js_name = byIndex)]
     pub fn by_index(&self, index: &str, value: &str) -> Result<Float64Array, JsValue> {
         check()?;
-        let objects = self.0.resource.with(|cacher| cacher.by_index(index, value).map(|objects| objects.cloned().collect::<Vec<_>>()));
+        let objects =
+            self.0.resource.with(|cacher| cacher.store().by_index(index, value).map(|objects| objects.cloned().collect::<Vec<_>>()));
         let objects = objects.map_err(|error| to_js(&error))?;
         Ok(self.pin_all(&objects))
     }
@@ -392,7 +392,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = indexValues)]
     pub fn index_values(&self, index: &str) -> Result<Array, JsValue> {
         check()?;
-        let values = self.0.resource.with(|cacher| cacher.index_values(index)).map_err(|error| to_js(&error))?;
+        let values = self.0.resource.with(|cacher| cacher.store().index_values(index)).map_err(|error| to_js(&error))?;
         Ok(values.iter().map(|value| JsValue::from_str(value)).collect())
     }
 
@@ -426,7 +426,7 @@ impl RawResource {
     /// Why a watch was refused.
     pub fn refusal(&self, watcher: u32) -> Result<JsValue, JsValue> {
         check()?;
-        let refusal = self.0.resource.with(|cacher| cacher.dispatcher.get(watcher.into()).and_then(|watcher| watcher.refusal().cloned()));
+        let refusal = self.0.resource.with(|cacher| cacher.dispatcher().get(watcher.into()).and_then(|watcher| watcher.refusal().cloned()));
         Ok(refusal.map_or(JsValue::UNDEFINED, |error| to_js(&error)))
     }
 
@@ -435,14 +435,14 @@ impl RawResource {
     pub fn last_version(&self, watcher: u32) -> Result<Option<String>, JsValue> {
         check()?;
         let version =
-            self.0.resource.with(|cacher| cacher.dispatcher.get(watcher.into()).and_then(|watcher| watcher.resume_from().cloned()));
+            self.0.resource.with(|cacher| cacher.dispatcher().get(watcher.into()).and_then(|watcher| watcher.resume_from().cloned()));
         Ok(version.filter(|version| !version.is_zero()).map(|version| version.to_string()))
     }
 
     /// Gives a watcher's id back.
     pub fn forget(&self, watcher: u32) -> Result<(), JsValue> {
         check()?;
-        self.0.resource.with(|cacher| cacher.dispatcher.forget(watcher.into()));
+        self.0.resource.with(|cacher| cacher.dispatcher_mut().forget(watcher.into()));
         Ok(())
     }
 

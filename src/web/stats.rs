@@ -2,8 +2,7 @@
 
 use wasm_bindgen::JsValue;
 
-use crate::cache::cacher::Cacher;
-use crate::cache::status::ResourceStatus;
+use crate::cache::{Cacher, ResourceStatus};
 use crate::runtime::Millis;
 use crate::web::error::to_js;
 use crate::web::metrics;

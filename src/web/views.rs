@@ -13,7 +13,7 @@ use crate::web::resource::RawResource;
 impl RawResource {
     fn read_view<R: Default>(&self, view: u32, read: impl FnOnce(&View) -> R) -> Result<R, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| cacher.views.get(view.into()).map(read).unwrap_or_default()))
+        Ok(self.resource().with(|cacher| cacher.views().get(view.into()).map(read).unwrap_or_default()))
     }
 }
 
@@ -31,7 +31,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = viewClose)]
     pub fn view_close(&self, view: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.views.close(view.into()));
+        self.resource().with(|cacher| cacher.views_mut().close(view.into()));
         Ok(())
     }
 
@@ -39,14 +39,17 @@ impl RawResource {
     #[wasm_bindgen(js_name = viewRange)]
     pub fn view_range(&self, view: u32, offset: f64, limit: f64) -> Result<u32, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| cacher.views.open_range(view.into(), window(offset, limit))).map_or(u32::MAX, RangeId::number))
+        Ok(self
+            .resource()
+            .with(|cacher| cacher.views_mut().open_range(view.into(), window(offset, limit)))
+            .map_or(u32::MAX, RangeId::number))
     }
 
     /// Moves a range.
     #[wasm_bindgen(js_name = viewMove)]
     pub fn view_move(&self, range: u32, offset: f64, limit: f64) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.views.move_range(range.into(), window(offset, limit)));
+        self.resource().with(|cacher| cacher.views_mut().move_range(range.into(), window(offset, limit)));
         Ok(())
     }
 
@@ -54,7 +57,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = viewRangeClose)]
     pub fn view_range_close(&self, range: u32) -> Result<(), JsValue> {
         check()?;
-        self.resource().with(|cacher| cacher.views.close_range(range.into()));
+        self.resource().with(|cacher| cacher.views_mut().close_range(range.into()));
         Ok(())
     }
 
@@ -69,7 +72,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = viewError)]
     pub fn view_error(&self, view: u32) -> Result<JsValue, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| cacher.views.error(view.into()).map_or(JsValue::UNDEFINED, to_js)))
+        Ok(self.resource().with(|cacher| cacher.views().error(view.into()).map_or(JsValue::UNDEFINED, to_js)))
     }
 
     /// The rows of a range, in order.
@@ -78,7 +81,7 @@ impl RawResource {
         check()?;
         let rows: Vec<_> = self
             .resource()
-            .with(|cacher| cacher.views.of_range(range.into()).into_iter().flat_map(|view| view.rows(range.into()).cloned()).collect());
+            .with(|cacher| cacher.views().of_range(range.into()).into_iter().flat_map(|view| view.rows(range.into()).cloned()).collect());
         Ok(self.pin_all(&rows))
     }
 
@@ -134,7 +137,7 @@ impl RawResource {
         let (ids, verdicts) = (ids.to_vec(), verdicts.to_vec());
         self.resource().with(|cacher| {
             for (id, verdict) in ids.iter().zip(verdicts) {
-                cacher.views.decide(view.into(), *id as ObjectId, verdict != 0);
+                cacher.views_mut().decide(view.into(), *id as ObjectId, verdict != 0);
             }
         });
         Ok(())

@@ -1,7 +1,7 @@
 //! Whether Rust and JavaScript give the same numbers to what crosses between them. The numbers of Rust stand at its enums, those of JavaScript
 //! in `src/js/wire.ts`.
 
-use watchcache::cache::cacher::signal;
+use watchcache::cache::signal;
 use watchcache::informer::NotificationKind;
 use watchcache::watch::{Demand, EndReason, EventKind};
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
 
-use watchcache::cache::resource::{Flush, Resource};
+use watchcache::cache::{Flush, Resource};
 use watchcache::informer::Notifications;
 use watchcache::status::{Error, Status};
 use watchcache::view::ViewId;
@@ -146,7 +146,7 @@ impl Client {
         for (id, reason) in &flush.outbox.ended {
             let Some(stream) = self.stream_of(*id) else { continue };
             let (resume_from, refusal) = resource.with(|cacher| {
-                let watcher = cacher.dispatcher.get(*id).expect("it is known until it is forgotten");
+                let watcher = cacher.dispatcher().get(*id).expect("it is known until it is forgotten");
                 (watcher.resume_from().cloned(), watcher.refusal().cloned())
             });
             {
@@ -186,7 +186,7 @@ impl Client {
     }
 
     fn forget(&self, resource: &Rc<Resource>, id: WatcherId) {
-        resource.with(|cacher| cacher.dispatcher.forget(id));
+        resource.with(|cacher| cacher.dispatcher_mut().forget(id));
         self.by_id.borrow_mut().remove(&id);
         self.gone_in_flush.borrow_mut().insert(id);
     }

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use watchcache::cache::resource::Resource;
+use watchcache::cache::Resource;
 use watchcache::informer::{HandlerId, HandlerOptions, Indexer, InformerId, InformerOptions, Interruption, Notification, Notifications};
 use watchcache::json::path::Path;
 use watchcache::object::Object;
@@ -59,7 +59,7 @@ impl Ears {
             let call = self.calls.borrow().get(&id).cloned();
             if !call.is_none_or(|call| call(resource, notice)) {
                 waits.push(id);
-                resource.with(|cacher| cacher.informers.handler_waits(id, begun[&id], true));
+                resource.with(|cacher| cacher.informers_mut().handler_waits(id, begun[&id], true));
             }
         }
         self.informers_synced.borrow_mut().extend(&notices.informers_synced);
@@ -87,7 +87,7 @@ impl Informed {
         let ears: Rc<Ears> = Rc::default();
         let listener = ears.clone();
         *rig.client.on_notices.borrow_mut() = Some(Rc::new(move |resource, notices| listener.take(resource, notices)));
-        let informer = rig.resource.with(|cacher| cacher.informers.open(options));
+        let informer = rig.resource.with(|cacher| cacher.informers_mut().open(options));
         Self { rig, informer, ears, functions: RefCell::default() }
     }
 
@@ -113,12 +113,12 @@ impl Informed {
 
     pub fn stop(&self) {
         self.rig.resource.with(|cacher| {
-            cacher.informers.stop(self.informer);
+            cacher.informers_mut().stop(self.informer);
         });
     }
 
     pub fn has_synced(&self) -> bool {
-        self.rig.resource.with(|cacher| cacher.informers.get(self.informer).unwrap().has_synced())
+        self.rig.resource.with(|cacher| cacher.informers().get(self.informer).unwrap().has_synced())
     }
 
     /// Whether the informer was told to have synced.
@@ -159,7 +159,7 @@ impl Informed {
         let (ears, informer) = (self.ears.clone(), self.informer);
         move |resource, handler| {
             ears.removed.borrow_mut().insert(handler, ears.flushes.get());
-            resource.with(|cacher| cacher.informers.remove_handler(informer, handler));
+            resource.with(|cacher| cacher.informers_mut().remove_handler(informer, handler));
         }
     }
 
@@ -169,7 +169,7 @@ impl Informed {
 
     /// The handler is done with what it was given.
     pub fn done(&self, handler: HandlerId) {
-        self.rig.resource.with(|cacher| cacher.informers.handler_done(handler));
+        self.rig.resource.with(|cacher| cacher.informers_mut().handler_done(handler));
         self.rig.run(0);
     }
 
@@ -180,7 +180,7 @@ impl Informed {
     }
 
     pub fn handler_synced(&self, handler: HandlerId) -> bool {
-        self.rig.resource.with(|cacher| cacher.informers.handler(handler).is_some_and(|handler| handler.has_synced()))
+        self.rig.resource.with(|cacher| cacher.informers().handler(handler).is_some_and(|handler| handler.has_synced()))
     }
 
     /// How often a handler was told to have synced.
@@ -230,7 +230,7 @@ impl Informed {
         self.decide(name);
         let now = self.rig.resource.now();
         let found =
-            self.rig.resource.with(|cacher| cacher.informers.get(self.informer).unwrap().by_index(name, value, cacher.store(), now));
+            self.rig.resource.with(|cacher| cacher.informers().get(self.informer).unwrap().by_index(name, value, cacher.store(), now));
         Ok(found?.iter().map(|object| object.name().to_owned()).collect())
     }
 
@@ -238,20 +238,20 @@ impl Informed {
         self.decide(name);
         let now = self.rig.resource.now();
         let found =
-            self.rig.resource.with(|cacher| cacher.informers.get(self.informer).unwrap().index_keys(name, value, cacher.store(), now));
+            self.rig.resource.with(|cacher| cacher.informers().get(self.informer).unwrap().index_keys(name, value, cacher.store(), now));
         Ok(found?.iter().map(ToString::to_string).collect())
     }
 
     pub fn index_values(&self, name: &str) -> Vec<String> {
         self.decide(name);
-        let values = self.rig.resource.with(|cacher| cacher.informers.get(self.informer).unwrap().index_values(name, cacher.store()));
+        let values = self.rig.resource.with(|cacher| cacher.informers().get(self.informer).unwrap().index_values(name, cacher.store()));
         values.iter().map(ToString::to_string).collect()
     }
 
     /// The objects of a namespace, or all, as `key@version`.
     pub fn list(&self, namespace: &str) -> Vec<String> {
         let now = self.rig.resource.now();
-        let listed = self.rig.resource.with(|cacher| cacher.informers.get(self.informer).unwrap().list(namespace, cacher.store(), now));
+        let listed = self.rig.resource.with(|cacher| cacher.informers().get(self.informer).unwrap().list(namespace, cacher.store(), now));
         listed.iter().map(|object| format!("{object:?}")).collect()
     }
 
@@ -265,7 +265,7 @@ impl Informed {
 pub fn read(resource: &Rc<Resource>, informer: InformerId, key: &str) -> Option<u64> {
     let now = resource.now();
     resource.with(|cacher| {
-        let informer = cacher.informers.get(informer)?;
+        let informer = cacher.informers().get(informer)?;
         informer.get(key, cacher.store(), now)?.version().as_u64()
     })
 }

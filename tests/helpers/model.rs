@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
-use watchcache::cache::list::options::ListOptions;
+use watchcache::cache::ListOptions;
 use watchcache::view::ViewOptions;
 use watchcache::watch::{EventKind, WatchOptions};
 

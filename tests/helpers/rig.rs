@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::rc::Rc;
 
-use watchcache::cache::list::List;
-use watchcache::cache::list::options::ListOptions;
-use watchcache::cache::resource::{Resource, ResourceConfig};
-use watchcache::cache::status::ResourceStatus;
+use watchcache::cache::{List, ListOptions, Resource, ResourceConfig, ResourceStatus};
 use watchcache::connection::Phase;
 use watchcache::json::FieldSet;
 use watchcache::json::path::Path;
@@ -203,7 +200,7 @@ impl Rig {
     pub fn view(&self, options: &ViewOptions) -> ViewId {
         self.resource.with(|cacher| {
             let view = cacher.open_view(options).unwrap();
-            cacher.views.open_range(view, RowRange::ALL).unwrap();
+            cacher.views_mut().open_range(view, RowRange::ALL).unwrap();
             view
         })
     }
@@ -245,7 +242,7 @@ pub fn rows_of(resource: &Rc<Resource>) -> Rows {
 pub fn view_rows(resource: &Rc<Resource>, view: ViewId) -> Vec<String> {
     resource.with(|cacher| {
         cacher.sync_view(view);
-        let view = cacher.views.get(view).expect("an open view");
+        let view = cacher.views().get(view).expect("an open view");
         (0..view.total()).map(|position| text(view.at(position).unwrap())).collect()
     })
 }

@@ -4,9 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use watchcache::cache::list::List;
-use watchcache::cache::list::options::ListOptions;
-use watchcache::cache::resource::Resource;
+use watchcache::cache::{List, ListOptions, Resource};
 use watchcache::object::Object;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::runtime::{Spawn, Timer};
@@ -181,13 +179,13 @@ impl Asking {
                     let want = pod_document(number, node, app, Some(&object.text()));
                     assert_eq!(String::from_utf8(want).unwrap(), *row(&object).1.1);
                 }
-                Err(watchcache::cache::writes::Failure::Refused(error)) => {
+                Err(watchcache::cache::Failure::Refused(error)) => {
                     let missing = error.status.as_ref().is_some_and(|status| status.code == 404);
                     assert!(!missing || this.answers.lagged.get() || stood(&this.upstream, &key, asked).contains(&None), "{key} was there");
                     assert!(!this.answers.calm.get() || missing, "{error}");
                     return Err(error);
                 }
-                Err(watchcache::cache::writes::Failure::Thrown(error)) => return Err(error),
+                Err(watchcache::cache::Failure::Thrown(error)) => return Err(error),
             }
             Ok(())
         });

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use watchcache::cache::resource::Resource;
+use watchcache::cache::Resource;
 use watchcache::watch::{EventKind, OnOverflow};
 
 use crate::helpers::client::{Heard, Stream};
@@ -114,7 +114,7 @@ law! {
                         assert!(event.kind == EventKind::Added && event.own <= event.version, "{event:?} while {version} is held");
                         return;
                     }
-                    let held = cacher.state().get(&event.key).map(|object| object.version().as_u64().unwrap());
+                    let held = cacher.held().state().get(&event.key).map(|object| object.version().as_u64().unwrap());
                     match event.kind {
                         // It may have left the selection alone, at that very version or later.
                         EventKind::Deleted => assert!(held.is_none_or(|held| held >= event.own), "{event:?}, and {held:?} is held"),
@@ -225,7 +225,7 @@ law! {
                 StartAt::At(version) => Some(version),
             };
             let exact = ask.kind == Match::Exact;
-            let options = watchcache::cache::list::options::ListOptions {
+            let options = watchcache::cache::ListOptions {
                 resource_version: asked.map(|version| version.to_string()),
                 resource_version_match: asked.map(|_| if exact { "Exact" } else { "NotOlderThan" }.into()),
                 limit: ask.limit.into(),

@@ -105,7 +105,7 @@ law! {
         world.settle();
         let truth: BTreeMap<String, u64> = world.rig.upstream.state().into_iter().map(|(key, (version, _))| (key, version)).collect();
         for Joined { handler, temper, mirror } in &joined {
-            while informed.rig.resource.with(|cacher| cacher.informers.handler(*handler).unwrap().queued()) > 0 {
+            while informed.rig.resource.with(|cacher| cacher.informers().handler(*handler).unwrap().queued()) > 0 {
                 informed.done(*handler);
             }
             informed.done(*handler);

@@ -1,7 +1,7 @@
 //! Law 6, loud loss: nothing is dropped without a word, and the word says where to go on.
 
 use proptest::prelude::*;
-use watchcache::cache::cacher::signal;
+use watchcache::cache::signal;
 use watchcache::watch::{EndReason, EventKind, OnOverflow};
 
 use crate::helpers::model::{SELECTIONS, changes};

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
 use proptest::prelude::*;
-use watchcache::cache::resource::Resource;
+use watchcache::cache::Resource;
 use watchcache::watch::EndReason;
 
 use crate::helpers::rig::Setup;

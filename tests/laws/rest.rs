@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use watchcache::cache::cacher::Cacher;
+use watchcache::cache::Cacher;
 use watchcache::object::Object;
 use watchcache::watch::EndReason;
 
@@ -39,7 +39,7 @@ fn document(object: &Rc<Object>) -> String {
 /// The documents at every version that can be read.
 fn past(cacher: &Cacher) -> Vec<(u64, Vec<String>)> {
     let versions = 1..=cacher.version().as_u64().unwrap();
-    let states = versions.filter_map(|version| Some((version, cacher.state_at(&version.into()).ok()?)));
+    let states = versions.filter_map(|version| Some((version, cacher.held().state_at(&version.into()).ok()?)));
     states.map(|(version, state)| (version, state.range("", "").map(document).collect())).collect()
 }
 
@@ -50,10 +50,10 @@ fn run(seed: u64, steps: &[Step], packing: Packing<'_>) -> Seen {
         world.rig.run(0);
         world.rig.resource.with(|cacher| match packing {
             Packing::Never => {}
-            Packing::Always => cacher.pack_all(),
+            Packing::Always => cacher.held_mut().pack_all(),
             Packing::Some(counts) => {
-                cacher.begin_rest();
-                let _more = (0..counts[at % counts.len()]).all(|_| cacher.rest());
+                cacher.held_mut().begin_rest();
+                let _more = (0..counts[at % counts.len()]).all(|_| cacher.held_mut().rest());
             }
         });
     }
@@ -94,7 +94,7 @@ fn objects_at_rest_are_packed_and_counted() {
     }
     world.rig.resource.with(|cacher| {
         let (objects, history, all) = (cacher.store().bytes(), cacher.window().bytes(), past(cacher));
-        cacher.pack_all();
+        cacher.held_mut().pack_all();
         assert!(cacher.store().iter().all(|object| !object.form().1));
         assert!(cacher.store().bytes() < objects && cacher.window().bytes() < history);
         assert_eq!(cacher.store().bytes(), cacher.store().iter().map(|object| object.size()).sum::<usize>());

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
-use watchcache::cache::resource::Resource;
+use watchcache::cache::Resource;
 use watchcache::json::path::Path;
 use watchcache::runtime::Clock;
 use watchcache::status::{Error, ErrorCode, Status};
@@ -113,8 +113,8 @@ impl World {
         let mut random = random.borrow_mut();
         if random.u8(..4) == 0 {
             self.rig.resource.with(|cacher| {
-                cacher.begin_rest();
-                let _more = (0..random.usize(..20)).all(|_| cacher.rest());
+                cacher.held_mut().begin_rest();
+                let _more = (0..random.usize(..20)).all(|_| cacher.held_mut().rest());
             });
         }
     }
@@ -135,7 +135,7 @@ impl World {
                 let version = upstream.version().saturating_sub(*back);
                 upstream.expire_to(version);
                 if *told {
-                    rig.resource.with(|cacher| cacher.compact(&version.into()));
+                    rig.resource.with(|cacher| cacher.held_mut().compact(&version.into()));
                 }
             }
             Step::List(ask) => self.asking.list(ask),
@@ -171,7 +171,7 @@ impl World {
                 if !watching.views.is_empty() {
                     let index = view.of(watching.views.len());
                     let (id, _) = watching.views.swap_remove(index);
-                    rig.resource.with(|cacher| cacher.views.close(id));
+                    rig.resource.with(|cacher| cacher.views_mut().close(id));
                 }
             }
             Step::Refresh => {
@@ -396,7 +396,7 @@ pub fn expected(upstream: &Upstream, watched: &Watched, from: u64, to: u64) -> V
 fn learn(resource: &Rc<Resource>, watching: &RefCell<Watching>, client: &Client) {
     for watched in watching.borrow_mut().watches.iter_mut().filter(|watched| watched.from.is_none()) {
         let Some(id) = client.open(watched.stream) else { continue };
-        watched.from = resource.with(|cacher| cacher.dispatcher.get(id)?.gate()?.as_u64());
+        watched.from = resource.with(|cacher| cacher.dispatcher().get(id)?.gate()?.as_u64());
     }
 }
 
@@ -435,9 +435,9 @@ fn judge_indexes(resource: &Rc<Resource>, rows: &Rows) {
             scanned.entry(value.as_str().unwrap_or("").to_owned()).or_default().push(key);
         }
         resource.with(|cacher| {
-            assert!(cacher.index_values(index).unwrap().iter().map(|value| &**value).eq(scanned.keys()), "the values of {index}");
+            assert!(cacher.store().index_values(index).unwrap().iter().map(|value| &**value).eq(scanned.keys()), "the values of {index}");
             for value in ["", "a", "b", "web", "db", "none"] {
-                let found: Vec<&str> = cacher.by_index(index, value).unwrap().map(|object| &**object.key()).collect();
+                let found: Vec<&str> = cacher.store().by_index(index, value).unwrap().map(|object| &**object.key()).collect();
                 assert_eq!(found, scanned.get(value).cloned().unwrap_or_default(), "{index}={value}");
             }
         });

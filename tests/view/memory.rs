@@ -6,8 +6,7 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::json;
-use watchcache::cache::memory::Memory;
-use watchcache::cache::resource::{Resource, ResourceConfig};
+use watchcache::cache::{Memory, Resource, ResourceConfig};
 use watchcache::change::ChangeKind;
 use watchcache::informer::{HandlerOptions, InformerOptions, Interruption};
 use watchcache::json::fields::FieldSet;
@@ -123,7 +122,7 @@ impl World {
         let order = vec![("spec.node".into(), false, Some("natural".into()))];
         let view = self.resource.with(|cacher| {
             let view = cacher.open_view(&ViewOptions { order, ..ViewOptions::default() }).unwrap();
-            cacher.views.open_range(view, RowRange { offset: 0, limit: 50 }).unwrap();
+            cacher.views_mut().open_range(view, RowRange { offset: 0, limit: 50 }).unwrap();
             view
         });
         self.time.run_until_idle();
@@ -132,11 +131,11 @@ impl World {
     }
 
     fn error(&self, view: ViewId) -> Option<ErrorCode> {
-        self.resource.with(|cacher| cacher.views.error(view).map(|error| error.code))
+        self.resource.with(|cacher| cacher.views().error(view).map(|error| error.code))
     }
 
     fn total(&self, view: ViewId) -> usize {
-        self.resource.with(|cacher| cacher.views.get(view).unwrap().total())
+        self.resource.with(|cacher| cacher.views().get(view).unwrap().total())
     }
 }
 
@@ -163,9 +162,9 @@ fn views_and_what_waits_for_them_are_counted_and_given_back() {
     assert!((400_000..1_500_000).contains(&waiting), "{waiting} bytes of a thousand objects of more than 400");
     world.resource.with(|cacher| cacher.sync_view(view));
     // What readers let go of is noticed when the store rests.
-    world.resource.with(watchcache::cache::cacher::Cacher::begin_rest);
+    world.resource.with(|cacher| cacher.held_mut().begin_rest());
     assert!(world.bytes() < opened + 100_000, "{} bytes became {}", opened, world.bytes());
-    world.resource.with(|cacher| cacher.views.close(view));
+    world.resource.with(|cacher| cacher.views_mut().close(view));
     world.change(1);
     assert!(world.bytes() < before + 100_000);
 }
@@ -176,11 +175,11 @@ fn a_range_counts_until_its_view_is_closed() {
     let before = world.bytes();
     let view = world.resource.open_view(&ViewOptions::default()).unwrap();
     let opened = world.bytes();
-    let range = world.resource.with(|cacher| cacher.views.open_range(view, RowRange { offset: 0, limit: 500 }).unwrap());
+    let range = world.resource.with(|cacher| cacher.views_mut().open_range(view, RowRange { offset: 0, limit: 500 }).unwrap());
     assert_eq!(world.bytes() - opened, 500 * size_of::<u32>());
-    world.resource.with(|cacher| cacher.views.move_range(range, RowRange { offset: 900, limit: 500 }));
+    world.resource.with(|cacher| cacher.views_mut().move_range(range, RowRange { offset: 900, limit: 500 }));
     assert_eq!(world.bytes() - opened, 100 * size_of::<u32>());
-    world.resource.with(|cacher| cacher.views.close(view));
+    world.resource.with(|cacher| cacher.views_mut().close(view));
     assert_eq!(world.bytes(), before);
 }
 
@@ -235,7 +234,7 @@ fn law_06_a_watcher_that_holds_too_much_ends_and_says_from_where_it_can_go_on() 
     assert_eq!(told.ended, [(slow, EndReason::Error)], "the other took everything");
     assert_eq!(told.heard.iter().filter(|id| **id == quick.number()).count(), 1_000);
     let (code, resume) = world.resource.with(|cacher| {
-        let watcher = cacher.dispatcher.get(slow).unwrap();
+        let watcher = cacher.dispatcher().get(slow).unwrap();
         (watcher.refusal().map(|error| error.code), watcher.resume_from().cloned())
     });
     assert_eq!((code, resume.and_then(|version| version.as_u64())), (Some(ErrorCode::OutOfMemory), Some(began)), "it has heard of nothing");
@@ -278,7 +277,7 @@ fn law_06_a_view_that_ends_or_comes_back_shows_something_else_at_the_next_look_a
         world.time.run_until_idle();
         sync(&world, view);
         assert_eq!(world.total(view), count);
-        assert!(world.resource.with(|cacher| cacher.views.get(view).unwrap().is_loaded()));
+        assert!(world.resource.with(|cacher| cacher.views().get(view).unwrap().is_loaded()));
     }
 }
 
@@ -295,7 +294,7 @@ fn r13_a_view_without_room_comes_back_when_there_is_more_and_else_resume_changes
             world.time.run_until_idle();
         }
         assert!(world.told.take().views.is_empty(), "nobody is called, so nobody can make a loop of it");
-        world.resource.with(|cacher| cacher.views.close(first));
+        world.resource.with(|cacher| cacher.views_mut().close(first));
         world.resource.resume();
         world.time.run_until_idle();
         world.resource.with(|cacher| cacher.sync_view(second));
@@ -308,7 +307,7 @@ fn the_one_that_grows_ends_and_not_the_largest() {
     let (mut world, memory) = World::bounded(1_000, 900_000);
     let bound = memory.held() + 900_000;
     let view = world.view();
-    let informer = world.resource.with(|cacher| cacher.informers.open(InformerOptions::default()));
+    let informer = world.resource.with(|cacher| cacher.informers_mut().open(InformerOptions::default()));
     world.resource.start_informer(informer);
     let options = HandlerOptions { bound: 1_000_000, ..HandlerOptions::default() };
     let now = world.resource.now();
@@ -318,10 +317,10 @@ fn the_one_that_grows_ends_and_not_the_largest() {
     });
     world.time.run_until_idle();
     world.resource.with(|cacher| {
-        cacher.informers.handler_waits(slow, 0, false);
+        cacher.informers_mut().handler_waits(slow, 0, false);
         cacher.sync_view(view);
     });
-    let other = world.resource.with(|cacher| cacher.informers.open(InformerOptions::default()));
+    let other = world.resource.with(|cacher| cacher.informers_mut().open(InformerOptions::default()));
     world.resource.start_informer(other);
     world.told.take();
     let mut ended = Vec::new();
@@ -338,9 +337,9 @@ fn the_one_that_grows_ends_and_not_the_largest() {
     assert_eq!(ended.iter().map(|ended| (ended.ended, ended.error.code)).collect::<Vec<_>>(), [(Some(informer), ErrorCode::OutOfMemory)]);
     assert_eq!((world.error(view), world.total(view)), (None, 1_000));
     world.resource.with(|cacher| {
-        let running = |id| !cacher.informers.get(id).unwrap().is_stopped();
+        let running = |id| !cacher.informers().get(id).unwrap().is_stopped();
         assert!(!running(informer) && running(other));
-        assert!(cacher.informers.handler(quick).is_none() && cacher.informers.handler(slow).is_none(), "its handlers ended with it");
+        assert!(cacher.informers().handler(quick).is_none() && cacher.informers().handler(slow).is_none(), "its handlers ended with it");
     });
     world.change(1);
     assert!(memory.held() + 300_000 < bound, "{} of {bound} bytes", memory.held());

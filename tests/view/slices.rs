@@ -7,7 +7,7 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use serde_json::json;
-use watchcache::cache::resource::{Resource, ResourceConfig};
+use watchcache::cache::{Resource, ResourceConfig};
 use watchcache::change::ChangeKind;
 use watchcache::json::fields::FieldSet;
 use watchcache::message::Message;
@@ -115,7 +115,7 @@ impl World {
         let order = if ordered { vec![("spec.rank".into(), false, Some("number".into()))] } else { Vec::new() };
         let options = ViewOptions { field_selector: Some("spec.rank!=7".into()), order, ..ViewOptions::default() };
         let view = self.resource.open_view(&options).unwrap();
-        (view, self.resource.with(|cacher| cacher.views.open_range(view, RowRange { offset: 0, limit: 50 }).unwrap()))
+        (view, self.resource.with(|cacher| cacher.views_mut().open_range(view, RowRange { offset: 0, limit: 50 }).unwrap()))
     }
 
     /// The keys that the view has to show.
@@ -129,13 +129,13 @@ impl World {
     }
 
     fn keys(&self, view: ViewId) -> Vec<String> {
-        self.resource.with(|cacher| cacher.views.get(view).unwrap().keys().map(ToString::to_string).collect())
+        self.resource.with(|cacher| cacher.views().get(view).unwrap().keys().map(ToString::to_string).collect())
     }
 
     /// Whether it is loaded, and the total.
     fn seen(&self, view: ViewId) -> (bool, usize) {
         self.resource.with(|cacher| {
-            let view = cacher.views.get(view).unwrap();
+            let view = cacher.views().get(view).unwrap();
             (view.is_loaded(), view.total())
         })
     }
@@ -177,7 +177,7 @@ fn a_view_over_many_objects_is_built_in_slices_and_loses_no_change() {
                 world.list(keys.into_iter());
             }
             let (loaded, total) = world.seen(view);
-            let rows = world.resource.with(|cacher| cacher.views.of_range(range).unwrap().rows(range).count());
+            let rows = world.resource.with(|cacher| cacher.views().of_range(range).unwrap().rows(range).count());
             if !loaded {
                 assert!(total <= before + 2 * SLICE, "{total} after {before}");
                 assert_eq!(rows, if ordered { 0 } else { total.min(50) }, "what something orders is shown when it is done");
@@ -209,7 +209,7 @@ fn a_relist_of_many_is_taken_in_by_slices() {
         let mut seen = world.seen(view);
         let turns = world.turns(view, |_| {
             assert_eq!(world.seen(view), seen, "it stands still between two looks");
-            let rows = world.resource.with(|cacher| cacher.views.of_range(range).unwrap().rows(range).count());
+            let rows = world.resource.with(|cacher| cacher.views().of_range(range).unwrap().rows(range).count());
             assert!(!ordered || rows == 0, "what something orders is shown when it is done");
             world.change();
             if !world.named.borrow().is_empty() {
@@ -272,7 +272,7 @@ fn a_view_that_is_closed_while_it_is_built_leaves_no_task() {
     let world = World::new(MANY);
     let tasks = world.time.tasks();
     let (view, _) = world.open(true);
-    world.resource.with(|cacher| cacher.views.close(view));
+    world.resource.with(|cacher| cacher.views_mut().close(view));
     world.time.run_until_idle();
     assert_eq!(world.time.tasks(), tasks);
     let (_view, _) = world.open(true);

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 use std::rc::Rc;
 
-use watchcache::cache::cacher::Cacher;
-use watchcache::cache::watches::Basis;
+use watchcache::cache::{Basis, Cacher};
 use watchcache::change::ChangeKind;
 use watchcache::message::Message;
 use watchcache::object::Object;
@@ -59,7 +58,7 @@ fn pods(rest: bool) -> f64 {
     grown(1_000, || {
         let mut cacher = list(1_000, pod);
         if rest {
-            cacher.pack_all();
+            cacher.held_mut().pack_all();
         }
         cacher
     })
@@ -73,7 +72,7 @@ fn objects() -> f64 {
 fn changes(rest: bool) -> f64 {
     let mut cacher = list(100, pod);
     if rest {
-        cacher.pack_all();
+        cacher.held_mut().pack_all();
     }
     grown(1_000, || {
         for i in 0..1_000 {
@@ -81,7 +80,7 @@ fn changes(rest: bool) -> f64 {
             change(&mut cacher, object);
         }
         if rest {
-            cacher.pack_all();
+            cacher.held_mut().pack_all();
         }
     })
 }
@@ -93,9 +92,9 @@ fn watchers() -> f64 {
             let options = WatchOptions { field_selector: Some(format!("spec.nodeName=node-{}", i + 1_000)), ..WatchOptions::default() };
             let (id, start) = cacher.register(&options);
             cacher.start_watch(id, &options, &start.expect("sound options"), &Basis::default(), 0);
-            cacher.dispatcher.demand(id, Demand::All);
+            cacher.dispatcher_mut().demand(id, Demand::All);
         }
-        drop(cacher.dispatcher.take_outbox());
+        drop(cacher.dispatcher_mut().take_outbox());
     })
 }
 

@@ -3,13 +3,13 @@
 use std::hint::black_box;
 use std::rc::Rc;
 
-use watchcache::cache::cacher::Cacher;
-use watchcache::cache::watches::Basis;
+use watchcache::cache::{Basis, Cacher};
 use watchcache::change::ChangeKind;
 use watchcache::json::frame::{Frame, scan_frame};
 use watchcache::json::list::ListScanner;
 use watchcache::message::Message;
 use watchcache::object::Object;
+use watchcache::selector::FilterText;
 use watchcache::view::{RowRange, ViewOptions};
 use watchcache::watch::{Demand, WatchOptions};
 
@@ -87,14 +87,14 @@ fn ingest(watchers: usize, matching: usize) -> Work {
     fill(&mut cacher, Vec::new(), FIRST_VERSION);
     for ((id, start), options) in registered.into_iter().zip(&options) {
         cacher.start_watch(id, options, &start.expect("sound options"), &Basis::default(), 0);
-        cacher.dispatcher.demand(id, Demand::All);
+        cacher.dispatcher_mut().demand(id, Demand::All);
     }
-    let _nothing = cacher.dispatcher.take_outbox();
+    let _nothing = cacher.dispatcher_mut().take_outbox();
     let mut delivered = 0;
     let mut one = move |frame: &String| {
         let object = read(frame, &cacher);
         apply(&mut cacher, object);
-        let (outbox, _) = cacher.dispatcher.take_outbox();
+        let (outbox, _) = cacher.dispatcher_mut().take_outbox();
         delivered += outbox.pairs().len() / 2;
         delivered
     };
@@ -115,9 +115,10 @@ fn many() -> Cacher {
 /// A page of a namespace, from a key in its midst, that passes a selector.
 fn list() -> Work {
     let cacher = many();
-    let filter = cacher.filter(Some("team-050"), Some("tier!=test"), None).expect("a selector");
+    let filter =
+        cacher.filter(FilterText { namespace: Some("team-050"), labels: Some("tier!=test"), ..FilterText::default() }).expect("a selector");
     Box::new(move || {
-        let state = cacher.state();
+        let state = cacher.held().state();
         let passes = |object: &&Rc<Object>| filter.passes(object, &cacher.fields().borrow());
         let page: Vec<_> = state.range("team-050/", "team-050/pod-00200").filter(passes).take(500).cloned().collect();
         assert_eq!(page.len(), 500);
@@ -136,15 +137,15 @@ fn view() -> Work {
     };
     let id = cacher.open_view(&options).expect("a view");
     while cacher.build_views(OBJECTS) {}
-    let range = cacher.views.open_range(id, RowRange { offset: 1_000, limit: 50 }).expect("a range");
+    let range = cacher.views_mut().open_range(id, RowRange { offset: 1_000, limit: 50 }).expect("a range");
     cacher.sync_view(id);
     let version = |i: usize| FIRST_VERSION + 1 + i as u64;
     let events: Vec<_> = (0..2_000).map(|i| object(&small(i * 7 % OBJECTS, version(i)), &cacher.fields().borrow())).collect();
     let mut flush = move |events: &[Rc<Object>]| {
         events.iter().for_each(|object| apply(&mut cacher, object.clone()));
-        assert_eq!(cacher.views.take_changed(), [id]);
+        assert_eq!(cacher.views_mut().take_changed(), [id]);
         assert!(cacher.sync_view(id));
-        black_box(cacher.views.of_range(range).map(|view| view.rows(range).cloned().collect::<Vec<_>>().len()));
+        black_box(cacher.views().of_range(range).map(|view| view.rows(range).cloned().collect::<Vec<_>>().len()));
     };
     flush(&events[..1_000]);
     Box::new(move || flush(&events[1_000..]))
@@ -185,13 +186,13 @@ fn pods() -> Cacher {
 /// Brings objects to rest, the choice of their dictionary included.
 fn pack() -> Work {
     let mut cacher = pods();
-    Box::new(move || cacher.pack_all())
+    Box::new(move || cacher.held_mut().pack_all())
 }
 
 /// The text of each object that rests.
 fn unpack() -> Work {
     let mut cacher = pods();
-    cacher.pack_all();
+    cacher.held_mut().pack_all();
     Box::new(move || {
         let bytes: usize = cacher.store().iter().map(|object| black_box(object.text()).len()).sum();
         assert!(bytes > PODS * 10_000);

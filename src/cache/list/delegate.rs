@@ -1,11 +1,11 @@
 //! Who answers a list: this cache, or the upstream.
 
-use crate::cache::list::options::Want;
+use super::options::Want;
 use crate::version::Version;
 
 /// Who answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Route {
+pub(in crate::cache) enum Route {
     /// The cache, from what it holds or will hold within the time a read waits.
     Cache,
     /// The upstream.
@@ -14,18 +14,18 @@ pub enum Route {
 
 /// What the cache can do.
 #[derive(Clone, Copy, Debug)]
-pub struct Ability<'a> {
+pub(in crate::cache) struct Ability<'a> {
     /// Whether past states can be read.
-    pub snapshots: bool,
+    pub(in crate::cache) snapshots: bool,
     /// Whether it can make sure of being as new as the upstream: that takes asking for its version and for progress.
-    pub consistent: bool,
+    pub(in crate::cache) consistent: bool,
     /// How far it is.
-    pub version: &'a Version,
+    pub(in crate::cache) version: &'a Version,
 }
 
 /// Who answers, as the apiserver's delegator decides. A list is `recursive` unless it is about one key. `held` tells whether the state
 /// at a version can be read; it is asked for versions that were reached.
-pub fn route(want: &Want, recursive: bool, ability: Ability<'_>, held: impl FnOnce(&Version) -> bool) -> Route {
+pub(in crate::cache) fn route(want: &Want, recursive: bool, ability: Ability<'_>, held: impl FnOnce(&Version) -> bool) -> Route {
     let cache = match want {
         Want::NotOlderThan(_) => true,
         Want::Newest => ability.consistent,
@@ -41,8 +41,8 @@ pub fn route(want: &Want, recursive: bool, ability: Ability<'_>, held: impl FnOn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cache::list::options::ListOptions;
-    use crate::cache::list::token::Token;
+    use crate::cache::list::ListOptions;
+    use crate::cache::list::Token;
 
     /// The cache is at 100; the state at 80 is the oldest there can be.
     struct Case {

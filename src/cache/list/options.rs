@@ -1,6 +1,6 @@
 //! What a list asks for, and which combinations the API allows.
 
-use crate::cache::list::token::Token;
+use super::token::Token;
 use crate::status::{Error, Status};
 use crate::version::Version;
 

@@ -1,8 +1,7 @@
 //! The comparison of the cache with its upstream, and what it does to past states.
 
 use serde_json::json;
-use watchcache::cache::checker::{Outcome, PERIOD_MS};
-use watchcache::cache::list::options::ListOptions;
+use watchcache::cache::{CHECK_PERIOD_MS as PERIOD_MS, ListOptions, Outcome};
 use watchcache::key::Key;
 use watchcache::metrics::{FAMILIES, Now};
 use watchcache::runtime::Clock;
@@ -70,7 +69,7 @@ fn chk_02_a_difference_is_told_and_past_states_are_in_doubt() {
     assert_eq!(difference.cache.map(|(key, version)| format!("{key}@{version}")), Some(format!("a/y@{version}")));
     assert_eq!(difference.upstream, None);
     assert_eq!(counts(&rig), [0.0, 1.0, 0.0]);
-    assert!(!rig.resource.with(|cacher| cacher.has_state_at(cacher.version())));
+    assert!(!rig.resource.with(|cacher| cacher.held().has_state_at(cacher.version())));
     let message = rig.status().error.unwrap().message;
     assert_eq!(message, format!("the cache differs from its upstream: item 1 is a/y@{version} here and nothing there"));
 }
@@ -99,7 +98,7 @@ fn another_content_at_the_same_version_is_a_difference() {
     assert_eq!((difference.index, say(difference.cache), say(difference.upstream)), (1, item.clone(), item));
     assert_eq!(difference.content.as_deref(), Some("spec.nodeName"));
     assert_eq!(counts(&rig), [0.0, 1.0, 0.0]);
-    assert!(!rig.resource.with(|cacher| cacher.has_state_at(cacher.version())));
+    assert!(!rig.resource.with(|cacher| cacher.held().has_state_at(cacher.version())));
     let message = rig.status().error.unwrap().message;
     assert_eq!(message, format!("the cache differs from its upstream: a/y@{version} has another spec.nodeName there"));
     rig.upstream.put("a", "y");
@@ -113,7 +112,7 @@ fn the_order_of_members_and_what_is_stripped_are_no_difference() {
     let rig = Rig::new(Setup { strip, ..Setup::default() }, |_| {});
     twice(&rig, "x", r#"{"c":[{"e":null,"d":1}],"a":1}"#, &json!({"a": 1, "c": [{"d": 1, "e": null}]}));
     twice(&rig, "y", r#"{"secret":"here","a":1}"#, &json!({"a": 1, "secret": "there"}));
-    rig.resource.with(|cacher| cacher.pack_all());
+    rig.resource.with(|cacher| cacher.held_mut().pack_all());
     assert!(matches!(check(&rig), Outcome::Success(_)));
     twice(&rig, "z", r#"{"a":1}"#, &json!({"a": 2}));
     assert!(matches!(check(&rig), Outcome::Failure(_)));
@@ -159,7 +158,7 @@ fn snp_06_an_inconsistent_cache_leaves_exact_lists_to_the_upstream_until_it_is_c
     let old = rig.upstream.put("a", "x");
     rig.run(0);
     assert_eq!(exact(&rig, old), (vec![format!("a/x@{old}")], 0));
-    rig.resource.with(|cacher| cacher.mark_consistent(false));
+    rig.resource.with(|cacher| cacher.held_mut().mark_consistent(false));
     assert_eq!(exact(&rig, old), (vec![format!("a/x@{old}")], 1));
     let new = rig.upstream.put("a", "y");
     rig.run(0);
@@ -181,7 +180,7 @@ fn snp_08_an_exact_list_asks_the_upstream_only_for_what_is_not_kept() {
         }
         rig.run(0);
         if !kept {
-            rig.resource.with(|cacher| cacher.compact(&120.into()));
+            rig.resource.with(|cacher| cacher.held_mut().compact(&120.into()));
         }
         assert_eq!(exact(&rig, 115), (vec!["a/x@115".into()], requests));
     }
@@ -197,7 +196,7 @@ fn an_answer_at_another_version_or_none_or_an_unready_cache_leaves_everything_as
     assert!(matches!(check(&rig), Outcome::Error(_)));
     rig.upstream.list_faults.borrow_mut().push_back(ListFault::Cut(10));
     assert!(matches!(check(&rig), Outcome::Error(_)));
-    assert!(rig.resource.with(|cacher| cacher.has_state_at(cacher.version())));
+    assert!(rig.resource.with(|cacher| cacher.held().has_state_at(cacher.version())));
     let idle = Rig::idle(Setup::default(), |_| {});
     assert!(matches!(check(&idle), Outcome::Error(_)));
     assert_eq!((counts(&rig), counts(&idle)), ([0.0, 0.0, 2.0], [0.0, 0.0, 1.0]));
@@ -219,7 +218,7 @@ fn an_upstream_that_has_not_come_as_far_as_what_is_held_is_told() {
     assert!(error.message.starts_with(&begins), "{}", error.message);
     assert!(error.message.contains("refresh({ reset: true }) lists it anew (Timeout: Too large resource version: "), "{}", error.message);
     assert_eq!(counts(&rig), [0.0, 0.0, 1.0]);
-    assert!(rig.resource.with(|cacher| cacher.has_state_at(cacher.version())), "what is held is in no doubt");
+    assert!(rig.resource.with(|cacher| cacher.held().has_state_at(cacher.version())), "what is held is in no doubt");
 }
 
 #[test]

@@ -13,7 +13,7 @@
 //! - `sendInitialEvents` of a list: lists have no such option;
 //! - initial events that became invalid while they were read: they are held, not read from the window.
 
-use watchcache::cache::list::options::ListOptions;
+use watchcache::cache::ListOptions;
 use watchcache::status::{Error, Status};
 use watchcache::watch::{Demand, EndReason, EventKind, WatchOptions};
 

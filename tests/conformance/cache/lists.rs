@@ -5,8 +5,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use watchcache::cache::list::options::ListOptions;
-use watchcache::cache::list::token::Token;
+use watchcache::cache::{ListOptions, Token};
 use watchcache::status::{Error, ErrorCode};
 use watchcache::version::Version;
 
@@ -109,7 +108,7 @@ pub fn dataset(progress: bool) -> Rig {
     upstream.bookmark();
     rig.run(0);
     assert_eq!(rig.version(), 110);
-    rig.resource.with(|cacher| cacher.compact(&Version::from(102)));
+    rig.resource.with(|cacher| cacher.held_mut().compact(&Version::from(102)));
     rig
 }
 
@@ -458,7 +457,7 @@ fn lst_32_a_token_that_is_too_old_tells_how_to_go_on() {
         rig.upstream.expire();
         rig.run(0);
         let now = rig.upstream.version();
-        rig.resource.with(|cacher| cacher.compact(&Version::from(now)));
+        rig.resource.with(|cacher| cacher.held_mut().compact(&Version::from(now)));
         let old = list("").limit(2).token(&first.continue_token.unwrap());
         let error = error(&rig, old);
         assert_eq!((error.code, said(&error).1, said(&error).2), (ErrorCode::Expired, 410, "Expired"));
@@ -476,7 +475,7 @@ fn lst_32_a_token_that_is_too_old_tells_how_to_go_on() {
 fn lst_of_an_exact_version_that_is_gone_everywhere_is_410() {
     both(|rig| {
         rig.upstream.expire();
-        rig.resource.with(|cacher| cacher.compact(&Version::from(110)));
+        rig.resource.with(|cacher| cacher.held_mut().compact(&Version::from(110)));
         let error = error(rig, list("").at(103).matching("Exact"));
         assert_eq!(said(&error), (ErrorCode::Expired, 410, "Expired", "The resourceVersion for the provided list is too old."));
     });

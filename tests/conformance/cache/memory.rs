@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use watchcache::cache::memory::Memory;
+use watchcache::cache::Memory;
 use watchcache::connection::Phase;
 use watchcache::status::{Error, ErrorCode};
 use watchcache::watch::{Demand, WatchOptions};

@@ -1,6 +1,6 @@
 //! What no waiting cures: what a server does not do at all, and mistakes on this side.
 
-use watchcache::cache::cacher::signal;
+use watchcache::cache::signal;
 use watchcache::connection::Phase;
 use watchcache::runtime::Clock;
 use watchcache::status::{Error, ErrorCode, Status};

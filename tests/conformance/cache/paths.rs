@@ -1,6 +1,6 @@
 //! What is no path below the resource's own is refused, whoever names it.
 
-use watchcache::cache::list::options::ListOptions;
+use watchcache::cache::ListOptions;
 use watchcache::status::{Error, ErrorCode};
 use watchcache::watch::{EndReason, WatchOptions};
 

@@ -1,7 +1,6 @@
 //! Lists and gets, and how long they wait for a version.
 
-use watchcache::cache::list::options::ListOptions;
-use watchcache::cache::writes::Failure;
+use watchcache::cache::{Failure, ListOptions};
 use watchcache::runtime::{Clock, Spawn, Timer};
 use watchcache::status::ErrorCode;
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use watchcache::cache::list::options::ListOptions;
+use watchcache::cache::ListOptions;
 use watchcache::connection::Phase;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::watch::{Demand, EndReason, WatchOptions};

@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use watchcache::cache::cacher::signal;
-use watchcache::cache::list::options::ListOptions;
+use watchcache::cache::{ListOptions, signal};
 use watchcache::connection::Phase;
 use watchcache::metrics::{FAMILIES, series_name};
 use watchcache::source::WatchRequest;

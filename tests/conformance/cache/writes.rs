@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
-use watchcache::cache::writes::Failure;
+use watchcache::cache::Failure;
 use watchcache::object::Object;
 use watchcache::runtime::{Clock, Spawn, Timer};
 use watchcache::source::{DeleteOptions, Preconditions, WriteRequest};

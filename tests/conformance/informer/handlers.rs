@@ -3,9 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use watchcache::cache::cacher::signal;
+use watchcache::cache::signal;
 use watchcache::informer::{HandlerId, HandlerOptions, InformerOptions, InformerStats};
-use watchcache::selector::Filter;
+use watchcache::selector::{Filter, FilterText};
 
 use crate::helpers::informed::Informed;
 use crate::helpers::rig::Setup;
@@ -21,7 +21,7 @@ fn pods(names: &'static [&'static str]) -> impl FnOnce(&Upstream) {
 }
 
 fn handlers(informed: &Informed) -> usize {
-    informed.rig.resource.with(|cacher| cacher.informers.stats().handlers)
+    informed.rig.resource.with(|cacher| cacher.informers().stats().handlers)
 }
 
 #[test]
@@ -43,8 +43,8 @@ fn in_13_a_registration_of_another_informer_stays() {
     let informed = Informed::plain(pods(&["pod1"]));
     let handler = informed.handler();
     informed.rig.resource.with(|cacher| {
-        let other = cacher.informers.open(InformerOptions::default());
-        cacher.informers.remove_handler(other, handler);
+        let other = cacher.informers_mut().open(InformerOptions::default());
+        cacher.informers_mut().remove_handler(other, handler);
     });
     assert_eq!(handlers(&informed), 1);
     assert_eq!(informed.heard(handler), ["A!(ns/pod1@101)"]);
@@ -195,10 +195,10 @@ fn in_33_a_filter_makes_of_a_change_what_it_is_to_the_handler() {
         on_node(upstream, "ns", "out", "n2");
     });
     let handler = {
-        let filter = informed
-            .rig
-            .resource
-            .with(|cacher| Filter::new(None, None, None, Some("spec.nodeName=n1"), &mut cacher.fields().borrow_mut()).unwrap());
+        let filter = informed.rig.resource.with(|cacher| {
+            Filter::new(FilterText { fields: Some("spec.nodeName=n1"), ..FilterText::default() }, &mut cacher.fields().borrow_mut())
+                .unwrap()
+        });
         informed.handler_with(HandlerOptions { filter: Some(filter), ..HandlerOptions::default() })
     };
     assert_eq!(informed.heard(handler), ["A!(ns/in@101)"], "the first state passes as such");

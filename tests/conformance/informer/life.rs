@@ -107,7 +107,7 @@ fn in_16_it_is_new_then_started_then_stopped_too() {
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), pods(1));
     let flags = || {
         informed.rig.resource.with(|cacher| {
-            let informer = cacher.informers.get(informed.informer).unwrap();
+            let informer = cacher.informers().get(informed.informer).unwrap();
             (informer.is_started(), informer.is_stopped())
         })
     };
@@ -186,7 +186,7 @@ fn in_38_what_is_read_in_a_callback_is_as_new_as_what_is_told() {
     informed.on_call(handler, move |resource, notice| {
         let key = notice.key().unwrap();
         let now = resource.now();
-        let found = resource.with(|cacher| cacher.informers.get(informer).unwrap().index_keys("name", "pod1", cacher.store(), now));
+        let found = resource.with(|cacher| cacher.informers().get(informer).unwrap().index_keys("name", "pod1", cacher.store(), now));
         assert_eq!(found.unwrap().len(), usize::from(read(resource, informer, "ns/pod1").is_some()));
         log.borrow_mut().push((format!("{notice:?}"), read(resource, informer, key)));
         true

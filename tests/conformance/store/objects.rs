@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use watchcache::cache::cacher::Cacher;
+use watchcache::cache::Cacher;
 use watchcache::change::ChangeKind;
 use watchcache::json::{FieldSet, Path};
 use watchcache::message::Message;
@@ -90,10 +90,11 @@ fn sto_02_the_index_by_namespace_follows_and_is_no_plain_prefix() {
             upstream.put(namespace, name);
         }
     });
-    let of =
-        |namespace: &str| -> Vec<String> { rig.run(0).resource.with(|cacher| texts(cacher.by_index("namespace", namespace).unwrap())) };
+    let of = |namespace: &str| -> Vec<String> {
+        rig.run(0).resource.with(|cacher| texts(cacher.store().by_index("namespace", namespace).unwrap()))
+    };
     let values = || -> Vec<String> {
-        rig.run(0).resource.with(|cacher| cacher.index_values("namespace").unwrap().iter().map(ToString::to_string).collect())
+        rig.run(0).resource.with(|cacher| cacher.store().index_values("namespace").unwrap().iter().map(ToString::to_string).collect())
     };
     assert_eq!(values(), ["bar", "foo", "foo-3", "foo2"]);
     assert_eq!(of("foo"), ["foo/a@101", "foo/b@102"]);
@@ -178,14 +179,14 @@ impl Past {
     }
 
     fn compact(&mut self, version: u64) {
-        self.0.compact(&Version::from(version));
+        self.0.held_mut().compact(&Version::from(version));
     }
 
     /// All objects at a version, or why not.
     fn at(&self, version: u64) -> Result<Vec<String>, String> {
         let asked = Version::from(version);
-        let state = self.0.state_at(&asked);
-        assert_eq!(state.is_ok(), self.0.has_state_at(&asked));
+        let state = self.0.held().state_at(&asked);
+        assert_eq!(state.is_ok(), self.0.held().has_state_at(&asked));
         let state = state.map_err(|error| error.message)?;
         assert_eq!(*state.version(), asked);
         Ok(texts(state.range("", "")))
@@ -220,7 +221,7 @@ fn snp_01_a_version_reads_as_the_last_change_up_to_it() {
     assert_eq!((past.at(10), past.at(20), past.at(30), past.at(100)), (gone(10), gone(20), foo(30), foo(40)));
     past.compact(41);
     assert_eq!(past.readable(&[10, 20, 30, 40, 100]), [0; 0], "none is left on a resource where nothing happens");
-    assert_eq!(texts(past.0.state().range("", "")), ["foo@40"], "the present is there all the same");
+    assert_eq!(texts(past.0.held().state().range("", "")), ["foo@40"], "the present is there all the same");
 }
 
 #[test]
@@ -248,11 +249,11 @@ fn snp_04_what_is_in_doubt_is_not_served_until_a_change_after_the_all_clear() {
     let mut past = Past::new();
     past.put(100);
     assert_eq!(past.at(100), foo(100));
-    past.0.mark_consistent(false);
+    past.0.held_mut().mark_consistent(false);
     assert_eq!(past.at(100), gone(100));
     past.put(200);
     assert_eq!(past.at(200), gone(200));
-    past.0.mark_consistent(true);
+    past.0.held_mut().mark_consistent(true);
     assert_eq!(past.readable(&[100, 200]), [0; 0]);
     past.put(300);
     assert_eq!((past.at(200), past.at(300)), (gone(200), foo(300)));
@@ -261,7 +262,7 @@ fn snp_04_what_is_in_doubt_is_not_served_until_a_change_after_the_all_clear() {
 #[test]
 fn snp_05_there_is_no_past_before_the_first_write() {
     let mut past = Past::new();
-    assert!(!past.0.has_state_at(&Version::ZERO));
+    assert!(!past.0.held().has_state_at(&Version::ZERO));
     past.put(100);
     assert_eq!(past.at(100).unwrap().len(), 1);
 }
@@ -285,7 +286,7 @@ fn computed(prepare: impl FnOnce(&crate::helpers::upstream::Upstream)) -> (Rig, 
         resource.with(|cacher| cacher.stats());
         let unread = resource.watch(watchcache::watch::WatchOptions::default(), false);
         resource.stop(unread);
-        resource.with(|cacher| cacher.dispatcher.forget(unread));
+        resource.with(|cacher| cacher.dispatcher_mut().forget(unread));
         noted.borrow_mut().push(format!("{object:?}"));
         let mut parts: Vec<Rc<str>> = object.name().split('-').map(Into::into).collect();
         parts.pop();
@@ -303,9 +304,9 @@ fn law_09_values_are_computed_with_nothing_borrowed_and_once_for_each_object() {
             upstream.put("a", name);
         }
     });
-    let of = |value: &str| -> Vec<String> { rig.run(0).resource.with(|cacher| texts(cacher.by_index("apps", value).unwrap())) };
+    let of = |value: &str| -> Vec<String> { rig.run(0).resource.with(|cacher| texts(cacher.store().by_index("apps", value).unwrap())) };
     let values = || -> Vec<String> {
-        rig.run(0).resource.with(|cacher| cacher.index_values("apps").unwrap().iter().map(ToString::to_string).collect())
+        rig.run(0).resource.with(|cacher| cacher.store().index_values("apps").unwrap().iter().map(ToString::to_string).collect())
     };
     assert_eq!(
         (values(), of("web"), of("db")),
@@ -347,7 +348,7 @@ fn a_configuration_that_makes_no_sense_is_refused() {
     let path = || IndexBy::Path(Path::parse("spec.nodeName").unwrap());
     let refused = |names: &[&str], fresh_ms: u64| {
         let fields = FieldSet::new(Vec::new());
-        let config = watchcache::cache::resource::ResourceConfig {
+        let config = watchcache::cache::ResourceConfig {
             name: "pods".into(),
             window: WindowBounds { fresh_ms, ..WindowBounds::default() },
             indexes: names.iter().map(|name| IndexSpec { name: (*name).into(), by: path() }).collect(),
@@ -357,7 +358,7 @@ fn a_configuration_that_makes_no_sense_is_refused() {
         let time = watchcache::runtime::virtual_time::VirtualTime::new(1);
         let upstream = crate::helpers::upstream::Upstream::new(time.clone(), 1);
         let source = Rc::new(crate::helpers::upstream::Shared(upstream));
-        let error = watchcache::cache::resource::Resource::new(config, source, fields, time).err().unwrap();
+        let error = watchcache::cache::Resource::new(config, source, fields, time).err().unwrap();
         assert_eq!(error.code, ErrorCode::Invalid);
         error.message
     };

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use watchcache::cache::cacher::signal;
+use watchcache::cache::signal;
 use watchcache::runtime::{Clock, Spawn, Timer};
 use watchcache::watch::{Demand, EndReason, WatchOptions};
 
@@ -182,7 +182,7 @@ fn the_room_of_a_watcher_goes_by_the_window_and_the_trigger() {
     let room = |selector: Option<&str>| {
         let stream = rig.watch_as(WatchOptions { field_selector: selector.map(Into::into), ..after(100) }, true, Demand::None);
         let id = rig.client.open(stream).unwrap();
-        rig.resource.with(|cacher| cacher.dispatcher.get(id).unwrap().capacity())
+        rig.resource.with(|cacher| cacher.dispatcher().get(id).unwrap().capacity())
     };
     assert_eq!((room(None), room(Some("spec.nodeName=n1"))), (100, 100));
     let path = watchcache::json::path::Path::parse("spec.nodeName").unwrap();
@@ -191,7 +191,7 @@ fn the_room_of_a_watcher_goes_by_the_window_and_the_trigger() {
     let small = Rig::new(Setup::default(), |_| {});
     let stream = small.watch_as(after(100), true, Demand::None);
     let id = small.client.open(stream).unwrap();
-    assert_eq!(small.resource.with(|cacher| cacher.dispatcher.get(id).unwrap().capacity()), 10);
+    assert_eq!(small.resource.with(|cacher| cacher.dispatcher().get(id).unwrap().capacity()), 10);
 }
 
 /// What the apiserver counts, and under which conditions.

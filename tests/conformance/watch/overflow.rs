@@ -1,6 +1,6 @@
 //! Watchers that would rather skip changes than end, and what a relist is to them.
 
-use watchcache::cache::cacher::signal;
+use watchcache::cache::signal;
 use watchcache::watch::{Demand, EndReason, OnOverflow, WatchOptions};
 
 use crate::helpers::rig::{Rig, Setup};

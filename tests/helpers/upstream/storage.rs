@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use watchcache::cache::list::token::Token;
+use watchcache::cache::Token;
 use watchcache::json::FieldSet;
-use watchcache::selector::Filter;
+use watchcache::selector::{Filter, FilterText};
 use watchcache::source::ListRequest;
 use watchcache::status::{Error, Status};
 use watchcache::testing::document;
@@ -28,10 +28,12 @@ impl Upstream {
         let prefix = narrow.namespace.as_ref().map(|namespace| format!("{namespace}/")).unwrap_or_default();
         let mut fields = FieldSet::new(Vec::new());
         let filter = Filter::new(
-            narrow.namespace.as_deref(),
-            narrow.name.as_deref(),
-            narrow.labels.as_deref(),
-            narrow.fields.as_deref(),
+            FilterText {
+                namespace: narrow.namespace.as_deref(),
+                name: narrow.name.as_deref(),
+                labels: narrow.labels.as_deref(),
+                fields: narrow.fields.as_deref(),
+            },
             &mut fields,
         )?;
         if let Some(term) = filter.predicate().field.terms().iter().find(|term| !SELECTABLE.contains(&term.path.as_str())) {

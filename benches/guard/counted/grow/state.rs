@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use watchcache::cache::cacher::Cacher;
+use watchcache::cache::Cacher;
 use watchcache::change::ChangeKind;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
@@ -34,7 +34,7 @@ pub(super) const ALL: &[Growth] = &[
         fill(&mut cacher, objects(n, 0, 1), 1);
         objects(n, 0, 2).into_iter().for_each(|object| change(&mut cacher, object));
         let past = Version::from(1);
-        Box::new(move || assert_eq!(cacher.state_at(&past).expect("a past state").range("", "").count(), n))
+        Box::new(move || assert_eq!(cacher.held().state_at(&past).expect("a past state").range("", "").count(), n))
     }),
     Growth::other("index-of-one-value", 5_000, |n| {
         let by = IndexSpec { name: "node".into(), by: IndexBy::Path(Path::parse("spec.nodeName").expect("a path")) };
@@ -42,7 +42,7 @@ pub(super) const ALL: &[Growth] = &[
         let objects = objects(n, 0, 1);
         Box::new(move || {
             fill(&mut cacher, objects.clone(), 1);
-            assert_eq!(cacher.by_index("node", "").expect("an index").count(), n);
+            assert_eq!(cacher.store().by_index("node", "").expect("an index").count(), n);
         })
     }),
     Growth::other("index-of-many-values", 5_000, |n| {
@@ -57,7 +57,7 @@ pub(super) const ALL: &[Growth] = &[
         });
         Box::new(move || {
             versions.iter().for_each(|object| change(&mut cacher, object.clone()));
-            assert_eq!(cacher.index_values("words").expect("an index").len(), n);
+            assert_eq!(cacher.store().index_values("words").expect("an index").len(), n);
         })
     }),
     Growth::other("view-opened", 5_000, |n| {
@@ -75,7 +75,7 @@ pub(super) const ALL: &[Growth] = &[
         let changes = objects(n, 0, 2);
         Box::new(move || {
             changes.iter().for_each(|object| change(&mut cacher, object.clone()));
-            assert_eq!(cacher.views.take_changed(), [id]);
+            assert_eq!(cacher.views_mut().take_changed(), [id]);
             while cacher.sync_view(id) {}
         })
     }),
@@ -84,10 +84,10 @@ pub(super) const ALL: &[Growth] = &[
         fill(&mut cacher, objects(n, 0, 1), 1);
         let id = open(&mut cacher, &ViewOptions { predicate: true, ..view() });
         Box::new(move || {
-            let waiting: Vec<u64> = cacher.views.get(id).expect("a view").undecided().map(|object| object.id()).collect();
-            waiting.into_iter().for_each(|object| cacher.views.decide(id, object, true));
+            let waiting: Vec<u64> = cacher.views().get(id).expect("a view").undecided().map(|object| object.id()).collect();
+            waiting.into_iter().for_each(|object| cacher.views_mut().decide(id, object, true));
             assert!(cacher.sync_view(id));
-            assert_eq!(cacher.views.get(id).expect("a view").total(), n);
+            assert_eq!(cacher.views().get(id).expect("a view").total(), n);
         })
     }),
     Growth::other("views-closed", 2_000, |n| {
@@ -95,7 +95,7 @@ pub(super) const ALL: &[Growth] = &[
         fill(&mut cacher, Vec::new(), 1);
         let ids: Vec<ViewId> = (0..n).map(|_| cacher.open_view(&ViewOptions::default()).expect("a view")).collect();
         change(&mut cacher, testing::named("a", 2));
-        Box::new(move || ids.iter().for_each(|id| cacher.views.close(*id)))
+        Box::new(move || ids.iter().for_each(|id| cacher.views_mut().close(*id)))
     }),
 ];
 
@@ -124,7 +124,7 @@ fn pushed(n: usize, bounds: WindowBounds) -> Work {
 /// A view with a range, whole.
 fn open(cacher: &mut Cacher, options: &ViewOptions) -> ViewId {
     let id = cacher.open_view(options).expect("a view");
-    cacher.views.open_range(id, RowRange { offset: 10, limit: 50 }).expect("a range");
+    cacher.views_mut().open_range(id, RowRange { offset: 10, limit: 50 }).expect("a range");
     while cacher.build_views(1_000) {}
     cacher.sync_view(id);
     id

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::hint::black_box;
 use std::rc::Rc;
 
-use watchcache::cache::list::token::Token;
+use watchcache::cache::Token;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
 use watchcache::selector::{FieldSelector, LabelSelector, ShardSelector};

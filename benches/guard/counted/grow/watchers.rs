@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use watchcache::cache::cacher::Cacher;
-use watchcache::cache::watches::Basis;
+use watchcache::cache::{Basis, Cacher};
 use watchcache::change::ChangeKind;
 use watchcache::json::fields::FieldSet;
 use watchcache::message::Message;
@@ -30,9 +29,9 @@ pub(super) const ALL: &[Growth] = &[
     Growth::other("watchers-vanish", 10_000, |n| {
         let (mut cacher, ids) = watched(n, |_| WatchOptions::default(), Demand::All);
         Box::new(move || {
-            ids.iter().for_each(|id| cacher.dispatcher.forget(*id));
-            drop(cacher.dispatcher.take_outbox());
-            assert_eq!(cacher.dispatcher.stats().watchers, 0);
+            ids.iter().for_each(|id| cacher.dispatcher_mut().forget(*id));
+            drop(cacher.dispatcher_mut().take_outbox());
+            assert_eq!(cacher.dispatcher().stats().watchers, 0);
         })
     }),
     Growth::other("watchers-without-room", 2_000, |n| {
@@ -41,13 +40,13 @@ pub(super) const ALL: &[Growth] = &[
         Box::new(move || {
             assert!(!change(&mut cacher, testing::named("a", 2)) && change(&mut cacher, testing::named("a", 3)));
             // Some make room, bookmarks come due, some go, the others are ended.
-            ids.iter().step_by(2).for_each(|id| cacher.dispatcher.demand(*id, Demand::All));
-            drop(cacher.dispatcher.take_outbox());
-            assert!(cacher.dispatcher.retry_blocked());
+            ids.iter().step_by(2).for_each(|id| cacher.dispatcher_mut().demand(*id, Demand::All));
+            drop(cacher.dispatcher_mut().take_outbox());
+            assert!(cacher.dispatcher_mut().retry_blocked());
             let version = Version::from(3);
-            cacher.dispatcher.tick(120_000, &version);
-            ids.iter().skip(1).step_by(4).for_each(|id| cacher.dispatcher.end(*id, EndReason::Stopped, &version));
-            assert_eq!(cacher.dispatcher.terminate_blocked(), n / 4);
+            cacher.dispatcher_mut().tick(120_000, &version);
+            ids.iter().skip(1).step_by(4).for_each(|id| cacher.dispatcher_mut().end(*id, EndReason::Stopped, &version));
+            assert_eq!(cacher.dispatcher_mut().terminate_blocked(), n / 4);
         })
     }),
     Growth::other("labels-that-all-change", 2_000, |n| {
@@ -65,10 +64,10 @@ pub(super) const ALL: &[Growth] = &[
         let changes: Vec<_> = (0..n).map(|i| testing::named(&format!("pod-{}", i % (n / 2)), 2 + i as u64)).collect();
         Box::new(move || {
             changes.iter().for_each(|object| assert!(!change(&mut cacher, object.clone())));
-            cacher.dispatcher.demand(ids[0], Demand::All);
+            cacher.dispatcher_mut().demand(ids[0], Demand::All);
             let mut heard = 0;
             loop {
-                let (outbox, more) = cacher.dispatcher.take_outbox();
+                let (outbox, more) = cacher.dispatcher_mut().take_outbox();
                 heard += outbox.pairs().len() / 2;
                 if !more {
                     break;
@@ -80,7 +79,7 @@ pub(super) const ALL: &[Growth] = &[
     Growth::other("waits-for-a-version", 5_000, |n| {
         let (mut cacher, _) = watched(0, |_| WatchOptions::default(), Demand::All);
         Box::new(move || {
-            let waits: Vec<_> = (0..n).map(|i| cacher.freshness().wait(Version::from(1_000 + i as u64))).collect();
+            let waits: Vec<_> = (0..n).map(|i| cacher.freshness_mut().wait(Version::from(1_000 + i as u64))).collect();
             cacher.apply(Message::Bookmark(Version::from(1_000 + n as u64)), 0, 0);
             assert!(waits.into_iter().all(|mut wait| wait.try_recv() == Ok(Some(()))));
         })
@@ -89,8 +88,15 @@ pub(super) const ALL: &[Growth] = &[
         let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
         let mut cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), 0);
         Box::new(move || {
-            let waits: Vec<_> =
-                (0..n).map(|_| (cacher.ready().wait().expect("a wait"), cacher.wait_synced(), cacher.wait_listed())).collect();
+            let waits: Vec<_> = (0..n)
+                .map(|_| {
+                    (
+                        cacher.standing_mut().ready_mut().wait().expect("a wait"),
+                        cacher.standing_mut().wait_synced(),
+                        cacher.standing_mut().wait_listed(),
+                    )
+                })
+                .collect();
             fill(&mut cacher, Vec::new(), 1);
             assert!(waits.into_iter().all(|(mut ready, mut synced, mut listed)| {
                 ready.try_recv() == Ok(Some(()))
@@ -111,14 +117,14 @@ fn watched(n: usize, options: impl Fn(usize) -> WatchOptions, demand: Demand) ->
     let mut cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), 0);
     fill(&mut cacher, Vec::new(), 1);
     let ids = (0..n).map(|i| watch(&mut cacher, &options(i), demand)).collect();
-    drop(cacher.dispatcher.take_outbox());
+    drop(cacher.dispatcher_mut().take_outbox());
     (cacher, ids)
 }
 
 fn watch(cacher: &mut Cacher, options: &WatchOptions, demand: Demand) -> WatcherId {
     let (id, start) = cacher.register(options);
     cacher.start_watch(id, options, &start.expect("sound options"), &Basis::default(), 0);
-    cacher.dispatcher.demand(id, demand);
+    cacher.dispatcher_mut().demand(id, demand);
     id
 }
 
@@ -132,13 +138,13 @@ fn come_and_go(n: usize, options: fn(usize) -> WatchOptions) -> Work {
     Box::new(move || {
         let ids: Vec<WatcherId> = (0..n).map(|i| watch(&mut cacher, &options(i), Demand::All)).collect();
         assert!(!change(&mut cacher, testing::labelled("ns/a", 2, &[("app", "web")])));
-        drop(cacher.dispatcher.take_outbox());
+        drop(cacher.dispatcher_mut().take_outbox());
         let (first, last) = ids.split_at(n / 2);
         for id in first.iter().chain(last.iter().rev()) {
-            cacher.dispatcher.end(*id, EndReason::Stopped, &Version::from(2));
-            cacher.dispatcher.forget(*id);
+            cacher.dispatcher_mut().end(*id, EndReason::Stopped, &Version::from(2));
+            cacher.dispatcher_mut().forget(*id);
         }
-        drop(cacher.dispatcher.take_outbox());
-        assert_eq!(cacher.dispatcher.stats().watchers, 0);
+        drop(cacher.dispatcher_mut().take_outbox());
+        assert_eq!(cacher.dispatcher().stats().watchers, 0);
     })
 }

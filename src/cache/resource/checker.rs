@@ -3,17 +3,16 @@
 //! As the apiserver's consistency checker: a digest over namespace, name and version of every object. Where it differs, past states are in
 //! doubt and no longer served from here until a check succeeds. So they are where an object of one version has another content there.
 
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
-use futures::channel::oneshot;
-use futures::future::{Either, select};
-
-use crate::cache::content::difference;
-use crate::cache::resource::Resource;
+use super::content::difference;
+use super::shared_cacher::SharedCacher;
+use super::upstream::Upstream;
+use crate::connection::Phase;
 use crate::key::{Key, split};
 use crate::metrics::CheckResult;
 use crate::object::Object;
-use crate::runtime::Millis;
+use crate::runtime::{Millis, SharedRuntime, TaskSlot};
 use crate::sort::sort_by;
 use crate::source::{ListRequest, Pager};
 use crate::status::{Error, ErrorCode};
@@ -60,7 +59,7 @@ impl Outcome {
 }
 
 /// The digest of a list: FNV-1, 64 bits, over namespace `/` name `/` version of each item, with nothing between items.
-pub fn digest<'a>(items: impl IntoIterator<Item = &'a Item>) -> u64 {
+fn digest<'a>(items: impl IntoIterator<Item = &'a Item>) -> u64 {
     let mut hash = Fnv1(0xcbf2_9ce4_8422_2325);
     for (key, version) in items {
         let (namespace, name) = split(key);
@@ -83,7 +82,7 @@ impl Fnv1 {
 }
 
 /// Compares two lists in key order.
-pub fn compare(cache: &[Item], upstream: &[Item]) -> Result<u64, Difference> {
+fn compare(cache: &[Item], upstream: &[Item]) -> Result<u64, Difference> {
     let ours = digest(cache);
     if ours == digest(upstream) {
         return Ok(ours);
@@ -97,25 +96,40 @@ fn item(object: &Rc<Object>) -> Item {
     (object.key().clone(), object.version().clone())
 }
 
-impl Resource {
+/// Compares what is held with the upstream.
+#[derive(Clone)]
+pub(super) struct Check {
+    cacher: Rc<SharedCacher>,
+    upstream: Rc<Upstream>,
+    runtime: SharedRuntime,
+    page_size: u32,
+}
+
+impl Check {
+    /// Of this cacher, with its upstream, which is asked for so many objects a page; 0: all at once.
+    pub(super) fn new(cacher: Rc<SharedCacher>, upstream: Rc<Upstream>, runtime: SharedRuntime, page_size: u32) -> Self {
+        Self { cacher, upstream, runtime, page_size }
+    }
+
     /// Checks now, and counts how it ended. A difference marks past states as in doubt and is told as an error; equality clears that.
-    pub async fn check_consistency(self: Rc<Self>) -> Outcome {
+    pub(super) async fn run(&self) -> Outcome {
         let outcome = match self.compare_with_upstream().await {
             Ok(Ok(digest)) => Outcome::Success(digest),
             Ok(Err(difference)) => Outcome::Failure(difference),
             Err(error) => Outcome::Error(error),
         };
-        self.with(|cacher| {
+        self.cacher.with(|cacher| {
             cacher.metrics().consistency_check(outcome.result());
             match &outcome {
-                Outcome::Success(_) => cacher.mark_consistent(true),
+                Outcome::Success(_) => cacher.held_mut().mark_consistent(true),
                 Outcome::Failure(difference) => {
-                    cacher.mark_consistent(false);
-                    cacher.record_error(inconsistent(difference));
+                    cacher.held_mut().mark_consistent(false);
+                    cacher.standing_mut().record_error(inconsistent(difference));
                 }
                 // Nothing else would tell it: a watch from a version of the upstream's future is waited for in silence.
                 Outcome::Error(error) if error.status.as_ref().is_some_and(|status| status.is_too_large()) => {
-                    cacher.record_error(ahead(cacher.version(), error));
+                    let ahead = ahead(cacher.version(), error);
+                    cacher.standing_mut().record_error(ahead);
                 }
                 Outcome::Error(_) => {}
             }
@@ -125,7 +139,7 @@ impl Resource {
 
     async fn compare_with_upstream(&self) -> Result<Result<u64, Difference>, Error> {
         let now = self.runtime.now();
-        self.cacher.borrow_mut().ready().check(now)?;
+        self.cacher.borrow().ready().check(now)?;
         // Both at one version, so what is held is noted down before the first await.
         let (version, held) = {
             let cacher = self.cacher.borrow();
@@ -156,7 +170,7 @@ impl Resource {
     }
 
     async fn items_at(&self, version: &Version, each: &mut dyn FnMut(&Object)) -> Result<(Version, Vec<Item>), Error> {
-        let limit = Some(self.config.reflector.page_size).filter(|size| *size > 0);
+        let limit = Some(self.page_size).filter(|size| *size > 0);
         let mut pager = Pager::new(ListRequest {
             resource_version: Some(version.to_string()),
             resource_version_match: Some("Exact".into()),
@@ -169,27 +183,42 @@ impl Resource {
                 each(&object);
                 items.push(item(&object));
             };
-            let head = self.page(request, each).await?;
+            let head = self.upstream.page(request, each).await?;
             pager.follow(&head)?;
         }
         Ok((pager.version().cloned().unwrap_or_default(), items))
     }
 }
 
-/// Checks again and again, for as long as the resource is there and open: `closed` is cancelled when it is not. While it is paused nobody
-/// is asked.
-pub(super) async fn run(resource: Weak<Resource>, mut closed: oneshot::Receiver<()>) {
+/// Checks again and again, while the resource is open.
+pub(super) struct Checker {
+    check: Check,
+    task: TaskSlot,
+}
+
+impl Checker {
+    /// One that has not begun.
+    pub(super) fn new(check: Check) -> Self {
+        Self { check, task: TaskSlot::default() }
+    }
+
+    /// Checks from now on, until it is ended.
+    pub(super) fn keep(&self) {
+        self.task.keep(&*self.check.runtime, || run(self.check.clone()));
+    }
+
+    /// Ends it: a timer that outlived the resource would keep a process of Node alive.
+    pub(super) fn end(&self) {
+        self.task.end();
+    }
+}
+
+/// While the resource is paused nobody is asked.
+async fn run(check: Check) {
     loop {
-        let Some(this) = resource.upgrade() else { return };
-        let runtime = this.runtime.clone();
-        drop(this);
-        // A timer that outlived the resource would keep a process of Node alive.
-        if let Either::Left(_) = select(&mut closed, runtime.sleep(PERIOD_MS + fastrand::u64(0..PERIOD_MS / 2))).await {
-            return;
-        }
-        let Some(this) = resource.upgrade() else { return };
-        if !this.is_paused() {
-            this.check_consistency().await;
+        check.runtime.sleep(PERIOD_MS + fastrand::u64(0..PERIOD_MS / 2)).await;
+        if check.cacher.borrow().standing().phase() != Phase::Paused {
+            check.run().await;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Progress requests: while somebody waits for a version, the upstream is asked to say how far it is.
 //!
-//! A quiet resource hears of the upstream's version with the next bookmark only, up to a minute later. Upstreams that can be asked for one
-//! (etcd can, the Kubernetes API over HTTP cannot) are asked ten times a second, and only while it helps somebody.
+//! A quiet resource hears of the upstream's version with the next bookmark only, up to a minute later. Some upstreams can be asked for one: etcd
+//! can, the Kubernetes API over HTTP cannot. They are asked ten times a second, and only while that helps somebody.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,12 +13,12 @@ use crate::runtime::{Millis, SharedRuntime};
 use crate::source::Source;
 
 /// Milliseconds from one request to the next, as in the apiserver.
-pub const PERIOD_MS: Millis = 100;
+const PERIOD_MS: Millis = 100;
 /// How long one request may take. One that hangs must not keep those after it.
-const LONGEST_MS: Millis = 1_000;
+const MAX_REQUEST_MS: Millis = 1_000;
 
 /// Asks while somebody waits.
-pub struct Progress {
+pub(super) struct Progress {
     source: Rc<dyn Source>,
     runtime: SharedRuntime,
     waiters: Cell<usize>,
@@ -28,7 +28,7 @@ pub struct Progress {
 }
 
 /// Somebody who waits. Dropping it ends the wait.
-pub struct Waiting(Rc<Progress>);
+pub(super) struct Waiting(Rc<Progress>);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
@@ -38,7 +38,7 @@ impl Drop for Waiting {
 
 impl Progress {
     /// One that is idle.
-    pub fn new(source: Rc<dyn Source>, runtime: SharedRuntime) -> Rc<Self> {
+    pub(super) fn new(source: Rc<dyn Source>, runtime: SharedRuntime) -> Rc<Self> {
         Rc::new(Self {
             source,
             runtime,
@@ -50,12 +50,12 @@ impl Progress {
     }
 
     /// Whether the upstream tells its version and its progress on request. Consistent reads from the cache take both.
-    pub fn is_supported(&self) -> bool {
+    pub(super) fn is_supported(&self) -> bool {
         self.source.current_version().is_some() && self.source.request_progress().is_some()
     }
 
     /// Begins to wait. The first request goes out at once, unless one has just gone out.
-    pub fn wait(self: &Rc<Self>) -> Waiting {
+    pub(super) fn wait(self: &Rc<Self>) -> Waiting {
         self.waiters.set(self.waiters.get() + 1);
         if !self.running.replace(true) {
             self.runtime.spawn(self.clone().run().boxed_local());
@@ -64,7 +64,7 @@ impl Progress {
     }
 
     /// Never asks again.
-    pub fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.stopped.set(true);
     }
 
@@ -79,7 +79,7 @@ impl Progress {
             let Some(request) = request else { break };
             self.asked_at.set(Some(self.runtime.now()));
             // Its answer comes on the watch. One that fails is followed by the next.
-            drop(select(request, self.runtime.sleep(LONGEST_MS)).await);
+            drop(select(request, self.runtime.sleep(MAX_REQUEST_MS)).await);
         }
         self.running.set(false);
     }

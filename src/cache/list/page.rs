@@ -2,11 +2,10 @@
 
 use std::rc::Rc;
 
+use super::options::Want;
+use super::request::{List, Request};
+use super::token::Token;
 use crate::cache::cacher::Cacher;
-use crate::cache::list::options::Want;
-use crate::cache::list::token::Token;
-use crate::cache::list::{List, Request};
-use crate::cache::resource::Resource;
 use crate::json::fields::FieldSet;
 use crate::object::Object;
 use crate::selector::Filter;
@@ -25,14 +24,8 @@ struct Taken {
     more: bool,
 }
 
-impl Resource {
-    /// The page asked for. No await: all of it is of one state.
-    pub(super) fn page_of(&self, request: &Request) -> Result<List, Error> {
-        read(&self.cacher.borrow(), request)
-    }
-}
-
-fn read(cacher: &Cacher, request: &Request) -> Result<List, Error> {
+/// The page asked for, all of it of one state.
+pub(in crate::cache) fn read(cacher: &Cacher, request: &Request) -> Result<List, Error> {
     let (want, from, limit) = match &request.checked {
         Some(checked) => (Some(&checked.want), checked.from.as_deref(), checked.limit),
         None => (None, None, None),
@@ -42,8 +35,8 @@ fn read(cacher: &Cacher, request: &Request) -> Result<List, Error> {
         _ => None,
     };
     let state = match exact {
-        Some(version) => cacher.state_at(version)?,
-        None => cacher.state(),
+        Some(version) => cacher.held().state_at(version)?,
+        None => cacher.held().state(),
     };
     let version = exact.unwrap_or_else(|| state.version()).clone();
     if version.is_zero() {
@@ -54,7 +47,7 @@ fn read(cacher: &Cacher, request: &Request) -> Result<List, Error> {
     let (taken, by) = match (&request.key, &index) {
         (Some(key), _) => (take(state.get(key).into_iter(), request, limit, &fields), ""),
         (None, Some(index)) => {
-            let found = cacher.by_index(&index.index, &index.value)?.filter(|object| object.key().starts_with(&request.prefix));
+            let found = cacher.store().by_index(&index.index, &index.value)?.filter(|object| object.key().starts_with(&request.prefix));
             (take(found, request, limit, &fields), index.index.as_str())
         }
         (None, None) => (take(candidates(&state, request, from), request, limit, &fields), ""),
@@ -113,11 +106,13 @@ fn index_for(cacher: &Cacher, request: &Request, pinned: bool) -> Option<IndexMa
     let fields: Vec<&str> = predicate.field.terms().iter().map(|term| term.path.as_str()).collect();
     let labels: Vec<&str> = predicate.label.requirements().iter().map(|requirement| requirement.key()).collect();
     let usable = predicate.indexes(None, &fields, &labels).into_iter();
-    usable.into_iter().find(|index| cacher.has_index(&index.index) && (request.prefix.is_empty() || index.index != "f:metadata.namespace"))
+    usable
+        .into_iter()
+        .find(|index| cacher.store().has_index(&index.index) && (request.prefix.is_empty() || index.index != "f:metadata.namespace"))
 }
 
 /// The shard of a request as it stands in the answer.
-pub(super) fn shard_text(filter: &Filter) -> Option<String> {
+pub(in crate::cache) fn shard_text(filter: &Filter) -> Option<String> {
     filter.shard().map(ToString::to_string)
 }
 
@@ -126,7 +121,7 @@ mod tests {
     use std::cell::RefCell;
 
     use super::*;
-    use crate::cache::list::options::ListOptions;
+    use crate::cache::list::ListOptions;
     use crate::json::path::Path;
     use crate::message::Message;
     use crate::metrics::FAMILIES;

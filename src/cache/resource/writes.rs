@@ -1,39 +1,39 @@
 //! Writes: they go to the upstream, and what is held changes only by the events that follow.
 //!
-//! An update is the apiserver's `GuaranteedUpdate`: the object held is the first guess, a conflict is tried again with the upstream's
-//! newest, and a failure that may come from an old guess counts only when a new one fails too.
+//! An update is the apiserver's `GuaranteedUpdate`. The object held is the first guess, and a conflict is tried again with the upstream's newest.
+//! A failure that may come from an old guess counts only when a new one fails too.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::future::{Either, LocalBoxFuture, select};
 
-use crate::cache::freshness::FRESH_LIMIT_MS;
-use crate::cache::resource::Resource;
-use crate::connection::Phase;
+use super::upstream::Upstream;
+use super::waits::Waits;
+use crate::cache::cacher::Cacher;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scan::scan_object;
 use crate::key::{key as checked_key, split};
 use crate::object::Object;
-use crate::runtime::Millis;
+use crate::runtime::{Millis, SharedRuntime};
 use crate::source::page;
-use crate::source::{DeleteOptions, ListRequest, Narrow, ObjectName, Pager, WriteRequest};
+use crate::source::{DeleteOptions, ListRequest, Narrow, ObjectName, Pager, Source, WriteRequest};
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
 /// How long a request may take, and how long all tries of one call: what an apiserver gives a request.
-const PATIENCE_MS: Millis = 60_000;
+const MAX_REQUEST_MS: Millis = 60_000;
 /// How often a request that is told to come back later does so, as in client-go.
-const RETRIES: u32 = 10;
+const MAX_RETRIES: u32 = 10;
 /// How long it waits where it is not told: a page of another origin cannot read the header, which says a second as a rule.
 const UNNAMED_WAIT_MS: Millis = 1_000;
 /// The wait before the third try of an update that meets a conflict each time; it doubles from there.
 const CONFLICT_WAIT_MS: Millis = 10;
 /// The longest of these waits.
-const CONFLICT_WAIT_MOST_MS: Millis = 250;
+const MAX_CONFLICT_WAIT_MS: Millis = 250;
 /// How long a deletion that left no version waits for the stream: what it deleted was not held, and most likely never will be.
-const UNSEEN_WAIT_MS: Millis = 250;
+const MAX_UNSEEN_WAIT_MS: Millis = 250;
 
 /// The one path that may be missing from an update: servers then keep what they have, so that clients which do not know it cannot lose it.
 const KEPT_BY_SERVERS: &str = "metadata.managedFields";
@@ -53,11 +53,36 @@ impl<T> From<Error> for Failure<T> {
     }
 }
 
-impl Resource {
+/// Sends writes to the source of a cacher.
+pub(super) struct Writes {
+    /// What the resource is called in messages.
+    name: Rc<str>,
+    cacher: Rc<RefCell<Cacher>>,
+    waits: Rc<Waits>,
+    upstream: Rc<Upstream>,
+    source: Rc<dyn Source>,
+    runtime: SharedRuntime,
+    page_size: u32,
+}
+
+impl Writes {
+    /// To this source, whose stream the cacher holds.
+    pub(super) fn new(
+        name: Rc<str>,
+        cacher: Rc<RefCell<Cacher>>,
+        waits: Rc<Waits>,
+        upstream: Rc<Upstream>,
+        source: Rc<dyn Source>,
+        runtime: SharedRuntime,
+        page_size: u32,
+    ) -> Self {
+        Self { name, cacher, waits, upstream, source, runtime, page_size }
+    }
+
     /// Adds an object (a JSON document), and waits until the stream has brought it. The answer is the object as the upstream keeps it.
     ///
     /// Never tried again when its answer is lost: it may have happened.
-    pub async fn create(self: Rc<Self>, document: Vec<u8>) -> Result<Rc<Object>, Error> {
+    pub(super) async fn create(&self, document: Vec<u8>) -> Result<Rc<Object>, Error> {
         let head = scan_object(&document, &whole()).map_err(|error| invalid(format!("the object cannot be read: {error}")))?;
         if head.version.is_some() {
             // The apiserver's own words; it says them with a 500.
@@ -74,14 +99,14 @@ impl Resource {
     ///
     /// `change` is called with nothing borrowed, once or several times; it gives the whole changed object, or nothing to leave it alone.
     /// Whatever version it gives, the write replaces the version it was shown and no other.
-    pub async fn update<T>(
-        self: Rc<Self>,
-        key: String,
+    pub(super) async fn update<T>(
+        &self,
+        key: &str,
         mut change: impl FnMut(&Rc<Object>) -> Result<Option<Vec<u8>>, T>,
     ) -> Result<Rc<Object>, Failure<T>> {
-        let name = named(&key)?;
-        let deadline = self.runtime.now() + PATIENCE_MS;
-        let guess = self.first_guess(&key);
+        let name = named(key)?;
+        let deadline = self.runtime.now() + MAX_REQUEST_MS;
+        let guess = self.first_guess(key);
         let mut newest = guess.is_none();
         let mut object = match guess {
             Some(object) => object,
@@ -89,13 +114,13 @@ impl Resource {
         };
         let mut conflicts = 0;
         loop {
-            self.check_open()?;
+            self.waits.check_open()?;
             let failure = match change(&object) {
                 Ok(None) if newest => return Ok(self.written(&object.text()).await?),
                 Ok(None) => None,
                 Err(thrown) => Some(Failure::Thrown(thrown)),
                 Ok(Some(document)) => {
-                    self.check_open()?;
+                    self.waits.check_open()?;
                     let document = stamped(document, object.version())?;
                     match self.write(WriteRequest::Update { object: name.clone(), document }).await {
                         Ok(answer) => return Ok(self.written(&answer).await?),
@@ -114,7 +139,7 @@ impl Resource {
                 _ => {}
             }
             if conflict && conflicts > 0 {
-                let wait = (CONFLICT_WAIT_MS << (conflicts - 1).min(10)).min(CONFLICT_WAIT_MOST_MS);
+                let wait = (CONFLICT_WAIT_MS << (conflicts - 1).min(10)).min(MAX_CONFLICT_WAIT_MS);
                 self.runtime.sleep(fastrand::u64(wait / 2..=wait)).await;
             }
             conflicts += u32::from(conflict);
@@ -132,15 +157,15 @@ impl Resource {
 
     /// Deletes an object, and waits until the stream has told of it. What ends gracefully, or waits for finalizers, is still there then,
     /// with its `deletionTimestamp`.
-    pub async fn delete(self: Rc<Self>, key: String, options: DeleteOptions) -> Result<(), Error> {
-        let object = named(&key)?;
-        let held = self.cacher.borrow().store().get(&key).cloned();
+    pub(super) async fn delete(&self, key: &str, options: DeleteOptions) -> Result<(), Error> {
+        let object = named(key)?;
+        let held = self.cacher.borrow().store().get(key).cloned();
         let answer = self.write(WriteRequest::Delete { object, options }).await?;
         let deleted = match Status::parse(&answer) {
             Some(status) => status.details.and_then(|details| details.uid),
             None => match self.as_kept(&answer) {
                 Ok(last) => {
-                    self.settle(last.version()).await;
+                    self.waits.settle(last.version()).await;
                     return Ok(());
                 }
                 Err(_) => None, // sources may answer with nothing
@@ -148,10 +173,10 @@ impl Resource {
         };
         // No version to wait for: what is held has to go. If that is another object, or none, the upstream's version says how far to wait.
         match held.as_ref().and_then(|held| held.uid()) {
-            Some(uid) if deleted.as_deref().is_none_or(|deleted| deleted == uid) => self.until_gone(&key, uid).await,
+            Some(uid) if deleted.as_deref().is_none_or(|deleted| deleted == uid) => self.waits.until_gone(key, uid).await,
             _ => {
-                if let Ok(current) = self.current_version().await {
-                    let _late = self.until_fresh(&current, UNSEEN_WAIT_MS).await;
+                if let Ok(current) = self.upstream.current_version().await {
+                    let _late = self.waits.until_fresh(&current, MAX_UNSEEN_WAIT_MS).await;
                 }
             }
         }
@@ -182,7 +207,7 @@ impl Resource {
 
     /// The same, of a source that only lists.
     async fn newest_of_list(&self, name: &ObjectName) -> Result<Rc<Object>, Error> {
-        let limit = Some(self.config.reflector.page_size).filter(|size| *size > 0);
+        let limit = Some(self.page_size).filter(|size| *size > 0);
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let narrow = Narrow { namespace: some(&name.namespace), name: some(&name.name), ..Narrow::default() };
         let mut pager = Pager::new(ListRequest { limit, narrow: Some(narrow), ..ListRequest::default() });
@@ -201,7 +226,7 @@ impl Resource {
             }
             pager.follow(&head)?;
         }
-        Err(Status::not_found(&self.config.name, &name.name).into())
+        Err(Status::not_found(&self.name, &name.name).into())
     }
 
     async fn write(&self, request: WriteRequest) -> Result<Vec<u8>, Error> {
@@ -216,20 +241,20 @@ impl Resource {
     /// Sends a request, again where that cannot do anything twice: once with new credentials, and while the server says that it took
     /// nothing and when to come back.
     async fn send(&self, request: impl Fn() -> LocalBoxFuture<'static, Result<Vec<u8>, Error>>) -> Result<Vec<u8>, Error> {
-        let deadline = self.runtime.now() + PATIENCE_MS;
+        let deadline = self.runtime.now() + MAX_REQUEST_MS;
         let (mut asked_again, mut retries) = (false, 0);
         loop {
-            self.check_open()?;
-            let error = match select(request(), self.runtime.sleep(PATIENCE_MS)).await {
+            self.waits.check_open()?;
+            let error = match select(request(), self.runtime.sleep(MAX_REQUEST_MS)).await {
                 Either::Left((Ok(answer), _)) => return Ok(answer),
                 Either::Left((Err(error), _)) => error,
-                Either::Right(_) => return Err(Error::new(ErrorCode::Timeout, format!("no answer came within {PATIENCE_MS} ms"))),
+                Either::Right(_) => return Err(Error::new(ErrorCode::Timeout, format!("no answer came within {MAX_REQUEST_MS} ms"))),
             };
             match error.code {
                 ErrorCode::Unauthorized if !asked_again => asked_again = true,
                 ErrorCode::TooManyRequests => {
                     let wait = error.retry_after_seconds.map_or(UNNAMED_WAIT_MS, |seconds| Millis::from(seconds) * 1000);
-                    if retries == RETRIES || self.runtime.now() + wait > deadline {
+                    if retries == MAX_RETRIES || self.runtime.now() + wait > deadline {
                         return Err(error);
                     }
                     retries += 1;
@@ -249,16 +274,16 @@ impl Resource {
             let message = format!("the write was taken, but its answer cannot be read: {}", error.message);
             Error { message, ..error }
         })?;
-        self.cacher.borrow_mut().informers.mutated(&object, self.runtime.now());
-        self.settle(object.version()).await;
+        self.cacher.borrow_mut().informers_mut().mutated(&object, self.runtime.now());
+        self.waits.settle(object.version()).await;
         let held = self.cacher.borrow().store().get(object.key()).cloned();
         Ok(held.filter(|held| held.version() == object.version()).unwrap_or(object))
     }
 
     /// An object as a write that went another way left it: informers that read their writes show it.
-    pub fn mutated(&self, document: &[u8]) -> Result<(), Error> {
+    pub(super) fn mutated(&self, document: &[u8]) -> Result<(), Error> {
         let object = self.as_kept(document)?;
-        self.cacher.borrow_mut().informers.mutated(&object, self.runtime.now());
+        self.cacher.borrow_mut().informers_mut().mutated(&object, self.runtime.now());
         Ok(())
     }
 
@@ -267,36 +292,6 @@ impl Resource {
         let fields = self.cacher.borrow().fields().clone();
         let scanned = scan_object(document, &fields.borrow()).map_err(|error| Error::decode(error.to_string()))?;
         Object::new(scanned)
-    }
-
-    /// Waits until the stream has reached a version, within the limit of every such wait.
-    async fn settle(&self, version: &Version) {
-        if self.cacher.borrow().status().phase != Phase::Paused {
-            let _late = self.until_fresh(version, FRESH_LIMIT_MS).await;
-        }
-    }
-
-    /// Waits until the object with this uid is no longer held, within the same limit.
-    async fn until_gone(&self, key: &str, uid: &str) {
-        let deadline = self.runtime.now() + FRESH_LIMIT_MS;
-        loop {
-            let waiter = {
-                let mut cacher = self.cacher.borrow_mut();
-                let holds = cacher.store().get(key).is_some_and(|held| held.uid() == Some(uid));
-                let left = deadline.saturating_sub(self.runtime.now());
-                if !holds || left == 0 || cacher.status().phase == Phase::Paused {
-                    return;
-                }
-                // Whatever comes next: it wakes those who wait for what was reached before it.
-                let reached = cacher.version().clone();
-                select(cacher.freshness().wait(reached), self.runtime.sleep(left))
-            };
-            let _woken = waiter.await;
-        }
-    }
-
-    fn check_open(&self) -> Result<(), Error> {
-        if self.cacher.borrow_mut().ready().is_stopped() { Err(Error::closed()) } else { Ok(()) }
     }
 }
 

@@ -1,29 +1,61 @@
-//! Lists that the upstream answers: the request as it was given, and the answer as it came.
+//! The upstream, asked for what the cache cannot answer: the request as it was given, and the answer as it came.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::rc::Rc;
 
-use crate::cache::list::options::Want;
-use crate::cache::list::read::shard_text;
-use crate::cache::list::{List, Request};
-use crate::cache::resource::Resource;
+use crate::cache::cacher::Cacher;
+use crate::cache::list::{List, Request, Want, shard_text};
 use crate::json::list::ListHead;
 use crate::object::Object;
+use crate::runtime::SharedRuntime;
 use crate::selector::FieldSelector;
 use crate::sort::sort_by;
 use crate::source::page::{self, head_version};
-use crate::source::{ListRequest, Narrow, Pager};
+use crate::source::{Collection, ListRequest, Narrow, Pager, Source};
 use crate::status::Error;
+use crate::version::Version;
 
-impl Resource {
+/// Asks a source, and reads its pages as a cacher keeps objects.
+pub(super) struct Upstream {
+    source: Rc<dyn Source>,
+    cacher: Rc<RefCell<Cacher>>,
+    runtime: SharedRuntime,
+    page_size: u32,
+    // Fields, as they stood together in a selector, that the upstream cannot select by.
+    refused_fields: RefCell<HashSet<String>>,
+}
+
+impl Upstream {
+    /// Asked for so many objects a page; 0: all at once.
+    pub(super) fn new(source: Rc<dyn Source>, cacher: Rc<RefCell<Cacher>>, runtime: SharedRuntime, page_size: u32) -> Rc<Self> {
+        Rc::new(Self { source, cacher, runtime, page_size, refused_fields: RefCell::default() })
+    }
+
+    /// What the source is a list of, where it is one of the Kubernetes API.
+    pub(super) fn collection(&self) -> Option<Collection> {
+        self.source.collection()
+    }
+
+    /// Its current version: as it tells it, or by the smallest consistent list.
+    pub(super) async fn current_version(&self) -> Result<Version, Error> {
+        if let Some(asked) = self.source.current_version() {
+            return asked.await;
+        }
+        let request = ListRequest { limit: Some(1), ..ListRequest::default() };
+        let head = self.page(request, &mut |_| {}).await?;
+        head_version(&head)
+    }
+
     /// Asks the upstream what was asked here. Its version, token and count come through, and so do its errors.
     ///
-    /// Every selector is applied here as well: what the upstream does not narrow (a field it does not know, a shard, another API than that of
-    /// Kubernetes) counts towards the limit there and is dropped here, so that a page may hold fewer objects than its limit, even none, and
-    /// its token still leads to all the others.
-    pub(in crate::cache) async fn list_upstream(&self, request: &Request) -> Result<List, Error> {
+    /// Every selector is applied here as well. The upstream may not narrow by a field that it does not know, or by a shard. What it left in
+    /// counts towards the limit there and is dropped here. So a page may hold fewer objects than its limit, even none, and its token still leads
+    /// to all the others.
+    pub(super) async fn list(&self, request: &Request) -> Result<List, Error> {
         let fields = request.filter.predicate().field.clone();
         let unknown = unknown_fields(&fields);
-        if unknown.is_empty() || self.reads.refused_fields.borrow().contains(&unknown) {
+        if unknown.is_empty() || self.refused_fields.borrow().contains(&unknown) {
             return self.list_narrowed(request, always_known(&fields)).await;
         }
         let answer = self.list_narrowed(request, request.options.field_selector.clone()).await;
@@ -36,7 +68,7 @@ impl Resource {
         if wider.is_err() {
             return answer;
         }
-        self.reads.refused_fields.borrow_mut().insert(unknown);
+        self.refused_fields.borrow_mut().insert(unknown);
         wider
     }
 
@@ -78,12 +110,12 @@ impl Resource {
         let pinned = request.options.resource_version_match.as_deref() == Some("Exact");
         let newest = request.checked.as_ref().is_some_and(|checked| checked.want == Want::Newest);
         let whole = request.options.limit <= 0 && request.options.token().is_none() && request.is_recursive();
-        whole && (pinned || newest) && self.config.reflector.page_size > 0
+        whole && (pinned || newest) && self.page_size > 0
     }
 
     /// All pages of a list, as the upstream is asked for them by a reflector.
     async fn pages(&self, whole: ListRequest, objects: &mut Vec<Rc<Object>>) -> Result<ListHead, Error> {
-        let mut pager = Pager::new(ListRequest { limit: Some(self.config.reflector.page_size), ..whole });
+        let mut pager = Pager::new(ListRequest { limit: Some(self.page_size), ..whole });
         let mut first: Option<ListHead> = None;
         while let Some(request) = pager.request() {
             match self.page(request, &mut |object| objects.push(object)).await {
@@ -102,7 +134,7 @@ impl Resource {
     }
 
     /// One page.
-    pub(in crate::cache) async fn page(&self, request: ListRequest, each: &mut dyn FnMut(Rc<Object>)) -> Result<ListHead, Error> {
+    pub(super) async fn page(&self, request: ListRequest, each: &mut dyn FnMut(Rc<Object>)) -> Result<ListHead, Error> {
         let body = self.source.list(request).await?;
         let fields = self.cacher.borrow().fields().clone();
         let mut refused = None;
@@ -115,7 +147,7 @@ impl Resource {
     }
 
     /// What is held at the same version keeps its identity.
-    pub(in crate::cache) fn with_identity(&self, objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
+    pub(super) fn with_identity(&self, objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
         let cacher = self.cacher.borrow();
         let held = |object: Rc<Object>| match cacher.store().get(object.key()) {
             Some(held) if held.version() == object.version() => held.clone(),

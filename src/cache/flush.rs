@@ -1,0 +1,39 @@
+//! What a flush tells.
+
+use crate::informer::Notifications;
+use crate::view::ViewId;
+use crate::watch::Outbox;
+
+/// Things a flush tells once, as bits.
+pub mod signal {
+    /// The status changed.
+    pub const STATUS: u32 = 1;
+    /// The first list is complete.
+    pub const SYNCED: u32 = 2;
+    /// A later list replaced the state.
+    pub const RELIST: u32 = 4;
+    /// A watcher or a handler did not keep up.
+    pub const OVERFLOW: u32 = 8;
+    /// An error was recorded in the status.
+    pub const ERROR: u32 = 16;
+}
+
+/// What happened since the last flush.
+#[derive(Debug, Default)]
+pub struct Flush {
+    /// Events and who receives them.
+    pub outbox: Outbox,
+    /// Views that changed.
+    pub views: Vec<ViewId>,
+    /// Bits of [`signal`].
+    pub signals: u32,
+    /// What handlers of informers are told.
+    pub notifications: Notifications,
+}
+
+impl Flush {
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.outbox.is_empty() && self.views.is_empty() && self.signals == 0 && self.notifications.is_empty()
+    }
+}

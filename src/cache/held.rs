@@ -1,0 +1,264 @@
+//! What is held of a resource: the store, the event window, and what of both is packed. The apiserver calls it the watch cache.
+
+use std::rc::Rc;
+
+use crate::change::{Change, ChangeKind, Difference};
+use crate::growth::Growth;
+use crate::message::Quarantined;
+use crate::metrics::Metrics;
+use crate::object::rest::{Packer, Reformed};
+use crate::object::{Holder, Object};
+use crate::runtime::Millis;
+use crate::status::{Error, Status};
+use crate::store::{Indexes, State, Store, Strays, Window, WindowBounds};
+use crate::version::Version;
+
+/// The objects at a version, and the changes that led there.
+pub struct Held {
+    store: Store,
+    window: Window,
+    /// What neither holds any more, and somebody still does.
+    strays: Strays,
+    packer: Packer,
+    version: Version,
+    /// Of the objects, and what it takes to keep them.
+    growth: Growth,
+}
+
+impl Held {
+    /// Nothing, at no version.
+    pub(super) fn new(bounds: WindowBounds, indexes: Indexes) -> Self {
+        Self {
+            store: Store::indexed(indexes),
+            window: Window::new(bounds),
+            strays: Strays::default(),
+            packer: Packer::default(),
+            version: Version::ZERO,
+            growth: Growth::default(),
+        }
+    }
+
+    /// The objects.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The recent changes.
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// The version reached.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    // ------------------------------------------------------------------------------------------ past states
+
+    /// The objects as they are.
+    pub fn state(&self) -> State<'_> {
+        State::present(&self.store, self.version.clone())
+    }
+
+    /// The objects as they were at a version: those of the last list or change up to it. 410 Expired when the window does not reach back to
+    /// it; 504 when the stream has not come so far, which is to be waited for before.
+    pub fn state_at(&self, version: &Version) -> Result<State<'_>, Error> {
+        if *version > self.version {
+            return Err(Status::too_large(version, &self.version).into());
+        }
+        match self.window.undo_to(version) {
+            Some(since) => Ok(State::past(&self.store, version.clone(), since)),
+            None => Err(Status::new(410, "Expired", format!("too old resource version: {version}")).into()),
+        }
+    }
+
+    /// Whether the objects as they were at a version can be read.
+    pub fn has_state_at(&self, version: &Version) -> bool {
+        *version <= self.version && self.window.undo_to(version).is_some()
+    }
+
+    /// The upstream has forgotten what lies before this version: past states before it are no longer served.
+    pub fn compact(&mut self, version: &Version) {
+        self.window.compact(version);
+    }
+
+    /// What is held proved to be what the upstream holds, or not: then no past state is served until it does.
+    pub fn mark_consistent(&mut self, consistent: bool) {
+        self.window.mark_consistent(consistent);
+    }
+
+    // --------------------------------------------------------------------------------------- what happens
+
+    /// An object has come in a list. Returns whether it is held at that version already: then what is held keeps its identity.
+    pub(super) fn arrived(&mut self, object: &Rc<Object>) -> bool {
+        let same = self.store.get(object.key()).filter(|held| held.version() == object.version());
+        self.packer.listed(object, same);
+        same.is_some()
+    }
+
+    /// So many objects have come in a list that some of them are packed at once.
+    pub(super) fn keep_packed(&mut self) {
+        while self.packer.is_behind() && self.pack_next() {}
+    }
+
+    /// An object of the first list is shown before the list is whole. Returns what it replaces.
+    pub(super) fn show(&mut self, object: &Rc<Object>) -> Option<Rc<Object>> {
+        self.store.upsert(object.clone())
+    }
+
+    /// A list replaces the objects. Returns what differs. What is held of those that cannot be taken from the list stays: they are there, if
+    /// only not as they stand.
+    pub(super) fn replace(&mut self, objects: Vec<Rc<Object>>, quarantined: &[Quarantined]) -> Vec<Difference> {
+        if quarantined.is_empty() {
+            return self.store.replace(objects);
+        }
+        let kept = self.store.iter().filter(|held| quarantined.iter().any(|entry| entry.is(held)));
+        // What the list does show of a key counts.
+        let all = kept.cloned().chain(objects).collect();
+        self.store.replace(all)
+    }
+
+    /// The same, told by what differs.
+    pub(super) fn apply(&mut self, mut differences: Vec<Difference>, quarantined: &[Quarantined]) -> Vec<Difference> {
+        let stays = |gone: &Rc<Object>| quarantined.iter().any(|entry| entry.is(gone));
+        differences.retain(|one| one.after.is_some() || !one.before.as_ref().is_some_and(stays));
+        self.store.apply(&differences);
+        differences
+    }
+
+    /// Everybody has heard of the list that replaced the objects: the window begins anew.
+    pub(super) fn replaced(&mut self, differences: Vec<Difference>, version: Version, now: Millis) {
+        for difference in &differences {
+            if let Some(after) = &difference.after {
+                self.packer.listed(after, None);
+            }
+            if let Some(gone) = &difference.before {
+                self.strays.let_go(gone);
+            }
+        }
+        drop(differences);
+        self.window.reset(version.clone(), now, &mut self.strays);
+        self.version = version;
+    }
+
+    /// Makes a change of the objects, and tells it with what it replaced.
+    pub(super) fn change(&mut self, kind: ChangeKind, mut object: Rc<Object>, now: Millis) -> Change {
+        let previous = match kind {
+            ChangeKind::Deleted => self.store.remove(object.key()),
+            ChangeKind::Added | ChangeKind::Modified => self.store.put(&mut object),
+        };
+        self.version = object.version().clone();
+        Change { kind, object, previous, at: now }
+    }
+
+    /// Everybody has heard of a change: the window keeps it.
+    pub(super) fn keep(&mut self, change: Change, metrics: &Metrics) {
+        self.packer.stored(&change.object);
+        if let Some(previous) = &change.previous {
+            self.packer.replaced(previous, &change.object);
+        }
+        if self.window.lacks_room(&change) {
+            // What can be packed need not be given up.
+            while self.packs(Packer::pack_replaced) {}
+        }
+        let capacity = self.window.capacity();
+        self.window.push(change, &mut self.strays);
+        metrics.capacity_changed(capacity, self.window.capacity());
+    }
+
+    /// The upstream has come to this version without a change.
+    pub(super) fn advance(&mut self, version: Version) {
+        self.version = version;
+    }
+
+    /// The objects go, whoever still holds this.
+    pub(super) fn clear(&mut self, now: Millis) {
+        self.store.clear();
+        self.window.reset(self.version.clone(), now, &mut self.strays);
+        self.packer = Packer::default();
+    }
+
+    // ------------------------------------------------------------------------------------------- packing
+
+    /// A round of packing begins: what has not been touched since the last one is packed by [`Held::rest`].
+    pub fn begin_rest(&mut self) {
+        self.settle_strays();
+        self.packer.begin_round();
+    }
+
+    /// Packs one object of the round, or closes some holes. Returns whether there was anything to do.
+    pub fn rest(&mut self) -> bool {
+        let more = self.packs(Packer::step);
+        self.window.keep_bound(&mut self.strays);
+        more
+    }
+
+    /// Packs all that waits.
+    pub fn pack_all(&mut self) {
+        while self.pack_next() {}
+        self.packer.close_holes();
+    }
+
+    /// Packs while so much waits that it should not wait for a round.
+    pub(super) fn relieve(&mut self) {
+        while self.packer.is_pressed() && self.pack_next() {}
+    }
+
+    /// Whether too little waits to be packed for a round of it.
+    pub fn is_settled(&self) -> bool {
+        self.packer.is_settled()
+    }
+
+    fn pack_next(&mut self) -> bool {
+        let more = self.packs(Packer::pack_next);
+        self.window.keep_bound(&mut self.strays);
+        more
+    }
+
+    /// Has the packer do one thing, and counts what that changes.
+    fn packs(&mut self, step: fn(&mut Packer, Reformed<'_>) -> bool) -> bool {
+        let Self { packer, store, window, .. } = self;
+        step(packer, &mut |holder, before, after| match holder {
+            Holder::Store => store.reformed(before, after),
+            Holder::Window => window.reformed(before, after),
+            Holder::Nobody => {}
+        })
+    }
+
+    // -------------------------------------------------------------------------------------------- memory
+
+    /// Bytes held: the objects, the window, what it takes to keep them, and what only late readers still hold.
+    pub(super) fn bytes(&self) -> usize {
+        self.object_bytes() + self.strays.bytes()
+    }
+
+    fn object_bytes(&self) -> usize {
+        self.store.bytes() + self.store.overhead() + self.window.bytes() + self.packer.overhead() + self.store.index_bytes()
+    }
+
+    /// By how much the objects have grown lately.
+    pub(super) fn grown(&self) -> usize {
+        self.growth.until(self.object_bytes())
+    }
+
+    /// Notes what the objects take now.
+    pub(super) fn mark(&mut self) {
+        self.growth.mark(self.object_bytes());
+    }
+
+    /// Gives up the oldest changes until at least so many bytes are free.
+    pub(super) fn release_history(&mut self, bytes: usize) {
+        self.window.release(bytes, &mut self.strays);
+        self.packer.close_holes();
+    }
+
+    /// Looks which of the objects that were let go of are still held.
+    pub(super) fn settle_strays(&mut self) {
+        self.strays.settle();
+    }
+
+    /// JavaScript has collected what it did not hold.
+    pub(super) fn collected(&mut self) {
+        self.strays.collected();
+    }
+}

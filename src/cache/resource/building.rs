@@ -1,0 +1,100 @@
+//! Live views over many objects find their rows in slices, which leave the host its turn.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::flush::Flusher;
+use crate::runtime::slice::SLICE_MS;
+use crate::runtime::{Millis, SharedRuntime, Task, TaskSlot};
+use crate::status::Error;
+use crate::view::{ViewId, ViewOptions};
+
+/// Objects that views are asked about between two looks at the clock.
+const BATCH: usize = 64;
+/// Batches of one slice. In virtual time the clock stands still meanwhile, so the number of objects bounds a slice as well.
+const MAX_BATCHES: usize = 64;
+
+/// What of a slice is spent.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    batches: usize,
+    millis: Millis,
+}
+
+impl Spent {
+    fn is_over(self) -> bool {
+        self.batches >= MAX_BATCHES || self.millis >= SLICE_MS
+    }
+}
+
+/// Has the views of a cacher built.
+pub(super) struct Building {
+    flusher: Rc<Flusher>,
+    runtime: SharedRuntime,
+    task: TaskSlot,
+    // The slice that all views share which open in one turn of the host.
+    opening: Rc<Cell<Spent>>,
+    turn: Cell<Option<Task>>,
+}
+
+impl Building {
+    /// Of the cacher that this flusher tells of.
+    pub(super) fn new(flusher: Rc<Flusher>, runtime: SharedRuntime) -> Self {
+        Self { flusher, runtime, task: TaskSlot::default(), opening: Rc::default(), turn: Cell::default() }
+    }
+
+    /// Has views find their rows until they have all of them.
+    pub(super) fn keep(&self) {
+        if !self.flusher.cacher().borrow().has_views_to_build() {
+            return;
+        }
+        self.task.keep(&*self.runtime, || {
+            let (flusher, runtime) = (self.flusher.clone(), self.runtime.clone());
+            async move {
+                loop {
+                    runtime.yield_now().await;
+                    build(&flusher, &runtime, Spent::default());
+                    flusher.tell_soon();
+                    if !flusher.cacher().borrow().has_views_to_build() {
+                        return;
+                    }
+                }
+            }
+        });
+    }
+
+    /// Opens a live view and finds rows for it as long as a slice lasts: where that is enough it is loaded at once. All that are opened in one
+    /// turn of the host share that slice, or else many small ones would hold it up.
+    pub(super) fn open_view(&self, options: &ViewOptions) -> Result<ViewId, Error> {
+        let view = self.flusher.cacher().borrow_mut().open_view(options)?;
+        let spent = self.opening.get();
+        if self.flusher.cacher().borrow().has_views_to_build() && !spent.is_over() {
+            self.opening.set(build(&self.flusher, &self.runtime, spent));
+            if spent.batches == 0 {
+                let (opening, turn) = (self.opening.clone(), self.runtime.yield_now());
+                self.turn.set(Some(Task::spawn(&*self.runtime, async move {
+                    turn.await;
+                    opening.set(Spent::default());
+                })));
+            }
+        }
+        self.flusher.cacher().borrow_mut().sync_view(view);
+        self.flusher.tell_soon();
+        self.keep();
+        Ok(view)
+    }
+}
+
+/// Builds views until the slice is over of which so much is spent; and how much is then.
+fn build(flusher: &Flusher, runtime: &SharedRuntime, mut spent: Spent) -> Spent {
+    let (began, before) = (runtime.now(), spent.millis);
+    let mut cacher = flusher.cacher().borrow_mut();
+    loop {
+        let more = cacher.build_views(BATCH);
+        spent.batches += 1;
+        spent.millis = before + runtime.now().saturating_sub(began);
+        if !more || spent.is_over() {
+            return spent;
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The driver: applies what the reflector tells, a slice at a time.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use futures::StreamExt;
+use futures::channel::{mpsc, oneshot};
+use futures::future::select;
+
+use super::packing::Packing;
+use super::share::Share;
+use super::shared_cacher::SharedCacher;
+use crate::cache::comparison::Comparison;
+use crate::change::ChangeKind;
+use crate::message::Message;
+use crate::object::{IndexValues, Object};
+use crate::runtime::slice::Slice;
+use crate::runtime::{Millis, SharedRuntime};
+use crate::status::{Error, ErrorCode};
+use crate::watch::TimeBudget;
+
+/// The most that slow watchers may cost everybody at once.
+const MAX_BUDGET_MS: Millis = 100;
+/// Objects of a list that are compared between two looks at the clock.
+const COMPARED_BATCH: usize = 256;
+
+type IndexHook = Rc<dyn Fn(&Rc<Object>) -> IndexValues>;
+
+/// Takes messages to the cacher, one at a time, and leaves the host its turn between slices.
+pub(super) struct Driver {
+    cacher: Rc<SharedCacher>,
+    share: Rc<Share>,
+    packing: Packing,
+    runtime: SharedRuntime,
+    index_hook: RefCell<Option<IndexHook>>,
+    // Told when a subscriber makes room while changes wait for it.
+    room: RefCell<Option<oneshot::Sender<()>>>,
+}
+
+impl Driver {
+    /// Of this cacher, which has this share of the memory, and whose objects are packed when they rest.
+    pub(super) fn new(cacher: Rc<SharedCacher>, share: Rc<Share>, packing: Packing, runtime: SharedRuntime) -> Rc<Self> {
+        Rc::new(Self { cacher, share, packing, runtime, index_hook: RefCell::default(), room: RefCell::default() })
+    }
+
+    /// Sets who computes the values of an object in the computed indexes. Called with nothing borrowed, once for each object that arrives,
+    /// before it is stored.
+    pub(super) fn compute_indexes(&self, hook: impl Fn(&Rc<Object>) -> IndexValues + 'static) {
+        *self.index_hook.borrow_mut() = Some(Rc::new(hook));
+    }
+
+    /// A subscriber takes more, or is gone: changes that wait for its room may go on.
+    pub(super) fn room_was_made(&self) {
+        if let Some(room) = self.room.borrow_mut().take() {
+            let _gone = room.send(());
+        }
+    }
+
+    /// The resource is closed: what rests stays as it is.
+    pub(super) fn close(&self) {
+        self.packing.end();
+    }
+
+    /// Applies what arrives, a slice at a time: a flush at the end of each slice, then the host's turn. Fails when there is no memory to go
+    /// on with.
+    pub(super) async fn run(&self, mut messages: mpsc::Receiver<Message>, slice: Rc<Slice>) -> Result<(), Error> {
+        let mut budget = TimeBudget::new(self.runtime.now(), MAX_BUDGET_MS);
+        // The wall's clock is asked once a millisecond: that is all it can tell.
+        let mut wall = (self.runtime.now(), self.runtime.wall());
+        while let Some(mut message) = messages.next().await {
+            let mut now = self.runtime.recent();
+            loop {
+                if let Message::RoundEnded(Some(error)) = &message
+                    && error.code == ErrorCode::OutOfMemory
+                {
+                    // The host has none left. What the next list would take is not there either.
+                    return Err(error.clone());
+                }
+                message = self.compared(message, &slice).await;
+                if matches!(message, Message::Differences { .. }) {
+                    now = self.runtime.now();
+                }
+                self.compute_index_values(&message);
+                self.find_room(&message, &slice, &mut now).await?;
+                if wall.0 != now {
+                    wall = (now, self.runtime.wall());
+                }
+                let blocked = self.cacher.borrow_mut().apply(message, now, wall.1);
+                self.share.settle();
+                if blocked {
+                    self.serve_blocked(&mut budget, &slice).await;
+                }
+                if slice.worked(now) {
+                    break;
+                }
+                match messages.try_recv() {
+                    Ok(next) => (message, now) = (next, self.runtime.now()),
+                    _ => break,
+                }
+            }
+            // What subscribers do with what they are told is work as well.
+            if self.cacher.flush() {
+                now = self.runtime.now();
+            }
+            self.packing.keep();
+            if slice.worked(now) {
+                slice.rest(&*self.runtime).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// A list is compared with what is held in slices, and only what differs is left for the step that applies it. Nothing else is applied
+    /// meanwhile.
+    async fn compared(&self, message: Message, slice: &Slice) -> Message {
+        let mut comparison = match Comparison::of(message) {
+            Ok(comparison) => comparison,
+            Err(other) => return other,
+        };
+        while comparison.go_on(self.cacher.borrow().store(), COMPARED_BATCH) {
+            if slice.worked(self.runtime.now()) {
+                self.cacher.flush();
+                slice.rest(&*self.runtime).await;
+            }
+        }
+        comparison.end()
+    }
+
+    fn compute_index_values(&self, message: &Message) {
+        let Some(hook) = self.index_hook.borrow().clone() else { return };
+        let arrived = match message {
+            Message::Page { objects, .. } | Message::Replace { objects, .. } => objects.as_slice(),
+            Message::Differences { differences, .. } => &differences.iter().filter_map(|one| one.after.clone()).collect::<Vec<_>>(),
+            Message::Change { kind: ChangeKind::Added | ChangeKind::Modified, object, .. } => std::slice::from_ref(object),
+            _ => return,
+        };
+        for object in arrived {
+            // What is held at the same version already is not stored anew.
+            let held = |held: &Rc<Object>| held.version() == object.version() && held.has_index_values();
+            if !object.has_index_values() && !self.cacher.borrow().store().get(object.key()).is_some_and(held) {
+                object.set_index_values(hook(object));
+            }
+        }
+    }
+
+    /// Makes room for a message that is about to be applied, with the time that it is then. Fails when there is none.
+    async fn find_room(&self, message: &Message, slice: &Slice, now: &mut Millis) -> Result<(), Error> {
+        if self.share.make_room(message).is_ok() {
+            return Ok(());
+        }
+        // What waits for a flush, or for whoever reads it in the host's turn, is all that may be in the way.
+        self.cacher.flush();
+        slice.rest(&*self.runtime).await;
+        *now = self.runtime.now();
+        if self.cacher.borrow().ready().is_stopped() {
+            return Ok(()); // closed meanwhile: nothing is applied
+        }
+        self.share.make_room(message)
+    }
+
+    /// Some watchers have no room. They get the host's turn, and the time that is left for slow ones; who still has no room then, ends.
+    async fn serve_blocked(&self, budget: &mut TimeBudget, slice: &Slice) {
+        self.cacher.flush();
+        slice.rest(&*self.runtime).await;
+        let began = self.runtime.now();
+        let available = budget.take(began);
+        while self.cacher.borrow_mut().dispatcher_mut().retry_blocked() {
+            self.cacher.flush();
+            #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let left = (available - self.runtime.now().saturating_sub(began) as f64).max(0.0) as Millis;
+            if left == 0 {
+                self.cacher.borrow_mut().terminate_blocked();
+                break;
+            }
+            let (sender, receiver) = oneshot::channel();
+            *self.room.borrow_mut() = Some(sender);
+            select(receiver, self.runtime.sleep(left)).await;
+        }
+        #[allow(clippy::cast_precision_loss)]
+        budget.give_back(available - self.runtime.now().saturating_sub(began) as f64);
+    }
+}

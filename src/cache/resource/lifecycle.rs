@@ -1,0 +1,230 @@
+//! The life of a resource: begun, held, out of memory, closed.
+
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+
+use futures::FutureExt;
+use futures::channel::mpsc;
+use futures::future::select;
+
+use super::checker::Checker;
+use super::driver::Driver;
+use super::progress::Progress;
+use super::share::Share;
+use super::shared_cacher::SharedCacher;
+use crate::cache::memory::{Grower, Member, Memory};
+use crate::message::MAX_WAITING_MESSAGES;
+use crate::reflector::{EarlyTries, Reflector, ReflectorConfig, ReflectorHandle};
+use crate::runtime::{Millis, SharedRuntime};
+use crate::source::Source;
+use crate::status::Error;
+
+/// How long whoever waits for the first list also waits for its watch.
+const MAX_OPENING_MS: Millis = 1000;
+
+/// Where a resource stands.
+enum State {
+    /// Nothing was asked of the upstream yet.
+    New,
+    /// The reflector is at work, or paused.
+    Running(ReflectorHandle),
+    /// There was no memory to go on with; somebody has to ask for the next try.
+    Starved,
+    /// For good.
+    Closed,
+}
+
+/// Opens, holds and closes the stream that a driver applies.
+pub(super) struct Lifecycle {
+    cacher: Rc<SharedCacher>,
+    share: Rc<Share>,
+    driver: Rc<Driver>,
+    checker: Option<Checker>,
+    progress: Rc<Progress>,
+    source: Rc<dyn Source>,
+    runtime: SharedRuntime,
+    config: ReflectorConfig,
+    state: RefCell<State>,
+    // Nobody uses it: what is held stays until memory is short.
+    idle: Cell<bool>,
+    // How often somebody asked for a try after memory had run out.
+    early_tries: RefCell<EarlyTries>,
+}
+
+/// What a lifecycle works with.
+pub(super) struct Parts {
+    pub(super) cacher: Rc<SharedCacher>,
+    pub(super) share: Rc<Share>,
+    pub(super) driver: Rc<Driver>,
+    /// None where the consistency is not looked after.
+    pub(super) checker: Option<Checker>,
+    pub(super) progress: Rc<Progress>,
+    pub(super) source: Rc<dyn Source>,
+    pub(super) runtime: SharedRuntime,
+}
+
+impl Lifecycle {
+    /// One that has not begun.
+    pub(super) fn new(parts: Parts, config: ReflectorConfig) -> Rc<Self> {
+        let Parts { cacher, share, driver, checker, progress, source, runtime } = parts;
+        Rc::new(Self {
+            cacher,
+            share,
+            driver,
+            checker,
+            progress,
+            source,
+            runtime,
+            config,
+            state: RefCell::new(State::New),
+            idle: Cell::new(false),
+            early_tries: RefCell::default(),
+        })
+    }
+
+    /// Opens the list and the watch. Nothing happens when they are open, and when memory has run out again and again.
+    pub(super) fn start(self: &Rc<Self>) {
+        match &*self.state.borrow() {
+            State::Running(_) | State::Closed => return,
+            State::Starved if self.early_tries.borrow_mut().take(self.runtime.now()).is_err() => return,
+            State::New | State::Starved => {}
+        }
+        let (sender, messages) = mpsc::channel(MAX_WAITING_MESSAGES);
+        let fields = self.cacher.borrow().fields().clone();
+        let (mut reflector, handle) = Reflector::new(self.source.clone(), self.runtime.clone(), fields, self.config.clone(), sender);
+        let slice = handle.slice();
+        *self.state.borrow_mut() = State::Running(handle);
+        let cacher = Rc::downgrade(&self.cacher);
+        reflector.on_arrival(Box::new(move |objects| {
+            if let Some(cacher) = cacher.upgrade() {
+                cacher.borrow_mut().arriving(objects);
+            }
+        }));
+        self.cacher.borrow_mut().begin();
+        self.cacher.plan_flush();
+        let this = self.clone();
+        let driven = async move {
+            if let Err(error) = this.driver.run(messages, slice).await {
+                this.starve(&error);
+            }
+        };
+        self.runtime.spawn_together([reflector.run().boxed_local(), driven.boxed_local()]);
+        if let Some(checker) = &self.checker {
+            checker.keep();
+        }
+    }
+
+    /// Completes when the first list is applied, and its watch is open or could not be opened: the phase then says how things stand. A
+    /// watch that only takes long is not waited for.
+    pub(super) async fn synced(&self) -> Result<(), Error> {
+        let waiter = self.cacher.borrow_mut().standing_mut().wait_synced();
+        waiter.await.unwrap_or_else(|_| Err(Error::closed()))?;
+        let opened = self.cacher.borrow_mut().standing_mut().wait_opened();
+        if let Some(opened) = opened {
+            select(opened, self.runtime.sleep(MAX_OPENING_MS)).await;
+        }
+        Ok(())
+    }
+
+    /// Lists anew, as the reflector is asked to; completes when that list is applied.
+    pub(super) async fn list_anew(self: &Rc<Self>, ask: fn(&ReflectorHandle)) -> Result<(), Error> {
+        self.start();
+        let waiter = self.cacher.borrow_mut().standing_mut().wait_listed();
+        match &*self.state.borrow() {
+            State::Running(reflector) => ask(reflector),
+            State::Starved => return Err(self.cacher.borrow().status().error.unwrap_or_else(Error::closed)),
+            State::New | State::Closed => {}
+        }
+        waiter.await.unwrap_or_else(|_| Err(Error::closed()))
+    }
+
+    /// Drops the stream, keeps what is held.
+    pub(super) fn pause(&self) {
+        if let State::Running(reflector) = &*self.state.borrow() {
+            reflector.pause();
+        }
+    }
+
+    /// Drops the stream because nobody uses the resource: what is held stays until memory is short.
+    pub(super) fn go_idle(&self) {
+        self.idle.set(true);
+        self.pause();
+    }
+
+    /// Goes on after a pause, or tries at once instead of waiting for the next try. Also where memory had run out, for it or for its views.
+    pub(super) fn resume(self: &Rc<Self>) {
+        self.idle.set(false);
+        let room = self.share.room();
+        self.cacher.with(|cacher| cacher.revive_views(room));
+        match &*self.state.borrow() {
+            State::Running(reflector) => {
+                self.cacher.borrow_mut().standing_mut().ask_again();
+                return reflector.resume();
+            }
+            State::New | State::Closed => return,
+            State::Starved => {}
+        }
+        self.start();
+    }
+
+    /// There is no memory to go on with.
+    fn starve(&self, error: &Error) {
+        if matches!(*self.state.borrow(), State::Closed) {
+            return; // what was under way when it was closed
+        }
+        self.end_reflector(State::Starved);
+        let (now, wall) = (self.runtime.now(), self.runtime.wall());
+        self.cacher.with(|cacher| cacher.starve(error, now, wall));
+    }
+
+    /// Shares a bound of memory with others from now on.
+    pub(super) fn share_memory(self: &Rc<Self>, memory: &Rc<Memory>) {
+        let this: Rc<dyn Member> = self.clone();
+        let member: Weak<dyn Member> = Rc::downgrade(&this);
+        self.share.join(memory, member);
+    }
+
+    fn end_reflector(&self, next: State) {
+        if let State::Running(reflector) = self.state.replace(next) {
+            reflector.close();
+        }
+    }
+}
+
+impl Member for Lifecycle {
+    fn count(&self) {
+        self.share.count();
+    }
+
+    fn mark(&self) {
+        self.cacher.borrow_mut().mark();
+    }
+
+    fn grown(&self) -> (Grower, usize) {
+        self.cacher.borrow().grown()
+    }
+
+    fn shed(&self, grower: Grower, error: &Error) {
+        self.cacher.with(|cacher| cacher.shed(grower, error));
+    }
+
+    fn settle_strays(&self) {
+        self.cacher.borrow_mut().held_mut().settle_strays();
+    }
+
+    fn is_idle(&self) -> bool {
+        self.idle.get()
+    }
+
+    fn close(&self) {
+        if let Some(checker) = &self.checker {
+            checker.end();
+        }
+        self.driver.close();
+        self.end_reflector(State::Closed);
+        self.progress.stop();
+        let now = self.runtime.now();
+        self.cacher.with(|cacher| cacher.close(now));
+        self.share.settle();
+    }
+}

@@ -1,0 +1,26 @@
+//! A resource as its users hold it, and the parts that it is made of.
+//!
+//! Start with [`Resource`]. `lifecycle` opens and closes the stream, `driver` applies it to the cacher, `flush` tells of it. `building`, `packing`,
+//! `checker` and `resyncs` work in the background. `watches`, `reads` and `writes` answer users, with `waits` and `upstream` below them.
+
+mod building;
+mod checker;
+mod content;
+mod driver;
+mod flush;
+mod lifecycle;
+mod packing;
+mod progress;
+mod reads;
+mod resource;
+mod resyncs;
+mod share;
+mod shared_cacher;
+mod upstream;
+mod waits;
+mod watches;
+mod writes;
+
+pub use checker::{Difference, Item, Outcome, PERIOD_MS};
+pub use resource::Resource;
+pub use writes::Failure;

@@ -1,0 +1,271 @@
+//! One resource as its users hold it: a handle over the parts that do the work.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::building::Building;
+use super::checker::{Check, Checker, Outcome};
+use super::driver::Driver;
+use super::flush::Flusher;
+use super::lifecycle::{Lifecycle, Parts};
+use super::packing::Packing;
+use super::progress::Progress;
+use super::reads::Reads;
+use super::resyncs::keep_resyncing;
+use super::share::Share;
+use super::shared_cacher::SharedCacher;
+use super::upstream::Upstream;
+use super::waits::Waits;
+use super::watches::Watches;
+use super::writes::{Failure, Writes};
+use crate::cache::cacher::Cacher;
+use crate::cache::config::ResourceConfig;
+use crate::cache::flush::Flush;
+use crate::cache::list::{List, ListOptions};
+use crate::cache::memory::{Member, Memory};
+use crate::informer::InformerId;
+use crate::json::fields::FieldSet;
+use crate::object::{IndexValues, Object};
+use crate::reflector::ReflectorHandle;
+use crate::runtime::{Millis, SharedRuntime};
+use crate::source::{DeleteOptions, Source};
+use crate::status::Error;
+use crate::view::{ViewId, ViewOptions};
+use crate::watch::{Demand, WatchOptions, WatcherId};
+
+/// A resource. Its methods never call the flush hook before they return.
+pub struct Resource {
+    config: ResourceConfig,
+    runtime: SharedRuntime,
+    cacher: Rc<SharedCacher>,
+    share: Rc<Share>,
+    driver: Rc<Driver>,
+    lifecycle: Rc<Lifecycle>,
+    reads: Rc<Reads>,
+    writes: Writes,
+    watches: Rc<Watches>,
+    check: Check,
+}
+
+impl Resource {
+    /// A resource that has not asked for anything yet. Fails with code `invalid` when its configuration makes no sense.
+    pub fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, runtime: SharedRuntime) -> Result<Rc<Self>, Error> {
+        let fields = Rc::new(RefCell::new(fields));
+        let indexes = config.check(&fields)?;
+        let (name, page_size): (Rc<str>, _) = (config.name.as_str().into(), config.reflector.page_size);
+
+        // The state, and who hears of it.
+        let cell = Rc::new(RefCell::new(Cacher::new(fields, config.window, indexes, runtime.now())));
+        let share = Share::new(cell.clone());
+        let flusher = Flusher::new(cell.clone(), share.clone(), runtime.clone());
+        let cacher = SharedCacher::new(flusher.clone(), Building::new(flusher, runtime.clone()));
+
+        // What is asked of the upstream, and of the state once it is there.
+        let progress = Progress::new(source.clone(), runtime.clone());
+        let waits = Waits::new(cell.clone(), progress.clone(), runtime.clone());
+        let upstream = Upstream::new(source.clone(), cell.clone(), runtime.clone(), page_size);
+        let reads = Reads::new(name.clone(), cell.clone(), waits.clone(), upstream.clone(), runtime.clone());
+        let watches = Watches::new(name.clone(), cacher.clone(), waits.clone(), reads.clone(), upstream.clone(), runtime.clone());
+        let check = Check::new(cacher.clone(), upstream.clone(), runtime.clone(), page_size);
+        let writes = Writes::new(name, cell.clone(), waits, upstream, source.clone(), runtime.clone(), page_size);
+
+        // What keeps the state.
+        let packing = Packing::new(cell, share.clone(), runtime.clone());
+        let driver = Driver::new(cacher.clone(), share.clone(), packing, runtime.clone());
+        let checker = config.check_consistency.then(|| Checker::new(check.clone()));
+        let parts = Parts {
+            cacher: cacher.clone(),
+            share: share.clone(),
+            driver: driver.clone(),
+            checker,
+            progress,
+            source,
+            runtime: runtime.clone(),
+        };
+        let lifecycle = Lifecycle::new(parts, config.reflector.clone());
+        Ok(Rc::new(Self { config, runtime, cacher, share, driver, lifecycle, reads, writes, watches, check }))
+    }
+
+    /// How the resource was set up.
+    pub fn config(&self) -> &ResourceConfig {
+        &self.config
+    }
+
+    /// The time on the monotonic clock that everything here goes by.
+    pub fn now(&self) -> Millis {
+        self.runtime.now()
+    }
+
+    /// Sets who hears of changes. Called with nothing borrowed.
+    pub fn on_flush(&self, hook: impl Fn(Flush) + 'static) {
+        self.cacher.on_flush(hook);
+    }
+
+    /// Sets who computes the values of an object in the computed indexes. Called with nothing borrowed, once for each object that
+    /// arrives, before it is stored.
+    pub fn on_index(&self, hook: impl Fn(&Rc<Object>) -> IndexValues + 'static) {
+        self.driver.compute_indexes(hook);
+    }
+
+    /// Reads or changes the state, and has a flush follow when that left something to tell. No await, no JavaScript inside.
+    pub fn with<R>(&self, work: impl FnOnce(&mut Cacher) -> R) -> R {
+        self.cacher.with(work)
+    }
+
+    // -------------------------------------------------------------------------------------------- its life
+
+    /// Opens the list and the watch. Nothing happens when they are open, and when memory has run out again and again.
+    pub fn start(&self) {
+        self.lifecycle.start();
+    }
+
+    /// Completes when the first list is applied, and its watch is open or could not be opened: the phase then says how things stand. A
+    /// watch that only takes long is not waited for.
+    pub async fn synced(self: Rc<Self>) -> Result<(), Error> {
+        self.lifecycle.synced().await
+    }
+
+    /// Lists anew; completes when that list is applied.
+    pub async fn refresh(self: Rc<Self>) -> Result<(), Error> {
+        self.lifecycle.list_anew(ReflectorHandle::refresh).await
+    }
+
+    /// The same, and takes the list whatever its version: the server was reset to lower ones.
+    pub async fn reset(self: Rc<Self>) -> Result<(), Error> {
+        self.lifecycle.list_anew(ReflectorHandle::reset).await
+    }
+
+    /// Drops the stream, keeps what is held.
+    pub fn pause(&self) {
+        self.lifecycle.pause();
+    }
+
+    /// Drops the stream because nobody uses the resource: what is held stays until memory is short.
+    pub fn go_idle(&self) {
+        self.lifecycle.go_idle();
+    }
+
+    /// Goes on after a pause, or tries at once instead of waiting for the next try. Also where memory had run out, for it or for its views.
+    pub fn resume(&self) {
+        self.lifecycle.resume();
+    }
+
+    /// Closes for good.
+    pub fn close(&self) {
+        self.lifecycle.close();
+    }
+
+    // ---------------------------------------------------------------------------------------------- memory
+
+    /// Has this resource share a bound with others. Without one there is none.
+    pub fn share_memory(&self, memory: &Rc<Memory>) {
+        self.lifecycle.share_memory(memory);
+    }
+
+    /// Says how much is held. What has grown beyond the bound gives way.
+    pub fn settle_memory(&self) {
+        self.share.settle();
+    }
+
+    /// JavaScript has collected what it did not hold.
+    pub fn collected(&self) {
+        self.cacher.borrow_mut().held_mut().collected();
+        self.share.settle();
+    }
+
+    // ----------------------------------------------------------------------------------- who listens to it
+
+    /// Opens a watch. The initial events are captured now where that is possible, else as soon as the cacher is ready and fresh enough.
+    pub fn watch(&self, options: WatchOptions, wait: bool) -> WatcherId {
+        self.watches.watch(options, wait)
+    }
+
+    /// The subscriber takes events from now on in this way.
+    pub fn demand(&self, id: WatcherId, demand: Demand) {
+        self.cacher.with(|cacher| cacher.dispatcher_mut().demand(id, demand));
+        self.driver.room_was_made();
+    }
+
+    /// Ends a stream at its user's wish.
+    pub fn stop(&self, id: WatcherId) {
+        self.cacher.with(|cacher| cacher.stop_watch(id));
+        self.driver.room_was_made();
+    }
+
+    /// Opens a live view, loaded at once where its rows are found within a slice.
+    pub fn open_view(&self, options: &ViewOptions) -> Result<ViewId, Error> {
+        self.cacher.open_view(options)
+    }
+
+    /// Starts an informer; the stream is opened by [`Resource::start`]. Returns whether it had not started.
+    pub fn start_informer(&self, id: InformerId) -> bool {
+        let started = self.cacher.with(|cacher| cacher.start_informer(id));
+        if started {
+            keep_resyncing(&self.cacher, &self.runtime, id);
+        }
+        started
+    }
+
+    // ------------------------------------------------------------------------------------ reads and writes
+
+    /// Has consistent reads that the cache cannot serve within 3 s fail with 429 (`true`), or be answered by the upstream (`false`, the
+    /// default).
+    pub fn spare_upstream(&self, spare: bool) {
+        self.reads.spare_upstream(spare);
+    }
+
+    /// Gets one object: the upstream's newest when no version is asked for, else one that is not older than it. 404 when there is none.
+    pub async fn get(self: Rc<Self>, key: String, resource_version: Option<String>) -> Result<Rc<Object>, Error> {
+        self.reads.get(&key, resource_version.as_deref()).await
+    }
+
+    /// The same, with `None` for a key under which nothing is.
+    pub async fn find(&self, key: &str, resource_version: Option<&str>) -> Result<Option<Rc<Object>>, Error> {
+        self.reads.find(key, resource_version).await
+    }
+
+    /// Lists objects in key order.
+    ///
+    /// Fails with 400 and 422 for options that are wrong, and with 429 where the cacher is not ready and the request may not wait. Fails with 504
+    /// when the version asked for does not come, and with 410 when it is gone from here and from the upstream. When the upstream is asked, its
+    /// errors come through.
+    pub async fn list(self: Rc<Self>, options: ListOptions) -> Result<List, Error> {
+        self.reads.list(options).await
+    }
+
+    /// Adds an object (a JSON document), and waits until the stream has brought it. The answer is the object as the upstream keeps it.
+    ///
+    /// Never tried again when its answer is lost: it may have happened.
+    pub async fn create(self: Rc<Self>, document: Vec<u8>) -> Result<Rc<Object>, Error> {
+        self.writes.create(document).await
+    }
+
+    /// Changes an object, and waits until the stream has brought the change. The answer is the object as the upstream keeps it.
+    ///
+    /// `change` is called with nothing borrowed, once or several times; it gives the whole changed object, or nothing to leave it alone.
+    /// Whatever version it gives, the write replaces the version it was shown and no other.
+    pub async fn update<T>(
+        self: Rc<Self>,
+        key: String,
+        change: impl FnMut(&Rc<Object>) -> Result<Option<Vec<u8>>, T>,
+    ) -> Result<Rc<Object>, Failure<T>> {
+        self.writes.update(&key, change).await
+    }
+
+    /// Deletes an object, and waits until the stream has told of it. What ends gracefully, or waits for finalizers, is still there then,
+    /// with its `deletionTimestamp`.
+    pub async fn delete(self: Rc<Self>, key: String, options: DeleteOptions) -> Result<(), Error> {
+        self.writes.delete(&key, options).await
+    }
+
+    /// An object as a write that went another way left it: informers that read their writes show it.
+    pub fn mutated(&self, document: &[u8]) -> Result<(), Error> {
+        self.writes.mutated(document)
+    }
+
+    /// Compares what is held with the upstream now, and counts how that ended. A difference marks past states as in doubt and is told as an
+    /// error; equality clears that.
+    pub async fn check_consistency(self: Rc<Self>) -> Outcome {
+        self.check.run().await
+    }
+}

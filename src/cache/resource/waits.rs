@@ -1,0 +1,125 @@
+//! Waiting: until the cacher is ready, until it has reached a version, until an object is gone.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use futures::future::select;
+
+use super::progress::Progress;
+use crate::cache::cacher::Cacher;
+use crate::connection::Phase;
+use crate::runtime::{Millis, SharedRuntime};
+use crate::status::{Error, Status};
+use crate::version::Version;
+
+/// How long a request waits for a version before it fails with 504, as in the apiserver.
+pub(super) const MAX_FRESH_MS: Millis = 3_000;
+
+/// How long a read that nobody can hasten waits for the stream before it asks the upstream for the objects themselves. The stream of a busy
+/// resource is there within that; a quiet one hears of the upstream's version with the next bookmark only.
+pub(super) const MAX_NEAR_MS: Millis = 250;
+
+/// Waits for what the stream brings to a cacher.
+pub(super) struct Waits {
+    cacher: Rc<RefCell<Cacher>>,
+    progress: Rc<Progress>,
+    runtime: SharedRuntime,
+}
+
+impl Waits {
+    /// Of this cacher. Its upstream is asked for progress meanwhile.
+    pub(super) fn new(cacher: Rc<RefCell<Cacher>>, progress: Rc<Progress>, runtime: SharedRuntime) -> Rc<Self> {
+        Rc::new(Self { cacher, progress, runtime })
+    }
+
+    /// Whether the upstream can be asked how far it is: then waiting for its version takes no longer than asking.
+    pub(super) fn are_hastened(&self) -> bool {
+        self.progress.is_supported()
+    }
+
+    /// Fails once the cacher is closed.
+    pub(super) fn check_open(&self) -> Result<(), Error> {
+        if self.cacher.borrow().ready().is_stopped() { Err(Error::closed()) } else { Ok(()) }
+    }
+
+    /// Waits until the cacher is ready; without `wait` fails with its 429, and with `refusable` as soon as the server refuses what it waits for.
+    pub(super) async fn until_ready(&self, wait: bool, refusable: bool) -> Result<(), Error> {
+        loop {
+            let now = self.runtime.now();
+            let waiter = {
+                let mut cacher = self.cacher.borrow_mut();
+                match cacher.ready().check(now) {
+                    Ok(()) => return Ok(()),
+                    Err(error) if !wait || cacher.ready().is_stopped() => return Err(error),
+                    Err(_) => match cacher.standing().refusal().filter(|_| refusable) {
+                        Some(refusal) => return Err(refusal.clone()),
+                        None => cacher.standing_mut().ready_mut().wait(),
+                    },
+                }
+            };
+            if let Some(waiter) = waiter {
+                let _woken = waiter.await;
+            }
+        }
+    }
+
+    /// Waits until the cacher has reached a version, so long at most; then 504, "Too large resource version". Meanwhile the upstream is asked
+    /// for progress, where it can be. Dropping the future ends the wait and the asking.
+    pub(super) async fn until_fresh(&self, version: &Version, limit: Millis) -> Result<(), Error> {
+        if self.cacher.borrow().version() >= version && !self.cacher.borrow().ready().is_stopped() {
+            return Ok(());
+        }
+        let began = self.runtime.now();
+        let asking = self.progress.is_supported().then(|| self.progress.wait());
+        let result = self.wait_for(version, began + limit).await;
+        drop(asking);
+        self.cacher.borrow().metrics().read_wait.observe_ms(self.runtime.now().saturating_sub(began));
+        result
+    }
+
+    async fn wait_for(&self, version: &Version, deadline: Millis) -> Result<(), Error> {
+        loop {
+            let waiter = {
+                let mut cacher = self.cacher.borrow_mut();
+                if cacher.ready().is_stopped() {
+                    return Err(Error::closed());
+                }
+                if cacher.version() >= version {
+                    return Ok(());
+                }
+                let left = deadline.saturating_sub(self.runtime.now());
+                if left == 0 {
+                    return Err(Status::too_large(version, cacher.version()).into());
+                }
+                select(cacher.freshness_mut().wait(version.clone()), self.runtime.sleep(left))
+            };
+            let _woken = waiter.await;
+        }
+    }
+
+    /// Waits until the stream has reached a version, within the limit of every such wait. A stream that is paused is not waited for.
+    pub(super) async fn settle(&self, version: &Version) {
+        if self.cacher.borrow().standing().phase() != Phase::Paused {
+            let _late = self.until_fresh(version, MAX_FRESH_MS).await;
+        }
+    }
+
+    /// Waits until the object with this uid is no longer held, within the same limit.
+    pub(super) async fn until_gone(&self, key: &str, uid: &str) {
+        let deadline = self.runtime.now() + MAX_FRESH_MS;
+        loop {
+            let waiter = {
+                let mut cacher = self.cacher.borrow_mut();
+                let holds = cacher.store().get(key).is_some_and(|held| held.uid() == Some(uid));
+                let left = deadline.saturating_sub(self.runtime.now());
+                if !holds || left == 0 || cacher.standing().phase() == Phase::Paused {
+                    return;
+                }
+                // Whatever comes next: it wakes those who wait for what was reached before it.
+                let reached = cacher.version().clone();
+                select(cacher.freshness_mut().wait(reached), self.runtime.sleep(left))
+            };
+            let _woken = waiter.await;
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! How a cacher stands: what people see of its connection, whether it can answer, and who waits for that.
+
+use futures::channel::oneshot;
+
+use crate::cache::flush::signal;
+use crate::cache::ready::Ready;
+use crate::cache::status::ResourceStatus;
+use crate::cache::waiters::{ListWaiters, Listed, over};
+use crate::connection::{Connection, Phase};
+use crate::message::Quarantined;
+use crate::runtime::Millis;
+use crate::status::{Error, ErrorCode};
+use crate::version::Version;
+
+/// Follows what the reflector says, and tells who waits.
+pub struct Standing {
+    status: ResourceStatus,
+    ready: Ready,
+    waiters: ListWaiters,
+    /// Lists applied so far.
+    lists: u64,
+    /// Somebody asked for the next try, which has not ended.
+    asked_again: bool,
+    /// What the next flush tells once.
+    signals: u32,
+}
+
+impl Standing {
+    /// Idle.
+    pub(super) fn new(now: Millis) -> Self {
+        Self {
+            status: ResourceStatus::new(),
+            ready: Ready::new(now),
+            waiters: ListWaiters::default(),
+            lists: 0,
+            asked_again: false,
+            signals: 0,
+        }
+    }
+
+    /// What people see of it, at this version.
+    pub(super) fn status(&self, version: &Version) -> ResourceStatus {
+        let mut status = self.status.clone();
+        status.resource_version = (self.lists > 0).then(|| version.clone());
+        // Whatever else is well: of these objects nobody knows how they stand.
+        status.error = status.error.or_else(|| status.quarantined.last().map(|entry| entry.error.clone()));
+        status
+    }
+
+    /// What it is doing.
+    pub fn phase(&self) -> Phase {
+        self.status.phase
+    }
+
+    /// Whether it can answer.
+    pub fn ready(&self) -> &Ready {
+        &self.ready
+    }
+
+    /// The same, to wait for it.
+    pub fn ready_mut(&mut self) -> &mut Ready {
+        &mut self.ready
+    }
+
+    /// Lists applied so far.
+    pub fn lists(&self) -> u64 {
+        self.lists
+    }
+
+    /// Whether a list has been applied.
+    pub fn has_listed(&self) -> bool {
+        self.lists > 0
+    }
+
+    /// Whether a list was complete, and what it led to is held.
+    pub fn is_listed(&self) -> bool {
+        self.lists > 0 && self.status.phase != Phase::Closed
+    }
+
+    /// The objects that cannot be taken, as they were last told.
+    pub(super) fn quarantined(&self) -> &[Quarantined] {
+        &self.status.quarantined
+    }
+
+    // ------------------------------------------------------------------------------------- what the reflector says
+
+    /// A page of the list under way has come.
+    pub(super) fn page(&mut self, loaded: usize, remaining: Option<u64>) {
+        self.status.listed = Some((loaded, remaining));
+        self.status.phase = if self.lists == 0 { Phase::Listing } else { Phase::Relisting };
+        self.signals |= signal::STATUS;
+    }
+
+    /// A list is applied.
+    pub(super) fn listed(&mut self, now: Millis) {
+        self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
+        if self.lists == 0 {
+            self.status.phase = Phase::Listing; // also where it came without pages
+        }
+        self.status.listed = None;
+        self.lists += 1;
+        self.ready.set_ready(now);
+        self.waiters.listed(&Ok(()));
+    }
+
+    /// An event or a bookmark arrived at this time of the wall clock.
+    pub(super) fn heard(&mut self, wall: Millis) {
+        self.status.last_event_at = Some(wall);
+    }
+
+    /// The round is over: until the next list it is not ready.
+    pub(super) fn round_ended(&mut self, error: Option<&Error>, now: Millis) {
+        self.ready.set_error(error, now);
+    }
+
+    /// These objects cannot be taken. Returns those of which that was not known.
+    pub(super) fn quarantine(&mut self, all: Vec<Quarantined>) -> Vec<Quarantined> {
+        let known = std::mem::replace(&mut self.status.quarantined, all);
+        self.signals |= signal::STATUS;
+        let is_new = |entry: &&Quarantined| !known.iter().any(|other| other.key == entry.key);
+        let new: Vec<Quarantined> = self.status.quarantined.iter().filter(is_new).cloned().collect();
+        if !new.is_empty() {
+            self.signals |= signal::ERROR;
+        }
+        new
+    }
+
+    /// What the reflector says of its connection.
+    pub(super) fn connection(&mut self, connection: Connection) {
+        if self.status.phase == Phase::Closed {
+            return;
+        }
+        let refused = match &connection {
+            Connection::NeedsAuth { error, .. } | Connection::Failed { error, .. } => Some(error.clone()),
+            _ => None,
+        };
+        let told = self.status.phase == Phase::Failed && self.status.error == refused;
+        // A mistake is told once, however often somebody wants it tried again.
+        let known = told && matches!(connection, Connection::Failed { retry_at: None, .. });
+        let erred = refused.is_some() && !known || matches!(connection, Connection::Waiting { .. });
+        self.signals |= signal::STATUS | if erred { signal::ERROR } else { 0 };
+        self.asked_again &= matches!(connection, Connection::Listing { .. });
+        self.status.connection(connection);
+        if !self.status.is_opening() {
+            self.waiters.opened();
+        }
+        if let Some(error) = refused {
+            self.waiters.refused(&error);
+            self.ready.refused();
+        }
+    }
+
+    /// Notes whether what is held is stale. `shows`: objects are held, though they may be of a list under way.
+    pub(super) fn note_stale(&mut self, shows: bool, wall: Millis) {
+        self.status.note_stale(self.lists > 0, shows, wall);
+    }
+
+    // -------------------------------------------------------------------------------------------- its life
+
+    /// The first list was asked for.
+    pub(super) fn begin(&mut self) {
+        if self.status.phase == Phase::Idle {
+            self.status.phase = Phase::Loading;
+            self.signals |= signal::STATUS;
+        }
+    }
+
+    /// There is no memory to go on with: until a next list it is not ready.
+    pub(super) fn starve(&mut self, error: &Error, now: Millis) {
+        self.asked_again = false;
+        self.status.phase = Phase::Failed;
+        self.status.retry_at = None;
+        self.status.listed = None;
+        self.record_error(error.clone());
+        self.ready.set_error(Some(error), now);
+        self.waiters.listed(&Err(error.clone()));
+        self.ready.refused();
+        self.waiters.opened();
+    }
+
+    /// Closes for good: all waits end.
+    pub(super) fn close(&mut self, now: Millis) {
+        self.ready.stop(now);
+        self.status.close();
+        self.signals |= signal::STATUS;
+        self.waiters.listed(&Err(Error::closed()));
+        self.waiters.opened();
+    }
+
+    // ---------------------------------------------------------------------------------------- who waits for it
+
+    /// Why the list will not come for now: the server says no, or there is no room for it.
+    pub(super) fn refusal(&self) -> Option<&Error> {
+        self.status.error.as_ref().filter(|_| !self.asked_again && matches!(self.status.phase, Phase::NeedsAuth | Phase::Failed))
+    }
+
+    /// A user asked for the next try: whoever asks from now on hears how that one ends.
+    pub(super) fn ask_again(&mut self) {
+        self.asked_again = true;
+    }
+
+    /// Completes when the first list is applied; fails when the server refuses it or the cache is closed.
+    pub fn wait_synced(&mut self) -> Listed {
+        if self.ready.is_stopped() {
+            over(Err(Error::closed()))
+        } else if self.lists > 0 {
+            over(Ok(()))
+        } else if let Some(error) = self.refusal() {
+            over(Err(error.clone()))
+        } else {
+            self.waiters.first()
+        }
+    }
+
+    /// Completes when the next list is applied; fails when the cache is closed.
+    pub fn wait_listed(&mut self) -> Listed {
+        if self.ready.is_stopped() { over(Err(Error::closed())) } else { self.waiters.next() }
+    }
+
+    /// Ends when it is known how the connection stands; none where it is.
+    pub(super) fn wait_opened(&mut self) -> Option<oneshot::Receiver<()>> {
+        self.status.is_opening().then(|| self.waiters.opening())
+    }
+
+    // ------------------------------------------------------------------------------------------ what is told
+
+    /// Notes an error in the status, and has it told.
+    pub fn record_error(&mut self, error: Error) {
+        self.status.error = Some(error);
+        self.signals |= signal::STATUS | signal::ERROR;
+    }
+
+    /// A change came that goes backwards. The reflector refuses those; were one to slip through, nobody may see it.
+    pub(super) fn refuse_change(&mut self, version: &Version, reached: &Version) {
+        let message = format!("a change at version {version} arrived after version {reached}");
+        self.signals |= signal::ERROR;
+        self.status.error = Some(Error::new(ErrorCode::Internal, message));
+    }
+
+    /// A watcher or a handler did not keep up.
+    pub(super) fn overflowed(&mut self) {
+        self.signals |= signal::OVERFLOW;
+    }
+
+    /// Whether the next flush has something to tell once.
+    pub(super) fn has_signals(&self) -> bool {
+        self.signals != 0
+    }
+
+    /// Takes what this flush tells once, as bits of [`signal`].
+    pub fn take_signals(&mut self) -> u32 {
+        std::mem::take(&mut self.signals)
+    }
+}
