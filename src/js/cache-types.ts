@@ -114,7 +114,7 @@ export interface ResourceStats {
   readonly informers: number;
   /** Handlers that are registered with its informers. */
   readonly handlers: number;
-  /** Notices that wait for those handlers: `informer_queued_items` in the metrics. */
+  /** Notifications that wait for those handlers: `informer_queued_items` in the metrics. */
   readonly queued: number;
   /** Events delivered so far, counted once for each watch that got them. */
   readonly delivered: number;

@@ -24,16 +24,10 @@ export interface DeliveryTarget {
   report(error: unknown): void;
 }
 
-/** Stands in a crowd for who is not called any more. */
+/** In place of a handler of the audience that is not called any more. */
 const nobody: Handler = () => undefined;
 
 const NO_PAIRS = new Uint32Array(0);
-
-/** Watchers that the core has under a number, to whom each event of a flush goes. */
-interface Audience {
-  readonly number: number;
-  readonly watchers: Uint32Array;
-}
 
 /**
  * The receiving end of the packed flush: turns numbers into calls.
@@ -57,10 +51,10 @@ export class Delivery implements Hooks {
   /** Of one event alone. */
   #watcher: number | undefined;
   #at = 0;
-  /** The last one. The core tells only its number as long as it stays. */
-  #audience: Audience | undefined;
+  /** The last one. The core names its watchers only when they are others. */
+  #audience: Uint32Array | undefined;
   /** The handlers of the audience, in its order; gathered when they are needed. */
-  #crowd: Handler[] | undefined;
+  #called: Handler[] | undefined;
 
   constructor(objects: () => ObjectTable, target: DeliveryTarget) {
     this.#objects = objects;
@@ -94,16 +88,16 @@ export class Delivery implements Hooks {
 
   #set(watcher: number, handler: Handler | undefined): void {
     this.#handlers[watcher] = handler;
-    if (this.#crowd === undefined || this.#audience === undefined) return;
+    if (this.#called === undefined || this.#audience === undefined) return;
     if (this.#events.length === 0) {
-      this.#crowd = undefined;
+      this.#called = undefined;
       return;
     }
-    // The crowd is being called: whoever changes in it does so before its turn. Mostly it is the one whose turn it is.
-    const { watchers } = this.#audience;
-    const turn = (this.#at / 2) % watchers.length;
-    const place = watchers[turn] === watcher ? turn : watchers.indexOf(watcher);
-    if (place >= 0) this.#crowd[place] = handler ?? nobody;
+    // The audience is being called. A handler that changes is mostly the one that is called now.
+    const watchers = this.#audience;
+    const now = (this.#at / 2) % watchers.length;
+    const place = watchers[now] === watcher ? now : watchers.indexOf(watcher);
+    if (place >= 0) this.#called[place] = handler ?? nobody;
   }
 
   /** While events are being handed out: the one this watcher is handling right now. */
@@ -121,7 +115,7 @@ export class Delivery implements Hooks {
 
   /** All deliveries of the flush under way. */
   #handedOut(): Uint32Array {
-    const watchers = this.#watcher === undefined ? (this.#audience?.watchers ?? []) : [this.#watcher];
+    const watchers = this.#watcher === undefined ? (this.#audience ?? []) : [this.#watcher];
     return (this.#pairs ??= spread(watchers, this.#events.length));
   }
 
@@ -133,8 +127,8 @@ export class Delivery implements Hooks {
     // The core holds on to this as long as its handle lives, which the table holds: only so can both be collected.
     this.#objects = undefined;
     this.#handlers.length = 0;
-    this.#crowd?.fill(nobody); // nobody else is called, also where that is under way
-    this.#crowd = undefined;
+    this.#called?.fill(nobody); // nobody else is called, also where that is under way
+    this.#called = undefined;
     this.#audience = undefined;
     this.#recipients.clear();
     if (recipient !== undefined) this.#recipients.set(called, recipient);
@@ -150,14 +144,14 @@ export class Delivery implements Hooks {
   readonly event = (kind: number, id: number, watcher: number, audience: number): void => {
     if (this.#closed) return;
     const event = new StoredEvent<any>(this.#objects!().lease(), kind, id);
-    if (audience !== 0) this.#call([event], NO_PAIRS, this.#audience!.watchers);
+    if (audience !== 0) this.#call([event], NO_PAIRS, this.#audience!);
     else this.#callOne(event, watcher);
   };
 
   /** Called by the core as `flush` is. Never throws. */
-  readonly notify = (...notices: Parameters<Hooks["notify"]>): void => {
+  readonly notify = (...notifications: Parameters<Hooks["notify"]>): void => {
     const objects = this.#objects?.();
-    if (objects !== undefined) this.notifier.deliver(objects, ...notices);
+    if (objects !== undefined) this.notifier.deliver(objects, ...notifications);
   };
 
   /** Called by the core before it stores an object. Never throws. */
@@ -189,7 +183,7 @@ export class Delivery implements Hooks {
       if (lease.isFull) lease = objects.lease();
       events[i] = new StoredEvent(lease, packed[2 * i]!, packed[2 * i + 1]!);
     }
-    this.#call(events, pairs, number === 0 ? undefined : this.#watchersOf(number, pairs));
+    this.#call(events, pairs, number === 0 ? undefined : this.#watchersOf(pairs));
   }
 
   /** By pairs, or each event to all of these watchers. */
@@ -233,13 +227,13 @@ export class Delivery implements Hooks {
     if (this.#closed) this.#recipients.clear();
   }
 
-  /** The watchers under this number, which come along when they are others than the last ones. */
-  #watchersOf(number: number, given: Uint32Array): Uint32Array {
+  /** The watchers of an audience, which are given when they are others than the last ones. */
+  #watchersOf(given: Uint32Array): Uint32Array {
     if (given.length > 0 || this.#audience === undefined) {
-      this.#audience = { number, watchers: given.slice() }; // what is given is filled anew at the next flush
-      this.#crowd = undefined;
+      this.#audience = given.slice(); // what is given is filled anew at the next flush
+      this.#called = undefined;
     }
-    return this.#audience.watchers;
+    return this.#audience;
   }
 
   /** The loop that everything hangs on: an array, an index and a call for each delivery. By itself, so that it is compiled as a whole. */
@@ -264,17 +258,17 @@ export class Delivery implements Hooks {
 
   /** The same where each event goes to the whole audience: without a look at any numbers. */
   #callAll(watchers: Uint32Array, events: StoredEvent<any>[], from: number): void {
-    const crowd = (this.#crowd ??= Array.from(watchers, (watcher) => this.#handlers[watcher] ?? nobody));
+    const handlers = (this.#called ??= Array.from(watchers, (watcher) => this.#handlers[watcher] ?? nobody));
     // Whole numbers, and known as such to the compiler: indices that could be fractions make the loop half as quick.
     const place = from >> 1;
     let at = from | 0;
-    let e = (place / crowd.length) | 0;
-    let i = (place - e * crowd.length) | 0;
+    let e = (place / handlers.length) | 0;
+    let i = (place - e * handlers.length) | 0;
     for (; e < events.length; e++, i = 0) {
       const event = events[e]!;
-      for (; i < crowd.length; i++, at += 2) {
+      for (; i < handlers.length; i++, at += 2) {
         this.#at = at;
-        const handler = crowd[i]!;
+        const handler = handlers[i]!;
         const answer = handler(event);
         if (answer !== undefined && isPromise(answer)) this.#answered(watchers[i]!, answer, event);
       }

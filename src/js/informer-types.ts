@@ -81,7 +81,7 @@ export interface Informer<T, Access = Immutable, Index extends string = string> 
    * Registers a handler, at any time. It first hears of each object that is held, as additions with `isInInitialList`, then of every change: no gap,
    * no duplicate. The same handler may be registered several times. Handlers are called by themselves, each in its own order.
    *
-   * A handler that throws is reported (`reportError`) and gets the next notice. One that returns a promise is waited for: its next notice comes when
+   * A handler that throws is reported (`reportError`) and gets the next notification. One that returns a promise is waited for: its next notification comes when
    * that has settled.
    *
    * @param handler callbacks with decoded objects, or a function that gets events, of which nothing is decoded before it is read.
@@ -151,7 +151,7 @@ export interface EventHandler<T, Access = Immutable> {
 /** A handler as one function. */
 export type InformerListener<T, Access = Immutable> = (event: InformerEvent<T, Access>) => void | PromiseLike<unknown>;
 
-/** What all notices have. Their getters read the stored bytes: nothing is decoded before it is asked for. */
+/** What all notifications have. Their getters read the stored bytes: nothing is decoded before it is asked for. */
 export interface NoticeBase {
   /** `"namespace/name"` or `"name"`; empty for `overflow`. */
   readonly key: string;
@@ -251,7 +251,7 @@ export interface HandlerOptions<T, Access = Immutable> {
   coalesce?: boolean | undefined;
   /** Changes that may wait for a handler which returned a promise; see `onOverflow`. Default 1,000. */
   bufferSize?: number | undefined;
-  /** How long the handler may be called, in milliseconds, before the page has its turn. Default: no limit but 500 notices a turn. */
+  /** How long the handler may be called, in milliseconds, before the page has its turn. Default: no limit but 500 notifications a turn. */
   timeSlice?: number | undefined;
   /** Only objects of this namespace. */
   namespace?: string | undefined;

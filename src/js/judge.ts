@@ -1,5 +1,5 @@
 import { atOnce } from "./callbacks.js";
-import type { Notice } from "./notice.js";
+import type { Notification } from "./notification.js";
 import { NOTICE_ADDED, NOTICE_DELETED, NOTICE_DELETED_UNSEEN, NOTICE_INITIALLY_ADDED, NOTICE_OVERFLOWED, NOTICE_RESYNCED } from "./wire.js";
 
 /**
@@ -8,41 +8,41 @@ import { NOTICE_ADDED, NOTICE_DELETED, NOTICE_DELETED_UNSEEN, NOTICE_INITIALLY_A
  */
 export class Judge<T> {
   readonly #filter: ((object: T) => boolean) | undefined;
-  /** By key, objects whose last version was not told: a notice whose old object is what was told last, if anything was. */
-  readonly #missed = new Map<string, Notice<T> | undefined>();
+  /** By key, objects whose last version was not told: a notification whose old object is what was told last, if anything was. */
+  readonly #missed = new Map<string, Notification<T> | undefined>();
 
   constructor(filter: ((object: T) => boolean) | undefined) {
     this.#filter = filter;
   }
 
-  /** The notice as the handler hears it; undefined for one that does not concern it. Throws what the user's function throws. */
-  judge(notice: Notice<T>): Notice<T> | undefined {
-    const { kind } = notice;
-    if (kind === NOTICE_OVERFLOWED) return notice;
+  /** The notification as the handler hears it; undefined for one that does not concern it. Throws what the user's function throws. */
+  judge(notification: Notification<T>): Notification<T> | undefined {
+    const { kind } = notification;
+    if (kind === NOTICE_OVERFLOWED) return notification;
     const isAddition = kind === NOTICE_ADDED || kind === NOTICE_INITIALLY_ADDED;
-    const missed = this.#missed.size > 0 && !isAddition && this.#missed.has(notice.key);
-    const told = () => (missed ? this.#missed.get(notice.key) : this.#told(notice));
+    const missed = this.#missed.size > 0 && !isAddition && this.#missed.has(notification.key);
+    const told = () => (missed ? this.#missed.get(notification.key) : this.#told(notification));
     if (kind === NOTICE_DELETED || kind === NOTICE_DELETED_UNSEEN) {
       const known = told();
-      if (missed) this.#missed.delete(notice.key);
+      if (missed) this.#missed.delete(notification.key);
       // Whatever its last state: who was told of the object is told of its end.
-      return known && notice;
+      return known && notification;
     }
     let passes: boolean;
     try {
-      const { object } = notice;
+      const { object } = notification;
       passes = this.#passes(object);
     } catch (error) {
       // What is only told once more has been told before.
-      if (!missed && kind !== NOTICE_RESYNCED) this.#missed.set(notice.key, isAddition ? undefined : this.#told(notice));
+      if (!missed && kind !== NOTICE_RESYNCED) this.#missed.set(notification.key, isAddition ? undefined : this.#told(notification));
       throw error;
     }
-    if (isAddition || (kind === NOTICE_RESYNCED && !missed)) return passes ? notice : undefined;
+    if (isAddition || (kind === NOTICE_RESYNCED && !missed)) return passes ? notification : undefined;
     const before = told();
-    if (missed) this.#missed.delete(notice.key);
-    if (before === undefined) return passes ? notice.asAddition() : undefined;
+    if (missed) this.#missed.delete(notification.key);
+    if (before === undefined) return passes ? notification.asAddition() : undefined;
     if (!passes) return before.asDeletion();
-    return missed ? notice.asUpdateSince(before) : notice;
+    return missed ? notification.asUpdateSince(before) : notification;
   }
 
   #passes(object: T): boolean {
@@ -50,13 +50,13 @@ export class Judge<T> {
     return filter === undefined || atOnce("filter", filter, filter(object));
   }
 
-  /** The notice itself if its old object was told. Never throws. */
-  #told(notice: Notice<T>): Notice<T> | undefined {
+  /** The notification itself if its old object was told. Never throws. */
+  #told(notification: Notification<T>): Notification<T> | undefined {
     try {
-      return this.#passes(notice.oldObject as T) ? notice : undefined;
+      return this.#passes(notification.oldObject as T) ? notification : undefined;
     } catch {
       // It did not throw when that object was new, so the filter has changed. Whoever hears of an object twice loses nothing.
-      return notice;
+      return notification;
     }
   }
 }

@@ -1,11 +1,11 @@
-import { Notice } from "./notice.js";
+import { Notification } from "./notification.js";
 import type { ObjectTable } from "./objects.js";
 import type { Hooks, RawInterruption } from "./raw.js";
 
 /** A handler at an informer, as it is told. */
 export interface NotifiedHandler {
-  /** What the handler throws is thrown, and `threw` is called. @param flush tells the notices of one flush from those of the next */
-  deliver(notice: Notice<any>, flush: number): void;
+  /** What the handler throws is thrown, and `threw` is called. @param flush tells the notifications of one flush from those of the next */
+  deliver(notification: Notification<any>, flush: number): void;
   /** What the handler threw at the last call. */
   threw(error: unknown): void;
   /** It has handled the state that it began with. */
@@ -22,7 +22,7 @@ export interface NotifiedInformer {
   starved(interruption: RawInterruption): void;
 }
 
-/** Takes packed notices to the handlers of informers. */
+/** Takes packed notifications to the handlers of informers. */
 export class Notifier {
   /** By the core's numbers, which are dense. */
   readonly #registrations: (NotifiedHandler | undefined)[] = [];
@@ -55,16 +55,16 @@ export class Notifier {
 
   /** Never throws: registrations report what their handlers throw. */
   deliver(objects: ObjectTable, ...[table, pairs, handlers, informers, interruptions]: Parameters<Hooks["notify"]>): void {
-    const notices = new Array<Notice<any>>(table.length / 3);
+    const notifications = new Array<Notification<any>>(table.length / 3);
     let lease = objects.lease();
-    for (let i = 0; i < notices.length; i++) {
+    for (let i = 0; i < notifications.length; i++) {
       if (lease.isFull) lease = objects.lease();
-      notices[i] = new Notice(lease, table[3 * i]!, table[3 * i + 1]!, table[3 * i + 2]!);
+      notifications[i] = new Notification(lease, table[3 * i]!, table[3 * i + 1]!, table[3 * i + 2]!);
     }
     const flush = ++this.#flushes;
     for (let from = 0; from < pairs.length; from = this.#at + 2) {
       try {
-        this.#call(notices, pairs, from, flush);
+        this.#call(notifications, pairs, from, flush);
         break;
       } catch (error) {
         this.#running?.threw(error);
@@ -84,14 +84,14 @@ export class Notifier {
   }
 
   /** The loop by itself, so that it is compiled as a whole. Each is looked up at its turn, so one that was removed is not called again. */
-  #call(notices: Notice<any>[], pairs: Uint32Array, from: number, flush: number): void {
+  #call(notifications: Notification<any>[], pairs: Uint32Array, from: number, flush: number): void {
     const registrations = this.#registrations;
     for (let i = from; i < pairs.length; i += 2) {
       const registration = registrations[pairs[i]!];
       if (registration === undefined) continue;
       this.#at = i;
       this.#running = registration;
-      registration.deliver(notices[pairs[i + 1]!]!, flush);
+      registration.deliver(notifications[pairs[i + 1]!]!, flush);
     }
   }
 }

@@ -250,7 +250,7 @@ export interface RawResource {
   informerVersion(): string; // empty before the first list
   informerHandler(informer: number, options: RawHandlerOptions): number;
   handlerRemove(informer: number, handler: number): void;
-  /** It is not done with the last of so many notices of this flush; those after it come again. With `pace` one at a time. */
+  /** It is not done with the last of so many notifications of this flush; those after it come again. With `pace` one at a time. */
   handlerWaits(handler: number, begun: number, pace: boolean): void;
   handlerDone(handler: number): void;
   informerGet(informer: number, key: string): number; // 0 = absent

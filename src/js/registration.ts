@@ -2,7 +2,7 @@ import { bindable, bindMethods } from "./bound.js";
 import { isPromise } from "./callbacks.js";
 import { closedError, WatchCacheError } from "./errors.js";
 import { Judge } from "./judge.js";
-import { DeletedObject, type Notice } from "./notice.js";
+import { DeletedObject, type Notification } from "./notification.js";
 import type { Notifier } from "./notifier.js";
 import type { ObjectTable } from "./objects.js";
 import type { RawHandlerOptions, RawResource } from "./raw.js";
@@ -60,13 +60,13 @@ class HandlerRegistration<T> implements Shape {
   readonly #synced = new Settled();
   #hasSynced = false;
   #removed = false;
-  /** The handler itself, where it takes notices as they are. */
+  /** The handler itself, where it takes notifications as they are. */
   #plain: InformerListener<T, Mutable> | undefined;
   /** Where a filter or a transform stands between. */
   #judge: Judge<T> | undefined;
   #at: Attachment | undefined;
   #flush = 0;
-  /** Notices of this flush that the handler was called for. */
+  /** Notifications of this flush that the handler was called for. */
   #begun = 0;
   #until = Infinity;
   /** The core was told that the handler is not done: what else this flush has for it comes again. */
@@ -146,9 +146,9 @@ class HandlerRegistration<T> implements Shape {
 
   /**
    * What the handler throws is thrown, and `threw` is to be told of it.
-   * @param flush tells the notices of one flush from those of the next
+   * @param flush tells the notifications of one flush from those of the next
    */
-  deliver(notice: Notice<T>, flush: number): void {
+  deliver(notification: Notification<T>, flush: number): void {
     if (this.#held) return;
     if (this.#flush !== flush) {
       this.#flush = flush;
@@ -159,7 +159,7 @@ class HandlerRegistration<T> implements Shape {
     this.#busy = true;
     const plain = this.#plain;
     const at = this.#at!;
-    const answer = plain === undefined ? this.#call(notice.seenBy(at.reader)) : plain(notice as InformerEvent<T, Mutable>);
+    const answer = plain === undefined ? this.#call(notification.seenBy(at.reader)) : plain(notification as InformerEvent<T, Mutable>);
     if (answer !== undefined && isPromise(answer)) this.#wait(at, true, answer);
     else this.#called(at);
   }
@@ -178,8 +178,8 @@ class HandlerRegistration<T> implements Shape {
 
   // ---------------------------------------------------------------------------------------- calling
 
-  #call(notice: Notice<T>): unknown {
-    const seen = this.#judge === undefined ? notice : this.#judge.judge(notice);
+  #call(notification: Notification<T>): unknown {
+    const seen = this.#judge === undefined ? notification : this.#judge.judge(notification);
     if (seen === undefined) return undefined;
     const handler = this.#handler;
     if (typeof handler === "function") return handler(seen as InformerEvent<T, Mutable>);

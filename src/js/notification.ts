@@ -15,7 +15,7 @@ import {
   NOTICE_UPDATED,
 } from "./wire.js";
 
-/** One notice, shared by all handlers that see objects in the same way. */
+/** One notification, shared by all handlers that see objects in the same way. */
 class InformerEvent<T> implements NoticeBase {
   // In this order: Chromium's console shows the first five, and numbers of ours mean nothing to anybody.
   readonly #type: Shape<T>["type"];
@@ -30,7 +30,7 @@ class InformerEvent<T> implements NoticeBase {
   readonly #reader: Reader;
   readonly #id: number;
   readonly #old: number;
-  /** Itself, or the notice that this is another sight of, which has what both need of the pins. */
+  /** Itself, or the notification that this is another sight of, which has what both need of the pins. */
   readonly #owner: InformerEvent<any>;
   #sights: Map<Reader, InformerEvent<any>> | undefined;
   /** Has the old object, where that is not the version just before. */
@@ -50,7 +50,7 @@ class InformerEvent<T> implements NoticeBase {
     if (owner === undefined) lease.add(old);
   }
 
-  /** The same notice as another informer sees it. */
+  /** The same notification as another informer sees it. */
   seenBy(reader: Reader): InformerEvent<T> {
     if (reader === this.#reader) return this;
     let sight = this.#sights?.get(reader);
@@ -71,7 +71,7 @@ class InformerEvent<T> implements NoticeBase {
     return new InformerEvent(this.#lease, NOTICE_DELETED, this.#old, this.#old, this.#reader, this.#owner);
   }
 
-  /** What lies between was not told: the old object is that of an earlier notice. */
+  /** What lies between was not told: the old object is that of an earlier notification. */
   asUpdateSince(before: InformerEvent<T>): InformerEvent<T> {
     const update = new InformerEvent<T>(this.#lease, NOTICE_UPDATED, this.#id, this.#old, this.#reader, this.#owner);
     update.#before = before;
@@ -167,16 +167,16 @@ class InformerEvent<T> implements NoticeBase {
 export class DeletedObject<T> implements Deleted<T, Mutable> {
   readonly key: string;
   readonly finalStateUnknown: boolean;
-  readonly #notice: InformerEvent<T>;
+  readonly #notification: InformerEvent<T>;
 
-  constructor(notice: InformerEvent<T>) {
-    this.key = notice.key;
-    this.finalStateUnknown = notice.finalStateUnknown;
-    this.#notice = notice;
+  constructor(notification: InformerEvent<T>) {
+    this.key = notification.key;
+    this.finalStateUnknown = notification.finalStateUnknown;
+    this.#notification = notification;
   }
 
   get object(): T {
-    return this.#notice.object;
+    return this.#notification.object;
   }
 
   toJSON(): { key: string; object: T; finalStateUnknown: boolean } {
@@ -186,7 +186,7 @@ export class DeletedObject<T> implements Deleted<T, Mutable> {
 
   /** Such as `delete default/web-1 @123`. */
   toString(): string {
-    return String(this.#notice);
+    return String(this.#notification);
   }
 }
 
@@ -194,4 +194,4 @@ printable(InformerEvent.prototype, "InformerEvent", String);
 printable(DeletedObject.prototype, "DeletedObject", String);
 
 // Chromium's console shows the name of the class.
-export { InformerEvent as Notice };
+export { InformerEvent as Notification };
