@@ -5,6 +5,7 @@ import { InformerImpl } from "./informer.js";
 import type { Loading } from "./loader.js";
 import { ObjectTable } from "./objects.js";
 import { callback, checkView, DELETE, GET, INFORMER, LIST, read, REFRESH, SIGNAL, text, texts, WATCH } from "./options.js";
+import { Questions } from "./questions.js";
 import type { RawMetrics, RawModule, RawResource } from "./raw.js";
 import type { Open, ResourceHost } from "./resource-host.js";
 import type { MetricLabels } from "./spec.js";
@@ -31,7 +32,8 @@ import type {
   WriteOptions,
 } from "./types.js";
 import { Usage } from "./use.js";
-import { SharedViews, type ViewHost } from "./shared-view.js";
+import type { ViewHost } from "./shared-view.js";
+import { SharedViews } from "./shared-views.js";
 import { valuesOf } from "./values.js";
 import { ViewImpl } from "./view.js";
 import { Wanting } from "./wanting.js";
@@ -67,8 +69,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   readonly #watchers = new Map<WatcherImpl<any>, () => void>();
   readonly #views: SharedViews = new SharedViews(this);
   readonly #informers = new Set<InformerImpl<any>>();
-  /** Rejects what waits for an answer of the core. */
-  readonly #pending = new Map<(error: WatchCacheError) => void, { readonly forList: boolean }>();
+  readonly #questions = new Questions();
   readonly #arrays = new StableArrays<T>();
   readonly #texts = new StableTexts();
   readonly #wanting: Wanting;
@@ -233,7 +234,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     this.listened();
     const session = this.#session;
     if (session?.started && !session.idle) this.#call(() => session.raw.pause());
-    if (resourceVersion === undefined) this.#rejectPending(pausedError(this.name), true);
+    if (resourceVersion === undefined) this.#questions.reject(pausedError(this.name), true);
     this.#teller.now();
   }
 
@@ -258,7 +259,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     this.#drop();
     // After the core, which then knows how far each watch had come.
     for (const watcher of [...this.#watchers.keys()]) watcher.closed();
-    this.#rejectPending(closedError(this.name));
+    this.#questions.reject(closedError(this.name));
     this.#usage.stop();
     this.listened();
     this.#host.closed(this);
@@ -509,7 +510,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   #end(error: WatchCacheError): void {
     for (const watcher of [...this.#watchers.keys()]) watcher.fail(error);
     for (const informer of [...this.#informers]) informer.fail(error);
-    this.#rejectPending(error);
+    this.#questions.reject(error);
   }
 
   // -------------------------------------------------------------------------------------- helpers
@@ -546,49 +547,26 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   ): Promise<{ value: V; objects: ObjectTable }> {
     if (signal?.aborted) return Promise.reject(abortError(signal));
     if (this.#closed) return Promise.reject(closedError(this.name));
-    return new Promise((resolve, reject) => {
-      let open = true;
-      let release = () => {};
-      let end = () => {};
-      const over = () => new Promise<void>((resolve) => (end = resolve));
-      const settle = () => {
-        open = false;
-        end();
-        this.#pending.delete(fail);
-        signal?.removeEventListener("abort", abort);
-        release();
-      };
-      const fail = (error: unknown) => {
-        if (!open) return;
-        settle();
-        reject(error);
-      };
-      const abort = () => fail(abortError(signal!));
-      signal?.addEventListener("abort", abort, { once: true });
-      this.#pending.set(fail, { forList: waits });
-      release = this.acquire();
-      if (!open) release();
-
-      const ask = async () => {
-        const empty = this.#session?.raw.status().resourceVersion === undefined;
-        if (waits && this.#paused !== undefined && empty) throw pausedError(this.name);
-        if (open && this.#wanting.state !== undefined) await this.#wanting.over();
-        const session = open ? this.#use() : undefined;
-        if (session === undefined) return fail(this.#error ?? closedError(this.name));
-        const value = await question(session.raw, over);
-        if (!open) return discard?.(value, session.objects);
-        settle();
-        resolve({ value, objects: session.objects });
-      };
-      ask().catch((error: unknown) => {
-        this.#host.checkPoison();
-        fail(givenBy(error, () => toError(error, this.name)));
-      });
-    });
-  }
-
-  #rejectPending(error: WatchCacheError, forList = false): void {
-    for (const [reject, pending] of [...this.#pending]) if (pending.forList || !forList) reject(error);
+    return this.#questions.ask(
+      signal,
+      waits,
+      () => this.acquire(),
+      async ({ isOpen, over, answer }) => {
+        try {
+          const empty = this.#session?.raw.status().resourceVersion === undefined;
+          if (waits && this.#paused !== undefined && empty) throw pausedError(this.name);
+          if (isOpen() && this.#wanting.state !== undefined) await this.#wanting.over();
+          const session = isOpen() ? this.#use() : undefined;
+          if (session === undefined) throw this.#error ?? closedError(this.name);
+          const { objects } = session;
+          const value = await question(session.raw, over);
+          if (!answer({ value, objects })) discard?.(value, objects);
+        } catch (error) {
+          this.#host.checkPoison();
+          throw givenBy(error, () => toError(error, this.name));
+        }
+      },
+    );
   }
 
   /** What was caused by a read, a timer or a subscriber is told in the next microtask, never inside the caller's call. */

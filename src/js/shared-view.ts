@@ -1,11 +1,10 @@
 import { atOnce, isRefusal } from "./callbacks.js";
+import { NO_COUNTS, sameOrNew } from "./counts.js";
 import { closedError, toError, type WatchCacheError } from "./errors.js";
-import { printable } from "./inspect.js";
 import type { ObjectTable } from "./objects.js";
 import type { RawResource, RawViewSpec } from "./raw.js";
 import type { Ticker, Ticking } from "./ticker.js";
 import type { ResourceStatus } from "./types.js";
-import { now } from "./wake.js";
 
 /** The core's half of a resource, as views use it. */
 export interface ViewSession {
@@ -46,46 +45,6 @@ export interface ViewHandle {
 /** How long `where` may run before it lets others have the thread, in milliseconds. */
 const DECIDE_MS = 6;
 const NO_IDS = new Float64Array(0);
-
-/** Counts that cannot be changed: freezing a `Map` stops nothing. */
-class Counts implements ReadonlyMap<string, number> {
-  readonly #map: ReadonlyMap<string, number>;
-  constructor(map: ReadonlyMap<string, number>) {
-    this.#map = map;
-  }
-  get size(): number {
-    return this.#map.size;
-  }
-  get(value: string): number | undefined {
-    return this.#map.get(value);
-  }
-  has(value: string): boolean {
-    return this.#map.has(value);
-  }
-  forEach(call: (count: number, value: string, counts: ReadonlyMap<string, number>) => void, self?: unknown): void {
-    this.#map.forEach((count, value) => call.call(self, count, value, this));
-  }
-  entries() {
-    return this.#map.entries();
-  }
-  keys() {
-    return this.#map.keys();
-  }
-  values() {
-    return this.#map.values();
-  }
-  [Symbol.iterator]() {
-    return this.#map.entries();
-  }
-  /** Otherwise JSON would say that there are none. */
-  toJSON(): Record<string, number> {
-    return Object.fromEntries(this.#map);
-  }
-}
-
-printable(Counts.prototype, "Counts", (counts) => counts.toJSON());
-
-export const NO_COUNTS: ReadonlyMap<string, number> = Object.freeze(new Counts(new Map()));
 
 /**
  * One view of the core, for all handles of equal specs. Between two pulls everything it says is of one state; each handle makes its snapshot
@@ -263,116 +222,4 @@ export class SharedView implements Ticking {
     if (next < ids.length) setTimeout(() => this.changed(), 0);
     return true;
   }
-}
-
-function sameOrNew(old: ReadonlyMap<string, number>, flat: (string | number)[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  let same = old.size === flat.length / 2;
-  for (let i = 0; i < flat.length; i += 2) {
-    const [value, count] = [flat[i] as string, flat[i + 1] as number];
-    counts.set(value, count);
-    same &&= old.get(value) === count;
-  }
-  return same ? old : Object.freeze(new Counts(counts));
-}
-
-const numbers = new WeakMap<object, number>();
-let numbered = 0;
-
-/** Functions are equal when they are the same. */
-function numberOf(value: object | undefined): number {
-  if (value === undefined) return 0;
-  let number = numbers.get(value);
-  if (number === undefined) numbers.set(value, (number = ++numbered));
-  return number;
-}
-
-/** The views of one resource that somebody reads or subscribes to. */
-export class SharedViews {
-  readonly #host: ViewHost;
-  readonly #views = new Map<string, SharedView>();
-  readonly #byId = new Map<number, SharedView>();
-  /** Handles that hold on to a view, with and without subscribers. */
-  readonly #claims = new Set<ViewHandle>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(host: ViewHost) {
-    this.#host = host;
-  }
-
-  /** The view of this spec, for a handle that has none. */
-  join(handle: ViewHandle, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): SharedView {
-    const key = keyOf(spec, where);
-    let view = this.#views.get(key);
-    if (view === undefined) this.#views.set(key, (view = new SharedView(this.#host, spec, where)));
-    view.join(handle);
-    this.#claims.add(handle);
-    this.#look();
-    return view;
-  }
-
-  /** It holds on to it no longer. */
-  leave(handle: ViewHandle, view: SharedView, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): void {
-    this.#claims.delete(handle);
-    if (!view.leave(handle)) return;
-    this.#views.delete(keyOf(spec, where));
-    if (view.id !== undefined) this.#byId.delete(view.id);
-    view.close();
-  }
-
-  /** Registers a view with the core, if that is there. */
-  attach(view: SharedView, session: ViewSession | undefined): void {
-    if (session === undefined || !view.attach(session)) return;
-    this.#byId.set(view.id!, view);
-  }
-
-  attachAll(session: ViewSession): void {
-    for (const view of [...this.#views.values()]) this.attach(view, session);
-  }
-
-  detachAll(): void {
-    this.#byId.clear();
-    for (const view of [...this.#views.values()]) view.detach();
-  }
-
-  /** The core has named these. */
-  changed(ids: Uint32Array): void {
-    for (const id of ids) this.#byId.get(id)?.changed();
-  }
-
-  /** What they all tell of their resource may have changed. */
-  statusChanged(): void {
-    for (const view of this.#views.values()) view.changed();
-  }
-
-  /** Ends the claims of those that nobody has read for a while, the next look being when the next of them has waited long enough. */
-  #look(ms = this.#host.linger): void {
-    if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        const until = now() - this.#host.linger;
-        let next = Infinity;
-        for (const handle of [...this.#claims]) {
-          if (handle.isSubscribed) continue;
-          if (handle.lastUse <= until) handle.release();
-          else next = Math.min(next, handle.lastUse - until);
-        }
-        if (next < Infinity) this.#look(next);
-      },
-      // Clamped: a longer timer would fire at once.
-      Math.min(ms, 0x7fff_ffff),
-    );
-    // In Node a timer alone is no reason to stay alive.
-    (this.#timer as { unref?: () => void }).unref?.();
-  }
-
-  /** A handle has lost its last subscriber. */
-  left(): void {
-    this.#look();
-  }
-}
-
-function keyOf(spec: RawViewSpec, where: ((object: any) => boolean) | undefined): string {
-  return JSON.stringify([spec, numberOf(where)]);
 }

@@ -1,11 +1,13 @@
 import { bindable, bindMethods } from "./bound.js";
 import { call } from "./callbacks.js";
+import { NO_COUNTS } from "./counts.js";
 import { pausedError, toError, WatchCacheError } from "./errors.js";
 import { printable } from "./inspect.js";
 import type { ObjectTable } from "./objects.js";
 import { checkSubscription, checkWindow, text } from "./options.js";
 import type { RawResource, RawViewSpec } from "./raw.js";
-import { NO_COUNTS, type SharedView, type SharedViews, type ViewHost } from "./shared-view.js";
+import type { SharedView, ViewHost } from "./shared-view.js";
+import type { SharedViews } from "./shared-views.js";
 import { selector } from "./spec.js";
 import type { Mutable, View as Shape, ViewSnapshot, ViewSpec, ViewWindow, WriteOptions } from "./types.js";
 import { now } from "./wake.js";
