@@ -236,7 +236,7 @@ export class Delivery implements Hooks {
     return this.#audience;
   }
 
-  /** The loop that everything hangs on: an array, an index and a call for each delivery. By itself, so that it is compiled as a whole. */
+  /** The hot loop: an array, an index and a call for each delivery. It is a function of its own, so the engine compiles it as a whole. */
   #callPairs(events: StoredEvent<any>[], pairs: Uint32Array, from: number): void {
     const handlers = this.#handlers;
     const end = pairs.length;

@@ -165,6 +165,3 @@ export function abortError(signal: AbortSignalLike, message = "The operation was
   if (reason !== undefined) Object.defineProperty(error, "cause", { value: reason, configurable: true, writable: true });
   return error;
 }
-
-/** @internal */
-export type Logger = Pick<Console, "debug" | "info" | "warn" | "error">;

@@ -83,7 +83,7 @@ export class Notifier {
     }
   }
 
-  /** The loop by itself, so that it is compiled as a whole. Each is looked up at its turn, so one that was removed is not called again. */
+  /** The hot loop, a function of its own. Each handler is looked up when it is called, so a removed one is not called again. */
   #call(notifications: Notification<any>[], pairs: Uint32Array, from: number, flush: number): void {
     const registrations = this.#registrations;
     for (let i = from; i < pairs.length; i += 2) {

@@ -9,15 +9,15 @@ export function named(raw: RawResource, id: number): [version: string, key: stri
   return [names.slice(0, space), names.slice(space + 1)];
 }
 
-/** So many documents are decoded together at most: their texts stand in memory meanwhile, thrice. */
-const AT_ONCE = 64;
+/** Documents decoded in one crossing. Their texts are in memory three times meanwhile. */
+const MAX_DECODED_TOGETHER = 64;
 
-/** Pins that one lease takes at most: as many versions stay readable for one event of them that somebody keeps. */
-const LEASED = 64;
+/** Pins of one lease. All of them stay readable as long as one of their events is held. */
+const MAX_LEASED = 64;
 
 /**
- * Holds the pins of events, of some that came one after the other: whoever reads one of them later has it by holding the event, which holds
- * this. One for each event would be watched by the garbage collector one by one, and outlive its flush for that alone.
+ * Owns the pins of up to 64 consecutive events. An event holds its lease, so its object stays readable while the event is held. Events share a
+ * lease, so the garbage collector tracks one object instead of 64.
  */
 export class Lease {
   readonly table: ObjectTable;
@@ -29,7 +29,7 @@ export class Lease {
   }
 
   get isFull(): boolean {
-    return this.ids.length >= LEASED;
+    return this.ids.length >= MAX_LEASED;
   }
 
   /** Takes over a pin. Returns its slot. */
@@ -38,7 +38,7 @@ export class Lease {
   }
 }
 
-/** Stands in an array for each object that nobody has read: Chromium's console, which reads none, shows it. */
+/** In an array, in place of an object that nobody has read. Chromium's console shows it, because it reads no object. */
 const UNDECODED: unknown = new (class Undecoded {})();
 
 const IN_NODE = (globalThis as { process?: unknown }).process !== undefined;
@@ -82,7 +82,7 @@ export class ObjectTable {
   });
   /** Tells the core of collections: what is pinned still after some of them is held by somebody, and no garbage. */
   readonly #collections = new FinalizationRegistry<object | undefined>((survivor) => {
-    // Held until now, it has outlived a collection: the one that finds it looks at all that is old, as leases are.
+    // It has outlived one collection. The collection that finds it now looks at old objects, and leases are old.
     if (survivor !== undefined) this.#collections.register(survivor, undefined);
     else this.#collected();
   });
@@ -106,7 +106,7 @@ export class ObjectTable {
     return lease;
   }
 
-  /** The object of an id whose pin stands in a slot of a lease. That pin may go to the object: whoever reads the id later holds both. */
+  /** The object of an id whose pin is in a slot of a lease. The pin may move to the decoded object. */
   read(id: number, lease: Lease, slot: number): unknown {
     const known = this.#known.get(id)?.deref();
     if (known !== undefined) return known;
@@ -139,8 +139,8 @@ export class ObjectTable {
     const missing = ids.filter((_, at) => values[at] === undefined);
     const decoded = new Map<number, unknown>();
     try {
-      for (let from = 0; from < missing.length; from += AT_ONCE) {
-        const some = missing.slice(from, from + AT_ONCE);
+      for (let from = 0; from < missing.length; from += MAX_DECODED_TOGETHER) {
+        const some = missing.slice(from, from + MAX_DECODED_TOGETHER);
         const texts = new TextDecoder().decode(this.#raw.rawList(Float64Array.from(some)));
         (JSON.parse(texts) as unknown[]).forEach((value, at) => decoded.set(some[at]!, value));
       }
@@ -251,7 +251,7 @@ export class ObjectTable {
     return value;
   }
 
-  /** What an id was decoded to, for all who ask for it while somebody holds it. Where that is an object, it takes over a pin of the id. */
+  /** Remembers what an id was decoded to, as long as somebody holds it. An object takes over a pin of the id. */
   #keep(id: number, value: unknown): void {
     this.decodes++;
     if (!isObject(value)) return;

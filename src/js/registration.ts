@@ -50,7 +50,7 @@ export class Settled {
   }
 }
 
-/** One handler at one informer. The core queues what waits for it; here it is called, and waited for where it returns a promise. */
+/** One handler at one informer. The core queues its notifications. Here the handler is called, and awaited if it returns a promise. */
 class HandlerRegistration<T> implements Shape {
   readonly #host: RegistrationHost;
   readonly #handler: EventHandler<T, Mutable> | InformerListener<T, Mutable>;
@@ -200,7 +200,7 @@ class HandlerRegistration<T> implements Shape {
 
   #called(at: Attachment | undefined): void {
     this.#over();
-    if (this.#until !== Infinity && performance.now() >= this.#until) this.#wait(at, false, turn());
+    if (this.#until !== Infinity && performance.now() >= this.#until) this.#wait(at, false, yielded());
   }
 
   #over(): void {
@@ -237,8 +237,8 @@ bindMethods(HandlerRegistration.prototype);
 // Chromium's console shows the name of the class.
 export { HandlerRegistration as RegistrationImpl };
 
-/** Lets the page have its turn. */
-function turn(): Promise<void> {
+/** Resolves after the page has run its own tasks. */
+function yielded(): Promise<void> {
   const scheduler = (globalThis as { scheduler?: { yield?: () => Promise<void> } }).scheduler;
   if (typeof scheduler?.yield === "function") return scheduler.yield();
   return new Promise((resolve) => setTimeout(resolve, 0));

@@ -53,8 +53,8 @@ interface Session {
 }
 
 /**
- * A resource as users hold it. The core's half, a session, comes with the first use and goes after the last; watchers and views that were
- * made before it are registered when it comes.
+ * A resource as users hold it. Its half in the core is a session: it comes with the first use and goes after the last. Watchers and views that
+ * are older than the session are registered when it comes.
  */
 export class ResourceImpl<T> extends SafeTarget implements ViewHost {
   // In this order: Chromium's console calls no getters, and shows the first five.
@@ -358,7 +358,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
 
   // --------------------------------------------------------------------------- called by the cache
 
-  /** The page is visible, awake or online again: a try to connect need not wait any longer, and a stream may have died meanwhile. */
+  /** The page is visible, awake or online again. A try to connect waits no longer, and the stream is checked. */
   wake(): void {
     const session = this.#session;
     // Where memory has run out, only the user knows whether there is more of it.
@@ -423,7 +423,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost {
     return session;
   }
 
-  /** The session, not necessarily started; undefined while there is no WebAssembly, and when it could not be opened: that is told once. */
+  /** The session, started or not. Undefined while there is no WebAssembly, and after opening failed, which is told once. */
   #ensure(): Session | undefined {
     if (this.#session !== undefined || this.#final !== undefined) return this.#session;
     const module = this.#host.runtime.loaded();

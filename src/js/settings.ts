@@ -1,5 +1,6 @@
 import { harmless } from "./callbacks.js";
-import type { Logger, WatchCacheError } from "./errors.js";
+import type { WatchCacheError } from "./errors.js";
+import type { Logger } from "./host-types.js";
 import { CACHE, invalid as mistake, type Judge, read } from "./options.js";
 import type { IndexFunction, Path, RetryOptions, WatchCacheOptions } from "./types.js";
 

@@ -47,8 +47,8 @@ const DECIDE_MS = 6;
 const NO_IDS = new Float64Array(0);
 
 /**
- * One view of the core, for all handles of equal specs. Between two pulls everything it says is of one state; each handle makes its snapshot
- * of that.
+ * One view of the core, for all handles of equal specs. Between two pulls it shows one state, and each handle makes its snapshot of that
+ * state.
  */
 export class SharedView implements Ticking {
   readonly #host: ViewHost;

@@ -22,15 +22,15 @@ interface StatusOwner {
   dispatch(name: "status"): void;
 }
 
-/** So many times in a second what listeners do is told in the next microtask. Then the page has its turn before, so that no loop starves it. */
-const ROUNDS = 32;
-const REST_MS = 50;
+/** Rounds in a second that begin in a microtask. Later ones wait, so that listeners who change the status in a loop do not starve the page. */
+const MAX_ROUNDS = 32;
+const PAUSE_MS = 50;
 
 /** Keeps a resource's snapshot, and tells of each new one. Nothing else makes one. */
 export class StatusTeller {
   readonly #of: StatusOwner;
   #planned = false;
-  #rests = false;
+  #pauses = false;
   #rounds = 0;
   #since = 0;
   #telling = false;
@@ -53,7 +53,7 @@ export class StatusTeller {
 
   /** The same for what the core tells. */
   heard(): void {
-    if (!this.#rests) this.now();
+    if (!this.#pauses) this.now();
   }
 
   /** The same in the next microtask. */
@@ -61,13 +61,13 @@ export class StatusTeller {
     if (this.#planned) return;
     this.#planned = true;
     const tell = () => {
-      this.#planned = this.#rests = false;
+      this.#planned = this.#pauses = false;
       this.now();
     };
     const now = performance.now();
     if (now - this.#since > 1_000) [this.#since, this.#rounds] = [now, 0];
-    this.#rests = ++this.#rounds > ROUNDS;
-    if (this.#rests) setTimeout(tell, REST_MS);
+    this.#pauses = ++this.#rounds > MAX_ROUNDS;
+    if (this.#pauses) setTimeout(tell, PAUSE_MS);
     else queueMicrotask(tell);
   }
 }

@@ -5,8 +5,8 @@ import type { Host } from "./compile.js";
 type Listener = EventListenerOrEventListenerObject;
 
 /**
- * What removes each listener, by type and phase and then by listener, as the platform tells them apart. Not in the targets, of which consoles
- * show the first members.
+ * What removes each listener: by type and phase, then by listener, as the platform tells them apart. It is no member of the targets, because
+ * consoles show the first members.
  */
 const known = new WeakMap<SafeTarget, Map<string, Map<Listener, () => void>>>();
 
