@@ -23,6 +23,10 @@ pub(super) enum Stop {
     Deadline,
 }
 
+/// Somebody paused or refreshed: what was to be done is not what is wanted any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked;
+
 /// What a wait listens to.
 #[derive(Clone, Copy)]
 pub(super) struct Listen {

@@ -5,7 +5,8 @@ use std::cell::Cell;
 use futures::stream::{self, StreamExt};
 
 use super::breaker::Kind;
-use super::host::{Listen, Stop};
+use super::failure;
+use super::host::{Asked, Listen, Stop};
 use super::listing::Listing;
 use super::liveness::Watchdog;
 use super::reflector::Reflector;
@@ -15,15 +16,21 @@ use crate::connection::Connection;
 use crate::json::{ListHead, ListScanner};
 use crate::source::page::{Pace, read_with};
 use crate::source::{ListRequest, PageStream};
-use crate::status::{Error, ErrorCode};
+use crate::status::Error;
 
 /// How often a page behind the first is asked for again before the list is given up, as client-go's transport does.
 const MAX_PAGE_RETRIES: u32 = 10;
 
 /// Why there is no list, or no page of one.
-pub(super) enum Halt {
+enum Halt {
     Asked,
     Failed(Error),
+}
+
+impl From<Asked> for Halt {
+    fn from(_: Asked) -> Self {
+        Self::Asked
+    }
 }
 
 impl From<Error> for Halt {
@@ -52,12 +59,14 @@ impl Reflector {
         };
         match self.page(request, &mut listing).await {
             Ok(()) => State::Listing(listing),
-            Err(Halt::Failed(error)) if expired(&error) && listing.begin_unpaged() => {
+            Err(Halt::Failed(error)) if failure::is_token_expired(&error) && listing.begin_unpaged() => {
                 // The version of the pages is gone. Without pages the list comes from one moment in any case.
                 self.reader.kinds.begin();
                 State::Listing(listing)
             }
-            Err(Halt::Failed(error)) if listing.pager.is_under_way() && passing(&error) && listing.retries < MAX_PAGE_RETRIES => {
+            Err(Halt::Failed(error))
+                if listing.pager.is_under_way() && failure::is_passing(&error) && listing.retries < MAX_PAGE_RETRIES =>
+            {
                 listing.retries += 1;
                 listing.announced = false;
                 State::Waiting(self.throttle.wait_after(error), Box::new(State::Listing(listing)))
@@ -77,16 +86,13 @@ impl Reflector {
         listing.begin_page();
         let announced = Connection::Listing { again: self.listed };
         let ask = Ask { kind: Kind::List, listen: Listen::LISTING, announced };
-        let permit = match self.throttle.admit(&mut self.beside, ask).await {
-            Ok(permit) => permit,
-            Err(stop) => return Err(self.stopped(stop, "")),
-        };
+        let permit = self.throttle.admit(&mut self.beside, ask).await?;
         let watchdog = self.liveness.watchdog(self.host.now());
         let answer = self.beside.until(Listen::LISTING, Some(&watchdog), self.source.list(request)).await;
         let answer = match answer {
             Ok(answer) => answer,
             Err(Stop::Deadline) => Err(self.liveness.silence("the server has not answered the list")),
-            Err(stop) => return Err(self.stopped(stop, "")),
+            Err(Stop::Asked) => return Err(Halt::Asked),
         };
         self.throttle.heard(permit, answer.as_ref().err());
         let head = self.read(answer?, &watchdog, listing).await?;
@@ -125,32 +131,8 @@ impl Reflector {
         let reading = read_with(ListScanner::tolerant(), body.boxed_local(), &self.reader.fields, pace, &mut items);
         match self.beside.until(Listen::LISTING, Some(watchdog), reading).await {
             Ok(head) => Ok(head?),
-            Err(stop) => Err(self.stopped(stop, "the list has stood still")),
+            Err(Stop::Asked) => Err(Halt::Asked),
+            Err(Stop::Deadline) => Err(Halt::Failed(self.liveness.silence("the list has stood still"))),
         }
     }
-
-    pub(super) fn stopped(&self, stop: Stop, what: &str) -> Halt {
-        match stop {
-            Stop::Asked => Halt::Asked,
-            Stop::Deadline => Halt::Failed(self.liveness.silence(what)),
-        }
-    }
-}
-
-/// Only the reason Expired is about the token; client-go does not take Gone for it either.
-fn expired(error: &Error) -> bool {
-    error.code == ErrorCode::Expired && error.status.as_ref().is_none_or(|status| status.reason != "Gone")
-}
-
-/// Whether the same page may be there a moment later.
-fn passing(error: &Error) -> bool {
-    matches!(
-        error.code,
-        ErrorCode::Network
-            | ErrorCode::Timeout
-            | ErrorCode::TooManyRequests
-            | ErrorCode::Unavailable
-            | ErrorCode::Unauthorized
-            | ErrorCode::Overflow
-    )
 }

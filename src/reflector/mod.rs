@@ -9,6 +9,7 @@
 //! | `list.rs`, `watch.rs`, `watch_list.rs` | the steps that list, that watch, and that take the state over a watch |
 //! | `ahead.rs` | the watch that is opened while a list is still being read |
 //! | `order.rs`, `quarantine.rs`, `kinds.rs`, `reader.rs` | which of what arrives is taken, and as what |
+//! | `failure.rs` | what a failure means: a list, or the same watch again |
 //! | `throttle.rs`, `tries.rs`, `backoff.rs`, `early.rs`, `breaker.rs`, `peers.rs` | when the next request goes out |
 //! | `handle.rs`, `host.rs`, `liveness.rs`, `sink.rs` | what users ask, how each wait listens to them, to deadlines, and to who reads |
 //!
@@ -19,6 +20,7 @@ mod backoff;
 mod breaker;
 mod config;
 mod early;
+mod failure;
 mod handle;
 mod host;
 mod kinds;

@@ -10,7 +10,7 @@ use super::ahead::Beside;
 use super::breaker::{Admission, Breaker, Kind, Outage, Permit, StreamGuard};
 use super::config::ReflectorConfig;
 use super::early::EarlyTries;
-use super::host::{Host, Listen, Stop};
+use super::host::{Asked, Host, Listen, Stop};
 use super::liveness::Watchdog;
 use super::peers::Peer;
 use super::sink::Sink;
@@ -59,14 +59,14 @@ impl Throttle {
     }
 
     /// Waits until this may be asked. `None`: its source has no server that others ask, too.
-    pub(super) async fn admit(&mut self, beside: &mut Beside, ask: Ask) -> Result<Option<Permit>, Stop> {
+    pub(super) async fn admit(&mut self, beside: &mut Beside, ask: Ask) -> Result<Option<Permit>, Asked> {
         let Some(server) = self.server.clone() else { return Ok(None) };
         let Ask { kind, listen, announced } = ask;
         let (mut away, mut waited) = (false, false);
         loop {
             match server.admit(kind, self.host.now()) {
                 // Somebody asks for a list meanwhile, in place of this.
-                Admission::Now(_) if listen.refresh && self.host.control.refresh.get() => return Err(Stop::Asked),
+                Admission::Now(_) if listen.refresh && self.host.control.refresh.get() => return Err(Asked),
                 Admission::Now(permit) if !away || server.is_down(kind) => {
                     if waited {
                         self.sink.connection(announced).await;
@@ -83,7 +83,7 @@ impl Throttle {
                     let alarm = Watchdog::new(Some(millis), self.host.now());
                     match beside.until(listen, Some(&alarm), server.changes()).await {
                         Ok(()) | Err(Stop::Deadline) => {}
-                        Err(stop) => return Err(stop),
+                        Err(Stop::Asked) => return Err(Asked),
                     }
                 }
                 Admission::Away(Outage { until, error }) => {
@@ -95,7 +95,7 @@ impl Throttle {
                     if self.wait(beside, Some(until), Some(kind)).await == Err(Stop::Asked) {
                         let control = &self.host.control;
                         if control.paused.get() || listen.refresh && control.refresh.get() {
-                            return Err(Stop::Asked);
+                            return Err(Asked);
                         }
                         control.woken.set(false);
                         control.refresh.set(false);

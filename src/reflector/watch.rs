@@ -5,7 +5,8 @@ use std::mem;
 use futures::StreamExt;
 
 use super::breaker::Kind;
-use super::host::{Listen, Stop};
+use super::failure::{self, Next};
+use super::host::{Asked, Listen, Stop};
 use super::order::Verdict;
 use super::reader::Event;
 use super::reflector::Reflector;
@@ -16,7 +17,7 @@ use crate::json::identify;
 use crate::message::Message;
 use crate::runtime::Millis;
 use crate::source::{WatchRequest, buffers};
-use crate::status::{Error, ErrorCode};
+use crate::status::Error;
 use crate::version::Version;
 
 /// A watch that ends sooner than this without anything new is no watch: something is wrong with it.
@@ -55,12 +56,12 @@ impl Reflector {
         }
         match self.opened(standing).await {
             Ok(Ok(watch)) => State::Watching(watch),
-            Ok(Err(error)) => self.after_refusal(error),
-            Err(_) => State::Opening(Opening::again(None)),
+            Ok(Err(error)) => self.after(failure::of_opening(&error), error),
+            Err(Asked) => State::Opening(Opening::again(None)),
         }
     }
 
-    async fn opened(&mut self, standing: Option<OpeningWatch>) -> Result<Result<OpenWatch, Error>, Stop> {
+    async fn opened(&mut self, standing: Option<OpeningWatch>) -> Result<Result<OpenWatch, Error>, Asked> {
         let (permit, OpeningWatch { opening, behind }) = match standing {
             Some(standing) => (None, standing),
             None => {
@@ -78,7 +79,8 @@ impl Reflector {
                 self.liveness.given_up(false);
                 Err(self.liveness.silence("the watch has not opened"))
             }
-            stream => stream?,
+            Err(Stop::Asked) => return Err(Asked),
+            Ok(stream) => stream,
         };
         self.throttle.heard(permit, stream.as_ref().err());
         let from = self.order.last().cloned();
@@ -115,7 +117,7 @@ impl Reflector {
                 self.throttle.stagger().await;
                 State::Opening(Opening::again(error))
             }
-            End::Refused(error) => self.after_error_event(error),
+            End::Refused(error) => self.after(failure::of_event(&error), error),
             End::Broken(error) => State::Ended(RoundEnd::failed(error)),
         }
     }
@@ -133,7 +135,7 @@ impl Reflector {
                     self.liveness.given_up(heard);
                     return End::Lost(Some(self.liveness.silence("the watch has brought nothing")));
                 }
-                Ok(Some(Err(error))) => return if lost(&error) { End::Lost(Some(error)) } else { End::Refused(error) },
+                Ok(Some(Err(error))) => return if failure::is_lost(&error) { End::Lost(Some(error)) } else { End::Refused(error) },
                 Err(Stop::Asked) => return End::Asked,
             };
             if !mem::replace(&mut heard, true) {
@@ -178,57 +180,19 @@ impl Reflector {
         }
     }
 
-    /// The server did not open the watch.
-    fn after_refusal(&mut self, error: Error) -> State {
-        match error.code {
-            ErrorCode::Expired => self.expired(error),
-            ErrorCode::TooManyRequests | ErrorCode::Unauthorized => self.open_later(error),
-            _ if lost(&error) || overloaded(&error) => self.open_later(error),
-            _ => State::Ended(RoundEnd::failed(error)),
-        }
-    }
-
-    /// The server ended the watch by an ERROR event.
-    fn after_error_event(&mut self, error: Error) -> State {
-        match error.code {
-            ErrorCode::Expired => self.expired(error),
-            ErrorCode::TooManyRequests | ErrorCode::Unauthorized => self.open_later(error),
-            _ if internal(&error) && self.throttle.tries.allow_internal_error(self.host.now()) => {
-                let wait = self.throttle.wait_for(INTERNAL_ERROR_PAUSE_MS, error);
-                State::Waiting(wait, Box::new(State::Opening(Opening::again(None))))
+    /// What follows a watch that failed with this error.
+    fn after(&mut self, next: Next, error: Error) -> State {
+        let wait = match next {
+            Next::Watch => self.throttle.wait_after(error),
+            Next::WatchSoon if self.throttle.tries.allow_internal_error(self.host.now()) => {
+                self.throttle.wait_for(INTERNAL_ERROR_PAUSE_MS, error)
             }
-            _ => State::Ended(RoundEnd::failed(error)),
-        }
+            Next::ListForVersion => {
+                let wait = !self.throttle.tries.relists_freely(self.host.now());
+                return State::Ended(RoundEnd { error: Some(error), wait });
+            }
+            Next::WatchSoon | Next::List => return State::Ended(RoundEnd::failed(error)),
+        };
+        State::Waiting(wait, Box::new(State::Opening(Opening::again(None))))
     }
-
-    /// Watches again at the same version, after a wait.
-    fn open_later(&mut self, error: Error) -> State {
-        State::Waiting(self.throttle.wait_after(error), Box::new(State::Opening(Opening::again(None))))
-    }
-
-    /// The version is no longer kept: a list comes next.
-    fn expired(&mut self, error: Error) -> State {
-        let wait = !self.throttle.tries.relists_freely(self.host.now());
-        State::Ended(RoundEnd { error: Some(error), wait })
-    }
-}
-
-/// Whether the connection is to blame and not what was asked for.
-pub(super) fn lost(error: &Error) -> bool {
-    match error.code {
-        ErrorCode::Network | ErrorCode::Overflow | ErrorCode::Closed => true,
-        ErrorCode::Timeout => error.status.as_ref().is_none_or(|status| !status.is_too_large()),
-        _ => false,
-    }
-}
-
-/// Whether whatever stands before the server, or the server itself, only asks for patience. A list would be the wrong answer.
-fn overloaded(error: &Error) -> bool {
-    error.code == ErrorCode::Unavailable
-        && (error.retry_after_seconds.is_some() || error.status.as_ref().is_none_or(|status| matches!(status.code, 502..=504)))
-}
-
-/// InternalError, or code 500 without a reason.
-fn internal(error: &Error) -> bool {
-    error.status.as_ref().is_some_and(|status| status.reason == "InternalError" || status.reason.is_empty() && status.code == 500)
 }

@@ -8,15 +8,15 @@ use std::slice;
 use futures::StreamExt;
 
 use super::breaker::Kind;
-use super::host::{Listen, Stop};
-use super::list::Halt;
+use super::failure;
+use super::host::{Asked, Listen, Stop};
 use super::listing::{List, MAX_BATCH};
 use super::order::Order;
 use super::reader::Event;
 use super::reflector::Reflector;
 use super::state::{OpenWatch, RoundEnd, Standing, State, Streaming};
 use super::throttle::Ask;
-use super::watch::{MIN_WATCH_MS, lost};
+use super::watch::MIN_WATCH_MS;
 use crate::change::ChangeKind;
 use crate::connection::Connection;
 use crate::json::identify;
@@ -59,7 +59,7 @@ impl Reflector {
                 let error = Error::network("the watch was closed before its initial events were complete");
                 State::Waiting(self.throttle.wait_after(error), Box::new(State::Streaming(Streaming { unset, cut })))
             }
-            Attempt::Refused(error) if outdated(&error) && !unset => State::Streaming(Streaming { unset: true, cut }),
+            Attempt::Refused(error) if failure::is_outdated(&error) && !unset => State::Streaming(Streaming { unset: true, cut }),
             Attempt::Refused(error) if error.code == ErrorCode::TooManyRequests => {
                 State::Waiting(self.throttle.wait_after(error), Box::new(State::Streaming(Streaming { unset, cut })))
             }
@@ -80,13 +80,13 @@ impl Reflector {
         let ask = Ask { kind: Kind::Watch, listen: Listen::LISTING, announced };
         let permit = match self.throttle.admit(&mut self.beside, ask).await {
             Ok(permit) => permit,
-            Err(stop) => return self.given_up(stop, ""),
+            Err(Asked) => return Attempt::Asked,
         };
         let watchdog = self.liveness.watchdog(self.host.now());
         let opening = match self.host.until(Listen::LISTING, Some(&watchdog), self.source.watch(request)).await {
             Ok(opening) => opening,
             Err(Stop::Deadline) => Err(self.liveness.silence("the watch has not opened")),
-            Err(stop) => return self.given_up(stop, ""),
+            Err(Stop::Asked) => return Attempt::Asked,
         };
         self.throttle.heard(permit, opening.as_ref().err());
         let mut stream = match opening {
@@ -100,10 +100,11 @@ impl Reflector {
             watchdog.feed(self.host.now());
             let frame = match self.host.until(Listen::LISTING, Some(&watchdog), stream.next()).await {
                 Ok(Some(Ok(frame))) => frame,
-                Ok(None) => return self.cut(&state, opened),
-                Ok(Some(Err(error))) if lost(&error) => return self.cut(&state, opened),
+                Ok(None) => return state.cut(self.host.now().saturating_sub(opened)),
+                Ok(Some(Err(error))) if failure::is_lost(&error) => return state.cut(self.host.now().saturating_sub(opened)),
                 Ok(Some(Err(error))) => return Attempt::Refused(error),
-                Err(stop) => return self.given_up(stop, "the watch has stood still"),
+                Err(Stop::Deadline) => return Attempt::Refused(self.liveness.silence("the watch has stood still")),
+                Err(Stop::Asked) => return Attempt::Asked,
             };
             if frame.is_empty() {
                 continue;
@@ -141,17 +142,6 @@ impl Reflector {
             self.host.pace().await;
         }
     }
-
-    fn cut(&self, state: &InitialState, opened: Millis) -> Attempt {
-        Attempt::Cut { short: state.events == 0 && self.host.now().saturating_sub(opened) < MIN_WATCH_MS }
-    }
-
-    fn given_up(&self, stop: Stop, what: &str) -> Attempt {
-        match self.stopped(stop, what) {
-            Halt::Failed(error) => Attempt::Refused(error),
-            Halt::Asked => Attempt::Asked,
-        }
-    }
 }
 
 /// What an attempt has brought. Nothing of it outlives the attempt but what a first list shows early.
@@ -166,6 +156,11 @@ struct InitialState {
 }
 
 impl InitialState {
+    /// The stream was closed after so many milliseconds.
+    fn cut(&self, millis: Millis) -> Attempt {
+        Attempt::Cut { short: self.events == 0 && millis < MIN_WATCH_MS }
+    }
+
     /// Takes an event; the objects to show, when there are enough of them.
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>) -> Option<Vec<Rc<Object>>> {
         self.events += 1;
@@ -178,9 +173,4 @@ impl InitialState {
         self.fresh.push(object);
         (self.fresh.len() >= MAX_BATCH).then(|| mem::take(&mut self.fresh))
     }
-}
-
-/// The version asked for is none that the server can serve.
-fn outdated(error: &Error) -> bool {
-    error.code == ErrorCode::Expired || error.status.as_ref().is_some_and(|status| status.is_too_large())
 }
