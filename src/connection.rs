@@ -36,8 +36,8 @@ pub enum Connection {
         /// When the next try begins, in milliseconds of the wall clock.
         retry_at: Millis,
     },
-    /// The server refuses in a way that waiting does not cure (400, 403, 404, 405), though it is tried again. Or nobody was asked, because of a
-    /// mistake on this side.
+    /// The server refuses in a way that waiting does not cure (400, 403, 404, 405), though it is tried again. Or nobody was asked, because
+    /// of a mistake on this side.
     Failed {
         /// What is wrong.
         error: Error,

@@ -1,8 +1,8 @@
 //! The watch of a list that is still being read.
 //!
-//! It opens at the version that the first page names, while the others are read. So a server need not remember versions for longer than one page
-//! takes. What the watch brings waits, merged by key, until the list is whole. Then it is part of what the list shows, and the watch goes on. A watch
-//! that fails, or brings more than may wait, is let go with all that it brought. A watch behind the list takes its place.
+//! It opens at the version that the first page names, while the others are read. So a server need not remember versions for longer than one
+//! page takes. What the watch brings waits, merged by key, until the list is whole. Then it is part of what the list shows, and the watch
+//! goes on. A watch that fails, or brings more than may wait, is let go with all that it brought. A watch behind the list takes its place.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::{Future, poll_fn};
@@ -241,7 +241,8 @@ impl Ahead {
         true
     }
 
-    /// Whether all that waits is within the bound. It is counted anew where it seems not to be, because what waits has been packed meanwhile.
+    /// Whether all that waits is within the bound. It is counted anew where it seems not to be, because what waits has been packed
+    /// meanwhile.
     fn fits(&mut self, most: usize) -> bool {
         if self.bytes > most {
             self.bytes = self.unreadable.len() * UNREADABLE_BYTES;
@@ -253,8 +254,8 @@ impl Ahead {
         self.bytes <= most
     }
 
-    /// Whether the frames that cannot be taken are passed over, as in any watch. They are if the list could not show their objects either, and none
-    /// of them came behind a sound frame of its object.
+    /// Whether the frames that cannot be taken are passed over, as in any watch. They are if the list could not show their objects either,
+    /// and none of them came behind a sound frame of its object.
     fn passes_over(&self, inside: &[Quarantined]) -> bool {
         self.unreadable.values().all(|(at, entry)| {
             inside.iter().any(|held| held.key == entry.key)

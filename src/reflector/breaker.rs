@@ -1,8 +1,8 @@
-//! The circuit breaker of a server that many reflectors ask: while it cannot be reached one of them asks, and the others wait for what that one
-//! hears.
+//! The circuit breaker of a server that many reflectors ask. While the server cannot be reached one of them asks, and the others wait for
+//! its answer.
 //!
-//! Only a request that gets no answer at all says that a server is away. Any answer, a refusal too, says that it is there, and so does an open
-//! stream; then nobody waits for anybody. Lists and watches are looked at apart, since a proxy may let only one of them through.
+//! Only a request that gets no answer at all says that a server is away. Any answer, a refusal too, says that it is there, and so does an
+//! open stream; then nobody waits for anybody. Lists and watches are looked at apart, since a proxy may let only one of them through.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -162,8 +162,8 @@ impl Breaker {
         }
     }
 
-    /// Somebody says that the server may be there again, so nobody waits for its time any more. Where all together say so too often: when they may
-    /// again.
+    /// Somebody says that the server may be there again, so nobody waits for its time any more. Where all together say so too often: when
+    /// they may again.
     pub(super) fn try_early(&self, now: Millis) -> Result<(), Millis> {
         if !self.kinds.iter().any(|kind| kind.borrow().down.as_ref().is_some_and(|down| now < down.until)) {
             return Ok(());

@@ -68,7 +68,7 @@ impl Host {
         self.runtime.now()
     }
 
-    /// The time, as of this turn.
+    /// The time, as of this poll.
     pub(super) fn recent(&self) -> Millis {
         self.runtime.recent()
     }

@@ -8,8 +8,8 @@ use crate::status::Error;
 
 /// The kind of the objects, once something has named it.
 ///
-/// An object that names another kind is none of them. A proxy that mixes up paths may have sent it, or a server that was replaced. client-go logs
-/// such an object, and passes over the change that it stands for.
+/// An object that names another kind is none of them. A proxy that mixes up paths may have sent it, or a server that was replaced.
+/// client-go logs such an object, and passes over the change that it stands for.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     /// Whether the source names kinds as a Kubernetes API does.

@@ -45,8 +45,8 @@ pub(super) struct List {
 }
 
 impl Listing {
-    /// A list of so many objects a page; 0 asks for all at once. The version is left unset, which asks for the newest state there is, as the
-    /// apiserver's own cacher does.
+    /// A list of so many objects a page; 0 asks for all at once. The version is left unset, which asks for the newest state there is, as
+    /// the apiserver's own cacher does.
     pub(super) fn new(page_size: u32) -> Self {
         let limit = (page_size > 0).then_some(page_size);
         Self::of(Pager::new(ListRequest { limit, ..ListRequest::default() }))

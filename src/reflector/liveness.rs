@@ -14,8 +14,8 @@ const LAST_BOOKMARK_MS: Millis = 5000;
 
 /// Expires when it has not been fed for its limit.
 ///
-/// The timer is armed once and looks at the clock when it fires, so feeding costs nothing. Whoever polls after a sleep of the machine learns of
-/// the deadline at once, even when the timer has not fired yet.
+/// The timer is armed once and looks at the clock when it fires, so feeding costs nothing. Whoever polls after a sleep of the machine
+/// learns of the deadline at once, even when the timer has not fired yet.
 pub(super) struct Watchdog {
     limit: Option<Millis>,
     fed: Cell<Millis>,
@@ -47,7 +47,7 @@ impl Watchdog {
         let mut armed = self.timer.borrow_mut();
         loop {
             let deadline = self.fed.get().saturating_add(limit);
-            // Fed in this very turn, mostly: the clock need not be asked again.
+            // Fed in this very poll, mostly: the clock need not be asked again.
             let now = if self.fresh.take() { self.fed.get() } else { runtime.recent() };
             if now >= deadline {
                 self.expired.set(true);
@@ -97,8 +97,8 @@ impl Liveness {
         self.silent.set(self.silent.get() && now.saturating_sub(opened) + LAST_BOOKMARK_MS > patient);
     }
 
-    /// `timeoutSeconds` of the next watch. Behind a silent one it is so short that the server ends the watch first: a proxy that holds back what
-    /// a stream brings lets go of it then.
+    /// `timeoutSeconds` of the next watch. Behind a silent one it is so short that the server ends the watch first. A proxy that holds back
+    /// what a stream brings lets go of it then.
     pub(super) fn watch_timeout(&self, random: &mut fastrand::Rng) -> u32 {
         let least = self.watch_timeout_seconds;
         let drawn = random.u32(least..=least.saturating_mul(2));

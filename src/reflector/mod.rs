@@ -1,7 +1,8 @@
 //! Turns a source into messages: one list, then one watch, for ever.
 //!
-//! The reflector asks a [`crate::source::Source`] for a list in pages and for the changes since, and tells a bounded channel what arrives, in
-//! order. It does not know who reads the channel. Start with `reflector.rs`: its states, and the one `match` that leads from each to the next.
+//! The reflector asks a [`crate::source::Source`] for a list in pages and for the changes since, and tells a bounded channel what arrives,
+//! in order. It does not know who reads the channel. Start with `reflector.rs`: its states, and the one `match` that leads from each to the
+//! next.
 //!
 //! | file | what it is |
 //! |---|---|

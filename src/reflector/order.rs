@@ -7,7 +7,8 @@ use crate::object::Object;
 use crate::status::Error;
 use crate::version::Version;
 
-/// How many changes are remembered, to know a repetition from a step backwards. A server repeats what it sent in the last moment, if at all.
+/// How many changes are remembered, to know a repetition from a step backwards. A server repeats what it sent in the last moment, if at
+/// all.
 const MAX_REMEMBERED: usize = 1024;
 
 /// What a change is to what came before it.

@@ -1,8 +1,8 @@
 //! Objects that cannot be taken, set apart so that they do not stop the others.
 //!
-//! Such an object has no usable version, a name that is no key, or bytes that are no JSON. At first it is a reason for a new list, because most
-//! often something went wrong on the way. If the list does not cure it, the object is *in quarantine* under its key. What was held of it stays, all
-//! others go on, and its first sound version ends that. client-go lists anew for as long as such an object exists.
+//! Such an object has no usable version, a name that is no key, or bytes that are no JSON. At first it is a reason for a new list, because
+//! most often something went wrong on the way. If the list does not cure it, the object is *in quarantine* under its key. What was held of
+//! it stays, all others go on, and its first sound version ends that. client-go lists anew for as long as such an object exists.
 
 use std::rc::Rc;
 
@@ -28,8 +28,8 @@ impl Quarantine {
         self.inside.clone()
     }
 
-    /// An event that cannot be taken. Whether it is passed over, because a list has not cured its object either. A deletion never is: what is gone
-    /// would stay.
+    /// An event that cannot be taken. Whether it is passed over, because a list has not cured its object either. A deletion never is: what
+    /// is gone would stay.
     pub(super) fn passes_over(&mut self, identity: Option<&Identity>, error: &Error) -> bool {
         let Some(entry) = identity.and_then(|identity| of_event(identity, error)) else { return false };
         if let Some(held) = self.inside.iter_mut().find(|held| held.key == entry.key) {

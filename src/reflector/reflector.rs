@@ -2,13 +2,13 @@
 //!
 //! What the loop promises:
 //!
-//! - A *round* is a list and the watches that follow it. A connection that drops is resumed from the last version, inside the round. What a watch
-//!   cannot cure ends the round with [`Message::RoundEnded`]: a version that is no longer kept, a broken answer, a refusal. The next list then
-//!   shows what was missed.
-//! - Versions only grow, across connections and replicas. A list that is older than what is held is not applied, unless somebody knows that the
-//!   server was reset, and says so ([`ReflectorHandle::reset`]).
-//! - There is never more than one connection, but for the watch that opens while a list of several pages is read. There is none while the loop
-//!   waits for a round, is paused, or is closed.
+//! - A *round* is a list and the watches that follow it. A connection that drops is resumed from the last version, inside the round. What a
+//!   watch cannot cure ends the round with [`Message::RoundEnded`]: a version that is no longer kept, a broken answer, a refusal. The next
+//!   list then shows what was missed.
+//! - Versions only grow, across connections and replicas. A list that is older than what is held is not applied, unless somebody knows that
+//!   the server was reset, and says so ([`ReflectorHandle::reset`]).
+//! - There is never more than one connection, but for the watch that opens while a list of several pages is read. There is none while the
+//!   loop waits for a round, is paused, or is closed.
 //! - Every interruption is told, with its error and the time of the next try.
 
 use std::cell::RefCell;

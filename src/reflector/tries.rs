@@ -100,8 +100,8 @@ impl Tries {
         self.internal_errors.allows(now)
     }
 
-    /// The version asked for is no longer kept: whether the list comes without a wait. After a long sleep that is nobody's fault, so it does. A
-    /// server that says it again soon gets the waits of a failure.
+    /// The version asked for is no longer kept: whether the list comes without a wait. After a long sleep that is nobody's fault, so it
+    /// does. A server that says it again soon gets the waits of a failure.
     pub(super) fn relists_freely(&mut self, now: Millis) -> bool {
         let again = self.free_relist.is_some_and(|last| now.saturating_sub(last) < self.reset_after_ms);
         if !again {

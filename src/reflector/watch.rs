@@ -28,7 +28,8 @@ const INTERNAL_ERROR_PAUSE_MS: Millis = 100;
 
 /// How an open watch ended.
 enum End {
-    /// The connection is gone, and with it nothing: the version tells where to go on. What broke it, unless the server ended it in good order.
+    /// The connection is gone, and with it nothing: the version tells where to go on. What broke it, unless the server ended it in good
+    /// order.
     Lost(Option<Error>),
     /// Somebody paused or refreshed.
     Asked,

@@ -14,8 +14,8 @@ pub const FOREVER: Millis = 1 << 52;
 pub trait Clock {
     /// Monotonic milliseconds. Deadlines compare against this, never against counted ticks.
     fn now(&self) -> Millis;
-    /// The time as it was last read in this poll of the tasks. Use it for what is asked with every message: reading a clock may be a call into the
-    /// host.
+    /// The time as it was last read in this poll of the tasks. Use it for what is asked with every message: reading a clock may be a call
+    /// into the host.
     fn recent(&self) -> Millis {
         self.now()
     }

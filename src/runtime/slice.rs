@@ -12,8 +12,9 @@ const MAX_MICROTASK_MS: Millis = 1;
 
 /// What tasks that feed each other have worked since the host had its turn.
 ///
-/// Awaiting does not yield to the host: a ready future resumes in a microtask, and browsers run all of those first, without input or painting.
-/// So short waits count as work. Longer waits do not count, but they end no slice either: only [`Self::rest`] is sure to let the host run.
+/// Awaiting does not yield to the host: a ready future resumes in a microtask, and browsers run all of those first, without input or
+/// painting. So short waits count as work. Longer waits do not count, but they end no slice either: only [`Self::rest`] is sure to let the
+/// host run.
 #[derive(Debug)]
 pub struct Slice {
     worked: Cell<Millis>,

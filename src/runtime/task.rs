@@ -13,8 +13,8 @@ use futures::FutureExt;
 
 use super::host::Spawn;
 
-/// The handle of a background task. Dropping it ends the task: its future is dropped, and its timers with it, when the host next has the task's
-/// turn. A task may drop its own handle.
+/// The handle of a background task. Dropping it ends the task: its future is dropped, and its timers with it, when the host next has the
+/// task's turn. A task may drop its own handle.
 #[must_use = "the task ends when its handle is dropped"]
 pub struct Task(Rc<Progress>);
 
@@ -78,8 +78,8 @@ impl Drop for Task {
 
 /// A place where one task runs at a time, begun when there is work for it.
 ///
-/// A task that ends because nothing is left to do must find that out last, with no await behind it. Then whoever finds new work either still
-/// meets the task, or begins another one.
+/// A task that ends because nothing is left to do must find that out last, with no await behind it. Then whoever finds new work either
+/// still meets the task, or begins another one.
 #[derive(Default)]
 pub struct TaskSlot(RefCell<Option<Task>>);
 

@@ -1,8 +1,8 @@
 //! Two tasks that feed each other, run as one, and by whoever brings them something.
 //!
-//! Waking a task can cost the host a turn of its own: a microtask, a call between languages. A message that one task hands to the other would pay
-//! for that each time. Run as one, the second task is polled right behind the first. And where the host itself calls with something for them, they
-//! are polled in that call.
+//! Waking a task can cost the host a turn of its own: a microtask, a call between languages. A message that one task hands to the other
+//! would pay for that each time. Run as one, the second task is polled right behind the first. And where the host itself calls with
+//! something for them, they are polled in that call.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -116,8 +116,8 @@ impl Driver {
         Self(CURRENT.with_borrow(Weak::clone))
     }
 
-    /// Does what wakes the tasks, and polls them before it returns. Do not call this from inside the tasks. If they are being polled, they are
-    /// polled again afterwards.
+    /// Does what wakes the tasks, and polls them before it returns. Do not call this from inside the tasks. If they are being polled, they
+    /// are polled again afterwards.
     pub fn drive(&self, wake: impl FnOnce()) {
         let Some(tasks) = self.0.upgrade() else { return wake() };
         let watched = tasks.bell.watched.swap(true, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Buffers that frames are read into, used again and again; and the look ahead whether there is memory to read with.
 //!
-//! A frame lives from its arrival to its scan. Allocated anew each time, it would lie between the objects that stay, and leave a hole of an odd
-//! size behind. A few buffers that never go away cost less time and no holes.
+//! A frame lives from its arrival to its scan. Allocated anew each time, it would lie between the objects that stay, and leave a hole of an
+//! odd size behind. A few buffers that never go away cost less time and no holes.
 
 use std::cell::{Cell, RefCell};
 
@@ -32,8 +32,10 @@ thread_local! {
     static RESTING: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// An empty buffer with room for so many bytes. Fails with code `out-of-memory` when there is no memory for it, or none for what reading a
-/// frame of this length takes: so nothing that comes after runs out of it midway.
+/// An empty buffer with room for so many bytes.
+///
+/// Fails with code `out-of-memory` when there is no memory for it, or not enough to read a frame of this length. So nothing runs out of
+/// memory midway.
 pub fn take(capacity: usize) -> Result<Vec<u8>, Error> {
     look_ahead(capacity)?;
     let mut buffer = RESTING.with_borrow_mut(Vec::pop).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Walks the pages of one list: what to ask for next, and when the list is over.
 //!
-//! It does no input or output. Who lists asks for [`Pager::request`], reads the page and tells it by [`Pager::follow`], until there is no next
-//! request. A page that could not be read may be asked for again: the request stays the same until a page is told.
+//! It does no input or output. Who lists asks for [`Pager::request`], reads the page and tells it by [`Pager::follow`], until there is no
+//! next request. A page that could not be read may be asked for again: the request stays the same until a page is told.
 
 use std::collections::HashSet;
 
@@ -61,8 +61,8 @@ impl Pager {
         Ok(())
     }
 
-    /// Begins anew without pages: the pages took longer than the server keeps their version, and a list without pages comes from one moment in
-    /// any case. Once, and not instead of the first page; whether it does.
+    /// Begins anew without pages: the pages took longer than the server keeps their version, and a list without pages comes from one moment
+    /// in any case. Once, and not instead of the first page; whether it does.
     pub fn begin_unpaged(&mut self) -> bool {
         if self.unpaged || !self.is_under_way() {
             return false;

@@ -47,8 +47,10 @@ pub trait Source {
         None
     }
 
-    /// The collection of a Kubernetes API that this is: its lists are narrowed as asked, and its continue tokens are those of the
-    /// apiserver, which the cache reads and writes as well. `None`: tokens are known to the source alone, and what it narrows is its affair.
+    /// The collection of a Kubernetes API that this is; `None` for any other source.
+    ///
+    /// Lists of such a collection are narrowed as asked. Its continue tokens are the apiserver's, which the cache reads and writes as well.
+    /// The tokens of another source are known to it alone, and what it narrows is its affair.
     fn collection(&self) -> Option<Collection> {
         None
     }

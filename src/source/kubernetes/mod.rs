@@ -1,7 +1,7 @@
 //! The Kubernetes wire, without a transport: what is sent, and what answers mean.
 //!
-//! A transport asks with a path (`path.rs`) and a query (`query.rs`), over a WebSocket with its subprotocols (`socket.rs`). It hands refusals to
-//! `answer.rs`, and a streamed watch to `frames.rs`. Writes have their form in `write.rs`.
+//! A transport asks with a path (`path.rs`) and a query (`query.rs`), over a WebSocket with its subprotocols (`socket.rs`). It hands
+//! refusals to `answer.rs`, and a streamed watch to `frames.rs`. Writes have their form in `write.rs`.
 
 mod answer;
 mod frames;
