@@ -129,3 +129,59 @@ impl Host {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::virtual_time::VirtualTime;
+    use crate::runtime::{Clock, Timer};
+    use std::future::pending;
+
+    #[test]
+    fn a_wait_ends_by_what_it_listens_to_and_by_nothing_else() {
+        for (listen, pause, refresh, wake) in [
+            (Listen::SENDING, false, false, false),
+            (Listen::LISTING, true, false, false),
+            (Listen::WATCHING, true, true, false),
+            (Listen::WAITING, true, true, true),
+            (Listen::WAITING_DEAF, true, false, false),
+        ] {
+            for (which, heard) in [pause, refresh, wake].into_iter().enumerate() {
+                let time = VirtualTime::new(0);
+                let host = Host::new(time.clone(), 0);
+                let control = &host.control;
+                [&control.paused, &control.refresh, &control.woken][which].set(true);
+                let waited = time.run_until(host.until(listen, None, time.sleep(10)));
+                assert_eq!((waited, time.now()), if heard { (Err(Stop::Asked), 0) } else { (Ok(()), 10) }, "{which}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_deadline_ends_a_wait_unless_what_is_waited_for_is_there() {
+        let time = VirtualTime::new(0);
+        let host = Host::new(time.clone(), 0);
+        let dog = Watchdog::new(Some(50), 0);
+        assert_eq!(time.run_until(host.until(Listen::WATCHING, Some(&dog), pending::<()>())), Err(Stop::Deadline));
+        assert_eq!(time.now(), 50);
+        assert_eq!(time.run_until(host.until(Listen::WATCHING, Some(&dog), async { 7 })), Ok(7));
+    }
+
+    #[test]
+    fn frames_that_are_always_ready_leave_the_host_its_turn() {
+        let time = VirtualTime::new(0);
+        let host = Host::new(time.clone(), 0);
+        time.suspend(100);
+        let rested = std::cell::Cell::new(false);
+        time.run_until(futures::future::join(
+            async {
+                for _ in 0..FRAMES_PER_LOOK {
+                    assert!(!rested.get(), "the clock is asked now and then only");
+                    host.pace().await;
+                }
+                assert!(rested.get());
+            },
+            async { rested.set(true) },
+        ));
+    }
+}

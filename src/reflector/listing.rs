@@ -169,3 +169,90 @@ impl Items for PageItems<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::FieldSet;
+    use crate::reflector::kinds::Kinds;
+    use crate::runtime::slice::Slice;
+    use crate::runtime::virtual_time::VirtualTime;
+    use crate::source::page::{Pace, read_with};
+    use futures::StreamExt;
+    use futures::stream;
+    use std::cell::RefCell;
+
+    /// Reads a page of these items, and gives the token of the next one.
+    fn read(listing: &mut Listing, items: &[String], token: &str) -> Result<(), Error> {
+        let time = VirtualTime::new(0);
+        let reader = Reader::new(Rc::new(RefCell::new(FieldSet::new(Vec::new()))), Kinds::default());
+        let page =
+            format!(r#"{{"kind":"PodList","metadata":{{"resourceVersion":"7","continue":"{token}"}},"items":[{}]}}"#, items.join(","));
+        let slice = Slice::new(0);
+        let pace = Pace { runtime: &*time, slice: &slice };
+        let body = stream::iter([Ok(page.into_bytes())]).boxed_local();
+        listing.begin_page();
+        let scanner = crate::json::ListScanner::tolerant();
+        let head = time.run_until(read_with(scanner, body, &reader.fields, pace, &mut listing.items(&reader)))?;
+        listing.pager.follow(&head)
+    }
+
+    fn pod(name: &str) -> String {
+        format!(r#"{{"metadata":{{"name":"{name}","namespace":"ns","resourceVersion":"5"}}}}"#)
+    }
+
+    fn pods(count: usize) -> Vec<String> {
+        (0..count).map(|number| pod(&format!("pod{number}"))).collect()
+    }
+
+    #[test]
+    fn a_page_is_told_in_batches_which_say_how_many_are_still_to_come() {
+        let mut listing = Listing::new(500);
+        read(&mut listing, &pods(250), "next").unwrap();
+        let mut told = Vec::new();
+        while let Some(Message::Page { objects, loaded, remaining }) = listing.tell(Some(1000)) {
+            told.push((objects.len(), loaded, remaining));
+        }
+        assert_eq!(told, [(100, 100, Some(1150)), (100, 200, Some(1050)), (50, 250, Some(1000))]);
+        assert!(listing.tell(None).is_none());
+    }
+
+    #[test]
+    fn a_page_that_is_asked_for_again_replaces_what_it_brought_and_no_other() {
+        let mut listing = Listing::new(2);
+        read(&mut listing, &pods(2), "a").unwrap();
+        while listing.tell(None).is_some() {}
+        listing.end_page();
+        read(&mut listing, &[pod("half")], "b").unwrap();
+        read(&mut listing, &[pod("x"), pod("y"), pod("z")], "").unwrap();
+        assert!(matches!(listing.tell(None), Some(Message::Page { loaded: 5, .. })));
+        listing.end_page();
+        let names: Vec<_> = listing.finish().objects.iter().map(|object| object.key().to_string()).collect();
+        assert_eq!(names, ["ns/pod0", "ns/pod1", "ns/x", "ns/y", "ns/z"]);
+    }
+
+    #[test]
+    fn an_item_that_cannot_be_taken_is_named_by_its_place_and_fails_the_list_once() {
+        let mut listing = Listing::new(0);
+        let mut quarantine = Quarantine::default();
+        let items = [pod("a"), r#"{"metadata":{"name":"b","namespace":"ns"}}"#.to_string(), "{\"metadata\":{\"name\":\"\u{1}\"}}".into()];
+        read(&mut listing, &items, "").unwrap();
+        let error = listing.set_aside(&mut quarantine).unwrap_err();
+        assert!(error.message.starts_with("ns/b cannot be taken: item 2 of the page"), "{error}");
+        let mut again = Listing::new(0);
+        read(&mut again, &items[..2], "").unwrap();
+        again.set_aside(&mut quarantine).unwrap();
+        let list = again.finish();
+        assert_eq!((list.objects.len(), &*list.quarantined[0].key, list.version), (1, "ns/b", Version::from(7)));
+    }
+
+    #[test]
+    fn without_pages_it_begins_with_nothing() {
+        let mut listing = Listing::new(2);
+        read(&mut listing, &pods(2), "a").unwrap();
+        listing.end_page();
+        assert!(listing.begin_unpaged() && listing.is_empty());
+        read(&mut listing, &pods(3), "").unwrap();
+        assert_eq!(listing.finish().objects.len(), 3);
+    }
+}

@@ -150,4 +150,20 @@ mod tests {
         time.suspend(Millis::MAX / 2);
         assert!(dog.poll_expired(&*time, &mut Context::from_waker(std::task::Waker::noop())).is_pending());
     }
+
+    #[test]
+    fn behind_a_silent_watch_the_next_ones_are_short_until_one_speaks_before_its_end() {
+        let liveness = Liveness::new(&ReflectorConfig::default());
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut timeout = || liveness.watch_timeout(&mut random);
+        assert!((300..=600).contains(&timeout()));
+        liveness.given_up(true);
+        assert!(timeout() >= 300, "it had said something");
+        liveness.given_up(false);
+        assert_eq!(timeout(), 60, "two thirds of the 90 seconds that a stream may be silent");
+        liveness.first_word(0, 56_000);
+        assert_eq!(timeout(), 60, "that may be the last bookmark before the end");
+        liveness.first_word(0, 54_000);
+        assert!(timeout() >= 300);
+    }
 }

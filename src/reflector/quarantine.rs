@@ -23,7 +23,7 @@ pub(super) struct Quarantine {
 }
 
 impl Quarantine {
-    /// Everybody inside, as the cacher is told it.
+    /// Everybody inside, as it is told.
     pub(super) fn all(&self) -> Vec<Quarantined> {
         self.inside.clone()
     }
