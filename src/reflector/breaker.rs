@@ -246,3 +246,77 @@ impl Drop for Permit {
 fn away(error: &Error) -> bool {
     error.code == ErrorCode::Network && error.status.is_none()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn breaker() -> Rc<Breaker> {
+        let retry = Retry { jitter: 0.0, ..Retry::default() };
+        Breakers::default().get("https://kube.test".into(), &retry)
+    }
+
+    fn permit(server: &Rc<Breaker>, now: Millis) -> Option<Permit> {
+        match server.admit(Kind::List, now) {
+            Admission::Now(permit) => Some(permit),
+            _ => None,
+        }
+    }
+
+    fn fails(permit: Permit, now: Millis) -> bool {
+        permit.ended(Some(&Error::network("refused")), now, &mut fastrand::Rng::with_seed(1))
+    }
+
+    fn answers(permit: &Permit) -> bool {
+        permit.ended(None, 0, &mut fastrand::Rng::with_seed(1))
+    }
+
+    #[test]
+    fn an_unproven_server_is_asked_by_few_and_by_one_more_every_two_seconds() {
+        let server = breaker();
+        let mut asked: Vec<_> = (0..10).map_while(|_| permit(&server, 0)).collect();
+        assert_eq!(asked.len(), 4);
+        assert!(matches!(server.admit(Kind::List, 500), Admission::Later(1500)));
+        asked.extend(permit(&server, 2000));
+        assert_eq!(asked.len(), 5);
+        assert!(matches!(server.admit(Kind::Watch, 500), Admission::Now(_)), "watches are judged apart");
+        asked.extend((0..10).map_while(|_| permit(&server, 60_000)));
+        assert_eq!(asked.len(), 10);
+        assert!(!answers(&asked[0]));
+        assert!(permit(&server, 60_000).is_some(), "it is there for all");
+    }
+
+    #[test]
+    fn while_it_is_away_one_asks_when_the_wait_is_over() {
+        let server = breaker();
+        assert!(fails(permit(&server, 0).unwrap(), 0));
+        assert!(matches!(server.admit(Kind::List, 10), Admission::Away(Outage { until: 800, .. })));
+        let first = permit(&server, 800).unwrap();
+        assert!(permit(&server, 800).is_none());
+        assert!(fails(first, 900));
+        assert!(matches!(server.admit(Kind::List, 900), Admission::Away(Outage { until: 2500, .. })), "the waits grow");
+        assert_eq!(server.try_early(1000), Ok(()));
+        let early = permit(&server, 1000).unwrap();
+        assert!(!answers(&early) && !server.is_down(Kind::List));
+    }
+
+    #[test]
+    fn a_refusal_is_an_answer_and_beside_an_open_stream_nothing_says_that_it_is_away() {
+        let server = breaker();
+        let refusal = crate::status::Status::new(503, "ServiceUnavailable", "no").into();
+        assert!(!permit(&server, 0).unwrap().ended(Some(&refusal), 0, &mut fastrand::Rng::with_seed(1)));
+        let stream = server.stream(0);
+        assert!(!fails(permit(&server, 0).unwrap(), 0));
+        drop(stream);
+        assert!(fails(permit(&server, 0).unwrap(), 0));
+    }
+
+    #[test]
+    fn a_request_from_before_an_outage_says_nothing_new_of_it() {
+        let server = breaker();
+        let (first, second) = (permit(&server, 0).unwrap(), permit(&server, 0).unwrap());
+        assert!(fails(first, 0));
+        assert!(fails(second, 700));
+        assert!(permit(&server, 800).is_some(), "the wait is that of the first");
+    }
+}
