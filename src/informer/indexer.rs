@@ -1,4 +1,4 @@
-//! The indexes of one informer: by paths, which read the stored bytes, and by functions, whose values the caller gives when an index is read.
+//! The indexes of one informer. Those by a path read the stored bytes. For those by a function the caller gives the values when one is read.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -27,8 +27,8 @@ pub(super) struct Indexers {
     by_function: Vec<ByFunction>,
 }
 
-/// An index whose values come from a function of the caller. It is called for objects that have changed when somebody reads the index: what nobody
-/// reads is never decoded.
+/// An index whose values come from a function of the caller. The function is called when somebody reads the index, for objects that have
+/// changed: what nobody reads is never decoded.
 #[derive(Debug)]
 struct ByFunction {
     name: String,

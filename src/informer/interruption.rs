@@ -20,9 +20,9 @@ pub struct Interruption {
     pub retry_at: Option<Millis>,
     /// Whether something is held that may be out of date.
     pub stale: bool,
-    /// The one object that it is about, where that cannot be taken and all others go on.
+    /// The one object that it is about. That one cannot be taken, and all others go on.
     pub key: Option<Rc<str>>,
-    /// The one informer that has ended with it, for good: all others go on, and are not told.
+    /// The one informer that has ended with it for good. All others go on, and are not told.
     pub ended: Option<InformerId>,
 }
 
@@ -33,7 +33,7 @@ pub struct Interruptions {
 }
 
 impl Interruptions {
-    /// The error, and when it goes on, that this message tells of together with those before.
+    /// The error that this message completes together with those before it, and when the stream goes on.
     pub fn hear(&mut self, message: &Message) -> Option<(Error, Option<Millis>)> {
         match message {
             Message::RoundEnded(error) => {

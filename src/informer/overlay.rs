@@ -9,9 +9,9 @@ use crate::object::{Object, ObjectId};
 use crate::runtime::Millis;
 use crate::version::Version;
 
-/// Objects that may wait for the stream at once; the oldest give way.
+/// Objects that may wait for the stream at once, as in client-go. The oldest give way.
 pub(super) const MAX_OBJECTS: usize = 100;
-/// How long an object may wait. By then its write was lost on the way, or undone.
+/// How long an object may wait. If the stream has not brought the write by then, it was lost or undone.
 pub(super) const MAX_WAIT_MS: Millis = 5 * 60 * 1000;
 
 /// Objects as they were written, until the stream has come as far.
@@ -25,11 +25,11 @@ pub(super) struct Overlay {
 struct Written {
     object: Rc<Object>,
     at: Millis,
-    // Its values in indexes by a function, by their names, as far as somebody has asked for them.
+    // Its values in indexes by a function, by the index's name. Only those that somebody has asked for.
     values: Vec<(Box<str>, Vec<Rc<str>>)>,
 }
 
-/// A deletion that the stream has told: answers of writes that were under way meanwhile are older news.
+/// A deletion that the stream has told. Answers of writes that were under way meanwhile are older than it.
 #[derive(Debug)]
 struct Deleted {
     version: Version,
@@ -38,7 +38,7 @@ struct Deleted {
 }
 
 impl Overlay {
-    /// An object as a write left it. It is passed over when the stream has told of its deletion.
+    /// An object as a write left it. It is ignored when the stream has told of its deletion.
     pub(super) fn mutated(&mut self, object: &Rc<Object>, now: Millis) {
         self.expire(now);
         if let Some(deleted) = self.deleted.get(object.key())
@@ -68,7 +68,7 @@ impl Overlay {
         }
     }
 
-    /// The stream told that an object is gone, at the version that `object` says: with the deletion's, or where that was missed with its last.
+    /// The stream told that an object is gone. `object` has the version of its deletion, or its last one where the deletion was missed.
     pub(super) fn deleted(&mut self, object: &Object, now: Millis) {
         self.expire(now);
         let gone = |written: &Written| written.object.version() <= object.version() || same_uid(written.object.uid(), object.uid());
@@ -108,7 +108,7 @@ impl Overlay {
         }
     }
 
-    /// What it was decided that this very object has in an index; `None` where nothing was, or it does not wait here.
+    /// The values that were given for this very object in an index. `None` where none were, or where it does not wait here.
     pub(super) fn values(&self, index: &str, object: &Object) -> Option<&[Rc<str>]> {
         let written = self.written.get(object.key()).filter(|written| written.object.id() == object.id())?;
         written.values.iter().find(|(name, _)| **name == *index).map(|(_, values)| &**values)

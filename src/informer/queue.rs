@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::notification::{Notification, NotificationKind};
 use crate::key::Key;
 
-/// A handler's queue. Notifications of one object may merge while none of them was delivered:
+/// A listener's queue. Notifications of one object may merge while none of them was delivered:
 ///
 /// | waits | comes | becomes |
 /// |---|---|---|
@@ -19,18 +19,20 @@ use crate::key::Key;
 /// | delete | add | both: it is another object |
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    // An emptied place is what came and went.
+    // A place is empty where an object came and went.
     notifications: VecDeque<Option<Rc<Notification>>>,
-    // Notifications that have left at the front, so that places keep their numbers. Below 0, and so around, where more were put there than left.
+    // How many have left at the front, so that places keep their numbers. It wraps below 0 where more were put back than left.
     left: u64,
-    // By key, where the last notification stands that the next may merge with.
+    // By key, the place of the last notification that the next one may merge with.
     mergeable: FxHashMap<Key, u64>,
     count: usize,
     resyncs: usize,
 }
 
 impl Queue {
-    /// Adds a notification, merged with what waits of the same object if `merge` says so. Returns how many notifications of the initial state went unseen.
+    /// Adds a notification, merged with what waits of the same object if `merge` says so.
+    ///
+    /// Returns how many notifications of the initial state nobody will see.
     pub(super) fn push(&mut self, notification: Rc<Notification>, merge: bool) -> usize {
         if !merge {
             self.append(notification);
@@ -91,7 +93,7 @@ impl Queue {
             let Some(notification) = notification else { continue };
             self.count -= 1;
             self.resyncs -= usize::from(notification.kind == NotificationKind::Resynced);
-            // What follows is another delivery.
+            // What follows is told by itself, because this one was delivered.
             if let Some(key) = notification.key()
                 && self.mergeable.get(key) == Some(&self.left.wrapping_sub(1))
             {
@@ -101,7 +103,7 @@ impl Queue {
         }
     }
 
-    /// Puts notifications that were taken back to the front, in their order. They are as good as delivered: nothing merges with them.
+    /// Puts notifications that were taken back to the front, in their order. Nothing merges with them any more.
     pub(super) fn push_front(&mut self, notifications: impl DoubleEndedIterator<Item = Rc<Notification>>) {
         for notification in notifications.rev() {
             self.left = self.left.wrapping_sub(1);

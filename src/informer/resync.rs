@@ -1,11 +1,11 @@
-//! When handlers are told everything once more: client-go's resync periods, by deadlines.
+//! When handlers are told everything once more: client-go's resync periods, kept as deadlines.
 
 use crate::runtime::Millis;
 
-/// No resync comes more often than this.
+/// No resync comes more often than this, as in client-go.
 pub(super) const MIN_RESYNC_MS: Millis = 1000;
 
-/// How often an informer looks for handlers whose resync is due. 0: never, whatever they ask for.
+/// How often an informer looks for handlers whose resync is due. 0 is never, whatever they ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CheckPeriod {
     millis: Millis,
@@ -18,7 +18,7 @@ pub(super) struct Resync {
     requested: Millis,
     period: Millis,
     due: Millis,
-    /// Whether it hears of objects that did not change: at first each does, from the first look on those whose resync was due at the last.
+    /// Whether it hears of objects that did not change. At first each does; after the first look, those whose resync was due at the last look.
     syncing: bool,
 }
 
@@ -38,8 +38,10 @@ impl CheckPeriod {
         self.millis
     }
 
-    /// The resync of a handler that asks for this period. Before the start a shorter one shortens the check period, which concerns every handler
-    /// (see [`Resync::adapt`]); after it the handler's is raised.
+    /// The resync of a handler that asks for this period.
+    ///
+    /// Before the start a shorter one shortens the check period, which concerns every handler (see [`Resync::adapt`]). After it the handler's
+    /// period is raised.
     pub(super) fn admit(&mut self, requested: Millis, now: Millis) -> Resync {
         let mut requested = if requested > 0 { requested.max(MIN_RESYNC_MS) } else { 0 };
         if requested > 0 && requested < self.millis {

@@ -2,8 +2,8 @@
 
 use crate::status::{Error, ErrorCode};
 
-/// Counts notifications of the initial state that have not been handled, and waits for word that there are no more to come: client-go's
-/// `SingleFileTracker`. Once both are there it stays synced.
+/// Counts notifications of the initial state that have not been handled, and waits until no more are to come: client-go's `SingleFileTracker`.
+/// Once synced, it stays so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SyncTracker {
     waiting: usize,
@@ -17,7 +17,7 @@ impl SyncTracker {
         self.waiting += notifications;
     }
 
-    /// So many of them were handled, or will never be told. Fails, and counts none, when there are not so many.
+    /// So many of them were handled, or will never be told. Fails where fewer were queued, and then counts none.
     pub(super) fn finish(&mut self, notifications: usize) -> Result<(), Error> {
         let Some(waiting) = self.waiting.checked_sub(notifications) else {
             let message = format!("{notifications} notifications of the initial state were handled, and only {} were queued", self.waiting);

@@ -9,12 +9,12 @@ use crate::key::Key;
 pub(super) enum Build {
     /// Everything is there to be seen.
     Whole,
-    /// Rows are in, and something orders them: they will be seen when the list is whole and every object was asked.
+    /// Rows are there, and the view is ordered: they are seen when the list is whole and every object was asked.
     #[default]
     Hidden,
-    /// The objects up to this key were passed; all, where there is no more to find.
+    /// The objects up to this key were passed, or all where there are no more to find.
     Under { passed: Option<Key>, more: bool, before: Before },
-    /// More has changed place than one look takes in.
+    /// More rows have changed place than one look takes in.
     Behind { before: Before },
 }
 

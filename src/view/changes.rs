@@ -8,14 +8,14 @@ use crate::object::{Object, ObjectId};
 
 use super::view::{NOTHING, Pending, View, Waiting};
 
-/// Changes of place that one look takes in; the others follow after the host's turn.
-const MOST: usize = 1_000;
+/// Changes of place that one look takes in, so that no look takes long. The others follow after the host's turn.
+const MAX_MOVES: usize = 1_000;
 
 impl View {
-    /// Hears of one change of the store: an object added (`new` alone), replaced (both) or removed (`old` alone), by an
-    /// event or as one difference of a relist. `fields` is the set that the view was made with.
+    /// Hears of one change of the store, by an event or as one difference of a relist. The object was added (`new` alone), replaced (both) or
+    /// removed (`old` alone). `fields` is the set that the view was made with.
     ///
-    /// With a predicate, a new object that passes the selectors is to wait for its verdict, and the row of its predecessor stays meanwhile.
+    /// With a predicate, a new object that passes the selectors waits for its verdict. The row of its predecessor stays meanwhile.
     pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, fields: &FieldSet) {
         let Some(key) = new.or(old).map(|object| object.key()) else { return };
         if !self.build.has_passed(key) {
@@ -33,16 +33,18 @@ impl View {
         self.stirred
     }
 
-    /// Takes in all that waits, or as much as one look may: from here on everything is of this state. `listed` says whether the list of
-    /// objects is whole. Says whether a range, the total, the counts or `is_loaded` may tell something else than before.
+    /// Takes in all that waits, or as much as one look may. From here on everything is of this state. `listed` says whether the list of
+    /// objects is whole.
+    ///
+    /// Returns whether a range, the total, the counts or `is_loaded` may say something else than before.
     pub fn sync(&mut self, listed: bool, fields: &FieldSet) -> bool {
         self.stirred = false;
         let (total, shown) = (self.total(), self.ranks.len());
-        // What was many once need not stay so.
+        // Memory that a burst took is given back.
         if self.pending.len() < self.pending.capacity() / 4 {
             self.pending.shrink_to(2 * self.pending.len());
         }
-        self.take_some(MOST, fields);
+        self.take_some(MAX_MOVES, fields);
         self.behind = !self.pending.is_empty();
         if !self.behind {
             for (id, passes) in std::mem::take(&mut self.decided) {
@@ -65,7 +67,7 @@ impl View {
         self.behind
     }
 
-    /// Takes in some of what a look has left. What is seen stays as it was; when nothing is left, somebody should look.
+    /// Takes in some of what a look has left. What is seen stays as it was. When nothing is left, somebody should look.
     pub(crate) fn catch_up(&mut self, most: usize, fields: &FieldSet) {
         self.take_some(most, fields);
         if self.pending.is_empty() {
@@ -96,7 +98,7 @@ impl View {
             return;
         }
         let (latest, stayed) = pending.map_or((Some(&row.object), row.ranked), |pending| (pending.object.as_ref(), pending.stays));
-        // What shares its facts with a version that stays where it is stays there, too: nothing needs to be read.
+        // A version that shares the facts of one that stays in its place stays there too. Nothing needs to be read.
         let mut stays = stayed && !self.predicate && latest.is_some_and(|latest| latest.shares_facts(new));
         if !stays && !self.stirred && row.ranked && !self.predicate {
             stays = self.stands(at, new, fields);
@@ -112,7 +114,7 @@ impl View {
             self.note(at, None, false);
             return;
         }
-        // It came and went, and nobody has seen it.
+        // It came and went unseen.
         let row = self.rows.remove(at as usize);
         self.by_key.remove(row.object.key());
         self.pending.swap_remove(row.pending as usize);
@@ -127,7 +129,7 @@ impl View {
         let Some(object) = new.or(old) else { return };
         let waits = self.predicate && self.waiting_by_key.contains_key(object.key());
         let enters = |new: &Rc<Object>| {
-            // Without a row, a version that shares its facts did not pass either.
+            // The version before it has no row, so it did not pass. One with the same facts does not either.
             let known = !self.predicate && old.is_some_and(|old| old.shares_facts(new));
             !known && self.passes(new, fields)
         };

@@ -31,12 +31,12 @@ impl View {
         self.ranks.fill(&rows);
     }
 
-    /// Begins with the objects before the first.
+    /// Begins before the first object.
     pub fn begin(&mut self) {
         self.build = Build::Under { passed: None, more: true, before: Before::default() };
     }
 
-    /// The key behind which [`find`](View::find) goes on; none: nothing is to be found.
+    /// The key behind which [`find`](View::find) goes on; `None` where nothing is to be found.
     pub fn finds_behind(&self) -> Option<&str> {
         match &self.build {
             Build::Under { passed, more: true, .. } => Some(passed.as_deref().unwrap_or("")),
@@ -44,7 +44,7 @@ impl View {
         }
     }
 
-    /// Takes in the next of all objects in the order of their keys; none: there are no more.
+    /// Takes in the next objects in the order of their keys. To be given none says that there are no more.
     pub fn find<'a>(&mut self, objects: impl IntoIterator<Item = &'a Rc<Object>>, fields: &FieldSet) {
         let mut last = None;
         for object in objects {
@@ -65,7 +65,7 @@ impl View {
         let Build::Under { passed, more, before } = &mut self.build else { return };
         *more = last.is_some();
         *passed = last.cloned();
-        // Whoever looks at all the rows each time looks at no more than twice as many as there are.
+        // Named each time the rows have doubled: a reader that reads all of them each time reads at most twice as many as there are.
         self.stirred |= !*more || self.ranks.len() > 2 * before.total;
     }
 

@@ -1,7 +1,7 @@
 //! Sort keys: each row's place in the order, as bytes.
 //!
-//! The values that a row is ordered by, and its key behind them, are written so that comparing the bytes compares the
-//! rows. A key is made once per row version; a lookup in a view of 100,000 rows is then seventeen comparisons of bytes.
+//! The values that a row is ordered by, and its key behind them, become bytes that compare as the rows do. A sort key is
+//! made once for each version of a row. A lookup in a view of 100,000 rows then takes seventeen comparisons of bytes.
 
 use crate::json::fields::FieldSet;
 use crate::json::scalar::Scalar;
@@ -15,7 +15,7 @@ use crate::time::rfc3339;
 pub struct OrderBy {
     /// The slot of the field.
     pub slot: usize,
-    /// From the last to the first; what is missing still comes behind them.
+    /// From the last to the first. What is missing comes last all the same.
     pub descending: bool,
     /// What the values are.
     pub kind: OrderAs,
@@ -47,7 +47,7 @@ pub(super) fn write_sort_key(bytes: &mut Vec<u8>, object: &Object, order: &[Orde
         let start = bytes.len();
         write(bytes, &object.field(level.slot, fields), level.kind);
         if level.descending {
-            // But for the byte that says whether there is a value.
+            // The byte that says whether there is a value stays as it is.
             for byte in &mut bytes[start + 1..] {
                 *byte = !*byte;
             }
@@ -101,8 +101,8 @@ fn write_end(bytes: &mut Vec<u8>) {
     bytes.extend([0, 0]);
 }
 
-/// Text whose digit runs are written as "0", the number of digits, and the digits: a run stands among other characters
-/// where a digit does, and among runs the shorter number comes first.
+/// Text whose digit runs are written as "0", the number of digits, and the digits. So a run stands among other characters where a digit does,
+/// and among runs the shorter number comes first.
 fn write_natural(bytes: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     while let Some(&byte) = rest.first() {
@@ -124,8 +124,8 @@ fn write_natural(bytes: &mut Vec<u8>, text: &str) {
     write_end(bytes);
 }
 
-/// A number as its sign, where its point stands, and its digits, so that any two compare exactly. What a number is, the standard library's
-/// parser of floats says; its tables would weigh more than all views.
+/// A number as its sign, where its point stands, and its digits, so that any two compare exactly. It takes what the standard library's parser
+/// of floats takes, but without its tables, which would weigh more than all views.
 fn write_number(bytes: &mut Vec<u8>, text: &str) -> bool {
     let (negative, text) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),

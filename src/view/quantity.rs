@@ -1,9 +1,9 @@
 //! Kubernetes quantities: `100m`, `1Gi`, `0.5`, `1e3`.
 
-/// Digits behind the point that are looked at; anything finer only rounds up.
-const FRACTION_MAX: usize = 18;
+/// Digits behind the point that are looked at. Anything finer only rounds up.
+const MAX_FRACTION: usize = 18;
 /// More digits than this before the point are beyond what a quantity can hold.
-const INTEGER_MAX: usize = 19;
+const MAX_INTEGER: usize = 19;
 
 /// A quantity in billionths, or none if the text is no quantity. Finer values are rounded away from zero, and values
 /// beyond what Kubernetes can hold are capped, as its own arithmetic does.
@@ -59,15 +59,15 @@ fn magnitude(integer: &str, fraction: &str, binary: u32, decimal: i32) -> i128 {
         return 0;
     }
     // A long integer part can still be a small quantity, behind a negative exponent: move its point.
-    if integer.len() > INTEGER_MAX {
-        let surplus = integer.len() - INTEGER_MAX;
+    if integer.len() > MAX_INTEGER {
+        let surplus = integer.len() - MAX_INTEGER;
         if decimal >= 0 || binary > 0 {
             return CAP;
         }
-        let moved = format!("{}{fraction}", &integer[INTEGER_MAX..]);
-        return magnitude(&integer[..INTEGER_MAX], &moved, binary, decimal.saturating_add(surplus as i32));
+        let moved = format!("{}{fraction}", &integer[MAX_INTEGER..]);
+        return magnitude(&integer[..MAX_INTEGER], &moved, binary, decimal.saturating_add(surplus as i32));
     }
-    let kept = &fraction[..fraction.len().min(FRACTION_MAX)];
+    let kept = &fraction[..fraction.len().min(MAX_FRACTION)];
     let dropped = fraction.len() > kept.len();
     // At most 37 digits, which always fit.
     let number = format!("{integer}{kept}").parse::<i128>().unwrap_or(CAP);

@@ -1,11 +1,11 @@
 //! An order of numbered rows that knows each one's position: an order-statistics sequence.
 //!
-//! The rows stand in chunks of some hundred numbers, one behind the other, and every row knows its chunk: taking it out, or asking where it
-//! stands, looks at that chunk alone and compares nothing. Sizes of chunks are summed in a Fenwick tree. Only putting a row in compares rows,
-//! a logarithm of them. What a row is, and how two compare, the caller knows.
+//! The rows stand in chunks of some hundred numbers, and every row knows its chunk. To take it out, or to ask where it stands, looks at that
+//! chunk alone and compares nothing. Sizes of chunks are summed in a Fenwick tree. Only to put a row in compares rows, a logarithm of them.
+//! The caller knows what a row is, and how two compare.
 
-/// How many rows a chunk may have: one is searched from end to end when a row is taken out.
-const MOST: usize = 128;
+/// How many rows a chunk may have. A chunk is searched from end to end when a row is taken out.
+const MAX_CHUNK: usize = 128;
 
 /// Numbers of rows in an order.
 pub(super) struct Ranks {
@@ -31,7 +31,7 @@ struct Chunk {
 
 impl Default for Ranks {
     fn default() -> Self {
-        Self::with_chunks_of(MOST)
+        Self::with_chunks_of(MAX_CHUNK)
     }
 }
 

@@ -18,29 +18,29 @@ use super::options::ViewOptions;
 use super::spec::RowRange;
 use super::view::View;
 
-/// A store of no more objects is looked through at once when a view opens, whatever that takes.
-const AT_ONCE: usize = 64;
+/// A store of no more objects is looked through at once when a view opens. A slice looks at the clock after as many.
+const MAX_AT_ONCE: usize = 64;
 
 struct Open {
     view: View,
     // Of the fields that it orders and groups by.
     _slots: Vec<Slot>,
-    // It stands among those that somebody should look at, or was named to somebody who has not looked yet: it need not be said again.
+    // Somebody was told to look at it, or will be with the next flush, and has not looked yet.
     told: bool,
     // What it takes, as it counts among the bytes of all.
     bytes: usize,
-    // Of what it takes, with objects that are late.
+    // Of what it takes, with objects that only readers hold.
     growth: Growth,
     // There was no memory for it: it has no rows any more.
     failure: Option<Failure>,
-    // It has failed, or come back, and nobody has looked since: then it shows something else, whatever it shows.
+    // It has failed, or come back, and nobody has looked since. The next look shows something else.
     turned: bool,
 }
 
 /// Why a view has no rows any more.
 struct Failure {
     error: Error,
-    // So much room there must be before it comes back: else it would fail again, and again.
+    // It comes back when there is so much room: with less it would fail again and again.
     needs: usize,
 }
 
@@ -48,10 +48,10 @@ struct Failure {
 #[derive(Default)]
 pub struct Views {
     views: Slab<Open>,
-    // The view of each.
+    // The view of each range.
     ranges: Slab<ViewId>,
     stirred: Vec<ViewId>,
-    // Some view has more to find, or more to take in than one look does.
+    // Some view has more to find, or more to take in than one look takes.
     unfinished: bool,
     bytes: usize,
     // They take more bytes than when that was last asked.
@@ -78,7 +78,7 @@ impl Views {
             self.ranges.try_remove(range.place());
         }
         self.bytes -= open.bytes;
-        // Its id may stay among the stirred ones: it then names nothing, or a view that says for itself whether it is one.
+        // Its id may stay among the stirred ones. It then names nothing, or a later view, which is asked whether it is stirred.
         if self.views.is_empty() {
             self.stirred.clear();
         }
@@ -108,7 +108,7 @@ impl Views {
         }
     }
 
-    /// What a range shows is noted, and counted: whoever closes a view takes away as much as was added.
+    /// Works on the ranges of a view, and weighs it afterwards.
     fn arrange(&mut self, id: ViewId, work: impl FnOnce(&mut View)) {
         work(&mut self.views[id.place()].view);
         self.weigh(id);
@@ -158,11 +158,11 @@ impl Views {
         }
     }
 
-    /// The views that may show something else, or that wait for verdicts, when somebody looks. One that was named costs nothing more until
-    /// somebody has: in a burst of events the first alone is told, and what the others changed is taken in along with it.
+    /// The views that may show something else, or that wait for verdicts, when somebody looks. One that was named is not named again before
+    /// somebody has looked: of a burst of events only the first is told.
     pub fn take_changed(&mut self) -> Vec<ViewId> {
         let mut named = std::mem::take(&mut self.stirred);
-        // One that was looked at after it was noted, and has changed since, was noted again.
+        // A view that was looked at and has changed since stands here twice.
         named.sort_unstable();
         named.dedup();
         named.retain(|id| {
@@ -206,7 +206,7 @@ impl Views {
         self.bytes
     }
 
-    /// Whether they take more than when this was last asked, but for what changes have added.
+    /// Whether they take more than when this was last asked. What changes have added does not count.
     pub(crate) fn take_grown(&mut self) -> bool {
         std::mem::take(&mut self.grown)
     }
@@ -228,7 +228,7 @@ impl Views {
     /// There is no memory for a view: it loses its rows, and says why.
     pub(crate) fn fail(&mut self, id: ViewId, error: Error, store: &Store) {
         let open = &mut self.views[id.place()];
-        // What is still to be found is most likely as dense as what was.
+        // Estimate: the share of objects with a row is the same in what is still to be found.
         let left = open.view.finds_behind().map_or(0, |key| store.behind(key).count());
         let found = (store.len() - left).max(1);
         let needs = if left == 0 { open.bytes } else { (open.bytes / found + 1) * store.len() };
@@ -237,7 +237,7 @@ impl Views {
         self.turn(id);
     }
 
-    /// So much room is there: views that there was no memory for come back as far as it goes.
+    /// There is so much room: views that there was no memory for come back as far as it goes.
     pub(crate) fn revive(&mut self, mut room: usize, store: &Store, fields: &FieldSet) {
         let ids: Vec<ViewId> = self.views.iter().filter(|(_, open)| open.failure.is_some()).map(|(id, _)| ViewId::of(id)).collect();
         for id in ids {
@@ -286,7 +286,7 @@ impl Views {
         self.views.is_empty()
     }
 
-    /// Has those looked at for which that is so, or that have found something.
+    /// Names those for which that is so, and those that have found something.
     fn stir(&mut self, which: fn(&View) -> bool) {
         for (id, open) in &mut self.views {
             if which(&open.view) {
@@ -329,9 +329,9 @@ impl StoreListener for Views {
     }
 }
 
-/// Gives a view without rows those of a store; whether they are still to be found.
+/// Gives a view without rows those of a store. Returns whether they are still to be found.
 fn fill(view: &mut View, store: &Store, fields: &FieldSet) -> bool {
-    let at_once = store.len() <= AT_ONCE;
+    let at_once = store.len() <= MAX_AT_ONCE;
     if at_once {
         view.fill(store.iter(), fields);
     } else {

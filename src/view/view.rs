@@ -22,9 +22,9 @@ use super::spec::{RowRange, ViewSpec};
 
 /// A filtered, ordered and counted picture of a resource's objects, with any number of ranges of its rows that somebody looks at.
 ///
-/// It answers for the state of the last [`sync`](View::sync), all of it: rows, total, counts, positions. What happens meanwhile waits, merged by
-/// object, and the next `sync` takes it in. A new version costs the same however many rows there are, unless it moves its row or a row comes or
-/// goes: those cost a logarithm.
+/// Rows, total, counts and positions are all of the state at the last [`sync`](View::sync). What happens meanwhile waits, merged by object, and
+/// the next `sync` takes it in. A new version that does not move its row costs the same however many rows there are. A row that moves, comes or
+/// goes costs a logarithm.
 pub struct View {
     matcher: Matcher,
     namespaces: Option<FxHashSet<String>>,
@@ -43,7 +43,7 @@ pub struct View {
     /// The sort key of what is being placed.
     pub(super) sort_key: Vec<u8>,
     ranges: Vec<(RangeId, RowRange)>,
-    /// The rows that stand in a range; more than that where a range shows them all.
+    // The rows that stand in a range; not kept where a range shows all.
     shown: Vec<u32>,
     shows_all: bool,
     pub(super) build: Build,
@@ -190,8 +190,8 @@ impl View {
         self.waiting.values().filter(|waiting| !waiting.decided).map(|waiting| &waiting.object)
     }
 
-    /// The verdict on a waiting object, which the next look takes in. Says whether it was still waiting: there is one verdict on it, and one on an
-    /// object that has changed or gone by then is void.
+    /// The verdict on a waiting object, which the next look takes in. Returns whether it was still waiting. There is one verdict on each object; it
+    /// is void when the object has changed or gone by then.
     pub fn decide(&mut self, object: ObjectId, passes: bool) -> bool {
         let waiting = self.waiting.get_mut(&object).filter(|waiting| !waiting.decided);
         let Some(waiting) = waiting else { return false };
@@ -201,7 +201,7 @@ impl View {
         true
     }
 
-    /// Bytes that it takes: rows with their places, and what waits. The objects are the store's, or counted where they were let go of.
+    /// Bytes that it takes: rows with their places, and what waits. The objects count as the store's, or as those that were let go of.
     pub(crate) fn bytes(&self) -> usize {
         let row = size_of::<Row>() + 2 * size_of::<(Key, u32)>() + Ranks::PLACE;
         let waiting = 2 * size_of::<(ObjectId, Waiting)>() + 2 * size_of::<(Key, ObjectId)>();
@@ -267,7 +267,7 @@ impl View {
         row
     }
 
-    /// Reads the place of a row that has none, and counts it. The order is the caller's.
+    /// Reads the place of a row that has none, and counts it. The caller puts it into the order.
     pub(super) fn settle_place(&mut self, row: u32, fields: &FieldSet) {
         let object = self.rows[row as usize].object.clone();
         let group = self.read(&object, fields);
@@ -281,14 +281,14 @@ impl View {
         row.ranked = true;
     }
 
-    /// Puts a row into the order, and says where.
+    /// Puts a row into the order. Returns where, as far as that matters (see [`View::leave`]).
     pub(super) fn enter(&mut self, row: u32) -> Option<usize> {
         let sort_key = &*self.rows[row as usize].sort_key;
         self.ranks.insert(row, |other| *self.rows[other as usize].sort_key < *sort_key);
         (!self.changed).then(|| self.ranks.rank(row))
     }
 
-    /// Takes a row out of the order. Where it stood matters only to find out whether a range saw it.
+    /// Takes a row out of the order. Returns where it stood, unless it is known already that a range shows something else.
     pub(super) fn leave(&mut self, row: u32) -> Option<usize> {
         let position = (!self.changed).then(|| self.ranks.rank(row));
         self.ranks.remove(row);

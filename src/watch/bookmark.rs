@@ -7,11 +7,11 @@ use crate::version::Version;
 
 use super::id::WatcherId;
 
-/// A bookmark at least this often, as in the apiserver.
+/// How often a watcher gets a bookmark at least, as in the apiserver.
 pub(super) const BOOKMARK_PERIOD_MS: Millis = 60_000;
 /// The last bookmark comes this long before a stream's deadline, so that the next stream can start close to its end.
 pub(super) const BEFORE_DEADLINE_MS: Millis = 2_000;
-/// The least time between two looks at the schedule; the most is a quarter more.
+/// The time between two looks at the schedule, to which up to a quarter is added at random.
 pub const TICK_MS: Millis = 1_000;
 
 /// Which bookmarks a watcher gets.
@@ -69,21 +69,21 @@ impl Bookmarks {
 /// A watcher as the schedule knows it: its id, and the serial number that tells it from others with that id.
 pub(super) type Planned = (WatcherId, u64);
 
-/// Watchers by the second of their next bookmark. Who has ended stays until its second has come, and is then nobody.
+/// Watchers by the second of their next bookmark. One that has ended stays until its second has come; then its serial number names nobody.
 #[derive(Debug, Default)]
 pub(super) struct BookmarkSchedule {
     buckets: BTreeMap<u64, Vec<Planned>>,
-    // What lies before it was handed out.
+    // Seconds before this one were handed out.
     current: u64,
 }
 
 impl BookmarkSchedule {
-    /// Plans a bookmark; one that is late already comes with the next look.
+    /// Plans a bookmark. One that is late already comes with the next look.
     pub(super) fn plan(&mut self, watcher: Planned, at: Millis) {
         self.buckets.entry((at / 1000).max(self.current)).or_default().push(watcher);
     }
 
-    /// The watchers whose second has come; each must be planned again.
+    /// The watchers whose second has come. Each must be planned again.
     pub(super) fn take_due(&mut self, now: Millis) -> Vec<Planned> {
         let second = now / 1000;
         if second < self.current {

@@ -1,8 +1,8 @@
-//! The time that slow watchers may cost everybody.
+//! The time that slow watchers may cost all others.
 
 use crate::runtime::Millis;
 
-/// Refills with 50 ms for each second that passes, up to 100 ms; whoever waits takes all of it and gives back the rest.
+/// A budget that refills with 50 ms for each second that passes. Whoever waits takes all of it and gives back the rest.
 #[derive(Debug)]
 pub struct TimeBudget {
     available: f64,
@@ -10,10 +10,11 @@ pub struct TimeBudget {
     last: Millis,
 }
 
+/// Milliseconds earned for each that passes, as in the apiserver.
 const REFILL: f64 = 0.05;
 
 impl TimeBudget {
-    /// Empty, filling from now on; holds at most `max` milliseconds.
+    /// An empty budget, which fills from now on and holds at most `max` milliseconds.
     pub fn new(now: Millis, max: Millis) -> Self {
         #[allow(clippy::cast_precision_loss)]
         Self { available: 0.0, max: max as f64, last: now }
@@ -28,7 +29,7 @@ impl TimeBudget {
         std::mem::take(&mut self.available)
     }
 
-    /// Gives back what was not used; a debt is forgiven.
+    /// Gives back what was not used. A debt is forgiven.
     pub fn give_back(&mut self, unused: f64) {
         self.available = (self.available + unused.max(0.0)).min(self.max);
     }

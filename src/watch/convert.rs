@@ -3,8 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use crate::change::Change;
-use crate::change::ChangeKind;
+use crate::change::{Change, ChangeKind};
 use crate::object::Object;
 use crate::watch::event::{EventKind, WatchEvent};
 
@@ -21,13 +20,14 @@ impl<'a> Conversion<'a> {
         Self { entry, deleted: OnceCell::new() }
     }
 
-    /// Which kind of event a watcher with this filter sees, if any. An object that enters the selector is ADDED, one that leaves it
-    /// is DELETED; an ADDED upstream for a key that is held is MODIFIED. `passes` may ask for name, uid, labels and registered fields.
+    /// Which kind of event a watcher with this filter sees, if any. `passes` may ask for name, uid, labels and registered fields.
+    ///
+    /// An object that enters the selection is ADDED, one that leaves it is DELETED. An ADDED upstream for a key that is held is MODIFIED.
     pub fn kind(&self, passes: impl Fn(&Object) -> bool) -> Option<EventKind> {
         let Change { kind, object, previous, .. } = self.entry;
         let now = *kind != ChangeKind::Deleted && passes(object);
         let before = match previous {
-            // Asked after `passes`: a field that had to be read for it is no longer shared.
+            // Asked after `passes`, because a field that it had to read is no longer shared.
             Some(previous) if *kind != ChangeKind::Deleted && object.shares_facts(previous) => now,
             Some(previous) => passes(previous),
             None => false,

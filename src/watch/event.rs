@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::object::Object;
 use crate::version::Version;
 
-/// The type of an event. The numbers are those the packed delivery carries.
+/// The type of an event. The numbers are those that cross to JavaScript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum EventKind {
@@ -21,8 +21,7 @@ pub enum EventKind {
     Error = 4,
     /// The bookmark after the initial events.
     InitialEventsEnd = 5,
-    /// A bookmark that says: everything up to this version was delivered, changes were skipped after it, and what follows is the
-    /// difference.
+    /// A bookmark before a difference: everything up to its version was delivered, and changes after it were skipped.
     Resync = 6,
 }
 
@@ -33,7 +32,7 @@ pub struct WatchEvent {
     pub kind: EventKind,
     /// The object, or the document of a bookmark or Status.
     pub object: Rc<Object>,
-    /// The version of the event: for initial events the state's, otherwise the object's.
+    /// The version of the event: the state's for initial events, otherwise the object's.
     pub version: Version,
 }
 
@@ -55,7 +54,7 @@ impl WatchEvent {
     }
 }
 
-/// Why a stream ended. The numbers are those the packed delivery carries.
+/// Why a stream ended. The numbers are those that cross to JavaScript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EndReason {

@@ -1,5 +1,10 @@
 //! Watchers: who hears of which change, in which form, and when a stream ends.
 //!
+//! A change goes to the watchers that it may concern, as the registry files them. A willing subscriber gets the event with the next flush;
+//! otherwise it waits in the watcher's queue, and may find no room there.
+//!
+//! Start with [`Dispatcher`], then [`Watcher`].
+//!
 //! Imports: change, growth, id, json, key, metrics, object, runtime, selector, sort, status, store, version.
 
 mod bookmark;

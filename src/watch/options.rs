@@ -27,9 +27,9 @@ pub struct WatchOptions {
     pub send_initial_events: Option<bool>,
     /// Whether bookmarks are wanted.
     pub allow_watch_bookmarks: bool,
-    /// Seconds after which the stream ends; none = never.
+    /// Seconds after which the stream ends; `None` = never.
     pub timeout_seconds: Option<u32>,
-    /// Events the watcher may hold back before it counts as too slow; none = the cacher's suggestion.
+    /// Events the watcher may hold back before it counts as too slow; `None` = the cacher's suggestion.
     pub buffer_size: Option<usize>,
     /// What happens when it would have to hold back more.
     pub on_overflow: OnOverflow,
@@ -47,7 +47,7 @@ pub enum Start {
 }
 
 impl WatchOptions {
-    /// Checks the combination as the API's validation does, and reads the version. 422 for a forbidden combination, with every mistake.
+    /// Checks the combination as the API's validation does, and reads the version. Fails with 422 and every mistake of the combination.
     pub fn start(&self) -> Result<Start, Error> {
         let mut faults = Vec::new();
         let mut forbid = |message: &str| faults.push(("FieldValueForbidden", format!("Forbidden: {message}")));

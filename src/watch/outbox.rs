@@ -14,17 +14,17 @@ use crate::watch::id::WatcherId;
 pub struct Outbox {
     /// Events, each once per form.
     pub events: Vec<WatchEvent>,
-    // As `Outbox::pairs` gives them, but for those of the audience.
+    // As `Outbox::pairs` gives them, without those of the audience.
     pairs: Vec<u32>,
     /// Streams that end after these events.
     pub ended: Vec<(WatcherId, EndReason)>,
-    // To whom each of the events so far goes, as long as nothing else is delivered: so their deliveries need not be written down.
+    // The watchers that each of the events so far goes to, as long as nothing else is delivered. Their deliveries are not written down.
     audience: Option<Audience>,
-    // Only for events that come out of queues: direct dispatch knows its own indices.
+    // Where events from queues stand. Direct dispatch knows its own indices.
     seen: FxHashMap<(ObjectId, EventKind), u32>,
 }
 
-/// The watchers that each event of a flush goes to, all of them to all of these.
+/// The watchers of a flush whose every event goes to all of them.
 #[derive(Clone, Debug)]
 pub struct Audience {
     /// Never 0. Audiences of one number are the same watchers in the same order.
@@ -42,8 +42,9 @@ impl Outbox {
         index
     }
 
-    /// As [`Outbox::event`], but an event that is in the table already keeps its place. The same object may stand in it at more
-    /// than one version: as a change, and as part of the state that a watch began with later.
+    /// As [`Outbox::event`], but an event that is in the table already keeps its place.
+    ///
+    /// The same object may stand in the table at more than one version: as a change, and as part of the state that a later watch began with.
     pub fn shared_event(&mut self, event: WatchEvent) -> u32 {
         let key = (event.object.id(), event.kind);
         if let Some(index) = self.seen.get(&key)
@@ -70,7 +71,7 @@ impl Outbox {
         self.pairs.len() / 2
     }
 
-    /// The watchers of the deliveries that were noted one by one, but for the first `delivered` ones.
+    /// The watchers of the deliveries that were noted one by one, without the first `delivered` ones.
     pub fn watchers_since(&self, delivered: usize) -> Rc<[WatcherId]> {
         self.pairs[2 * delivered..].chunks_exact(2).map(|pair| pair[0].into()).collect()
     }
@@ -95,7 +96,7 @@ impl Outbox {
         }
     }
 
-    /// The audience, if each event goes to one.
+    /// The audience, if every event goes to it.
     pub fn audience(&self) -> Option<&Audience> {
         self.audience.as_ref().filter(|audience| audience.events as usize == self.events.len())
     }

@@ -1,8 +1,8 @@
 //! What becomes of changes that a watcher has no room for, where it asked for more than its end.
 //!
-//! They merge by key: of each object no more is kept than what the subscriber was last told of it, and what is so now. That needs no
-//! history, however long the subscriber sleeps, and is bounded by the number of objects. When it has taken what waits, it gets one event
-//! for each object that differs, in the order of their versions: nobody sees a version go back.
+//! They merge by key: of each object, only what the subscriber was last told and what is so now are kept. That needs no history, however long
+//! the subscriber sleeps, and the number of objects bounds it. When the subscriber has taken what waits, it gets one event for each object that
+//! differs. The events come in the order of their versions, so that no version goes back.
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ pub enum OnOverflow {
     /// It gets what is left of the time for slow watchers, and then ends: the apiserver's rule.
     #[default]
     Terminate,
-    /// It is told that changes are skipped, and hears of the difference. It outlives a relist in the same way.
+    /// It is told that changes are skipped, and then the difference. It outlives a relist in the same way.
     Resync,
     /// Changes of one object merge, without a word.
     Coalesce,
@@ -48,7 +48,7 @@ pub(super) struct Overflow {
 
 #[derive(Debug)]
 struct Merged {
-    // What the subscriber was told last; `None`: it knows of no such object.
+    // What the subscriber was told last. `None`: it knows of no such object.
     before: Option<Rc<Object>>,
     after: Option<Rc<Object>>,
     version: Version,
@@ -79,8 +79,8 @@ impl Overflow {
         }
     }
 
-    /// One event for each object that is not as the subscriber was told, by version. Of one version are the deletions that a relist
-    /// brings: they come last, by key.
+    /// One event for each object that is not as the subscriber was told, by version. Deletions that a relist brings share its version: they
+    /// come last, by key.
     pub(super) fn into_events(self) -> Vec<WatchEvent> {
         let mut merged: Vec<(Key, Merged)> = self.merged.into_iter().collect();
         sort_by(&mut merged, |(a, one), (b, other)| {

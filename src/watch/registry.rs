@@ -1,11 +1,12 @@
 //! Watchers by what they can match at all, so that an event visits only those it may concern.
 //!
-//! A watcher of everything, or one whose selectors demand nothing that could be looked up (`app!=web`), hears of every event. Any other
-//! is filed in buckets: by the name it is limited to, else under the values of one label or field that it demands, else by its namespace,
-//! and each of these within its namespace where it has one. An event looks up the values of its object, and those that the object
-//! had before: whoever it leaves must hear of that.
+//! A watcher of everything hears of every event. So does one whose selectors demand nothing that could be looked up, such as `app!=web`.
+//! Any other is filed in buckets: by the name it is limited to, else under the values of one label or field that it demands, else by its
+//! namespace. Where it has a namespace, its buckets are of that namespace.
 //!
-//! Buckets are known by a hash alone. Two that share one cost a needless visit and nothing else, for a visit asks the watcher's filter.
+//! An event looks up the values that its object has, and those that it had before: watchers whose selection it leaves must hear of that.
+//!
+//! A bucket is known by a hash alone. Where two share one, some visits are needless. They do no harm, because a visit asks the watcher's filter.
 
 use std::hash::{Hash, Hasher};
 
@@ -18,19 +19,19 @@ use crate::selector::Operator;
 use crate::watch::id::WatcherId;
 use crate::watch::roster::Roster;
 
-/// A label that may have one of several values is looked up by each of them, up to so many.
-const MOST_VALUES: usize = 8;
+/// Up to so many values of one label are looked up one by one. Each costs the watcher a place in another bucket.
+const MAX_VALUES: usize = 8;
 
-/// So many watchers of a bucket are looked at for one that asks for the same.
-const NEIGHBOURS: usize = 8;
+/// So many watchers of a bucket are compared with a new one that may ask for the same. The last ones most likely do.
+const MAX_NEIGHBOURS: usize = 8;
 
 type Bucket = u64;
 
-/// Where a watcher is filed, and since when; by default nowhere.
+/// Where a watcher is filed, and as which one. By default nowhere.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Route {
     way: Way,
-    turn: u64,
+    joined: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -96,18 +97,18 @@ pub(super) struct Registry {
     trigger: Option<u32>,
     everything: Roster,
     everywhere: Roster,
-    // Of the next watcher; what stands in a route tells it from all that ever were.
-    turn: u64,
+    // Counts watchers: the number in a route tells it from all that ever were.
+    joined: u64,
     buckets: FxHashMap<Bucket, Ids>,
     namespaces: Users,
     names: Users,
     labels: Users,
-    // By slot; most resources are watched by few fields.
+    // By slot. Most resources are watched by few fields.
     fields: Vec<(u32, Users)>,
 }
 
 impl Registry {
-    /// Has watchers that demand a value of this field filed under it, whatever else they demand: the field that routes events.
+    /// Makes this the field that routes events: watchers that demand a value of it are filed under that, whatever else they demand.
     pub(super) fn set_trigger(&mut self, slot: usize) {
         self.trigger = u32::try_from(slot).ok();
     }
@@ -124,48 +125,48 @@ impl Registry {
 
     /// Files a watcher, and says where.
     pub(super) fn insert(&mut self, filter: &Filter, watcher: WatcherId) -> Route {
-        self.turn += 1;
-        let route = Route { way: self.way(filter), turn: self.turn };
+        self.joined += 1;
+        let route = Route { way: self.way(filter), joined: self.joined };
         match &route.way {
             Way::None => {}
-            Way::Everything => self.everything.push(route.turn, watcher),
-            Way::Everywhere => self.everywhere.push(route.turn, watcher),
-            Way::One(place) => self.put(*place, route.turn, watcher),
-            Way::Several(places) => places.iter().for_each(|place| self.put(*place, route.turn, watcher)),
+            Way::Everything => self.everything.push(route.joined, watcher),
+            Way::Everywhere => self.everywhere.push(route.joined, watcher),
+            Way::One(place) => self.put(*place, route.joined, watcher),
+            Way::Several(places) => places.iter().for_each(|place| self.put(*place, route.joined, watcher)),
         }
         route
     }
 
-    /// Takes a watcher out; nothing happens when it is not there.
+    /// Takes a watcher out. Nothing happens when it is not there.
     pub(super) fn remove(&mut self, route: &Route, watcher: WatcherId) {
         match &route.way {
             Way::None => {}
-            Way::Everything => _ = self.everything.remove(route.turn, watcher),
-            Way::Everywhere => _ = self.everywhere.remove(route.turn, watcher),
-            Way::One(place) => self.take(*place, route.turn, watcher),
-            Way::Several(places) => places.iter().for_each(|place| self.take(*place, route.turn, watcher)),
+            Way::Everything => _ = self.everything.remove(route.joined, watcher),
+            Way::Everywhere => _ = self.everywhere.remove(route.joined, watcher),
+            Way::One(place) => self.take(*place, route.joined, watcher),
+            Way::Several(places) => places.iter().for_each(|place| self.take(*place, route.joined, watcher)),
         }
     }
 
-    /// Some of the watchers that stand where this one does, itself included; some ids may stand for nobody.
+    /// Some of the watchers that stand where this one does, itself included. Some ids may stand for nobody.
     pub(super) fn neighbours(&self, route: &Route) -> &[WatcherId] {
         let place = match &route.way {
             Way::None => return &[],
-            Way::Everything => return self.everything.last(NEIGHBOURS),
-            Way::Everywhere => return self.everywhere.last(NEIGHBOURS),
+            Way::Everything => return self.everything.last(MAX_NEIGHBOURS),
+            Way::Everywhere => return self.everywhere.last(MAX_NEIGHBOURS),
             Way::One(place) => place,
             Way::Several(places) => &places[0],
         };
         match self.buckets.get(&place.bucket) {
             Some(Ids::One(_, id)) => std::slice::from_ref(id),
-            Some(Ids::Many(ids)) => ids.last(NEIGHBOURS),
+            Some(Ids::Many(ids)) => ids.last(MAX_NEIGHBOURS),
             None => &[],
         }
     }
 
     /// Forgets all watchers.
     pub(super) fn clear(&mut self) {
-        *self = Self { trigger: self.trigger, turn: self.turn, ..Self::default() };
+        *self = Self { trigger: self.trigger, joined: self.joined, ..Self::default() };
     }
 
     /// The watchers of everything.
@@ -242,10 +243,10 @@ impl Registry {
         let by_label = filter.predicate().label.requirements().iter().filter_map(|requirement| {
             let demands = matches!(requirement.operator(), Operator::Equals | Operator::DoubleEquals | Operator::In);
             let values = requirement.values();
-            let few = demands && !values.is_empty() && values.len() <= MOST_VALUES;
+            let few = demands && !values.is_empty() && values.len() <= MAX_VALUES;
             few.then(|| values.iter().map(|value| place(Kind::Label, namespace, requirement.key(), value)).collect::<Vec<_>>())
         });
-        // The fewer there are in it, the fewer events a bucket gets and the fewer watchers each of them visits, as far as one can know.
+        // A bucket with few watchers is the best guess: it most likely gets few events, and each of them visits few watchers.
         let population = |places: &[Place]| places.iter().map(|place| self.population(place.bucket)).sum::<usize>() + places.len();
         match by_field.chain(by_label).min_by_key(|places| population(places)) {
             Some(places) if places.len() == 1 => Way::One(places[0]),
@@ -259,7 +260,7 @@ impl Registry {
         self.buckets.get(&bucket).map_or(0, Ids::len)
     }
 
-    fn put(&mut self, place: Place, turn: u64, watcher: WatcherId) {
+    fn put(&mut self, place: Place, joined: u64, watcher: WatcherId) {
         self.users(place.kind).0[usize::from(place.scoped)] += 1;
         self.buckets
             .entry(place.bucket)
@@ -267,19 +268,19 @@ impl Registry {
                 Ids::One(first, other) => {
                     let mut both = Roster::default();
                     both.push(*first, *other);
-                    both.push(turn, watcher);
+                    both.push(joined, watcher);
                     *ids = Ids::Many(both);
                 }
-                Ids::Many(ids) => ids.push(turn, watcher),
+                Ids::Many(ids) => ids.push(joined, watcher),
             })
-            .or_insert(Ids::One(turn, watcher));
+            .or_insert(Ids::One(joined, watcher));
     }
 
-    fn take(&mut self, place: Place, turn: u64, watcher: WatcherId) {
+    fn take(&mut self, place: Place, joined: u64, watcher: WatcherId) {
         let Some(ids) = self.buckets.get_mut(&place.bucket) else { return };
         let gone = match ids {
-            Ids::One(first, id) => (*first, *id) == (turn, watcher),
-            Ids::Many(ids) => ids.remove(turn, watcher),
+            Ids::One(first, id) => (*first, *id) == (joined, watcher),
+            Ids::Many(ids) => ids.remove(joined, watcher),
         };
         if gone && (matches!(ids, Ids::One(..)) || ids.len() == 0) {
             self.buckets.remove(&place.bucket);

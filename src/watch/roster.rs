@@ -1,15 +1,15 @@
-//! Watchers in the order in which they came, of whom any may go at once.
+//! Watchers in the order in which they came. Any of them may go at any time.
 
 use crate::watch::id::WatcherId;
 
-/// The ids of watchers, each with the turn at which it came. Turns grow.
+/// The ids of watchers, each with the number under which it joined. Numbers grow.
 ///
-/// Who goes leaves a gap, and the gaps are closed when they are many: closing each at once would make the end of all watchers, which is how
-/// a page leaves, cost the square of their number.
+/// A watcher that goes leaves a gap. Gaps are closed when they are half of all places. To close each at once would cost the square of the number
+/// of watchers when all of them end, as when a page leaves.
 #[derive(Debug, Default)]
 pub(super) struct Roster {
     ids: Vec<WatcherId>,
-    turns: Vec<u64>,
+    joined: Vec<u64>,
     gaps: usize,
 }
 
@@ -17,15 +17,15 @@ pub(super) struct Roster {
 const GAP: WatcherId = WatcherId::of(usize::MAX);
 
 impl Roster {
-    /// Adds who came last.
-    pub(super) fn push(&mut self, turn: u64, id: WatcherId) {
+    /// Adds a watcher behind all others.
+    pub(super) fn push(&mut self, joined: u64, id: WatcherId) {
         self.ids.push(id);
-        self.turns.push(turn);
+        self.joined.push(joined);
     }
 
-    /// Takes out who came at this turn; whether it was there.
-    pub(super) fn remove(&mut self, turn: u64, id: WatcherId) -> bool {
-        let Ok(place) = self.turns.binary_search(&turn) else { return false };
+    /// Takes out the watcher that joined under this number; whether it was there.
+    pub(super) fn remove(&mut self, joined: u64, id: WatcherId) -> bool {
+        let Ok(place) = self.joined.binary_search(&joined) else { return false };
         if self.ids[place] != id {
             return false;
         }
@@ -37,7 +37,7 @@ impl Roster {
         true
     }
 
-    /// The last ids, so many at most; some may stand for nobody.
+    /// The last ids, so many at most. Some may stand for nobody.
     pub(super) fn last(&self, count: usize) -> &[WatcherId] {
         &self.ids[self.ids.len().saturating_sub(count)..]
     }
@@ -47,7 +47,7 @@ impl Roster {
         self.ids.len() - self.gaps
     }
 
-    /// The ids; closes the gaps before.
+    /// The ids. Closes the gaps first.
     pub(super) fn all(&mut self) -> &[WatcherId] {
         if self.gaps > 0 {
             self.close_gaps();
@@ -66,7 +66,7 @@ impl Roster {
 
     fn close_gaps(&mut self) {
         let mut ids = self.ids.iter();
-        self.turns.retain(|_| ids.next().is_some_and(|id| *id != GAP));
+        self.joined.retain(|_| ids.next().is_some_and(|id| *id != GAP));
         self.ids.retain(|id| *id != GAP);
         self.gaps = 0;
         if self.ids.is_empty() {
@@ -85,18 +85,18 @@ mod tests {
         fn who_is_there_stands_in_the_order_of_coming(steps in prop::collection::vec((any::<bool>(), 0usize..40), 0..200)) {
             let (mut roster, mut model): (Roster, Vec<(u64, WatcherId)>) = Default::default();
             let mut gone = Vec::new();
-            for (turn, (comes, pick)) in steps.into_iter().enumerate() {
-                let (turn, id) = (turn as u64, WatcherId::of(pick));
+            for (joined, (comes, pick)) in steps.into_iter().enumerate() {
+                let (joined, id) = (joined as u64, WatcherId::of(pick));
                 if comes {
-                    roster.push(turn, id);
-                    model.push((turn, id));
+                    roster.push(joined, id);
+                    model.push((joined, id));
                 } else if !model.is_empty() {
                     let one = model.remove(pick % model.len());
                     prop_assert!(roster.remove(one.0, one.1));
                     gone.push(one);
                 }
-                for (turn, id) in &gone {
-                    prop_assert!(!roster.remove(*turn, *id), "who is gone goes no more");
+                for (joined, id) in &gone {
+                    prop_assert!(!roster.remove(*joined, *id), "who is gone goes no more");
                 }
                 let expected: Vec<WatcherId> = model.iter().map(|(_, id)| *id).collect();
                 let mut found = Vec::new();
