@@ -164,7 +164,8 @@ impl Informers {
         self.processor.get(id)
     }
 
-    /// The handler is not done with the last of so many notifications of this flush (see [`ProcessorListener::wait`]).
+    /// The handler is not done with the last of so many notifications of this flush, and never got to those after it, which wait again. With
+    /// `pace` it gets one at a time from now on, until it is done with one at once.
     pub fn handler_waits(&mut self, id: HandlerId, begun: usize, pace: bool) {
         self.processor.handler_waits(id, begun, pace);
     }
