@@ -21,6 +21,7 @@ mod overflow;
 mod queue;
 mod registry;
 mod roster;
+mod route;
 mod set;
 mod watcher;
 

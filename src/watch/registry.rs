@@ -8,62 +8,18 @@
 //!
 //! A bucket is known by a hash alone. Where two share one, some visits are needless. They do no harm, because a visit asks the watcher's filter.
 
-use std::hash::{Hash, Hasher};
-
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 
 use crate::json::fields::FieldSet;
 use crate::object::Object;
 use crate::selector::Filter;
-use crate::selector::Operator;
-use crate::watch::id::WatcherId;
-use crate::watch::roster::Roster;
 
-/// Up to so many values of one label are looked up one by one. Each costs the watcher a place in another bucket.
-const MAX_VALUES: usize = 8;
+use super::id::WatcherId;
+use super::roster::Roster;
+use super::route::{Bucket, Kind, Place, Route, Way, bucket};
 
 /// So many watchers of a bucket are compared with a new one that may ask for the same. The last ones most likely do.
 const MAX_NEIGHBOURS: usize = 8;
-
-type Bucket = u64;
-
-/// Where a watcher is filed, and as which one. By default nowhere.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Route {
-    way: Way,
-    joined: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-enum Way {
-    /// It hears of nothing.
-    #[default]
-    None,
-    /// It hears of everything, without being asked.
-    Everything,
-    /// It is asked about everything.
-    Everywhere,
-    /// In one bucket.
-    One(Place),
-    /// In several buckets of one kind.
-    Several(Box<[Place]>),
-}
-
-/// A bucket, and of which kind it is.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    kind: Kind,
-    scoped: bool,
-    bucket: Bucket,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    Namespace,
-    Name,
-    Label,
-    Field(u32),
-}
 
 /// How many watchers look themselves up in one way: in any namespace, and in one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,7 +82,7 @@ impl Registry {
     /// Files a watcher, and says where.
     pub(super) fn insert(&mut self, filter: &Filter, watcher: WatcherId) -> Route {
         self.joined += 1;
-        let route = Route { way: self.way(filter), joined: self.joined };
+        let route = Route { way: Way::of(filter, self.trigger, |bucket| self.population(bucket)), joined: self.joined };
         match &route.way {
             Way::None => {}
             Way::Everything => self.everything.push(route.joined, watcher),
@@ -222,40 +178,6 @@ impl Registry {
         }
     }
 
-    /// Where it is best filed: by what tells it from most others.
-    fn way(&self, filter: &Filter) -> Way {
-        if filter.is_everything() {
-            return Way::Everything;
-        }
-        let (namespace, name) = (filter.scope_namespace(), filter.scope_name());
-        let place = |kind, namespace: &str, key: &str, value: &str| Place {
-            kind,
-            scoped: !namespace.is_empty(),
-            bucket: bucket(kind, namespace, key, value),
-        };
-        if let Some((slot, value)) = filter.demands().find(|(slot, _)| Some(*slot) == self.trigger) {
-            return Way::One(place(Kind::Field(slot), "", "", value));
-        }
-        if !name.is_empty() {
-            return Way::One(place(Kind::Name, namespace, "", name));
-        }
-        let by_field = filter.demands().map(|(slot, value)| vec![place(Kind::Field(slot), namespace, "", value)]);
-        let by_label = filter.predicate().label.requirements().iter().filter_map(|requirement| {
-            let demands = matches!(requirement.operator(), Operator::Equals | Operator::DoubleEquals | Operator::In);
-            let values = requirement.values();
-            let few = demands && !values.is_empty() && values.len() <= MAX_VALUES;
-            few.then(|| values.iter().map(|value| place(Kind::Label, namespace, requirement.key(), value)).collect::<Vec<_>>())
-        });
-        // A bucket with few watchers is the best guess: it most likely gets few events, and each of them visits few watchers.
-        let population = |places: &[Place]| places.iter().map(|place| self.population(place.bucket)).sum::<usize>() + places.len();
-        match by_field.chain(by_label).min_by_key(|places| population(places)) {
-            Some(places) if places.len() == 1 => Way::One(places[0]),
-            Some(places) => Way::Several(places.into()),
-            None if !namespace.is_empty() => Way::One(place(Kind::Namespace, namespace, "", "")),
-            None => Way::Everywhere,
-        }
-    }
-
     fn population(&self, bucket: Bucket) -> usize {
         self.buckets.get(&bucket).map_or(0, Ids::len)
     }
@@ -306,12 +228,6 @@ impl Registry {
             }
         }
     }
-}
-
-fn bucket(kind: Kind, namespace: &str, key: &str, value: &str) -> Bucket {
-    let mut hasher = FxHasher::default();
-    (kind, namespace, key, value).hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::demand::Demand;
 use super::event::{EndReason, EventKind, WatchEvent};
 use super::overflow::OnOverflow;
 use super::queue::{Kept, Queue, Retried};
-use super::registry::Route;
+use super::route::Route;
 
 /// How a watcher begins, captured in one step with its start.
 #[derive(Debug, Default)]
