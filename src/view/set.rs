@@ -37,6 +37,14 @@ struct Open {
     turned: bool,
 }
 
+impl Open {
+    /// Whether somebody must be told to look at it: once until somebody has.
+    #[inline]
+    fn is_news(&mut self) -> bool {
+        self.view.is_stirred() && !std::mem::replace(&mut self.told, true)
+    }
+}
+
 /// Why a view has no rows any more.
 struct Failure {
     error: Error,
@@ -89,7 +97,7 @@ impl Views {
         self.views.get(id.place())?;
         let range = RangeId::of(self.ranges.insert(id));
         self.arrange(id, |view| view.open_range(range, span));
-        self.notice(id);
+        self.name_if_stirred(id);
         Some(range)
     }
 
@@ -97,7 +105,7 @@ impl Views {
     pub fn move_range(&mut self, range: RangeId, span: RowRange) {
         if let Some(id) = self.ranges.get(range.place()).copied() {
             self.arrange(id, |view| view.move_range(range, span));
-            self.notice(id);
+            self.name_if_stirred(id);
         }
     }
 
@@ -123,7 +131,7 @@ impl Views {
             }
             open.bytes = open.view.bytes();
             bytes += open.bytes;
-            if open.view.is_stirred() && !std::mem::replace(&mut open.told, true) {
+            if open.is_news() {
                 self.stirred.push(ViewId::of(id));
             }
         }
@@ -154,7 +162,7 @@ impl Views {
     pub fn decide(&mut self, id: ViewId, object: ObjectId, passes: bool) {
         if let Some(open) = self.views.get_mut(id.place()) {
             open.view.decide(object, passes);
-            self.notice(id);
+            self.name_if_stirred(id);
         }
     }
 
@@ -259,7 +267,7 @@ impl Views {
         let open = &mut self.views[id.place()];
         open.turned = true;
         open.view.stir();
-        self.notice(id);
+        self.name_if_stirred(id);
         self.weigh(id);
     }
 
@@ -292,15 +300,15 @@ impl Views {
             if which(&open.view) {
                 open.view.stir();
             }
-            if open.view.is_stirred() && !std::mem::replace(&mut open.told, true) {
+            if open.is_news() {
                 self.stirred.push(ViewId::of(id));
             }
         }
     }
 
-    fn notice(&mut self, id: ViewId) {
+    fn name_if_stirred(&mut self, id: ViewId) {
         let open = &mut self.views[id.place()];
-        if open.view.is_stirred() && !std::mem::replace(&mut open.told, true) {
+        if open.is_news() {
             self.stirred.push(id);
         }
     }
