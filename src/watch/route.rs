@@ -100,11 +100,12 @@ pub(super) fn bucket(kind: Kind, namespace: &str, key: &str, value: &str) -> Buc
 mod tests {
     use super::*;
     use crate::json::fields::FieldSet;
+    use crate::selector::FilterText;
 
     fn labelled(count: usize) -> Way {
         let values: Vec<String> = (0..count).map(|number| format!("v{number}")).collect();
         let labels = format!("app in ({})", values.join(","));
-        let filter = Filter::new(None, None, Some(&labels), None, &mut FieldSet::new(Vec::new())).unwrap();
+        let filter = Filter::new(FilterText { labels: Some(&labels), ..FilterText::default() }, &mut FieldSet::new(Vec::new())).unwrap();
         Way::of(&filter, None, |_| 0)
     }
 
