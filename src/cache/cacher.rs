@@ -444,7 +444,7 @@ impl Cacher {
             capacity,
             on_overflow: options.on_overflow,
             bookmarks: interval.bookmarks,
-            deadline: options.timeout_seconds.map(|seconds| now + Millis::from(seconds) * 1000),
+            deadline: options.deadline(now),
         };
         self.dispatcher_mut().start(id, beginning, now);
     }

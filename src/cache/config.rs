@@ -38,6 +38,7 @@ impl ResourceConfig {
     /// The indexes, whose paths are wanted from now on. Fails with code `invalid`, naming the option, where the configuration makes no sense.
     pub(super) fn check(&self, fields: &Rc<RefCell<FieldSet>>) -> Result<Indexes, Error> {
         self.window.check()?;
+        self.reflector.check()?;
         Indexes::new(&self.indexes, fields)
     }
 }

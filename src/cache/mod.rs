@@ -28,7 +28,7 @@ pub use flush::{Flush, signal};
 pub use freshness::Freshness;
 pub use held::Held;
 pub use interval::Basis;
-pub use list::{Checked, List, ListOptions, Token, Want};
+pub use list::{Checked, DEFAULT_WAIT, List, ListOptions, Token, Want};
 pub use memory::{DEFAULT_MAX_BYTES, Memory};
 pub use ready::Ready;
 pub use resource::{Difference, Failure, Item, Outcome, PERIOD_MS as CHECK_PERIOD_MS, Resource};

@@ -18,6 +18,7 @@
 
 mod ahead;
 mod backoff;
+mod bounds;
 mod breaker;
 mod config;
 mod early;

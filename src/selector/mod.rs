@@ -8,6 +8,7 @@
 mod error;
 pub mod field;
 mod filter;
+mod grammar;
 pub mod label;
 mod parse;
 pub mod predicate;
@@ -18,6 +19,7 @@ mod validate;
 pub use error::SelectorError;
 pub use field::FieldSelector;
 pub use filter::{Filter, FilterText, invalid_selector, parse_selectors};
+pub use grammar::{check_grammar, parse_path};
 pub use label::LabelSelector;
 pub use predicate::{Matcher, Predicate};
 pub use requirement::{Operator, Requirement};

@@ -7,14 +7,18 @@
 
 pub mod buffers;
 pub mod kubernetes;
+mod opening;
 pub mod page;
 mod pager;
+mod refusal;
 mod request;
 #[allow(clippy::module_inception)] // the folder is named after what it holds
 mod source;
 mod write;
 
+pub use self::opening::opened;
 pub use self::pager::Pager;
+pub use self::refusal::Refusal;
 pub use self::request::{ListRequest, Narrow, WatchRequest};
 pub use self::source::{Collection, FrameStream, PageStream, Source};
 pub use self::write::{DeleteOptions, ObjectName, Preconditions, WriteRequest};

@@ -9,6 +9,7 @@ use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::key::Key;
 use crate::object::Object;
+use crate::selector::parse_path;
 use crate::status::{Error, ErrorCode};
 
 /// The index that every store has: the namespace. The key order is that index already, so nothing is kept for it.
@@ -33,6 +34,28 @@ pub struct IndexSpec {
     pub name: String,
     /// What it goes by.
     pub by: IndexBy,
+}
+
+impl IndexSpec {
+    /// Reads indexes that are given by their names and paths. One without a path goes by values that come with the objects: those of the first
+    /// such index come first. Fails on a path with a mistake.
+    pub fn read(given: Vec<(String, Option<String>)>) -> Result<Vec<Self>, Error> {
+        let mut computed = 0..;
+        let spec = |(name, path): (String, Option<Path>)| {
+            let by = path.map_or_else(|| IndexBy::Computed(computed.next().unwrap_or_default()), IndexBy::Path);
+            Self { name, by }
+        };
+        Ok(Self::paths(given)?.into_iter().map(spec).collect())
+    }
+
+    /// Reads the paths of indexes alone. Fails on one with a mistake.
+    pub fn paths(given: Vec<(String, Option<String>)>) -> Result<Vec<(String, Option<Path>)>, Error> {
+        let read = |(name, path): (String, Option<String>)| {
+            let path = path.map(|text| parse_path(&format!("indexes.{name}"), &text)).transpose()?;
+            Ok((name, path))
+        };
+        given.into_iter().map(read).collect()
+    }
 }
 
 #[derive(Debug)]
@@ -166,5 +189,22 @@ impl By {
             Self::Path { slot, .. } => vec![object.field(*slot, fields).into_text()],
             Self::Computed(position) => object.index_values(*position).to_vec(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indexes_without_a_path_are_numbered_among_themselves() {
+        let given = |name: &str, path: Option<&str>| (name.to_string(), path.map(Into::into));
+        let read = IndexSpec::read(vec![given("a", None), given("b", Some("spec.nodeName")), given("c", None)]).unwrap();
+        let path = Path::parse("spec.nodeName").unwrap();
+        let by: Vec<IndexBy> = read.into_iter().map(|index| index.by).collect();
+        assert_eq!(by, [IndexBy::Computed(0), IndexBy::Path(path), IndexBy::Computed(1)]);
+        let mistake = IndexSpec::read(vec![given("a", Some("status["))]).unwrap_err();
+        assert_eq!(mistake.code, ErrorCode::Invalid);
+        assert!(mistake.message.starts_with("indexes.a: "), "{}", mistake.message);
     }
 }

@@ -41,6 +41,11 @@ impl WindowBounds {
         Self { fresh_ms, lower: DEFAULT_LOWER, upper: upper_bound(fresh_ms), max_bytes: DEFAULT_MAX_BYTES }
     }
 
+    /// The bounds that are asked for. Without a greatest capacity it is the one of this freshness, and never below the least.
+    pub fn asked(fresh_ms: Millis, lower: usize, upper: Option<usize>, max_bytes: usize) -> Self {
+        Self { fresh_ms, lower, upper: upper.unwrap_or_else(|| upper_bound(fresh_ms).max(lower)), max_bytes }
+    }
+
     /// Whether a window can have these bounds. Fails with code `invalid`, naming the option.
     pub fn check(&self) -> Result<(), Error> {
         let Self { fresh_ms, lower, upper, .. } = *self;
@@ -339,6 +344,17 @@ mod tests {
             window.push(entry(version, version), &mut Strays::default());
         }
         window
+    }
+
+    #[test]
+    fn the_greatest_capacity_follows_from_the_freshness_and_never_lies_below_the_least() {
+        let upper = |lower, upper| WindowBounds::asked(DEFAULT_FRESH_MS, lower, upper, 5).upper;
+        assert_eq!(upper(100, None), WindowBounds::default().upper);
+        assert_eq!(upper(1_000_000, None), 1_000_000);
+        assert_eq!(upper(100, Some(200)), 200);
+        let contradiction = WindowBounds::asked(DEFAULT_FRESH_MS, 100, Some(99), 5);
+        assert_eq!(contradiction.check().unwrap_err().code, ErrorCode::Invalid);
+        assert_eq!((contradiction.fresh_ms, contradiction.lower, contradiction.max_bytes), (DEFAULT_FRESH_MS, 100, 5));
     }
 
     #[test]

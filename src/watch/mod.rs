@@ -7,6 +7,7 @@
 //!
 //! Imports: change, growth, id, json, key, metrics, object, runtime, selector, sort, status, store, version.
 
+mod audience;
 mod bookmark;
 mod budget;
 mod convert;
@@ -25,6 +26,7 @@ mod route;
 mod set;
 mod watcher;
 
+pub use audience::{Form, LastAudience};
 pub use bookmark::{Bookmarks, TICK_MS};
 pub use budget::TimeBudget;
 pub use convert::Conversion;

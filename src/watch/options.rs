@@ -1,5 +1,6 @@
 //! What a watch asks for, and which combinations the API allows.
 
+use crate::runtime::Millis;
 use crate::status::{Error, Status};
 use crate::version::Version;
 use crate::watch::overflow::OnOverflow;
@@ -27,7 +28,7 @@ pub struct WatchOptions {
     pub send_initial_events: Option<bool>,
     /// Whether bookmarks are wanted.
     pub allow_watch_bookmarks: bool,
-    /// Seconds after which the stream ends; `None` = never.
+    /// Seconds after which the stream ends; `None` or 0 = never.
     pub timeout_seconds: Option<u32>,
     /// Events the watcher may hold back before it counts as too slow; `None` = the cacher's suggestion.
     pub buffer_size: Option<usize>,
@@ -47,6 +48,11 @@ pub enum Start {
 }
 
 impl WatchOptions {
+    /// When the stream ends by itself, if it does.
+    pub fn deadline(&self, now: Millis) -> Option<Millis> {
+        self.timeout_seconds.filter(|seconds| *seconds > 0).map(|seconds| now + Millis::from(seconds) * 1000)
+    }
+
     /// Checks the combination as the API's validation does, and reads the version. Fails with 422 and every mistake of the combination.
     pub fn start(&self) -> Result<Start, Error> {
         let mut faults = Vec::new();
@@ -128,6 +134,12 @@ mod tests {
         );
         let continued = WatchOptions { continue_token: Some("t".into()), ..options(Some(true), Some("NotOlderThan")) };
         assert_eq!(refused(continued), (one(CONTINUE), vec![(forbidden, CONTINUE.to_string())]));
+    }
+
+    #[test]
+    fn a_timeout_of_no_seconds_is_none() {
+        let deadline = |timeout_seconds| WatchOptions { timeout_seconds, ..WatchOptions::default() }.deadline(500);
+        assert_eq!((deadline(None), deadline(Some(0)), deadline(Some(2))), (None, None, Some(2_500)));
     }
 
     #[test]

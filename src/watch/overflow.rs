@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use crate::key::Key;
 use crate::object::Object;
 use crate::sort::sort_by;
+use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 use crate::watch::event::{EventKind, WatchEvent};
 
@@ -28,12 +29,12 @@ pub enum OnOverflow {
 
 impl OnOverflow {
     /// Reads the option's text.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Result<Self, Error> {
         match text {
-            "terminate" => Some(Self::Terminate),
-            "resync" => Some(Self::Resync),
-            "coalesce" => Some(Self::Coalesce),
-            _ => None,
+            "terminate" => Ok(Self::Terminate),
+            "resync" => Ok(Self::Resync),
+            "coalesce" => Ok(Self::Coalesce),
+            _ => Err(Error::new(ErrorCode::Invalid, format!("onOverflow: is one of terminate, resync, coalesce, not {text:?}"))),
         }
     }
 }
@@ -149,9 +150,9 @@ mod tests {
 
     #[test]
     fn the_option_has_three_words() {
-        assert_eq!(OnOverflow::parse("terminate"), Some(OnOverflow::Terminate));
-        assert_eq!(OnOverflow::parse("resync"), Some(OnOverflow::Resync));
-        assert_eq!(OnOverflow::parse("coalesce"), Some(OnOverflow::Coalesce));
-        assert_eq!(OnOverflow::parse("Resync"), None);
+        assert_eq!(OnOverflow::parse("terminate"), Ok(OnOverflow::Terminate));
+        assert_eq!(OnOverflow::parse("resync"), Ok(OnOverflow::Resync));
+        assert_eq!(OnOverflow::parse("coalesce"), Ok(OnOverflow::Coalesce));
+        assert_eq!(OnOverflow::parse("Resync").unwrap_err().code, ErrorCode::Invalid);
     }
 }

@@ -1,12 +1,11 @@
 //! An option bag: its members are read one by one, and the first that is wrong is told.
 
 use std::cell::RefCell;
-use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use js_sys::Array;
+use js_sys::{Array, Function};
 use serde::de::DeserializeOwned;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::web::error::{invalid_option, to_js};
 use crate::web::values::property;
@@ -25,7 +24,7 @@ impl Bag {
 
     /// A member; `None` when it is undefined or null, or is not what it should be.
     ///
-    /// A derived reader of each kind of bag would be compiled anew for each: this is compiled once for a kind of value.
+    /// A derived reader would be compiled once for each bag. This is compiled once for each kind of value.
     #[inline(never)]
     pub(super) fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let read = serde_wasm_bindgen::from_value(property(&self.value, name)?);
@@ -41,13 +40,18 @@ impl Bag {
         })
     }
 
-    /// A number that must be there, within these bounds: the facade's table has the same.
-    pub(super) fn within(&self, name: &str, bounds: RangeInclusive<f64>) -> f64 {
-        let value = self.required(name);
-        if !bounds.contains(&value) {
-            self.fail(name, "is out of its bounds");
-        }
-        value
+    /// A function; `None` when it is undefined or null, or is none.
+    pub(super) fn function(&self, name: &str) -> Option<Function> {
+        let function = property(&self.value, name)?.dyn_into();
+        function.map_err(|_| self.fail(name, "is no function")).ok()
+    }
+
+    /// A function that must be there.
+    pub(super) fn required_function(&self, name: &str) -> Function {
+        self.function(name).unwrap_or_else(|| {
+            self.fail(name, "is missing");
+            Function::default()
+        })
     }
 
     /// A bag in it, an empty one when it is undefined or null.
@@ -58,10 +62,16 @@ impl Bag {
     /// The bags in it.
     pub(super) fn list(&self, name: &str) -> Vec<Self> {
         let Some(list) = property(&self.value, name) else { return Vec::new() };
-        if !Array::is_array(&list) {
+        let Some(list) = list.dyn_ref::<Array>() else {
             self.fail(name, "is no array");
-        }
-        Array::from(&list).iter().map(|value| self.nested(value)).collect()
+            return Vec::new();
+        };
+        self.each(list)
+    }
+
+    /// The bags of an array.
+    pub(super) fn each(&self, list: &Array) -> Vec<Self> {
+        list.iter().map(|value| self.nested(value)).collect()
     }
 
     /// Fails with `invalid` when a member was not what it should be.
@@ -77,6 +87,7 @@ impl Bag {
     }
 
     #[cold]
+    #[inline(never)]
     fn fail(&self, name: &str, fault: &str) {
         self.fault.borrow_mut().get_or_insert_with(|| format!("{name}: {fault}"));
     }

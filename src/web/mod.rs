@@ -1,123 +1,23 @@
-//! The binding layer: the only place that knows JavaScript. It holds no logic of the cache; it translates.
+//! The binding layer: the only place that knows JavaScript. It converts and carries, and holds no logic of the cache.
 //!
-//! Two rules keep it sound. Exported handles are `&self` over `Rc`, and no state is borrowed while JavaScript runs: the core
-//! collects what is to be told, and [`resource`] tells it with nothing borrowed.
+//! Two rules keep it sound. Exported handles are `&self` over `Rc`. No state is borrowed while JavaScript runs: the core collects what is to be
+//! told, and `handle/delivery.rs` tells it with nothing borrowed.
+//!
+//! Start with `module.rs`, which opens resources. Then `handle` is what JavaScript holds of one, and `transport` where its bytes come from.
+//!
+//! Imports: cache, informer, json, metrics, object, reflector, runtime, selector, source, status, store, version, view, watch.
 
 mod bag;
-mod body;
 mod bytes;
 mod error;
-mod fetch;
-mod informer;
-pub mod metrics;
-mod options;
+mod handle;
+mod module;
 mod panic;
-mod pins;
-pub mod resource;
 mod runtime;
-mod source;
-mod stats;
 mod texts;
+mod transport;
 mod values;
-mod views;
-mod websocket;
 
-use std::rc::Rc;
-
-use wasm_bindgen::prelude::*;
-
-use crate::cache::Memory;
-use crate::json::fields::FieldSet;
-use crate::source::Source;
-use crate::web::error::to_js;
-use crate::web::options::{RawKubernetes, RawOptions};
-use crate::web::resource::{Hooks, RawResource};
-use crate::web::values::Given;
-
-/// Runs once when the module is instantiated.
-#[wasm_bindgen(start, private)]
-pub fn start() {
-    panic::install();
-    // Without a seed of the host's the waits that are drawn would be the same in every tab.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fastrand::seed((js_sys::Math::random() * 9_007_199_254_740_991.0) as u64);
-}
-
-/// Opens a resource of a Kubernetes API. Nothing is requested before `start`.
-#[wasm_bindgen(js_name = openKubernetes, skip_typescript)]
-pub fn open_kubernetes(options: JsValue, transport: JsValue, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
-    panic::check()?;
-    let options = RawOptions::read(options)?;
-    let transport = RawKubernetes::read(&transport)?;
-    open(options, Rc::new(fetch::KubernetesSource::new(transport)), hooks, memory)
-}
-
-/// Opens a resource of a `Source` object.
-#[wasm_bindgen(js_name = openSource, skip_typescript)]
-pub fn open_source(options: JsValue, source: source::JsSource, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
-    panic::check()?;
-    open(RawOptions::read(options)?, Rc::new(source::ObjectSource::new(source)), hooks, memory)
-}
-
-/// The bytes that the resources of one cache may hold together.
-#[wasm_bindgen(skip_typescript)]
-pub struct RawMemory(Rc<Memory>);
-
-#[wasm_bindgen]
-impl RawMemory {
-    /// So many bytes for all who are opened with it.
-    #[wasm_bindgen(constructor)]
-    pub fn new(max_bytes: f64) -> Self {
-        Self(Memory::new(options::bytes(max_bytes)))
-    }
-}
-
-fn open(options: RawOptions, source: Rc<dyn Source>, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
-    let opened = RawResource::new(options.config, source, FieldSet::new(options.strip), hooks).map_err(|error| to_js(&error))?;
-    opened.resource().share_memory(&memory.0);
-    if let Some(path) = options.trigger {
-        opened.resource().with(|cacher| cacher.set_trigger(&path));
-    }
-    Ok(opened)
-}
-
-/// Judges the grammar of an option's text before it is used: fails with `invalid`, in the words of its use.
-#[wasm_bindgen(js_name = checkGrammar, skip_typescript)]
-pub fn check_grammar(option: &str, text: &str) -> Result<(), JsValue> {
-    panic::check()?;
-    options::check_grammar(option, text)
-}
-
-/// The message of the panic that stopped this instance, or undefined.
-#[wasm_bindgen(skip_typescript)]
-pub fn poisoned() -> Option<String> {
-    panic::message()
-}
-
-/// Sets who hears of a panic, so that nobody waits for ever for what will never come.
-#[wasm_bindgen(js_name = onPanic, skip_typescript)]
-pub fn on_panic(callback: js_sys::Function) {
-    panic::set_callback(callback);
-}
-
-/// The machine has slept for so many milliseconds in all, of which the host's steady clock knows nothing.
-#[wasm_bindgen(skip_typescript)]
-pub fn slept(millis: f64) {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    runtime::slept(millis as u64);
-}
-
-/// Bytes of linear memory.
-#[wasm_bindgen(js_name = memoryBytes, skip_typescript)]
-pub fn memory_bytes() -> f64 {
-    const PAGE: usize = 65_536;
-    #[allow(clippy::cast_precision_loss)]
-    let bytes = (core::arch::wasm32::memory_size(0) * PAGE) as f64;
-    bytes
-}
-
-/// How this build was made.
-#[wasm_bindgen(js_name = buildInfo, skip_typescript)]
-pub fn build_info() -> JsValue {
-    values::to_object(&[("version", Given::text(env!("CARGO_PKG_VERSION"))), ("simd", Given::Flag(cfg!(target_feature = "simd128")))])
-}
+pub use handle::{Hooks, RawMetrics, RawResource, open_metrics};
+pub use module::{RawMemory, build_info, check_grammar, memory_bytes, on_panic, open_kubernetes, open_source, poisoned, slept, start};
+pub use transport::JsSource;

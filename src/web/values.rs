@@ -65,6 +65,12 @@ pub(super) fn millis(value: f64) -> Millis {
     (value.max(0.0) as Millis).min(FOREVER)
 }
 
+/// A number of bytes, or of anything else; more than there can be is no bound.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(super) fn bytes(value: f64) -> usize {
+    value.max(0.0) as usize
+}
+
 /// A text property.
 pub(super) fn text(object: &JsValue, name: &str) -> Option<String> {
     property(object, name).and_then(|value| value.as_string())

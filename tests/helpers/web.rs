@@ -4,8 +4,7 @@ use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use watchcache::web::resource::{Hooks, RawResource};
-use watchcache::web::{RawMemory, open_kubernetes, open_source};
+use watchcache::web::{Hooks, RawMemory, RawResource, open_kubernetes, open_source};
 
 #[wasm_bindgen(inline_js = r#"
 export class Recorder {

@@ -9,7 +9,7 @@ mod page;
 mod request;
 mod token;
 
-pub use options::{Checked, ListOptions, Want};
+pub use options::{Checked, DEFAULT_WAIT, ListOptions, Want};
 pub(super) use page::{read, shard_text};
 pub use request::List;
 pub(super) use request::Request;

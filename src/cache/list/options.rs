@@ -4,6 +4,9 @@ use super::token::Token;
 use crate::status::{Error, Status};
 use crate::version::Version;
 
+/// Whether a request waits for readiness where it does not say so.
+pub const DEFAULT_WAIT: bool = true;
+
 /// The options of a list, as the API names them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListOptions {

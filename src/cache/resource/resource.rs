@@ -30,6 +30,7 @@ use crate::reflector::ReflectorHandle;
 use crate::runtime::{Millis, SharedRuntime};
 use crate::source::{DeleteOptions, Source};
 use crate::status::Error;
+use crate::store::IndexBy;
 use crate::view::{ViewId, ViewOptions};
 use crate::watch::{Demand, WatchOptions, WatcherId};
 
@@ -101,10 +102,12 @@ impl Resource {
         self.cacher.on_flush(hook);
     }
 
-    /// Sets who computes the values of an object in the computed indexes. Called with nothing borrowed, once for each object that
-    /// arrives, before it is stored.
+    /// Sets who computes the values of an object in the computed indexes, where there are any. Called with nothing borrowed, once for each
+    /// object that arrives, before it is stored.
     pub fn on_index(&self, hook: impl Fn(&Rc<Object>) -> IndexValues + 'static) {
-        self.driver.compute_indexes(hook);
+        if self.config.indexes.iter().any(|index| matches!(index.by, IndexBy::Computed(_))) {
+            self.driver.compute_indexes(hook);
+        }
     }
 
     /// Reads or changes the state, and has a flush follow when that left something to tell. No await, no JavaScript inside.

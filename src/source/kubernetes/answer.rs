@@ -1,11 +1,53 @@
-//! Answers that are not what was asked for: refusals, when to come back, and pages of somebody else.
+//! What the head of an answer means: refusals, when to come back, and pages of somebody else.
 
 use crate::status::{Error, ErrorCode, Status};
 use crate::time::http_date;
 
+/// Bytes of a refusal's body that are read: a Status is small, and the page of a proxy is not worth more.
+pub const MAX_REFUSAL_BYTES: usize = 64 << 10;
+
+/// The head of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The status code.
+    pub code: u16,
+    /// Whether the request was redirected.
+    pub redirected: bool,
+    /// `Content-Type`.
+    pub content_type: Option<String>,
+    /// `Retry-After`.
+    pub retry_after: Option<String>,
+    /// `Date`.
+    pub date: Option<String>,
+}
+
+impl Head {
+    /// Whether the answer is a refusal; then its body says why.
+    pub fn is_refusal(&self) -> bool {
+        !(200..300).contains(&self.code)
+    }
+
+    /// What a refusal means. `body` is whatever of it was read, `now_ms` the wall clock.
+    pub fn refusal(&self, body: &[u8], now_ms: u64) -> Error {
+        let wait = retry_after(self.retry_after.as_deref(), self.date.as_deref(), now_ms);
+        error_from_response(self.code, wait, self.content_type.as_deref(), body)
+    }
+
+    /// Fails when the content of an answer that is no refusal cannot be what was asked for.
+    pub fn check_content(&self) -> Result<(), Error> {
+        content_error(self.code, self.content_type.as_deref(), self.redirected).map_or(Ok(()), Err)
+    }
+}
+
+/// A request got no answer. Its query is not told: `auth` may have put there what is secret.
+pub fn no_answer(url: &str, reason: &str) -> Error {
+    let address = url.split_once('?').map_or(url, |(address, _)| address);
+    Error::network(format!("the request to {address} got no answer: {reason}"))
+}
+
 /// The `Retry-After` of an answer (RFC 9110, 10.2.3) in seconds. The header is a number of seconds or a date. A date counts from the answer's
 /// `Date`, or from `now_ms` of the wall clock if that cannot be read. `None` for a time that has passed and for any other text.
-pub fn retry_after(header: Option<&str>, date: Option<&str>, now_ms: u64) -> Option<u32> {
+fn retry_after(header: Option<&str>, date: Option<&str>, now_ms: u64) -> Option<u32> {
     let header = header?.trim();
     let seconds = match header.parse::<u32>() {
         Ok(seconds) => seconds,
@@ -22,7 +64,7 @@ pub fn retry_after(header: Option<&str>, date: Option<&str>, now_ms: u64) -> Opt
 ///
 /// The apiserver answers with a Status, but what stands before it (flow control, proxies, login pages) with text or HTML.
 /// Those are known by the HTTP code; their text is quoted only when it is plain and short.
-pub fn error_from_response(http_code: u16, retry_after: Option<u32>, content_type: Option<&str>, body: &[u8]) -> Error {
+fn error_from_response(http_code: u16, retry_after: Option<u32>, content_type: Option<&str>, body: &[u8]) -> Error {
     let mut error = match Status::parse(body) {
         Some(mut status) => {
             if status.code == 0 {
@@ -45,7 +87,7 @@ pub fn error_from_response(http_code: u16, retry_after: Option<u32>, content_typ
 
 /// The error for an answer with a good code whose content type is wrong. It may be the page of a proxy, or of a single-page application that
 /// answers every path with itself. A page after a redirect asks for a sign-in: [`ErrorCode::Unauthorized`].
-pub fn content_error(http_code: u16, content_type: Option<&str>, redirected: bool) -> Option<Error> {
+fn content_error(http_code: u16, content_type: Option<&str>, redirected: bool) -> Option<Error> {
     let media = media_type(content_type);
     let foreign = media.contains("html")
         || media == "text/xml"
@@ -108,6 +150,35 @@ fn reason(http_code: u16) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn law_12_secrets_a_query_is_not_told() {
+        let error = no_answer("https://h/api/v1/pods?token=secret", "refused");
+        assert_eq!(
+            (error.code, error.message.as_str()),
+            (ErrorCode::Network, "the request to https://h/api/v1/pods got no answer: refused")
+        );
+        assert_eq!(no_answer("https://h/x", "refused").message, "the request to https://h/x got no answer: refused");
+    }
+
+    #[test]
+    fn a_head_tells_a_refusal_from_an_answer() {
+        let head = |code| Head { code, content_type: Some("text/html".into()), ..Head::default() };
+        for (code, refuses) in [(199, true), (200, false), (204, false), (299, false), (300, true), (403, true), (503, true)] {
+            assert_eq!(head(code).is_refusal(), refuses, "{code}");
+        }
+        assert_eq!(head(200).check_content().unwrap_err().code, ErrorCode::Protocol);
+        let signs_in = Head { redirected: true, ..head(200) };
+        assert_eq!(signs_in.check_content().unwrap_err().code, ErrorCode::Unauthorized);
+        assert_eq!(Head { code: 200, content_type: Some("application/json".into()), ..Head::default() }.check_content(), Ok(()));
+        let busy = Head {
+            retry_after: Some("Sun, 06 Nov 1994 08:50:07 GMT".into()),
+            date: Some("Sun, 06 Nov 1994 08:49:37 GMT".into()),
+            ..head(429)
+        };
+        let error = busy.refusal(b"", 0);
+        assert_eq!((error.code, error.retry_after_seconds), (ErrorCode::TooManyRequests, Some(30)));
+    }
 
     #[test]
     fn retry_after_is_a_number_of_seconds_or_a_date() {

@@ -1,6 +1,11 @@
 //! Cuts the stream of a watch over fetch into frames.
 
+use std::collections::VecDeque;
+
+use futures::{StreamExt, stream};
+
 use crate::source::buffers::{self, MAX_FRAME_BYTES};
+use crate::source::source::{FrameStream, PageStream};
 use crate::status::Error;
 
 /// Cuts the body of a streamed watch into frames: one JSON document a line.
@@ -48,11 +53,68 @@ impl FrameSplitter {
     }
 }
 
+/// Cuts a stream of bytes into frames, one a line. A chunk without the end of one gives an empty frame: a long frame on a slow line is no
+/// silence.
+pub fn frames(chunks: PageStream) -> FrameStream {
+    struct Cutting {
+        chunks: PageStream,
+        splitter: FrameSplitter,
+        ready: VecDeque<Vec<u8>>,
+    }
+    let state = Cutting { chunks, splitter: FrameSplitter::new(), ready: VecDeque::new() };
+    stream::unfold(Some(state), |state| async move {
+        let mut state = state?;
+        if let Some(frame) = state.ready.pop_front() {
+            return Some((Ok(frame), Some(state)));
+        }
+        // Nothing follows an error: the watch goes on from the last version.
+        let chunk = match state.chunks.next().await {
+            Some(Ok(chunk)) => chunk,
+            Some(Err(error)) => return Some((Err(error), None)),
+            None if state.splitter.pending() > 0 => return Some((Err(Error::network("the answer broke off amid an event")), None)),
+            None => return None,
+        };
+        let ready = &mut state.ready;
+        match state.splitter.push(&chunk, |frame| ready.push_back(frame)) {
+            Ok(()) => Some((Ok(state.ready.pop_front().unwrap_or_default()), Some(state))),
+            Err(error) => Some((Err(error), None)),
+        }
+    })
+    .boxed_local()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::virtual_time::VirtualTime;
     use crate::status::ErrorCode;
     use proptest::prelude::*;
+
+    fn chunks(chunks: Vec<Result<&'static str, Error>>) -> PageStream {
+        stream::iter(chunks.into_iter().map(|chunk| chunk.map(|text| text.as_bytes().to_vec()))).boxed_local()
+    }
+
+    /// What comes, as text.
+    fn told(frames: FrameStream) -> Vec<String> {
+        let text = |frame: Result<Vec<u8>, Error>| frame.map_or_else(|error| error.message, |frame| String::from_utf8(frame).unwrap());
+        VirtualTime::new(1).run_until(frames.map(text).collect())
+    }
+
+    #[test]
+    fn a_stream_of_chunks_is_a_stream_of_frames() {
+        assert_eq!(told(frames(chunks(vec![Ok("a\nb\nc"), Ok("d\n")]))), ["a", "b", "cd"]);
+        assert_eq!(told(frames(chunks(vec![Ok("a"), Ok("b"), Ok("c\n")]))), ["", "", "abc"], "each chunk is a sign of life");
+        assert_eq!(told(frames(chunks(vec![Ok("a\nb")]))), ["a", "the answer broke off amid an event"]);
+    }
+
+    #[test]
+    fn nothing_follows_an_error() {
+        let reset = || Err(Error::network("reset"));
+        assert_eq!(told(frames(chunks(vec![Ok("a\nb"), reset(), Ok("c\n")]))), ["a", "reset"]);
+        let long: &str = "x".repeat(MAX_FRAME_BYTES).leak();
+        let told = told(frames(chunks(vec![Ok("a\n"), Ok(long), Ok("x"), Ok("b\n")])));
+        assert_eq!(told, ["a", "", &format!("a watch frame is longer than {MAX_FRAME_BYTES} bytes")]);
+    }
 
     #[test]
     fn a_frame_without_end_is_given_up() {

@@ -1,6 +1,10 @@
-//! Watches over a WebSocket: the address, and the subprotocols that carry a token.
+//! Watches over a WebSocket: the address, the subprotocols that carry a token, and what it means that one did not open or was closed.
+
+use std::cell::Cell;
 
 use crate::base64url;
+use crate::source::request::WatchRequest;
+use crate::status::{Error, ErrorCode};
 
 const BEARER: &str = "base64url.bearer.authorization.k8s.io.";
 // The apiserver wants one more subprotocol beside the token, and accepts exactly one. The name changes nothing for watches.
@@ -24,6 +28,52 @@ pub fn subprotocols(token: Option<&str>) -> Vec<String> {
     match token {
         Some(token) if !token.is_empty() => vec![format!("{BEARER}{}", base64url::encode(token.as_bytes())), BINARY.into()],
         _ => Vec::new(),
+    }
+}
+
+/// The request that tells why a WebSocket did not open. Browsers do not say it, but the same watch over fetch has a head.
+pub fn probe(request: &WatchRequest) -> WatchRequest {
+    // A server may hold back the head until there is a body: then it lets go of both in a second.
+    WatchRequest { timeout_seconds: 1, ..request.clone() }
+}
+
+/// Why a WebSocket did not open, by the answer to its [`probe`].
+pub fn not_opened(answer: Result<(), Error>) -> Error {
+    answer.err().unwrap_or_else(|| {
+        Error::network(
+            "the watch's WebSocket could not be opened, although the server answers it over fetch: \
+             choose transport \"fetch\", or outside of browsers a WebSocket that says an Origin, as Node's own does not",
+        )
+    })
+}
+
+/// What the code of a close says. Servers end a watch with 1000 when its time is over, and that is no error.
+pub fn closed(code: u16, reason: &str) -> Option<Error> {
+    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    (code != 1000).then(|| Error::network(format!("the watch's WebSocket was closed with code {code}{reason}")))
+}
+
+/// Bytes of a socket that nobody has taken: a browser cannot be told to stop reading. Beyond these the socket is closed, and the watch resumes
+/// from the last version that was applied, so nothing is lost.
+const MAX_UNREAD_BYTES: usize = 64 << 20;
+
+/// The bytes that a socket has brought and that nobody has taken.
+#[derive(Debug, Default)]
+pub struct Unread(Cell<usize>);
+
+impl Unread {
+    /// So many bytes have come. Fails when that is more than may wait.
+    pub fn came(&self, bytes: usize) -> Result<(), Error> {
+        self.0.set(self.0.get() + bytes);
+        if self.0.get() <= MAX_UNREAD_BYTES {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::Overflow, "the watch brings more than can be taken in"))
+    }
+
+    /// So many bytes were taken.
+    pub fn taken(&self, bytes: usize) {
+        self.0.set(self.0.get().saturating_sub(bytes));
     }
 }
 
@@ -53,5 +103,38 @@ mod tests {
         assert_eq!(websocket_url("HTTP://h").as_deref(), Some("ws://h"));
         assert_eq!(websocket_url("ftp://h"), None);
         assert_eq!(websocket_url("/api/v1"), None);
+    }
+
+    #[test]
+    fn a_probe_is_the_same_watch_for_a_second() {
+        let request = WatchRequest { resource_version: "7".into(), timeout_seconds: 300, ..WatchRequest::default() };
+        assert_eq!(probe(&request), WatchRequest { timeout_seconds: 1, ..request });
+    }
+
+    /// A refusal, an unreachable server and a page to sign in are told as they are.
+    #[test]
+    fn a_socket_that_did_not_open_means_what_its_probe_met() {
+        let refusal = Error::new(ErrorCode::Forbidden, "no");
+        assert_eq!(not_opened(Err(refusal.clone())), refusal);
+        let error = not_opened(Ok(()));
+        assert_eq!(error.code, ErrorCode::Network);
+        assert!(error.message.contains("transport \"fetch\""), "{}", error.message);
+    }
+
+    #[test]
+    fn a_watch_whose_time_is_over_is_closed_with_1000() {
+        assert_eq!(closed(1000, "bye"), None);
+        assert_eq!(closed(1006, ""), Some(Error::network("the watch's WebSocket was closed with code 1006")));
+        assert_eq!(closed(1011, "a fault"), Some(Error::network("the watch's WebSocket was closed with code 1011: a fault")));
+    }
+
+    #[test]
+    fn what_nobody_takes_is_bounded() {
+        let unread = Unread::default();
+        unread.came(MAX_UNREAD_BYTES).unwrap();
+        assert_eq!(unread.came(1).unwrap_err().code, ErrorCode::Overflow);
+        unread.taken(2);
+        unread.came(1).unwrap();
+        assert_eq!(unread.came(1).unwrap_err().code, ErrorCode::Overflow);
     }
 }

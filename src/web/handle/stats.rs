@@ -2,10 +2,10 @@
 
 use wasm_bindgen::JsValue;
 
+use super::metrics;
 use crate::cache::{Cacher, ResourceStatus};
 use crate::runtime::Millis;
 use crate::web::error::to_js;
-use crate::web::metrics;
 use crate::web::values::{Given, set, to_object};
 
 #[allow(clippy::cast_precision_loss)]

@@ -2,24 +2,25 @@
 
 use std::rc::Rc;
 
-use futures::future::{Either, LocalBoxFuture, select};
-use futures::{FutureExt, StreamExt, stream};
-use js_sys::{Function, Object, Promise, Reflect, Symbol};
+use futures::future::LocalBoxFuture;
+use futures::{FutureExt, StreamExt, future, stream};
+use js_sys::{Function, Object, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::AbortSignal;
 
+use super::abort::Abort;
+use super::body::Body;
+use super::iterator::frames_of;
 use crate::runtime::Timer;
 use crate::source::page::read_all;
-use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
+use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest, opened};
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
-use crate::web::body::Chunks;
 use crate::web::bytes::frame_bytes;
 use crate::web::error::from_thrown;
-use crate::web::fetch::Abort;
 use crate::web::runtime::WebRuntime;
-use crate::web::values::{cast, property, text};
+use crate::web::values::{cast, property, set, text};
 
 #[wasm_bindgen]
 extern "C" {
@@ -36,7 +37,7 @@ extern "C" {
 }
 
 /// A source written in JavaScript.
-pub(super) struct ObjectSource {
+pub(in crate::web) struct ObjectSource {
     /// Whether it tells its current version, and whether it can be asked for progress.
     tells: (bool, bool),
     collection: Option<Collection>,
@@ -45,7 +46,7 @@ pub(super) struct ObjectSource {
 }
 
 impl ObjectSource {
-    pub(super) fn new(source: JsSource) -> Self {
+    pub(in crate::web) fn new(source: JsSource) -> Self {
         let has = |name: &str| property(source.unchecked_ref(), name).is_some_and(|value| value.is_function());
         let tells = (has("currentResourceVersion"), has("requestProgress"));
         let collection = property(source.unchecked_ref(), "collection").filter(JsValue::is_object);
@@ -118,25 +119,7 @@ impl Source for ObjectSource {
                 ("timeoutSeconds", Some(request.timeout_seconds.into())),
             ]);
             let iterable = source.watch(&request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
-            let iterator = Iterator::of(&iterable, abort)?;
-            // A refusal comes with the first step. One that is not settled soon is an open stream with nothing to say yet.
-            let mut first = iterator.step().boxed_local();
-            let early = match select(&mut first, runtime.yield_now()).await {
-                Either::Left((frame, _)) => Some(frame),
-                Either::Right(_) => None,
-            };
-            match early {
-                Some(Some(Err(error))) => Err(error),
-                Some(None) => Ok(stream::empty().boxed_local()),
-                Some(Some(Ok(frame))) => {
-                    drop(first);
-                    Ok(stream::once(async { Ok(frame) }).chain(iterator.frames()).boxed_local())
-                }
-                None => {
-                    let first = first.into_stream().filter_map(|frame| async { frame });
-                    Ok(first.chain(iterator.frames()).boxed_local())
-                }
-            }
+            opened(frames_of(&iterable, abort)?, runtime.yield_now()).await
         }
         .boxed_local()
     }
@@ -197,88 +180,18 @@ fn filled(text: String) -> Option<JsValue> {
 /// A body: text, bytes, or a stream of bytes.
 fn stream_of(body: JsValue, abort: Abort) -> Result<PageStream, Error> {
     if body.as_string().is_none() && property(&body, "getReader").is_some() {
-        let chunks = Chunks::of(&body)?;
-        let bodies = stream::unfold((chunks, abort), |(chunks, abort)| async move {
-            let item = chunks.next().await?;
-            Some((item, (chunks, abort)))
-        });
-        return Ok(bodies.boxed_local());
+        return Ok(Body::of(&body, abort)?.chunks());
     }
     let bytes = frame_bytes(&body)?;
-    Ok(stream::once(async { Ok(bytes) }).boxed_local())
+    Ok(stream::once(future::ready(Ok(bytes))).boxed_local())
 }
 
 fn bag(entries: &[(&str, Option<JsValue>)]) -> JsValue {
     let object = Object::new();
     for (name, value) in entries {
         if let Some(value) = value {
-            // Setting a property of a fresh object cannot fail.
-            let _set = Reflect::set(&object, &JsValue::from_str(name), value);
+            set(&object, name, value);
         }
     }
     object.into()
-}
-
-/// An async iterator; its `return` is called when it is dropped before its end.
-#[derive(Clone)]
-struct Iterator(Rc<Inner>);
-
-struct Inner {
-    iterator: JsValue,
-    next: Function,
-    _abort: Abort,
-}
-
-impl Iterator {
-    fn of(iterable: &JsValue, abort: Abort) -> Result<Self, Error> {
-        let none = || Error::protocol("the source's watch gave no async iterable");
-        let make = |symbol: Symbol| -> Option<JsValue> {
-            let function: Function = Reflect::get(iterable, &symbol).ok()?.dyn_into().ok()?;
-            function.call0(iterable).ok()
-        };
-        let iterator = make(Symbol::async_iterator()).or_else(|| make(Symbol::iterator())).ok_or_else(none)?;
-        let next: Function = property(&iterator, "next").and_then(|next| next.dyn_into().ok()).ok_or_else(none)?;
-        Ok(Self(Rc::new(Inner { iterator, next, _abort: abort })))
-    }
-
-    /// The next frame; `None` at the end.
-    fn step(&self) -> impl Future<Output = Option<Result<Vec<u8>, Error>>> + 'static {
-        let inner = self.0.clone();
-        async move {
-            let result = async {
-                let answer = inner.next.call0(&inner.iterator)?;
-                JsFuture::from(Promise::resolve(&answer)).await
-            };
-            match result.await {
-                Err(thrown) => Some(Err(from_thrown(&thrown))),
-                Ok(result) if property(&result, "done").is_some_and(|done| done.is_truthy()) => None,
-                Ok(result) => {
-                    let value = property(&result, "value").unwrap_or(JsValue::UNDEFINED);
-                    Some(frame_bytes(&value))
-                }
-            }
-        }
-    }
-
-    fn frames(self) -> impl futures::Stream<Item = Result<Vec<u8>, Error>> + 'static {
-        stream::unfold(self, |iterator| async move {
-            let item = iterator.step().await?;
-            Some((item, iterator))
-        })
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        if let Some(function) = property(&self.iterator, "return").and_then(|value| value.dyn_into::<Function>().ok()) {
-            // The stream is given up: what its end throws concerns nobody.
-            if let Ok(promise) = function.call0(&self.iterator)
-                && let Ok(promise) = promise.dyn_into::<Promise>()
-            {
-                wasm_bindgen_futures::spawn_local(async move {
-                    let _end = JsFuture::from(promise).await;
-                });
-            }
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! A watch over a WebSocket: each message is a frame.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -11,18 +11,14 @@ use js_sys::{Array, Function, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{BinaryType, Event, MessageEvent, WebSocket};
 
+use super::credentials::Credentials;
 use crate::runtime::together::Driver;
 use crate::source::FrameStream;
-use crate::source::kubernetes::{subprotocols, websocket_url};
+use crate::source::kubernetes::{Unread, closed, subprotocols, websocket_url};
 use crate::status::{Error, ErrorCode};
 use crate::web::bytes::frame_bytes;
 use crate::web::error::from_thrown;
-use crate::web::fetch::Credentials;
 use crate::web::values::{property, text};
-
-/// A browser cannot be told to stop reading: beyond so many bytes that nobody took, the socket is closed, and the watch resumes
-/// from the last version that was applied. Nothing is lost by that.
-const MOST_WAITING: usize = 64 << 20;
 
 /// Why a socket did not open.
 pub(super) enum Refused {
@@ -32,7 +28,7 @@ pub(super) enum Refused {
     Silent,
 }
 
-/// Opens a watch.
+/// Opens a watch: each message will be a frame.
 pub(super) async fn open(constructor: &Function, url: &str, credentials: &Credentials) -> Result<FrameStream, Refused> {
     let told = |message: String| Refused::Told(Error::new(ErrorCode::Invalid, message));
     let url = websocket_url(url).ok_or_else(|| told("the server's address is neither http nor https".to_string()))?;
@@ -48,9 +44,9 @@ pub(super) async fn open(constructor: &Function, url: &str, credentials: &Creden
 
     let (frames, receiver) = mpsc::unbounded();
     let (opened, open) = oneshot::channel();
-    let waiting = Rc::new(Cell::new(0));
-    let handlers = Handlers::new(&socket, frames, opened, waiting.clone());
-    let stream = Frames { receiver, waiting, socket, _handlers: handlers };
+    let unread = Rc::<Unread>::default();
+    let handlers = Handlers::new(&socket, frames, opened, unread.clone());
+    let stream = Frames { receiver, unread, socket, _handlers: handlers };
     match open.await {
         Ok(()) => Ok(stream.boxed_local()),
         Err(_) => Err(Refused::Silent),
@@ -66,7 +62,7 @@ struct Handlers {
 }
 
 impl Handlers {
-    fn new(socket: &WebSocket, frames: mpsc::UnboundedSender<Frame>, opened: oneshot::Sender<()>, waiting: Rc<Cell<usize>>) -> Self {
+    fn new(socket: &WebSocket, frames: mpsc::UnboundedSender<Frame>, opened: oneshot::Sender<()>, unread: Rc<Unread>) -> Self {
         let opened = Rc::new(RefCell::new(Some(opened)));
         let open = {
             let opened = opened.clone();
@@ -78,15 +74,12 @@ impl Handlers {
         };
         let message = {
             let (frames, socket) = (frames.clone(), socket.clone());
-            // A frame is dealt with in the call that brings it: to wait for a turn of our own would cost more than the turn does.
+            // A frame is applied in the call that brings it: a task of its own would cost more than the work.
             let driver = Driver::current();
             Closure::new(move |event: MessageEvent| {
                 let frame = frame_bytes(&event.data());
-                let length = frame.as_ref().map_or(0, Vec::len);
-                waiting.set(waiting.get() + length);
-                if waiting.get() > MOST_WAITING {
-                    // The end of the stream: what is applied stays, and the rest is asked for again.
-                    let _gone = frames.unbounded_send(Err(Error::new(ErrorCode::Overflow, "the watch brings more than can be taken in")));
+                if let Err(error) = unread.came(frame.as_ref().map_or(0, Vec::len)) {
+                    let _gone = frames.unbounded_send(Err(error));
                     frames.close_channel();
                     let _closing = socket.close();
                     return;
@@ -123,13 +116,11 @@ fn broken_message(event: &Event) -> Option<Error> {
     Some(Error::protocol(format!("the watch's WebSocket received what is no message: {message}")))
 }
 
-/// What a close says of a socket that was not closed in good order. 1000 is how servers end a watch whose time is over.
+/// What the event of a close says; `None` also for an event that is none.
 fn broken_socket(event: &Event) -> Option<Error> {
-    // As an integer: printing a double takes more of this package than all the rest of this module.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let code = property(event, "code")?.as_f64().map(|code| code as u16).filter(|code| *code != 1000)?;
-    let reason = text(event, "reason").filter(|reason| !reason.is_empty()).map(|reason| format!(": {reason}")).unwrap_or_default();
-    Some(Error::network(format!("the watch's WebSocket was closed with code {code}{reason}")))
+    let code = property(event, "code")?.as_f64()? as u16;
+    closed(code, &text(event, "reason").unwrap_or_default())
 }
 
 thread_local! {
@@ -140,7 +131,7 @@ thread_local! {
 /// The frames of an open socket. Dropping it closes the socket.
 struct Frames {
     receiver: mpsc::UnboundedReceiver<Frame>,
-    waiting: Rc<Cell<usize>>,
+    unread: Rc<Unread>,
     socket: WebSocket,
     // Dropped after the socket let go of them.
     _handlers: Handlers,
@@ -152,7 +143,7 @@ impl Stream for Frames {
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Frame>> {
         let polled = self.receiver.poll_next_unpin(context);
         if let Poll::Ready(Some(Ok(frame))) = &polled {
-            self.waiting.set(self.waiting.get().saturating_sub(frame.len()));
+            self.unread.taken(frame.len());
         }
         polled
     }

@@ -2,21 +2,24 @@
 
 use std::cell::Cell;
 
+use futures::{StreamExt, stream};
 use js_sys::{Function, Object, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{ReadableStreamByobReader, ReadableStreamDefaultReader};
+use web_sys::{ReadableStreamByobReader, ReadableStreamDefaultReader, Response};
 
+use super::abort::Abort;
+use crate::source::PageStream;
 use crate::status::Error;
 use crate::web::bytes::frame_bytes;
-use crate::web::error::network_error;
+use crate::web::error::reason;
 use crate::web::values::{cast, property, set, text};
 
-/// Room for one chunk, where we bring the room. More of it makes a long list no quicker.
+/// The buffer for one chunk, where the reader fills ours. A larger one makes a long list no quicker.
 const CHUNK_BYTES: u32 = 128 << 10;
 
 /// Takes a stream's bytes for itself.
-pub(super) struct Chunks(Reader);
+struct Chunks(Reader);
 
 enum Reader {
     /// It fills the buffer that it is given. A long list then makes no garbage, and comes in fewer and larger chunks.
@@ -27,7 +30,7 @@ enum Reader {
 
 impl Chunks {
     /// Fails when somebody else reads the stream.
-    pub(super) fn of(stream: &JsValue) -> Result<Self, Error> {
+    fn of(stream: &JsValue) -> Result<Self, Error> {
         let get = cast::<Function>(stream, "getReader").ok_or_else(|| Error::protocol("the body is no stream of bytes"))?;
         let filling = Object::new();
         set(&filling, "mode", &"byob".into());
@@ -42,7 +45,7 @@ impl Chunks {
     }
 
     /// The next chunk; `None` at the stream's end.
-    pub(super) async fn next(&self) -> Option<Result<Vec<u8>, Error>> {
+    async fn next(&self) -> Option<Result<Vec<u8>, Error>> {
         let reading = match &self.0 {
             Reader::Filling(reader, buffer) => {
                 let room = buffer.take().unwrap_or_else(|| Uint8Array::new_with_length(CHUNK_BYTES));
@@ -52,7 +55,7 @@ impl Chunks {
         };
         let result = match JsFuture::from(reading).await {
             Ok(result) => result,
-            Err(thrown) => return Some(Err(network_error("the answer broke off", &thrown))),
+            Err(thrown) => return Some(Err(Error::network(format!("the answer broke off: {}", reason(&thrown))))),
         };
         let value = property(&result, "value")?;
         if let Reader::Filling(_, buffer) = &self.0 {
@@ -66,5 +69,48 @@ impl Chunks {
             return Some(chunk);
         }
         Some(frame_bytes(&value))
+    }
+}
+
+/// An answer's body. Dropping it aborts the request.
+pub(super) struct Body {
+    chunks: Option<Chunks>,
+    _abort: Abort,
+}
+
+impl Body {
+    pub(super) fn new(response: &Response, abort: Abort) -> Result<Self, Error> {
+        let chunks = response.body().map(|body| Chunks::of(&body)).transpose()?;
+        Ok(Self { chunks, _abort: abort })
+    }
+
+    /// The body of an answer that a source of the user gave.
+    pub(super) fn of(stream: &JsValue, abort: Abort) -> Result<Self, Error> {
+        Ok(Self { chunks: Some(Chunks::of(stream)?), _abort: abort })
+    }
+
+    async fn read(&self) -> Option<Result<Vec<u8>, Error>> {
+        self.chunks.as_ref()?.next().await
+    }
+
+    pub(super) async fn read_up_to(self, limit: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while bytes.len() < limit
+            && let Some(Ok(chunk)) = self.read().await
+        {
+            bytes.extend_from_slice(&chunk);
+        }
+        bytes.truncate(limit);
+        bytes
+    }
+
+    pub(super) fn chunks(self) -> PageStream {
+        stream::unfold(Some(self), |state| async move {
+            let body = state?;
+            let item = body.read().await?;
+            let next = item.is_ok().then_some(body);
+            Some((item, next))
+        })
+        .boxed_local()
     }
 }

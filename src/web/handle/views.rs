@@ -3,12 +3,12 @@
 use js_sys::{Array, Float64Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 
+use super::options::view_options;
+use super::resource::RawResource;
 use crate::object::ObjectId;
 use crate::view::{RangeId, RowRange, View, ViewId};
 use crate::web::error::to_js;
-use crate::web::options::view_options;
 use crate::web::panic::check;
-use crate::web::resource::RawResource;
 
 impl RawResource {
     fn read_view<R: Default>(&self, view: u32, read: impl FnOnce(&View) -> R) -> Result<R, JsValue> {
@@ -109,13 +109,6 @@ impl RawResource {
     pub fn view_keys(&self, view: u32) -> Result<Array, JsValue> {
         let keys = self.read_view(view, |view| view.keys().cloned().collect::<Vec<_>>())?;
         Ok(keys.iter().map(|key| JsValue::from_str(key)).collect())
-    }
-
-    /// The keys of pinned objects.
-    #[wasm_bindgen(js_name = keysOf)]
-    pub fn keys_of(&self, ids: &Float64Array) -> Result<Array, JsValue> {
-        check()?;
-        ids.to_vec().into_iter().map(|id| Ok(JsValue::from_str(self.pinned(id)?.key()))).collect()
     }
 
     /// Whether the list is whole and every object was asked.

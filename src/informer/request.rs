@@ -1,0 +1,79 @@
+//! What a handler asks for, in text.
+
+use super::listener::{DEFAULT_BOUND, HandlerOptions};
+use crate::json::fields::FieldSet;
+use crate::runtime::Millis;
+use crate::selector::{Filter, FilterText};
+use crate::status::Error;
+
+/// A handler as it is asked for. What is unset has a default here.
+#[derive(Clone, Debug, Default)]
+pub struct HandlerRequest {
+    /// Only this namespace.
+    pub namespace: Option<String>,
+    /// A label selector.
+    pub label_selector: Option<String>,
+    /// A field selector over any scalar path.
+    pub field_selector: Option<String>,
+    /// Its own resync period in milliseconds; 0 is none, `None` the informer's.
+    pub resync_period: Option<Millis>,
+    /// Whether what waits of one object merges.
+    pub coalesce: bool,
+    /// Changes that may wait while it is not done with the last.
+    pub buffer_size: Option<usize>,
+}
+
+impl HandlerRequest {
+    /// Reads the selectors, and registers the paths of theirs. Fails on one with a mistake.
+    pub fn read(&self, fields: &mut FieldSet) -> Result<HandlerOptions, Error> {
+        let (namespace, labels) = (self.namespace.as_deref(), self.label_selector.as_deref());
+        let filter =
+            Filter::new(FilterText { namespace, labels, fields: self.field_selector.as_deref(), ..FilterText::default() }, fields)?;
+        Ok(HandlerOptions {
+            resync_period: self.resync_period,
+            coalesce: self.coalesce,
+            bound: self.buffer_size.unwrap_or(DEFAULT_BOUND),
+            // Without one a change passes the handler's queue by.
+            filter: (!filter.is_everything()).then_some(filter),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::ErrorCode;
+
+    fn read(request: &HandlerRequest) -> Result<HandlerOptions, Error> {
+        request.read(&mut FieldSet::new(Vec::new()))
+    }
+
+    #[test]
+    fn a_handler_that_asks_for_nothing_has_the_defaults_and_no_filter() {
+        let options = read(&HandlerRequest::default()).unwrap();
+        assert_eq!((options.bound, options.resync_period, options.coalesce), (DEFAULT_BOUND, None, false));
+        assert!(options.filter.is_none());
+        let empty = Some(String::new());
+        let asked = HandlerRequest { namespace: empty.clone(), label_selector: empty.clone(), field_selector: empty, ..Default::default() };
+        assert!(read(&asked).unwrap().filter.is_none(), "empty texts select everything");
+    }
+
+    #[test]
+    fn what_a_handler_asks_for_counts() {
+        let asked = HandlerRequest { buffer_size: Some(0), resync_period: Some(5), coalesce: true, ..HandlerRequest::default() };
+        let options = read(&asked).unwrap();
+        assert_eq!((options.bound, options.resync_period, options.coalesce), (0, Some(5), true));
+        for part in 0..3 {
+            let text = |at: usize, text: &str| (part == at).then(|| text.to_string());
+            let asked = HandlerRequest {
+                namespace: text(0, "a"),
+                label_selector: text(1, "app=web"),
+                field_selector: text(2, "spec.nodeName=n"),
+                ..HandlerRequest::default()
+            };
+            assert!(read(&asked).unwrap().filter.is_some(), "{part}");
+        }
+        let mistake = HandlerRequest { label_selector: Some("!!".into()), ..HandlerRequest::default() };
+        assert_eq!(read(&mistake).unwrap_err().code, ErrorCode::Invalid);
+    }
+}

@@ -1,0 +1,61 @@
+//! What a flush tells handlers of informers, as it crosses.
+
+use std::rc::Rc;
+
+use js_sys::{Array, Float64Array, Object as JsObject, Uint32Array};
+use wasm_bindgen::JsValue;
+
+use super::pins::Pins;
+use super::scratch::Scratch;
+use crate::informer::{Interruption, Notifications};
+use crate::object::Object;
+use crate::web::error::to_js;
+use crate::web::values::set;
+
+/// The arguments of `Hooks.notify`.
+pub(super) struct Packed {
+    pub(super) table: Float64Array,
+    pub(super) pairs: Uint32Array,
+    pub(super) handlers: Uint32Array,
+    pub(super) informers: Uint32Array,
+    pub(super) interruptions: Array,
+}
+
+impl Packed {
+    /// The table is flat: kind, id, id of the old object, and 0 where there is no object. Each id is pinned once.
+    pub(super) fn of(notices: &Notifications, pins: &Pins, scratch: &mut Scratch) -> Self {
+        let id = |object: &Option<Rc<Object>>| object.as_ref().map_or(0.0, |object| pins.pin(object));
+        let mut table = Vec::with_capacity(notices.table.len() * 3);
+        for notice in &notices.table {
+            table.extend_from_slice(&[f64::from(notice.kind as u8), id(&notice.object), id(&notice.old)]);
+        }
+        Self {
+            table: scratch.events(&table),
+            pairs: scratch.pairs(&notices.pairs),
+            handlers: scratch.rare(notices.handlers_synced.iter().map(|handler| handler.number())),
+            informers: scratch.rare(notices.informers_synced.iter().map(|informer| informer.number())),
+            interruptions: match notices.interruptions.as_slice() {
+                [] => scratch.empty(),
+                all => all.iter().map(interruption).collect(),
+            },
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn interruption(interruption: &Interruption) -> JsValue {
+    let told = JsObject::new();
+    set(&told, "phase", &interruption.phase.as_str().into());
+    set(&told, "error", &to_js(&interruption.error));
+    set(&told, "stale", &interruption.stale.into());
+    if let Some(at) = interruption.retry_at {
+        set(&told, "retryAt", &(at as f64).into());
+    }
+    if let Some(key) = &interruption.key {
+        set(&told, "key", &(&**key).into());
+    }
+    if let Some(informer) = interruption.ended {
+        set(&told, "ended", &informer.number().into());
+    }
+    told.into()
+}

@@ -1,0 +1,100 @@
+//! What the WebAssembly module exports beside its classes.
+
+use std::rc::Rc;
+
+use wasm_bindgen::prelude::*;
+
+use super::error::to_js;
+use super::handle::{Hooks, RawOptions, RawResource};
+use super::transport::{JsSource, KubernetesSource, ObjectSource};
+use super::values::{Given, bytes, to_object};
+use super::{panic, runtime};
+use crate::cache::Memory;
+use crate::json::fields::FieldSet;
+use crate::source::Source;
+
+/// Runs once when the module is instantiated.
+#[wasm_bindgen(start, private)]
+pub fn start() {
+    panic::install();
+    // Without a seed of the host's the waits that are drawn would be the same in every tab.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fastrand::seed((js_sys::Math::random() * 9_007_199_254_740_991.0) as u64);
+}
+
+/// Opens a resource of a Kubernetes API. Nothing is requested before `start`.
+#[wasm_bindgen(js_name = openKubernetes, skip_typescript)]
+pub fn open_kubernetes(options: JsValue, transport: JsValue, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
+    panic::check()?;
+    open(RawOptions::read(options)?, Rc::new(KubernetesSource::read(transport)?), hooks, memory)
+}
+
+/// Opens a resource of a `Source` object.
+#[wasm_bindgen(js_name = openSource, skip_typescript)]
+pub fn open_source(options: JsValue, source: JsSource, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
+    panic::check()?;
+    open(RawOptions::read(options)?, Rc::new(ObjectSource::new(source)), hooks, memory)
+}
+
+/// The bytes that the resources of one cache may hold together.
+#[wasm_bindgen(skip_typescript)]
+pub struct RawMemory(Rc<Memory>);
+
+#[wasm_bindgen]
+impl RawMemory {
+    /// So many bytes for all who are opened with it.
+    #[wasm_bindgen(constructor)]
+    pub fn new(max_bytes: f64) -> Self {
+        Self(Memory::new(bytes(max_bytes)))
+    }
+}
+
+fn open(options: RawOptions, source: Rc<dyn Source>, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
+    let opened = RawResource::new(options.config, source, FieldSet::new(options.strip), hooks).map_err(|error| to_js(&error))?;
+    opened.resource().share_memory(&memory.0);
+    if let Some(path) = options.trigger {
+        opened.resource().with(|cacher| cacher.set_trigger(&path));
+    }
+    Ok(opened)
+}
+
+/// Judges the grammar of an option's text before it is used: fails with `invalid`, in the words of its use.
+#[wasm_bindgen(js_name = checkGrammar, skip_typescript)]
+pub fn check_grammar(option: &str, text: &str) -> Result<(), JsValue> {
+    panic::check()?;
+    crate::selector::check_grammar(option, text).map_err(|error| to_js(&error))
+}
+
+/// The message of the panic that stopped this instance, or undefined.
+#[wasm_bindgen(skip_typescript)]
+pub fn poisoned() -> Option<String> {
+    panic::message()
+}
+
+/// Sets who hears of a panic, so that nobody waits for ever for what will never come.
+#[wasm_bindgen(js_name = onPanic, skip_typescript)]
+pub fn on_panic(callback: js_sys::Function) {
+    panic::set_callback(callback);
+}
+
+/// The machine has slept for so many milliseconds in all, of which the host's steady clock knows nothing.
+#[wasm_bindgen(skip_typescript)]
+pub fn slept(millis: f64) {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    runtime::slept(millis as u64);
+}
+
+/// Bytes of linear memory.
+#[wasm_bindgen(js_name = memoryBytes, skip_typescript)]
+pub fn memory_bytes() -> f64 {
+    const PAGE: usize = 65_536;
+    #[allow(clippy::cast_precision_loss)]
+    let bytes = (core::arch::wasm32::memory_size(0) * PAGE) as f64;
+    bytes
+}
+
+/// How this build was made.
+#[wasm_bindgen(js_name = buildInfo, skip_typescript)]
+pub fn build_info() -> JsValue {
+    to_object(&[("version", Given::text(env!("CARGO_PKG_VERSION"))), ("simd", Given::Flag(cfg!(target_feature = "simd128")))])
+}

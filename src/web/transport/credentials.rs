@@ -1,0 +1,53 @@
+//! What `auth` gives.
+
+use js_sys::{Array, Function, Object, Promise};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+use crate::status::{Error, ErrorCode};
+use crate::web::error::from_thrown;
+use crate::web::values::{property, text};
+
+/// The credentials of one connection.
+#[derive(Default)]
+pub(super) struct Credentials {
+    pub(super) headers: Option<JsValue>,
+    pub(super) token: Option<String>,
+    pub(super) subprotocols: Vec<String>,
+    pub(super) query: Vec<(String, String)>,
+}
+
+impl Credentials {
+    /// Asks `auth` anew: tokens expire.
+    pub(super) async fn ask(auth: Option<&Function>) -> Result<Self, Error> {
+        let Some(auth) = auth else { return Ok(Self::default()) };
+        let answer = auth.call0(&JsValue::UNDEFINED).map_err(|thrown| from_auth(&thrown))?;
+        let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_auth(&thrown))?;
+        Ok(Self::read(&answer))
+    }
+
+    /// Takes what the facade has checked: it names what cannot be meant.
+    fn read(answer: &JsValue) -> Self {
+        let pair = |pair: JsValue| {
+            let pair: Array = pair.unchecked_into();
+            Some((pair.get(0).as_string()?, pair.get(1).as_string()?))
+        };
+        let subprotocols = property(answer, "subprotocols").map(|given| Array::from(&given)).unwrap_or_default();
+        let query = property(answer, "query").map(|query| Object::entries(query.unchecked_ref())).unwrap_or_default();
+        Self {
+            headers: property(answer, "headers"),
+            token: text(answer, "token"),
+            subprotocols: subprotocols.iter().filter_map(|given| given.as_string()).collect(),
+            query: query.iter().filter_map(pair).collect(),
+        }
+    }
+}
+
+/// What `auth` threw. What the facade finds wrong with its answer is a mistake, and no refusal.
+fn from_auth(thrown: &JsValue) -> Error {
+    let is = |name: &str, what: &str| text(thrown, name).as_deref() == Some(what);
+    if is("name", "WatchCacheError") && is("code", "invalid") {
+        return Error::new(ErrorCode::Invalid, text(thrown, "message").unwrap_or_default());
+    }
+    from_thrown(thrown)
+}

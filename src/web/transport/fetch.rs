@@ -1,0 +1,80 @@
+//! One request over fetch.
+
+use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Headers, Response};
+
+use super::abort::Abort;
+use super::body::Body;
+use super::credentials::Credentials;
+use crate::source::kubernetes::{Head, MAX_REFUSAL_BYTES, headers, no_answer};
+use crate::status::{Error, ErrorCode};
+use crate::web::error::{from_thrown, reason};
+use crate::web::runtime::global_function;
+use crate::web::values::{property, set};
+
+/// How requests are sent: the host's `fetch`, or the user's.
+pub(super) struct Fetch {
+    pub(super) function: Function,
+    /// The option `credentials`.
+    pub(super) mode: String,
+}
+
+impl Fetch {
+    /// Sends a request and gives the answer's body, once its head says that it is what was asked for.
+    pub(super) async fn send(&self, method: &str, url: &str, credentials: &Credentials, body: Option<Vec<u8>>) -> Result<Body, Error> {
+        let abort = Abort::new()?;
+        let init = Object::new();
+        set(&init, "method", &method.into());
+        set(&init, "credentials", &self.mode.as_str().into());
+        set(&init, "cache", &"no-store".into());
+        set(&init, "headers", &merged(credentials, body.is_some())?);
+        if let Some(body) = body {
+            set(&init, "body", &Uint8Array::from(body.as_slice()));
+        }
+        set(&init, "signal", &abort.signal());
+        let answer = self.function.call2(&JsValue::UNDEFINED, &url.into(), &init).map_err(|thrown| from_thrown(&thrown))?;
+        let answered = JsFuture::from(Promise::resolve(&answer)).await;
+        let response = answered.map_err(|thrown| no_answer(url, &reason(&thrown)))?;
+        // Other realms have a Response of their own, so it is known by what it can do.
+        if property(&response, "status").and_then(|status| status.as_f64()).is_none() || property(&response, "headers").is_none() {
+            return Err(Error::protocol("fetch gave something that is no Response"));
+        }
+        let response: Response = response.unchecked_into();
+        let header = |name: &str| response.headers().get(name).ok().flatten();
+        let head = Head {
+            code: response.status(),
+            redirected: response.redirected(),
+            content_type: header("content-type"),
+            retry_after: header("retry-after"),
+            date: header("date"),
+        };
+        let body = Body::new(&response, abort)?;
+        if head.is_refusal() {
+            let bytes = body.read_up_to(MAX_REFUSAL_BYTES).await;
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let now = js_sys::Date::now() as u64;
+            return Err(head.refusal(&bytes, now));
+        }
+        head.check_content().map(|()| body)
+    }
+}
+
+/// The user's headers with ours.
+fn merged(credentials: &Credentials, has_body: bool) -> Result<JsValue, Error> {
+    let failed = |_| Error::new(ErrorCode::Invalid, "auth: the headers cannot be read");
+    let merged: Headers = match &credentials.headers {
+        Some(given) => {
+            let constructor = global_function("Headers").ok_or_else(|| failed(JsValue::UNDEFINED))?;
+            Reflect::construct(&constructor, &Array::of1(given)).map_err(failed)?.unchecked_into()
+        }
+        None => Headers::new().map_err(failed)?,
+    };
+    for header in headers(credentials.token.as_deref(), has_body) {
+        if header.replaces || !merged.has(header.name).unwrap_or(false) {
+            merged.set(header.name, &header.value).map_err(failed)?;
+        }
+    }
+    Ok(merged.into())
+}

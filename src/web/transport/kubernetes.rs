@@ -1,0 +1,148 @@
+//! A Kubernetes API: lists as streams of bytes over fetch, watches over WebSocket or as streams of lines.
+
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
+use js_sys::Function;
+use wasm_bindgen::JsValue;
+
+use super::body::Body;
+use super::credentials::Credentials;
+use super::fetch::Fetch;
+use super::websocket::{self, Refused};
+use crate::source::kubernetes::{
+    Selection, frames, list_in, list_query, namespace_of, not_opened, object_path, object_query, probe, watch_query,
+};
+use crate::source::page::read_all;
+use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
+use crate::status::{Error, ErrorCode};
+use crate::web::bag::Bag;
+use crate::web::runtime::global_function;
+
+/// A resource of a Kubernetes API.
+#[derive(Clone)]
+pub(in crate::web) struct KubernetesSource(Rc<Transport>);
+
+/// Where it is, and how it is reached.
+struct Transport {
+    server: String,
+    path: String,
+    selection: Selection,
+    /// Whether watches come over fetch.
+    streams: bool,
+    auth: Option<Function>,
+    fetch: Fetch,
+    websocket: Option<Function>,
+}
+
+impl KubernetesSource {
+    /// Reads the options of a transport.
+    pub(in crate::web) fn read(value: JsValue) -> Result<Self, JsValue> {
+        let given = Bag::new("transport", value);
+        let transport = Transport {
+            server: given.required("server"),
+            path: given.required("path"),
+            selection: Selection { labels: given.get("labelSelector"), fields: given.get("fieldSelector") },
+            streams: given.required::<String>("transport") == "fetch",
+            auth: given.function("auth"),
+            fetch: Fetch { function: given.required_function("fetch"), mode: given.required("credentials") },
+            websocket: given.function("WebSocket"),
+        };
+        given.check().map(|()| Self(Rc::new(transport)))
+    }
+
+    async fn credentials(&self) -> Result<Credentials, Error> {
+        Credentials::ask(self.0.auth.as_ref()).await
+    }
+
+    fn url(&self, path: &str, query: &str) -> String {
+        format!("{}{path}?{query}", self.0.server)
+    }
+
+    /// The address of a watch.
+    fn watch_url(&self, request: &WatchRequest, credentials: &Credentials) -> String {
+        self.url(&self.0.path, &watch_query(request, &self.0.selection, &credentials.query))
+    }
+
+    /// Asks for one object, or writes; gives the answer's document.
+    async fn one(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
+        let credentials = self.credentials().await?;
+        let url = self.url(path, &object_query(&credentials.query));
+        read_all(self.0.fetch.send(method, &url, &credentials, body).await?.chunks()).await
+    }
+
+    async fn get_body(&self, url: &str, credentials: &Credentials) -> Result<Body, Error> {
+        self.0.fetch.send("GET", url, credentials, None).await
+    }
+}
+
+impl Source for KubernetesSource {
+    fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
+        let source = self.clone();
+        async move {
+            let credentials = source.credentials().await?;
+            let (path, request) = list_in(&source.0.path, request);
+            let url = source.url(&path, &list_query(&request, &source.0.selection, &credentials.query));
+            Ok(source.get_body(&url, &credentials).await?.chunks())
+        }
+        .boxed_local()
+    }
+
+    fn names_kinds(&self) -> bool {
+        true
+    }
+
+    fn server(&self) -> Option<String> {
+        Some(self.0.server.clone())
+    }
+
+    fn collection(&self) -> Option<Collection> {
+        Some(Collection { namespace: namespace_of(&self.0.path).map(Into::into) })
+    }
+
+    fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
+        let source = self.clone();
+        async move {
+            let credentials = source.credentials().await?;
+            let url = source.watch_url(&request, &credentials);
+            if source.0.streams {
+                return Ok(frames(source.get_body(&url, &credentials).await?.chunks()));
+            }
+            let constructor = source.0.websocket.clone().or_else(|| global_function("WebSocket"));
+            let Some(constructor) = constructor else {
+                return Err(Error::new(
+                    ErrorCode::Invalid,
+                    "this host has no WebSocket: pass one as an option, or choose transport \"fetch\"",
+                ));
+            };
+            match websocket::open(&constructor, &url, &credentials).await {
+                Ok(stream) => Ok(stream),
+                Err(Refused::Told(error)) => Err(error),
+                Err(Refused::Silent) => {
+                    let url = source.watch_url(&probe(&request), &credentials);
+                    Err(not_opened(source.get_body(&url, &credentials).await.map(drop)))
+                }
+            }
+        }
+        .boxed_local()
+    }
+
+    fn gets(&self) -> bool {
+        true
+    }
+
+    fn get(&self, object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        let source = self.clone();
+        async move { source.one("GET", &object_path(&source.0.path, &object)?, None).await }.boxed_local()
+    }
+
+    fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        let source = self.clone();
+        async move {
+            let (method, path) = (request.method(), request.path(&source.0.path)?);
+            source.one(method, &path, Some(request.into_body())).await
+        }
+        .boxed_local()
+    }
+}
