@@ -8,8 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::json::path::Path;
 use crate::key::Key;
 use crate::object::{Object, ObjectId};
+use crate::selector::check_index_name;
 use crate::status::{Error, ErrorCode};
-use crate::store::{Fields, IndexBy, IndexSpec, Indexes, NAMESPACE, Store};
+use crate::store::{Fields, IndexBy, IndexSpec, Indexes, Store};
 
 /// An index to add.
 #[derive(Clone, Debug)]
@@ -53,9 +54,9 @@ impl Indexers {
     pub(super) fn add(&mut self, indexers: Vec<Indexer>, store: &Store, fields: &Fields) -> Result<(), Error> {
         for (at, Indexer { name, .. }) in indexers.iter().enumerate() {
             let twice = indexers[..at].iter().any(|other| other.name == *name);
-            if name.is_empty() || twice || name == NAMESPACE || self.has(name) || store.has_index(name) {
-                let message = if name.is_empty() { "an index needs a name".into() } else { format!("indexer conflict: {name}") };
-                return Err(Error::new(ErrorCode::Invalid, message));
+            check_index_name("indexers", name)?;
+            if twice || self.has(name) || store.has_index(name) {
+                return Err(Error::new(ErrorCode::Invalid, format!("indexer conflict: {name}")));
             }
         }
         for Indexer { name, path } in indexers {

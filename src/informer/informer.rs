@@ -6,8 +6,9 @@ use crate::growth::Growth;
 use crate::key::Key;
 use crate::object::{Object, ObjectId};
 use crate::runtime::{Millis, Task};
+use crate::selector::NAMESPACE;
 use crate::status::{Error, ErrorCode};
-use crate::store::{Fields, NAMESPACE, Store};
+use crate::store::{Fields, Store};
 
 use super::id::HandlerId;
 use super::indexer::{Indexer, Indexers};

@@ -19,7 +19,7 @@ mod validate;
 pub use error::SelectorError;
 pub use field::FieldSelector;
 pub use filter::{Filter, FilterText, invalid_selector, parse_selectors};
-pub use grammar::{check_grammar, parse_path};
+pub use grammar::{NAMESPACE, check_grammar, check_index_name, parse_path};
 pub use label::LabelSelector;
 pub use predicate::{Matcher, Predicate};
 pub use requirement::{Operator, Requirement};

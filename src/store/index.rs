@@ -9,11 +9,8 @@ use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::key::Key;
 use crate::object::Object;
-use crate::selector::parse_path;
+use crate::selector::{check_index_name, parse_path};
 use crate::status::{Error, ErrorCode};
-
-/// The index that every store has: the namespace. The key order is that index already, so nothing is kept for it.
-pub const NAMESPACE: &str = "namespace";
 
 /// What an index goes by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,14 +82,9 @@ impl Indexes {
         let mut indexes: Vec<Index> = Vec::with_capacity(specs.len());
         for spec in specs {
             let name = &spec.name;
-            let mistake = match &**name {
-                "" => Some("an index needs a name".to_owned()),
-                NAMESPACE => Some(format!("the index {NAMESPACE:?} always exists")),
-                _ if indexes.iter().any(|index| index.name == *name) => Some(format!("the index {name:?} stands twice")),
-                _ => None,
-            };
-            if let Some(mistake) = mistake {
-                return Err(Error::new(ErrorCode::Invalid, format!("indexes: {mistake}")));
+            check_index_name("indexes", name)?;
+            if indexes.iter().any(|index| index.name == *name) {
+                return Err(Error::new(ErrorCode::Invalid, format!("indexes: the index {name:?} stands twice")));
             }
             let by = match &spec.by {
                 IndexBy::Path(path) => By::Path { path: path.clone(), slot: fields.borrow_mut().slot(path) },

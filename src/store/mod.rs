@@ -12,7 +12,7 @@ mod store;
 mod strays;
 mod window;
 
-pub use index::{Fields, IndexBy, IndexSpec, Indexes, NAMESPACE};
+pub use index::{Fields, IndexBy, IndexSpec, Indexes};
 pub use listener::{Replacement, StoreListener};
 pub use state::State;
 pub use store::Store;

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::rc::Rc;
 
-use super::index::{Indexes, NAMESPACE};
+use super::index::Indexes;
 use crate::change::Difference;
 use crate::key::Key;
 use crate::object::{Holder, Object};
+use crate::selector::NAMESPACE;
 use crate::sort::sort_by;
 use crate::status::{Error, ErrorCode};
 

@@ -30,15 +30,15 @@ thread_local! {
     static LAST_VIEW: RefCell<Option<View>> = const { RefCell::new(None) };
 }
 
-const PAGE: usize = 65_536;
+const PAGE_BYTES: usize = 65_536;
 
 /// Bytes of linear memory.
-fn memory_bytes() -> usize {
-    core::arch::wasm32::memory_size(0) * PAGE
+pub(super) fn memory_bytes() -> usize {
+    core::arch::wasm32::memory_size(0) * PAGE_BYTES
 }
 
-/// Room for a usual frame.
-const USUAL: usize = 16 << 10;
+/// The buffer that a frame gets at first: most fit.
+const USUAL_FRAME_BYTES: usize = 16 << 10;
 
 /// A typed array over some of linear memory. It is of no use once that has grown.
 struct View {
@@ -48,16 +48,15 @@ struct View {
     array: Uint8Array,
 }
 
-/// By so much memory grows at least when it has grown at all.
-const STEP: usize = 512 << 10;
+/// How far linear memory grows at least when it grows. It never shrinks, so the step is small.
+const MIN_GROWTH_BYTES: usize = 512 << 10;
 
-/// Grows linear memory by a step at once when it has grown at all. The allocator asks for a page or two each time, and each time costs
-/// as much as reading a frame: with objects that stay, every few frames. It never shrinks, so a step is no longer than that needs.
+/// Grows linear memory by a whole step when it has grown. The allocator asks for a page or two at a time, and each time costs as much as
+/// reading a frame.
 fn stay_ahead() {
     if memory_bytes() > SIZE_SEEN.get() {
-        // Taken and given back: from then on it is part of what the allocator hands out.
-        // Where there is no more of it, reading what comes says so.
-        let _ahead = buffers::reserve(std::hint::black_box(&mut Vec::new()), STEP);
+        // Taken and given back, it is part of what the allocator hands out. Where there is no memory, reading the frame fails with that.
+        let _ahead = buffers::reserve(std::hint::black_box(&mut Vec::new()), MIN_GROWTH_BYTES);
         SIZE_SEEN.set(memory_bytes());
     }
 }
@@ -104,23 +103,23 @@ fn view_parts(view: &JsValue) -> (JsValue, u32, u32) {
     (buffer, number("byteOffset"), number("byteLength"))
 }
 
-/// The most bytes that the next character may take.
-const WIDEST: usize = 4;
+/// Bytes of the longest character in UTF-8.
+const MAX_CHARACTER_BYTES: usize = 4;
 
-/// Encodes a JavaScript string straight into a buffer of ours. Each question about it crosses the boundary, so none is asked where the
-/// buffer of the frame before proves to be large enough.
+/// Encodes a JavaScript string straight into a buffer of ours. Its length would be a crossing of its own, so it is asked for only when the
+/// buffer proves too small.
 fn encode(text: &JsString) -> Result<Vec<u8>, Error> {
-    let mut bytes = buffers::take(USUAL)?;
+    let mut bytes = buffers::take(USUAL_FRAME_BYTES)?;
     let result = append(&mut bytes, text)?;
-    if bytes.capacity() - bytes.len() >= WIDEST {
-        return Ok(bytes); // what was left would have fitted
+    if bytes.capacity() - bytes.len() >= MAX_CHARACTER_BYTES {
+        return Ok(bytes); // nothing was left out: one more character would have fitted
     }
     let (read, length) = (result.read(), text.length());
     if read < length {
-        // No unit takes more than three bytes, so one more step has room for the rest.
+        // A UTF-16 unit takes three bytes at most, so the rest fits now.
         let rest = text.slice(read, length);
         buffers::look_ahead(length as usize)?;
-        buffers::reserve(&mut bytes, ((length - read) as usize).saturating_mul(3).saturating_add(WIDEST))?;
+        buffers::reserve(&mut bytes, ((length - read) as usize).saturating_mul(3).saturating_add(MAX_CHARACTER_BYTES))?;
         if append(&mut bytes, &rest)?.read() < length - read {
             return Err(Error::decode("a text frame could not be encoded"));
         }
@@ -134,8 +133,8 @@ fn append(bytes: &mut Vec<u8>, text: &JsString) -> Result<EncodeResult, Error> {
     let spare = bytes.spare_capacity_mut();
     let (place, length, memory) = (spare.as_mut_ptr().cast::<u8>(), spare.len(), memory_bytes());
     let known = LAST_VIEW.take().filter(|view| (view.place, view.length, view.memory) == (place.cast_const(), length, memory));
-    // SAFETY: the view covers spare capacity that `bytes` owns, and is used for this call alone; later only for a buffer at the same place,
-    // in memory that has not grown. Nothing allocates between its making and its use.
+    // SAFETY: the view covers spare capacity that `bytes` owns, and nothing allocates before it is used. It is used again only for a buffer at
+    // the same place, in memory that has not grown.
     let view = known.unwrap_or_else(|| View { place, length, memory, array: unsafe { Uint8Array::view_mut_raw(place, length) } });
     let result = ENCODER
         .with(|encoder| encoder.encode_into(text, &view.array))

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
+use super::bytes::memory_bytes as memory_size;
 use super::error::to_js;
 use super::handle::{Hooks, RawOptions, RawResource};
 use super::transport::{JsSource, KubernetesSource, ObjectSource};
@@ -17,7 +18,7 @@ use crate::source::Source;
 #[wasm_bindgen(start, private)]
 pub fn start() {
     panic::install();
-    // Without a seed of the host's the waits that are drawn would be the same in every tab.
+    // Without a seed of the host's every tab would draw the same waits.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fastrand::seed((js_sys::Math::random() * 9_007_199_254_740_991.0) as u64);
 }
@@ -58,11 +59,11 @@ fn open(options: RawOptions, source: Rc<dyn Source>, hooks: Hooks, memory: &RawM
     Ok(opened)
 }
 
-/// Judges the grammar of an option's text before it is used: fails with `invalid`, in the words of its use.
+/// Judges an option's text before it is used, or an index's name: fails with `invalid`, in the words of its use.
 #[wasm_bindgen(js_name = checkGrammar, skip_typescript)]
-pub fn check_grammar(option: &str, text: &str) -> Result<(), JsValue> {
+pub fn check_grammar(option: &str, text: Option<String>) -> Result<(), JsValue> {
     panic::check()?;
-    crate::selector::check_grammar(option, text).map_err(|error| to_js(&error))
+    crate::selector::check_grammar(option, text.as_deref()).map_err(|error| to_js(&error))
 }
 
 /// The message of the panic that stopped this instance, or undefined.
@@ -87,9 +88,8 @@ pub fn slept(millis: f64) {
 /// Bytes of linear memory.
 #[wasm_bindgen(js_name = memoryBytes, skip_typescript)]
 pub fn memory_bytes() -> f64 {
-    const PAGE: usize = 65_536;
     #[allow(clippy::cast_precision_loss)]
-    let bytes = (core::arch::wasm32::memory_size(0) * PAGE) as f64;
+    let bytes = memory_size() as f64;
     bytes
 }
 

@@ -28,8 +28,7 @@ extern "C" {
     fn port2(this: &MessageChannel) -> MessagePort;
 
     type Performance;
-    // Its function is looked up at each call, like everything that a test may replace. It is asked with every frame and cannot throw, so
-    // it goes without `catch`.
+    // Looked up at each call, because tests replace it. It is called with every frame and cannot throw, so it goes without `catch`.
     #[wasm_bindgen(method)]
     fn now(this: &Performance) -> f64;
 
@@ -40,15 +39,15 @@ extern "C" {
     fn post_message(this: &MessagePort, message: &JsValue) -> Result<(), JsValue>;
 }
 
-/// The longest that gloo's timers can hold: they count in i32. Longer waits go round again, because whoever waits compares clocks.
-const LONGEST_TIMER_MS: Millis = i32::MAX as Millis;
+/// The longest wait of gloo's timers, which count in i32. Who waits longer looks at the clock and waits again.
+const MAX_TIMER_MS: Millis = i32::MAX as Millis;
 
 thread_local! {
     static PEERS: Rc<Peers> = Rc::default();
     static SLEPT: Cell<Millis> = const { Cell::new(0) };
 }
 
-/// The host has slept for so long in all, while its steady clock stood still: deadlines count that time, too.
+/// The machine has slept for so long in all, while its steady clock stood still. Deadlines count that time.
 pub(super) fn slept(millis: Millis) {
     SLEPT.set(SLEPT.get().max(millis));
 }
@@ -61,15 +60,15 @@ pub(super) fn peers() -> Rc<Peers> {
 /// How to give the host its turn.
 enum Yield {
     Immediate(Function),
-    Channel(Turns),
+    Channel(Messages),
     Timeout,
 }
 
 /// The host this module runs in.
 pub(super) struct WebRuntime {
     performance: Option<Performance>,
-    turn: Yield,
-    /// What the clock said last, and in which turn of our tasks.
+    yielding: Yield,
+    /// What the clock said last, and while which task was polled.
     read: Cell<(Option<u64>, Millis)>,
 }
 
@@ -78,7 +77,7 @@ impl WebRuntime {
         let global: JsValue = js_sys::global().into();
         let performance =
             property(&global, "performance").filter(|object| cast::<Function>(object, "now").is_some()).map(JsCast::unchecked_into);
-        Self { performance, turn: choose_yield(&global), read: Cell::default() }
+        Self { performance, yielding: choose_yield(&global), read: Cell::default() }
     }
 }
 
@@ -87,10 +86,9 @@ fn choose_yield(global: &JsValue) -> Yield {
     if let Some(function) = cast::<Function>(global, "setImmediate") {
         return Yield::Immediate(function);
     }
-    // Not `scheduler.yield`: what goes on after it comes before all else but input. A page whose turns it gives draws once in 100 ms,
-    // which is how long Chromium lets its frames starve, for as long as a list is read or a view built.
-    let turns = property(global, "MessageChannel").and_then(|_| Turns::new());
-    turns.map_or(Yield::Timeout, Yield::Channel)
+    // Not `scheduler.yield`: its continuations come before frames, of which Chromium then lets one through each 100 ms.
+    let messages = property(global, "MessageChannel").and_then(|_| Messages::new());
+    messages.map_or(Yield::Timeout, Yield::Channel)
 }
 
 impl Clock for WebRuntime {
@@ -120,19 +118,19 @@ impl Clock for WebRuntime {
 impl Timer for WebRuntime {
     fn sleep(&self, millis: Millis) -> LocalBoxFuture<'static, ()> {
         #[allow(clippy::cast_possible_truncation)]
-        let millis = millis.min(LONGEST_TIMER_MS) as u32;
+        let millis = millis.min(MAX_TIMER_MS) as u32;
         TimeoutFuture::new(millis).boxed_local()
     }
 
     fn yield_now(&self) -> LocalBoxFuture<'static, ()> {
-        let promise = match &self.turn {
+        let promise = match &self.yielding {
             Yield::Immediate(function) => {
                 let function = function.clone();
                 Some(Promise::new(&mut |resolve, _| {
                     let _handle = function.call1(&JsValue::UNDEFINED, &resolve);
                 }))
             }
-            Yield::Channel(turns) => return turns.turn(),
+            Yield::Channel(messages) => return messages.yield_now(),
             Yield::Timeout => None,
         };
         match promise {
@@ -142,15 +140,15 @@ impl Timer for WebRuntime {
     }
 }
 
-/// Turns by messages to ourselves: unlike timers they are neither clamped nor throttled.
-struct Turns {
+/// Yields by messages to ourselves: unlike timers they are neither clamped nor throttled.
+struct Messages {
     sender: MessagePort,
     waiting: Rc<RefCell<VecDeque<oneshot::Sender<()>>>>,
     _receiver: MessagePort,
     _handler: Closure<dyn FnMut(JsValue)>,
 }
 
-impl Turns {
+impl Messages {
     fn new() -> Option<Self> {
         let channel = MessageChannel::new().ok()?;
         let (receiver, sender) = (channel.port1(), channel.port2());
@@ -166,7 +164,7 @@ impl Turns {
         Some(Self { sender, waiting, _receiver: receiver, _handler: handler })
     }
 
-    fn turn(&self) -> LocalBoxFuture<'static, ()> {
+    fn yield_now(&self) -> LocalBoxFuture<'static, ()> {
         let (sender, receiver) = oneshot::channel();
         self.waiting.borrow_mut().push_back(sender);
         if self.sender.post_message(&JsValue::NULL).is_err() {

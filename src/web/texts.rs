@@ -1,5 +1,5 @@
-//! Texts out of linear memory. None goes out as `String` that need not: the glue's decoder would check it once more, and costs a short text more
-//! than all of its letters.
+//! Texts out of linear memory. They go out as `String` only where that is rare: the glue's decoder checks them once more, and for a short text
+//! costs more than its letters.
 
 use js_sys::JsString;
 use wasm_bindgen::prelude::*;
@@ -14,25 +14,24 @@ extern "C" {
     fn decode(this: &TextDecoder, bytes: &[u8]) -> JsString;
     #[wasm_bindgen(catch, js_namespace = JSON, js_name = parse)]
     fn parse_text(text: &JsString) -> Result<JsValue, JsValue>;
-    // For a short text of ASCII: a decoder has more to do before its first byte than with all of them.
+    // For a short text of ASCII, where a decoder's start costs more than the text.
     #[wasm_bindgen(js_namespace = ["String", "fromCharCode"], js_name = apply)]
     fn letters(this: &JsValue, codes: &[u8]) -> JsString;
 }
 
-/// Letters that are handed over one by one at most.
-const SHORT: usize = 512;
+/// Letters that are handed over one by one. A longer text is quicker by a decoder.
+const MAX_LETTERS: usize = 512;
 
 /// A text that is mostly short and of ASCII.
 pub(super) fn short(text: &str) -> JsString {
-    if text.len() <= SHORT && text.is_ascii() { letters(&JsValue::UNDEFINED, text.as_bytes()) } else { text.into() }
+    if text.len() <= MAX_LETTERS && text.is_ascii() { letters(&JsValue::UNDEFINED, text.as_bytes()) } else { text.into() }
 }
 
 thread_local! {
     static DECODER: TextDecoder = TextDecoder::new();
 }
 
-/// `JSON.parse` of stored bytes. They were checked to be UTF-8 and JSON when they arrived, so the host decodes them as they stand: a `&str`
-/// would have them checked once more.
+/// `JSON.parse` of stored bytes. They were checked when they arrived, so the host decodes them as they are: a `&str` would be checked again.
 pub(super) fn parse(bytes: &[u8]) -> Result<JsValue, JsValue> {
     parse_text(&DECODER.with(|decoder| decoder.decode(bytes)))
 }

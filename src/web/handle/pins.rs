@@ -16,8 +16,8 @@ use crate::web::error::to_js;
 pub(super) struct Pins(RefCell<FxHashMap<ObjectId, (Rc<Object>, u32)>>);
 
 impl Pins {
+    /// Hands an object out once more; JavaScript knows it by this number.
     #[allow(clippy::cast_precision_loss)]
-    /// Hands it out once more; JavaScript knows it by this number.
     pub(super) fn pin(&self, object: &Rc<Object>) -> f64 {
         let id = object.id();
         let mut pins = self.0.borrow_mut();
@@ -35,7 +35,7 @@ impl Pins {
         found.ok_or_else(|| to_js(&Error::new(ErrorCode::Internal, "an object was read after it was given back")))
     }
 
-    /// It was given back once.
+    /// It was given back once. The last time ends its pin.
     pub(super) fn release(&self, id: f64) {
         let gone = match self.0.borrow_mut().entry(to_id(id)) {
             Entry::Occupied(mut entry) => {

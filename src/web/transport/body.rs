@@ -22,7 +22,7 @@ const CHUNK_BYTES: u32 = 128 << 10;
 struct Chunks(Reader);
 
 enum Reader {
-    /// It fills the buffer that it is given. A long list then makes no garbage, and comes in fewer and larger chunks.
+    /// It fills the buffer that it is given. A long list then makes no garbage and comes in larger chunks.
     Filling(ReadableStreamByobReader, Cell<Option<Uint8Array>>),
     /// It hands over what it has.
     Handing(ReadableStreamDefaultReader),
@@ -34,12 +34,12 @@ impl Chunks {
         let get = cast::<Function>(stream, "getReader").ok_or_else(|| Error::protocol("the body is no stream of bytes"))?;
         let filling = Object::new();
         set(&filling, "mode", &"byob".into());
-        // Not every stream can do that; why it cannot be read at all is told by the call that all understand.
+        // Not every stream can fill buffers. Why one cannot be read at all is told by the second call.
         let reader = get.call1(stream, &filling).or_else(|_| get.call0(stream)).map_err(|thrown| {
             let reason = text(&thrown, "message").unwrap_or_default();
             Error::protocol(format!("the body cannot be read: {reason}"))
         })?;
-        // Streams of other realms, and such as only look like one, are known by what they can do.
+        // A stream of another realm is known by what it can do.
         let fills = cast::<Function>(&reader, "read").is_some_and(|read| read.length() > 0);
         Ok(Self(if fills { Reader::Filling(reader.unchecked_into(), Cell::new(None)) } else { Reader::Handing(reader.unchecked_into()) }))
     }
@@ -64,7 +64,7 @@ impl Chunks {
                 return None;
             }
             let chunk = frame_bytes(&value);
-            // The room came back, under another name.
+            // The buffer came back as another object.
             buffer.set(Some(Uint8Array::new(&filled.buffer())));
             return Some(chunk);
         }

@@ -363,7 +363,7 @@ fn a_configuration_that_makes_no_sense_is_refused() {
         error.message
     };
     assert!(refused(&[], 74_999).starts_with("history.minMs is at least 75000"));
-    assert_eq!(refused(&["namespace"], 75_000), "indexes: the index \"namespace\" always exists");
+    assert_eq!(refused(&["namespace"], 75_000), "indexes lists \"namespace\", which always exists");
     assert_eq!(refused(&["node", "node"], 75_000), "indexes: the index \"node\" stands twice");
-    assert_eq!(refused(&[""], 75_000), "indexes: an index needs a name");
+    assert_eq!(refused(&[""], 75_000), "indexes have names");
 }
