@@ -88,11 +88,10 @@ const bag =
   (value, name, judge) =>
     read(members, name, value, judge, needed, `${name}.`);
 
-/** A selector or a path. */
-const grammar: Kind = (value, name, judge) => {
-  text(value, name);
+/** What the core has to judge: a selector, a path, or the name of an index that a function makes. */
+const judged: Kind = (value, name, judge) => {
   try {
-    judge?.loaded()?.checkGrammar(name, value);
+    judge?.loaded()?.checkGrammar(name, typeof value === "string" ? value : undefined);
   } catch (error) {
     const mistake = toError(error, judge?.name);
     // Of a panic whoever uses the core is told.
@@ -101,15 +100,17 @@ const grammar: Kind = (value, name, judge) => {
   return value;
 };
 
+/** A selector or a path. */
+const grammar: Kind = (value, name, judge) => judged(text(value, name), name, judge);
+
 /** Indexes by name, each by a path or by a function. */
 export const indexes: Kind = (value, name, judge) => {
   object(value, name);
   const read: [index: string, by: unknown][] = [];
   for (const [index, by] of Object.entries(value)) {
-    if (index === "" || index === "namespace") throw invalid(`${name} ${index ? `lists "namespace", which always exists` : "have names"}`);
     if (by === undefined) continue;
     if (typeof by !== "string" && typeof by !== "function") throw invalid(`${name}.${index} is a path or a function, not ${shown(by)}`);
-    read.push([index, typeof by === "string" ? grammar(by, `${name}.${index}`, judge) : by]);
+    read.push([index, judged(by, `${name}.${index}`, judge)]);
   }
   // Any name may be that of an index, `__proto__` as well.
   return Object.fromEntries(read);

@@ -289,9 +289,10 @@ export interface RawModule {
   /** The bound of one cache, shared by its resources. */
   RawMemory: new (maxBytes: number) => RawMemory;
   /**
-   * Judges the text of an option: as a selector where it is named as one, else as a path. Throws `invalid`, as the use of it would.
+   * Judges the text of an option: as a selector where it is named as one, else as a path. Of an index it judges the name, too, which is all
+   * that one by a function has. Throws `invalid`, as the use of it would.
    */
-  checkGrammar(option: string, text: string): void;
+  checkGrammar(option: string, text: string | undefined): void;
   /** The message of the panic that stopped this instance, or undefined. After one, every call throws an `internal` error. */
   poisoned(): string | undefined;
   /**

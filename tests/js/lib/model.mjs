@@ -50,7 +50,7 @@ export class ModelModule {
   /** Of grammar the model knows two mistakes. */
   checkGrammar(option, text) {
     this.check();
-    if (text.includes("!!") || text.includes("[[")) throw rawError("invalid", `${option}: unexpected`);
+    if (text?.includes("!!") || text?.includes("[[")) throw rawError("invalid", `${option}: unexpected`);
   }
 
   poisoned() {
