@@ -76,6 +76,10 @@ impl Control {
         }
     }
 
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.get()
+    }
+
     /// Ends the task, which drops all that the reflector holds.
     pub(super) fn close(&self) {
         self.closed.set(true);

@@ -83,6 +83,9 @@ impl Host {
         let mut waited = false;
         poll_fn(|cx| {
             let control = &self.control;
+            if control.is_closed() {
+                return Poll::Pending; // the task is dropped behind this poll
+            }
             if listen.pause && control.paused.get() || listen.refresh && control.refresh.get() || listen.wake && control.woken.get() {
                 return Poll::Ready(Err(Stop::Asked));
             }
@@ -155,6 +158,17 @@ mod tests {
                 assert_eq!((waited, time.now()), if heard { (Err(Stop::Asked), 0) } else { (Ok(()), 10) }, "{which}");
             }
         }
+    }
+
+    #[test]
+    fn behind_a_close_nothing_goes_on_even_in_the_poll_that_closes() {
+        let time = VirtualTime::new(0);
+        let host = Host::new(time.clone(), 0);
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        let mut waiting = pin!(host.until(Listen::SENDING, None, async { host.control.close() }));
+        assert!(waiting.as_mut().poll(&mut cx).is_ready());
+        let mut next = pin!(host.until(Listen::SENDING, None, async { unreachable!("it is closed") }));
+        assert!(next.as_mut().poll(&mut cx).is_pending());
     }
 
     #[test]
