@@ -1,9 +1,11 @@
 //! Objects for tests, made the way the cache makes them: from JSON bytes, through the scanner.
 
+use std::fmt::Display;
 use std::rc::Rc;
 
 use crate::json::fields::FieldSet;
 use crate::json::scan::scan_object;
+use crate::json::write::Document;
 use crate::object::Object;
 
 /// An object of a JSON document.
@@ -26,18 +28,18 @@ pub fn named(name: &str, version: u64) -> Rc<Object> {
 
 /// An object with labels.
 pub fn labelled(key: &str, version: u64, labels: &[(&str, &str)]) -> Rc<Object> {
-    with_spec(key, version, labels, &serde_json::json!({}))
+    with_spec(key, version, labels, &"{}")
 }
 
-/// An object with labels and a `spec`.
-pub fn with_spec(key: &str, version: u64, labels: &[(&str, &str)], spec: &serde_json::Value) -> Rc<Object> {
+/// An object with labels and a `spec`, which is anything that shows itself as JSON.
+pub fn with_spec(key: &str, version: u64, labels: &[(&str, &str)], spec: &dyn Display) -> Rc<Object> {
     let (namespace, name) = crate::key::split(key);
-    let labels: serde_json::Map<String, serde_json::Value> =
-        labels.iter().map(|(key, value)| ((*key).to_string(), (*value).into())).collect();
-    let mut metadata =
-        serde_json::json!({"name": name, "resourceVersion": version.to_string(), "uid": format!("uid-{key}"), "labels": labels});
-    if !namespace.is_empty() {
-        metadata["namespace"] = namespace.into();
+    let (mut metadata, mut given) = (Document::new(), Document::new());
+    for (label, value) in labels {
+        given.text(label, value);
     }
-    document(&serde_json::json!({"metadata": metadata, "spec": spec}).to_string(), &FieldSet::new(Vec::new()))
+    metadata.raw("labels", &given.finish()).text("name", name).filled("namespace", namespace);
+    metadata.text("resourceVersion", &version.to_string()).text("uid", &format!("uid-{key}"));
+    let text = format!("{{\"metadata\":{},\"spec\":{spec}}}", metadata.finish());
+    document(&text, &FieldSet::new(Vec::new()))
 }
