@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // `npm run check`: what a release needs beside green tests. Runs everything, then says what failed.
 import { build } from "./build.mjs";
+import { checkLayers } from "./check-layers.mjs";
 import { checkSources } from "./check-sources.mjs";
 import { nativeEnvironment, wasmEnvironment } from "./lib/env.mjs";
 import { format } from "./format.mjs";
@@ -24,6 +25,7 @@ const NOT_SCRIPTS = ["./watchcache_bg.wasm"];
 
 const steps = [
   { title: "the project's own rules", run: async () => (checkSources(), { code: 0 }) },
+  { title: "who imports whom", run: async () => (checkLayers(), { code: 0 }) },
   { title: "formatting: rustfmt and prettier", run: () => format({ check: true }) },
   {
     title: "clippy, native",
