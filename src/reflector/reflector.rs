@@ -15,7 +15,9 @@ use std::cell::RefCell;
 use std::future::Future;
 use std::rc::Rc;
 
+use futures::FutureExt;
 use futures::channel::mpsc;
+use futures::future::LocalBoxFuture;
 
 use super::ahead::Beside;
 use super::config::ReflectorConfig;
@@ -97,6 +99,7 @@ impl Reflector {
         let (task, work) = Task::new(async move {
             let mut state = State::Idle;
             loop {
+                // A step is a whole list or stream. In a box of its own it takes no memory once it is over: a paused reflector is small.
                 state = self.step(state).await;
             }
         });
@@ -105,19 +108,20 @@ impl Reflector {
     }
 
     /// One step.
-    async fn step(&mut self, state: State) -> State {
+    fn step(&mut self, state: State) -> LocalBoxFuture<'_, State> {
         match state {
-            State::Idle => self.begin().await,
-            State::Streaming(streaming) => self.stream(streaming).await,
-            State::Listing(listing) => self.list(listing).await,
-            State::Listed(list, standing) => self.replace(list, standing).await,
-            State::Opening(opening) => self.open(opening).await,
-            State::Watching(watch) => self.watch(watch).await,
-            State::Waiting(wait, then) => {
+            State::Idle => self.begin().boxed_local(),
+            State::Streaming(streaming) => self.stream(streaming).boxed_local(),
+            State::Listing(listing) => self.list(listing).boxed_local(),
+            State::Listed(list, standing) => self.replace(list, standing).boxed_local(),
+            State::Opening(opening) => self.open(opening).boxed_local(),
+            State::Watching(watch) => self.watch(watch).boxed_local(),
+            State::Waiting(wait, then) => async {
                 self.throttle.wait_out(&mut self.beside, wait).await;
                 *then
             }
-            State::Ended(end) => self.end(end).await,
+            .boxed_local(),
+            State::Ended(end) => self.end(end).boxed_local(),
         }
     }
 

@@ -5,7 +5,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
@@ -37,8 +36,9 @@ impl Task {
     pub fn new(work: impl Future<Output = ()> + 'static) -> (Self, impl Future<Output = ()> + 'static) {
         let progress = Rc::<Progress>::default();
         let handle = Self(progress.clone());
+        // A future that is captured and then pinned stands twice in the future around it; a box stands there as a pointer.
+        let mut work = work.boxed_local();
         let ended = async move {
-            let mut work = pin!(work);
             poll_fn(|cx| {
                 if !progress.over.get() && work.as_mut().poll(cx).is_ready() {
                     progress.over.set(true);

@@ -59,7 +59,7 @@ test("the console shows types, keys, versions and counts, and no number of ours"
   assert.equal(printed["items"], "Proxy(Array) {0: Undecoded, 1: Undecoded}");
   assert.match(printed["resource"], /^Resource \{#resource: "pods", #phase: "live", /);
   assert.match(printed["cache"], /^WatchCache \{#resources: Map\(1\), /);
-  assert.equal(printed["deletion"], 'DeletedObject {#notice: InformerEvent, key: "a/y", finalStateUnknown: false}');
+  assert.equal(printed["deletion"], 'DeletedObject {#notification: InformerEvent, key: "a/y", finalStateUnknown: false}');
   assert.match(printed["event"], /^WatchEvent \{#type: "ADDED", #key: undefined, #version: undefined, /);
   assert.match(printed["event that was read"], /^WatchEvent \{#type: "ADDED", #key: "a\/x", #version: "101", /);
   assert.match(printed["notice"], /^InformerEvent \{#type: "add", /);
