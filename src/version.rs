@@ -13,6 +13,16 @@ use std::str::FromStr;
 /// A parsed resource version.
 ///
 /// It is cheap to clone: a version below 2^64 is held inline, a longer one as shared text. Leading zeros do not matter.
+///
+/// ```
+/// use watchcache::version::Version;
+///
+/// let (small, large) = (Version::parse("9")?, Version::parse("18446744073709551617")?);
+/// assert!(small < large && large.as_u64().is_none());
+/// assert_eq!(Version::parse("007")?, Version::from(7));
+/// assert!(Version::parse("7a").is_err());
+/// # Ok::<_, watchcache::version::VersionError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Version(Repr);
 

@@ -16,6 +16,16 @@ use super::segment::{Filter, Literal, Segment};
 use super::text::unescape;
 
 /// The name of one value in a document. Two spellings of the same path are equal.
+///
+/// ```
+/// use watchcache::json::{Path, Scalar, read_fields};
+///
+/// let paths = [Path::parse("spec.containers[0].image")?, Path::parse("status.conditions[?(@.type=='Ready')].status")?];
+/// let pod = br#"{"spec":{"containers":[{"image":"nginx"}]},"status":{"conditions":[{"type":"Ready","status":"True"}]}}"#;
+/// assert_eq!(read_fields(pod, &paths), [Scalar::Text("nginx".into()), Scalar::Text("True".into())]);
+/// assert!(Path::parse("spec..nodeName").is_err());
+/// # Ok::<_, watchcache::json::PathError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Path(Rc<[Segment]>);
 

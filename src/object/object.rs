@@ -36,6 +36,21 @@ pub enum Holder {
 
 /// An object at a version, shared by store, window, watchers and views. It never changes, except the form of its text, which readers cannot
 /// see.
+///
+/// ```
+/// use watchcache::json::{FieldSet, Path, Scalar, scan_object};
+/// use watchcache::object::Object;
+///
+/// // What `strip` names is never held; what is wanted is read in the same pass.
+/// let mut fields = FieldSet::new(vec![Path::parse("metadata.managedFields").expect("a path")]);
+/// let node = fields.slot(&Path::parse("spec.nodeName").expect("a path"));
+/// let text = br#"{"metadata":{"namespace":"web","name":"a","resourceVersion":"7","managedFields":[]},"spec":{"nodeName":"n1"}}"#;
+/// let pod = Object::new(scan_object(text, &fields).expect("a JSON document"))?;
+/// assert_eq!((&**pod.key(), pod.version().as_u64()), ("web/a", Some(7)));
+/// assert_eq!(pod.field(node, &fields), Scalar::Text("n1".into()));
+/// assert!(!String::from_utf8_lossy(&pod.text()).contains("managedFields"));
+/// # Ok::<_, watchcache::status::Error>(())
+/// ```
 pub struct Object {
     id: ObjectId,
     version: Version,

@@ -10,6 +10,17 @@ use super::parse;
 use super::requirement::{Operator, Requirement};
 
 /// A parsed label selector: the AND of its requirements. Clones share them.
+///
+/// ```
+/// use watchcache::selector::LabelSelector;
+///
+/// let selector = LabelSelector::parse("tier in (web, api), !canary")?;
+/// assert!(selector.matches(&[("tier".into(), "web".into())]));
+/// assert!(!selector.matches(&[("canary".into(), "".into()), ("tier".into(), "web".into())]));
+/// assert_eq!(selector.to_string(), "!canary,tier in (api,web)");
+/// assert!(LabelSelector::parse("tier in (web").is_err());
+/// # Ok::<_, watchcache::selector::SelectorError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelSelector {
     requirements: Rc<[Requirement]>,

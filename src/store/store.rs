@@ -13,6 +13,23 @@ use crate::sort::sort_by;
 use crate::status::{Error, ErrorCode};
 
 /// The objects of one resource at the cacher's version. Keys order byte by byte, so the objects of a namespace are one range.
+///
+/// ```
+/// use watchcache::json::{FieldSet, scan_object};
+/// use watchcache::object::Object;
+/// use watchcache::store::Store;
+///
+/// let fields = FieldSet::new(Vec::new());
+/// let pod = |text: &str| Object::new(scan_object(text.as_bytes(), &fields).expect("a JSON document"));
+/// let mut store = Store::new();
+/// store.upsert(pod(r#"{"metadata":{"namespace":"web","name":"a","resourceVersion":"1"}}"#)?);
+/// store.upsert(pod(r#"{"metadata":{"namespace":"web","name":"b","resourceVersion":"2"}}"#)?);
+/// store.upsert(pod(r#"{"metadata":{"namespace":"db","name":"c","resourceVersion":"3"}}"#)?);
+/// let keys: Vec<_> = store.namespace("web").map(|pod| pod.key().to_string()).collect();
+/// assert_eq!(keys, ["web/a", "web/b"]);
+/// assert_eq!(store.by_index("namespace", "db")?.count(), 1);
+/// # Ok::<_, watchcache::status::Error>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Store {
     objects: BTreeMap<Key, Rc<Object>>,

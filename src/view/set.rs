@@ -53,6 +53,33 @@ struct Failure {
 }
 
 /// The open views by id, and the ranges of their rows.
+///
+/// ```
+/// use watchcache::json::{FieldSet, scan_object};
+/// use watchcache::object::Object;
+/// use watchcache::store::Store;
+/// use watchcache::view::{RowRange, ViewOptions, Views};
+///
+/// let mut fields = FieldSet::new(Vec::new());
+/// let mut store = Store::new();
+/// for (name, phase) in [("a", "Running"), ("b", "Failed"), ("c", "Running")] {
+///     let text = format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"1"}},"status":{{"phase":"{phase}"}}}}"#);
+///     store.upsert(Object::new(scan_object(text.as_bytes(), &fields).expect("a JSON document"))?);
+/// }
+/// let mut views = Views::default();
+/// let options = ViewOptions {
+///     field_selector: Some("status.phase=Running".into()),
+///     order: vec![("metadata.name".into(), true, None)],
+///     ..ViewOptions::default()
+/// };
+/// let view = views.open(&options, &store, true, &mut fields)?;
+/// let range = views.open_range(view, RowRange { offset: 0, limit: 10 }).expect("it is open");
+/// views.sync(view, true, &fields);
+/// let shown = views.get(view).expect("it is open");
+/// let names: Vec<_> = shown.rows(range).map(|pod| pod.name()).collect();
+/// assert_eq!((names, shown.total()), (vec!["c", "a"], 2));
+/// # Ok::<_, watchcache::status::Error>(())
+/// ```
 #[derive(Default)]
 pub struct Views {
     views: Slab<Open>,
