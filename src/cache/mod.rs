@@ -1,7 +1,13 @@
 //! The cache of one resource: its state, who hears of it, and the loop that keeps it.
 //!
-//! Start with [`Cacher`], the one synchronous step a message, then [`Resource`], the handle over the parts that do the waiting. `list` says what
-//! a list request means, [`Memory`] how many bytes all resources may hold.
+//! Start with [`Cacher`], the one synchronous step a message, then [`Resource`], the handle over the parts that do the waiting.
+//!
+//! - `cacher.rs` is composed of `held.rs`, `standing.rs` and `listeners.rs`. The first holds store, window, strays and packing. The second holds
+//!   status, readiness and who waits for it. The third holds views, informers and watchers, and the order in which they hear of a change.
+//! - `ready.rs` says whether requests may be answered, `freshness.rs` and `waiters.rs` who waits for which version.
+//! - `interval.rs` captures the initial events of a watcher. `comparison.rs` finds in slices what a whole list changes.
+//! - `list` says what a list request means, `config.rs` how a resource is set up, `status.rs` what users see of it.
+//! - `memory.rs` bounds the bytes that all resources of a cache may hold. `latency.rs` times the way of an event. `flush.rs` is what is told at once.
 //!
 //! Imports: base64url, change, connection, growth, informer, json, key, message, metrics, object, reflector, runtime, selector, sort, source, status, store, version, view, watch.
 
