@@ -16,8 +16,8 @@ const entry = { bundled: address };
  * Resources do not need it to succeed: what waits for them goes on when any try does, and they try again and again while they are used.
  *
  * @param module Default: the `watchcache_bg.wasm` that is part of the package.
- * @throws {WatchCacheError} `network` when the bytes cannot be had, `decode` when they are not this package's WebAssembly or may not be
- *   compiled, `invalid` for what is no source or no URL, and when there is another build's already. All copies of a build are the same: the first that is there is used.
+ * @throws {WatchCacheError} `network` when the bytes cannot be had. `decode` when they are not this package's WebAssembly or may not be
+ *   compiled. `invalid` for what is no source or no URL, and when there is another build's already. All copies of a build are the same: the first that is there is used.
  */
 export function init(module?: WasmSource): Promise<void> {
   return instantiate(module, entry);

@@ -33,14 +33,14 @@ export interface InformerOptions<T, Access = Immutable, Index extends string = s
    */
   relistUpdates?: boolean | undefined;
   /**
-   * Whether reads of this informer show at once what was written through the resource, and what `mutated` was given, until the stream has come as
-   * far: client-go's mutation cache. At most 100 objects, for at most five minutes. `get`, `list`, `byIndex` and `indexKeys` show it, through
+   * Whether reads of this informer show at once what was written through the resource, and what `mutated` was given. They do until the stream has
+   * come as far, as with client-go's mutation cache. At most 100 objects, for at most five minutes. `get`, `list`, `byIndex` and `indexKeys` show it, through
    * indexes of either kind; `indexValues` and handlers tell of the stream alone. Default false.
    */
   readYourWrites?: boolean | undefined;
   /**
    * Told of every interruption of the stream: of lists and watches that failed, and of a connection that broke and is resumed at once. Not of a
-   * watch that the server ended in good order, whose successor follows. Also told of an object that had to be set apart (`key`), and of the end of
+   * watch that the server ended in good order, whose successor follows. Also told of an object that had to be set apart (`key`). And of the end of
    * this informer where its queues and indexes outgrew `memory.maxBytes` (code `out-of-memory`).
    * What it throws, or its promise rejects with, is reported.
    */

@@ -85,7 +85,7 @@ export interface WatchEnd {
 /**
  * A running watch: an async iterable of single events, or of whole flushes by `batches()`, or a callback by `forEach`.
  *
- * A watch that is not read holds its events back until its buffer is full, then ends with reason `overflow`, or does what its
+ * A watch that is not read holds its events back until its buffer is full. Then it ends with reason `overflow`, or does what its
  * `onOverflow` says. One that nobody holds any more, without a handler of `forEach` and with nobody waiting, stops when the engine collects
  * it; call `stop()` all the same, because nothing says when that is.
  */
@@ -219,7 +219,7 @@ export interface ListOptions {
 /** The answer to `list`: objects in the order of their keys, all of one version. */
 export interface List<T, Access = Immutable> {
   /**
-   * The objects. Each is decoded when it is first read, and is the same object that events and views give, so a long list costs what is read
+   * The objects. Each is decoded when it is first read, and is the same object that events and views give. So a long list costs what is read
    * of it. It is a `Proxy` of an array: `[...items]` is a plain one, for `postMessage` and `structuredClone`.
    */
   readonly items: readonly Read<T, Access>[];

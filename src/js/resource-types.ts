@@ -58,8 +58,8 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
   /**
    * Lists from the cache, as a list request to the API server does.
    *
-   * @throws {WatchCacheError} `invalid` for options that cannot be read or contradict each other, `timeout` for a version that does not
-   *   arrive, `expired` for one that is no longer kept, `too-many-requests` with `wait: false` before the cache is ready, `closed`; and as `synced`
+   * @throws {WatchCacheError} `invalid` for options that cannot be read or contradict each other. `timeout` for a version that does not
+   *   arrive, `expired` for one that is no longer kept. `too-many-requests` with `wait: false` before the cache is ready, `closed`. And as `synced`
    *   where the server refuses what it would wait for.
    * @throws {DOMException} as `synced`.
    */
@@ -142,7 +142,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
 
   /**
    * Lists the upstream anew; resolves when the differences are applied. A list that is older than what is held is not applied, because it may
-   * come from a replica that is behind, unless `reset` says that the server itself was reset, such as from a backup.
+   * come from a replica that is behind. `reset` says that the server itself was reset, such as from a backup: then it is applied.
    */
   refresh(options?: { reset?: boolean | undefined }): Promise<void>;
   /**

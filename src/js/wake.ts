@@ -41,8 +41,8 @@ function look(): void {
 /**
  * Calls back from now on, until the function that it returns is called.
  *
- * Events are only hints. Some browsers tell nothing when a machine wakes up, and their steady clock has stood still meanwhile, so that every
- * deadline would come as late as the machine slept: comparing the clocks now and then finds that out.
+ * Events are only hints. Some browsers tell nothing when a machine wakes up, and their steady clock has stood still meanwhile. Every
+ * deadline would come as late as the machine slept. Comparing the clocks now and then finds that out.
  */
 export function onWake(sleeper: Sleeper): () => void {
   look();

@@ -7,7 +7,7 @@ import { disposable, type WatcherImpl } from "./watcher.js";
 const dropped = new FinalizationRegistry<WatcherImpl<any>>((watcher) => watcher.dropped());
 
 /**
- * A watch as users hold it. The watch itself is held by its resource and knows nothing of this, so that one which nobody can read or stop
+ * A watch as users hold it. The watch itself is held by its resource and knows nothing of this. So a watch that nobody can read or stop
  * any more is noticed.
  */
 class Watcher<T> implements Shape<T, Mutable> {

@@ -28,7 +28,7 @@ interface Waiter {
 }
 
 /**
- * One watch. Pulled (`next`, `batches`), it asks the core for a batch when its queue is empty, so what is not read waits in the core,
+ * One watch. Pulled (`next`, `batches`), it asks the core for a batch when its queue is empty. What is not read waits in the core,
  * where `bufferSize` bounds it. Pushed (`forEach`), the handler itself stands in the delivery loop, until it returns a promise.
  */
 export class WatcherImpl<T> implements Recipient {

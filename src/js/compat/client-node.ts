@@ -9,8 +9,8 @@
  *
  * What they do otherwise than the original, on purpose:
  *
- * 1. An informer recovers by itself from broken connections and from 429, 5xx, 401 and 403, with backoff and Retry-After, where the original
- *    ends with `error` until someone calls `start`. `error` tells of what failed and is tried again: not of 410, and not of a connection that
+ * 1. An informer recovers by itself from broken connections and from 429, 5xx, 401 and 403, with backoff and Retry-After. The original
+ *    ends with `error` until someone calls `start`. Here `error` tells of what failed and is tried again: not of 410, and not of a connection that
  *    is resumed at once. `start` does nothing while it runs, so restarting five seconds after an `error`, as the original's documentation
  *    has it, does no harm.
  * 2. `stop` emits no `error`, is heeded at any moment, and nothing is called after it. A start after it opens one watch.

@@ -29,7 +29,7 @@ export class WatchOver {
    *
    * @param queryParams `resourceVersion`, `labelSelector`, `fieldSelector`, `allowWatchBookmarks`, `timeoutSeconds`, `sendInitialEvents` and
    *   `resourceVersionMatch`
-   * @param done called once, at the end: with null after `timeoutSeconds` and after an ERROR event, with the `AbortError` after an abort, with a
+   * @param done called once, at the end: with null after `timeoutSeconds` and after an ERROR event, with the `AbortError` after an abort. With a
    *   `RequestError` when the server refuses it for good, such as 403 or 410. Broken connections do not end it.
    * @returns resolves when the watch stands, or with the first error. Aborting the controller ends the watch.
    * @throws {WatchCacheError} `invalid` for a path or parameters that cannot be meant, `closed`.
