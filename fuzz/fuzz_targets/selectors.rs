@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use libfuzzer_sys::fuzz_target;
 use watchcache::selector::field::{FieldSelector, escape};
-use watchcache::selector::label::{LabelSelector, Requirement};
+use watchcache::selector::{LabelSelector, Requirement};
 
 fuzz_target!(|text: &str| {
     if let Ok(selector) = LabelSelector::parse(text) {
