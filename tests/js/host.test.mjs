@@ -1,9 +1,12 @@
 // What the package does in Node where nothing is said of the host.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { after, before, test } from "node:test";
+import { promisify } from "node:util";
 import { createWatchCache } from "watchcache";
 import { makeInformer } from "watchcache/compat/client-node";
 import { WebSocket as WS } from "ws";
+import { root } from "../../scripts/lib/project.mjs";
 import { startServer } from "../../www/server/index.mjs";
 import { until } from "./lib/package.mjs";
 
@@ -104,4 +107,28 @@ test("any number of listeners is no leak", async (t) => {
   }
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(warnings, []);
+});
+
+test("an EventTarget of another make stands for Node's, as under jsdom: caches are made, and their listeners are told", async () => {
+  // A process of its own: the package takes the host's EventTarget when it is loaded.
+  const script = `
+    globalThis.EventTarget = class {
+      #listeners = new Set();
+      addEventListener(type, listener) { this.#listeners.add(listener); }
+      removeEventListener(type, listener) { this.#listeners.delete(listener); }
+      dispatchEvent(event) { for (const listener of this.#listeners) listener(event); return true; }
+    };
+    const { createWatchCache } = await import("watchcache");
+    const cache = createWatchCache({ server: ${JSON.stringify(server.url)} });
+    const pods = cache.resource("pods");
+    const phases = [];
+    pods.addEventListener("status", () => phases.push(pods.status.phase));
+    await pods.synced();
+    console.log(JSON.stringify({ size: pods.size, phases }));
+    await cache.close();
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], { cwd: root });
+  const { size, phases } = JSON.parse(stdout);
+  assert.equal(size, 3);
+  assert.ok(phases.includes("live"), `told of ${phases}`);
 });
