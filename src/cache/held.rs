@@ -10,7 +10,7 @@ use crate::object::rest::{Packer, Reformed};
 use crate::object::{Holder, Object};
 use crate::runtime::Millis;
 use crate::status::{Error, Status};
-use crate::store::{Indexes, State, Store, Strays, Window, WindowBounds};
+use crate::store::{Indexes, Snapshot, Store, Strays, Window, WindowBounds};
 use crate::version::Version;
 
 /// The objects at a version, and the changes that led there.
@@ -56,18 +56,18 @@ impl Held {
     // ------------------------------------------------------------------------------------------ past states
 
     /// The objects as they are.
-    pub fn state(&self) -> State<'_> {
-        State::present(&self.store, self.version.clone())
+    pub fn state(&self) -> Snapshot<'_> {
+        Snapshot::present(&self.store, self.version.clone())
     }
 
     /// The objects as they were at a version: those of the last list or change up to it. 410 Expired when the window does not reach back to
     /// it; 504 when the stream has not come so far, which is to be waited for before.
-    pub fn state_at(&self, version: &Version) -> Result<State<'_>, Error> {
+    pub fn state_at(&self, version: &Version) -> Result<Snapshot<'_>, Error> {
         if *version > self.version {
             return Err(Status::too_large(version, &self.version).into());
         }
         match self.window.undo_to(version) {
-            Some(since) => Ok(State::past(&self.store, version.clone(), since)),
+            Some(since) => Ok(Snapshot::past(&self.store, version.clone(), since)),
             None => Err(Status::new(410, "Expired", format!("too old resource version: {version}")).into()),
         }
     }
@@ -133,7 +133,7 @@ impl Held {
                 self.packer.listed(after, None);
             }
             if let Some(gone) = &difference.before {
-                self.strays.let_go(gone);
+                self.strays.note(gone);
             }
         }
         drop(differences);

@@ -12,30 +12,30 @@ use crate::object::Object;
 use crate::selector::{check_index_name, parse_path};
 use crate::status::{Error, ErrorCode};
 
-/// What an index goes by.
+/// What gives an object's values in an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IndexBy {
-    /// The text at a path, as a field selector reads it: one value an object, empty where there is none.
+    /// The text at a path, as a field selector reads it. Each object has one value, which is empty if nothing stands there.
     Path(Path),
-    /// Values that came with the object (see [`Object::index_values`]), 0 to n of them: those at this position.
+    /// The values at this position of [`Object::index_values`], which came with the object. An object may have none or several.
     Computed(usize),
 }
 
-/// The wanted paths, which indexes by a path get slots among.
+/// The wanted paths. Each index by a path has a slot among them.
 pub type Fields = Rc<RefCell<FieldSet>>;
 
-/// One index as it is asked for.
+/// One index that a user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexSpec {
     /// Its name.
     pub name: String,
-    /// What it goes by.
+    /// What gives an object's values.
     pub by: IndexBy,
 }
 
 impl IndexSpec {
-    /// Reads indexes that are given by their names and paths. One without a path goes by values that come with the objects: those of the first
-    /// such index come first. Fails on a path with a mistake.
+    /// Reads indexes from their names and paths. Those without a path are computed, and take the positions 0, 1, … in this order. Fails if a
+    /// path cannot be read.
     pub fn read(given: Vec<(String, Option<String>)>) -> Result<Vec<Self>, Error> {
         let mut computed = 0..;
         let spec = |(name, path): (String, Option<Path>)| {
@@ -45,7 +45,7 @@ impl IndexSpec {
         Ok(Self::paths(given)?.into_iter().map(spec).collect())
     }
 
-    /// Reads the paths of indexes alone. Fails on one with a mistake.
+    /// Reads the paths of indexes. Fails if one cannot be read.
     pub fn paths(given: Vec<(String, Option<String>)>) -> Result<Vec<(String, Option<Path>)>, Error> {
         let read = |(name, path): (String, Option<String>)| {
             let path = path.map(|text| parse_path(&format!("indexes.{name}"), &text)).transpose()?;
@@ -59,7 +59,7 @@ impl IndexSpec {
 struct Index {
     name: String,
     by: By,
-    // One row for each value of each object, so that the objects of a value stand together and in key order.
+    // A row for each value of each object. So the objects of a value stand together, in key order.
     rows: BTreeSet<(Rc<str>, Key)>,
 }
 
@@ -95,7 +95,7 @@ impl Indexes {
         Ok(Self { indexes, fields: Some(fields.clone()) })
     }
 
-    /// Follows one change of the store. Costs nothing without indexes, and little where no value changed.
+    /// Follows one change of the store. It costs nothing without indexes, and little if no value changed.
     pub(crate) fn change(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>) {
         let Some(fields) = &self.fields else { return };
         let fields = fields.borrow();
@@ -114,26 +114,26 @@ impl Indexes {
         }
     }
 
-    /// Bytes that they take: nodes are about half full. The values are those of the objects.
+    /// Bytes of the rows; nodes are about half full. The values are shared with the objects.
     pub(crate) fn bytes(&self) -> usize {
         self.indexes.iter().map(|index| 2 * index.rows.len() * size_of::<(Rc<str>, Key)>()).sum()
     }
 
-    /// Forgets what stands in the indexes, and keeps their names.
+    /// Removes all rows. The indexes stay.
     pub(crate) fn clear(&mut self) {
         for index in &mut self.indexes {
             index.rows.clear();
         }
     }
 
-    /// The keys of a value, in their order; `None` when there is no such index.
+    /// The keys of the objects with a value, in order. `None` if there is no such index.
     pub(crate) fn keys<'s>(&'s self, index: &str, value: &str) -> Option<impl Iterator<Item = &'s Key> + use<'s>> {
         let value: Rc<str> = value.into();
         let rows = self.get(index)?.rows.range((value.clone(), "".into())..);
         Some(rows.take_while(move |(held, _)| *held == value).map(|(_, key)| key))
     }
 
-    /// The values that some object has, in their order; `None` when there is no such index.
+    /// The values that some object has, in order. `None` if there is no such index.
     pub(crate) fn values(&self, index: &str) -> Option<Vec<Rc<str>>> {
         let rows = &self.get(index)?.rows;
         let mut values: Vec<Rc<str>> = Vec::new();

@@ -6,15 +6,15 @@
 
 mod index;
 mod listener;
+mod snapshot;
 mod snapshots;
-mod state;
 mod store;
 mod strays;
 mod window;
 
 pub use index::{Fields, IndexBy, IndexSpec, Indexes};
 pub use listener::{Replacement, StoreListener};
-pub use state::State;
+pub use snapshot::Snapshot;
 pub use store::Store;
 pub use strays::Strays;
 pub use window::{DEFAULT_FRESH_MS, DEFAULT_MAX_BYTES, Window, WindowBounds};

@@ -1,11 +1,11 @@
 //! Which past states may be read.
 //!
-//! The apiserver records a clone of its tree at every change. Here a past state is made of the present one by undoing the changes since.
-//! Only a bound is recorded: the version up to which states cannot be read.
+//! The apiserver clones its tree at every change. Here a past state is made from the present one by undoing changes, see `Snapshot`.
+//! So only a bound is recorded: the version up to which states are gone.
 
 use crate::version::Version;
 
-/// The states that are gone, of those that a list or a change left behind.
+/// The bound below which past states are gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Snapshots {
     // States at versions up to this one are gone.
@@ -39,8 +39,8 @@ impl Snapshots {
         }
     }
 
-    /// What was read turned out to be what the upstream holds, or not to be. States that are in doubt are dropped, and none is kept from
-    /// then on; once it is right again, those are kept that come after `now`, the version of the last change.
+    /// Takes the consistency checker's word. While the store is in doubt no past state may be read. When it is right again, only states
+    /// after `now` may be read. `now` is the version of the last change.
     pub(super) fn mark_consistent(&mut self, consistent: bool, now: Option<&Version>) {
         if self.enabled == consistent {
             return;
@@ -51,7 +51,7 @@ impl Snapshots {
         }
     }
 
-    /// A list replaced everything: its state is the only one.
+    /// A list replaced everything. No state before it can be asked for.
     pub(super) fn reset(&mut self) {
         self.gone = None;
     }

@@ -43,7 +43,7 @@ impl Store {
         Self::default()
     }
 
-    /// An empty store with named indexes beside the namespace.
+    /// An empty store with indexes beside the one by namespace.
     pub fn indexed(indexes: Indexes) -> Self {
         Self { indexes, ..Self::default() }
     }
@@ -53,7 +53,7 @@ impl Store {
         self.put(&mut object)
     }
 
-    /// The same. An object that nobody else holds yet shares with its predecessor what is the same in both.
+    /// As [`upsert`](Self::upsert). If nobody else holds the object yet, it also shares with its predecessor what is equal in both.
     pub fn put(&mut self, object: &mut Rc<Object>) -> Option<Rc<Object>> {
         let previous = match self.objects.get_mut(object.key()) {
             Some(place) => {
@@ -64,7 +64,7 @@ impl Store {
             }
             None => self.objects.insert(object.key().clone(), object.clone()),
         };
-        self.let_go(previous.as_ref());
+        self.release(previous.as_ref());
         object.set_holder(Holder::Store);
         self.bytes += object.size();
         self.indexes.change(previous.as_ref(), Some(object));
@@ -74,19 +74,20 @@ impl Store {
     /// Removes and returns the object under this key.
     pub fn remove(&mut self, key: &str) -> Option<Rc<Object>> {
         let removed = self.objects.remove(key);
-        self.let_go(removed.as_ref());
+        self.release(removed.as_ref());
         self.indexes.change(removed.as_ref(), None);
         removed
     }
 
-    fn let_go(&mut self, gone: Option<&Rc<Object>>) {
+    /// Subtracts the bytes of an object that left.
+    fn release(&mut self, gone: Option<&Rc<Object>>) {
         if let Some(gone) = gone {
             self.bytes -= gone.size();
             gone.set_holder(Holder::Nobody);
         }
     }
 
-    /// An object of the store has another form: it held so many bytes, and now holds so many.
+    /// An object of the store was packed or unpacked. It held `before` bytes, and now holds `after`.
     pub(crate) fn reformed(&mut self, before: usize, after: usize) {
         self.bytes = self.bytes - before + after;
     }
@@ -128,8 +129,8 @@ impl Store {
         self.range(&prefix, "")
     }
 
-    /// Whether there is an index of this name. The index of a path is also found as `f:` and the path. The index of a label's path is also
-    /// found as `l:` and the label's key.
+    /// Whether there is an index of this name. The index of a path has a second name: `f:` and the path. That of a label has `l:` and the
+    /// label's key.
     pub fn has_index(&self, index: &str) -> bool {
         index == NAMESPACE || index == "f:metadata.namespace" || self.indexes.has(index)
     }
@@ -156,7 +157,7 @@ impl Store {
         Ok(self.indexes.values(index).unwrap_or_else(|| self.namespaces()))
     }
 
-    // One step a namespace, however many objects it has.
+    // One step for each namespace, however many objects it has.
     fn namespaces(&self) -> Vec<Rc<str>> {
         let mut namespaces: Vec<Rc<str>> = Vec::new();
         let mut objects = self.objects.range::<str, (Bound<&str>, Bound<&str>)>((Bound::Unbounded, Bound::Unbounded));
@@ -169,11 +170,11 @@ impl Store {
                 continue;
             }
             namespaces.push(namespace.into());
-            // '0' follows '/': it is the first key behind those that begin with "namespace/".
+            // '0' follows '/', so this is the first key after all that begin with "namespace/".
             let behind = format!("{namespace}0");
             objects = self.objects.range::<str, _>((Bound::Included(behind.as_str()), Bound::Unbounded));
         }
-        // Keys order "a-b/" before "a/", names the other way round.
+        // Keys sort "a-b/" before "a/", but "a" sorts before "a-b".
         sort_by(&mut namespaces, Ord::cmp);
         namespaces
     }
@@ -198,18 +199,18 @@ impl Store {
         self.indexes.bytes()
     }
 
-    /// Bytes that it takes to have one object in its place: nodes of the map are about half full.
+    /// Bytes of one object's place in the map, whose nodes are about half full.
     pub const PLACE: usize = 2 * size_of::<(Key, Rc<Object>)>();
 
-    /// Bytes held beside the objects, for their places.
+    /// Bytes held for the places of the objects.
     pub fn overhead(&self) -> usize {
         self.len() * Self::PLACE
     }
 
-    /// Replaces everything at once, and returns what differs: `(before, after)` by key order. Objects at the version that is held
-    /// stay as they are, so that whoever holds one sees no change. A key that stands twice counts once, the last one wins.
+    /// Replaces everything, and returns the differences in key order. An object whose version is already held is not replaced, so its
+    /// holders see no change. If a key stands twice in the list, the last one wins.
     pub fn replace(&mut self, objects: Vec<Rc<Object>>) -> Vec<Difference> {
-        // Lists come in key order, so the map is built in one go, and walked side by side with what is held.
+        // Lists come in key order, so the map is built at once. Both maps are then walked side by side.
         let mut next: BTreeMap<Key, Rc<Object>> = objects.into_iter().map(|object| (object.key().clone(), object)).collect();
         let mut held = std::mem::take(&mut self.objects).into_iter().peekable();
         let mut differences = Vec::new();
@@ -226,11 +227,11 @@ impl Store {
         }
         differences.extend(held.map(|(_, gone)| Difference { before: Some(gone), after: None }));
         self.objects = next;
-        self.hold(&differences);
+        self.account_for(&differences);
         differences
     }
 
-    /// Makes what is held differ in this way.
+    /// Applies the differences of a list.
     pub fn apply(&mut self, differences: &[Difference]) {
         for Difference { before, after } in differences {
             match (before, after) {
@@ -239,13 +240,13 @@ impl Store {
                 (None, None) => {}
             }
         }
-        self.hold(differences);
+        self.account_for(differences);
     }
 
-    /// Counts and indexes what has come, and no longer what has gone.
-    fn hold(&mut self, differences: &[Difference]) {
+    /// Updates the account and the indexes.
+    fn account_for(&mut self, differences: &[Difference]) {
         for difference in differences {
-            self.let_go(difference.before.as_ref());
+            self.release(difference.before.as_ref());
             if let Some(after) = &difference.after {
                 after.set_holder(Holder::Store);
                 self.bytes += after.size();

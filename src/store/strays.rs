@@ -1,8 +1,8 @@
-//! Objects that neither the store nor the window holds any more, and somebody still does: the rows of a view that nobody has looked at since,
-//! the queue of a watcher or a handler, a reader.
+//! Strays: objects that store and window dropped, and that somebody still holds. Holders are rows of a view, the queue of a watcher or a
+//! handler, and JavaScript.
 //!
-//! What JavaScript alone holds is mostly garbage that was not collected yet, and nothing that anybody could let go of. It counts when it has
-//! outlived collections: then somebody does hold it.
+//! An object that only JavaScript holds is mostly garbage that was not collected yet. Nobody could free it earlier, so it does not count at
+//! first. If it outlives collections, JavaScript does hold it, and it counts.
 
 use std::rc::{Rc, Weak};
 
@@ -10,35 +10,35 @@ use rustc_hash::FxHashSet;
 
 use crate::object::{Object, ObjectId};
 
-/// So many are noted before those that are gone are looked for: it costs a look at each.
+/// The least number of new strays before the list is settled, because settling looks at each of them.
 const MIN_NOTED: usize = 16;
 
-/// So many collections tell that something is held: the first may have begun before it was let go of.
+/// Collections that a stray outlives before it counts as held by JavaScript. The first may have begun before it became a stray.
 const MIN_COLLECTIONS: u32 = 2;
 
 #[derive(Debug)]
 struct Stray {
     object: Weak<Object>,
     bytes: usize,
-    /// Collections of JavaScript until it was alone in holding this.
+    /// The number of collections when JavaScript became its only holder.
     since: u32,
 }
 
-/// What is held so, and its bytes.
+/// The strays and their bytes.
 #[derive(Debug, Default)]
 pub struct Strays {
     noted: Vec<Stray>,
     bytes: usize,
-    // So many were alive when those that are gone were last looked for.
+    // The number that was left when the list was last settled.
     alive: usize,
     collections: u32,
 }
 
 impl Strays {
-    /// Whoever counted this object lets go of it.
-    pub fn let_go(&mut self, object: &Rc<Object>) {
+    /// Notes an object that the store or the window is about to drop. Dropped objects that nobody else holds are no strays.
+    pub fn note(&mut self, object: &Rc<Object>) {
         if Rc::strong_count(object) == 1 {
-            return; // as it is with nearly all of them: that was the last
+            return; // The usual case: the caller has the last reference.
         }
         let bytes = object.size();
         if Rc::strong_count(object) - 1 > usize::from(object.is_pinned()) {
@@ -50,25 +50,25 @@ impl Strays {
         }
     }
 
-    /// JavaScript has collected what it did not hold.
+    /// JavaScript ran a garbage collection.
     pub fn collected(&mut self) {
         self.collections += 1;
         self.settle();
     }
 
-    /// Forgets those that are gone, and finds out who holds the others.
+    /// Removes strays that were freed, and counts the others by who holds them.
     pub fn settle(&mut self) {
         self.bytes = 0;
-        // Told by such a text, a version is held by JavaScript alone as well. It was let go of after that.
-        let mut tellers: FxHashSet<ObjectId> = FxHashSet::default();
+        // A delta keeps its base alive. If only JavaScript holds the delta, the same is true of the base. The base was noted later.
+        let mut bases: FxHashSet<ObjectId> = FxHashSet::default();
         let (now, bytes) = (self.collections, &mut self.bytes);
         self.noted.retain_mut(|stray| {
             let Some(object) = stray.object.upgrade() else { return false };
-            let others = Rc::strong_count(&object) - 1 - usize::from(object.is_pinned()) - usize::from(tellers.contains(&object.id()));
+            let others = Rc::strong_count(&object) - 1 - usize::from(object.is_pinned()) - usize::from(bases.contains(&object.id()));
             if others > 0 {
                 stray.since = now;
             } else if now - stray.since < MIN_COLLECTIONS {
-                tellers.extend(object.delta_base());
+                bases.extend(object.delta_base());
                 return true;
             }
             *bytes += stray.bytes;
@@ -78,7 +78,7 @@ impl Strays {
         self.alive = self.noted.len();
     }
 
-    /// Bytes of them: at least, and until the next [`settle`](Strays::settle) those of some that are gone.
+    /// Bytes of the strays that count. Until the next [`settle`](Strays::settle) some of them may have been freed.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -90,12 +90,12 @@ mod tests {
     use crate::testing::named;
 
     #[test]
-    fn what_somebody_holds_counts_until_it_is_let_go_of() {
+    fn a_stray_counts_while_somebody_holds_it() {
         let mut strays = Strays::default();
         let (held, gone) = (named("a", 1), named("b", 1));
         let reader = held.clone();
-        strays.let_go(&held);
-        strays.let_go(&gone);
+        strays.note(&held);
+        strays.note(&gone);
         drop((held, gone));
         assert_eq!((strays.bytes(), strays.noted.len()), (reader.size(), 1));
         strays.settle();
@@ -106,14 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn what_javascript_alone_holds_counts_when_it_has_outlived_collections() {
+    fn what_javascript_alone_holds_counts_after_two_collections() {
         let mut strays = Strays::default();
         let (pin, row) = (named("a", 1), named("b", 1));
         pin.pinned(true);
         row.pinned(true);
         let view = row.clone();
-        strays.let_go(&pin.clone());
-        strays.let_go(&row.clone());
+        strays.note(&pin.clone());
+        strays.note(&row.clone());
         assert_eq!(strays.bytes(), row.size(), "the view holds that one");
         strays.collected();
         assert_eq!(strays.bytes(), row.size(), "that collection may have begun before");
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(strays.bytes(), row.size() + pin.size());
         drop(view);
         strays.settle();
-        assert_eq!(strays.bytes(), pin.size(), "JavaScript is alone with the other only since now");
+        assert_eq!(strays.bytes(), pin.size(), "JavaScript became the only holder of the other just now");
         strays.collected();
         assert_eq!(strays.bytes(), pin.size());
         strays.collected();
@@ -129,12 +129,12 @@ mod tests {
     }
 
     #[test]
-    fn those_that_are_gone_are_looked_for_as_seldom_as_others_come() {
+    fn the_list_is_settled_as_it_grows() {
         let mut strays = Strays::default();
         for version in 0..10_000 {
             let object = named("a", version);
             let reader = object.clone();
-            strays.let_go(&object);
+            strays.note(&object);
             drop((object, reader));
             assert!(strays.noted.len() <= MIN_NOTED + 1);
         }

@@ -1,4 +1,4 @@
-//! The event window: the recent changes, so that a watch may start in the past. The apiserver calls it the watch cache's ring.
+//! The event window: the recent changes, so that a watch may start in the past. In the apiserver it is the ring of its watch cache.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -14,14 +14,14 @@ use crate::version::Version;
 /// The bounds of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowBounds {
-    /// Events younger than this are worth keeping: the window grows rather than lose them. At least 75,000.
+    /// While the oldest event is younger than this, a full window grows instead of dropping it. At least 75,000.
     pub fresh_ms: Millis,
     /// The least capacity, in events.
     pub lower: usize,
     /// The greatest capacity, in events.
     pub upper: usize,
-    /// The most bytes that the changes may hold beyond those of the store. The oldest give way beyond it, however fresh: a page has less
-    /// memory than a server.
+    /// The most bytes that the changes may hold beyond those of the store. Beyond it the oldest are dropped, however fresh. The apiserver has
+    /// no such bound; a page has less memory.
     pub max_bytes: usize,
 }
 
@@ -34,6 +34,10 @@ pub const DEFAULT_FRESH_MS: Millis = 75_000;
 const DEFAULT_UPPER: usize = 102_400;
 /// The least capacity, in events, as in the apiserver.
 const DEFAULT_LOWER: usize = 100;
+/// How often the greatest capacity doubles at most, so that the shift below cannot overflow.
+const MAX_DOUBLINGS: u32 = 14;
+/// The least queue of a watcher, in events, as in the apiserver.
+const MIN_BUFFER: usize = 10;
 
 impl WindowBounds {
     /// The apiserver's bounds for this freshness: 100 events, and 102,400 times the power of two that covers a longer freshness.
@@ -41,7 +45,7 @@ impl WindowBounds {
         Self { fresh_ms, lower: DEFAULT_LOWER, upper: upper_bound(fresh_ms), max_bytes: DEFAULT_MAX_BYTES }
     }
 
-    /// The bounds that are asked for. Without a greatest capacity it is the one of this freshness, and never below the least.
+    /// The bounds that a user asks for. Without a greatest capacity it follows from the freshness, and is never below the least.
     pub fn asked(fresh_ms: Millis, lower: usize, upper: Option<usize>, max_bytes: usize) -> Self {
         Self { fresh_ms, lower, upper: upper.unwrap_or_else(|| upper_bound(fresh_ms).max(lower)), max_bytes }
     }
@@ -50,7 +54,7 @@ impl WindowBounds {
     pub fn check(&self) -> Result<(), Error> {
         let Self { fresh_ms, lower, upper, .. } = *self;
         let mistake = if fresh_ms < DEFAULT_FRESH_MS {
-            // Who resumes from a bookmark has to find its version in the window.
+            // A watch that resumes from its last bookmark must find that version in the window.
             format!("minMs is at least {DEFAULT_FRESH_MS}, the period of bookmarks and a quarter of it, not {fresh_ms}")
         } else if lower == 0 {
             "minEvents is at least 1".to_owned()
@@ -70,28 +74,29 @@ impl Default for WindowBounds {
 }
 
 fn upper_bound(fresh_ms: Millis) -> usize {
-    let mut exponent = 0;
+    let mut doublings = 0;
     let mut covered = DEFAULT_FRESH_MS;
-    while covered < fresh_ms && exponent < 14 {
+    while covered < fresh_ms && doublings < MAX_DOUBLINGS {
         covered *= 2;
-        exponent += 1;
+        doublings += 1;
     }
-    DEFAULT_UPPER << exponent
+    DEFAULT_UPPER << doublings
 }
 
-/// The window. Its capacity doubles while full of fresh events and halves when a quarter of it would do.
+/// The changes since the last list, or the latest of them. The capacity doubles while the window is full of fresh changes. It halves when
+/// only the newest quarter is fresh.
 #[derive(Debug)]
 pub struct Window {
     bounds: WindowBounds,
     capacity: usize,
-    entries: VecDeque<Change>,
-    // How many events ever left at the front: the position of the oldest one.
+    changes: VecDeque<Change>,
+    // The position of the oldest change: the number of changes that ever left.
     start: u64,
-    // Of the last event that left since the list.
+    // The version of the last change that left since the list.
     evicted: Option<Version>,
     list_version: Option<Version>,
-    // When the last of them arrived, or the list.
-    since: Option<Millis>,
+    // Since when the window has every change: the arrival of the last one that left, or of the list.
+    complete_since: Option<Millis>,
     snapshots: Snapshots,
     bytes: usize,
     increases: u64,
@@ -105,11 +110,11 @@ impl Window {
         Self {
             bounds,
             capacity,
-            entries: VecDeque::new(),
+            changes: VecDeque::new(),
             start: 0,
             evicted: None,
             list_version: None,
-            since: None,
+            complete_since: None,
             snapshots: Snapshots::default(),
             bytes: 0,
             increases: 0,
@@ -117,28 +122,28 @@ impl Window {
         }
     }
 
-    /// Appends a change. The oldest gives way when the window is full and may not grow. What the window lets go of is noted among the strays,
-    /// here and in all that makes it smaller.
-    pub fn push(&mut self, entry: Change, strays: &mut Strays) {
-        self.resize(entry.at, strays);
-        if self.entries.len() >= self.capacity {
+    /// Appends a change. If the window is full and may not grow, the oldest change is dropped. What the window drops, here and in other
+    /// methods, is noted in `strays`.
+    pub fn push(&mut self, change: Change, strays: &mut Strays) {
+        self.resize(change.at, strays);
+        if self.changes.len() >= self.capacity {
             self.evict(strays);
         }
-        own(&entry).for_each(|object| object.set_holder(Holder::Window));
-        self.bytes += bytes(&entry);
-        self.entries.push_back(entry);
+        objects_of(&change).for_each(|object| object.set_holder(Holder::Window));
+        self.bytes += bytes_of(&change);
+        self.changes.push_back(change);
         self.keep_bound(strays);
-        if self.entries.len() >= self.capacity {
+        if self.changes.len() >= self.capacity {
             self.trim();
         }
     }
 
-    /// Whether it would have to give up changes for the bytes of this one.
-    pub fn lacks_room(&self, entry: &Change) -> bool {
-        self.bytes + bytes(entry) > self.bounds.max_bytes
+    /// Whether older changes would be dropped to make room for the bytes of this one.
+    pub fn lacks_room(&self, change: &Change) -> bool {
+        self.bytes + bytes_of(change) > self.bounds.max_bytes
     }
 
-    /// Gives up the oldest changes until at least so many bytes are free.
+    /// Drops the oldest changes until at least so many bytes are freed, or none is left.
     pub fn release(&mut self, bytes: usize, strays: &mut Strays) {
         let keep = self.bytes.saturating_sub(bytes);
         while self.bytes > keep {
@@ -147,51 +152,51 @@ impl Window {
         self.trim();
     }
 
-    /// A full window drops the states that a watch could not go on from.
+    /// Drops the past states from which a watch could not go on.
     fn trim(&mut self) {
-        if let Some(oldest) = self.entries.front() {
+        if let Some(oldest) = self.changes.front() {
             self.snapshots.remove_less(oldest.version());
         }
     }
 
-    /// Forgets everything: a list at this version replaced the state.
+    /// Drops everything, because a list at this version replaced the objects.
     pub fn reset(&mut self, list_version: Version, now: Millis, strays: &mut Strays) {
-        self.start += self.entries.len() as u64;
-        while let Some(entry) = self.entries.pop_front() {
-            let_go(&entry, strays);
+        self.start += self.changes.len() as u64;
+        while let Some(change) = self.changes.pop_front() {
+            note(&change, strays);
         }
         self.bytes = 0;
         self.evicted = None;
         self.list_version = Some(list_version);
-        self.since = Some(now);
+        self.complete_since = Some(now);
         self.snapshots.reset();
     }
 
-    /// The changes to undo for the state at a version: that of the last list or change up to it. `None` when that state is gone.
+    /// The changes that lead from the state at a version to the present. `None` if that state is gone.
     pub fn undo_to<'w>(&'w self, version: &Version) -> Option<impl Iterator<Item = &'w Change> + use<'w>> {
-        let first = self.entries.partition_point(|entry| entry.version() <= version);
+        let first = self.changes.partition_point(|change| change.version() <= version);
         let reached = match first.checked_sub(1) {
-            Some(last) => self.entries[last].version(),
+            Some(last) => self.changes[last].version(),
             None if self.evicted.is_none() => self.list_version.as_ref()?,
-            // One change alone held too many bytes: the present is the state after it.
-            None if self.entries.is_empty() => self.evicted.as_ref()?,
+            // A single change exceeded the byte bound, so the window is empty. The present is the state after that change.
+            None if self.changes.is_empty() => self.evicted.as_ref()?,
             None => return None,
         };
-        (reached <= version && self.snapshots.covers(reached)).then(|| self.entries.range(first..))
+        (reached <= version && self.snapshots.covers(reached)).then(|| self.changes.range(first..))
     }
 
-    /// The upstream has forgotten what lies before this version: so does the window, as far as past states go.
+    /// The upstream was compacted: it serves no state before this version, so neither does the window.
     pub fn compact(&mut self, version: &Version) {
         self.snapshots.remove_less(version);
     }
 
-    /// Past states are to be trusted, or not: then none is kept (see `Snapshots::mark_consistent`).
+    /// Says whether past states can be trusted (see `Snapshots::mark_consistent`).
     pub fn mark_consistent(&mut self, consistent: bool) {
-        let newest = self.entries.back().map(Change::version).or(self.evicted.as_ref()).or(self.list_version.as_ref()).cloned();
+        let newest = self.changes.back().map(Change::version).or(self.evicted.as_ref()).or(self.list_version.as_ref()).cloned();
         self.snapshots.mark_consistent(consistent, newest.as_ref());
     }
 
-    /// The changes after this version. 410 when some of them have left the window already; a version ahead of the newest is fine.
+    /// The changes after this version. Fails with 410 if some of them have left the window. A version ahead of the newest is no error.
     pub fn since(&self, version: &Version) -> Result<impl ExactSizeIterator<Item = &Change>, Error> {
         let Some(oldest) = self.oldest() else {
             return Err(Status::internal("watch cache isn't correctly initialized").into());
@@ -199,18 +204,18 @@ impl Window {
         if *version < oldest {
             return Err(Status::too_old(version, oldest).into());
         }
-        let first = self.entries.partition_point(|entry| entry.version() <= version);
-        Ok(self.entries.range(first..))
+        let first = self.changes.partition_point(|change| change.version() <= version);
+        Ok(self.changes.range(first..))
     }
 
     /// How many changes are held.
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.changes.len()
     }
 
     /// Whether none is held.
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.changes.is_empty()
     }
 
     /// Bytes held by the changes and what they replaced, beyond the objects of the store.
@@ -218,20 +223,20 @@ impl Window {
         self.bytes
     }
 
-    /// An object of the window has another form: it held so many bytes, and now holds so many.
+    /// An object of the window was packed or unpacked. It held `before` bytes, and now holds `after`.
     pub(crate) fn reformed(&mut self, before: usize, after: usize) {
         self.bytes = self.bytes - before + after;
     }
 
-    /// Gives up the oldest changes where the rest holds too many bytes: what versions have in common counts with the last that has it, so one
-    /// can come to count more when it is looked at anew.
+    /// Drops the oldest changes while they hold too many bytes. Even without a new change that can happen: what versions share counts with
+    /// the last holder, so a size can grow when it is measured again.
     pub(crate) fn keep_bound(&mut self, strays: &mut Strays) {
         if self.bytes > self.bounds.max_bytes {
             self.release(self.bytes - self.bounds.max_bytes, strays);
         }
     }
 
-    /// How many changes may be held before the oldest gives way.
+    /// The number of changes that may be held before the oldest is dropped.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
@@ -241,74 +246,74 @@ impl Window {
         (self.increases, self.decreases)
     }
 
-    /// For how long the window has had every change: how far back in time it reaches. `None` before the first list and change.
+    /// How far back in time the window has every change. `None` before the first list and change.
     pub fn reach(&self, now: Millis) -> Option<Millis> {
-        let since = self.since.or_else(|| self.entries.front().map(|oldest| oldest.at))?;
+        let since = self.complete_since.or_else(|| self.changes.front().map(|oldest| oldest.at))?;
         Some(now.saturating_sub(since))
     }
 
-    /// The events a watcher should be able to hold back: one second's worth of a full window, between 10 and `most`.
-    pub fn suggested_buffer(&self, most: usize) -> usize {
+    /// How many events a watcher's queue should hold: those of one second of a full window, between 10 and `max`, as in the apiserver.
+    pub fn suggested_buffer(&self, max: usize) -> usize {
         let per_second = (self.capacity as u64 * 1000).div_ceil(self.bounds.fresh_ms.max(1));
-        usize::try_from(per_second).unwrap_or(most).clamp(10, most.max(10))
+        usize::try_from(per_second).unwrap_or(max).clamp(MIN_BUFFER, max.max(MIN_BUFFER))
     }
 
     /// The oldest version a watch may start from.
     pub fn oldest(&self) -> Option<Version> {
-        match (&self.evicted, &self.list_version, self.entries.front()) {
+        match (&self.evicted, &self.list_version, self.changes.front()) {
             (None, Some(list), _) => Some(list.clone()),
             (_, _, Some(oldest)) => oldest.version().predecessor(),
-            // One change alone held too many bytes: what comes after it is still known.
+            // A single change exceeded the byte bound. What comes after it is still known.
             (evicted, _, None) => evicted.clone(),
         }
     }
 
     fn resize(&mut self, now: Millis, strays: &mut Strays) {
-        if self.entries.len() < self.capacity {
+        if self.changes.len() < self.capacity {
             return;
         }
-        let age = |index: usize| now.saturating_sub(self.entries[index].at);
-        let newest_quarter = self.entries.len() - (self.capacity / 4).max(1).min(self.entries.len());
+        let age = |index: usize| now.saturating_sub(self.changes[index].at);
+        let newest_quarter = self.changes.len() - (self.capacity / 4).max(1).min(self.changes.len());
         let quarter = if self.capacity < 4 { 0 } else { newest_quarter };
         let before = self.capacity;
         if age(0) < self.bounds.fresh_ms {
             self.capacity = (self.capacity * 2).min(self.bounds.upper).max(self.capacity.min(self.bounds.upper));
         } else if age(quarter) > self.bounds.fresh_ms {
             self.capacity = (self.capacity / 2).max(self.bounds.lower).max(1);
-            while self.entries.len() > self.capacity {
+            while self.changes.len() > self.capacity {
                 self.evict(strays);
             }
-            self.entries.shrink_to(self.capacity);
+            self.changes.shrink_to(self.capacity);
         }
         self.increases += u64::from(self.capacity > before);
         self.decreases += u64::from(self.capacity < before);
     }
 
     fn evict(&mut self, strays: &mut Strays) {
-        if let Some(entry) = self.entries.pop_front() {
-            self.bytes -= bytes(&entry);
-            let_go(&entry, strays);
+        if let Some(change) = self.changes.pop_front() {
+            self.bytes -= bytes_of(&change);
+            note(&change, strays);
             self.start += 1;
-            self.since = Some(entry.at);
-            self.evicted = Some(entry.version().clone());
+            self.complete_since = Some(change.at);
+            self.evicted = Some(change.version().clone());
         }
     }
 }
 
-/// What is held for a change alone: what was replaced, and a deleted object's last state. The object itself is in the store, or counts as what a
-/// later change replaced.
-fn own(entry: &Change) -> impl Iterator<Item = &Rc<Object>> {
-    entry.previous.iter().chain((entry.kind == ChangeKind::Deleted).then_some(&entry.object))
+/// The objects that only the window holds for a change: what was replaced, and a deleted object's last state. Another object is in the
+/// store, or a later change has replaced it and counts it.
+fn objects_of(change: &Change) -> impl Iterator<Item = &Rc<Object>> {
+    change.previous.iter().chain((change.kind == ChangeKind::Deleted).then_some(&change.object))
 }
 
-/// Bytes that a change holds, itself and what is held for it alone.
-fn bytes(entry: &Change) -> usize {
-    size_of::<Change>() + own(entry).map(|object| object.size()).sum::<usize>()
+/// Bytes that the window holds for a change.
+fn bytes_of(change: &Change) -> usize {
+    size_of::<Change>() + objects_of(change).map(|object| object.size()).sum::<usize>()
 }
 
-fn let_go(entry: &Change, strays: &mut Strays) {
-    own(entry).for_each(|object| object.set_holder(Holder::Nobody));
-    own(entry).for_each(|object| strays.let_go(object));
+fn note(change: &Change, strays: &mut Strays) {
+    objects_of(change).for_each(|object| object.set_holder(Holder::Nobody));
+    objects_of(change).for_each(|object| strays.note(object));
 }
 
 #[cfg(test)]
@@ -407,12 +412,12 @@ mod tests {
         window.capacity = capacity;
         window.start = start;
         for event in 0..capacity as u64 {
-            window.entries.push_back(entry(event + 1, event * step));
+            window.changes.push_back(entry(event + 1, event * step));
         }
         window.bytes = capacity * size_of::<Change>();
         window.resize(capacity as u64 * step, &mut Strays::default());
         // Whatever gave way was the oldest, and the rest is there in order.
-        let held: Vec<String> = window.entries.iter().map(|entry| entry.version().to_string()).collect();
+        let held: Vec<String> = window.changes.iter().map(|entry| entry.version().to_string()).collect();
         let kept: Vec<String> = (window.start - start + 1..=capacity as u64).map(|version| version.to_string()).collect();
         assert_eq!(held, kept);
         (window.capacity, window.start)

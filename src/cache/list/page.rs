@@ -11,7 +11,7 @@ use crate::object::Object;
 use crate::selector::Filter;
 use crate::selector::predicate::IndexMatch;
 use crate::status::{Error, Status};
-use crate::store::State;
+use crate::store::Snapshot;
 use crate::version::Version;
 
 /// What was taken of the candidates.
@@ -69,7 +69,11 @@ fn next_page(key: &str, request: &Request, version: &Version) -> Result<String, 
 }
 
 /// The objects in question, from the place where the page begins.
-fn candidates<'s, 'a>(state: &'s State<'a>, request: &Request, from: Option<&str>) -> impl Iterator<Item = &'a Rc<Object>> + use<'s, 'a> {
+fn candidates<'s, 'a>(
+    state: &'s Snapshot<'a>,
+    request: &Request,
+    from: Option<&str>,
+) -> impl Iterator<Item = &'a Rc<Object>> + use<'s, 'a> {
     state.range(&request.prefix, from.unwrap_or(""))
 }
 

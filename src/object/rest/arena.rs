@@ -52,9 +52,9 @@ impl Default for Inner {
 
 impl Arena {
     /// Stores a packed text. Fails with code `out-of-memory` if there is no room and no memory for a new block.
-    pub(super) fn store(self: &Rc<Self>, packed: &[u8]) -> Result<Slot, Error> {
+    pub(super) fn store(self: &Rc<Self>, packed: &[u8]) -> Result<PackedText, Error> {
         let number = self.0.borrow_mut().store(packed)?;
-        Ok(Slot { arena: self.clone(), number })
+        Ok(PackedText { arena: self.clone(), number })
     }
 
     /// Empties the block with the most holes by moving its texts. Only blocks with a third of holes count. Returns whether there was one.
@@ -74,7 +74,7 @@ impl Arena {
         inner.held + tables + inner.recent.bytes()
     }
 
-    /// Bytes of the texts stored here, see [`Slot::cost`].
+    /// Bytes of the texts stored here, see [`PackedText::cost`].
     pub(super) fn live(&self) -> usize {
         self.0.borrow().live
     }
@@ -229,12 +229,12 @@ fn no_room(bytes: usize) -> Error {
 }
 
 /// A text in an arena. Dropping it frees the text.
-pub(crate) struct Slot {
+pub(crate) struct PackedText {
     arena: Rc<Arena>,
     number: u32,
 }
 
-impl Slot {
+impl PackedText {
     /// The unpacked text, if it was read a moment ago.
     pub(super) fn recent(&self) -> Option<Text> {
         self.arena.0.borrow().recent.get(self.number)
@@ -258,7 +258,7 @@ impl Slot {
     }
 }
 
-impl Drop for Slot {
+impl Drop for PackedText {
     fn drop(&mut self) {
         self.arena.0.borrow_mut().free(self.number);
     }
@@ -269,8 +269,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(slot: &Slot) -> Vec<u8> {
-        slot.read(<[u8]>::to_vec)
+    fn read(packed_text: &PackedText) -> Vec<u8> {
+        packed_text.read(<[u8]>::to_vec)
     }
 
     proptest! {
@@ -279,7 +279,7 @@ mod tests {
             steps in prop::collection::vec((0..6u8, any::<u16>(), 0..3000usize), 0..400)
         ) {
             let arena = Rc::new(Arena::default());
-            let mut held: Vec<(Slot, Vec<u8>)> = Vec::new();
+            let mut held: Vec<(PackedText, Vec<u8>)> = Vec::new();
             for (step, seed, length) in steps {
                 match step {
                     0..=2 => {
@@ -289,10 +289,10 @@ mod tests {
                     3 | 4 if !held.is_empty() => drop(held.swap_remove(seed as usize % held.len())),
                     _ => { arena.tidy(); }
                 }
-                for (slot, bytes) in &held {
-                    prop_assert_eq!(&read(slot), bytes);
+                for (packed_text, bytes) in &held {
+                    prop_assert_eq!(&read(packed_text), bytes);
                 }
-                prop_assert_eq!(arena.live(), held.iter().map(|(slot, _)| slot.cost()).sum::<usize>());
+                prop_assert_eq!(arena.live(), held.iter().map(|(packed_text, _)| packed_text.cost()).sum::<usize>());
                 prop_assert!(arena.held() >= arena.live());
             }
             while arena.tidy() {}
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn holes_are_closed() {
         let arena = Rc::new(Arena::default());
-        let mut slots: Vec<Slot> = (0..10_000).map(|_| arena.store(&[7; 500]).unwrap()).collect();
+        let mut slots: Vec<PackedText> = (0..10_000).map(|_| arena.store(&[7; 500]).unwrap()).collect();
         let full = arena.held();
         let mut at = 0;
         slots.retain(|_| {
@@ -315,7 +315,7 @@ mod tests {
         assert!(arena.held() * 10 > full * 9, "holes are no room yet");
         while arena.tidy() {}
         assert!(arena.held() * 3 < full, "{} of {full}", arena.held());
-        assert!(slots.iter().all(|slot| read(slot) == [7; 500]));
+        assert!(slots.iter().all(|packed_text| read(packed_text) == [7; 500]));
     }
 
     #[test]

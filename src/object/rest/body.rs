@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::arena::Slot;
+use super::arena::PackedText;
 use super::delta;
 use super::dictionary::Dictionary;
 use super::text::{Lent, Text};
@@ -20,7 +20,7 @@ pub(crate) enum Body<W> {
     /// Compressed against a dictionary.
     Packed {
         /// The compressed bytes.
-        slot: Slot,
+        packed: PackedText,
         /// What they were compressed against.
         dictionary: Rc<Dictionary>,
         /// The length of the text in bytes.
@@ -29,7 +29,7 @@ pub(crate) enum Body<W> {
     /// A delta to the version that replaced it.
     Delta {
         /// The delta's bytes.
-        slot: Slot,
+        packed: PackedText,
         /// The version that replaced it.
         next: Rc<W>,
         /// The length of the text in bytes.
@@ -40,35 +40,35 @@ pub(crate) enum Body<W> {
 impl<W: Whole> Body<W> {
     /// The text.
     pub(crate) fn text(&self) -> Text {
-        let (slot, length) = match self {
+        let (packed, length) = match self {
             Self::Raw(text) => return text.clone(),
-            Self::Packed { slot, length, .. } | Self::Delta { slot, length, .. } => (slot, *length as usize),
+            Self::Packed { packed, length, .. } | Self::Delta { packed, length, .. } => (packed, *length as usize),
         };
-        if let Some(text) = slot.recent() {
+        if let Some(text) = packed.recent() {
             return text;
         }
         let unpacked = match self {
-            Self::Packed { dictionary, .. } => slot.read(|packed| dictionary.unpack(packed, length)),
+            Self::Packed { dictionary, .. } => packed.read(|bytes| dictionary.unpack(bytes, length)),
             Self::Delta { next, .. } => {
                 let next = next.text();
-                slot.read(|packed| delta::decode(&next, packed, length).map(Vec::into_boxed_slice))
+                packed.read(|bytes| delta::decode(&next, bytes, length).map(Vec::into_boxed_slice))
             }
             Self::Raw(_) => None,
         };
         // Packing verified that each text can be read back, so this cannot fail.
         debug_assert!(unpacked.is_some(), "a text at rest cannot be read");
         let text = Text::new(unpacked.unwrap_or_default());
-        slot.remember(&text);
+        packed.remember(&text);
         text
     }
 
     /// The text for a caller that reads it once. It is not cached.
     pub(crate) fn lend(&self) -> Lent {
-        let Self::Packed { slot, dictionary, length } = self else { return Lent::held(self.text()) };
-        if let Some(text) = slot.recent() {
+        let Self::Packed { packed, dictionary, length } = self else { return Lent::held(self.text()) };
+        if let Some(text) = packed.recent() {
             return Lent::held(text);
         }
-        let unpacked = slot.read(|packed| Lent::unpacked(*length as usize, |place| dictionary.unpack_into(packed, place)));
+        let unpacked = packed.read(|bytes| Lent::unpacked(*length as usize, |place| dictionary.unpack_into(bytes, place)));
         unpacked.unwrap_or_else(|| Lent::held(self.text()))
     }
 
@@ -89,7 +89,7 @@ impl<W: Whole> Body<W> {
     pub(crate) fn cost(&self) -> usize {
         match self {
             Self::Raw(text) => text.cost(),
-            Self::Packed { slot, .. } | Self::Delta { slot, .. } => slot.cost(),
+            Self::Packed { packed, .. } | Self::Delta { packed, .. } => packed.cost(),
         }
     }
 }

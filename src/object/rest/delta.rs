@@ -87,7 +87,7 @@ impl Coder {
         self.fill_tables(base);
         for position in at..text.len() {
             let Some(bytes) = word(text, position) else { break };
-            let mut link = self.heads[slot(bytes, self.heads.len())];
+            let mut link = self.heads[bucket(bytes, self.heads.len())];
             let mut best: Option<(usize, usize, usize)> = None;
             for _ in 0..MAX_CANDIDATES {
                 let Some(index) = (link as usize).checked_sub(1) else { break };
@@ -122,7 +122,7 @@ impl Coder {
         let size = self.heads.len();
         for index in 0..count {
             let Some(bytes) = word(base, index * STRIDE) else { break };
-            let head = &mut self.heads[slot(bytes, size)];
+            let head = &mut self.heads[bucket(bytes, size)];
             self.links[index] = mem::replace(head, u32::try_from(index + 1).unwrap_or(0));
         }
     }
@@ -182,7 +182,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 #[allow(clippy::cast_possible_truncation)]
-fn slot(bytes: u64, size: usize) -> usize {
+fn bucket(bytes: u64, size: usize) -> usize {
     (bytes.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (size - 1)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 
-use super::arena::{Arena, Slot};
+use super::arena::{Arena, PackedText};
 use super::body::Body;
 use super::delta::Coder;
 use super::dictionary::Dictionaries;
@@ -189,9 +189,9 @@ impl Packer {
         }
         let (text, next) = (old.text(), new.text());
         let packed = self.coder.encode(&next, &text, text.len() / 2)?;
-        let slot = self.store(&packed, text.len())?;
+        let stored = self.store(&packed, text.len())?;
         new.raise_depth(depth);
-        Some(Body::Delta { slot, next: new.clone(), length: u32::try_from(text.len()).ok()? })
+        Some(Body::Delta { packed: stored, next: new.clone(), length: u32::try_from(text.len()).ok()? })
     }
 
     fn whole(&mut self, object: &Object) -> Option<Body<Object>> {
@@ -200,11 +200,11 @@ impl Packer {
         }
         let text = object.text();
         let (dictionary, packed) = self.dictionaries.pack(&text)?;
-        let slot = store(&self.arena, packed, text.len())?;
-        Some(Body::Packed { slot, dictionary, length: u32::try_from(text.len()).ok()? })
+        let stored = store(&self.arena, packed, text.len())?;
+        Some(Body::Packed { packed: stored, dictionary, length: u32::try_from(text.len()).ok()? })
     }
 
-    fn store(&self, packed: &[u8], length: usize) -> Option<Slot> {
+    fn store(&self, packed: &[u8], length: usize) -> Option<PackedText> {
         store(&self.arena, packed, length)
     }
 
@@ -216,7 +216,7 @@ impl Packer {
 }
 
 /// Stores a packed text if it saves at least a quarter. Without memory for it the text stays unpacked.
-fn store(arena: &Rc<Arena>, packed: &[u8], length: usize) -> Option<Slot> {
+fn store(arena: &Rc<Arena>, packed: &[u8], length: usize) -> Option<PackedText> {
     if packed.len() * 4 > length * 3 { None } else { arena.store(packed).ok() }
 }
 

@@ -1,6 +1,6 @@
 //! The objects of a resource at one version: the present one, or one that the window still reaches back to.
 //!
-//! A past state is the present one with the changes since undone: each entry of the window holds what it replaced.
+//! A past state is the present one with the later changes undone: each change of the window holds what it replaced.
 
 use std::rc::Rc;
 
@@ -10,27 +10,27 @@ use crate::object::Object;
 use crate::sort::sort_by;
 use crate::version::Version;
 
-/// What stood under a key instead of what the store holds now; `None` = nothing.
+/// A key, and the object that stood under it instead of the store's; `None` if there was none.
 type Undone<'a> = (&'a str, Option<&'a Rc<Object>>);
 
-/// The objects of a resource at one version. Costs nothing for the present; for the past what the number of changes since costs to sort.
-pub struct State<'a> {
+/// The objects of a resource at one version. The present one costs nothing. A past one sorts the changes since then.
+pub struct Snapshot<'a> {
     version: Version,
     store: &'a Store,
-    // By key.
+    // Ordered by key.
     undone: Vec<Undone<'a>>,
 }
 
-impl<'a> State<'a> {
-    /// What the store holds, said to be at this version.
+impl<'a> Snapshot<'a> {
+    /// The objects of the store, which is at this version.
     pub(crate) fn present(store: &'a Store, version: Version) -> Self {
         Self { version, store, undone: Vec::new() }
     }
 
-    /// What it held before these changes, which are all since then, the oldest first.
+    /// What the store held at this version. `since` has all later changes, the oldest first.
     pub(crate) fn past(store: &'a Store, version: Version, since: impl Iterator<Item = &'a Change>) -> Self {
-        let mut undone: Vec<Undone<'a>> = since.map(|entry| (&**entry.object.key(), entry.previous.as_ref())).collect();
-        // Of several changes to one key the first one knows what stood there, and stable sorting leaves it in front.
+        let mut undone: Vec<Undone<'a>> = since.map(|change| (&**change.object.key(), change.previous.as_ref())).collect();
+        // The first of several changes to a key replaced what stood there. A stable sort leaves it in front.
         sort_by(&mut undone, |a, b| a.0.cmp(b.0));
         undone.dedup_by_key(|(key, _)| *key);
         Self { version, store, undone }
@@ -126,7 +126,7 @@ mod tests {
                 let undo = window.undo_to(&asked);
                 prop_assert_eq!(undo.is_some(), covered.is_some(), "at {}", asked);
                 let (Some(undo), Some((_, (_, expected)))) = (undo, covered) else { continue };
-                let state = State::past(&store, asked, undo);
+                let state = Snapshot::past(&store, asked, undo);
                 for prefix in PREFIXES {
                     for from in KEYS.iter().chain(&["", "a/x\0", "zzz"]) {
                         let expected: Vec<(String, u64)> = expected.iter()
