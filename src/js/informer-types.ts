@@ -152,7 +152,7 @@ export interface EventHandler<T, Access = Immutable> {
 export type InformerListener<T, Access = Immutable> = (event: InformerEvent<T, Access>) => void | PromiseLike<unknown>;
 
 /** What all notifications have. Their getters read the stored bytes: nothing is decoded before it is asked for. */
-export interface NoticeBase {
+export interface NotificationBase {
   /** `"namespace/name"` or `"name"`; empty for `overflow`. */
   readonly key: string;
   /** The version of the object after it; empty for `overflow`. */
@@ -170,7 +170,7 @@ export interface NoticeBase {
 }
 
 /** An object is there. */
-export interface AddEvent<T, Access = Immutable> extends NoticeBase {
+export interface AddEvent<T, Access = Immutable> extends NotificationBase {
   /** It came to be, came to pass the handler's filter, or was there when the handler joined. */
   readonly type: "add";
   /** The object. Decoded at the first read, then shared by all readers. */
@@ -184,7 +184,7 @@ export interface AddEvent<T, Access = Immutable> extends NoticeBase {
 }
 
 /** An object changed, or is told once more. */
-export interface UpdateEvent<T, Access = Immutable> extends NoticeBase {
+export interface UpdateEvent<T, Access = Immutable> extends NotificationBase {
   /** With `resync` nothing changed. */
   readonly type: "update";
   /** The object after it. Decoded at the first read, then shared by all readers. */
@@ -198,7 +198,7 @@ export interface UpdateEvent<T, Access = Immutable> extends NoticeBase {
 }
 
 /** An object is gone. */
-export interface DeleteEvent<T, Access = Immutable> extends NoticeBase {
+export interface DeleteEvent<T, Access = Immutable> extends NotificationBase {
   /** It was deleted, or ceased to pass the handler's filter. */
   readonly type: "delete";
   /** Its last state. Decoded at the first read, then shared by all readers. */
@@ -212,7 +212,7 @@ export interface DeleteEvent<T, Access = Immutable> extends NoticeBase {
 }
 
 /** More changes wait than `bufferSize`: from here on those of one object merge, until nothing waits any more. */
-export interface OverflowEvent extends NoticeBase {
+export interface OverflowEvent extends NotificationBase {
   /** It is about no object. */
   readonly type: "overflow";
   /** Of the others alone. */

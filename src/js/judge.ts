@@ -1,6 +1,13 @@
 import { atOnce } from "./callbacks.js";
 import type { Notification } from "./notification.js";
-import { NOTICE_ADDED, NOTICE_DELETED, NOTICE_DELETED_UNSEEN, NOTICE_INITIALLY_ADDED, NOTICE_OVERFLOWED, NOTICE_RESYNCED } from "./wire.js";
+import {
+  NOTIFICATION_ADDED,
+  NOTIFICATION_DELETED,
+  NOTIFICATION_DELETED_UNSEEN,
+  NOTIFICATION_INITIALLY_ADDED,
+  NOTIFICATION_OVERFLOWED,
+  NOTIFICATION_RESYNCED,
+} from "./wire.js";
 
 /**
  * What a handler hears where a function of the user decides it: a filter, or a transform that makes the objects. Either may throw at a version.
@@ -18,11 +25,11 @@ export class Judge<T> {
   /** The notification as the handler hears it; undefined for one that does not concern it. Throws what the user's function throws. */
   judge(notification: Notification<T>): Notification<T> | undefined {
     const { kind } = notification;
-    if (kind === NOTICE_OVERFLOWED) return notification;
-    const isAddition = kind === NOTICE_ADDED || kind === NOTICE_INITIALLY_ADDED;
+    if (kind === NOTIFICATION_OVERFLOWED) return notification;
+    const isAddition = kind === NOTIFICATION_ADDED || kind === NOTIFICATION_INITIALLY_ADDED;
     const missed = this.#missed.size > 0 && !isAddition && this.#missed.has(notification.key);
     const told = () => (missed ? this.#missed.get(notification.key) : this.#told(notification));
-    if (kind === NOTICE_DELETED || kind === NOTICE_DELETED_UNSEEN) {
+    if (kind === NOTIFICATION_DELETED || kind === NOTIFICATION_DELETED_UNSEEN) {
       const known = told();
       if (missed) this.#missed.delete(notification.key);
       // Whatever its last state: who was told of the object is told of its end.
@@ -34,10 +41,10 @@ export class Judge<T> {
       passes = this.#passes(object);
     } catch (error) {
       // What is only told once more has been told before.
-      if (!missed && kind !== NOTICE_RESYNCED) this.#missed.set(notification.key, isAddition ? undefined : this.#told(notification));
+      if (!missed && kind !== NOTIFICATION_RESYNCED) this.#missed.set(notification.key, isAddition ? undefined : this.#told(notification));
       throw error;
     }
-    if (isAddition || (kind === NOTICE_RESYNCED && !missed)) return passes ? notification : undefined;
+    if (isAddition || (kind === NOTIFICATION_RESYNCED && !missed)) return passes ? notification : undefined;
     const before = told();
     if (missed) this.#missed.delete(notification.key);
     if (before === undefined) return passes ? notification.asAddition() : undefined;

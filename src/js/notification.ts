@@ -4,19 +4,19 @@ import { type Lease, named } from "./objects.js";
 import { text } from "./options.js";
 import type { RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
-import type { Deleted, InformerEvent as Shape, Mutable, NoticeBase, Path } from "./types.js";
+import type { Deleted, InformerEvent as Shape, Mutable, NotificationBase, Path } from "./types.js";
 import {
-  NOTICE_ADDED,
-  NOTICE_DELETED,
-  NOTICE_DELETED_UNSEEN,
-  NOTICE_INITIALLY_ADDED,
-  NOTICE_RESYNCED,
-  NOTICE_TYPES,
-  NOTICE_UPDATED,
+  NOTIFICATION_ADDED,
+  NOTIFICATION_DELETED,
+  NOTIFICATION_DELETED_UNSEEN,
+  NOTIFICATION_INITIALLY_ADDED,
+  NOTIFICATION_RESYNCED,
+  NOTIFICATION_TYPES,
+  NOTIFICATION_UPDATED,
 } from "./wire.js";
 
 /** One notification, shared by all handlers that see objects in the same way. */
-class InformerEvent<T> implements NoticeBase {
+class InformerEvent<T> implements NotificationBase {
   // In this order: Chromium's console shows the first five, and numbers of ours mean nothing to anybody.
   readonly #type: Shape<T>["type"];
   #key: string | undefined;
@@ -40,7 +40,7 @@ class InformerEvent<T> implements NoticeBase {
 
   constructor(lease: Lease, kind: number, id: number, old: number, reader: Reader = lease.table, owner?: InformerEvent<any>) {
     this.kind = kind;
-    this.#type = NOTICE_TYPES[kind]!;
+    this.#type = NOTIFICATION_TYPES[kind]!;
     this.#lease = lease;
     this.#reader = reader;
     this.#id = id;
@@ -63,17 +63,17 @@ class InformerEvent<T> implements NoticeBase {
 
   /** The object came to pass a filter. */
   asAddition(): InformerEvent<T> {
-    return new InformerEvent(this.#lease, NOTICE_ADDED, this.#id, 0, this.#reader, this.#owner);
+    return new InformerEvent(this.#lease, NOTIFICATION_ADDED, this.#id, 0, this.#reader, this.#owner);
   }
 
   /** The object ceased to pass a filter: its last state that did. */
   asDeletion(): InformerEvent<T> {
-    return new InformerEvent(this.#lease, NOTICE_DELETED, this.#old, this.#old, this.#reader, this.#owner);
+    return new InformerEvent(this.#lease, NOTIFICATION_DELETED, this.#old, this.#old, this.#reader, this.#owner);
   }
 
   /** What lies between was not told: the old object is that of an earlier notification. */
   asUpdateSince(before: InformerEvent<T>): InformerEvent<T> {
-    const update = new InformerEvent<T>(this.#lease, NOTICE_UPDATED, this.#id, this.#old, this.#reader, this.#owner);
+    const update = new InformerEvent<T>(this.#lease, NOTIFICATION_UPDATED, this.#id, this.#old, this.#reader, this.#owner);
     update.#before = before;
     return update;
   }
@@ -120,15 +120,15 @@ class InformerEvent<T> implements NoticeBase {
   }
 
   get isInInitialList(): boolean {
-    return this.kind === NOTICE_INITIALLY_ADDED;
+    return this.kind === NOTIFICATION_INITIALLY_ADDED;
   }
 
   get resync(): boolean {
-    return this.kind === NOTICE_RESYNCED;
+    return this.kind === NOTIFICATION_RESYNCED;
   }
 
   get finalStateUnknown(): boolean {
-    return this.kind === NOTICE_DELETED_UNSEEN;
+    return this.kind === NOTIFICATION_DELETED_UNSEEN;
   }
 
   /** For `JSON.stringify`, which does not see getters of a prototype. */

@@ -25,7 +25,7 @@ export interface Hooks {
   event(kind: number, id: number, watcher: number, audience: number): void;
   /**
    * What handlers of informers are told, before the rest of the flush. `table` and `pairs` are scratch, as in `flush`.
-   * @param table   flat [kind, id, id of the old object]*, with the kinds `NOTICE_…`, and 0 where there is no object. Each id is pinned once.
+   * @param table   flat [kind, id, id of the old object]*, with the kinds `NOTIFICATION_…`, and 0 where there is no object. Each id is pinned once.
    * @param pairs   flat [handler, index into the table]*, in delivery order
    * @param handlers   those that have handled the state they began with
    * @param informers   those whose first state is there

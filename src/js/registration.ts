@@ -18,7 +18,13 @@ import type {
   Mutable,
   UpdateEvent,
 } from "./types.js";
-import { NOTICE_ADDED, NOTICE_INITIALLY_ADDED, NOTICE_OVERFLOWED, NOTICE_RESYNCED, NOTICE_UPDATED } from "./wire.js";
+import {
+  NOTIFICATION_ADDED,
+  NOTIFICATION_INITIALLY_ADDED,
+  NOTIFICATION_OVERFLOWED,
+  NOTIFICATION_RESYNCED,
+  NOTIFICATION_UPDATED,
+} from "./wire.js";
 
 /** What a registration needs of its informer. */
 export interface RegistrationHost {
@@ -184,13 +190,13 @@ class HandlerRegistration<T> implements Shape {
     const handler = this.#handler;
     if (typeof handler === "function") return handler(seen as InformerEvent<T, Mutable>);
     switch (seen.kind) {
-      case NOTICE_ADDED:
-      case NOTICE_INITIALLY_ADDED:
+      case NOTIFICATION_ADDED:
+      case NOTIFICATION_INITIALLY_ADDED:
         return handler.onAdd?.(seen.object, seen.isInInitialList, seen as AddEvent<T, Mutable>);
-      case NOTICE_UPDATED:
-      case NOTICE_RESYNCED:
+      case NOTIFICATION_UPDATED:
+      case NOTIFICATION_RESYNCED:
         return handler.onUpdate?.(seen.oldObject as T, seen.object, seen as UpdateEvent<T, Mutable>);
-      case NOTICE_OVERFLOWED:
+      case NOTIFICATION_OVERFLOWED:
         if (handler.onOverflow !== undefined) return handler.onOverflow();
         throw new WatchCacheError("overflow", "a handler is too slow: changes that wait for it merge now", { resource: this.#host.name });
       default:

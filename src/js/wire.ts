@@ -36,17 +36,17 @@ export const DEMAND_BATCH = 1;
 export const DEMAND_ALL = 2;
 
 /** Kinds of notifications: `kind` in `Hooks.notify`. */
-export const NOTICE_ADDED = 0;
+export const NOTIFICATION_ADDED = 0;
 /** Of the state that the handler began with. */
-export const NOTICE_INITIALLY_ADDED = 1;
-export const NOTICE_UPDATED = 2;
+export const NOTIFICATION_INITIALLY_ADDED = 1;
+export const NOTIFICATION_UPDATED = 2;
 /** Told once more, unchanged. */
-export const NOTICE_RESYNCED = 3;
-export const NOTICE_DELETED = 4;
+export const NOTIFICATION_RESYNCED = 3;
+export const NOTIFICATION_DELETED = 4;
 /** Its deletion was missed: this is the last state that was seen. */
-export const NOTICE_DELETED_UNSEEN = 5;
+export const NOTIFICATION_DELETED_UNSEEN = 5;
 /** The handler's queue is full; it is about no object. */
-export const NOTICE_OVERFLOWED = 6;
+export const NOTIFICATION_OVERFLOWED = 6;
 
 /** What users call each kind of notification. */
-export const NOTICE_TYPES = ["add", "add", "update", "update", "delete", "delete", "overflow"] as const;
+export const NOTIFICATION_TYPES = ["add", "add", "update", "update", "delete", "delete", "overflow"] as const;

@@ -12,10 +12,10 @@ async function print() {
   const events = [];
   const watcher = resource.watch();
   void watcher.forEach((event) => void events.push(event));
-  const notices = [];
+  const notifications = [];
   let deletion;
   const informer = resource.informer();
-  const registration = informer.addEventHandler((event) => void notices.push(event));
+  const registration = informer.addEventHandler((event) => void notifications.push(event));
   informer.addEventHandler({ onDelete: (deleted) => void (deletion = deleted) });
   await registration.synced;
   upstream.remove("a/y");
@@ -28,9 +28,9 @@ async function print() {
   console.log("informer", informer);
   console.log("registration", registration);
   console.log("event", events[0]);
-  console.log("notice", notices[0]);
+  console.log("notification", notifications[0]);
   console.log("deletion", deletion);
-  console.log("texts", String(events[0]), `${notices[0]}`, `${deletion}`);
+  console.log("texts", String(events[0]), `${notifications[0]}`, `${deletion}`);
   console.log("event that was read", events[0]);
   return { decoded: cache.stats().resources[0].decoded };
 }

@@ -62,7 +62,7 @@ test("the console shows types, keys, versions and counts, and no number of ours"
   assert.equal(printed["deletion"], 'DeletedObject {#notification: InformerEvent, key: "a/y", finalStateUnknown: false}');
   assert.match(printed["event"], /^WatchEvent \{#type: "ADDED", #key: undefined, #version: undefined, /);
   assert.match(printed["event that was read"], /^WatchEvent \{#type: "ADDED", #key: "a\/x", #version: "101", /);
-  assert.match(printed["notice"], /^InformerEvent \{#type: "add", /);
+  assert.match(printed["notification"], /^InformerEvent \{#type: "add", /);
   assert.match(printed["watcher"], /^Watcher \{#watcher: \w+, ended: Promise/);
   assert.match(printed["informer"], /^Informer \{/);
   assert.match(printed["registration"], /^HandlerRegistration \{/);

@@ -66,9 +66,9 @@ fn wire_numbers_of_ends_are_the_same_in_both_languages() {
 }
 
 #[test]
-fn wire_numbers_of_notices_are_the_same_in_both_languages() {
+fn wire_numbers_of_notifications_are_the_same_in_both_languages() {
     let kinds = numbered!(NotificationKind: Added, InitiallyAdded, Updated, Resynced, Deleted, DeletedUnseen, Overflowed);
-    assert_eq!(constants("NOTICE_"), as_constants(&kinds));
+    assert_eq!(constants("NOTIFICATION_"), as_constants(&kinds));
     let types = kinds.map(|(name, _)| match name {
         "Added" | "InitiallyAdded" => "add",
         "Updated" | "Resynced" => "update",
@@ -76,7 +76,7 @@ fn wire_numbers_of_notices_are_the_same_in_both_languages() {
         "Overflowed" => "overflow",
         other => panic!("users have no word for {other}"),
     });
-    assert_eq!(words("NOTICE_TYPES"), types);
+    assert_eq!(words("NOTIFICATION_TYPES"), types);
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl Stream {
     }
 }
 
-type OnNotices = Rc<dyn Fn(&Rc<Resource>, &Notifications)>;
+type OnNotifications = Rc<dyn Fn(&Rc<Resource>, &Notifications)>;
 type Between = Rc<dyn Fn(&Rc<Resource>)>;
 
 /// The listener of one resource.
@@ -114,7 +114,7 @@ pub struct Client {
     /// Called first in each flush.
     pub on_flush: RefCell<Option<Between>>,
     /// Whom handlers of informers belong to.
-    pub on_notices: RefCell<Option<OnNotices>>,
+    pub on_notifications: RefCell<Option<OnNotifications>>,
 }
 
 impl Client {
@@ -132,9 +132,9 @@ impl Client {
         });
         self.gone_in_flush.borrow_mut().clear();
         Self::call(&self.on_flush, resource);
-        let on_notices = self.on_notices.borrow().clone();
-        if let Some(on_notices) = on_notices {
-            on_notices(resource, &flush.notifications);
+        let on_notifications = self.on_notifications.borrow().clone();
+        if let Some(on_notifications) = on_notifications {
+            on_notifications(resource, &flush.notifications);
         }
         for pair in flush.outbox.pairs().chunks_exact(2) {
             let event = Heard::of(&flush.outbox.events[pair[1] as usize]);

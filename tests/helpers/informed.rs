@@ -14,7 +14,7 @@ use watchcache::status::Error;
 use super::rig::{Rig, Setup};
 use super::upstream::Upstream;
 
-/// What a handler does with a notice. It answers whether it is done.
+/// What a handler does with a notification. It answers whether it is done.
 pub type Call = Rc<dyn Fn(&Rc<Resource>, &Rc<Notification>) -> bool>;
 
 /// What makes the values of an object in an index.
@@ -35,36 +35,36 @@ struct Ears {
 }
 
 impl Ears {
-    fn take(&self, resource: &Rc<Resource>, notices: &Notifications) {
+    fn take(&self, resource: &Rc<Resource>, notifications: &Notifications) {
         self.flushes.set(self.flushes.get() + 1);
-        self.largest.set(self.largest.get().max(notices.pairs.len() / 2));
-        if !notices.pairs.is_empty() {
-            let batch = notices.pairs.chunks_exact(2).map(|pair| format!("{:?}", notices.table[pair[1] as usize]));
+        self.largest.set(self.largest.get().max(notifications.pairs.len() / 2));
+        if !notifications.pairs.is_empty() {
+            let batch = notifications.pairs.chunks_exact(2).map(|pair| format!("{:?}", notifications.table[pair[1] as usize]));
             self.batches.borrow_mut().push(batch.collect());
         }
         let mut begun: HashMap<HandlerId, usize> = HashMap::new();
         let mut waits: Vec<HandlerId> = Vec::new();
-        for pair in notices.pairs.chunks_exact(2) {
-            let (id, notice) = (HandlerId::from(pair[0]), &notices.table[pair[1] as usize]);
+        for pair in notifications.pairs.chunks_exact(2) {
+            let (id, notification) = (HandlerId::from(pair[0]), &notifications.table[pair[1] as usize]);
             if let Some(flush) = self.removed.borrow().get(&id) {
                 // What was on its way is dropped here, as the facade does it. Nothing more may be.
-                assert_eq!(*flush, self.flushes.get(), "{notice:?} is given to a handler that was removed before");
+                assert_eq!(*flush, self.flushes.get(), "{notification:?} is given to a handler that was removed before");
                 continue;
             }
             if waits.contains(&id) {
                 continue;
             }
             *begun.entry(id).or_default() += 1;
-            self.heard.borrow_mut().entry(id).or_default().push(format!("{notice:?}"));
+            self.heard.borrow_mut().entry(id).or_default().push(format!("{notification:?}"));
             let call = self.calls.borrow().get(&id).cloned();
-            if !call.is_none_or(|call| call(resource, notice)) {
+            if !call.is_none_or(|call| call(resource, notification)) {
                 waits.push(id);
                 resource.with(|cacher| cacher.informers_mut().handler_waits(id, begun[&id], true));
             }
         }
-        self.informers_synced.borrow_mut().extend(&notices.informers_synced);
-        self.synced.borrow_mut().extend(&notices.handlers_synced);
-        self.interruptions.borrow_mut().extend_from_slice(&notices.interruptions);
+        self.informers_synced.borrow_mut().extend(&notifications.informers_synced);
+        self.synced.borrow_mut().extend(&notifications.handlers_synced);
+        self.interruptions.borrow_mut().extend_from_slice(&notifications.interruptions);
     }
 }
 
@@ -86,7 +86,7 @@ impl Informed {
     pub fn over(rig: Rig, options: InformerOptions) -> Self {
         let ears: Rc<Ears> = Rc::default();
         let listener = ears.clone();
-        *rig.client.on_notices.borrow_mut() = Some(Rc::new(move |resource, notices| listener.take(resource, notices)));
+        *rig.client.on_notifications.borrow_mut() = Some(Rc::new(move |resource, notifications| listener.take(resource, notifications)));
         let informer = rig.resource.with(|cacher| cacher.informers_mut().open(options));
         Self { rig, informer, ears, functions: RefCell::default() }
     }
@@ -198,7 +198,7 @@ impl Informed {
         std::mem::take(&mut self.ears.batches.borrow_mut())
     }
 
-    /// Flushes with notices so far, and the most deliveries that one had.
+    /// Flushes with notifications so far, and the most deliveries that one had.
     pub fn flushes(&self) -> (usize, usize) {
         (self.ears.flushes.get(), self.ears.largest.get())
     }

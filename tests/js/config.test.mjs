@@ -47,7 +47,7 @@ const pods = shared.resource({ source: upstream, id: "pods" });
 await pods.synced();
 const informer = pods.informer();
 await informer.synced;
-const [event, notice] = await Promise.all([
+const [event, notification] = await Promise.all([
   pods.watch().next(),
   new Promise((resolve) => void informer.addEventHandler((told) => void resolve(told))),
 ]);
@@ -268,7 +268,7 @@ test("text is text wherever it crosses to the core", async () => {
       (value) => informer.byIndex("namespace", value),
       (value) => informer.indexKeys("namespace", value),
     ],
-    path: [(path) => event.value.get(path), (path) => notice.get(path), (path) => event.value.get(path)],
+    path: [(path) => event.value.get(path), (path) => notification.get(path), (path) => event.value.get(path)],
   };
   for (const value of [undefined, ...WRONG.text]) {
     for (const [name, all] of Object.entries(calls)) for (const call of all) await refused(() => call(value), "throws", name);

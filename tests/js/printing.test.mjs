@@ -47,17 +47,17 @@ test("an array of a list behaves as one, read or not", async () => {
   assert.equal(Object.getOwnPropertyDescriptor((await resource.list()).items, 1).value.metadata.name, "p-00001");
 });
 
-test("events, notices and deletions print what they are about, and decode nothing", async () => {
+test("events, notifications and deletions print what they are about, and decode nothing", async () => {
   const upstream = memorySource({ objects: many(2) });
   const { cache, resource } = open(upstream);
   const events = [];
   void resource
     .watch({ sendInitialEvents: true, resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: true })
     .forEach((event) => void events.push(event));
-  const notices = [];
+  const notifications = [];
   let deletion;
   const informer = resource.informer();
-  await informer.addEventHandler((event) => void notices.push(event)).synced;
+  await informer.addEventHandler((event) => void notifications.push(event)).synced;
   informer.addEventHandler({ onDelete: (deleted) => void (deletion = deleted) });
   await until(() => events.length === 3);
   upstream.put(pod("a/p-00000"));
@@ -73,8 +73,13 @@ test("events, notices and deletions print what they are about, and decode nothin
   assert.equal(print(events[0]), "WatchEvent ADDED a/p-00000 @101");
   assert.equal(print(events[2]), "WatchEvent BOOKMARK @102");
   assert.equal(print([[[events[0]]]]), "[ [ [ [WatchEvent] ] ] ]");
-  assert.deepEqual(notices.map(String), ["add a/p-00000 @101", "add a/p-00001 @102", "update a/p-00000 @103", "delete a/p-00001 @104"]);
-  assert.equal(print(notices[0]), "InformerEvent add a/p-00000 @101");
+  assert.deepEqual(notifications.map(String), [
+    "add a/p-00000 @101",
+    "add a/p-00001 @102",
+    "update a/p-00000 @103",
+    "delete a/p-00001 @104",
+  ]);
+  assert.equal(print(notifications[0]), "InformerEvent add a/p-00000 @101");
   assert.equal(print(deletion), "DeletedObject delete a/p-00001 @104");
   assert.equal(String(deletion), "delete a/p-00001 @104");
   assert.equal(cache.stats().resources[0].decoded, 0);

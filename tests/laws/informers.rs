@@ -13,7 +13,7 @@ use crate::helpers::upstream::Request;
 use crate::steps::{Step, fault, gentle_fault, time, trace, write};
 use crate::world::World;
 
-/// After how many steps it is done with a notice (0: at once), whether it coalesces, and its bound.
+/// After how many steps it is done with a notification (0: at once), whether it coalesces, and its bound.
 type Temper = (u8, bool, u8);
 
 #[derive(Default)]
@@ -24,26 +24,26 @@ struct Mirror {
 }
 
 impl Mirror {
-    fn take(&mut self, notice: &Notification) {
-        let Some(object) = &notice.object else { return }; // it is told that its queue is full
+    fn take(&mut self, notification: &Notification) {
+        let Some(object) = &notification.object else { return }; // it is told that its queue is full
         let (key, version) = (object.key().to_string(), object.version().as_u64().unwrap());
         let held = self.rows.get(&key).copied();
-        let old = notice.old.as_ref().map(|old| old.version().as_u64().unwrap());
-        match notice.kind {
+        let old = notification.old.as_ref().map(|old| old.version().as_u64().unwrap());
+        match notification.kind {
             NotificationKind::Added | NotificationKind::InitiallyAdded => {
-                assert_eq!(held, None, "{notice:?} is known");
-                assert!(self.newest.get(&key).is_none_or(|newest| *newest < version), "{notice:?} is old news");
+                assert_eq!(held, None, "{notification:?} is known");
+                assert!(self.newest.get(&key).is_none_or(|newest| *newest < version), "{notification:?} is old news");
                 self.rows.insert(key.clone(), version);
             }
             NotificationKind::Updated => {
-                assert_eq!(held, old, "{notice:?} is not the change of what was told last");
-                assert!(old < Some(version), "{notice:?} goes back");
+                assert_eq!(held, old, "{notification:?} is not the change of what was told last");
+                assert!(old < Some(version), "{notification:?} goes back");
                 self.rows.insert(key.clone(), version);
             }
-            NotificationKind::Resynced => assert_eq!((held, old), (Some(version), Some(version)), "{notice:?} was not told before"),
+            NotificationKind::Resynced => assert_eq!((held, old), (Some(version), Some(version)), "{notification:?} was not told before"),
             NotificationKind::Deleted | NotificationKind::DeletedUnseen => {
-                assert!(held.is_some(), "{notice:?} was not told before");
-                assert!(held <= Some(version), "{notice:?} goes back");
+                assert!(held.is_some(), "{notification:?} was not told before");
+                assert!(held <= Some(version), "{notification:?} goes back");
                 self.rows.remove(&key);
             }
             NotificationKind::Overflowed => {}
@@ -63,8 +63,8 @@ fn join(informed: &Informed, temper: Temper) -> Joined {
     let handler = informed.handler_with(HandlerOptions { coalesce, bound: usize::from(bound), ..HandlerOptions::default() });
     let mirror: Rc<RefCell<Mirror>> = Rc::default();
     let judged = mirror.clone();
-    informed.on_call(handler, move |_, notice| {
-        judged.borrow_mut().take(notice);
+    informed.on_call(handler, move |_, notification| {
+        judged.borrow_mut().take(notification);
         slow == 0
     });
     Joined { handler, temper, mirror }

@@ -34,7 +34,7 @@ export async function events(): Promise<void> {
   }
 }
 
-export function notices(): void {
+export function notifications(): void {
   pods.informer().addEventHandler((event) => {
     // @ts-expect-error: not before it is known to be about an object
     event.object.spec;

@@ -1,4 +1,4 @@
-//! The sending end of a flush: events and notices out, packed into numbers.
+//! The sending end of a flush: events and notifications out, packed into numbers.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use js_sys::{Array, Float64Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use super::notices::Packed;
+use super::notifications::Packed;
 use super::pins::Pins;
 use super::scratch::Scratch;
 use crate::cache::Flush;
@@ -96,8 +96,9 @@ impl Delivery {
     }
 
     /// Handlers of informers are told by a call of their own: pages without any do not carry its arguments.
-    fn notify(&self, notices: &Notifications) {
-        let Packed { table, pairs, handlers, informers, interruptions } = Packed::of(notices, &self.pins, &mut self.scratch.borrow_mut());
+    fn notify(&self, notifications: &Notifications) {
+        let Packed { table, pairs, handlers, informers, interruptions } =
+            Packed::of(notifications, &self.pins, &mut self.scratch.borrow_mut());
         report(self.hooks.notify(&table, &pairs, &handlers, &informers, &interruptions));
     }
 

@@ -91,7 +91,7 @@ impl RawResource {
         Ok(())
     }
 
-    /// The handler is not done with the last of so many notices of this flush, and did not get to those after it.
+    /// The handler is not done with the last of so many notifications of this flush, and did not get to those after it.
     #[wasm_bindgen(js_name = handlerWaits)]
     pub fn handler_waits(&self, handler: u32, begun: u32, pace: bool) -> Result<(), JsValue> {
         check()?;

@@ -5,7 +5,7 @@
 mod delivery;
 mod informers;
 mod metrics;
-mod notices;
+mod notifications;
 mod objects;
 mod options;
 mod pins;

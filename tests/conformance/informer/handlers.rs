@@ -174,8 +174,8 @@ fn in_32_a_deletion_tells_the_state_that_the_event_carried() {
     informed.heard(handler);
     let texts: Rc<RefCell<Vec<String>>> = Rc::default();
     let log = texts.clone();
-    informed.on_call(handler, move |_, notice| {
-        log.borrow_mut().push(String::from_utf8(notice.object.as_ref().unwrap().text().to_vec()).unwrap());
+    informed.on_call(handler, move |_, notification| {
+        log.borrow_mut().push(String::from_utf8(notification.object.as_ref().unwrap().text().to_vec()).unwrap());
         true
     });
     // Its last state is another than the one that is held.

@@ -173,7 +173,7 @@ fn in_29_nothing_is_told_after_the_end_and_nothing_is_left_running() {
     assert_eq!(informed.rig.time.tasks(), other.time.tasks(), "no timer of the informer is left");
 }
 
-/// A notice, and the version that was read of its object in the call.
+/// A notification, and the version that was read of its object in the call.
 type Seen = Rc<RefCell<Vec<(String, Option<u64>)>>>;
 
 #[test]
@@ -183,12 +183,12 @@ fn in_38_what_is_read_in_a_callback_is_as_new_as_what_is_told() {
     let handler = informed.handler();
     let seen: Seen = Rc::default();
     let (log, informer) = (seen.clone(), informed.informer);
-    informed.on_call(handler, move |resource, notice| {
-        let key = notice.key().unwrap();
+    informed.on_call(handler, move |resource, notification| {
+        let key = notification.key().unwrap();
         let now = resource.now();
         let found = resource.with(|cacher| cacher.informers().get(informer).unwrap().index_keys("name", "pod1", cacher.store(), now));
         assert_eq!(found.unwrap().len(), usize::from(read(resource, informer, "ns/pod1").is_some()));
-        log.borrow_mut().push((format!("{notice:?}"), read(resource, informer, key)));
+        log.borrow_mut().push((format!("{notification:?}"), read(resource, informer, key)));
         true
     });
     informed.rig.run(0);
@@ -197,14 +197,14 @@ fn in_38_what_is_read_in_a_callback_is_as_new_as_what_is_told() {
     informed.rig.upstream.delete("ns", "pod1");
     informed.rig.run(0);
     let seen = seen.borrow();
-    let seen: Vec<(&str, Option<u64>)> = seen.iter().map(|(notice, version)| (notice.as_str(), *version)).collect();
+    let seen: Vec<(&str, Option<u64>)> = seen.iter().map(|(notification, version)| (notification.as_str(), *version)).collect();
     assert_eq!(
         seen,
         [("A!(ns/pod1@101)", Some(101)), ("A!(ns/pod2@102)", Some(102)), ("U(ns/pod1@101->103)", Some(103)), ("D(ns/pod1@104)", None)]
     );
 }
 
-/// The turns of the host are flushes: each hands over no more than five hundred notices of a handler.
+/// The turns of the host are flushes: each hands over no more than five hundred notifications of a handler.
 #[test]
 fn in_41_twenty_thousand_objects_come_in_slices_from_a_store_that_is_whole() {
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), |upstream| {

@@ -1,6 +1,6 @@
 //! What becomes of lists and events in the order in which a handler hears of them: client-go's queue, whose deltas here go straight to the store.
 //!
-//! Each trace is heard by one who takes everything at once, and by one who is not done with the first notice before all has happened: both hear
+//! Each trace is heard by one who takes everything at once, and by one who is not done with the first notification before all has happened: both hear
 //! the same. Lists begin with what did not change, as client-go tells it where resync is off.
 
 use std::cell::RefCell;
@@ -59,17 +59,17 @@ fn q_01_a_thousand_changes_of_two_objects_keep_their_order() {
         }
     });
     for (name, first) in [("a", 103), ("b", 104)] {
-        let own: Vec<&String> = heard.iter().filter(|notice| notice.starts_with(&format!("U({name}@"))).collect();
+        let own: Vec<&String> = heard.iter().filter(|notification| notification.starts_with(&format!("U({name}@"))).collect();
         assert_eq!(own.len(), 500);
-        for (number, notice) in own.iter().enumerate() {
+        for (number, notification) in own.iter().enumerate() {
             let version = first + 2 * number;
-            assert!(notice.ends_with(&format!("->{version})")), "{notice} is not at {version}");
+            assert!(notification.ends_with(&format!("->{version})")), "{notification} is not at {version}");
         }
     }
 }
 
 #[test]
-fn q_02_an_addition_a_change_and_a_deletion_are_three_notices() {
+fn q_02_an_addition_a_change_and_a_deletion_are_three_notifications() {
     let heard = told(&[], |rig| {
         rig.upstream.put("", "foo");
         rig.upstream.put("", "foo");
@@ -247,7 +247,7 @@ fn q_16_of_one_list_deletions_come_first_and_the_rest_in_its_order() {
     assert_eq!(heard, ["T(a@101)", "T(z@105)", "A(aa@109)", "U(b@102->102)", "U(c@103->107)", "U(d@104->104)"]);
 }
 
-/// A notice, and the versions of four pods.
+/// A notification, and the versions of four pods.
 type Seen = (String, Vec<Option<u64>>);
 
 /// What stands in the store, for each name, whenever a handler is called.
@@ -260,9 +260,9 @@ fn seen_while_told(names: &'static [&'static str], happens: impl Fn(&Rig)) -> Ve
     let handler = informed.handler();
     let seen: Rc<std::cell::RefCell<Vec<Seen>>> = Rc::default();
     let (log, informer) = (seen.clone(), informed.informer);
-    informed.on_call(handler, move |resource, notice| {
+    informed.on_call(handler, move |resource, notification| {
         let versions = ["pod-1", "pod-2", "pod-3", "pod-4"].map(|name| read(resource, informer, name));
-        log.borrow_mut().push((format!("{notice:?}"), versions.to_vec()));
+        log.borrow_mut().push((format!("{notification:?}"), versions.to_vec()));
         true
     });
     informed.start();
@@ -299,7 +299,7 @@ fn q_19_of_a_list_that_changes_everything_each_call_sees_all_of_it() {
             upstream.delete("", "pod-3");
         });
     });
-    let told: Vec<&str> = seen[3..].iter().map(|(notice, _)| notice.as_str()).collect();
+    let told: Vec<&str> = seen[3..].iter().map(|(notification, _)| notification.as_str()).collect();
     assert_eq!(told, ["T(pod-3@103)", "U(pod-1@101->104)", "U(pod-2@102->105)", "A(pod-4@106)"]);
     for (_, versions) in &seen[3..] {
         assert_eq!(*versions, [Some(104), Some(105), None, Some(106)]);
@@ -483,7 +483,7 @@ fn q_33_who_waits_for_the_state_is_told_of_the_end() {
     assert_eq!(informed.rig.resource.now(), 0, "at once");
 }
 
-/// Batches are flushes here, of no more than five hundred notices of a handler: what came together is handed over together and in order, changes of
+/// Batches are flushes here, of no more than five hundred notifications of a handler: what came together is handed over together and in order, changes of
 /// one object not excepted, and all of the first state comes before what came after it.
 #[test]
 fn q_29_what_came_together_is_told_together() {
@@ -526,7 +526,7 @@ fn q_29_what_came_together_is_told_together() {
     informed.rig.run(0);
     let batches = informed.take_batches();
     assert_eq!(batches[0].len(), 500);
-    assert!(batches[0].iter().all(|notice| notice.starts_with("A!")));
+    assert!(batches[0].iter().all(|notification| notification.starts_with("A!")));
     assert_eq!(batches[1..].concat(), ["A!(500@601)", "U(000@101->602)", "A(new@603)"]);
 }
 

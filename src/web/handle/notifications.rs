@@ -23,18 +23,18 @@ pub(super) struct Packed {
 
 impl Packed {
     /// The table is flat: kind, id, id of the old object, and 0 where there is no object. Each id is pinned once.
-    pub(super) fn of(notices: &Notifications, pins: &Pins, scratch: &mut Scratch) -> Self {
+    pub(super) fn of(notifications: &Notifications, pins: &Pins, scratch: &mut Scratch) -> Self {
         let id = |object: &Option<Rc<Object>>| object.as_ref().map_or(0.0, |object| pins.pin(object));
-        let mut table = Vec::with_capacity(notices.table.len() * 3);
-        for notice in &notices.table {
-            table.extend_from_slice(&[f64::from(notice.kind as u8), id(&notice.object), id(&notice.old)]);
+        let mut table = Vec::with_capacity(notifications.table.len() * 3);
+        for notification in &notifications.table {
+            table.extend_from_slice(&[f64::from(notification.kind as u8), id(&notification.object), id(&notification.old)]);
         }
         Self {
             table: scratch.events(&table),
-            pairs: scratch.pairs(&notices.pairs),
-            handlers: scratch.rare(notices.handlers_synced.iter().map(|handler| handler.number())),
-            informers: scratch.rare(notices.informers_synced.iter().map(|informer| informer.number())),
-            interruptions: match notices.interruptions.as_slice() {
+            pairs: scratch.pairs(&notifications.pairs),
+            handlers: scratch.rare(notifications.handlers_synced.iter().map(|handler| handler.number())),
+            informers: scratch.rare(notifications.informers_synced.iter().map(|informer| informer.number())),
+            interruptions: match notifications.interruptions.as_slice() {
                 [] => scratch.empty(),
                 all => all.iter().map(interruption).collect(),
             },
