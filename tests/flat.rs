@@ -104,7 +104,7 @@ impl Rig {
         resource.on_flush(move |flush| {
             let resource = told.upgrade().unwrap();
             for view in flush.views {
-                resource.with(|cacher| cacher.sync_view(view));
+                resource.with(|cacher| cacher.viewing().catch_up(view));
             }
             for (id, _) in flush.outbox.ended {
                 resource.with(|cacher| cacher.dispatcher_mut().forget(id));
@@ -166,7 +166,7 @@ fn law_08_bounded_a_million_events_leave_memory_as_it_was() {
         // One that never takes anything, and one that takes a batch now and then.
         rig.watch(WatchOptions { on_overflow: OnOverflow::Coalesce, ..options("", "") }, Demand::None);
         let seldom = rig.watch(WatchOptions { on_overflow: OnOverflow::Resync, ..options("app", "") }, Demand::None);
-        rig.resource.with(|cacher| cacher.open_view(&view())).unwrap();
+        rig.resource.with(|cacher| cacher.viewing().open(&view())).unwrap();
 
         let mut held = Vec::new();
         for round in 0..500 {
@@ -213,7 +213,7 @@ fn law_08_bounded_fields_that_nobody_asks_for_any_more_take_nothing() {
                 let watch = rig.watch(options("", &format!("spec.watched{number}.value!=x,spec.nodeName!=node-x")), Demand::All);
                 let order = vec![(format!("spec.shown{number}.value"), false, None)];
                 let view = ViewOptions { order, group_by: Some(format!("spec.counted{number}")), ..view() };
-                let view = rig.resource.with(|cacher| cacher.open_view(&view)).unwrap();
+                let view = rig.resource.with(|cacher| cacher.viewing().open(&view)).unwrap();
                 let field_selector = Some(format!("spec.listed{number}=x"));
                 let page = ListOptions { resource_version: Some("0".into()), field_selector, ..ListOptions::default() };
                 assert!(rig.time.run_until(rig.resource.clone().list(page)).unwrap().objects.is_empty());
@@ -254,7 +254,7 @@ fn cycles(rig: &mut Rig, count: usize) {
         // These wait for what does not come: a version, and nothing at all.
         let waits = rig.watch(WatchOptions { resource_version: Some("9999999999".into()), ..options("", "") }, Demand::All);
         let get = rig.resource.clone().get("team-0/pod-0".into(), Some("9999999999".into()));
-        let view = rig.resource.with(|cacher| cacher.open_view(&view())).unwrap();
+        let view = rig.resource.with(|cacher| cacher.viewing().open(&view())).unwrap();
         rig.change();
         rig.change();
         rig.time.advance(0);

@@ -58,12 +58,12 @@ impl Scenario {
         let mut cacher = cacher();
         let open: Vec<WatchOptions> = (0..self.watchers).map(|i| self.options(i)).collect();
         // Selectors name fields, and fields are read when an object is scanned: first the watchers, then the objects.
-        let registered: Vec<_> = open.iter().map(|options| cacher.register(options)).collect();
+        let registered: Vec<_> = open.iter().map(|options| cacher.watching().register(options)).collect();
         let first =
             object(&texts[0].replace(&format!("\"{}\"", FIRST_VERSION + 1), &format!("\"{FIRST_VERSION}\"")), &cacher.fields().borrow());
         fill(&mut cacher, vec![first], FIRST_VERSION);
         for ((id, start), options) in registered.into_iter().zip(&open) {
-            cacher.start_watch(id, options, &start.expect("sound options"), &Basis::default(), 0);
+            cacher.watching().start(id, options, &start.expect("sound options"), &Basis::default(), 0);
             cacher.dispatcher_mut().demand(id, Demand::All);
         }
         let _nothing = cacher.dispatcher_mut().take_outbox();

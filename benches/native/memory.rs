@@ -23,7 +23,7 @@ pub(crate) fn measure(pod: &[u8], events: usize) -> serde_json::Value {
         }
     }
     rest(&mut cacher);
-    let window = cacher.window();
+    let window = cacher.held().window();
     serde_json::json!({
         "name": "memory",
         "events": window.len(),

@@ -273,6 +273,7 @@ impl Dispatcher {
         for id in std::mem::take(&mut self.blocked) {
             let Some(reached) = self.get(id).and_then(Watcher::before_blocked) else { continue };
             count += 1;
+            self.overflowed = true;
             self.terminated += 1;
             self.metrics.terminated_watchers.inc();
             self.end(id, EndReason::Overflow, &reached);

@@ -54,7 +54,7 @@ fn open(options: RawOptions, source: Rc<dyn Source>, hooks: Hooks, memory: &RawM
     let opened = RawResource::new(options.config, source, FieldSet::new(options.strip), hooks).map_err(|error| to_js(&error))?;
     opened.resource().share_memory(&memory.0);
     if let Some(path) = options.trigger {
-        opened.resource().with(|cacher| cacher.set_trigger(&path));
+        opened.resource().with(|cacher| cacher.watching().set_trigger(&path));
     }
     Ok(opened)
 }

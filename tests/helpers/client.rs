@@ -127,7 +127,7 @@ impl Client {
         // As the facade does; only then is a view named again.
         resource.with(|cacher| {
             for view in &flush.views {
-                let _changed = cacher.sync_view(*view);
+                let _changed = cacher.viewing().catch_up(*view);
             }
         });
         self.gone_in_flush.borrow_mut().clear();

@@ -128,7 +128,7 @@ impl Informed {
 
     pub fn try_handler(&self, options: HandlerOptions) -> Result<HandlerId, Error> {
         let now = self.rig.resource.now();
-        self.rig.resource.with(|cacher| cacher.add_handler(self.informer, options, now))
+        self.rig.resource.with(|cacher| cacher.informing().add_handler(self.informer, options, now))
     }
 
     pub fn handler_with(&self, options: HandlerOptions) -> HandlerId {
@@ -206,23 +206,33 @@ impl Informed {
     /// Adds an index by a path.
     pub fn index(&self, name: &str, path: &str) -> Result<(), Error> {
         let path = Path::parse(path).unwrap();
-        self.rig.resource.with(|cacher| cacher.add_indexers(self.informer, vec![Indexer { name: name.into(), path: Some(path) }]))
+        self.rig
+            .resource
+            .with(|cacher| cacher.informing().add_indexers(self.informer, vec![Indexer { name: name.into(), path: Some(path) }]))
     }
 
     /// Adds an index by a function.
     pub fn index_by(&self, name: &str, function: impl Fn(&Object) -> Vec<String> + 'static) -> Result<(), Error> {
-        self.rig.resource.with(|cacher| cacher.add_indexers(self.informer, vec![Indexer { name: name.into(), path: None }]))?;
+        self.rig.resource.with(|cacher| cacher.informing().add_indexers(self.informer, vec![Indexer { name: name.into(), path: None }]))?;
         self.functions.borrow_mut().insert(name.into(), Rc::new(function));
         Ok(())
+    }
+
+    /// The objects whose values in an index by a function are missing.
+    pub fn undecided(&self, name: &str, now: Millis) -> Vec<Rc<Object>> {
+        self.rig.resource.with(|cacher| {
+            let informer = cacher.informers().get(self.informer).expect("it has started");
+            informer.undecided(name, cacher.store(), now)
+        })
     }
 
     /// Has the functions judge what they have not seen, as a reader does.
     fn decide(&self, name: &str) {
         let Some(function) = self.functions.borrow().get(name).cloned() else { return };
         let now = self.rig.resource.now();
-        for object in self.rig.resource.with(|cacher| cacher.undecided(self.informer, name, now)) {
+        for object in self.undecided(name, now) {
             let values = function(&object).into_iter().map(Into::into).collect();
-            self.rig.resource.with(|cacher| cacher.decide(self.informer, name, object.key(), object.id(), values));
+            self.rig.resource.with(|cacher| cacher.informing().decide(self.informer, name, object.key(), object.id(), values));
         }
     }
 

@@ -199,7 +199,7 @@ impl Rig {
     /// A view of which all rows are looked at.
     pub fn view(&self, options: &ViewOptions) -> ViewId {
         self.resource.with(|cacher| {
-            let view = cacher.open_view(options).unwrap();
+            let view = cacher.viewing().open(options).unwrap();
             cacher.views_mut().open_range(view, RowRange::ALL).unwrap();
             view
         })
@@ -241,7 +241,7 @@ pub fn rows_of(resource: &Rc<Resource>) -> Rows {
 
 pub fn view_rows(resource: &Rc<Resource>, view: ViewId) -> Vec<String> {
     resource.with(|cacher| {
-        cacher.sync_view(view);
+        cacher.viewing().catch_up(view);
         let view = cacher.views().get(view).expect("an open view");
         (0..view.total()).map(|position| text(view.at(position).unwrap())).collect()
     })

@@ -23,7 +23,7 @@ law! {
             world.step(step);
             world.rig.run(0);
             let (stats, oldest, version) = world.rig.resource.with(|cacher| {
-                (cacher.stats(), cacher.window().oldest(), cacher.version().clone())
+                (cacher.stats(), cacher.held().window().oldest(), cacher.version().clone())
             });
             assert!(stats.history_bytes <= max_bytes, "{} bytes of {max_bytes}", stats.history_bytes);
             assert!(stats.history <= stats.history_capacity && stats.history_capacity <= lower + more, "{stats:?}");
@@ -31,9 +31,9 @@ law! {
             let oldest = oldest.expect("there was a list");
             assert!(oldest <= version);
             world.rig.resource.with(|cacher| {
-                assert!(cacher.window().since(&oldest).is_ok());
+                assert!(cacher.held().window().since(&oldest).is_ok());
                 let older = oldest.predecessor().filter(|older| !older.is_zero());
-                assert!(older.is_none_or(|older| cacher.window().since(&older).is_err()));
+                assert!(older.is_none_or(|older| cacher.held().window().since(&older).is_err()));
             });
         }
         world.settle();

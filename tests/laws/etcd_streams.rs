@@ -81,7 +81,7 @@ law! {
                 Some(version) => Plan { start: StartAt::At(version), initial: None, ..anew.clone() },
                 None => anew.clone(),
             };
-            let oldest = world.rig.resource.with(|cacher| cacher.window().oldest().unwrap().as_u64().unwrap());
+            let oldest = world.rig.resource.with(|cacher| cacher.held().window().oldest().unwrap().as_u64().unwrap());
             let mut watched = world.watch(&plan);
             world.rig.run(0);
             if let Some(error) = failure(&world.rig.client.streams.borrow()[watched.stream]) {

@@ -93,10 +93,10 @@ fn objects_at_rest_are_packed_and_counted() {
         }
     }
     world.rig.resource.with(|cacher| {
-        let (objects, history, all) = (cacher.store().bytes(), cacher.window().bytes(), past(cacher));
+        let (objects, history, all) = (cacher.store().bytes(), cacher.held().window().bytes(), past(cacher));
         cacher.held_mut().pack_all();
         assert!(cacher.store().iter().all(|object| !object.form().1));
-        assert!(cacher.store().bytes() < objects && cacher.window().bytes() < history);
+        assert!(cacher.store().bytes() < objects && cacher.held().window().bytes() < history);
         assert_eq!(cacher.store().bytes(), cacher.store().iter().map(|object| object.size()).sum::<usize>());
         assert_eq!(past(cacher), all);
     });

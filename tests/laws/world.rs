@@ -85,7 +85,7 @@ impl World {
         }));
         // One in two has events found by a field before all others.
         if rig.resource.config().reflector.seed % 2 == 1 {
-            rig.resource.with(|cacher| cacher.set_trigger(&Path::parse("spec.nodeName").unwrap()));
+            rig.resource.with(|cacher| cacher.watching().set_trigger(&Path::parse("spec.nodeName").unwrap()));
         }
         let asking = Asking {
             resource: rig.resource.clone(),
@@ -411,7 +411,7 @@ fn six_pods(upstream: &Upstream) {
 fn judge(resource: &Rc<Resource>, views: &[(ViewId, usize)], upstream: &Upstream) {
     let (rows, version, lists) =
         (rows_of(resource), resource.with(|cacher| cacher.version().as_u64().unwrap()), resource.with(|cacher| cacher.stats().lists));
-    if resource.with(|cacher| cacher.ready().is_stopped()) {
+    if resource.with(|cacher| cacher.standing().ready().is_stopped()) {
         assert!(rows.is_empty(), "a closed resource holds nothing");
         return;
     }
@@ -420,7 +420,7 @@ fn judge(resource: &Rc<Resource>, views: &[(ViewId, usize)], upstream: &Upstream
     }
     judge_indexes(resource, &rows);
     for (view, selection) in views {
-        assert!(!resource.with(|cacher| cacher.sync_view(*view)), "a view shows something else, and no flush has named it");
+        assert!(!resource.with(|cacher| cacher.viewing().catch_up(*view)), "a view shows something else, and no flush has named it");
         assert_eq!(view_rows(resource, *view), SELECTIONS[*selection].texts(&rows), "a view at version {version}");
     }
 }

@@ -121,12 +121,12 @@ impl World {
     fn view(&self) -> ViewId {
         let order = vec![("spec.node".into(), false, Some("natural".into()))];
         let view = self.resource.with(|cacher| {
-            let view = cacher.open_view(&ViewOptions { order, ..ViewOptions::default() }).unwrap();
+            let view = cacher.viewing().open(&ViewOptions { order, ..ViewOptions::default() }).unwrap();
             cacher.views_mut().open_range(view, RowRange { offset: 0, limit: 50 }).unwrap();
             view
         });
         self.time.run_until_idle();
-        self.resource.with(|cacher| cacher.sync_view(view));
+        self.resource.with(|cacher| cacher.viewing().catch_up(view));
         view
     }
 
@@ -160,7 +160,7 @@ fn views_and_what_waits_for_them_are_counted_and_given_back() {
     (0..1_000).for_each(|number| world.change(number));
     let waiting = world.bytes() - opened;
     assert!((400_000..1_500_000).contains(&waiting), "{waiting} bytes of a thousand objects of more than 400");
-    world.resource.with(|cacher| cacher.sync_view(view));
+    world.resource.with(|cacher| cacher.viewing().catch_up(view));
     // What readers let go of is noticed when the store rests.
     world.resource.with(|cacher| cacher.held_mut().begin_rest());
     assert!(world.bytes() < opened + 100_000, "{} bytes became {}", opened, world.bytes());
@@ -191,14 +191,14 @@ fn a_view_without_room_says_so_and_the_resource_lives() {
     assert_eq!(world.told.borrow().views, [view], "a flush has named it");
     assert!(memory.held() <= world.bytes() && world.resource.with(|cacher| cacher.store().len()) == 5_000);
     world.change(3);
-    world.resource.with(|cacher| cacher.sync_view(view));
+    world.resource.with(|cacher| cacher.viewing().catch_up(view));
     assert_eq!(world.total(view), 0, "it is over");
     assert_eq!(world.resource.with(|cacher| cacher.status().error.map(|error| error.code)), None);
     // Another, of less, has room.
     let few = ViewOptions { field_selector: Some("metadata.name=pod-00007".into()), ..ViewOptions::default() };
-    let few = world.resource.with(|cacher| cacher.open_view(&few)).unwrap();
+    let few = world.resource.with(|cacher| cacher.viewing().open(&few)).unwrap();
     world.time.run_until_idle();
-    world.resource.with(|cacher| cacher.sync_view(few));
+    world.resource.with(|cacher| cacher.viewing().catch_up(few));
     assert_eq!((world.error(few), world.total(few)), (None, 1));
 }
 
@@ -254,7 +254,7 @@ fn indexes_are_counted() {
 fn law_06_a_view_that_ends_or_comes_back_shows_something_else_at_the_next_look_and_at_no_other() {
     for count in [900, 3_000] {
         let (mut world, memory) = World::bounded(count, rows(count) * 3 / 2);
-        let sync = |world: &World, view| world.resource.with(|cacher| cacher.sync_view(view));
+        let sync = |world: &World, view| world.resource.with(|cacher| cacher.viewing().catch_up(view));
         let view = world.view();
         assert_eq!((world.error(view), world.total(view)), (None, count), "there is room for one");
         world.told.take();
@@ -287,7 +287,7 @@ fn r13_a_view_without_room_comes_back_when_there_is_more_and_else_resume_changes
         let (world, _) = World::bounded(count, rows(count) * 3 / 2);
         let (first, second) = (world.view(), world.view());
         assert_eq!((world.error(first), world.error(second)), (None, Some(ErrorCode::OutOfMemory)), "the one that grew");
-        world.resource.with(|cacher| cacher.sync_view(second));
+        world.resource.with(|cacher| cacher.viewing().catch_up(second));
         world.told.take();
         for _ in 0..10 {
             world.resource.resume();
@@ -297,7 +297,7 @@ fn r13_a_view_without_room_comes_back_when_there_is_more_and_else_resume_changes
         world.resource.with(|cacher| cacher.views_mut().close(first));
         world.resource.resume();
         world.time.run_until_idle();
-        world.resource.with(|cacher| cacher.sync_view(second));
+        world.resource.with(|cacher| cacher.viewing().catch_up(second));
         assert_eq!((world.error(second), world.total(second)), (None, count));
     }
 }
@@ -312,13 +312,13 @@ fn the_one_that_grows_ends_and_not_the_largest() {
     let options = HandlerOptions { bound: 1_000_000, ..HandlerOptions::default() };
     let now = world.resource.now();
     let (quick, slow) = world.resource.with(|cacher| {
-        let mut add = |options| cacher.add_handler(informer, options, now).unwrap();
+        let mut add = |options| cacher.informing().add_handler(informer, options, now).unwrap();
         (add(HandlerOptions::default()), add(options))
     });
     world.time.run_until_idle();
     world.resource.with(|cacher| {
         cacher.informers_mut().handler_waits(slow, 0, false);
-        cacher.sync_view(view);
+        cacher.viewing().catch_up(view);
     });
     let other = world.resource.with(|cacher| cacher.informers_mut().open(InformerOptions::default()));
     world.resource.start_informer(other);
@@ -327,7 +327,7 @@ fn the_one_that_grows_ends_and_not_the_largest() {
     for number in 0..3_000 {
         // Few objects, which change often, and whose view is looked at: what is late waits for the handler.
         world.change(number % 10);
-        world.resource.with(|cacher| cacher.sync_view(view));
+        world.resource.with(|cacher| cacher.viewing().catch_up(view));
         world.time.run_until_idle();
         ended.append(&mut world.told.borrow_mut().interruptions);
         if !ended.is_empty() {
@@ -358,7 +358,7 @@ fn what_javascript_has_not_collected_counts_only_when_it_has_outlived_collection
         pins.push(told);
         if round % 100 == 0 {
             // A view that grows would end, and others with it.
-            world.resource.with(|cacher| cacher.sync_view(view));
+            world.resource.with(|cacher| cacher.viewing().catch_up(view));
         }
     }
     assert_eq!(world.error(view), None, "{} bytes", memory.held());

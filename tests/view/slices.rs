@@ -141,7 +141,7 @@ impl World {
     }
 
     fn sync(&self, view: ViewId) -> bool {
-        self.resource.with(|cacher| cacher.sync_view(view))
+        self.resource.with(|cacher| cacher.viewing().catch_up(view))
     }
 
     /// Has the host take its turns until the view is loaded, with something going on in each; so many there were.

@@ -90,8 +90,8 @@ fn watchers() -> f64 {
     grown(1_000, || {
         for i in 0..1_000 {
             let options = WatchOptions { field_selector: Some(format!("spec.nodeName=node-{}", i + 1_000)), ..WatchOptions::default() };
-            let (id, start) = cacher.register(&options);
-            cacher.start_watch(id, &options, &start.expect("sound options"), &Basis::default(), 0);
+            let (id, start) = cacher.watching().register(&options);
+            cacher.watching().start(id, &options, &start.expect("sound options"), &Basis::default(), 0);
             cacher.dispatcher_mut().demand(id, Demand::All);
         }
         drop(cacher.dispatcher_mut().take_outbox());
@@ -103,9 +103,9 @@ fn rows() -> f64 {
     let mut cacher = list(10_000, small);
     let order = vec![("spec.nodeName".into(), false, None)];
     grown(10_000, || {
-        let view = cacher.open_view(&ViewOptions { order, ..ViewOptions::default() }).expect("a view");
-        while cacher.build_views(10_000) {}
-        cacher.sync_view(view);
+        let view = cacher.viewing().open(&ViewOptions { order, ..ViewOptions::default() }).expect("a view");
+        while cacher.viewing().build(10_000) {}
+        cacher.viewing().catch_up(view);
         view
     })
 }

@@ -9,7 +9,7 @@ use watchcache::json::frame::{Frame, scan_frame};
 use watchcache::json::list::ListScanner;
 use watchcache::message::Message;
 use watchcache::object::Object;
-use watchcache::selector::FilterText;
+use watchcache::selector::{Filter, FilterText};
 use watchcache::view::{RowRange, ViewOptions};
 use watchcache::watch::{Demand, WatchOptions};
 
@@ -83,10 +83,10 @@ fn ingest(watchers: usize, matching: usize) -> Work {
             ..WatchOptions::default()
         })
         .collect();
-    let registered: Vec<_> = options.iter().map(|options| cacher.register(options)).collect();
+    let registered: Vec<_> = options.iter().map(|options| cacher.watching().register(options)).collect();
     fill(&mut cacher, Vec::new(), FIRST_VERSION);
     for ((id, start), options) in registered.into_iter().zip(&options) {
-        cacher.start_watch(id, options, &start.expect("sound options"), &Basis::default(), 0);
+        cacher.watching().start(id, options, &start.expect("sound options"), &Basis::default(), 0);
         cacher.dispatcher_mut().demand(id, Demand::All);
     }
     let _nothing = cacher.dispatcher_mut().take_outbox();
@@ -115,8 +115,8 @@ fn many() -> Cacher {
 /// A page of a namespace, from a key in its midst, that passes a selector.
 fn list() -> Work {
     let cacher = many();
-    let filter =
-        cacher.filter(FilterText { namespace: Some("team-050"), labels: Some("tier!=test"), ..FilterText::default() }).expect("a selector");
+    let asked = FilterText { namespace: Some("team-050"), labels: Some("tier!=test"), ..FilterText::default() };
+    let filter = Filter::new(asked, &mut cacher.fields().borrow_mut()).expect("a selector");
     Box::new(move || {
         let state = cacher.held().state();
         let passes = |object: &&Rc<Object>| filter.passes(object, &cacher.fields().borrow());
@@ -135,16 +135,16 @@ fn view() -> Work {
         group_by: Some("spec.nodeName".into()),
         ..ViewOptions::default()
     };
-    let id = cacher.open_view(&options).expect("a view");
-    while cacher.build_views(OBJECTS) {}
+    let id = cacher.viewing().open(&options).expect("a view");
+    while cacher.viewing().build(OBJECTS) {}
     let range = cacher.views_mut().open_range(id, RowRange { offset: 1_000, limit: 50 }).expect("a range");
-    cacher.sync_view(id);
+    cacher.viewing().catch_up(id);
     let version = |i: usize| FIRST_VERSION + 1 + i as u64;
     let events: Vec<_> = (0..2_000).map(|i| object(&small(i * 7 % OBJECTS, version(i)), &cacher.fields().borrow())).collect();
     let mut flush = move |events: &[Rc<Object>]| {
         events.iter().for_each(|object| apply(&mut cacher, object.clone()));
         assert_eq!(cacher.views_mut().take_changed(), [id]);
-        assert!(cacher.sync_view(id));
+        assert!(cacher.viewing().catch_up(id));
         black_box(cacher.views().of_range(range).map(|view| view.rows(range).cloned().collect::<Vec<_>>().len()));
     };
     flush(&events[..1_000]);

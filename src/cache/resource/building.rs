@@ -45,7 +45,7 @@ impl Building {
 
     /// Has views find their rows until they have all of them.
     pub(super) fn keep(&self) {
-        if !self.flusher.cacher().borrow().has_views_to_build() {
+        if !self.flusher.cacher().borrow().views().is_unfinished() {
             return;
         }
         self.task.keep(&*self.runtime, || {
@@ -55,7 +55,7 @@ impl Building {
                     runtime.yield_now().await;
                     build(&flusher, &runtime, Spent::default());
                     flusher.tell_soon();
-                    if !flusher.cacher().borrow().has_views_to_build() {
+                    if !flusher.cacher().borrow().views().is_unfinished() {
                         return;
                     }
                 }
@@ -66,9 +66,9 @@ impl Building {
     /// Opens a live view and finds rows for it as long as a slice lasts: where that is enough it is loaded at once. All that are opened in one
     /// turn of the host share that slice, or else many small ones would hold it up.
     pub(super) fn open_view(&self, options: &ViewOptions) -> Result<ViewId, Error> {
-        let view = self.flusher.cacher().borrow_mut().open_view(options)?;
+        let view = self.flusher.cacher().borrow_mut().viewing().open(options)?;
         let spent = self.opening.get();
-        if self.flusher.cacher().borrow().has_views_to_build() && !spent.is_over() {
+        if self.flusher.cacher().borrow().views().is_unfinished() && !spent.is_over() {
             self.opening.set(build(&self.flusher, &self.runtime, spent));
             if spent.batches == 0 {
                 let (opening, turn) = (self.opening.clone(), self.runtime.yield_now());
@@ -78,7 +78,7 @@ impl Building {
                 })));
             }
         }
-        self.flusher.cacher().borrow_mut().sync_view(view);
+        self.flusher.cacher().borrow_mut().viewing().catch_up(view);
         self.flusher.tell_soon();
         self.keep();
         Ok(view)
@@ -90,7 +90,7 @@ fn build(flusher: &Flusher, runtime: &SharedRuntime, mut spent: Spent) -> Spent 
     let (began, before) = (runtime.now(), spent.millis);
     let mut cacher = flusher.cacher().borrow_mut();
     loop {
-        let more = cacher.build_views(BATCH);
+        let more = cacher.viewing().build(BATCH);
         spent.batches += 1;
         spent.millis = before + runtime.now().saturating_sub(began);
         if !more || spent.is_over() {

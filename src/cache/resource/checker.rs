@@ -139,7 +139,7 @@ impl Check {
 
     async fn compare_with_upstream(&self) -> Result<Result<u64, Difference>, Error> {
         let now = self.runtime.now();
-        self.cacher.borrow().ready().check(now)?;
+        self.cacher.borrow().standing().ready().check(now)?;
         // Both at one version, so what is held is noted down before the first await.
         let (version, held) = {
             let cacher = self.cacher.borrow();

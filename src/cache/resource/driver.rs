@@ -152,7 +152,7 @@ impl Driver {
         self.cacher.flush();
         slice.rest(&*self.runtime).await;
         *now = self.runtime.now();
-        if self.cacher.borrow().ready().is_stopped() {
+        if self.cacher.borrow().standing().ready().is_stopped() {
             return Ok(()); // closed meanwhile: nothing is applied
         }
         self.share.make_room(message)
@@ -169,7 +169,7 @@ impl Driver {
             #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
             let left = (available - self.runtime.now().saturating_sub(began) as f64).max(0.0) as Millis;
             if left == 0 {
-                self.cacher.borrow_mut().terminate_blocked();
+                self.cacher.borrow_mut().dispatcher_mut().terminate_blocked();
                 break;
             }
             let (sender, receiver) = oneshot::channel();

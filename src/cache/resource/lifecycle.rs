@@ -100,7 +100,7 @@ impl Lifecycle {
                 cacher.borrow_mut().arriving(objects);
             }
         }));
-        self.cacher.borrow_mut().begin();
+        self.cacher.borrow_mut().standing_mut().begin();
         self.cacher.plan_flush();
         let this = self.clone();
         let driven = async move {
@@ -155,7 +155,7 @@ impl Lifecycle {
     pub(super) fn resume(self: &Rc<Self>) {
         self.idle.set(false);
         let room = self.share.room();
-        self.cacher.with(|cacher| cacher.revive_views(room));
+        self.cacher.with(|cacher| cacher.viewing().revive(room));
         match &*self.state.borrow() {
             State::Running(reflector) => {
                 self.cacher.borrow_mut().standing_mut().ask_again();

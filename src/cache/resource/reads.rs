@@ -62,7 +62,7 @@ impl Reads {
         let text = resource_version.filter(|text| !text.is_empty());
         let version = text.map(|text| Version::parse(text).map_err(|error| Error::no_version(&error))).transpose()?;
         self.waits.check_open()?;
-        let ready = self.cacher.borrow().ready().is_ready();
+        let ready = self.cacher.borrow().standing().ready().is_ready();
         if let Some(version) = version.filter(|_| ready) {
             self.waits.until_fresh(&version, MAX_FRESH_MS).await?;
             return Ok(self.cacher.borrow().store().get(key).cloned());
@@ -104,7 +104,7 @@ impl Reads {
             }
             return self.upstream.list(&request).await;
         }
-        let ready = self.cacher.borrow().ready().check(self.runtime.now());
+        let ready = self.cacher.borrow().standing().ready().check(self.runtime.now());
         if let Err(error) = ready {
             if request.is_unselective() && request.options.limit > 0 {
                 return self.upstream.list(&request).await;

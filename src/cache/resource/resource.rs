@@ -191,7 +191,7 @@ impl Resource {
 
     /// Ends a stream at its user's wish.
     pub fn stop(&self, id: WatcherId) {
-        self.cacher.with(|cacher| cacher.stop_watch(id));
+        self.cacher.with(|cacher| cacher.watching().stop(id));
         self.driver.room_was_made();
     }
 
@@ -202,7 +202,7 @@ impl Resource {
 
     /// Starts an informer; the stream is opened by [`Resource::start`]. Returns whether it had not started.
     pub fn start_informer(&self, id: InformerId) -> bool {
-        let started = self.cacher.with(|cacher| cacher.start_informer(id));
+        let started = self.cacher.with(|cacher| cacher.informing().start(id));
         if started {
             keep_resyncing(&self.cacher, &self.runtime, id);
         }

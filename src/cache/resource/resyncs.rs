@@ -25,7 +25,7 @@ pub(super) fn keep_resyncing(cacher: &Rc<SharedCacher>, runtime: &SharedRuntime,
                 }
                 due = now + period;
                 let Some(cacher) = cacher.upgrade() else { return };
-                cacher.with(|cacher| cacher.resync_informer(id, now));
+                cacher.with(|cacher| cacher.informing().resync(id, now));
             }
         }
     };

@@ -62,7 +62,7 @@ impl Share {
         let mut cacher = self.cacher.borrow_mut();
         loop {
             let lacks = account.memory().lacks(growth);
-            if lacks == 0 || cacher.window().bytes() < lacks {
+            if lacks == 0 || cacher.held().window().bytes() < lacks {
                 return;
             }
             cacher.held_mut().release_history(lacks);

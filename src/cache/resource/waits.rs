@@ -39,7 +39,7 @@ impl Waits {
 
     /// Fails once the cacher is closed.
     pub(super) fn check_open(&self) -> Result<(), Error> {
-        if self.cacher.borrow().ready().is_stopped() { Err(Error::closed()) } else { Ok(()) }
+        if self.cacher.borrow().standing().ready().is_stopped() { Err(Error::closed()) } else { Ok(()) }
     }
 
     /// Waits until the cacher is ready; without `wait` fails with its 429, and with `refusable` as soon as the server refuses what it waits for.
@@ -48,9 +48,9 @@ impl Waits {
             let now = self.runtime.now();
             let waiter = {
                 let mut cacher = self.cacher.borrow_mut();
-                match cacher.ready().check(now) {
+                match cacher.standing().ready().check(now) {
                     Ok(()) => return Ok(()),
-                    Err(error) if !wait || cacher.ready().is_stopped() => return Err(error),
+                    Err(error) if !wait || cacher.standing().ready().is_stopped() => return Err(error),
                     Err(_) => match cacher.standing().refusal().filter(|_| refusable) {
                         Some(refusal) => return Err(refusal.clone()),
                         None => cacher.standing_mut().ready_mut().wait(),
@@ -66,7 +66,7 @@ impl Waits {
     /// Waits until the cacher has reached a version, so long at most; then 504, "Too large resource version". Meanwhile the upstream is asked
     /// for progress, where it can be. Dropping the future ends the wait and the asking.
     pub(super) async fn until_fresh(&self, version: &Version, limit: Millis) -> Result<(), Error> {
-        if self.cacher.borrow().version() >= version && !self.cacher.borrow().ready().is_stopped() {
+        if self.cacher.borrow().version() >= version && !self.cacher.borrow().standing().ready().is_stopped() {
             return Ok(());
         }
         let began = self.runtime.now();
@@ -81,7 +81,7 @@ impl Waits {
         loop {
             let waiter = {
                 let mut cacher = self.cacher.borrow_mut();
-                if cacher.ready().is_stopped() {
+                if cacher.standing().ready().is_stopped() {
                     return Err(Error::closed());
                 }
                 if cacher.version() >= version {

@@ -47,24 +47,24 @@ impl Watches {
         if &*self.name == "namespaces" && options.namespace == options.name {
             options.namespace = None;
         }
-        let (id, start) = self.cacher.with(|cacher| cacher.register(&options));
+        let (id, start) = self.cacher.with(|cacher| cacher.watching().register(&options));
         let start = match start.and_then(|start| self.check_path(id, &options).map(|()| start)) {
             Ok(start) => start,
             Err(error) => {
-                self.cacher.with(|cacher| cacher.refuse(id, error));
+                self.cacher.with(|cacher| cacher.dispatcher_mut().refuse(id, error));
                 return id;
             }
         };
         let now = self.runtime.now();
-        let ready = self.cacher.borrow().ready().check(now);
+        let ready = self.cacher.borrow().standing().ready().check(now);
         match ready {
             Ok(()) if self.required_now(&options, &start).is_some() => {
                 let required = self.required_now(&options, &start).unwrap_or_default();
-                self.cacher.with(|cacher| cacher.start_watch(id, &options, &start, &required.into(), now));
+                self.cacher.with(|cacher| cacher.watching().start(id, &options, &start, &required.into(), now));
                 self.keep_ticking();
             }
-            Err(error) if !wait || self.cacher.borrow().ready().is_stopped() => {
-                self.cacher.with(|cacher| cacher.refuse(id, error));
+            Err(error) if !wait || self.cacher.borrow().standing().ready().is_stopped() => {
+                self.cacher.with(|cacher| cacher.dispatcher_mut().refuse(id, error));
             }
             _ => {
                 let this = self.clone();
@@ -103,7 +103,7 @@ impl Watches {
         if self.waits.until_ready(true, false).await.is_err() {
             return; // closed, and with it every stream
         }
-        let generation = self.cacher.borrow().ready().generation();
+        let generation = self.cacher.borrow().standing().ready().generation();
         let basis = self.basis(&options, &start).await;
         let now = self.runtime.now();
         self.cacher.with(|cacher| {
@@ -111,9 +111,9 @@ impl Watches {
                 return; // stopped while it waited
             }
             match basis {
-                Err(error) => cacher.fail(id, &error),
-                Ok(basis) if cacher.ready().is_ready() && cacher.ready().generation() == generation => {
-                    cacher.start_watch(id, &options, &start, &basis, now);
+                Err(error) => cacher.watching().fail(id, &error),
+                Ok(basis) if cacher.standing().ready().is_ready() && cacher.standing().ready().generation() == generation => {
+                    cacher.watching().start(id, &options, &start, &basis, now);
                 }
                 // What it waited for belongs to a state that is gone: an empty stream, to be opened again.
                 Ok(_) => cacher.dispatcher_mut().end(id, EndReason::Relist, &Version::ZERO),
@@ -171,7 +171,7 @@ impl Watches {
                     runtime.sleep(TICK_MS + fastrand::u64(0..TICK_MS / 4)).await;
                     let now = runtime.now();
                     // After the close the schedule still names who has ended, and a timer would keep a process of Node alive.
-                    if !cacher.with(|cacher| cacher.tick(now) && !cacher.ready().is_stopped()) {
+                    if !cacher.with(|cacher| cacher.watching().tick(now) && !cacher.standing().ready().is_stopped()) {
                         return;
                     }
                 }

@@ -78,7 +78,7 @@ impl RawResource {
         let now = resource.now();
         let added = resource.with(|cacher| {
             let options = request.read(&mut cacher.fields().borrow_mut())?;
-            cacher.add_handler(informer.into(), options, now)
+            cacher.informing().add_handler(informer.into(), options, now)
         });
         added.map(HandlerId::number).map_err(|error| to_js(&error))
     }
@@ -132,7 +132,7 @@ impl RawResource {
     pub fn informer_add_indexers(&self, informer: u32, indexers: &Array) -> Result<(), JsValue> {
         check()?;
         let indexers = indexers_of(indexers)?;
-        self.resource().with(|cacher| cacher.add_indexers(informer.into(), indexers)).map_err(|error| to_js(&error))
+        self.resource().with(|cacher| cacher.informing().add_indexers(informer.into(), indexers)).map_err(|error| to_js(&error))
     }
 
     /// The objects whose values in an index by a function are missing.
@@ -147,7 +147,7 @@ impl RawResource {
     pub fn informer_decide(&self, informer: u32, index: &str, id: f64, values: &Array) -> Result<(), JsValue> {
         let object = self.pinned(id)?;
         let values = values.iter().filter_map(|value| value.as_string()).map(Into::into).collect();
-        self.resource().with(|cacher| cacher.decide(informer.into(), index, object.key(), id as ObjectId, values));
+        self.resource().with(|cacher| cacher.informing().decide(informer.into(), index, object.key(), id as ObjectId, values));
         Ok(())
     }
 

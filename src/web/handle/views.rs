@@ -65,7 +65,7 @@ impl RawResource {
     #[wasm_bindgen(js_name = viewSync)]
     pub fn view_sync(&self, view: u32) -> Result<bool, JsValue> {
         check()?;
-        Ok(self.resource().with(|cacher| cacher.sync_view(view.into())))
+        Ok(self.resource().with(|cacher| cacher.viewing().catch_up(view.into())))
     }
 
     /// Why a view has no rows any more; undefined while it has.

@@ -196,9 +196,9 @@ fn values_of_what_is_no_longer_held_do_not_count() {
     let informed = with(&[("a", "old")]);
     informed.index_by("words", words).unwrap();
     let resource = &informed.rig.resource;
-    let waiting = resource.with(|cacher| cacher.undecided(informed.informer, "words", 0));
+    let waiting = informed.undecided("words", 0);
     after(&informed, |upstream| put(upstream, "a", "new"));
-    resource.with(|cacher| cacher.decide(informed.informer, "words", waiting[0].key(), waiting[0].id(), vec!["old".into()]));
+    resource.with(|cacher| cacher.informing().decide(informed.informer, "words", waiting[0].key(), waiting[0].id(), vec!["old".into()]));
     assert_eq!(informed.index_values("words"), ["new"]);
 }
 

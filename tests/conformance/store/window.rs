@@ -74,7 +74,7 @@ fn win_06_after_a_list_its_version_is_the_oldest_start() {
     // Who begins now has it of the window, which the list began anew.
     let (late, behind) = (rig.watch(after(list)), rig.watch(after(list + 1)));
     assert_eq!((rig.heard(late), rig.heard(behind)), (vec![event.clone()], vec![event]));
-    let held = rig.resource.with(|cacher| cacher.window().len());
+    let held = rig.resource.with(|cacher| cacher.held().window().len());
     assert_eq!(held, 1, "and nothing from before");
     let refused = rig.watch(after(list - 1));
     assert_eq!(rig.heard(refused), [format!("ERROR 410 Expired: too old resource version: {} ({list})", list - 1)]);
@@ -101,7 +101,7 @@ fn win_33_the_store_decides_what_a_watcher_sees_and_an_unknown_delete_moves_the_
     assert_eq!(send("ADDED", "x", 102), ["MODIFIED a/x@102"]);
     assert_eq!(send("MODIFIED", "y", 103), ["ADDED a/y@103"]);
     assert_eq!(send("DELETED", "z", 104), [""; 0]);
-    assert_eq!((rig.version(), rig.resource.with(|cacher| cacher.window().len())), (104, 3));
+    assert_eq!((rig.version(), rig.resource.with(|cacher| cacher.held().window().len())), (104, 3));
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn the_room_of_a_watcher_goes_by_the_window_and_the_trigger() {
     };
     assert_eq!((room(None), room(Some("spec.nodeName=n1"))), (100, 100));
     let path = watchcache::json::path::Path::parse("spec.nodeName").unwrap();
-    rig.resource.with(|cacher| cacher.set_trigger(&path));
+    rig.resource.with(|cacher| cacher.watching().set_trigger(&path));
     assert_eq!((room(None), room(Some("spec.nodeName=n1")), room(Some("spec.nodeName!=n1"))), (1000, 10, 1000));
     let small = Rig::new(Setup::default(), |_| {});
     let stream = small.watch_as(after(100), true, Demand::None);

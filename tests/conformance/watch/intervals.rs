@@ -102,7 +102,7 @@ fn int_08_what_leaves_the_window_still_comes_to_who_began_before() {
         rig.upstream.put("b", &format!("pod{number}"));
     }
     rig.run(0);
-    assert_eq!(rig.resource.with(|cacher| cacher.window().oldest().unwrap().as_u64()), Some(1249));
+    assert_eq!(rig.resource.with(|cacher| cacher.held().window().oldest().unwrap().as_u64()), Some(1249));
     rig.demand(watch, Demand::All);
     let expected: Vec<String> = (0..250).map(|number| format!("ADDED a/pod{number}@{}", 1000 + number)).collect();
     assert_eq!((rig.heard(watch), rig.ended(watch)), (expected, None));

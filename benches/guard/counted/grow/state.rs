@@ -64,8 +64,8 @@ pub(super) const ALL: &[Growth] = &[
         let mut cacher = cacher(WindowBounds::default(), &[]);
         fill(&mut cacher, objects(n, 0, 1), 1);
         Box::new(move || {
-            cacher.open_view(&view()).expect("a view");
-            while cacher.build_views(n) {}
+            cacher.viewing().open(&view()).expect("a view");
+            while cacher.viewing().build(n) {}
         })
     }),
     Growth::other("view-changed", 5_000, |n| {
@@ -76,7 +76,7 @@ pub(super) const ALL: &[Growth] = &[
         Box::new(move || {
             changes.iter().for_each(|object| change(&mut cacher, object.clone()));
             assert_eq!(cacher.views_mut().take_changed(), [id]);
-            while cacher.sync_view(id) {}
+            while cacher.viewing().catch_up(id) {}
         })
     }),
     Growth::other("view-of-waiting-rows", 5_000, |n| {
@@ -86,14 +86,14 @@ pub(super) const ALL: &[Growth] = &[
         Box::new(move || {
             let waiting: Vec<u64> = cacher.views().get(id).expect("a view").undecided().map(|object| object.id()).collect();
             waiting.into_iter().for_each(|object| cacher.views_mut().decide(id, object, true));
-            assert!(cacher.sync_view(id));
+            assert!(cacher.viewing().catch_up(id));
             assert_eq!(cacher.views().get(id).expect("a view").total(), n);
         })
     }),
     Growth::other("views-closed", 2_000, |n| {
         let mut cacher = cacher(WindowBounds::default(), &[]);
         fill(&mut cacher, Vec::new(), 1);
-        let ids: Vec<ViewId> = (0..n).map(|_| cacher.open_view(&ViewOptions::default()).expect("a view")).collect();
+        let ids: Vec<ViewId> = (0..n).map(|_| cacher.viewing().open(&ViewOptions::default()).expect("a view")).collect();
         change(&mut cacher, testing::named("a", 2));
         Box::new(move || ids.iter().for_each(|id| cacher.views_mut().close(*id)))
     }),
@@ -123,10 +123,10 @@ fn pushed(n: usize, bounds: WindowBounds) -> Work {
 
 /// A view with a range, whole.
 fn open(cacher: &mut Cacher, options: &ViewOptions) -> ViewId {
-    let id = cacher.open_view(options).expect("a view");
+    let id = cacher.viewing().open(options).expect("a view");
     cacher.views_mut().open_range(id, RowRange { offset: 10, limit: 50 }).expect("a range");
-    while cacher.build_views(1_000) {}
-    cacher.sync_view(id);
+    while cacher.viewing().build(1_000) {}
+    cacher.viewing().catch_up(id);
     id
 }
 

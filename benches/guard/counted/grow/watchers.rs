@@ -122,8 +122,8 @@ fn watched(n: usize, options: impl Fn(usize) -> WatchOptions, demand: Demand) ->
 }
 
 fn watch(cacher: &mut Cacher, options: &WatchOptions, demand: Demand) -> WatcherId {
-    let (id, start) = cacher.register(options);
-    cacher.start_watch(id, options, &start.expect("sound options"), &Basis::default(), 0);
+    let (id, start) = cacher.watching().register(options);
+    cacher.watching().start(id, options, &start.expect("sound options"), &Basis::default(), 0);
     cacher.dispatcher_mut().demand(id, demand);
     id
 }
