@@ -2,7 +2,8 @@
 
 /// A selector that cannot be read.
 ///
-/// The message is that of the Kubernetes API, so it is the same whether a server or this crate refused the selector.
+/// The message is that of the Kubernetes API, so it is the same whether a server or this crate refused the selector. Only for shard selectors
+/// that are no ranges it is our own.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SelectorError {

@@ -215,7 +215,7 @@ mod tests {
     fn a_mistake_in_a_shard_selector_is_400_with_its_place() {
         for (text, message) in [
             ("", "invalid shard selector: empty shard selector is not allowed; omit the parameter for unfiltered lists"),
-            ("true", "invalid shard selector: unexpected expression kind 5; expected shardRange() call or || operator"),
+            ("true", "invalid shard selector: expected shardRange at position 0; only shardRange(field, start, end) and || are allowed"),
         ] {
             let error = Filter::default().with_shard(Some(text)).unwrap_err();
             assert_eq!((error.code, error.message.as_str()), (ErrorCode::Invalid, message));

@@ -265,7 +265,7 @@ fn found(token: Token<'_>, expected: &str) -> SelectorError {
 }
 
 fn invalid(value: &str, complaints: &[String]) -> String {
-    format!("Invalid value: {}: {}", validate::quote(value), complaints.join("; "))
+    format!("Invalid value: {value:?}: {}", complaints.join("; "))
 }
 
 /// Checks the values and makes the requirement. All mistakes are reported together in the order of the sorted values, with the position of
@@ -277,7 +277,7 @@ fn build(key: &str, operator: Operator, values: &[(&str, usize)]) -> Result<Requ
         match value.parse() {
             Ok(number) => bound = number,
             Err(_) => errors.push(SelectorError::new(
-                format!("values[0]: Invalid value: {}: for 'Gt', 'Lt' operators, the value must be an integer", validate::quote(value)),
+                format!("values[0]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer"),
                 *offset,
             )),
         }

@@ -80,37 +80,6 @@ fn framed(text: &str, core: impl Fn(u8) -> bool, inner: impl Fn(u8) -> bool) -> 
     core(first) && core(last) && bytes.iter().all(|&byte| core(byte) || inner(byte))
 }
 
-/// Quotes a text as Go's `%q` does, for messages that quote their input.
-pub(super) fn quote(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\x07' => quoted.push_str("\\a"),
-            '\x08' => quoted.push_str("\\b"),
-            '\x0c' => quoted.push_str("\\f"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\x0b' => quoted.push_str("\\v"),
-            _ if is_printable(character) => quoted.push(character),
-            _ if character < '\u{80}' => quoted.push_str(&format!("\\x{:02x}", character as u32)),
-            _ if character <= '\u{ffff}' => quoted.push_str(&format!("\\u{:04x}", character as u32)),
-            _ => quoted.push_str(&format!("\\U{:08x}", character as u32)),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
-/// Whether Go prints a character as it is. The standard library's debug form gives the answer. A letter precedes the character, because a
-/// combining mark is printable only after one.
-fn is_printable(character: char) -> bool {
-    character == '\'' || ['a', character].iter().collect::<String>().escape_debug().count() == 2
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,22 +116,5 @@ mod tests {
         assert_eq!(label_value("a/b"), [VALUE_CHARACTERS]);
         assert_eq!(label_value(&"x".repeat(64)), ["must be no more than 63 bytes"]);
         assert_eq!(label_value(&"/".repeat(64)).len(), 2);
-    }
-
-    #[test]
-    fn quotes_as_go_does() {
-        for (text, quoted) in [
-            ("a'b", r#""a'b""#),
-            ("a\"b\\", r#""a\"b\\""#),
-            ("\n\t\r\x07\x08\x0b\x0c", r#""\n\t\r\a\b\v\f""#),
-            ("\0\x1b\x7f", r#""\x00\x1b\x7f""#),
-            ("ä€😀", "\"ä€😀\""),
-            ("\u{a0}\u{200b}", r#""\u00a0\u200b""#),
-            ("e\u{301}", "\"e\u{301}\""),
-            ("\u{301}", "\"\u{301}\""),
-            ("\u{e0001}", r#""\U000e0001""#),
-        ] {
-            assert_eq!(quote(text), quoted, "{text:?}");
-        }
     }
 }

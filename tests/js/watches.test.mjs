@@ -139,7 +139,7 @@ test("shards share out the objects by the hash of their uid", async () => {
     }
   }
   assert.deepEqual(seen.sort(), keys.sort());
-  const message = /^invalid shard selector: hexStart must have '0x' prefix, got "1"$/;
+  const message = /^invalid shard selector: hexStart must be a 0x-prefixed 16-digit hex value, got "1"$/;
   const wrong = { shardSelector: "shardRange(object.metadata.uid, '1', '2')" };
   assert.throws(() => resource.watch(wrong), { code: "invalid", message });
 });

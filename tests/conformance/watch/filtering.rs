@@ -198,6 +198,6 @@ fn shards_share_out_the_state_and_every_change() {
     }
     let rig = Rig::new(Setup::default(), |_| {});
     let wrong = rig.watch(WatchOptions { shard_selector: Some("shardRange(object.metadata.uid)".into()), ..WatchOptions::default() });
-    let message = "invalid shard selector: shardRange() requires exactly 3 arguments, got 1";
+    let message = "invalid shard selector: expected , at position 30; only shardRange(field, start, end) and || are allowed";
     assert_eq!(crate::said(&rig.refusal(wrong).unwrap()), (watchcache::status::ErrorCode::Invalid, 400, "BadRequest", message));
 }
