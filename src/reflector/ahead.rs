@@ -4,7 +4,7 @@
 //! page takes. What the watch brings waits, merged by key, until the list is whole. Then it is part of what the list shows, and the watch
 //! goes on. A watch that fails, or brings more than may wait, is let go with all that it brought. A watch behind the list takes its place.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::mem;
 use std::pin::pin;
@@ -14,6 +14,7 @@ use std::task::{Context, Poll};
 
 use futures::StreamExt;
 use futures::future::LocalBoxFuture;
+use rustc_hash::FxHashMap;
 
 use super::host::{Host, Listen, Stop};
 use super::listing::List;
@@ -54,7 +55,7 @@ pub(super) struct Ahead {
     /// By key: the last of each.
     changes: BTreeMap<Key, Change>,
     /// By key: the last of each, and after how many frames it came.
-    unreadable: HashMap<Rc<str>, (usize, Quarantined)>,
+    unreadable: FxHashMap<Rc<str>, (usize, Quarantined)>,
     frames: usize,
     /// The bytes that all of that takes at most: objects are packed while they wait.
     bytes: usize,
@@ -109,7 +110,7 @@ impl Beside {
             heard: false,
             order,
             changes: BTreeMap::new(),
-            unreadable: HashMap::new(),
+            unreadable: FxHashMap::default(),
             frames: 0,
             bytes: 0,
         });

@@ -5,10 +5,11 @@
 //! open stream; then nobody waits for anybody. Lists and watches are looked at apart, since a proxy may let only one of them through.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
+
+use rustc_hash::FxHashMap;
 
 use super::backoff::{Backoff, Retry};
 use super::early::EarlyTries;
@@ -28,7 +29,7 @@ const BEHIND_MS: Millis = 100;
 
 /// The servers of a host, as long as a reflector asks them.
 #[derive(Default)]
-pub(super) struct Breakers(RefCell<HashMap<String, Weak<Breaker>>>);
+pub(super) struct Breakers(RefCell<FxHashMap<String, Weak<Breaker>>>);
 
 impl Breakers {
     pub(super) fn get(&self, name: String, retry: &Retry) -> Rc<Breaker> {

@@ -3,7 +3,7 @@
 //! It does no input or output. Who lists asks for [`Pager::request`], reads the page and tells it by [`Pager::follow`], until there is no
 //! next request. A page that could not be read may be asked for again: the request stays the same until a page is told.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use super::page::head_version;
 use super::request::ListRequest;
@@ -17,7 +17,7 @@ pub struct Pager {
     first: ListRequest,
     next: Option<ListRequest>,
     /// The tokens so far. A source that gives one twice would be asked for ever.
-    tokens: HashSet<String>,
+    tokens: FxHashSet<String>,
     version: Option<Version>,
     unpaged: bool,
 }
@@ -25,7 +25,7 @@ pub struct Pager {
 impl Pager {
     /// A list that begins with this request.
     pub fn new(first: ListRequest) -> Self {
-        Self { next: Some(first.clone()), first, tokens: HashSet::new(), version: None, unpaged: false }
+        Self { next: Some(first.clone()), first, tokens: FxHashSet::default(), version: None, unpaged: false }
     }
 
     /// What to ask for now; `None` when the list is whole.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::code::ErrorCode;
+use crate::json::bytes::holds;
 use crate::json::value::Value;
 use crate::json::write::Document;
 
@@ -236,12 +237,12 @@ impl Status {
         if self.reason != "Timeout" {
             return false;
         }
-        self.message.contains(TOO_LARGE)
+        holds(&self.message, TOO_LARGE)
             || self
                 .details
                 .iter()
                 .flat_map(|details| &details.causes)
-                .any(|cause| cause.reason == "ResourceVersionTooLarge" || cause.message.contains(TOO_LARGE))
+                .any(|cause| cause.reason == "ResourceVersionTooLarge" || holds(&cause.message, TOO_LARGE))
     }
 
     /// Seconds to wait, if the server asks for a wait.

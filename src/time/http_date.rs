@@ -3,7 +3,8 @@
 /// Reads an HTTP date in the form that servers must send (RFC 9110, 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`. Returns seconds since 1970.
 /// The two obsolete forms are refused: no current server sends them.
 pub(crate) fn parse(text: &str) -> Option<i64> {
-    let (weekday, rest) = text.trim().split_once(", ")?;
+    let (weekday, rest) = text.trim_ascii().split_once(',')?;
+    let rest = rest.strip_prefix(' ')?;
     let known = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].contains(&weekday);
     let mut parts = rest.split(' ');
     let (day, month, year, time, zone) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?, parts.next()?);

@@ -1,8 +1,9 @@
 //! The upstream, asked for what the cache cannot answer: the request as it was given, and the answer as it came.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::rc::Rc;
+
+use rustc_hash::FxHashSet;
 
 use crate::cache::cacher::Cacher;
 use crate::cache::list::{List, Request, Want, shard_text};
@@ -23,7 +24,7 @@ pub(super) struct Upstream {
     runtime: SharedRuntime,
     page_size: u32,
     // Fields, as they stood together in a selector, that the upstream cannot select by.
-    refused_fields: RefCell<HashSet<String>>,
+    refused_fields: RefCell<FxHashSet<String>>,
 }
 
 impl Upstream {

@@ -1,5 +1,6 @@
 //! What the head of an answer means: refusals, when to come back, and pages of somebody else.
 
+use crate::json::bytes::holds;
 use crate::status::{Error, ErrorCode, Status};
 use crate::time::http_date;
 
@@ -48,7 +49,7 @@ pub fn no_answer(url: &str, reason: &str) -> Error {
 /// The `Retry-After` of an answer (RFC 9110, 10.2.3) in seconds. The header is a number of seconds or a date. A date counts from the answer's
 /// `Date`, or from `now_ms` of the wall clock if that cannot be read. `None` for a time that has passed and for any other text.
 fn retry_after(header: Option<&str>, date: Option<&str>, now_ms: u64) -> Option<u32> {
-    let header = header?.trim();
+    let header = header?.trim_ascii();
     let seconds = match header.parse::<u32>() {
         Ok(seconds) => seconds,
         Err(_) => {
@@ -89,13 +90,10 @@ fn error_from_response(http_code: u16, retry_after: Option<u32>, content_type: O
 /// answers every path with itself. A page after a redirect asks for a sign-in: [`ErrorCode::Unauthorized`].
 fn content_error(http_code: u16, content_type: Option<&str>, redirected: bool) -> Option<Error> {
     let media = media_type(content_type);
-    let foreign = media.contains("html")
-        || media == "text/xml"
-        || media == "application/xml"
-        || media.ends_with("protobuf")
-        || media.contains("cbor");
+    let foreign =
+        holds(&media, "html") || media == "text/xml" || media == "application/xml" || media.ends_with("protobuf") || holds(&media, "cbor");
     foreign.then(|| {
-        if redirected && media.contains("html") {
+        if redirected && holds(&media, "html") {
             return Status::new(401, "Unauthorized", "the request was redirected to a page, as those are who have to sign in").into();
         }
         unexpected(http_code, content_type)
@@ -111,7 +109,7 @@ fn unexpected(http_code: u16, content_type: Option<&str>) -> Error {
 }
 
 fn media_type(content_type: Option<&str>) -> String {
-    let media = content_type.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    let media = content_type.unwrap_or("").split(';').next().unwrap_or("").trim_ascii().to_ascii_lowercase();
     if media.is_empty() { "an unknown content type".into() } else { media }
 }
 
@@ -121,7 +119,7 @@ fn plain_text(content_type: Option<&str>, body: &[u8]) -> Option<String> {
         return None;
     }
     let text = std::str::from_utf8(body).ok()?;
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = text.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
     (!line.is_empty() && !line.starts_with(['<', '{', '['])).then(|| line.chars().take(200).collect())
 }
 
