@@ -1,15 +1,20 @@
 #!/usr/bin/env node
-// The cases of tests/CASES.md against the tests that are named after them, both ways. `--write` fills in the column of the tests.
+// The cases of tests/CASES.md against the tests that are named after them, both ways, against the code that keeps them, and against the
+// chapters that tell them. `--write` fills in the column of the tests.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { definitionSaid, definitionsIn, named } from "./lib/definitions.mjs";
 import { CommandFailed, main } from "./lib/fail.mjs";
 import { filesUnder } from "./lib/hash.mjs";
 import { root } from "./lib/project.mjs";
+import { MAX_WORDS, longSentences } from "./lib/sentences.mjs";
 
 const TABLE = "tests/CASES.md";
 const MEND = "`node scripts/check-cases.mjs --write` mends it";
-const COLUMNS = 5;
+const COLUMNS = 6;
+/** Told by the comment at its code alone: no user meets it. */
+const IN_CODE = "code";
 const ID = "(?:[a-z]{1,4}_\\d{2}(?!\\w)|[a-z]{1,4}_\\d{2}(?=_)|etcd_[a-z]+)";
 const IDS = new RegExp(`^${ID}(?:_${ID})*(?=[_: ]|$)`);
 const RUST_FUNCTION = /^\s*(?:pub )?(?:async )?fn (\w+)/;
@@ -54,7 +59,9 @@ export function testsIn(file, text) {
   return found;
 }
 
-/** @typedef {{ id: string, rule: string, from: string, code: string, tests: string, line: number, cells: number }} Case */
+/** @typedef {{ id: string, rule: string, from: string, code: string, told: string, tests: string, line: number, cells: number }} Case */
+/** @typedef {import("./lib/definitions.mjs").Definition} Definition */
+/** What each file of code defines. @typedef {Map<string, readonly Definition[]>} Code */
 
 /** The rows of the tables. @param {string} markdown @returns {Case[]} */
 export function casesOf(markdown) {
@@ -64,8 +71,8 @@ export function casesOf(markdown) {
       .slice(1, -1)
       .split(" | ")
       .map((cell) => cell.trim());
-    const [id = "", rule = "", from = "", code = "", tests = ""] = cells;
-    return [{ id, rule, from, code, tests, line: index + 1, cells: cells.length }];
+    const [id = "", rule = "", from = "", code = "", told = "", tests = ""] = cells;
+    return [{ id, rule, from, code, told, tests, line: index + 1, cells: cells.length }];
   });
 }
 
@@ -89,8 +96,37 @@ function places(cases, tests) {
   return { known, said: new Map([...held].map(([id, files]) => [id, said(files)])) };
 }
 
-/** @param {string} markdown @param {ReturnType<typeof testsIn>} tests @param {(path: string) => boolean} exists */
-export function caseViolations(markdown, tests, exists) {
+/** Where a name is defined, said as the table says it. @param {Code} code @param {string} said */
+function definedIn(code, said) {
+  const { name } = definitionSaid(said);
+  const places = [...code].filter(([, definitions]) => named(definitions, name).length > 0).map(([file]) => `\`${file}\``);
+  if (places.length === 0) return `nothing is called ${name} any more: name what decides the rule now`;
+  return `${name} stands in ${places.slice(0, 3).join(", ")}${places.length > 3 ? ", …" : ""}: name the file and the function that decide the rule now`;
+}
+
+/**
+ * What is wrong with where a case says that it is kept: `file`: `function`, `Type::method`; several of them with a line break between.
+ * @param {string} said @param {Code} code
+ */
+function codeFaults(said, code) {
+  if (said === "") return ["does not say where it is kept: `file`: `function`"];
+  return said.split("<br>").flatMap((entry) => {
+    const [, file = "", names = ""] = /^`([^`]+)`: (`[^`]+`(?:, `[^`]+`)*)$/.exec(entry) ?? [];
+    if (file === "") return [`is kept by ${entry}, which is not \`file\`: \`function\``];
+    const definitions = code.get(file);
+    return [...names.matchAll(/`([^`]+)`/g)].flatMap(([, name = ""]) => {
+      if (definitions === undefined) return [`is kept by ${file}, which does not exist; ${definedIn(code, name)}`];
+      const found = named(definitions, name);
+      if (found.length === 0) return [`is kept by ${name} of ${file}, which defines no such thing; ${definedIn(code, name)}`];
+      const owners = new Set(found.map(({ owner }) => owner ?? "the file itself"));
+      if (owners.size > 1) return [`is kept by ${name} of ${file}, which several have (${[...owners].join(", ")}): name its type, too`];
+      return [];
+    });
+  });
+}
+
+/** @param {string} markdown @param {ReturnType<typeof testsIn>} tests @param {Code} code */
+export function caseViolations(markdown, tests, code) {
   const cases = casesOf(markdown);
   const { known, said } = places(cases, tests);
   /** @type {string[]} */
@@ -106,9 +142,9 @@ export function caseViolations(markdown, tests, exists) {
     if (seen.has(row.id)) found.push(`${place} stands twice`);
     seen.add(row.id);
     if (!row.rule || !row.from) found.push(`${place} does not say its rule and where it is from`);
-    const paths = [...row.code.matchAll(/`([^`]+)`/g)].map(([, path]) => path ?? "");
-    if (paths.length === 0 && row.code !== "—") found.push(`${place} does not say which file keeps it, or — where there are several`);
-    for (const path of paths) if (!exists(path)) found.push(`${place} is kept by ${path}, which does not exist`);
+    for (const { words } of longSentences("rule.md", row.rule))
+      found.push(`${place} has a sentence of ${words} words, more than ${MAX_WORDS}`);
+    for (const fault of codeFaults(row.code, code)) found.push(`${place} ${fault}`);
     const expected = said.get(row.id) ?? "";
     if (expected === "") found.push(`${place} has no test`);
     else if (expected !== row.tests) found.push(`${place} has its tests elsewhere, or under other names: ${MEND}`);
@@ -121,7 +157,8 @@ export function filled(markdown, tests) {
   const cases = casesOf(markdown);
   const { said } = places(cases, tests);
   const lines = markdown.split("\n");
-  for (const { id, rule, from, code, line } of cases) lines[line - 1] = `| ${id} | ${rule} | ${from} | ${code} | ${said.get(id)} |`;
+  for (const { id, rule, from, code, told, line } of cases)
+    lines[line - 1] = `| ${[id, rule, from, code, told, said.get(id)].join(" | ")} |`;
   return lines.join("\n");
 }
 
@@ -132,13 +169,27 @@ const anchor = (heading) =>
     .replace(/[^\w\- ]/g, "")
     .replaceAll(" ", "-");
 
-/** Links of the table to chapters that are not there. @param {string} markdown @param {(path: string) => string | undefined} read */
+/**
+ * Where a case is told, and where nothing is. A row that says nothing is told in the chapters that its family names; one that says `code` by
+ * the comment at its code alone.
+ * @param {string} markdown @param {(path: string) => string | undefined} read
+ */
 export function linkViolations(markdown, read) {
-  return [...markdown.matchAll(/\]\(\.\.\/([^)#]+)#([^)]+)\)/g)].flatMap(([, path = "", chapter = ""]) => {
+  const links = [...markdown.matchAll(/\]\(\.\.\/([^)#]+)(?:#([^)]+))?\)/g)].flatMap(([, path = "", chapter]) => {
+    if (chapter === undefined) return [`${TABLE}: the link to ${path} names no chapter`];
     const headings = read(path)?.matchAll(/^#+ (.+)$/gm) ?? [];
     if ([...headings].some(([, heading = ""]) => anchor(heading) === chapter)) return [];
     return [`${TABLE}: ${path} has no chapter #${chapter}`];
   });
+  const lines = markdown.split("\n");
+  const untold = casesOf(markdown).flatMap(({ id, told, line }) => {
+    if (told.startsWith("[") || told === IN_CODE) return [];
+    if (told !== "") return [`${TABLE}:${line}: ${id} is told in ${told}, which is neither a link nor "${IN_CODE}"`];
+    const family = lines.slice(0, line).findLastIndex((text) => text.startsWith("## "));
+    if (lines.slice(family, line).some((text) => text.includes("Told in ["))) return [];
+    return [`${TABLE}:${line}: neither ${id} nor its family says where it is told`];
+  });
+  return [...links, ...untold];
 }
 
 const readTable = () => readFileSync(join(root, TABLE), "utf8");
@@ -151,11 +202,16 @@ function allTests() {
   return files.flatMap((file) => testsIn(file, readFileSync(join(root, file), "utf8")));
 }
 
+/** What cases may be kept by: the sources, in every language, without their tests. @returns {Code} */
+function allCode() {
+  const files = filesUnder(["src", "www/server"]).filter((file) => /\.(rs|ts|mjs)$/.test(file) && !/\.test\.|\.d\.ts$/.test(file));
+  return new Map(files.map((file) => [file, definitionsIn(file, readFileSync(join(root, file), "utf8"))]));
+}
+
 export function checkCases() {
   const table = readTable();
-  const exists = (/** @type {string} */ path) => existsSync(join(root, path));
-  const read = (/** @type {string} */ path) => (exists(path) ? readFileSync(join(root, path), "utf8") : undefined);
-  return [...caseViolations(table, allTests(), exists), ...linkViolations(table, read)];
+  const read = (/** @type {string} */ path) => (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined);
+  return [...caseViolations(table, allTests(), allCode()), ...linkViolations(table, read)];
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

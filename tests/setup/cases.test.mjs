@@ -1,7 +1,8 @@
-// The check of cases and tests: each way in which they can differ is made once, and found.
+// The check of cases, tests, code and chapters: each way in which they can differ is made once, and found.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { caseViolations, filled, idsOf, linkViolations, testsIn } from "../../scripts/check-cases.mjs";
+import { definitionsIn } from "../../scripts/lib/definitions.mjs";
 
 const SOURCES = {
   "src/a.rs": [
@@ -28,12 +29,33 @@ const found = (/** @type {Record<string, string[]>} */ sources) =>
   Object.entries(sources).flatMap(([file, lines]) => testsIn(file, lines.join("\n")));
 const all = found(SOURCES);
 
-const HEAD = "# Cases\n\n| Case | Rule | From | Code | Tests |\n|---|---|---|---|---|\n";
-const row = (/** @type {string} */ id, code = "`src/a.rs`") => `| ${id} | A rule. | somewhere | ${code} |  |\n`;
+const CODE = new Map(
+  Object.entries({
+    "src/a.rs": ["pub(super) struct Store {", "}", "impl Store {", "    pub(super) async fn put(&mut self) {}", "}", "fn alone() {}"],
+    "src/b.rs": [
+      "impl<'a> From<Store> for Window<'a> {",
+      "    fn from(store: Store) -> Self {}",
+      "}",
+      "impl Ring {",
+      "    fn from() {}",
+      "}",
+    ],
+    "src/c.ts": [
+      "export class Reader implements Shape {",
+      "  #make(id: number): unknown {",
+      "    put(id);",
+      "  }",
+      "}",
+      "const LIMIT = 5;",
+    ],
+  }).map(([file, lines]) => [file, definitionsIn(file, lines.join("\n"))]),
+);
+const HEAD = "# Cases\n\n| Case | Rule | From | Code | Told in | Tests |\n|---|---|---|---|---|---|\n";
+const KEPT = "`src/a.rs`: `put`";
+const row = (/** @type {string} */ id, code = KEPT, told = "code") => `| ${id} | A rule. | somewhere | ${code} | ${told} |  |\n`;
 const table = (/** @type {string[]} */ ...rows) => filled(HEAD + rows.join(""), all);
-const TABLE = table(row("win_01"), row("win_02"), row("in_24", "—"), row("etcd_prev_value"));
-const exists = (/** @type {string} */ path) => path in SOURCES;
-const violations = (/** @type {string} */ markdown, tests = all) => caseViolations(markdown, tests, exists).join("\n");
+const TABLE = table(row("win_01"), row("win_02"), row("in_24"), row("etcd_prev_value"));
+const violations = (/** @type {string} */ markdown, tests = all) => caseViolations(markdown, tests, CODE).join("\n");
 
 test("a name begins with the ids of its cases", () => {
   assert.deepEqual(idsOf("win_01_a_rule"), ["win_01"]);
@@ -94,15 +116,52 @@ test("a case whose test moved or changed its name is found, and filling in mends
   assert.match(violations(TABLE.replace("win_01_a_rule", "win_01_another")), /CASES\.md:5: win_01 has its tests elsewhere/);
 });
 
-test("a case whose file of code does not exist is found, and one that names none", () => {
-  assert.match(violations(TABLE.replace("| `src/a.rs` |", "| `src/gone.rs` |")), /win_01 is kept by src\/gone\.rs, which does not exist/);
-  assert.match(violations(TABLE.replace("| `src/a.rs` |", "|  |")), /win_01 does not say which file keeps it/);
+test("what a file defines: items, and methods with the type that they are of", () => {
+  const said = Object.fromEntries(
+    [...CODE].map(([file, found]) => [file, found.map(({ name, owner }) => (owner ? `${owner} ${name}` : name))]),
+  );
+  assert.deepEqual(said, {
+    "src/a.rs": ["Store", "Store put", "alone"],
+    "src/b.rs": ["Window from", "Ring from"],
+    "src/c.ts": ["Reader", "Reader #make", "LIMIT"],
+  });
+  assert.deepEqual(definitionsIn("src/d.rs", "fn kept() {}\n#[cfg(test)]\nmod tests {\n    fn tried() {}\n}\nfn behind() {}"), [
+    { name: "kept", owner: undefined },
+  ]);
+  assert.deepEqual(
+    definitionsIn("src/d.rs", "trait Sink {\n    fn hear(&self);\n}\nimpl Sink for Outbox<'_> {}\npub(crate) const fn of() {}").map(
+      ({ name }) => name,
+    ),
+    ["Sink", "hear", "of"],
+  );
+});
+
+test("a case names where it is kept: a file, and what the file defines", () => {
+  const kept = (/** @type {string} */ code) => violations(table(row("win_01", code), row("win_02"), row("in_24"), row("etcd_prev_value")));
+  for (const code of [
+    "`src/a.rs`: `Store`, `alone`",
+    "`src/a.rs`: `Store::put`<br>`src/c.ts`: `Reader.#make`",
+    "`src/b.rs`: `Ring::from`",
+    "`src/c.ts`: `LIMIT`",
+  ])
+    assert.equal(kept(code), "", code);
+  assert.match(
+    kept("`src/gone.rs`: `put`"),
+    /win_01 is kept by src\/gone\.rs, which does not exist; put stands in `src\/a\.rs`: name the file/,
+  );
+  assert.match(kept("`src/b.rs`: `put`"), /kept by put of src\/b\.rs, which defines no such thing; put stands in `src\/a\.rs`/);
+  assert.match(kept("`src/a.rs`: `get`"), /kept by get of src\/a\.rs, .*; nothing is called get any more: name what decides the rule now$/);
+  assert.match(kept("`src/a.rs`: `Window::put`"), /kept by Window::put of src\/a\.rs, which defines no such thing/);
+  assert.match(kept("`src/b.rs`: `from`"), /kept by from of src\/b\.rs, which several have \(Window, Ring\): name its type, too$/);
+  assert.match(kept("`src/a.rs`"), /win_01 is kept by `src\/a\.rs`, which is not `file`: `function`$/);
+  assert.match(kept(""), /win_01 does not say where it is kept/);
 });
 
 test("a row that stands twice, is not whole or has no id is found", () => {
   assert.match(violations(TABLE + TABLE.split("\n")[4]), /CASES\.md:9: win_01 stands twice/);
   assert.match(violations(TABLE.replace("| A rule. |", "|  |")), /win_01 does not say its rule/);
-  assert.match(violations(TABLE.replace("A rule.", "A | rule.")), /win_01 has 6 cells, not 5/);
+  assert.match(violations(TABLE.replace("A rule.", "A | rule.")), /win_01 has 7 cells, not 6/);
+  assert.match(violations(TABLE.replace("A rule.", "Word ".repeat(26))), /win_01 has a sentence of 26 words, more than 25/);
   assert.match(violations(TABLE + row("RDY-01")), /RDY-01 is no id/);
 });
 
@@ -112,4 +171,15 @@ test("a link to a chapter that does not exist is found", () => {
   assert.equal(found("docs/a.md#has-it-synced"), "");
   assert.equal(found("docs/a.md#gone"), "tests/CASES.md: docs/a.md has no chapter #gone");
   assert.equal(found("docs/b.md#a"), "tests/CASES.md: docs/b.md has no chapter #a");
+  assert.equal(found("docs/a.md"), "tests/CASES.md: the link to docs/a.md names no chapter");
+});
+
+test("a case that nothing tells is found: its row says where, or its family does", () => {
+  const found = (/** @type {string} */ told, family = "") =>
+    linkViolations(`## Family\n\n${family}\n\n${row("win_01", KEPT, told)}`, () => "# A").join("\n");
+  assert.equal(found("code"), "");
+  assert.equal(found("[a](../docs/a.md#a)"), "");
+  assert.equal(found("", "Told in [a](../docs/a.md#a)."), "");
+  assert.match(found(""), /^tests\/CASES\.md:5: neither win_01 nor its family says where it is told$/);
+  assert.match(found("there"), /win_01 is told in there, which is neither a link nor "code"/);
 });
