@@ -33,6 +33,7 @@ mod native {
     use watchcache::store::Indexes;
     use watchcache::store::{Strays, Window, WindowBounds};
     use watchcache::testing;
+    use watchcache::time;
     use watchcache::version::Version;
 
     const OBJECTS: u64 = 100_000;
@@ -89,13 +90,21 @@ mod native {
     impl History for Undo {
         fn new(objects: &[Rc<Object>]) -> Self {
             let fields = Rc::new(std::cell::RefCell::new(FieldSet::new(Vec::new())));
-            let mut cacher = Cacher::new(fields, bounds(), Indexes::default(), 0);
-            cacher.apply(Message::Replace { objects: objects.to_vec(), version: Version::from(OBJECTS) }, 0, 0);
+            let mut cacher = Cacher::new(fields, bounds(), Indexes::default(), time::Instant::START);
+            cacher.apply(
+                Message::Replace { objects: objects.to_vec(), version: Version::from(OBJECTS) },
+                time::Instant::START,
+                time::WallTime::UNIX_EPOCH,
+            );
             Self(cacher)
         }
 
         fn change(&mut self, object: &Rc<Object>) {
-            self.0.apply(Message::Change { kind: ChangeKind::Modified, object: object.clone(), at: 0 }, 0, 0);
+            self.0.apply(
+                Message::Change { kind: ChangeKind::Modified, object: object.clone(), at: time::Instant::START },
+                time::Instant::START,
+                time::WallTime::UNIX_EPOCH,
+            );
         }
 
         fn get(&self, version: u64, key: &str) -> u64 {
@@ -128,14 +137,17 @@ mod native {
         fn new(objects: &[Rc<Object>]) -> Self {
             let store: OrdMap<Key, Rc<Object>> = objects.iter().map(|object| (object.key().clone(), object.clone())).collect();
             let mut window = Window::new(bounds());
-            window.reset(Version::from(OBJECTS), 0, &mut Strays::default());
+            window.reset(Version::from(OBJECTS), time::Instant::START, &mut Strays::default());
             Self { clones: VecDeque::from([(Version::from(OBJECTS), store.clone())]), store, window }
         }
 
         fn change(&mut self, object: &Rc<Object>) {
             let previous = self.store.insert(object.key().clone(), object.clone());
             self.clones.push_back((object.version().clone(), self.store.clone()));
-            self.window.push(Change { kind: ChangeKind::Modified, object: object.clone(), previous, at: 0 }, &mut Strays::default());
+            self.window.push(
+                Change { kind: ChangeKind::Modified, object: object.clone(), previous, at: time::Instant::START },
+                &mut Strays::default(),
+            );
         }
 
         fn get(&self, version: u64, key: &str) -> u64 {

@@ -1,11 +1,11 @@
 //! What happens to objects: the change that the upstream reports, and the difference that a list makes. All layers use these types.
 //!
-//! Imports: object, runtime, version.
+//! Imports: object, time, version.
 
 use std::rc::Rc;
 
 use crate::object::Object;
-use crate::runtime::Millis;
+use crate::time::Instant;
 use crate::version::Version;
 
 /// The kind of a change, as the upstream reports it.
@@ -29,7 +29,7 @@ pub struct Change {
     /// The object that the store held before.
     pub previous: Option<Rc<Object>>,
     /// When the change arrived, on the monotonic clock.
-    pub at: Millis,
+    pub at: Instant,
 }
 
 impl Change {

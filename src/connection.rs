@@ -1,9 +1,8 @@
 //! The state of a connection to an upstream: what the reflector says of it, and the phase that people see.
 //!
-//! Imports: runtime, status.
-
-use crate::runtime::Millis;
+//! Imports: status, time.
 use crate::status::Error;
+use crate::time::WallTime;
 
 /// What the reflector is doing, for `status`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +18,8 @@ pub enum Connection {
     Waiting {
         /// Tries since the last success.
         attempt: u32,
-        /// When the next try begins, in milliseconds of the wall clock.
-        retry_at: Millis,
+        /// When the next try begins.
+        retry_at: WallTime,
         /// What failed.
         error: Error,
     },
@@ -33,16 +32,16 @@ pub enum Connection {
     NeedsAuth {
         /// What the server said.
         error: Error,
-        /// When the next try begins, in milliseconds of the wall clock.
-        retry_at: Millis,
+        /// When the next try begins.
+        retry_at: WallTime,
     },
     /// The server refuses in a way that waiting does not cure (400, 403, 404, 405), though it is tried again. Or nobody was asked, because
     /// of a mistake on this side.
     Failed {
         /// What is wrong.
         error: Error,
-        /// When the next try begins, in milliseconds of the wall clock; `None`: when somebody asks for it.
-        retry_at: Option<Millis>,
+        /// When the next try begins; `None`: when somebody asks for it.
+        retry_at: Option<WallTime>,
     },
     /// Held by the user.
     Paused,

@@ -85,7 +85,7 @@ pub mod status;
 pub mod store;
 #[doc(hidden)]
 pub mod testing;
-mod time;
+pub mod time;
 pub mod version;
 pub mod view;
 pub mod watch;

@@ -1,14 +1,14 @@
 //! What a reflector tells, in order, over one bounded channel.
 //!
-//! Imports: change, connection, object, runtime, status, version.
+//! Imports: change, connection, object, status, time, version.
 
 use std::rc::Rc;
 
 use crate::change::{ChangeKind, Difference};
 use crate::connection::Connection;
 use crate::object::Object;
-use crate::runtime::Millis;
 use crate::status::Error;
+use crate::time::Instant;
 use crate::version::Version;
 
 /// How many messages may wait for their reader; the reflector waits beyond that. As many as the apiserver's cacher lets wait.
@@ -49,7 +49,7 @@ pub enum Message {
         /// The object after it (for DELETED: its last state, with the version of the deletion).
         object: Rc<Object>,
         /// When its frame was read, on the monotonic clock.
-        at: Millis,
+        at: Instant,
     },
     /// The upstream has reached this version without a change.
     Bookmark(Version),

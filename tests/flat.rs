@@ -22,6 +22,7 @@ use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequ
 use watchcache::status::Error;
 use watchcache::store::Indexes;
 use watchcache::store::WindowBounds;
+use watchcache::time::{Instant, WallTime};
 use watchcache::version::Version;
 use watchcache::view::ViewOptions;
 use watchcache::watch::{Demand, OnOverflow, WatchOptions, WatcherId};
@@ -303,7 +304,7 @@ impl Different {
         let mut random = fastrand::Rng::with_seed(7);
         let common = (0..common).map(|_| random.alphanumeric()).collect();
         let bounds = WindowBounds { lower: count, upper: count, ..WindowBounds::default() };
-        let cacher = Cacher::new(Rc::new(RefCell::new(FieldSet::new(Vec::new()))), bounds, Indexes::default(), 0);
+        let cacher = Cacher::new(Rc::new(RefCell::new(FieldSet::new(Vec::new()))), bounds, Indexes::default(), Instant::START);
         Self { cacher, changes: vec![0; count], version: LISTED, common, random }
     }
 
@@ -326,10 +327,10 @@ impl Different {
         for from in (0..self.changes.len()).step_by(PAGE) {
             let objects: Vec<_> = (from..(from + PAGE).min(self.changes.len())).map(|number| self.object(number)).collect();
             all.extend(objects.iter().cloned());
-            self.cacher.apply(Message::Page { objects, loaded: all.len(), remaining: None }, 0, 0);
+            self.cacher.apply(Message::Page { objects, loaded: all.len(), remaining: None }, Instant::START, WallTime::UNIX_EPOCH);
             most = most.max(HELD.allocated());
         }
-        self.cacher.apply(Message::Replace { objects: all, version: Version::from(LISTED) }, 0, 0);
+        self.cacher.apply(Message::Replace { objects: all, version: Version::from(LISTED) }, Instant::START, WallTime::UNIX_EPOCH);
         self.rest();
         most
     }
@@ -342,7 +343,11 @@ impl Different {
             self.changes[number] += 1;
             self.version += 1;
             let object = self.object(number);
-            self.cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+            self.cacher.apply(
+                Message::Change { kind: ChangeKind::Modified, object, at: Instant::START },
+                Instant::START,
+                WallTime::UNIX_EPOCH,
+            );
             if event % 1_000 == 0 {
                 self.rest();
                 most = most.max(self.cacher.bytes());

@@ -7,6 +7,7 @@ use watchcache::change::ChangeKind;
 use watchcache::json::frame::{Frame, scan_frame};
 use watchcache::message::Message;
 use watchcache::object::Object;
+use watchcache::time::{Instant, WallTime};
 use watchcache::version::Version;
 use watchcache::watch::{Demand, WatchOptions};
 
@@ -63,7 +64,7 @@ impl Scenario {
             object(&texts[0].replace(&format!("\"{}\"", FIRST_VERSION + 1), &format!("\"{FIRST_VERSION}\"")), &cacher.fields().borrow());
         fill(&mut cacher, vec![first], FIRST_VERSION);
         for ((id, start), options) in registered.into_iter().zip(&open) {
-            cacher.watching().start(id, options, &start.expect("sound options"), &Basis::default(), 0);
+            cacher.watching().start(id, options, &start.expect("sound options"), &Basis::default(), Instant::START);
             cacher.dispatcher_mut().demand(id, Demand::All);
         }
         let _nothing = cacher.dispatcher_mut().take_outbox();
@@ -83,7 +84,11 @@ impl Scenario {
                         let object =
                             if self.json { read(frames.next().expect("a frame"), &cacher) } else { decoded.next().expect("an object") };
                         if self.watchers > 0 {
-                            let blocked = cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+                            let blocked = cacher.apply(
+                                Message::Change { kind: ChangeKind::Modified, object, at: Instant::START },
+                                Instant::START,
+                                WallTime::UNIX_EPOCH,
+                            );
                             assert!(!blocked, "a watcher was too slow");
                         }
                     }

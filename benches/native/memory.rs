@@ -2,6 +2,7 @@
 
 use watchcache::change::ChangeKind;
 use watchcache::message::Message;
+use watchcache::time::{Instant, WallTime};
 
 use crate::pods::{BETWEEN_TURNS, FIRST_VERSION, cacher, documents, fill, object, rest};
 
@@ -16,7 +17,7 @@ pub(crate) fn measure(pod: &[u8], events: usize) -> serde_json::Value {
         if i == 0 {
             fill(&mut cacher, vec![object], FIRST_VERSION + 1);
         } else {
-            cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+            cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH);
         }
         if (i + 1) % BETWEEN_TURNS == 0 {
             rest(&mut cacher);

@@ -10,6 +10,7 @@ use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::store::Indexes;
 use watchcache::store::WindowBounds;
+use watchcache::time::{Instant, WallTime};
 use watchcache::version::Version;
 
 /// The version of the first list; events count up from it.
@@ -41,12 +42,12 @@ pub(crate) fn object(document: &str, fields: &FieldSet) -> Rc<Object> {
 /// A cacher that holds these and is ready. Nothing is stripped, as in the apiserver.
 pub(crate) fn cacher() -> Cacher {
     let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
-    Cacher::new(fields, WindowBounds::for_freshness(FRESH_MS), Indexes::default(), 0)
+    Cacher::new(fields, WindowBounds::for_freshness(FRESH_MS), Indexes::default(), Instant::START)
 }
 
 /// Gives a cacher its first list.
 pub(crate) fn fill(cacher: &mut Cacher, objects: Vec<Rc<Object>>, version: u64) {
-    cacher.apply(Message::Replace { objects, version: Version::from(version) }, 0, 0);
+    cacher.apply(Message::Replace { objects, version: Version::from(version) }, Instant::START, WallTime::UNIX_EPOCH);
     let _told = cacher.standing_mut().take_signals();
 }
 

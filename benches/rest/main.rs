@@ -22,6 +22,7 @@ use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::store::Indexes;
 use watchcache::store::WindowBounds;
+use watchcache::time;
 use watchcache::version::Version;
 
 use pods::Pods;
@@ -59,7 +60,7 @@ impl Cluster {
         let bounds = WindowBounds { lower: history, upper: history, ..WindowBounds::default() };
         Self {
             pods: Pods::new(pod),
-            cacher: Cacher::new(Rc::new(RefCell::new(fields)), bounds, Indexes::default(), 0),
+            cacher: Cacher::new(Rc::new(RefCell::new(fields)), bounds, Indexes::default(), time::Instant::START),
             count,
             changes: vec![0; count as usize],
             version: LIST,
@@ -85,9 +86,17 @@ impl Cluster {
                 objects.push(object);
             }
             all.extend(objects.iter().cloned());
-            self.cacher.apply(Message::Page { objects, loaded: all.len(), remaining: None }, 0, 0);
+            self.cacher.apply(
+                Message::Page { objects, loaded: all.len(), remaining: None },
+                time::Instant::START,
+                time::WallTime::UNIX_EPOCH,
+            );
         }
-        self.cacher.apply(Message::Replace { objects: all, version: Version::from(LIST) }, 0, 0);
+        self.cacher.apply(
+            Message::Replace { objects: all, version: Version::from(LIST) },
+            time::Instant::START,
+            time::WallTime::UNIX_EPOCH,
+        );
         self.rest();
     }
 
@@ -107,7 +116,7 @@ impl Cluster {
     /// A list whose objects were not packed yet.
     fn load_raw(&mut self) {
         let objects = (0..self.count).map(|number| self.object(number).0).collect();
-        self.cacher.apply(Message::Replace { objects, version: Version::from(LIST) }, 0, 0);
+        self.cacher.apply(Message::Replace { objects, version: Version::from(LIST) }, time::Instant::START, time::WallTime::UNIX_EPOCH);
     }
 
     /// Changes this pod.
@@ -115,7 +124,11 @@ impl Cluster {
         self.changes[number as usize] += 1;
         self.version += 1;
         let (object, _) = self.object(number);
-        self.cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+        self.cacher.apply(
+            Message::Change { kind: ChangeKind::Modified, object, at: time::Instant::START },
+            time::Instant::START,
+            time::WallTime::UNIX_EPOCH,
+        );
     }
 
     fn rest(&mut self) {

@@ -24,9 +24,9 @@ use crate::json::fields::FieldSet;
 use crate::message::{Message, Quarantined};
 use crate::metrics::{Metrics, Now};
 use crate::object::Object;
-use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
 use crate::store::{Indexes, Replacement, Store, WindowBounds};
+use crate::time::{Instant, WallTime};
 use crate::version::Version;
 use crate::view::Views;
 use crate::watch::Dispatcher;
@@ -41,13 +41,13 @@ pub struct Cacher {
     interruptions: Interruptions,
     latency: Latency,
     metrics: Rc<Metrics>,
-    round_began: Millis,
+    round_began: Instant,
     events: u64,
 }
 
 impl Cacher {
     /// An empty cacher that is not ready.
-    pub fn new(fields: Rc<RefCell<FieldSet>>, bounds: WindowBounds, indexes: Indexes, now: Millis) -> Self {
+    pub fn new(fields: Rc<RefCell<FieldSet>>, bounds: WindowBounds, indexes: Indexes, now: Instant) -> Self {
         let metrics: Rc<Metrics> = Rc::default();
         Self {
             fields,
@@ -166,7 +166,7 @@ impl Cacher {
     // ------------------------------------------------------------------------------------- the one step
 
     /// Applies one message of the reflector. Returns whether watchers without room wait to be served before the next change.
-    pub fn apply(&mut self, message: Message, now: Millis, wall: Millis) -> bool {
+    pub fn apply(&mut self, message: Message, now: Instant, wall: WallTime) -> bool {
         if self.standing.ready().is_stopped() {
             return false; // what was under way when it was closed
         }
@@ -182,7 +182,7 @@ impl Cacher {
         blocked
     }
 
-    fn take_in(&mut self, message: Message, now: Millis, wall: Millis) -> bool {
+    fn take_in(&mut self, message: Message, now: Instant, wall: WallTime) -> bool {
         match message {
             Message::RoundStarted => {
                 self.round_began = now;
@@ -241,7 +241,7 @@ impl Cacher {
     }
 
     /// A whole list has replaced what was held.
-    fn replaced(&mut self, differences: Vec<Difference>, version: Version, now: Millis) {
+    fn replaced(&mut self, differences: Vec<Difference>, version: Version, now: Instant) {
         let (store, from) = (self.held.store(), self.held.version());
         let list = Replacement { differences: &differences, store, from, to: &version, at: now };
         self.listeners.replaced(&list, &self.fields.borrow());
@@ -249,7 +249,7 @@ impl Cacher {
         self.freshness.reached(self.held.version());
         self.metrics.initializations.inc();
         #[allow(clippy::cast_precision_loss)]
-        self.metrics.initialization_duration.set(now.saturating_sub(self.round_began) as f64 / 1000.0);
+        self.metrics.initialization_duration.set(now.since(self.round_began) as f64 / 1000.0);
         self.standing.listed(now);
     }
 
@@ -266,7 +266,7 @@ impl Cacher {
         }
     }
 
-    fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Millis, now: Millis, wall: Millis) -> bool {
+    fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Instant, now: Instant, wall: WallTime) -> bool {
         if object.version() <= self.version() {
             self.standing.refuse_change(object.version(), self.held.version());
             return false;
@@ -283,7 +283,7 @@ impl Cacher {
         blocked
     }
 
-    fn bookmark(&mut self, version: Version, wall: Millis) {
+    fn bookmark(&mut self, version: Version, wall: WallTime) {
         self.standing.heard(wall);
         self.metrics.events_dispatched.inc();
         if version > *self.version() {
@@ -295,14 +295,14 @@ impl Cacher {
     // -------------------------------------------------------------------------------------------- its life
 
     /// There is no memory to go on with: streams end with an ERROR, and until a next list it is not ready. What is held stays.
-    pub fn starve(&mut self, error: &Error, now: Millis, wall: Millis) {
+    pub fn starve(&mut self, error: &Error, now: Instant, wall: WallTime) {
         self.standing.starve(error, now);
         self.watching().fail_all(error);
         self.standing.note_stale(!self.held.store().is_empty(), wall);
     }
 
     /// Closes for good: all streams end, all waits are cancelled, and the objects go, whoever still holds the cacher.
-    pub fn close(&mut self, now: Millis) {
+    pub fn close(&mut self, now: Instant) {
         if self.standing.ready().is_stopped() {
             return; // to say so again would call whoever closes at each word, for ever
         }
@@ -334,7 +334,7 @@ impl Cacher {
     }
 
     /// What happened since the last flush, and whether more waits for another one. [`Cacher::flush_given`] follows when it has been told.
-    pub fn take_flush(&mut self, clock: &dyn Fn() -> Millis) -> (Flush, bool) {
+    pub fn take_flush(&mut self, clock: &dyn Fn() -> Instant) -> (Flush, bool) {
         let Listeners { views, informers, dispatcher } = &mut self.listeners;
         if dispatcher.take_overflowed() | informers.take_overflowed() {
             self.standing.overflowed();

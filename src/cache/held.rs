@@ -8,9 +8,9 @@ use crate::message::Quarantined;
 use crate::metrics::Metrics;
 use crate::object::rest::{Packer, Reformed};
 use crate::object::{Holder, Object};
-use crate::runtime::Millis;
 use crate::status::{Error, Status};
 use crate::store::{Indexes, Snapshot, Store, Strays, Window, WindowBounds};
+use crate::time::Instant;
 use crate::version::Version;
 
 /// The objects at a version, and the changes that led there.
@@ -127,7 +127,7 @@ impl Held {
     }
 
     /// Everybody has heard of the list that replaced the objects: the window begins anew.
-    pub(super) fn replaced(&mut self, differences: Vec<Difference>, version: Version, now: Millis) {
+    pub(super) fn replaced(&mut self, differences: Vec<Difference>, version: Version, now: Instant) {
         for difference in &differences {
             if let Some(after) = &difference.after {
                 self.packer.listed(after, None);
@@ -142,7 +142,7 @@ impl Held {
     }
 
     /// Makes a change of the objects, and tells it with what it replaced.
-    pub(super) fn change(&mut self, kind: ChangeKind, mut object: Rc<Object>, now: Millis) -> Change {
+    pub(super) fn change(&mut self, kind: ChangeKind, mut object: Rc<Object>, now: Instant) -> Change {
         let previous = match kind {
             ChangeKind::Deleted => self.store.remove(object.key()),
             ChangeKind::Added | ChangeKind::Modified => self.store.put(&mut object),
@@ -172,7 +172,7 @@ impl Held {
     }
 
     /// The objects go, whoever still holds this.
-    pub(super) fn clear(&mut self, now: Millis) {
+    pub(super) fn clear(&mut self, now: Instant) {
         self.store.clear();
         self.window.reset(self.version.clone(), now, &mut self.strays);
         self.packer = Packer::default();

@@ -6,9 +6,9 @@ use std::rc::Rc;
 use crate::informer::{HandlerId, HandlerOptions, Indexer, InformerId, Informers};
 use crate::json::fields::FieldSet;
 use crate::object::ObjectId;
-use crate::runtime::Millis;
 use crate::status::Error;
 use crate::store::Store;
+use crate::time::Instant;
 
 /// Does what takes both: handlers and indexes begin with the objects that the store holds.
 pub struct Informing<'a> {
@@ -26,7 +26,7 @@ impl Informing<'_> {
     }
 
     /// Registers a handler with an informer.
-    pub fn add_handler(self, id: InformerId, options: HandlerOptions, now: Millis) -> Result<HandlerId, Error> {
+    pub fn add_handler(self, id: InformerId, options: HandlerOptions, now: Instant) -> Result<HandlerId, Error> {
         self.informers.add_handler(id, options, self.store, &self.fields.borrow(), now)
     }
 
@@ -43,7 +43,7 @@ impl Informing<'_> {
     }
 
     /// Tells the handlers of an informer every object once more, where their resync is due.
-    pub(super) fn resync(self, id: InformerId, now: Millis) {
+    pub(super) fn resync(self, id: InformerId, now: Instant) {
         self.informers.resync(id, self.store, &self.fields.borrow(), now);
     }
 }

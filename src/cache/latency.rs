@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use crate::metrics::{Metrics, Stage};
-use crate::runtime::Millis;
+use crate::time::Instant;
 
 /// A change that was dispatched and not flushed.
 struct Dispatched {
-    read: Millis,
-    applied: Millis,
+    read: Instant,
+    applied: Instant,
     /// To how many watchers it goes.
     deliveries: u64,
 }
@@ -26,26 +26,26 @@ impl Latency {
     }
 
     /// A change whose frame was read then is applied now.
-    pub(super) fn applied(&self, read: Millis, now: Millis) {
-        self.metrics.dispatched(Stage::StorageToCache, now.saturating_sub(read), 1);
+    pub(super) fn applied(&self, read: Instant, now: Instant) {
+        self.metrics.dispatched(Stage::StorageToCache, now.since(read), 1);
     }
 
     /// It goes to so many watchers with the next flush.
-    pub(super) fn dispatched(&mut self, read: Millis, applied: Millis, deliveries: u64) {
+    pub(super) fn dispatched(&mut self, read: Instant, applied: Instant, deliveries: u64) {
         if deliveries > 0 {
             self.on_their_way.push(Dispatched { read, applied, deliveries });
         }
     }
 
     /// What was dispatched is handed to the subscribers at this moment.
-    pub(super) fn flushed(&mut self, clock: &dyn Fn() -> Millis) {
+    pub(super) fn flushed(&mut self, clock: &dyn Fn() -> Instant) {
         if self.on_their_way.is_empty() {
             return; // a look at the clock crosses into JavaScript
         }
         let now = clock();
         for Dispatched { read, applied, deliveries } in self.on_their_way.drain(..) {
-            self.metrics.dispatched(Stage::CacheToWatcher, now.saturating_sub(applied), deliveries);
-            self.metrics.dispatched(Stage::Total, now.saturating_sub(read), deliveries);
+            self.metrics.dispatched(Stage::CacheToWatcher, now.since(applied), deliveries);
+            self.metrics.dispatched(Stage::Total, now.since(read), deliveries);
         }
     }
 }

@@ -3,8 +3,8 @@
 use futures::channel::oneshot;
 
 use crate::cache::waiters;
-use crate::runtime::Millis;
 use crate::status::{Error, Status};
+use crate::time::{Instant, Millis};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -18,19 +18,19 @@ enum State {
 pub struct Ready {
     state: State,
     generation: u64,
-    changed_at: Millis,
+    changed_at: Instant,
     last_error: Option<String>,
     waiters: Vec<oneshot::Sender<()>>,
 }
 
 impl Ready {
     /// Pending, since now.
-    pub fn new(now: Millis) -> Self {
+    pub fn new(now: Instant) -> Self {
         Self { state: State::Pending, generation: 0, changed_at: now, last_error: None, waiters: Vec::new() }
     }
 
     /// A list was applied.
-    pub fn set_ready(&mut self, now: Millis) {
+    pub fn set_ready(&mut self, now: Instant) {
         if self.state == State::Stopped {
             return;
         }
@@ -44,7 +44,7 @@ impl Ready {
     }
 
     /// The round ended. The error is kept for the answers given meanwhile.
-    pub fn set_error(&mut self, error: Option<&Error>, now: Millis) {
+    pub fn set_error(&mut self, error: Option<&Error>, now: Instant) {
         if self.state == State::Stopped {
             return;
         }
@@ -61,7 +61,7 @@ impl Ready {
     }
 
     /// The cacher is closed. Wakes whoever waits.
-    pub fn stop(&mut self, now: Millis) {
+    pub fn stop(&mut self, now: Instant) {
         if self.state != State::Stopped {
             self.state = State::Stopped;
             self.changed_at = now;
@@ -70,7 +70,7 @@ impl Ready {
     }
 
     /// Ok when ready; else the 429 that an apiserver gives, with its Retry-After, or that the cache is closed.
-    pub fn check(&self, now: Millis) -> Result<(), Error> {
+    pub fn check(&self, now: Instant) -> Result<(), Error> {
         match self.state {
             State::Ready => Ok(()),
             State::Stopped => Err(Error::closed()),
@@ -110,8 +110,8 @@ impl Ready {
     }
 
     /// Milliseconds since the last change of state.
-    pub fn downtime(&self, now: Millis) -> Millis {
-        now.saturating_sub(self.changed_at)
+    pub fn downtime(&self, now: Instant) -> Millis {
+        now.since(self.changed_at)
     }
 
     fn wake(&mut self) {
@@ -132,25 +132,26 @@ fn retry_after_seconds(downtime: Millis) -> u32 {
 mod tests {
     use super::*;
     use crate::status::ErrorCode;
+    use crate::time::at;
 
     fn message(ready: &Ready) -> String {
-        ready.check(0).unwrap_err().message
+        ready.check(Instant::START).unwrap_err().message
     }
 
     #[test]
     fn rdy_01_a_new_cacher_is_initializing() {
-        let ready = Ready::new(0);
+        let ready = Ready::new(Instant::START);
         assert_eq!(message(&ready), "storage is (re)initializing");
         assert_eq!(ready.generation(), 0);
     }
 
     fn ready_after_errors() -> Ready {
-        let mut ready = Ready::new(0);
+        let mut ready = Ready::new(Instant::START);
         for _ in 0..3 {
-            ready.set_error(Some(&Error::network("etcd is down")), 0);
+            ready.set_error(Some(&Error::network("etcd is down")), Instant::START);
         }
         for _ in 0..3 {
-            ready.set_ready(0);
+            ready.set_ready(Instant::START);
         }
         ready
     }
@@ -158,43 +159,43 @@ mod tests {
     #[test]
     fn rdy_02_only_a_change_to_ready_counts_a_generation() {
         let ready = ready_after_errors();
-        assert_eq!((ready.check(0).is_ok(), ready.generation()), (true, 1));
+        assert_eq!((ready.check(Instant::START).is_ok(), ready.generation()), (true, 1));
     }
 
     #[test]
     fn rdy_03_after_an_error_the_next_list_begins_another_generation() {
         let mut ready = ready_after_errors();
-        ready.set_error(Some(&Error::network("etcd is down")), 0);
-        assert_eq!((ready.check(0).is_ok(), ready.generation()), (false, 1));
-        ready.set_ready(0);
-        assert_eq!((ready.check(0).is_ok(), ready.generation()), (true, 2));
+        ready.set_error(Some(&Error::network("etcd is down")), Instant::START);
+        assert_eq!((ready.check(Instant::START).is_ok(), ready.generation()), (false, 1));
+        ready.set_ready(Instant::START);
+        assert_eq!((ready.check(Instant::START).is_ok(), ready.generation()), (true, 2));
     }
 
     #[test]
     fn rdy_04_all_who_wait_are_woken_when_it_becomes_ready() {
-        let mut ready = Ready::new(0);
+        let mut ready = Ready::new(Instant::START);
         let mut waiters: Vec<_> = (0..10).map(|_| ready.wait().unwrap()).collect();
         assert!(waiters.iter_mut().all(|waiter| waiter.try_recv() == Ok(None)));
-        ready.set_ready(1);
+        ready.set_ready(at(1));
         assert!(waiters.iter_mut().all(|waiter| waiter.try_recv() == Ok(Some(()))));
         assert!(ready.wait().is_none());
     }
 
     #[test]
     fn rdy_05_all_who_wait_are_woken_by_a_stop_and_see_it() {
-        let mut ready = Ready::new(0);
+        let mut ready = Ready::new(Instant::START);
         let mut waiters: Vec<_> = (0..10).map(|_| ready.wait().unwrap()).collect();
-        ready.stop(1);
+        ready.stop(at(1));
         assert!(waiters.iter_mut().all(|waiter| waiter.try_recv() == Ok(Some(()))));
-        assert_eq!(ready.check(1).unwrap_err().code, ErrorCode::Closed);
-        ready.set_ready(2);
+        assert_eq!(ready.check(at(1)).unwrap_err().code, ErrorCode::Closed);
+        ready.set_ready(at(2));
         assert!(ready.is_stopped(), "nothing revives a stopped cacher");
     }
 
     /// Whoever cancels drops the wait: in one thread there is nobody left to be told, and nothing may be kept for it.
     #[test]
     fn rdy_06_a_waiter_that_went_away_is_not_kept() {
-        let mut ready = Ready::new(0);
+        let mut ready = Ready::new(Instant::START);
         for _ in 0..10 {
             drop(ready.wait());
         }
@@ -204,29 +205,29 @@ mod tests {
 
     #[test]
     fn rdy_08_the_last_error_is_told_and_forgotten() {
-        let mut ready = Ready::new(0);
-        ready.set_error(Some(&Error::network("etcd is down")), 0);
+        let mut ready = Ready::new(Instant::START);
+        ready.set_error(Some(&Error::network("etcd is down")), Instant::START);
         assert_eq!(message(&ready), "storage is (re)initializing: etcd is down");
-        ready.set_error(None, 0);
+        ready.set_error(None, Instant::START);
         assert_eq!(message(&ready), "storage is (re)initializing");
     }
 
     #[test]
     fn rdy_09_downtime_counts_from_the_last_change_of_state() {
         const MINUTE: Millis = 60_000;
-        let mut ready = Ready::new(0);
-        assert_eq!(ready.downtime(MINUTE), MINUTE);
-        ready.set_ready(MINUTE);
-        assert_eq!(ready.downtime(2 * MINUTE), MINUTE);
-        ready.set_ready(2 * MINUTE);
-        assert_eq!(ready.downtime(3 * MINUTE), 2 * MINUTE);
-        ready.set_error(None, 3 * MINUTE);
-        assert_eq!(ready.downtime(4 * MINUTE), MINUTE);
-        ready.set_error(None, 4 * MINUTE);
-        assert_eq!(ready.downtime(5 * MINUTE), 2 * MINUTE);
-        ready.stop(5 * MINUTE);
-        ready.stop(6 * MINUTE);
-        assert_eq!(ready.downtime(7 * MINUTE), 2 * MINUTE);
+        let mut ready = Ready::new(Instant::START);
+        assert_eq!(ready.downtime(at(MINUTE)), MINUTE);
+        ready.set_ready(at(MINUTE));
+        assert_eq!(ready.downtime(at(2 * MINUTE)), MINUTE);
+        ready.set_ready(at(2 * MINUTE));
+        assert_eq!(ready.downtime(at(3 * MINUTE)), 2 * MINUTE);
+        ready.set_error(None, at(3 * MINUTE));
+        assert_eq!(ready.downtime(at(4 * MINUTE)), MINUTE);
+        ready.set_error(None, at(4 * MINUTE));
+        assert_eq!(ready.downtime(at(5 * MINUTE)), 2 * MINUTE);
+        ready.stop(at(5 * MINUTE));
+        ready.stop(at(6 * MINUTE));
+        assert_eq!(ready.downtime(at(7 * MINUTE)), 2 * MINUTE);
     }
 
     #[test]

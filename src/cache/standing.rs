@@ -8,8 +8,8 @@ use crate::cache::status::ResourceStatus;
 use crate::cache::waiters::{ListWaiters, Listed, over};
 use crate::connection::{Connection, Phase};
 use crate::message::Quarantined;
-use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
+use crate::time::{Instant, WallTime};
 use crate::version::Version;
 
 /// Follows what the reflector says, and tells who waits.
@@ -27,7 +27,7 @@ pub struct Standing {
 
 impl Standing {
     /// Idle.
-    pub(super) fn new(now: Millis) -> Self {
+    pub(super) fn new(now: Instant) -> Self {
         Self {
             status: ResourceStatus::new(),
             ready: Ready::new(now),
@@ -92,7 +92,7 @@ impl Standing {
     }
 
     /// A list is applied.
-    pub(super) fn listed(&mut self, now: Millis) {
+    pub(super) fn listed(&mut self, now: Instant) {
         self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
         if self.lists == 0 {
             self.status.phase = Phase::Listing; // also where it came without pages
@@ -103,13 +103,13 @@ impl Standing {
         self.waiters.listed(&Ok(()));
     }
 
-    /// An event or a bookmark arrived at this time of the wall clock.
-    pub(super) fn heard(&mut self, wall: Millis) {
+    /// An event or a bookmark arrived at this time.
+    pub(super) fn heard(&mut self, wall: WallTime) {
         self.status.last_event_at = Some(wall);
     }
 
     /// The round is over: until the next list it is not ready.
-    pub(super) fn round_ended(&mut self, error: Option<&Error>, now: Millis) {
+    pub(super) fn round_ended(&mut self, error: Option<&Error>, now: Instant) {
         self.ready.set_error(error, now);
     }
 
@@ -151,7 +151,7 @@ impl Standing {
     }
 
     /// Notes whether what is held is stale. `shows`: objects are held, though they may be of a list under way.
-    pub(super) fn note_stale(&mut self, shows: bool, wall: Millis) {
+    pub(super) fn note_stale(&mut self, shows: bool, wall: WallTime) {
         self.status.note_stale(self.lists > 0, shows, wall);
     }
 
@@ -166,7 +166,7 @@ impl Standing {
     }
 
     /// There is no memory to go on with: until a next list it is not ready.
-    pub(super) fn starve(&mut self, error: &Error, now: Millis) {
+    pub(super) fn starve(&mut self, error: &Error, now: Instant) {
         self.asked_again = false;
         self.status.phase = Phase::Failed;
         self.status.retry_at = None;
@@ -179,7 +179,7 @@ impl Standing {
     }
 
     /// Closes for good: all waits end.
-    pub(super) fn close(&mut self, now: Millis) {
+    pub(super) fn close(&mut self, now: Instant) {
         self.ready.stop(now);
         self.status.close();
         self.signals |= signal::STATUS;

@@ -2,8 +2,8 @@
 
 use crate::connection::{Connection, Phase};
 use crate::message::Quarantined;
-use crate::runtime::Millis;
 use crate::status::Error;
+use crate::time::WallTime;
 use crate::version::Version;
 
 /// A snapshot of it all.
@@ -17,14 +17,14 @@ pub struct ResourceStatus {
     pub listed: Option<(usize, Option<u64>)>,
     /// Something is held, but changes are not arriving.
     pub stale: bool,
-    /// Since when, in milliseconds of the wall clock.
-    pub stale_since: Option<Millis>,
-    /// When the last event or bookmark arrived, in milliseconds of the wall clock.
-    pub last_event_at: Option<Millis>,
+    /// Since when.
+    pub stale_since: Option<WallTime>,
+    /// When the last event or bookmark arrived.
+    pub last_event_at: Option<WallTime>,
     /// Tries since the last success.
     pub attempt: u32,
-    /// When the next try begins, in milliseconds of the wall clock.
-    pub retry_at: Option<Millis>,
+    /// When the next try begins.
+    pub retry_at: Option<WallTime>,
     /// What failed last; gone once it is live again, and nothing is in quarantine.
     pub error: Option<Error>,
     /// Objects that cannot be taken, whatever is tried; what was held of them stays.
@@ -56,7 +56,7 @@ impl ResourceStatus {
     /// Notes whether what is held is stale, and since when.
     ///
     /// `listed`: a whole state is held, though it may be an empty one; `shows`: objects are, though they may be of a list under way.
-    pub(super) fn note_stale(&mut self, listed: bool, shows: bool, wall: Millis) {
+    pub(super) fn note_stale(&mut self, listed: bool, shows: bool, wall: WallTime) {
         // Rows of the first list under way are new, not stale; once that list fails they are.
         let first_list = self.phase == Phase::Listing || !listed && self.is_opening();
         self.stale = self.phase != Phase::Live && !first_list && (listed || shows);
@@ -129,17 +129,18 @@ mod tests {
 
     #[test]
     fn an_error_stays_until_it_is_live_again() {
+        let then = WallTime::from_unix_millis(5);
         let mut status = ResourceStatus::new();
         status.connection(Connection::Listing { again: false });
         assert_eq!(status.phase, Phase::Loading);
         let error = Error::network("refused");
-        status.connection(Connection::Waiting { attempt: 2, retry_at: 5, error: error.clone() });
-        assert_eq!((status.phase, status.attempt, status.retry_at), (Phase::Reconnecting, 2, Some(5)));
+        status.connection(Connection::Waiting { attempt: 2, retry_at: then, error: error.clone() });
+        assert_eq!((status.phase, status.attempt, status.retry_at), (Phase::Reconnecting, 2, Some(then)));
         for lost in [None, Some(Error::network("reset"))] {
             status.connection(Connection::Reconnecting { lost });
             assert_eq!((status.retry_at, &status.error), (None, &Some(error.clone())));
         }
-        status.connection(Connection::Failed { error: error.clone(), retry_at: Some(9) });
+        status.connection(Connection::Failed { error: error.clone(), retry_at: Some(then + 4) });
         status.connection(Connection::Listing { again: false });
         assert_eq!((status.phase, status.retry_at), (Phase::Failed, None), "a new try is no answer yet");
         status.connection(Connection::Live);

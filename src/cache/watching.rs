@@ -7,9 +7,9 @@ use crate::cache::interval::{Basis, Interval};
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::metrics::Metrics;
-use crate::runtime::Millis;
 use crate::selector::{Filter, FilterText};
 use crate::status::{Error, Status};
+use crate::time::Instant;
 use crate::watch::{Beginning, Dispatcher, EndReason, Start, WatchOptions, WatcherId};
 
 /// How many events may wait for a watcher by default, where no field routes events to watchers. These three are the apiserver's.
@@ -54,7 +54,7 @@ impl Watching<'_> {
     }
 
     /// Captures the initial events of a watcher and begins to dispatch to it, in one step.
-    pub fn start(self, id: WatcherId, options: &WatchOptions, start: &Start, basis: &Basis, now: Millis) {
+    pub fn start(self, id: WatcherId, options: &WatchOptions, start: &Start, basis: &Basis, now: Instant) {
         let Some(filter) = self.dispatcher.get(id).map(|watcher| watcher.filter().clone()) else { return };
         let captured = Interval::capture(self.held, &filter, options, start, basis, &self.fields.borrow());
         let interval = match captured {
@@ -101,7 +101,7 @@ impl Watching<'_> {
     }
 
     /// Sends bookmarks that are due and ends streams whose time is over. Returns whether some watcher needs another tick.
-    pub(super) fn tick(self, now: Millis) -> bool {
+    pub(super) fn tick(self, now: Instant) -> bool {
         self.dispatcher.tick(now, self.held.version())
     }
 }

@@ -5,10 +5,11 @@ use std::rc::Rc;
 use crate::growth::Growth;
 use crate::key::Key;
 use crate::object::{Object, ObjectId};
-use crate::runtime::{Millis, Task};
+use crate::runtime::Task;
 use crate::selector::NAMESPACE;
 use crate::status::{Error, ErrorCode};
 use crate::store::{Fields, Store};
+use crate::time::{Instant, Millis};
 
 use super::id::HandlerId;
 use super::indexer::{Indexer, Indexers};
@@ -162,7 +163,7 @@ impl Informer {
     }
 
     /// The resync of a handler that asks for this period, or for nothing in particular.
-    pub(super) fn admit(&mut self, requested: Option<Millis>, now: Millis) -> Resync {
+    pub(super) fn admit(&mut self, requested: Option<Millis>, now: Instant) -> Resync {
         self.check.admit(requested.unwrap_or(self.options.resync_period), now)
     }
 
@@ -219,14 +220,14 @@ impl Informer {
     }
 
     /// The stream told that an object is gone.
-    pub(super) fn deleted(&mut self, object: &Object, now: Millis) {
+    pub(super) fn deleted(&mut self, object: &Object, now: Instant) {
         if let Some(overlay) = &mut self.overlay {
             overlay.deleted(object, now);
         }
     }
 
     /// A write left this object.
-    pub(super) fn mutated(&mut self, object: &Rc<Object>, now: Millis) {
+    pub(super) fn mutated(&mut self, object: &Rc<Object>, now: Instant) {
         if let Some(overlay) = self.overlay.as_mut().filter(|_| !matches!(self.life, Life::Stopped)) {
             overlay.mutated(object, now);
         }
@@ -235,17 +236,17 @@ impl Informer {
     // ------------------------------------------------------------------------------------------------- what its readers see
 
     /// The object under a key, once it is synced.
-    pub fn get<'a>(&'a self, key: &str, store: &'a Store, now: Millis) -> Option<&'a Rc<Object>> {
+    pub fn get<'a>(&'a self, key: &str, store: &'a Store, now: Instant) -> Option<&'a Rc<Object>> {
         let held = store.get(key).filter(|_| self.has_synced());
         self.newer(key, held, now)
     }
 
-    fn newer<'a>(&'a self, key: &str, held: Option<&'a Rc<Object>>, now: Millis) -> Option<&'a Rc<Object>> {
+    fn newer<'a>(&'a self, key: &str, held: Option<&'a Rc<Object>>, now: Instant) -> Option<&'a Rc<Object>> {
         self.overlay.as_ref().map_or(held, |overlay| overlay.newer(key, held, now))
     }
 
     /// The objects of a namespace, or all for the empty one, in key order; none before it is synced.
-    pub fn list(&self, namespace: &str, store: &Store, now: Millis) -> Vec<Rc<Object>> {
+    pub fn list(&self, namespace: &str, store: &Store, now: Instant) -> Vec<Rc<Object>> {
         if !self.has_synced() {
             return Vec::new();
         }
@@ -254,7 +255,7 @@ impl Informer {
     }
 
     /// The objects that have a value in an index, in key order. Fails when there is no such index.
-    pub fn by_index(&self, index: &str, value: &str, store: &Store, now: Millis) -> Result<Vec<Rc<Object>>, Error> {
+    pub fn by_index(&self, index: &str, value: &str, store: &Store, now: Instant) -> Result<Vec<Rc<Object>>, Error> {
         let Some(keys) = self.indexes.keys(index, value) else {
             let held = store.by_index(index, value).map_err(|_| unknown(index))?;
             let here = |object: &&Rc<Object>| index == NAMESPACE && object.namespace() == value;
@@ -278,7 +279,7 @@ impl Informer {
     }
 
     /// The objects whose values in an index by a function are missing.
-    pub fn undecided(&self, index: &str, store: &Store, now: Millis) -> Vec<Rc<Object>> {
+    pub fn undecided(&self, index: &str, store: &Store, now: Instant) -> Vec<Rc<Object>> {
         let mut objects = self.indexes.undecided(index, store);
         if let Some(overlay) = self.overlay.as_ref().filter(|_| self.indexes.is_by_function(index)) {
             objects.extend(overlay.undecided(index, now).cloned());
@@ -298,7 +299,7 @@ impl Informer {
     fn with_waiting<'a>(
         &'a self,
         held: impl Iterator<Item = &'a Rc<Object>>,
-        now: Millis,
+        now: Instant,
         passes: &dyn Fn(&&Rc<Object>) -> bool,
     ) -> Vec<Rc<Object>> {
         let Some(overlay) = self.overlay.as_ref().filter(|overlay| !overlay.is_empty()) else { return held.cloned().collect() };
@@ -313,7 +314,7 @@ impl Informer {
     }
 
     /// The keys of the objects that have a value in an index, in their order. Fails when there is no such index.
-    pub fn index_keys(&self, index: &str, value: &str, store: &Store, now: Millis) -> Result<Vec<Key>, Error> {
+    pub fn index_keys(&self, index: &str, value: &str, store: &Store, now: Instant) -> Result<Vec<Key>, Error> {
         if self.overlay.as_ref().is_some_and(|overlay| !overlay.is_empty()) {
             let objects = self.by_index(index, value, store, now)?;
             return Ok(objects.iter().map(|object| object.key().clone()).collect());

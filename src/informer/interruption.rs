@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use crate::connection::{Connection, Phase};
 use crate::message::Message;
-use crate::runtime::Millis;
 use crate::status::Error;
+use crate::time::WallTime;
 
 use super::id::InformerId;
 
@@ -16,8 +16,8 @@ pub struct Interruption {
     pub phase: Phase,
     /// What happened.
     pub error: Error,
-    /// When it goes on, in milliseconds of the wall clock; `None`: at once.
-    pub retry_at: Option<Millis>,
+    /// When it goes on; `None`: at once.
+    pub retry_at: Option<WallTime>,
     /// Whether something is held that may be out of date.
     pub stale: bool,
     /// The one object that it is about. That one cannot be taken, and all others go on.
@@ -34,7 +34,7 @@ pub struct Interruptions {
 
 impl Interruptions {
     /// The error that this message completes together with those before it, and when the stream goes on.
-    pub fn hear(&mut self, message: &Message) -> Option<(Error, Option<Millis>)> {
+    pub fn hear(&mut self, message: &Message) -> Option<(Error, Option<WallTime>)> {
         match message {
             Message::RoundEnded(error) => {
                 self.ended = error.clone();
@@ -66,13 +66,13 @@ mod tests {
 
     #[test]
     fn an_end_and_the_wait_after_it_are_one_interruption() {
-        let error = Error::new(ErrorCode::Network, "reset");
-        let wait = Message::Connection(Connection::Waiting { attempt: 1, retry_at: 7, error: error.clone() });
+        let (error, retry_at) = (Error::new(ErrorCode::Network, "reset"), WallTime::from_unix_millis(7));
+        let wait = Message::Connection(Connection::Waiting { attempt: 1, retry_at, error: error.clone() });
         let mut interruptions = Interruptions::default();
         assert_eq!(interruptions.hear(&Message::RoundEnded(Some(error.clone()))), None);
-        assert_eq!(interruptions.hear(&wait), Some((error.clone(), Some(7))));
+        assert_eq!(interruptions.hear(&wait), Some((error.clone(), Some(retry_at))));
         assert_eq!(interruptions.hear(&Message::RoundStarted), None);
-        assert_eq!(interruptions.hear(&wait), Some((error.clone(), Some(7))), "a wait within a round");
+        assert_eq!(interruptions.hear(&wait), Some((error.clone(), Some(retry_at))), "a wait within a round");
         assert_eq!(interruptions.hear(&Message::RoundEnded(Some(error.clone()))), None);
         assert_eq!(interruptions.hear(&Message::RoundStarted), None);
         let listing = Message::Connection(Connection::Listing { again: true });

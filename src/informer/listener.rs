@@ -5,8 +5,8 @@ use std::rc::Rc;
 use crate::json::fields::FieldSet;
 use crate::key::Key;
 use crate::object::{Holder, Object};
-use crate::runtime::Millis;
 use crate::selector::Filter;
+use crate::time::{Instant, Millis};
 
 use super::notification::{Notification, NotificationKind};
 use super::queue::Queue;
@@ -157,12 +157,12 @@ impl ProcessorListener {
     }
 
     /// The informer's check period is another: the resync goes by that one.
-    pub(super) fn adapt_resync(&mut self, check: CheckPeriod, now: Millis) {
+    pub(super) fn adapt_resync(&mut self, check: CheckPeriod, now: Instant) {
         self.resync.adapt(check, now);
     }
 
     /// The informer looks whether its resync is due.
-    pub(super) fn resync_due(&mut self, now: Millis) -> bool {
+    pub(super) fn resync_due(&mut self, now: Instant) -> bool {
         self.resync.look(now)
     }
 
@@ -299,7 +299,7 @@ mod tests {
     use crate::testing::named;
 
     fn listener() -> ProcessorListener {
-        ProcessorListener::new(HandlerOptions::default(), CheckPeriod::new(0).admit(0, 0))
+        ProcessorListener::new(HandlerOptions::default(), CheckPeriod::new(0).admit(0, Instant::START))
     }
 
     fn added(version: u64) -> Rc<Notification> {

@@ -5,22 +5,22 @@ use std::rc::Rc;
 use crate::informer::informer::Informer;
 use crate::key::Key;
 use crate::object::Object;
-use crate::runtime::Millis;
 use crate::selector::parse_selectors;
 use crate::status::Error;
 use crate::store::Store;
+use crate::time::Instant;
 
 /// An informer over its store, as of now.
 #[derive(Clone, Copy)]
 pub struct Lister<'a> {
     informer: Option<&'a Informer>,
     store: &'a Store,
-    now: Millis,
+    now: Instant,
 }
 
 impl<'a> Lister<'a> {
     /// The reader of an informer; `None`: it was forgotten.
-    pub fn of(informer: Option<&'a Informer>, store: &'a Store, now: Millis) -> Self {
+    pub fn of(informer: Option<&'a Informer>, store: &'a Store, now: Instant) -> Self {
         Self { informer, store, now }
     }
 
@@ -86,7 +86,7 @@ mod tests {
         let mut informers = Informers::default();
         let id = informers.open(InformerOptions::default());
         informers.start(id, Some(&store), &FieldSet::new(Vec::new()));
-        let lister = Lister::of(informers.get(id), &store, 0);
+        let lister = Lister::of(informers.get(id), &store, Instant::START);
         assert_eq!(keys(&lister.list(None, "").unwrap()), ["a/x", "a/y", "b/z"]);
         assert_eq!(keys(&lister.list(Some("app=web"), "").unwrap()), ["a/x", "b/z"]);
         assert_eq!(keys(&lister.list(Some("app=web"), "a").unwrap()), ["a/x"]);
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_forgotten_informer_shows_nothing() {
         let store = Store::new();
-        let lister = Lister::of(None, &store, 0);
+        let lister = Lister::of(None, &store, Instant::START);
         assert!(!lister.has_synced() && lister.get("a/x").is_none() && lister.list(None, "").unwrap().is_empty());
         assert!(lister.by_index("other", "v").unwrap().is_empty() && lister.index_keys("other", "v").unwrap().is_empty());
         assert!(lister.index_values("other").is_empty() && lister.undecided("other").is_empty());

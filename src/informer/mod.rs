@@ -5,7 +5,7 @@
 //!
 //! Start with [`Informers`], the informers of one store, then [`Informer`].
 //!
-//! Imports: change, connection, growth, id, json, key, message, object, runtime, selector, status, store, version.
+//! Imports: change, connection, growth, id, json, key, message, object, runtime, selector, status, store, time, version.
 
 mod id;
 mod indexer;

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::key::Key;
 use crate::object::{Object, ObjectId};
-use crate::runtime::Millis;
+use crate::time::{Instant, Millis};
 use crate::version::Version;
 
 /// Objects that may wait for the stream at once, as in client-go. The oldest give way.
@@ -24,7 +24,7 @@ pub(super) struct Overlay {
 #[derive(Debug)]
 struct Written {
     object: Rc<Object>,
-    at: Millis,
+    at: Instant,
     // Its values in indexes by a function, by the index's name. Only those that somebody has asked for.
     values: Vec<(Box<str>, Vec<Rc<str>>)>,
 }
@@ -34,12 +34,12 @@ struct Written {
 struct Deleted {
     version: Version,
     uid: Option<Box<str>>,
-    at: Millis,
+    at: Instant,
 }
 
 impl Overlay {
     /// An object as a write left it. It is ignored when the stream has told of its deletion.
-    pub(super) fn mutated(&mut self, object: &Rc<Object>, now: Millis) {
+    pub(super) fn mutated(&mut self, object: &Rc<Object>, now: Instant) {
         self.expire(now);
         if let Some(deleted) = self.deleted.get(object.key())
             && (*object.version() <= deleted.version || same_uid(deleted.uid.as_deref(), object.uid()))
@@ -69,7 +69,7 @@ impl Overlay {
     }
 
     /// The stream told that an object is gone. `object` has the version of its deletion, or its last one where the deletion was missed.
-    pub(super) fn deleted(&mut self, object: &Object, now: Millis) {
+    pub(super) fn deleted(&mut self, object: &Object, now: Instant) {
         self.expire(now);
         let gone = |written: &Written| written.object.version() <= object.version() || same_uid(written.object.uid(), object.uid());
         if self.written.get(object.key()).is_some_and(gone) {
@@ -81,8 +81,8 @@ impl Overlay {
     }
 
     /// What a reader sees under a key where this is held.
-    pub(super) fn newer<'a>(&'a self, key: &str, held: Option<&'a Rc<Object>>, now: Millis) -> Option<&'a Rc<Object>> {
-        let written = self.written.get(key).filter(|written| now.saturating_sub(written.at) < MAX_WAIT_MS).map(|written| &written.object);
+    pub(super) fn newer<'a>(&'a self, key: &str, held: Option<&'a Rc<Object>>, now: Instant) -> Option<&'a Rc<Object>> {
+        let written = self.written.get(key).filter(|written| now.since(written.at) < MAX_WAIT_MS).map(|written| &written.object);
         match (held, written) {
             (Some(held), Some(written)) if held.version() >= written.version() => Some(held),
             (_, Some(written)) => Some(written),
@@ -91,12 +91,12 @@ impl Overlay {
     }
 
     /// What was written and the stream has not brought.
-    pub(super) fn waiting(&self, now: Millis) -> impl Iterator<Item = &Rc<Object>> {
-        self.written.values().filter(move |written| now.saturating_sub(written.at) < MAX_WAIT_MS).map(|written| &written.object)
+    pub(super) fn waiting(&self, now: Instant) -> impl Iterator<Item = &Rc<Object>> {
+        self.written.values().filter(move |written| now.since(written.at) < MAX_WAIT_MS).map(|written| &written.object)
     }
 
     /// What waits for the stream, and for its values in an index by a function.
-    pub(super) fn undecided(&self, index: &str, now: Millis) -> impl Iterator<Item = &Rc<Object>> {
+    pub(super) fn undecided(&self, index: &str, now: Instant) -> impl Iterator<Item = &Rc<Object>> {
         self.waiting(now).filter(move |object| self.values(index, object).is_none())
     }
 
@@ -124,13 +124,13 @@ impl Overlay {
         self.written.is_empty()
     }
 
-    fn expire(&mut self, now: Millis) {
-        self.written.retain(|_, written| now.saturating_sub(written.at) < MAX_WAIT_MS);
-        self.deleted.retain(|_, deleted| now.saturating_sub(deleted.at) < MAX_WAIT_MS);
+    fn expire(&mut self, now: Instant) {
+        self.written.retain(|_, written| now.since(written.at) < MAX_WAIT_MS);
+        self.deleted.retain(|_, deleted| now.since(deleted.at) < MAX_WAIT_MS);
     }
 }
 
-fn make_room<V>(held: &mut FxHashMap<Key, V>, at: impl Fn(&V) -> Millis) {
+fn make_room<V>(held: &mut FxHashMap<Key, V>, at: impl Fn(&V) -> Instant) {
     if held.len() < MAX_OBJECTS {
         return;
     }
@@ -149,6 +149,7 @@ mod tests {
     use super::*;
     use crate::json::fields::FieldSet;
     use crate::testing::document;
+    use crate::time::at;
 
     fn object(uid: &str, version: u64) -> Rc<Object> {
         let text = format!(r#"{{"metadata":{{"name":"x","uid":"{uid}","resourceVersion":"{version}"}}}}"#);
@@ -156,12 +157,12 @@ mod tests {
     }
 
     fn shown(overlay: &Overlay, held: Option<&Rc<Object>>) -> Option<u64> {
-        overlay.newer("x", held, 0).map(|object| object.version().as_u64().unwrap())
+        overlay.newer("x", held, Instant::START).map(|object| object.version().as_u64().unwrap())
     }
 
     fn with(version: u64) -> Overlay {
         let mut overlay = Overlay::default();
-        overlay.mutated(&object("uid-1", version), 0);
+        overlay.mutated(&object("uid-1", version), Instant::START);
         overlay
     }
 
@@ -181,7 +182,7 @@ mod tests {
         for (uid, version, shows) in [("uid-1", 1, None), ("uid-2", 3, None), ("uid-2", 1, Some(3))] {
             let mut overlay = with(3);
             assert_eq!(shown(&overlay, Some(&object("uid-1", 2))), Some(3));
-            overlay.deleted(&object(uid, version), 0);
+            overlay.deleted(&object(uid, version), Instant::START);
             assert_eq!(shown(&overlay, None), shows, "{uid} at {version}");
         }
     }
@@ -189,24 +190,24 @@ mod tests {
     #[test]
     fn mu_04_an_object_made_anew_is_read_as_the_stream_brought_it() {
         let mut overlay = with(2);
-        overlay.deleted(&object("uid-1", 2), 0);
+        overlay.deleted(&object("uid-1", 2), Instant::START);
         let anew = object("uid-2", 3);
         overlay.stored(&anew);
-        overlay.mutated(&object("uid-1", 2), 0); // an answer that was slow
+        overlay.mutated(&object("uid-1", 2), Instant::START); // an answer that was slow
         assert_eq!(shown(&overlay, Some(&anew)), Some(3));
-        assert_eq!(overlay.newer("x", Some(&anew), 0).unwrap().uid(), Some("uid-2"));
+        assert_eq!(overlay.newer("x", Some(&anew), Instant::START).unwrap().uid(), Some("uid-2"));
     }
 
     #[test]
     fn mu_05_what_was_added_and_deleted_again_stays_away() {
         let mut overlay = with(2);
-        assert_eq!(overlay.waiting(0).count(), 1);
-        overlay.deleted(&object("uid-1", 3), 0);
-        assert_eq!(overlay.waiting(0).count(), 0);
-        overlay.mutated(&object("uid-1", 2), 0);
-        overlay.mutated(&object("uid-1", 4), 0);
+        assert_eq!(overlay.waiting(Instant::START).count(), 1);
+        overlay.deleted(&object("uid-1", 3), Instant::START);
+        assert_eq!(overlay.waiting(Instant::START).count(), 0);
+        overlay.mutated(&object("uid-1", 2), Instant::START);
+        overlay.mutated(&object("uid-1", 4), Instant::START);
         assert_eq!(shown(&overlay, None), None, "older than the deletion, or of the object that is gone");
-        overlay.mutated(&object("uid-2", 4), 0);
+        overlay.mutated(&object("uid-2", 4), Instant::START);
         assert_eq!(shown(&overlay, None), Some(4));
     }
 
@@ -214,10 +215,10 @@ mod tests {
     fn it_holds_so_many_for_so_long() {
         let mut overlay = Overlay::default();
         for number in 0..MAX_OBJECTS as u64 + 20 {
-            overlay.mutated(&crate::testing::named(&format!("pod{number}"), 1), number);
+            overlay.mutated(&crate::testing::named(&format!("pod{number}"), 1), at(number));
         }
-        assert_eq!(overlay.waiting(200).count(), MAX_OBJECTS);
-        assert!(overlay.newer("pod19", None, 200).is_none() && overlay.newer("pod20", None, 200).is_some());
-        assert_eq!(overlay.waiting(20 + MAX_WAIT_MS).count(), MAX_OBJECTS - 1, "the oldest has waited long enough");
+        assert_eq!(overlay.waiting(at(200)).count(), MAX_OBJECTS);
+        assert!(overlay.newer("pod19", None, at(200)).is_none() && overlay.newer("pod20", None, at(200)).is_some());
+        assert_eq!(overlay.waiting(at(20 + MAX_WAIT_MS)).count(), MAX_OBJECTS - 1, "the oldest has waited long enough");
     }
 }

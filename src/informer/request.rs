@@ -2,9 +2,9 @@
 
 use super::listener::{DEFAULT_BOUND, HandlerOptions};
 use crate::json::fields::FieldSet;
-use crate::runtime::Millis;
 use crate::selector::{Filter, FilterText};
 use crate::status::Error;
+use crate::time::Millis;
 
 /// A handler as it is asked for. What is unset has a default here.
 #[derive(Clone, Debug, Default)]

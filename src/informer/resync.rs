@@ -1,6 +1,6 @@
 //! When handlers are told everything once more: client-go's resync periods, kept as deadlines.
 
-use crate::runtime::Millis;
+use crate::time::{Instant, Millis};
 
 /// No resync comes more often than this, as in client-go.
 pub(super) const MIN_RESYNC_MS: Millis = 1000;
@@ -17,7 +17,7 @@ pub(super) struct CheckPeriod {
 pub(super) struct Resync {
     requested: Millis,
     period: Millis,
-    due: Millis,
+    due: Instant,
     /// Whether it hears of objects that did not change. At first each does; after the first look, those whose resync was due at the last look.
     syncing: bool,
 }
@@ -42,7 +42,7 @@ impl CheckPeriod {
     ///
     /// Before the start a shorter one shortens the check period, which concerns every handler (see [`Resync::adapt`]). After it the handler's
     /// period is raised.
-    pub(super) fn admit(&mut self, requested: Millis, now: Millis) -> Resync {
+    pub(super) fn admit(&mut self, requested: Millis, now: Instant) -> Resync {
         let mut requested = if requested > 0 { requested.max(MIN_RESYNC_MS) } else { 0 };
         if requested > 0 && requested < self.millis {
             if self.started {
@@ -51,7 +51,7 @@ impl CheckPeriod {
                 self.millis = requested;
             }
         }
-        let mut resync = Resync { requested, period: 0, due: 0, syncing: true };
+        let mut resync = Resync { requested, period: 0, due: now, syncing: true };
         resync.adapt(*self, now);
         resync
     }
@@ -59,13 +59,13 @@ impl CheckPeriod {
 
 impl Resync {
     /// Goes by the informer's check period as it is now.
-    pub(super) fn adapt(&mut self, check: CheckPeriod, now: Millis) {
+    pub(super) fn adapt(&mut self, check: CheckPeriod, now: Instant) {
         self.period = if self.requested == 0 || check.millis == 0 { 0 } else { self.requested.max(check.millis) };
         self.due = now + self.period;
     }
 
     /// The informer looks: whether this handler's resync is due. Then the next one is a period from now.
-    pub(super) fn look(&mut self, now: Millis) -> bool {
+    pub(super) fn look(&mut self, now: Instant) -> bool {
         self.syncing = self.period > 0 && self.due <= now;
         if self.syncing {
             self.due = now + self.period;
@@ -88,34 +88,35 @@ impl Resync {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::at;
 
     const SECOND: Millis = 1000;
 
     #[test]
     fn in_04_periods_below_a_second_are_raised_and_follow_the_informers() {
         let mut check = CheckPeriod::new(60 * SECOND);
-        assert_eq!(check.admit(10, 0).period(), SECOND, "the least there is");
+        assert_eq!(check.admit(10, Instant::START).period(), SECOND, "the least there is");
         assert_eq!(check.millis(), SECOND, "and before the start the informer follows its handlers");
 
         let mut check = CheckPeriod::new(60 * SECOND);
         check.start();
-        assert_eq!(check.admit(SECOND, 0).period(), 60 * SECOND, "after the start they follow it");
-        assert_eq!(check.admit(61 * SECOND, 0).period(), 61 * SECOND);
-        assert_eq!(check.admit(0, 0).period(), 0);
+        assert_eq!(check.admit(SECOND, Instant::START).period(), 60 * SECOND, "after the start they follow it");
+        assert_eq!(check.admit(61 * SECOND, Instant::START).period(), 61 * SECOND);
+        assert_eq!(check.admit(0, Instant::START).period(), 0);
 
         let mut check = CheckPeriod::new(0);
-        assert_eq!(check.admit(10 * SECOND, 0).period(), 0, "an informer without resync has none for anybody");
+        assert_eq!(check.admit(10 * SECOND, Instant::START).period(), 0, "an informer without resync has none for anybody");
     }
 
     #[test]
     fn a_shorter_check_period_concerns_who_was_there() {
         let mut check = CheckPeriod::new(60 * SECOND);
-        let mut first = check.admit(60 * SECOND, 0);
-        check.admit(7 * SECOND, 0);
-        first.adapt(check, 0);
+        let mut first = check.admit(60 * SECOND, Instant::START);
+        check.admit(7 * SECOND, Instant::START);
+        first.adapt(check, Instant::START);
         assert_eq!((check.millis(), first.period()), (7 * SECOND, 60 * SECOND));
         // Looked at each 7 s, 60 s become 63.
-        let due: Vec<u64> = (1..20).map(|look| look * 7 * SECOND).filter(|now| first.look(*now)).collect();
+        let due: Vec<u64> = (1..20).map(|look| look * 7 * SECOND).filter(|now| first.look(at(*now))).collect();
         assert_eq!(due, [63 * SECOND, 126 * SECOND]);
     }
 }

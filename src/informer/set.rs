@@ -8,9 +8,9 @@ use crate::change::{Change, ChangeKind, Difference};
 use crate::connection::Phase;
 use crate::json::fields::FieldSet;
 use crate::object::Object;
-use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
 use crate::store::{Fields, Replacement, Store, StoreListener};
+use crate::time::Instant;
 use crate::version::Version;
 
 use super::id::{HandlerId, InformerId};
@@ -129,7 +129,7 @@ impl Informers {
         options: HandlerOptions,
         store: &Store,
         fields: &FieldSet,
-        now: Millis,
+        now: Instant,
     ) -> Result<HandlerId, Error> {
         let Some(informer) = self.informers.get_mut(id.place()).filter(|informer| !informer.is_stopped()) else {
             let message = "handler was not added to shared informer because it has stopped already";
@@ -210,7 +210,7 @@ impl Informers {
     }
 
     /// The informer looks whose resync is due, and has those hear of every object once more.
-    pub fn resync(&mut self, id: InformerId, store: &Store, fields: &FieldSet, now: Millis) {
+    pub fn resync(&mut self, id: InformerId, store: &Store, fields: &FieldSet, now: Instant) {
         let Some(informer) = self.informers.get(id.place()).filter(|informer| informer.distributes()) else { return };
         let mut notifications = None;
         for id in informer.handlers() {
@@ -232,7 +232,7 @@ impl Informers {
     }
 
     /// A write left this object.
-    pub fn mutated(&mut self, object: &Rc<Object>, now: Millis) {
+    pub fn mutated(&mut self, object: &Rc<Object>, now: Instant) {
         for (_, informer) in &mut self.informers {
             informer.mutated(object, now);
         }

@@ -28,9 +28,10 @@ use crate::json::identify;
 use crate::key::Key;
 use crate::message::Quarantined;
 use crate::object::Object;
-use crate::runtime::{Millis, Runtime};
+use crate::runtime::Runtime;
 use crate::source::{FrameStream, buffers};
 use crate::status::Error;
+use crate::time::Instant;
 use crate::version::Version;
 
 /// Frames that are taken before what the list brings comes first: a busy watch must not keep its list waiting.
@@ -48,7 +49,7 @@ pub(super) struct Ahead {
     way: Way,
     /// The version that it was opened at.
     from: Version,
-    opened: Millis,
+    opened: Instant,
     watchdog: Watchdog,
     heard: bool,
     order: Order,

@@ -1,6 +1,6 @@
 //! When to try again.
 
-use crate::runtime::Millis;
+use crate::time::{Instant, Millis};
 
 /// How waits between tries grow. The defaults are client-go's.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub(super) struct Backoff {
     base: f64,
     /// No wait is shorter, whatever was asked for. It doubles as the waits do, up to [`MIN_WAIT_MS`].
     least: f64,
-    healthy_since: Option<Millis>,
+    healthy_since: Option<Instant>,
 }
 
 impl Backoff {
@@ -42,13 +42,13 @@ impl Backoff {
     }
 
     /// A connection stands. Only the time that it holds counts for the reset: failures that take long are no health.
-    pub(super) fn healthy(&mut self, now: Millis) {
+    pub(super) fn healthy(&mut self, now: Instant) {
         self.healthy_since.get_or_insert(now);
     }
 
     /// The next wait in milliseconds, never 0.
-    pub(super) fn next(&mut self, now: Millis, random: &mut fastrand::Rng) -> Millis {
-        if self.healthy_since.take().is_some_and(|since| now.saturating_sub(since) >= self.retry.reset_after_ms) {
+    pub(super) fn next(&mut self, now: Instant, random: &mut fastrand::Rng) -> Millis {
+        if self.healthy_since.take().is_some_and(|since| now.since(since) >= self.retry.reset_after_ms) {
             (self.base, self.least) = (self.retry.initial_ms as f64, 1.0);
         }
         let cap = self.retry.cap_ms as f64;
@@ -65,8 +65,8 @@ impl Backoff {
 #[derive(Debug)]
 pub(super) struct RetryWindow {
     limit: Millis,
-    first: Option<Millis>,
-    last: Millis,
+    first: Option<Instant>,
+    last: Instant,
 }
 
 /// So long without an internal error, and the window starts anew.
@@ -74,20 +74,20 @@ const QUIET_MS: Millis = 60_000;
 
 impl RetryWindow {
     pub(super) fn new(limit: Millis) -> Self {
-        Self { limit, first: None, last: 0 }
+        Self { limit, first: None, last: Instant::START }
     }
 
     /// Notes an internal error and says whether the watch may be tried again as it is.
-    pub(super) fn allows(&mut self, now: Millis) -> bool {
+    pub(super) fn allows(&mut self, now: Instant) -> bool {
         if self.limit == 0 {
             return false;
         }
         let first = match self.first {
-            Some(first) if now.saturating_sub(self.last) < QUIET_MS => first,
+            Some(first) if now.since(self.last) < QUIET_MS => first,
             _ => now,
         };
         self.last = now;
-        let allowed = now.saturating_sub(first) <= self.limit;
+        let allowed = now.since(first) <= self.limit;
         self.first = allowed.then_some(first);
         allowed
     }
@@ -96,11 +96,12 @@ impl RetryWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::at;
 
     fn total(retry: Retry, count: usize, seed: u64) -> Millis {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut backoff = Backoff::new(retry);
-        (0..count).map(|_| backoff.next(0, &mut random)).sum()
+        (0..count).map(|_| backoff.next(Instant::START, &mut random)).sum()
     }
 
     const QUICK: Retry = Retry { initial_ms: 1, factor: 2.0, cap_ms: 50, jitter: 1.0, reset_after_ms: 120_000 };
@@ -111,7 +112,7 @@ mod tests {
             let mut random = fastrand::Rng::with_seed(seed);
             let mut backoff = Backoff::new(QUICK);
             for base in [1, 2, 4, 8, 16, 32].into_iter().chain([50; 34]) {
-                let wait = backoff.next(0, &mut random);
+                let wait = backoff.next(Instant::START, &mut random);
                 assert!((base..=2 * base).contains(&wait), "{wait} of {base}");
             }
         }
@@ -139,10 +140,10 @@ mod tests {
         for (initial_ms, cap_ms) in [(0, 0), (0, 30_000), (1, 1), (800, 0)] {
             let mut random = fastrand::Rng::with_seed(3);
             let mut backoff = Backoff::new(Retry { initial_ms, cap_ms, factor: 1.0, jitter: 0.0, reset_after_ms: 1000 });
-            let waits: Vec<_> = (0..9).map(|_| backoff.next(0, &mut random)).collect();
+            let waits: Vec<_> = (0..9).map(|_| backoff.next(Instant::START, &mut random)).collect();
             assert_eq!(waits, [1, 2, 4, 8, 16, 32, 50, 50, 50], "{initial_ms}, {cap_ms}");
-            backoff.healthy(0);
-            assert_eq!(backoff.next(1000, &mut random), 1);
+            backoff.healthy(Instant::START);
+            assert_eq!(backoff.next(at(1000), &mut random), 1);
         }
     }
 
@@ -152,23 +153,23 @@ mod tests {
         let mut backoff = Backoff::new(Retry::default());
         for (try_, base) in [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000].into_iter().enumerate() {
             // Ten minutes pass between these failures: no health, hence no reset.
-            let wait = backoff.next(try_ as Millis * 600_000, &mut random);
+            let wait = backoff.next(at(try_ as Millis * 600_000), &mut random);
             assert!((base..2 * base).contains(&wait), "{base}: {wait}");
         }
-        backoff.healthy(0);
-        assert!(backoff.next(119_999, &mut random) >= 30_000);
-        backoff.healthy(200_000);
-        backoff.healthy(300_000);
-        assert!((800..1600).contains(&backoff.next(320_000, &mut random)));
+        backoff.healthy(Instant::START);
+        assert!(backoff.next(at(119_999), &mut random) >= 30_000);
+        backoff.healthy(at(200_000));
+        backoff.healthy(at(300_000));
+        assert!((800..1600).contains(&backoff.next(at(320_000), &mut random)));
     }
 
     #[test]
     fn rf_24_the_window_takes_errors_up_to_its_limit() {
         let mut window = RetryWindow::new(1000);
-        assert!(window.allows(1000));
-        assert!(window.allows(2000));
-        assert!(!window.allows(3000));
-        assert!(window.allows(4000), "a refusal starts anew");
+        assert!(window.allows(at(1000)));
+        assert!(window.allows(at(2000)));
+        assert!(!window.allows(at(3000)));
+        assert!(window.allows(at(4000)), "a refusal starts anew");
     }
 
     #[test]
@@ -179,7 +180,7 @@ mod tests {
             (1..)
                 .take_while(|call| {
                     now += if Some(*call) == gap_at { QUIET_MS } else { 1000 };
-                    window.allows(now)
+                    window.allows(at(now))
                 })
                 .count()
         };

@@ -1,8 +1,8 @@
 //! The bounds of what a reflector may be asked for.
 
 use crate::reflector::{ReflectorConfig, Retry};
-use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
+use crate::time::Millis;
 
 /// The longest wait between two tries. A user who wants no tries asks for none, and a wait without end is none.
 const MAX_WAIT_MS: Millis = 86_400_000;
@@ -31,7 +31,7 @@ impl ReflectorConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::FOREVER;
+    use crate::time::FOREVER;
 
     #[test]
     fn waits_that_make_a_loop_or_never_end_are_refused() {

@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 
 use super::backoff::{Backoff, Retry};
 use super::early::EarlyTries;
-use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
+use crate::time::{Instant, Millis};
 
 /// So many requests may be under way to a server that has not answered yet: one alone may meet a slow path.
 const MIN_UNPROVEN: u64 = 4;
@@ -67,7 +67,7 @@ pub(super) struct Breaker {
 struct Asked {
     under_way: u64,
     /// Since when something has been under way without a break.
-    since: Millis,
+    since: Instant,
     backoff: Backoff,
     down: Option<Outage>,
     /// How often it has been given up. A request that began before the last time says nothing new.
@@ -76,7 +76,7 @@ struct Asked {
 
 #[derive(Clone)]
 pub(super) struct Outage {
-    pub(super) until: Millis,
+    pub(super) until: Instant,
     pub(super) error: Error,
 }
 
@@ -91,7 +91,8 @@ pub(super) enum Admission {
 
 impl Breaker {
     fn new(retry: &Retry) -> Self {
-        let kind = || RefCell::new(Asked { under_way: 0, since: 0, backoff: Backoff::new(retry.clone()), down: None, given_up: 0 });
+        let kind =
+            || RefCell::new(Asked { under_way: 0, since: Instant::START, backoff: Backoff::new(retry.clone()), down: None, given_up: 0 });
         Self {
             proven: Cell::default(),
             streams: Cell::default(),
@@ -102,9 +103,9 @@ impl Breaker {
         }
     }
 
-    pub(super) fn admit(self: &Rc<Self>, kind: Kind, now: Millis) -> Admission {
+    pub(super) fn admit(self: &Rc<Self>, kind: Kind, now: Instant) -> Admission {
         let mut asked = self.kinds[kind as usize].borrow_mut();
-        let waited = now.saturating_sub(asked.since);
+        let waited = now.since(asked.since);
         let most = match &asked.down {
             Some(down) if now < down.until => return Admission::Away(down.clone()),
             Some(_) => 1,
@@ -125,10 +126,10 @@ impl Breaker {
     }
 
     /// How long the server is left alone by who has asked for this in vain.
-    pub(super) fn left_alone(self: &Rc<Self>, kind: Kind, now: Millis) -> Millis {
-        let until = self.kinds[kind as usize].borrow().down.as_ref().map_or(0, |down| down.until);
+    pub(super) fn left_alone(self: &Rc<Self>, kind: Kind, now: Instant) -> Millis {
+        let left = self.kinds[kind as usize].borrow().down.as_ref().map_or(0, |down| down.until.since(now));
         let behind = if Rc::strong_count(self) == 1 { 0 } else { BEHIND_MS };
-        until.saturating_sub(now) + behind
+        left + behind
     }
 
     /// Completes once something was heard of it.
@@ -165,14 +166,14 @@ impl Breaker {
 
     /// Somebody says that the server may be there again, so nobody waits for its time any more. Where all together say so too often: when
     /// they may again.
-    pub(super) fn try_early(&self, now: Millis) -> Result<(), Millis> {
+    pub(super) fn try_early(&self, now: Instant) -> Result<(), Instant> {
         if !self.kinds.iter().any(|kind| kind.borrow().down.as_ref().is_some_and(|down| now < down.until)) {
             return Ok(());
         }
         self.early.borrow_mut().take(now)?;
         for kind in &self.kinds {
             if let Some(down) = &mut kind.borrow_mut().down {
-                down.until = 0;
+                down.until = now;
             }
         }
         self.wake();
@@ -180,7 +181,7 @@ impl Breaker {
     }
 
     /// A stream stands, for as long as the guard lives.
-    pub(super) fn stream(self: &Rc<Self>, now: Millis) -> StreamGuard {
+    pub(super) fn stream(self: &Rc<Self>, now: Instant) -> StreamGuard {
         self.streams.set(self.streams.get() + 1);
         for kind in &self.kinds {
             kind.borrow_mut().backoff.healthy(now);
@@ -217,7 +218,7 @@ impl Permit {
     }
 
     /// How it ended, and whether the server is taken to be away.
-    pub(super) fn ended(&self, error: Option<&Error>, now: Millis, random: &mut fastrand::Rng) -> bool {
+    pub(super) fn ended(&self, error: Option<&Error>, now: Instant, random: &mut fastrand::Rng) -> bool {
         let server = &self.server;
         let Some(error) = error.filter(|error| away(error)) else {
             server.answered(self.kind);
@@ -251,53 +252,54 @@ fn away(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::at;
 
     fn breaker() -> Rc<Breaker> {
         let retry = Retry { jitter: 0.0, ..Retry::default() };
         Breakers::default().get("https://kube.test".into(), &retry)
     }
 
-    fn permit(server: &Rc<Breaker>, now: Millis) -> Option<Permit> {
+    fn permit(server: &Rc<Breaker>, now: Instant) -> Option<Permit> {
         match server.admit(Kind::List, now) {
             Admission::Now(permit) => Some(permit),
             _ => None,
         }
     }
 
-    fn fails(permit: Permit, now: Millis) -> bool {
+    fn fails(permit: Permit, now: Instant) -> bool {
         permit.ended(Some(&Error::network("refused")), now, &mut fastrand::Rng::with_seed(1))
     }
 
     fn answers(permit: &Permit) -> bool {
-        permit.ended(None, 0, &mut fastrand::Rng::with_seed(1))
+        permit.ended(None, Instant::START, &mut fastrand::Rng::with_seed(1))
     }
 
     #[test]
     fn an_unproven_server_is_asked_by_few_and_by_one_more_every_two_seconds() {
         let server = breaker();
-        let mut asked: Vec<_> = (0..10).map_while(|_| permit(&server, 0)).collect();
+        let mut asked: Vec<_> = (0..10).map_while(|_| permit(&server, Instant::START)).collect();
         assert_eq!(asked.len(), 4);
-        assert!(matches!(server.admit(Kind::List, 500), Admission::Later(1500)));
-        asked.extend(permit(&server, 2000));
+        assert!(matches!(server.admit(Kind::List, at(500)), Admission::Later(1500)));
+        asked.extend(permit(&server, at(2000)));
         assert_eq!(asked.len(), 5);
-        assert!(matches!(server.admit(Kind::Watch, 500), Admission::Now(_)), "watches are judged apart");
-        asked.extend((0..10).map_while(|_| permit(&server, 60_000)));
+        assert!(matches!(server.admit(Kind::Watch, at(500)), Admission::Now(_)), "watches are judged apart");
+        asked.extend((0..10).map_while(|_| permit(&server, at(60_000))));
         assert_eq!(asked.len(), 10);
         assert!(!answers(&asked[0]));
-        assert!(permit(&server, 60_000).is_some(), "it is there for all");
+        assert!(permit(&server, at(60_000)).is_some(), "it is there for all");
     }
 
     #[test]
     fn while_it_is_away_one_asks_when_the_wait_is_over() {
         let server = breaker();
-        assert!(fails(permit(&server, 0).unwrap(), 0));
-        assert!(matches!(server.admit(Kind::List, 10), Admission::Away(Outage { until: 800, .. })));
-        let first = permit(&server, 800).unwrap();
-        assert!(permit(&server, 800).is_none());
-        assert!(fails(first, 900));
-        assert!(matches!(server.admit(Kind::List, 900), Admission::Away(Outage { until: 2500, .. })), "the waits grow");
-        assert_eq!(server.try_early(1000), Ok(()));
-        let early = permit(&server, 1000).unwrap();
+        assert!(fails(permit(&server, Instant::START).unwrap(), Instant::START));
+        assert!(matches!(server.admit(Kind::List, at(10)), Admission::Away(Outage { until, .. }) if until == at(800)));
+        let first = permit(&server, at(800)).unwrap();
+        assert!(permit(&server, at(800)).is_none());
+        assert!(fails(first, at(900)));
+        assert!(matches!(server.admit(Kind::List, at(900)), Admission::Away(Outage { until, .. }) if until == at(2500)), "the waits grow");
+        assert_eq!(server.try_early(at(1000)), Ok(()));
+        let early = permit(&server, at(1000)).unwrap();
         assert!(!answers(&early) && !server.is_down(Kind::List));
     }
 
@@ -305,19 +307,19 @@ mod tests {
     fn a_refusal_is_an_answer_and_beside_an_open_stream_nothing_says_that_it_is_away() {
         let server = breaker();
         let refusal = crate::status::Status::new(503, "ServiceUnavailable", "no").into();
-        assert!(!permit(&server, 0).unwrap().ended(Some(&refusal), 0, &mut fastrand::Rng::with_seed(1)));
-        let stream = server.stream(0);
-        assert!(!fails(permit(&server, 0).unwrap(), 0));
+        assert!(!permit(&server, Instant::START).unwrap().ended(Some(&refusal), Instant::START, &mut fastrand::Rng::with_seed(1)));
+        let stream = server.stream(Instant::START);
+        assert!(!fails(permit(&server, Instant::START).unwrap(), Instant::START));
         drop(stream);
-        assert!(fails(permit(&server, 0).unwrap(), 0));
+        assert!(fails(permit(&server, Instant::START).unwrap(), Instant::START));
     }
 
     #[test]
     fn a_request_from_before_an_outage_says_nothing_new_of_it() {
         let server = breaker();
-        let (first, second) = (permit(&server, 0).unwrap(), permit(&server, 0).unwrap());
-        assert!(fails(first, 0));
-        assert!(fails(second, 700));
-        assert!(permit(&server, 800).is_some(), "the wait is that of the first");
+        let (first, second) = (permit(&server, Instant::START).unwrap(), permit(&server, Instant::START).unwrap());
+        assert!(fails(first, Instant::START));
+        assert!(fails(second, at(700)));
+        assert!(permit(&server, at(800)).is_some(), "the wait is that of the first");
     }
 }

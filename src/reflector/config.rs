@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::backoff::Retry;
 use super::peers::Peers;
-use crate::runtime::Millis;
+use crate::time::Millis;
 
 /// Watches are not asked to end sooner than after so many seconds: each end costs the server a new one. It is client-go's least.
 pub const MIN_WATCH_SECONDS: u32 = 300;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::runtime::Millis;
+use crate::time::{Instant, Millis};
 
 /// So many within [`PERIOD_MS`]: a button that is pressed works at once, and a listener that asks at each failure makes no loop.
 const MAX_EARLY: usize = 3;
@@ -10,11 +10,11 @@ const PERIOD_MS: Millis = 60_000;
 
 /// When waits were cut short because somebody asked for it.
 #[derive(Default)]
-pub struct EarlyTries(VecDeque<Millis>);
+pub struct EarlyTries(VecDeque<Instant>);
 
 impl EarlyTries {
     /// Notes one more. Where that is too much: when there is room again.
-    pub fn take(&mut self, now: Millis) -> Result<(), Millis> {
+    pub fn take(&mut self, now: Instant) -> Result<(), Instant> {
         if self.0.len() == MAX_EARLY {
             let room = self.0[0].saturating_add(PERIOD_MS);
             if now < room {
@@ -30,12 +30,13 @@ impl EarlyTries {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::at;
 
     #[test]
     fn three_a_minute_and_the_next_when_the_first_is_a_minute_old() {
         let mut early = EarlyTries::default();
-        assert_eq!([0, 10, 20].map(|now| early.take(now)), [Ok(()); 3]);
-        assert_eq!((early.take(30), early.take(59_999)), (Err(60_000), Err(60_000)));
-        assert_eq!((early.take(60_000), early.take(60_001)), (Ok(()), Err(60_010)));
+        assert_eq!([0, 10, 20].map(|now| early.take(at(now))), [Ok(()); 3]);
+        assert_eq!((early.take(at(30)), early.take(at(59_999))), (Err(at(60_000)), Err(at(60_000))));
+        assert_eq!((early.take(at(60_000)), early.take(at(60_001))), (Ok(()), Err(at(60_010))));
     }
 }

@@ -8,8 +8,9 @@ use std::task::Poll;
 
 use super::handle::Control;
 use super::liveness::Watchdog;
+use crate::runtime::SharedRuntime;
 use crate::runtime::slice::Slice;
-use crate::runtime::{Millis, SharedRuntime};
+use crate::time::Instant;
 
 /// Frames between two looks at the clock. Each look crosses into JavaScript, and a frame takes some tens of microseconds.
 const FRAMES_PER_LOOK: u32 = 8;
@@ -64,12 +65,12 @@ impl Host {
         Self { runtime, control: Rc::default(), slice, random, frames: Cell::new(0) }
     }
 
-    pub(super) fn now(&self) -> Millis {
+    pub(super) fn now(&self) -> Instant {
         self.runtime.now()
     }
 
     /// The time, as of this poll.
-    pub(super) fn recent(&self) -> Millis {
+    pub(super) fn recent(&self) -> Instant {
         self.runtime.recent()
     }
 
@@ -136,8 +137,8 @@ impl Host {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::Timer;
     use crate::runtime::virtual_time::VirtualTime;
-    use crate::runtime::{Clock, Timer};
     use std::future::pending;
 
     #[test]
@@ -155,7 +156,7 @@ mod tests {
                 let control = &host.control;
                 [&control.paused, &control.refresh, &control.woken][which].set(true);
                 let waited = time.run_until(host.until(listen, None, time.sleep(10)));
-                assert_eq!((waited, time.now()), if heard { (Err(Stop::Asked), 0) } else { (Ok(()), 10) }, "{which}");
+                assert_eq!((waited, time.elapsed()), if heard { (Err(Stop::Asked), 0) } else { (Ok(()), 10) }, "{which}");
             }
         }
     }
@@ -175,9 +176,9 @@ mod tests {
     fn a_deadline_ends_a_wait_unless_what_is_waited_for_is_there() {
         let time = VirtualTime::new(0);
         let host = Host::new(time.clone(), 0);
-        let dog = Watchdog::new(Some(50), 0);
+        let dog = Watchdog::new(Some(50), Instant::START);
         assert_eq!(time.run_until(host.until(Listen::WATCHING, Some(&dog), pending::<()>())), Err(Stop::Deadline));
-        assert_eq!(time.now(), 50);
+        assert_eq!(time.elapsed(), 50);
         assert_eq!(time.run_until(host.until(Listen::WATCHING, Some(&dog), async { 7 })), Ok(7));
     }
 

@@ -178,6 +178,7 @@ mod tests {
     use crate::runtime::slice::Slice;
     use crate::runtime::virtual_time::VirtualTime;
     use crate::source::page::{Pace, read_with};
+    use crate::time::Instant;
     use futures::StreamExt;
     use futures::stream;
     use std::cell::RefCell;
@@ -188,7 +189,7 @@ mod tests {
         let reader = Reader::new(Rc::new(RefCell::new(FieldSet::new(Vec::new()))), Kinds::default());
         let page =
             format!(r#"{{"kind":"PodList","metadata":{{"resourceVersion":"7","continue":"{token}"}},"items":[{}]}}"#, items.join(","));
-        let slice = Slice::new(0);
+        let slice = Slice::new(Instant::START);
         let pace = Pace { runtime: &*time, slice: &slice };
         let body = stream::iter([Ok(page.into_bytes())]).boxed_local();
         listing.begin_page();

@@ -6,8 +6,9 @@ use std::task::{Context, Poll};
 use futures::future::LocalBoxFuture;
 
 use super::config::{MIN_WATCH_SECONDS, ReflectorConfig};
-use crate::runtime::{Millis, Runtime};
+use crate::runtime::Runtime;
 use crate::status::Error;
+use crate::time::{Instant, Millis};
 
 /// So long before the end of a watch a server may send its last bookmark.
 const LAST_BOOKMARK_MS: Millis = 5000;
@@ -18,7 +19,7 @@ const LAST_BOOKMARK_MS: Millis = 5000;
 /// learns of the deadline at once, even when the timer has not fired yet.
 pub(super) struct Watchdog {
     limit: Option<Millis>,
-    fed: Cell<Millis>,
+    fed: Cell<Instant>,
     /// Fed since the clock was last asked.
     fresh: Cell<bool>,
     expired: Cell<bool>,
@@ -27,11 +28,11 @@ pub(super) struct Watchdog {
 
 impl Watchdog {
     /// Starts now. Without a limit it never expires.
-    pub(super) fn new(limit: Option<Millis>, now: Millis) -> Self {
+    pub(super) fn new(limit: Option<Millis>, now: Instant) -> Self {
         Self { limit, fed: Cell::new(now), fresh: Cell::new(true), expired: Cell::new(false), timer: RefCell::new(None) }
     }
 
-    pub(super) fn feed(&self, now: Millis) {
+    pub(super) fn feed(&self, now: Instant) {
         self.fed.set(now);
         self.fresh.set(true);
         self.expired.set(false);
@@ -53,7 +54,7 @@ impl Watchdog {
                 self.expired.set(true);
                 return Poll::Ready(());
             }
-            let timer = armed.get_or_insert_with(|| runtime.sleep(deadline - now));
+            let timer = armed.get_or_insert_with(|| runtime.sleep(deadline.since(now)));
             if timer.as_mut().poll(cx).is_pending() {
                 return Poll::Pending;
             }
@@ -76,7 +77,7 @@ impl Liveness {
         Self { idle_timeout_ms: config.idle_timeout_ms, watch_timeout_seconds, silent: Cell::new(false) }
     }
 
-    pub(super) fn watchdog(&self, now: Millis) -> Watchdog {
+    pub(super) fn watchdog(&self, now: Instant) -> Watchdog {
         Watchdog::new((self.idle_timeout_ms > 0).then_some(self.idle_timeout_ms), now)
     }
 
@@ -91,10 +92,10 @@ impl Liveness {
     }
 
     /// A watch has brought something for the first time.
-    pub(super) fn first_word(&self, opened: Millis, now: Millis) {
+    pub(super) fn first_word(&self, opened: Instant, now: Instant) {
         // What comes late may be a server's last bookmark before the end, out of the buffer of a proxy.
         let patient = self.idle_timeout_ms * 2 / 3;
-        self.silent.set(self.silent.get() && now.saturating_sub(opened) + LAST_BOOKMARK_MS > patient);
+        self.silent.set(self.silent.get() && now.since(opened) + LAST_BOOKMARK_MS > patient);
     }
 
     /// `timeoutSeconds` of the next watch. Behind a silent one it is so short that the server ends the watch first. A proxy that holds back
@@ -112,6 +113,7 @@ mod tests {
     use super::*;
     use crate::runtime::Clock;
     use crate::runtime::virtual_time::VirtualTime;
+    use crate::time::at;
     use std::future::poll_fn;
     use std::rc::Rc;
 
@@ -130,7 +132,7 @@ mod tests {
             }),
         );
         time.run_until(poll_fn(|cx| dog.poll_expired(&*time, cx)));
-        assert_eq!(time.now(), 400);
+        assert_eq!(time.elapsed(), 400);
     }
 
     #[test]
@@ -146,7 +148,7 @@ mod tests {
     #[test]
     fn without_a_limit_it_never_expires() {
         let time = VirtualTime::new(0);
-        let dog = Watchdog::new(None, 0);
+        let dog = Watchdog::new(None, Instant::START);
         time.suspend(Millis::MAX / 2);
         assert!(dog.poll_expired(&*time, &mut Context::from_waker(std::task::Waker::noop())).is_pending());
     }
@@ -161,9 +163,9 @@ mod tests {
         assert!(timeout() >= 300, "it had said something");
         liveness.given_up(false);
         assert_eq!(timeout(), 60, "two thirds of the 90 seconds that a stream may be silent");
-        liveness.first_word(0, 56_000);
+        liveness.first_word(Instant::START, at(56_000));
         assert_eq!(timeout(), 60, "that may be the last bookmark before the end");
-        liveness.first_word(0, 54_000);
+        liveness.first_word(Instant::START, at(54_000));
         assert!(timeout() >= 300);
     }
 }

@@ -14,7 +14,7 @@
 //! | `throttle.rs`, `tries.rs`, `backoff.rs`, `early.rs`, `breaker.rs`, `peers.rs` | when the next request goes out |
 //! | `handle.rs`, `host.rs`, `liveness.rs`, `sink.rs` | what users ask, how each wait listens to them, to deadlines, and to who reads |
 //!
-//! Imports: change, connection, json, key, message, object, runtime, source, status, version.
+//! Imports: change, connection, json, key, message, object, runtime, source, status, time, version.
 
 mod ahead;
 mod backoff;

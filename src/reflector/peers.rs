@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::breaker::Breakers;
-use crate::runtime::Millis;
+use crate::time::Millis;
 
 /// How far apart two of them come back, on average: about what a server needs for one of their requests.
 const APART_MS: Millis = 20;

@@ -4,9 +4,9 @@ use futures::future::LocalBoxFuture;
 
 use super::listing::{List, Listing};
 use super::tries::Wait;
-use crate::runtime::Millis;
 use crate::source::FrameStream;
 use crate::status::Error;
+use crate::time::Instant;
 use crate::version::Version;
 
 /// Where the loop stands.
@@ -76,7 +76,7 @@ pub(super) struct OpeningWatch {
 /// A watch that is open.
 pub(super) struct OpenWatch {
     pub(super) stream: FrameStream,
-    pub(super) opened: Millis,
+    pub(super) opened: Instant,
     /// The version before anything came; a watch that brought the state has none.
     pub(super) from: Option<Version>,
     /// It has brought something.
@@ -86,7 +86,7 @@ pub(super) struct OpenWatch {
 }
 
 impl OpenWatch {
-    pub(super) fn new(stream: FrameStream, opened: Millis, from: Option<Version>) -> Self {
+    pub(super) fn new(stream: FrameStream, opened: Instant, from: Option<Version>) -> Self {
         Self { stream, opened, from, heard: false, behind: None }
     }
 }

@@ -16,9 +16,9 @@ use super::peers::Peer;
 use super::sink::Sink;
 use super::tries::{LeftAlone, Tries, Wait};
 use crate::connection::Connection;
-use crate::runtime::Millis;
 use crate::source::Source;
 use crate::status::Error;
+use crate::time::{Instant, Millis};
 
 /// A request that is about to go out.
 pub(super) struct Ask {
@@ -90,7 +90,7 @@ impl Throttle {
                     (away, waited) = (true, true);
                     let attempt = self.tries.failed();
                     self.host.control.woken.set(false);
-                    let retry_at = self.host.runtime.wall() + until.saturating_sub(self.host.now());
+                    let retry_at = self.host.runtime.wall() + until.since(self.host.now());
                     self.sink.connection(Connection::Waiting { attempt, retry_at, error }).await;
                     if self.wait(beside, Some(until), Some(kind)).await == Err(Stop::Asked) {
                         let control = &self.host.control;
@@ -113,7 +113,7 @@ impl Throttle {
     }
 
     /// A stream of the server stands, for as long as what this gives lives.
-    pub(super) fn stream_opened(&self, at: Millis) -> Option<StreamGuard> {
+    pub(super) fn stream_opened(&self, at: Instant) -> Option<StreamGuard> {
         self.server.as_ref().map(|server| server.stream(at))
     }
 
@@ -152,7 +152,7 @@ impl Throttle {
 
     /// Waits until then, or until its server is heard of. A pause ends it, and so does whoever asks for the next try; who asks too often is
     /// heard when there is room again.
-    async fn wait(&mut self, beside: &mut Beside, mut until: Option<Millis>, away: Option<Kind>) -> Result<(), Stop> {
+    async fn wait(&mut self, beside: &mut Beside, mut until: Option<Instant>, away: Option<Kind>) -> Result<(), Stop> {
         let mut answers = match (&self.server, away) {
             (Some(server), Some(kind)) => server.answers(kind).boxed_local(),
             _ => pending().boxed_local(),
@@ -160,7 +160,7 @@ impl Throttle {
         let (mut listen, mut early) = (Listen::WAITING, false);
         loop {
             let now = self.host.now();
-            let alarm = Watchdog::new(until.map(|until| until.saturating_sub(now)), now);
+            let alarm = Watchdog::new(until.map(|until| until.since(now)), now);
             match beside.until(listen, Some(&alarm), &mut answers).await {
                 Err(Stop::Asked) if !self.host.control.paused.get() => {}
                 Err(Stop::Deadline) if early => {}
@@ -176,7 +176,7 @@ impl Throttle {
     }
 
     /// Somebody asks for the next try, or says that the server may be there again. Where that is too often: when it is not.
-    fn try_early(&mut self, away: bool) -> Result<(), Millis> {
+    fn try_early(&mut self, away: bool) -> Result<(), Instant> {
         let now = self.host.now();
         let server = self.server.as_ref().map(|server| server.try_early(now));
         match server {

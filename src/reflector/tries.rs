@@ -5,8 +5,8 @@ use super::breaker::Kind;
 use super::config::ReflectorConfig;
 use super::host::Host;
 use crate::connection::Connection;
-use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode};
+use crate::time::{Instant, Millis};
 
 /// So long the apiserver's cacher answers internal errors in the stream by watching again.
 const INTERNAL_ERROR_WINDOW_MS: Millis = 30_000;
@@ -16,7 +16,7 @@ pub(super) struct Wait {
     /// How it is announced.
     pub(super) told: Connection,
     /// `None`: only somebody who asks ends it.
-    pub(super) until: Option<Millis>,
+    pub(super) until: Option<Instant>,
     /// What was asked in vain of a server that is away.
     pub(super) away: Option<Kind>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Tries {
     /// The credentials were refused since then: the first time they are asked for again at once.
     refused_credentials: bool,
     /// When an expired version was last answered by a list without a wait.
-    free_relist: Option<Millis>,
+    free_relist: Option<Instant>,
 }
 
 impl Tries {
@@ -58,7 +58,7 @@ impl Tries {
     }
 
     /// A watch stands since then.
-    pub(super) fn opened(&mut self, at: Millis) {
+    pub(super) fn opened(&mut self, at: Instant) {
         self.backoff.healthy(at);
     }
 
@@ -96,14 +96,14 @@ impl Tries {
     }
 
     /// Whether a watch that ended with an internal error may be opened again as it was.
-    pub(super) fn allow_internal_error(&mut self, now: Millis) -> bool {
+    pub(super) fn allow_internal_error(&mut self, now: Instant) -> bool {
         self.internal_errors.allows(now)
     }
 
     /// The version asked for is no longer kept: whether the list comes without a wait. After a long sleep that is nobody's fault, so it
     /// does. A server that says it again soon gets the waits of a failure.
-    pub(super) fn relists_freely(&mut self, now: Millis) -> bool {
-        let again = self.free_relist.is_some_and(|last| now.saturating_sub(last) < self.reset_after_ms);
+    pub(super) fn relists_freely(&mut self, now: Instant) -> bool {
+        let again = self.free_relist.is_some_and(|last| now.since(last) < self.reset_after_ms);
         if !again {
             self.free_relist = Some(now);
         }
@@ -116,6 +116,7 @@ mod tests {
     use super::*;
     use crate::runtime::virtual_time::{VirtualTime, WALL_AT_START};
     use crate::status::Status;
+    use crate::time::at;
 
     const NOWHERE: LeftAlone = LeftAlone { millis: 0, kind: None };
 
@@ -145,7 +146,7 @@ mod tests {
         let away = LeftAlone { millis: 40_000, kind: Some(Kind::List) };
         for (server, expected) in [(&NOWHERE, 30_000), (&away, 40_000)] {
             let wait = tries.wait(&host, error.clone(), 30_000, server);
-            assert_eq!(wait.until, Some(expected));
+            assert_eq!(wait.until, Some(at(expected)));
             assert!(matches!(wait.told, Connection::Waiting { retry_at, .. } if retry_at == WALL_AT_START + expected));
         }
     }
@@ -165,8 +166,8 @@ mod tests {
     #[test]
     fn an_expired_version_is_listed_anew_at_once_unless_that_was_lately() {
         let mut tries = Tries::new(&ReflectorConfig::default());
-        assert!(tries.relists_freely(1000));
-        assert!(!tries.relists_freely(120_999));
-        assert!(tries.relists_freely(121_000), "measured from the last list that came at once");
+        assert!(tries.relists_freely(at(1000)));
+        assert!(!tries.relists_freely(at(120_999)));
+        assert!(tries.relists_freely(at(121_000)), "measured from the last list that came at once");
     }
 }

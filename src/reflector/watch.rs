@@ -15,9 +15,9 @@ use super::throttle::Ask;
 use crate::connection::Connection;
 use crate::json::identify;
 use crate::message::Message;
-use crate::runtime::Millis;
 use crate::source::{WatchRequest, buffers};
 use crate::status::Error;
+use crate::time::Millis;
 use crate::version::Version;
 
 /// A watch that ends sooner than this without anything new is no watch: something is wrong with it.
@@ -105,7 +105,7 @@ impl Reflector {
         let stream = self.throttle.stream_opened(opened);
         let end = self.follow(watch).await;
         drop(stream);
-        let short = self.host.now().saturating_sub(opened) < MIN_WATCH_MS && self.order.last() == from.as_ref();
+        let short = self.host.now().since(opened) < MIN_WATCH_MS && self.order.last() == from.as_ref();
         if !short {
             self.throttle.tries.succeeded();
         }

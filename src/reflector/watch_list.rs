@@ -23,9 +23,9 @@ use crate::json::identify;
 use crate::key::Key;
 use crate::message::{Message, Quarantined};
 use crate::object::Object;
-use crate::runtime::Millis;
 use crate::source::{WatchRequest, buffers};
 use crate::status::{Error, ErrorCode};
+use crate::time::Millis;
 
 /// How one attempt ended.
 enum Attempt {
@@ -100,8 +100,8 @@ impl Reflector {
             watchdog.feed(self.host.now());
             let frame = match self.host.until(Listen::LISTING, Some(&watchdog), stream.next()).await {
                 Ok(Some(Ok(frame))) => frame,
-                Ok(None) => return state.cut(self.host.now().saturating_sub(opened)),
-                Ok(Some(Err(error))) if failure::is_lost(&error) => return state.cut(self.host.now().saturating_sub(opened)),
+                Ok(None) => return state.cut(self.host.now().since(opened)),
+                Ok(Some(Err(error))) if failure::is_lost(&error) => return state.cut(self.host.now().since(opened)),
                 Ok(Some(Err(error))) => return Attempt::Refused(error),
                 Err(Stop::Deadline) => return Attempt::Refused(self.liveness.silence("the watch has stood still")),
                 Err(Stop::Asked) => return Attempt::Asked,

@@ -4,23 +4,19 @@ use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
 
-/// Milliseconds on a monotonic clock with an arbitrary origin.
-pub type Millis = u64;
-
-/// "Never" in milliseconds: some hundred thousand years. A clock's time can be added to it without overflow.
-pub const FOREVER: Millis = 1 << 52;
+use crate::time::{Instant, Millis, WallTime};
 
 /// Reads the time.
 pub trait Clock {
-    /// Monotonic milliseconds. Deadlines compare against this, never against counted ticks.
-    fn now(&self) -> Millis;
+    /// The monotonic clock. Deadlines compare against this, never against counted ticks.
+    fn now(&self) -> Instant;
     /// The time as it was last read in this poll of the tasks. Use it for what is asked with every message: reading a clock may be a call
     /// into the host.
-    fn recent(&self) -> Millis {
+    fn recent(&self) -> Instant {
         self.now()
     }
-    /// Milliseconds since the Unix epoch, for what people read.
-    fn wall(&self) -> Millis;
+    /// The wall clock, for what people read.
+    fn wall(&self) -> WallTime;
 }
 
 /// Waits.

@@ -3,7 +3,7 @@
 //! Start with `host.rs`, the traits. `task.rs` runs work in the background until its handle is dropped. `slice.rs` says when to yield to the
 //! host. `together.rs` runs two tasks as one.
 //!
-//! Imports: nothing of this crate.
+//! Imports: time.
 
 mod host;
 pub mod slice;
@@ -11,5 +11,5 @@ mod task;
 pub mod together;
 pub mod virtual_time;
 
-pub use self::host::{Clock, FOREVER, Millis, Runtime, SharedRuntime, Spawn, Timer};
+pub use self::host::{Clock, Runtime, SharedRuntime, Spawn, Timer};
 pub use self::task::{Task, TaskSlot};

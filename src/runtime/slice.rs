@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use super::host::{Millis, Runtime};
+use super::host::Runtime;
+use crate::time::{Instant, Millis};
 
 /// The most work between two turns of the host, in milliseconds: a third of a frame of the screen.
 pub const SLICE_MS: Millis = 5;
@@ -18,25 +19,25 @@ const MAX_MICROTASK_MS: Millis = 1;
 #[derive(Debug)]
 pub struct Slice {
     worked: Cell<Millis>,
-    seen: Cell<Millis>,
+    seen: Cell<Instant>,
     /// Turns that the host had.
     turns: Cell<u64>,
 }
 
 impl Slice {
     /// Nothing is worked yet, at this time.
-    pub fn new(now: Millis) -> Self {
+    pub fn new(now: Instant) -> Self {
         Self { worked: Cell::new(0), seen: Cell::new(now), turns: Cell::new(0) }
     }
 
     /// There was work up to now. Whether it is the host's turn.
-    pub fn worked(&self, now: Millis) -> bool {
+    pub fn worked(&self, now: Instant) -> bool {
         self.worked.set(self.worked.get() + self.step(now));
         self.worked.get() >= SLICE_MS
     }
 
     /// Up to now there was nothing to do.
-    pub fn waited(&self, now: Millis) {
+    pub fn waited(&self, now: Instant) {
         let wait = self.step(now);
         if wait <= MAX_MICROTASK_MS {
             self.worked.set(self.worked.get() + wait);
@@ -55,8 +56,8 @@ impl Slice {
         }
     }
 
-    fn step(&self, now: Millis) -> Millis {
-        now.saturating_sub(self.seen.replace(now))
+    fn step(&self, now: Instant) -> Millis {
+        now.since(self.seen.replace(now))
     }
 }
 
@@ -65,43 +66,44 @@ mod tests {
     use super::*;
     use crate::runtime::Clock;
     use crate::runtime::virtual_time::VirtualTime;
+    use crate::time::at;
     use futures::future::join;
 
     #[test]
     fn work_adds_up_to_the_hosts_turn() {
-        let slice = Slice::new(100);
-        assert!(!slice.worked(103));
-        assert!(!slice.worked(104));
-        assert!(slice.worked(105));
-        assert!(slice.worked(105), "until the host has had it");
+        let slice = Slice::new(at(100));
+        assert!(!slice.worked(at(103)));
+        assert!(!slice.worked(at(104)));
+        assert!(slice.worked(at(105)));
+        assert!(slice.worked(at(105)), "until the host has had it");
     }
 
     #[test]
     fn short_waits_are_work_and_longer_ones_are_not() {
-        let slice = Slice::new(0);
+        let slice = Slice::new(Instant::START);
         for now in 1..=4 {
-            slice.waited(now);
-            assert!(!slice.worked(now));
+            slice.waited(at(now));
+            assert!(!slice.worked(at(now)));
         }
-        slice.waited(1000);
-        assert!(!slice.worked(1000));
-        assert!(slice.worked(1001), "nor do they end the slice");
+        slice.waited(at(1000));
+        assert!(!slice.worked(at(1000)));
+        assert!(slice.worked(at(1001)), "nor do they end the slice");
     }
 
     #[test]
     fn after_the_hosts_turn_it_begins_anew() {
         let time = VirtualTime::new(0);
-        let slice = Slice::new(0);
-        assert!(slice.worked(7));
+        let slice = Slice::new(Instant::START);
+        assert!(slice.worked(at(7)));
         time.run_until(slice.rest(&*time));
-        assert!(!slice.worked(4));
+        assert!(!slice.worked(at(4)));
     }
 
     #[test]
     fn who_rested_with_others_takes_no_work_of_theirs_for_rest() {
         let time = VirtualTime::new(0);
-        let slice = Slice::new(0);
-        assert!(slice.worked(7));
+        let slice = Slice::new(Instant::START);
+        assert!(slice.worked(at(7)));
         let first = async {
             slice.rest(&*time).await;
             assert!(slice.worked(time.now() + 6));

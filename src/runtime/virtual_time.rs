@@ -15,10 +15,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures::future::LocalBoxFuture;
 use slab::Slab;
 
-use super::host::{Clock, Millis, Spawn, Timer};
+use super::host::{Clock, Spawn, Timer};
+use crate::time::{Instant, Millis, WallTime};
 
 /// The wall clock at the start: 2026-01-01T00:00:00Z.
-pub const WALL_AT_START: Millis = 1_767_225_600_000;
+pub const WALL_AT_START: WallTime = WallTime::from_unix_millis(1_767_225_600_000);
 
 const ROOT: usize = usize::MAX;
 
@@ -27,7 +28,7 @@ const ROOT: usize = usize::MAX;
 /// Of the ready tasks a seeded random one is polled, so that no test depends on a lucky order. Timers fire when no task is ready, in the
 /// order of their deadlines.
 pub struct VirtualTime {
-    now: Cell<Millis>,
+    now: Cell<Instant>,
     random: RefCell<fastrand::Rng>,
     tasks: RefCell<Slab<Task>>,
     ready: Arc<Ready>,
@@ -70,7 +71,7 @@ impl Wake for TaskWaker {
 }
 
 struct Alarm {
-    deadline: Millis,
+    deadline: Instant,
     order: u64,
     sleep: Weak<Sleep>,
 }
@@ -119,7 +120,7 @@ impl VirtualTime {
     /// A runtime at time 0. The seed determines the order of tasks.
     pub fn new(seed: u64) -> Rc<Self> {
         Rc::new(Self {
-            now: Cell::new(0),
+            now: Cell::new(Instant::START),
             random: RefCell::new(fastrand::Rng::with_seed(seed)),
             tasks: RefCell::new(Slab::new()),
             ready: Arc::default(),
@@ -179,6 +180,11 @@ impl VirtualTime {
         self.now.set(self.now.get() + millis);
     }
 
+    /// How long it has run.
+    pub fn elapsed(&self) -> Millis {
+        self.now.get().since(Instant::START)
+    }
+
     /// Spawned tasks that have not ended.
     pub fn tasks(&self) -> usize {
         self.tasks.borrow().len()
@@ -216,7 +222,7 @@ impl VirtualTime {
     }
 
     /// Moves the clock to the next deadline, at most to `until`, and fires one timer. Returns false if there is none.
-    fn fire(&self, until: Option<Millis>) -> bool {
+    fn fire(&self, until: Option<Instant>) -> bool {
         loop {
             let entry = {
                 let mut timers = self.timers.borrow_mut();
@@ -239,12 +245,12 @@ impl VirtualTime {
 }
 
 impl Clock for VirtualTime {
-    fn now(&self) -> Millis {
+    fn now(&self) -> Instant {
         self.now.get()
     }
 
-    fn wall(&self) -> Millis {
-        WALL_AT_START + self.now.get()
+    fn wall(&self) -> WallTime {
+        WALL_AT_START + self.elapsed()
     }
 }
 
@@ -289,14 +295,14 @@ mod tests {
                 async move {
                     for _ in 0..3 {
                         time.sleep(100).await;
-                        log.borrow_mut().push((time.now(), task));
+                        log.borrow_mut().push((time.elapsed(), task));
                     }
                 }
                 .boxed_local(),
             );
         }
         time.advance(1000);
-        assert_eq!((time.now(), time.tasks()), (1000, 0));
+        assert_eq!((time.elapsed(), time.tasks()), (1000, 0));
         log.take()
     }
 
@@ -312,7 +318,7 @@ mod tests {
         let time = VirtualTime::new(0);
         let day = 24 * 3600 * 1000;
         time.run_until(time.sleep(day));
-        assert_eq!((time.now(), time.wall()), (day, WALL_AT_START + day));
+        assert_eq!((time.elapsed(), time.wall()), (day, WALL_AT_START + day));
     }
 
     #[test]
@@ -332,7 +338,7 @@ mod tests {
         time.run_until_idle();
         assert_eq!(fired.get(), 0);
         time.advance(35);
-        assert_eq!((fired.get(), time.now()), (3, 35));
+        assert_eq!((fired.get(), time.elapsed()), (3, 35));
         time.advance(5);
         assert_eq!(fired.get(), 4);
     }
@@ -351,7 +357,7 @@ mod tests {
             .boxed_local(),
         );
         time.run_until(receiver).unwrap();
-        assert_eq!(time.now(), 50);
+        assert_eq!(time.elapsed(), 50);
     }
 
     #[test]
@@ -360,7 +366,7 @@ mod tests {
         let timer = time.sleep(10);
         time.suspend(1_000_000);
         time.run_until(timer);
-        assert_eq!(time.now(), 1_000_000);
+        assert_eq!(time.elapsed(), 1_000_000);
     }
 
     #[test]
@@ -379,7 +385,7 @@ mod tests {
             time.spawn(async move { second.borrow_mut().push("other") }.boxed_local());
             time.run_until_idle();
             assert_eq!(*log.borrow(), ["other", "yielded"]);
-            assert_eq!(time.now(), 0);
+            assert_eq!(time.elapsed(), 0);
         }
     }
 

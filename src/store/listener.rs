@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::change::{Change, Difference};
 use crate::json::fields::FieldSet;
 use crate::object::Object;
-use crate::runtime::Millis;
+use crate::time::Instant;
 use crate::version::Version;
 
 use super::store::Store;
@@ -22,7 +22,7 @@ pub struct Replacement<'a> {
     /// The list's version. It is below `from` after a reset of the server.
     pub to: &'a Version,
     /// When it was applied, on the monotonic clock.
-    pub at: Millis,
+    pub at: Instant,
 }
 
 /// Watchers, views and informers. They are told after the store has changed, one after the other, and know nothing of each other.

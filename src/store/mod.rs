@@ -2,7 +2,7 @@
 //!
 //! Start with [`Store`], then [`Window`].
 //!
-//! Imports: change, json, key, object, runtime, selector, sort, status, version.
+//! Imports: change, json, key, object, selector, sort, status, time, version.
 
 mod index;
 mod listener;

@@ -79,6 +79,7 @@ mod tests {
     use crate::change::ChangeKind;
     use crate::store::{Strays, Window, WindowBounds};
     use crate::testing::object;
+    use crate::time::Instant;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -101,7 +102,7 @@ mod tests {
             let mut window = Window::new(WindowBounds { lower: 12, upper: 12, ..WindowBounds::default() });
             let mut version = 10;
             store.replace(list.iter().map(|key| object(KEYS[*key], 10)).collect());
-            window.reset(Version::from(version), 0, &mut Strays::default());
+            window.reset(Version::from(version), Instant::START, &mut Strays::default());
             let mut stood: Vec<(u64, Rows)> = vec![(version, list.iter().map(|key| (KEYS[*key].to_owned(), 10)).collect())];
             for (key, delete, step) in writes {
                 version += step;
@@ -114,7 +115,7 @@ mod tests {
                     now.insert(KEYS[key].to_owned(), version);
                     (ChangeKind::Modified, store.upsert(object.clone()))
                 };
-                window.push(Change { kind, object, previous, at: 0 }, &mut Strays::default());
+                window.push(Change { kind, object, previous, at: Instant::START }, &mut Strays::default());
                 stood.push((version, now));
             }
             let writes = stood.len() - 1;

@@ -7,8 +7,8 @@ use super::snapshots::Snapshots;
 use super::strays::Strays;
 use crate::change::{Change, ChangeKind};
 use crate::object::{Holder, Object};
-use crate::runtime::Millis;
 use crate::status::{Error, ErrorCode, Status};
+use crate::time::{Instant, Millis};
 use crate::version::Version;
 
 /// The bounds of a window.
@@ -96,7 +96,7 @@ pub struct Window {
     evicted: Option<Version>,
     list_version: Option<Version>,
     // Since when the window has every change: the arrival of the last one that left, or of the list.
-    complete_since: Option<Millis>,
+    complete_since: Option<Instant>,
     snapshots: Snapshots,
     bytes: usize,
     increases: u64,
@@ -160,7 +160,7 @@ impl Window {
     }
 
     /// Drops everything, because a list at this version replaced the objects.
-    pub fn reset(&mut self, list_version: Version, now: Millis, strays: &mut Strays) {
+    pub fn reset(&mut self, list_version: Version, now: Instant, strays: &mut Strays) {
         self.start += self.changes.len() as u64;
         while let Some(change) = self.changes.pop_front() {
             note(&change, strays);
@@ -247,9 +247,9 @@ impl Window {
     }
 
     /// How far back in time the window has every change. `None` before the first list and change.
-    pub fn reach(&self, now: Millis) -> Option<Millis> {
+    pub fn reach(&self, now: Instant) -> Option<Millis> {
         let since = self.complete_since.or_else(|| self.changes.front().map(|oldest| oldest.at))?;
-        Some(now.saturating_sub(since))
+        Some(now.since(since))
     }
 
     /// How many events a watcher's queue should hold: those of one second of a full window, between 10 and `max`, as in the apiserver.
@@ -268,11 +268,11 @@ impl Window {
         }
     }
 
-    fn resize(&mut self, now: Millis, strays: &mut Strays) {
+    fn resize(&mut self, now: Instant, strays: &mut Strays) {
         if self.changes.len() < self.capacity {
             return;
         }
-        let age = |index: usize| now.saturating_sub(self.changes[index].at);
+        let age = |index: usize| now.since(self.changes[index].at);
         let newest_quarter = self.changes.len() - (self.capacity / 4).max(1).min(self.changes.len());
         let quarter = if self.capacity < 4 { 0 } else { newest_quarter };
         let before = self.capacity;
@@ -320,10 +320,11 @@ fn note(change: &Change, strays: &mut Strays) {
 mod tests {
     use super::*;
     use crate::testing::named;
+    use crate::time::at;
 
     const FD: Millis = DEFAULT_FRESH_MS;
 
-    fn entry(version: u64, at: Millis) -> Change {
+    fn entry(version: u64, at: Instant) -> Change {
         Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at }
     }
 
@@ -346,7 +347,7 @@ mod tests {
     fn up_to(newest: u64) -> Window {
         let mut window = fixed(5);
         for version in 3..=newest {
-            window.push(entry(version, version), &mut Strays::default());
+            window.push(entry(version, at(version)), &mut Strays::default());
         }
         window
     }
@@ -386,10 +387,10 @@ mod tests {
     #[test]
     fn win_06_after_a_list_its_version_is_the_oldest_start() {
         let mut window = fixed(5);
-        window.reset(Version::parse("9").unwrap(), 0, &mut Strays::default());
+        window.reset(Version::parse("9").unwrap(), Instant::START, &mut Strays::default());
         assert_eq!(refused(&window, "8").code, ErrorCode::Expired);
         assert_eq!(versions(&window, "9"), Vec::<String>::new());
-        window.push(entry(12, 0), &mut Strays::default());
+        window.push(entry(12, Instant::START), &mut Strays::default());
         assert_eq!(versions(&window, "9"), ["12"]);
         assert_eq!(versions(&window, "99"), Vec::<String>::new());
     }
@@ -397,7 +398,7 @@ mod tests {
     #[test]
     fn win_08_the_message_names_the_oldest_start() {
         let mut window = fixed(5);
-        window.reset(Version::parse("10").unwrap(), 0, &mut Strays::default());
+        window.reset(Version::parse("10").unwrap(), Instant::START, &mut Strays::default());
         assert_eq!(refused(&window, "9").message, "too old resource version: 9 (10)");
     }
 
@@ -412,10 +413,10 @@ mod tests {
         window.capacity = capacity;
         window.start = start;
         for event in 0..capacity as u64 {
-            window.changes.push_back(entry(event + 1, event * step));
+            window.changes.push_back(entry(event + 1, at(event * step)));
         }
         window.bytes = capacity * size_of::<Change>();
-        window.resize(capacity as u64 * step, &mut Strays::default());
+        window.resize(at(capacity as u64 * step), &mut Strays::default());
         // Whatever gave way was the oldest, and the rest is there in order.
         let held: Vec<String> = window.changes.iter().map(|entry| entry.version().to_string()).collect();
         let kept: Vec<String> = (window.start - start + 1..=capacity as u64).map(|version| version.to_string()).collect();
@@ -466,15 +467,21 @@ mod tests {
     fn bytes_are_those_of_what_was_replaced_and_leave_with_it() {
         let mut window = fixed(2);
         let (old, new) = (named("pod", 1), named("pod", 2));
-        window.push(Change { kind: ChangeKind::Modified, object: new.clone(), previous: Some(old.clone()), at: 0 }, &mut Strays::default());
+        window.push(
+            Change { kind: ChangeKind::Modified, object: new.clone(), previous: Some(old.clone()), at: Instant::START },
+            &mut Strays::default(),
+        );
         let entries = |count: usize| count * size_of::<Change>();
         assert_eq!(window.bytes(), entries(1) + old.size());
         let last = named("pod", 3);
-        window.push(Change { kind: ChangeKind::Deleted, object: last.clone(), previous: Some(new.clone()), at: 1 }, &mut Strays::default());
+        window.push(
+            Change { kind: ChangeKind::Deleted, object: last.clone(), previous: Some(new.clone()), at: at(1) },
+            &mut Strays::default(),
+        );
         assert_eq!(window.bytes(), entries(2) + old.size() + new.size() + last.size());
-        window.push(entry(4, 2), &mut Strays::default());
+        window.push(entry(4, at(2)), &mut Strays::default());
         assert_eq!(window.bytes(), entries(2) + new.size() + last.size());
-        window.reset(Version::from(9), 0, &mut Strays::default());
+        window.reset(Version::from(9), Instant::START, &mut Strays::default());
         assert_eq!(window.bytes(), 0);
     }
 
@@ -483,10 +490,14 @@ mod tests {
         let size = size_of::<Change>() + named("pod", 1).size();
         let bounds = WindowBounds { max_bytes: 10 * size + size / 2, ..WindowBounds::default() };
         let mut window = Window::new(bounds);
-        window.reset(Version::from(1), 0, &mut Strays::default());
+        window.reset(Version::from(1), Instant::START, &mut Strays::default());
         for version in 2..=60 {
-            let change =
-                Change { kind: ChangeKind::Modified, object: named("pod", version), previous: Some(named("pod", version - 1)), at: 0 };
+            let change = Change {
+                kind: ChangeKind::Modified,
+                object: named("pod", version),
+                previous: Some(named("pod", version - 1)),
+                at: Instant::START,
+            };
             window.push(change, &mut Strays::default());
             assert!(window.bytes() <= bounds.max_bytes);
         }
@@ -500,9 +511,9 @@ mod tests {
     fn law_08_bounded_a_change_too_large_for_the_window_leaves_it_empty_and_at_its_version() {
         let bounds = WindowBounds { max_bytes: 1, ..WindowBounds::default() };
         let mut window = Window::new(bounds);
-        window.reset(Version::from(1), 0, &mut Strays::default());
+        window.reset(Version::from(1), Instant::START, &mut Strays::default());
         window.push(
-            Change { kind: ChangeKind::Modified, object: named("pod", 7), previous: Some(named("pod", 6)), at: 0 },
+            Change { kind: ChangeKind::Modified, object: named("pod", 7), previous: Some(named("pod", 6)), at: Instant::START },
             &mut Strays::default(),
         );
         assert_eq!((window.len(), window.oldest()), (0, Some(Version::from(7))));
@@ -513,25 +524,25 @@ mod tests {
     #[test]
     fn the_reach_is_the_time_since_the_last_change_that_is_lost() {
         let mut window = fixed(2);
-        assert_eq!(window.reach(0), None);
-        window.reset(Version::from(1), 1_000, &mut Strays::default());
-        assert_eq!(window.reach(5_000), Some(4_000));
-        for (version, at) in [(2, 2_000), (3, 3_000)] {
-            window.push(entry(version, at), &mut Strays::default());
+        assert_eq!(window.reach(Instant::START), None);
+        window.reset(Version::from(1), at(1_000), &mut Strays::default());
+        assert_eq!(window.reach(at(5_000)), Some(4_000));
+        for (version, time) in [(2, 2_000), (3, 3_000)] {
+            window.push(entry(version, at(time)), &mut Strays::default());
         }
-        assert_eq!(window.reach(5_000), Some(4_000), "nothing is lost since the list");
-        window.push(entry(4, 4_000), &mut Strays::default());
-        assert_eq!((window.oldest(), window.reach(5_000)), (Some(Version::from(2)), Some(3_000)));
+        assert_eq!(window.reach(at(5_000)), Some(4_000), "nothing is lost since the list");
+        window.push(entry(4, at(4_000)), &mut Strays::default());
+        assert_eq!((window.oldest(), window.reach(at(5_000))), (Some(Version::from(2)), Some(3_000)));
     }
 
     #[test]
     fn growing_and_shrinking_is_counted() {
         let mut window = Window::new(WindowBounds { lower: 2, upper: 4, ..WindowBounds::default() });
         for version in 1..=6 {
-            window.push(entry(version, 0), &mut Strays::default());
+            window.push(entry(version, Instant::START), &mut Strays::default());
         }
         assert_eq!((window.capacity(), window.resizes()), (4, (1, 0)), "at its bound it stays");
-        window.push(entry(7, 2 * FD), &mut Strays::default());
+        window.push(entry(7, at(2 * FD)), &mut Strays::default());
         assert_eq!((window.capacity(), window.resizes()), (2, (1, 1)));
     }
 

@@ -1,9 +1,8 @@
 //! When watchers that asked for bookmarks receive one.
 
-use std::collections::BTreeMap;
-
-use crate::runtime::Millis;
+use crate::time::{Instant, Millis};
 use crate::version::Version;
+use std::collections::BTreeMap;
 
 use super::id::WatcherId;
 
@@ -52,7 +51,7 @@ impl Bookmarks {
 
     /// When the next one is due: at once while one is owed, else in a minute, or two seconds before the deadline, whichever is first. Never
     /// when that has passed.
-    pub(super) fn next(&self, now: Millis, deadline: Option<Millis>) -> Option<Millis> {
+    pub(super) fn next(&self, now: Instant, deadline: Option<Instant>) -> Option<Instant> {
         match self {
             Self::Unwanted => return None,
             Self::Owed(_) => return Some(now),
@@ -79,13 +78,13 @@ pub(super) struct BookmarkSchedule {
 
 impl BookmarkSchedule {
     /// Plans a bookmark. One that is late already comes with the next look.
-    pub(super) fn plan(&mut self, watcher: Planned, at: Millis) {
-        self.buckets.entry((at / 1000).max(self.current)).or_default().push(watcher);
+    pub(super) fn plan(&mut self, watcher: Planned, at: Instant) {
+        self.buckets.entry(second_of(at).max(self.current)).or_default().push(watcher);
     }
 
     /// The watchers whose second has come. Each must be planned again.
-    pub(super) fn take_due(&mut self, now: Millis) -> Vec<Planned> {
-        let second = now / 1000;
+    pub(super) fn take_due(&mut self, now: Instant) -> Vec<Planned> {
+        let second = second_of(now);
         if second < self.current {
             return Vec::new();
         }
@@ -100,17 +99,22 @@ impl BookmarkSchedule {
     }
 }
 
+fn second_of(at: Instant) -> u64 {
+    at.as_millis() / 1000
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::at;
 
-    fn plan(schedule: &mut BookmarkSchedule, id: u32, now: Millis, bookmarks: &Bookmarks, deadline: Millis) {
+    fn plan(schedule: &mut BookmarkSchedule, id: u32, now: Instant, bookmarks: &Bookmarks, deadline: Instant) {
         if let Some(at) = bookmarks.next(now, Some(deadline)) {
             schedule.plan((id.into(), u64::from(id)), at);
         }
     }
 
-    fn due(schedule: &mut BookmarkSchedule, now: Millis) -> Vec<u32> {
+    fn due(schedule: &mut BookmarkSchedule, now: Instant) -> Vec<u32> {
         schedule.take_due(now).into_iter().map(|(id, _)| id.number()).collect()
     }
 
@@ -118,13 +122,13 @@ mod tests {
     fn bkm_01_watchers_come_due_by_the_second_and_once() {
         let mut schedule = BookmarkSchedule::default();
         for (id, deadline) in [(1, 10_000), (2, 20_000), (3, 20_000)] {
-            plan(&mut schedule, id, 0, &Bookmarks::Regular, deadline);
+            plan(&mut schedule, id, Instant::START, &Bookmarks::Regular, at(deadline));
         }
         assert_eq!(schedule.buckets.len(), 2);
-        assert!(due(&mut schedule, 0).is_empty());
-        assert_eq!(due(&mut schedule, 10_000), [1]);
-        assert!(due(&mut schedule, 10_000).is_empty());
-        assert_eq!(due(&mut schedule, 22_000), [2, 3]);
+        assert!(due(&mut schedule, Instant::START).is_empty());
+        assert_eq!(due(&mut schedule, at(10_000)), [1]);
+        assert!(due(&mut schedule, at(10_000)).is_empty());
+        assert_eq!(due(&mut schedule, at(22_000)), [2, 3]);
         assert!(schedule.is_empty());
     }
 
@@ -133,29 +137,29 @@ mod tests {
         let mut schedule = BookmarkSchedule::default();
         let waiting = Bookmarks::Owed(Version::from(10));
         for now in [0, 1_000, 30_000] {
-            plan(&mut schedule, 1, now, &waiting, 120_000);
-            assert_eq!(due(&mut schedule, now), [1], "at {now}");
+            plan(&mut schedule, 1, at(now), &waiting, at(120_000));
+            assert_eq!(due(&mut schedule, at(now)), [1], "at {now}");
         }
-        plan(&mut schedule, 1, 30_000, &Bookmarks::Queued, 120_000);
-        assert!(due(&mut schedule, 60_000).is_empty());
-        assert_eq!(due(&mut schedule, 90_000), [1]);
+        plan(&mut schedule, 1, at(30_000), &Bookmarks::Queued, at(120_000));
+        assert!(due(&mut schedule, at(60_000)).is_empty());
+        assert_eq!(due(&mut schedule, at(90_000)), [1]);
     }
 
     #[test]
     fn the_last_bookmark_is_two_seconds_before_the_deadline_and_none_follows() {
         let next = |now, deadline| Bookmarks::Regular.next(now, deadline);
-        assert_eq!(next(0, None), Some(60_000));
-        assert_eq!(next(0, Some(120_000)), Some(60_000));
-        assert_eq!(next(90_000, Some(120_000)), Some(118_000));
-        assert_eq!(next(118_001, Some(120_000)), None);
+        assert_eq!(next(Instant::START, None), Some(at(60_000)));
+        assert_eq!(next(Instant::START, Some(at(120_000))), Some(at(60_000)));
+        assert_eq!(next(at(90_000), Some(at(120_000))), Some(at(118_000)));
+        assert_eq!(next(at(118_001), Some(at(120_000))), None);
     }
 
     #[test]
     fn what_is_planned_for_the_past_comes_with_the_next_look() {
         let mut schedule = BookmarkSchedule::default();
-        assert!(schedule.take_due(50_000).is_empty());
-        schedule.plan((1.into(), 1), 20_000);
-        assert!(due(&mut schedule, 50_999).is_empty());
-        assert_eq!(due(&mut schedule, 51_000), [1]);
+        assert!(schedule.take_due(at(50_000)).is_empty());
+        schedule.plan((1.into(), 1), at(20_000));
+        assert!(due(&mut schedule, at(50_999)).is_empty());
+        assert_eq!(due(&mut schedule, at(51_000)), [1]);
     }
 }

@@ -1,13 +1,13 @@
 //! The time that slow watchers may cost all others.
 
-use crate::runtime::Millis;
+use crate::time::{Instant, Millis};
 
 /// A budget that refills with 50 ms for each second that passes. Whoever waits takes all of it and gives back the rest.
 #[derive(Debug)]
 pub struct TimeBudget {
     available: f64,
     max: f64,
-    last: Millis,
+    last: Instant,
 }
 
 /// Milliseconds earned for each that passes, as in the apiserver.
@@ -15,15 +15,15 @@ const REFILL: f64 = 0.05;
 
 impl TimeBudget {
     /// An empty budget, which fills from now on and holds at most `max` milliseconds.
-    pub fn new(now: Millis, max: Millis) -> Self {
+    pub fn new(now: Instant, max: Millis) -> Self {
         #[allow(clippy::cast_precision_loss)]
         Self { available: 0.0, max: max as f64, last: now }
     }
 
     /// Takes all there is, in milliseconds.
-    pub fn take(&mut self, now: Millis) -> f64 {
+    pub fn take(&mut self, now: Instant) -> f64 {
         #[allow(clippy::cast_precision_loss)]
-        let earned = now.saturating_sub(self.last) as f64 * REFILL; // nothing when the clock went backwards
+        let earned = now.since(self.last) as f64 * REFILL; // nothing when the clock went backwards
         self.available = (self.available + earned).min(self.max);
         self.last = now;
         std::mem::take(&mut self.available)
@@ -38,27 +38,28 @@ impl TimeBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::at;
 
     #[test]
     fn tbg_01_refill_maximum_return_and_a_clock_that_goes_backwards() {
         let mut now = 1_000_000;
-        let mut budget = TimeBudget::new(now, 200);
-        let take = |budget: &mut TimeBudget, now: Millis| budget.take(now).round() as i64;
-        assert_eq!(take(&mut budget, now), 0);
+        let mut budget = TimeBudget::new(at(now), 200);
+        let take = |budget: &mut TimeBudget, now: Instant| budget.take(now).round() as i64;
+        assert_eq!(take(&mut budget, at(now)), 0);
         now += 10_000;
-        assert_eq!(take(&mut budget, now), 200);
+        assert_eq!(take(&mut budget, at(now)), 200);
         now += 2_000;
-        assert_eq!(take(&mut budget, now), 100);
+        assert_eq!(take(&mut budget, at(now)), 100);
         budget.give_back(50.0);
-        assert_eq!(take(&mut budget, now), 50);
+        assert_eq!(take(&mut budget, at(now)), 50);
         budget.give_back(-0.00005);
-        assert_eq!(take(&mut budget, now), 0);
+        assert_eq!(take(&mut budget, at(now)), 0);
         now -= 120_000;
-        assert_eq!(take(&mut budget, now), 0);
+        assert_eq!(take(&mut budget, at(now)), 0);
         now += 600_000;
-        assert_eq!(take(&mut budget, now), 200);
+        assert_eq!(take(&mut budget, at(now)), 200);
         budget.give_back(10_000.0);
         now -= 120_000;
-        assert_eq!(take(&mut budget, now), 200);
+        assert_eq!(take(&mut budget, at(now)), 200);
     }
 }

@@ -61,6 +61,7 @@ impl<'a> Conversion<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Instant;
     use std::cell::Cell;
 
     use crate::json::fields::FieldSet;
@@ -73,12 +74,12 @@ mod tests {
         let mut store = Store::new();
         store.upsert(before);
         let previous = store.put(&mut after);
-        Change { kind: ChangeKind::Modified, object: after, previous, at: 0 }
+        Change { kind: ChangeKind::Modified, object: after, previous, at: Instant::START }
     }
 
     fn convert(kind: ChangeKind, now: Option<&str>, before: Option<&str>) -> Option<(EventKind, String)> {
         let make = |version: u64, app: &str| labelled("a/x", version, &[("app", app)]);
-        let entry = Change { kind, object: make(9, now.unwrap_or("gone")), previous: before.map(|app| make(5, app)), at: 0 };
+        let entry = Change { kind, object: make(9, now.unwrap_or("gone")), previous: before.map(|app| make(5, app)), at: Instant::START };
         let conversion = Conversion::new(&entry);
         let kind = conversion.kind(|object| object.labels().iter().any(|(_, value)| &**value == "web"))?;
         let event = conversion.event(kind);

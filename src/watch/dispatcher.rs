@@ -7,10 +7,10 @@ use crate::change::{Change, Difference};
 use crate::json::fields::FieldSet;
 use crate::metrics::Metrics;
 use crate::object::Object;
-use crate::runtime::Millis;
 use crate::selector::Filter;
 use crate::status::{Error, Status};
 use crate::store::{Replacement, StoreListener};
+use crate::time::Instant;
 use crate::version::Version;
 
 use super::bookmark::BookmarkSchedule;
@@ -30,7 +30,7 @@ pub struct Dispatcher {
     watchers: Watchers,
     delivery: Delivery,
     bookmarks: BookmarkSchedule,
-    deadlines: BTreeSet<(Millis, WatcherId)>,
+    deadlines: BTreeSet<(Instant, WatcherId)>,
     // Those with an event that found no room. Nothing else is dispatched until each has gone in or its watcher has ended. Who has ended
     // meanwhile may still stand here.
     blocked: Vec<WatcherId>,
@@ -94,7 +94,7 @@ impl Dispatcher {
     }
 
     /// Begins to dispatch to a watcher. One step with the capture of its interval.
-    pub fn start(&mut self, id: WatcherId, beginning: Beginning, now: Millis) {
+    pub fn start(&mut self, id: WatcherId, beginning: Beginning, now: Instant) {
         let Some(watcher) = self.watchers.start(id, beginning) else { return };
         if watcher.filter().shard().is_some() {
             self.metrics.watch_shards.inc();
@@ -181,7 +181,7 @@ impl Dispatcher {
     }
 
     /// Sends bookmarks that are due and ends streams whose time is over. Returns whether somebody needs another tick.
-    pub fn tick(&mut self, now: Millis, processed: &Version) -> bool {
+    pub fn tick(&mut self, now: Instant, processed: &Version) -> bool {
         let mut bookmark: Option<WatchEvent> = None;
         for (id, serial) in self.bookmarks.take_due(now) {
             let known = |watcher: &&mut Watcher| watcher.serial() == serial && watcher.live().is_some();
@@ -390,7 +390,7 @@ impl StoreListener for Dispatcher {
     }
 }
 
-fn plan_bookmark(schedule: &mut BookmarkSchedule, id: WatcherId, watcher: &Watcher, now: Millis) {
+fn plan_bookmark(schedule: &mut BookmarkSchedule, id: WatcherId, watcher: &Watcher, now: Instant) {
     if let Some(at) = watcher.live().and_then(|live| live.bookmarks.next(now, live.deadline)) {
         schedule.plan((id, watcher.serial()), at);
     }
@@ -406,7 +406,7 @@ mod tests {
 
     fn listener(dispatcher: &mut Dispatcher, demand: Demand) -> WatcherId {
         let id = dispatcher.add(Filter::default());
-        dispatcher.start(id, Beginning { capacity: 5, ..Beginning::default() }, 0);
+        dispatcher.start(id, Beginning { capacity: 5, ..Beginning::default() }, Instant::START);
         dispatcher.demand(id, demand);
         dispatcher.take_outbox();
         id
@@ -415,7 +415,7 @@ mod tests {
     /// The deliveries of one change, as watcher and version.
     fn change(dispatcher: &mut Dispatcher, versions: &[u64]) -> Vec<(WatcherId, u64)> {
         for &version in versions {
-            let entry = Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at: 0 };
+            let entry = Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at: Instant::START };
             dispatcher.changed(&entry, &FieldSet::new(Vec::new()));
         }
         let (outbox, _) = dispatcher.take_outbox();
@@ -467,7 +467,7 @@ mod tests {
         let mut dispatcher = Dispatcher::default();
         let mut open = |filter: Filter| {
             let id = dispatcher.add(filter);
-            dispatcher.start(id, Beginning::default(), 0);
+            dispatcher.start(id, Beginning::default(), Instant::START);
             dispatcher.demand(id, Demand::All);
             id
         };
@@ -484,7 +484,7 @@ mod tests {
 
         let spec = serde_json::json!({"nodeName": "node7"});
         let object = crate::testing::with_spec("ns7/pod", 5, &[("app", "app7")], &spec);
-        let entry = Change { kind: ChangeKind::Added, object, previous: None, at: 0 };
+        let entry = Change { kind: ChangeKind::Added, object, previous: None, at: Instant::START };
         dispatcher.changed(&entry, &fields);
         assert_eq!(dispatcher.stats().visited, 10 + 3);
         let (outbox, _) = dispatcher.take_outbox();
@@ -501,10 +501,10 @@ mod tests {
         let mut fields = FieldSet::new(Vec::new());
         let mut dispatcher = Dispatcher::default();
         let id = dispatcher.add(filter(&mut fields, "app in (a, b)", ""));
-        dispatcher.start(id, Beginning::default(), 0);
+        dispatcher.start(id, Beginning::default(), Instant::START);
         dispatcher.demand(id, Demand::All);
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
-        let entry = Change { kind: ChangeKind::Modified, object: pod(2, "b"), previous: Some(pod(1, "a")), at: 0 };
+        let entry = Change { kind: ChangeKind::Modified, object: pod(2, "b"), previous: Some(pod(1, "a")), at: Instant::START };
         dispatcher.changed(&entry, &fields);
         assert_eq!(dispatcher.take_outbox().0.pairs()[..], [id.number(), 0]);
         assert_eq!(dispatcher.stats().visited, 1);
@@ -519,8 +519,8 @@ mod tests {
         let object = named("x", 1);
         let out = !Filter::default().with_shard(Some(lower)).unwrap().passes(&object, &fields);
         let id = dispatcher.add(Filter::default().with_shard(Some(lower)).unwrap());
-        dispatcher.start(id, Beginning::default(), 0);
-        dispatcher.changed(&Change { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
+        dispatcher.start(id, Beginning::default(), Instant::START);
+        dispatcher.changed(&Change { kind: ChangeKind::Added, object, previous: None, at: Instant::START }, &fields);
         let metrics = dispatcher.metrics.clone();
         assert_eq!((metrics.watch_shards.get(), metrics.filtered_events.get()), (1.0, u64::from(out)));
         for _ in 0..2 {
@@ -537,12 +537,12 @@ mod tests {
         let mut dispatcher = Dispatcher::default();
         for labels in ["", "", "app=web", "app in (web, db)", "app!=db"] {
             let id = dispatcher.add(filter(&mut fields, labels, ""));
-            dispatcher.start(id, Beginning::default(), 0);
+            dispatcher.start(id, Beginning::default(), Instant::START);
             dispatcher.demand(id, Demand::All);
         }
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
         let mut hear = |kind, object: &Rc<Object>, previous: &Rc<Object>| {
-            dispatcher.changed(&Change { kind, object: object.clone(), previous: Some(previous.clone()), at: 0 }, &fields);
+            dispatcher.changed(&Change { kind, object: object.clone(), previous: Some(previous.clone()), at: Instant::START }, &fields);
             let (outbox, _) = dispatcher.take_outbox();
             assert_eq!(outbox.pairs().len(), 2 * 5);
             outbox.events

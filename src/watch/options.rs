@@ -1,7 +1,6 @@
 //! What a watch asks for, and which combinations the API allows.
-
-use crate::runtime::Millis;
 use crate::status::{Error, Status};
+use crate::time::{Instant, Millis};
 use crate::version::Version;
 use crate::watch::overflow::OnOverflow;
 
@@ -49,7 +48,7 @@ pub enum Start {
 
 impl WatchOptions {
     /// When the stream ends by itself, if it does.
-    pub fn deadline(&self, now: Millis) -> Option<Millis> {
+    pub fn deadline(&self, now: Instant) -> Option<Instant> {
         self.timeout_seconds.filter(|seconds| *seconds > 0).map(|seconds| now + Millis::from(seconds) * 1000)
     }
 
@@ -89,6 +88,7 @@ const NOT_OLDER_THAN: &str = "NotOlderThan";
 mod tests {
     use super::*;
     use crate::status::ErrorCode;
+    use crate::time::at;
 
     fn options(initial: Option<bool>, kind: Option<&str>) -> WatchOptions {
         WatchOptions { send_initial_events: initial, resource_version_match: kind.map(str::to_string), ..WatchOptions::default() }
@@ -138,8 +138,8 @@ mod tests {
 
     #[test]
     fn a_timeout_of_no_seconds_is_none() {
-        let deadline = |timeout_seconds| WatchOptions { timeout_seconds, ..WatchOptions::default() }.deadline(500);
-        assert_eq!((deadline(None), deadline(Some(0)), deadline(Some(2))), (None, None, Some(2_500)));
+        let deadline = |timeout_seconds| WatchOptions { timeout_seconds, ..WatchOptions::default() }.deadline(at(500));
+        assert_eq!((deadline(None), deadline(Some(0)), deadline(Some(2))), (None, None, Some(at(2_500))));
     }
 
     #[test]

@@ -233,9 +233,10 @@ mod tests {
     use super::*;
     use crate::change::ChangeKind;
     use crate::testing::named;
+    use crate::time::Instant;
 
     fn change(version: u64) -> Change {
-        Change { kind: ChangeKind::Added, object: named(&format!("pod{version}"), version), previous: None, at: 0 }
+        Change { kind: ChangeKind::Added, object: named(&format!("pod{version}"), version), previous: None, at: Instant::START }
     }
 
     fn keep(queue: &mut Queue, version: u64, demand: Demand) -> Kept {

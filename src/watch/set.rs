@@ -155,6 +155,7 @@ mod tests {
     use crate::selector::FilterText;
     use crate::store::StoreListener;
     use crate::testing::labelled;
+    use crate::time::Instant;
     use crate::watch::demand::Demand;
     use crate::watch::dispatcher::Dispatcher;
     use std::rc::Rc;
@@ -163,7 +164,7 @@ mod tests {
         let filter = Filter::new(FilterText { namespace, labels: Some(labels), ..FilterText::default() }, fields).unwrap();
         let id = dispatcher.add(filter);
         dispatcher.demand(id, Demand::All);
-        dispatcher.start(id, Beginning::default(), 0);
+        dispatcher.start(id, Beginning::default(), Instant::START);
         id
     }
 
@@ -185,7 +186,7 @@ mod tests {
 
         let mut heard = |namespace: &str, age: &str, version: u64| {
             let object = labelled(&format!("{namespace}/x"), version, &[("app", "web"), ("age", age)]);
-            dispatcher.changed(&Change { kind: ChangeKind::Added, object, previous: None, at: 0 }, &fields);
+            dispatcher.changed(&Change { kind: ChangeKind::Added, object, previous: None, at: Instant::START }, &fields);
             let mut ids: Vec<u32> = dispatcher.take_outbox().0.pairs().chunks_exact(2).map(|pair| pair[0]).collect();
             ids.sort_unstable();
             ids

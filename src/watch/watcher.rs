@@ -5,9 +5,9 @@ use std::rc::Rc;
 use crate::change::Change;
 use crate::growth::Growth;
 use crate::object::Object;
-use crate::runtime::Millis;
 use crate::selector::Filter;
 use crate::status::{Error, Status};
+use crate::time::Instant;
 use crate::version::Version;
 
 use super::bookmark::Bookmarks;
@@ -32,7 +32,7 @@ pub struct Beginning {
     /// Which bookmarks it gets.
     pub bookmarks: Bookmarks,
     /// When the stream ends by itself.
-    pub deadline: Option<Millis>,
+    pub deadline: Option<Instant>,
 }
 
 /// A watcher.
@@ -70,7 +70,7 @@ pub(super) struct Live {
     /// Which bookmarks it gets.
     pub(super) bookmarks: Bookmarks,
     /// When the stream ends by itself.
-    pub(super) deadline: Option<Millis>,
+    pub(super) deadline: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -354,7 +354,7 @@ mod tests {
             assert!(watcher.push_bookmark(&version, || WatchEvent::bookmark(version.clone(), false)));
         }
         for &version in waiting {
-            let change = Change { kind: ChangeKind::Added, object: named("x", version), previous: None, at: 0 };
+            let change = Change { kind: ChangeKind::Added, object: named("x", version), previous: None, at: Instant::START };
             assert_eq!(watcher.keep(&change, &Conversion::new(&change), EventKind::Added), Kept::Waits);
         }
         assert!(watcher.end(EndReason::Stopped, &Version::from(9)).is_some());

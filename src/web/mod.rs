@@ -5,7 +5,7 @@
 //!
 //! Start with `module.rs`, which opens resources. Then `handle` is what JavaScript holds of one, and `transport` where its bytes come from.
 //!
-//! Imports: cache, informer, json, metrics, object, reflector, runtime, selector, source, status, store, version, view, watch.
+//! Imports: cache, informer, json, metrics, object, reflector, runtime, selector, source, status, store, time, version, view, watch.
 
 mod bag;
 mod bytes;

@@ -14,7 +14,8 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use crate::reflector::Peers;
 use crate::runtime::together::{Together, turn};
-use crate::runtime::{Clock, Millis, Spawn, Timer};
+use crate::runtime::{Clock, Spawn, Timer};
+use crate::time::{Instant, Millis, WallTime};
 use crate::web::values::{cast, property};
 
 #[wasm_bindgen]
@@ -69,7 +70,7 @@ pub(super) struct WebRuntime {
     performance: Option<Performance>,
     yielding: Yield,
     /// What the clock said last, and while which task was polled.
-    read: Cell<(Option<u64>, Millis)>,
+    read: Cell<(Option<u64>, Instant)>,
 }
 
 impl WebRuntime {
@@ -91,27 +92,30 @@ fn choose_yield(global: &JsValue) -> Yield {
     messages.map_or(Yield::Timeout, Yield::Channel)
 }
 
+/// The wall clock.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(super) fn wall_time() -> WallTime {
+    WallTime::from_unix_millis(js_sys::Date::now() as Millis)
+}
+
 impl Clock for WebRuntime {
-    fn now(&self) -> Millis {
+    fn now(&self) -> Instant {
         let millis = self.performance.as_ref().map_or_else(js_sys::Date::now, Performance::now);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let millis = millis as Millis;
-        let millis = millis + SLEPT.get();
-        self.read.set((turn(), millis));
-        millis
+        let now = Instant::from_millis(millis as Millis + SLEPT.get());
+        self.read.set((turn(), now));
+        now
     }
 
-    fn recent(&self) -> Millis {
+    fn recent(&self) -> Instant {
         match self.read.get() {
-            (Some(read), millis) if turn() == Some(read) => millis,
+            (Some(read), then) if turn() == Some(read) => then,
             _ => self.now(),
         }
     }
 
-    fn wall(&self) -> Millis {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let millis = js_sys::Date::now() as Millis;
-        millis
+    fn wall(&self) -> WallTime {
+        wall_time()
     }
 }
 

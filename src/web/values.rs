@@ -3,7 +3,7 @@
 use js_sys::{Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::runtime::{FOREVER, Millis};
+use crate::time::{FOREVER, Millis};
 
 /// What a member of an object out is. One kind for all of them, so that the writer is compiled once.
 pub(super) enum Given {

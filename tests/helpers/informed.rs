@@ -8,8 +8,8 @@ use watchcache::cache::Resource;
 use watchcache::informer::{HandlerId, HandlerOptions, Indexer, InformerId, InformerOptions, Interruption, Notification, Notifications};
 use watchcache::json::path::Path;
 use watchcache::object::Object;
-use watchcache::runtime::Millis;
 use watchcache::status::Error;
+use watchcache::time::{Instant, Millis};
 
 use super::rig::{Rig, Setup};
 use super::upstream::Upstream;
@@ -219,7 +219,7 @@ impl Informed {
     }
 
     /// The objects whose values in an index by a function are missing.
-    pub fn undecided(&self, name: &str, now: Millis) -> Vec<Rc<Object>> {
+    pub fn undecided(&self, name: &str, now: Instant) -> Vec<Rc<Object>> {
         self.rig.resource.with(|cacher| {
             let informer = cacher.informers().get(self.informer).expect("it has started");
             informer.undecided(name, cacher.store(), now)

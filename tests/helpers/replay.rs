@@ -13,8 +13,9 @@ use watchcache::message::{MAX_WAITING_MESSAGES, Message, Quarantined};
 use watchcache::object::Object;
 use watchcache::reflector::{Reflector, ReflectorConfig, ReflectorHandle};
 use watchcache::runtime::virtual_time::VirtualTime;
-use watchcache::runtime::{Clock, Millis, Spawn, Timer};
+use watchcache::runtime::{Spawn, Timer};
 use watchcache::status::Error;
+use watchcache::time::Millis;
 
 use super::upstream::{Request, Shared, State, Upstream};
 
@@ -215,7 +216,7 @@ impl ReflectorRig {
         let (into, clock, truth) = (replay.clone(), time.clone(), upstream.clone());
         time.spawn(Box::pin(async move {
             while let Some(message) = receiver.next().await {
-                into.borrow_mut().take(clock.now(), message, &truth);
+                into.borrow_mut().take(clock.elapsed(), message, &truth);
                 if slow > 0 {
                     clock.sleep(slow).await;
                 }
@@ -237,8 +238,9 @@ impl ReflectorRig {
         self.handle.reset();
     }
 
-    pub fn now(&self) -> Millis {
-        self.time.now()
+    /// How long it has run.
+    pub fn elapsed(&self) -> Millis {
+        self.time.elapsed()
     }
 
     pub fn lists(&self) -> usize {

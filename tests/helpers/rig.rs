@@ -10,11 +10,11 @@ use watchcache::json::FieldSet;
 use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
-use watchcache::runtime::Millis;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::status::Error;
 use watchcache::store::IndexSpec;
 use watchcache::store::WindowBounds;
+use watchcache::time::Millis;
 use watchcache::view::{RowRange, ViewId, ViewOptions};
 use watchcache::watch::{Demand, EndReason, WatchOptions};
 

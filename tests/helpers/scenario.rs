@@ -2,10 +2,10 @@
 
 use watchcache::connection::Connection;
 use watchcache::reflector::ReflectorConfig;
-use watchcache::runtime::Millis;
 use watchcache::runtime::virtual_time::WALL_AT_START;
 use watchcache::source::ListRequest;
 use watchcache::status::{Error, ErrorCode, Status};
+use watchcache::time::Millis;
 
 use super::replay::ReflectorRig;
 use super::upstream::{Request, Upstream};
@@ -49,7 +49,7 @@ pub fn waits(rig: &ReflectorRig) -> Vec<(ErrorCode, Millis)> {
     let waits = replay.connections().filter_map(|(at, connection)| match connection {
         Connection::Waiting { retry_at, error, .. }
         | Connection::NeedsAuth { retry_at, error }
-        | Connection::Failed { retry_at: Some(retry_at), error } => Some((error.code, retry_at - WALL_AT_START - at)),
+        | Connection::Failed { retry_at: Some(retry_at), error } => Some((error.code, retry_at.since(WALL_AT_START) - at)),
         _ => None,
     });
     waits.collect()

@@ -17,9 +17,10 @@ use futures::channel::mpsc;
 use futures::future::LocalBoxFuture;
 use futures::stream::{self, StreamExt};
 use watchcache::runtime::virtual_time::VirtualTime;
-use watchcache::runtime::{Clock, Millis, Spawn, Timer};
+use watchcache::runtime::{Spawn, Timer};
 use watchcache::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use watchcache::status::{Error, Status};
+use watchcache::time::Millis;
 use watchcache::version::Version;
 use wire::{Connection, Held, bookmark_frame, initial_events_end, said};
 use writes::{Asked, Writes};
@@ -501,7 +502,7 @@ pub struct Shared(pub Rc<Upstream>);
 impl Source for Shared {
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
         let upstream = self.0.clone();
-        upstream.requests.borrow_mut().push(Request::List(upstream.time.now(), request.clone()));
+        upstream.requests.borrow_mut().push(Request::List(upstream.time.elapsed(), request.clone()));
         let fault = upstream.list_faults.borrow_mut().pop_front().unwrap_or(ListFault::None);
         let connection = upstream.connect(&upstream.lists);
         Box::pin(async move {
@@ -526,7 +527,7 @@ impl Source for Shared {
         let upstream = self.0.clone();
         self.0.tells_progress.get().then(|| {
             async move {
-                upstream.asked.borrow_mut().0.push(upstream.time.now());
+                upstream.asked.borrow_mut().0.push(upstream.time.elapsed());
                 upstream.wait().await;
                 Ok(Version::from(upstream.version()))
             }
@@ -538,7 +539,7 @@ impl Source for Shared {
         let upstream = self.0.clone();
         self.0.tells_progress.get().then(|| {
             async move {
-                upstream.asked.borrow_mut().1.push(upstream.time.now());
+                upstream.asked.borrow_mut().1.push(upstream.time.elapsed());
                 upstream.bookmark();
                 Ok(())
             }
@@ -548,7 +549,7 @@ impl Source for Shared {
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
         let upstream = self.0.clone();
-        upstream.requests.borrow_mut().push(Request::Watch(upstream.time.now(), request.clone()));
+        upstream.requests.borrow_mut().push(Request::Watch(upstream.time.elapsed(), request.clone()));
         let fault = upstream.watch_faults.borrow_mut().pop_front().unwrap_or(WatchFault::None);
         let connection = upstream.connect(&upstream.watches);
         Box::pin(async move {

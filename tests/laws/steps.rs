@@ -5,7 +5,7 @@
 use std::fmt;
 
 use proptest::prelude::*;
-use watchcache::runtime::Millis;
+use watchcache::time::Millis;
 use watchcache::watch::{Demand, OnOverflow};
 
 use crate::helpers::model::SELECTIONS;

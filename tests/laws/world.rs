@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use watchcache::cache::Resource;
 use watchcache::json::path::Path;
-use watchcache::runtime::Clock;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::store::{IndexBy, IndexSpec};
 use watchcache::view::ViewId;
@@ -242,7 +241,7 @@ impl World {
     fn let_stand(&self) {
         for _ in 0..100 {
             let last = self.rig.upstream.requests.borrow().last().map_or(0, Request::at);
-            if self.rig.time.now() > last + 1000 {
+            if self.rig.time.elapsed() > last + 1000 {
                 return;
             }
             self.rig.run(1000);

@@ -7,8 +7,8 @@ use crate::helpers::upstream::{ListFault, Request, Upstream, WatchFault, Write};
 use watchcache::change::ChangeKind;
 use watchcache::connection::Connection;
 use watchcache::reflector::ReflectorConfig;
-use watchcache::runtime::Millis;
 use watchcache::status::{Error, ErrorCode, Status};
+use watchcache::time::Millis;
 
 /// An upstream of so many objects that takes up to a second over each answer.
 fn slow(seed: u64, page_size: u32, count: usize) -> ReflectorRig {

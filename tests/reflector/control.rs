@@ -4,7 +4,6 @@ use crate::helpers::replay::ReflectorRig;
 use crate::helpers::scenario::{HOUR, MINUTE, SECOND, config, fill, status};
 use crate::helpers::upstream::{ListFault, WatchFault};
 use watchcache::connection::Connection;
-use watchcache::runtime::Clock;
 use watchcache::runtime::virtual_time::VirtualTime;
 
 #[test]
@@ -158,7 +157,7 @@ fn many_that_wake_together_come_back_apart_and_with_one_request_each() {
         rig.upstream.put("ns", "missed");
     }
     time.suspend(10 * MINUTE);
-    let woke = time.now();
+    let woke = time.elapsed();
     rigs.iter().for_each(|rig| rig.handle.resume());
     time.advance(SECOND);
     let mut came = Vec::new();
@@ -187,7 +186,7 @@ fn many_that_are_woken_from_their_waits_come_back_apart() {
         })
         .collect();
     time.advance(10 * SECOND);
-    let woke = time.now();
+    let woke = time.elapsed();
     rigs.iter().for_each(|rig| rig.handle.resume());
     time.advance(SECOND);
     let mut came: Vec<_> = rigs.iter().map(|rig| rig.upstream.requests.borrow().last().unwrap().at() - woke).collect();
@@ -258,7 +257,7 @@ fn whoever_asks_at_each_failure_is_heard_three_times_a_minute() {
         for (name, ask) in ASKS {
             let rig = refusing(50, code, reason);
             let until = |end: u64, step: u64| {
-                while rig.time.now() < end {
+                while rig.time.elapsed() < end {
                     rig.run(step);
                     if is_waiting(&rig) {
                         ask(&rig);

@@ -13,9 +13,10 @@ use watchcache::json::FieldSet;
 use watchcache::message::{MAX_WAITING_MESSAGES, Message};
 use watchcache::reflector::{Peers, Reflector, ReflectorConfig, ReflectorHandle};
 use watchcache::runtime::virtual_time::VirtualTime;
-use watchcache::runtime::{Clock, Millis, Spawn, Timer};
+use watchcache::runtime::{Spawn, Timer};
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use watchcache::status::Error;
+use watchcache::time::Millis;
 
 const MANY: usize = 30;
 
@@ -74,13 +75,13 @@ struct Path {
 
 impl Source for Path {
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
-        self.server.lists.borrow_mut().push((self.number, self.server.time.now()));
+        self.server.lists.borrow_mut().push((self.number, self.server.time.elapsed()));
         let (answer, list) = (self.server.answer(&self.fault.borrow()), self.upstream.list(request));
         async move { answer.await.map(|()| list)?.await }.boxed_local()
     }
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
-        self.server.watches.borrow_mut().push((self.number, self.server.time.now()));
+        self.server.watches.borrow_mut().push((self.number, self.server.time.elapsed()));
         let (answer, watch) = (self.server.answer(&self.fault.borrow()), self.upstream.watch(request));
         async move { answer.await.map(|()| watch)?.await }.boxed_local()
     }
@@ -153,7 +154,7 @@ impl Page {
         time.spawn(Box::pin(async move {
             while let Some(message) = receiver.next().await {
                 if let Message::Connection(connection) = message {
-                    into.borrow_mut().push((clock.now(), connection));
+                    into.borrow_mut().push((clock.elapsed(), connection));
                 }
             }
         }));

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use watchcache::change::ChangeKind;
 use watchcache::connection::Connection;
 use watchcache::reflector::ReflectorConfig;
-use watchcache::runtime::Millis;
 use watchcache::runtime::virtual_time::WALL_AT_START;
 use watchcache::status::{Error, Status};
+use watchcache::time::Millis;
 
 const SECOND: Millis = 1000;
 const MINUTE: Millis = 60 * SECOND;
@@ -68,7 +68,7 @@ fn play(rig: &ReflectorRig, step: &Step) {
         Step::Repeat(count) => upstream.repeat(count),
         Step::Drop => {
             // A watch that has stood for a second is no short one.
-            while rig.upstream.requests.borrow().last().is_some_and(|request| rig.now() - request.at() < SECOND) {
+            while rig.upstream.requests.borrow().last().is_some_and(|request| rig.elapsed() - request.at() < SECOND) {
                 rig.run(SECOND);
             }
             upstream.drop_streams();
@@ -240,7 +240,7 @@ fn sleeps_until(rig: &ReflectorRig, deadline: Millis, sleep: Millis, woken: bool
         rig.handle.resume();
     }
     rig.run(0);
-    if let Some(left @ 1..) = deadline.checked_sub(rig.now()) {
+    if let Some(left @ 1..) = deadline.checked_sub(rig.elapsed()) {
         assert_eq!(rig.watches(), before, "{left} ms too soon");
         rig.run(left - 1);
         assert_eq!(rig.watches(), before, "a millisecond too soon");
@@ -262,7 +262,7 @@ proptest! {
         prop_assume!(rig.watches() == 1);
         rig.upstream.put("ns0", "last-word");
         rig.run(0);
-        let deadline = rig.now() + 90 * SECOND;
+        let deadline = rig.elapsed() + 90 * SECOND;
         rig.upstream.freeze_streams();
         rig.upstream.put("ns0", "unheard");
         rig.run(awake);
@@ -282,10 +282,10 @@ proptest! {
         rig.upstream.drop_streams();
         rig.run(0);
         let Some(Connection::Waiting { retry_at, .. }) = rig.replay.borrow().last_connection().cloned() else { panic!("it waits") };
-        let deadline = retry_at - WALL_AT_START;
-        prop_assert!(deadline >= rig.now() + Millis::from(asked) * SECOND);
-        rig.run(awake.min(deadline - rig.now() - 1));
-        sleeps_until(&rig, if woken { rig.now() } else { deadline }, sleep, woken);
+        let deadline = retry_at.since(WALL_AT_START);
+        prop_assert!(deadline >= rig.elapsed() + Millis::from(asked) * SECOND);
+        rig.run(awake.min(deadline - rig.elapsed() - 1));
+        sleeps_until(&rig, if woken { rig.elapsed() } else { deadline }, sleep, woken);
     }
 }
 

@@ -6,9 +6,9 @@ use crate::helpers::upstream::{ListFault, Request, WatchFault};
 use watchcache::change::ChangeKind;
 use watchcache::connection::Connection;
 use watchcache::reflector::{ReflectorConfig, Retry};
-use watchcache::runtime::Millis;
 use watchcache::source::ListRequest;
 use watchcache::status::{Error, ErrorCode, Status};
+use watchcache::time::Millis;
 
 #[test]
 fn rf_01_a_list_then_a_watch_from_its_version() {
@@ -269,10 +269,10 @@ fn ref_10_internal_errors_are_retried_for_thirty_seconds() {
 fn rf_24_other_errors_do_not_touch_the_window_of_internal_ones() {
     let rig = ReflectorRig::with(20, config(), 0, |upstream| fill(upstream, 1));
     rig.run(2 * SECOND);
-    let began = rig.now();
+    let began = rig.elapsed();
     let mut others = 0;
     while rig.lists() == 1 {
-        let other = rig.now() > began + 10 * SECOND && others < 3;
+        let other = rig.elapsed() > began + 10 * SECOND && others < 3;
         others += usize::from(other);
         let status = if other { Status::new(429, "TooManyRequests", "slow") } else { Status::internal("leader changed") };
         rig.upstream.send_error(&status);
@@ -285,7 +285,7 @@ fn rf_24_other_errors_do_not_touch_the_window_of_internal_ones() {
         }
         rig.run(900);
     }
-    let lasted = rig.now() - began;
+    let lasted = rig.elapsed() - began;
     assert!(others == 3 && (30 * SECOND..33 * SECOND).contains(&lasted), "{others} others, {lasted} ms");
 }
 
@@ -531,7 +531,7 @@ fn a_day_of_reconnects() {
     });
     let day = 24 * HOUR;
     let mut drops = 0;
-    while rig.now() < day {
+    while rig.elapsed() < day {
         let pause = rig.upstream.random.borrow_mut().u64(1..20 * SECOND);
         rig.run(pause);
         rig.upstream.write_randomly();

@@ -20,6 +20,7 @@ use watchcache::status::{Error, ErrorCode};
 use watchcache::store::WindowBounds;
 use watchcache::store::{IndexBy, IndexSpec};
 use watchcache::testing::with_spec;
+use watchcache::time::{Instant, WallTime};
 use watchcache::version::Version;
 use watchcache::view::{RowRange, ViewId, ViewOptions};
 use watchcache::watch::{Demand, EndReason, WatchOptions, WatcherId};
@@ -102,14 +103,14 @@ impl World {
     }
 
     fn apply(&self, message: Message) {
-        self.resource.with(|cacher| cacher.apply(message, 0, 0));
+        self.resource.with(|cacher| cacher.apply(message, Instant::START, WallTime::UNIX_EPOCH));
         self.time.run_until_idle();
     }
 
     /// As the loop does it: what is held is counted with each message.
     fn change(&mut self, number: usize) {
         self.version += 1;
-        self.apply(Message::Change { kind: ChangeKind::Modified, object: pod(number, self.version), at: 0 });
+        self.apply(Message::Change { kind: ChangeKind::Modified, object: pod(number, self.version), at: Instant::START });
         self.resource.settle_memory();
         self.time.run_until_idle();
     }

@@ -18,6 +18,7 @@ use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use watchcache::status::Error;
 use watchcache::store::WindowBounds;
+use watchcache::time::{Instant, WallTime};
 use watchcache::version::Version;
 use watchcache::view::{RangeId, RowRange, ViewId, ViewOptions};
 
@@ -90,7 +91,7 @@ impl World {
     }
 
     fn apply(&self, message: Message) {
-        self.resource.with(|cacher| cacher.apply(message, 0, 0));
+        self.resource.with(|cacher| cacher.apply(message, Instant::START, WallTime::UNIX_EPOCH));
     }
 
     fn list(&self, keys: impl Iterator<Item = String>) {
@@ -108,7 +109,7 @@ impl World {
         if gone {
             self.ranks.borrow_mut().remove(&key);
         }
-        self.apply(Message::Change { kind: if gone { ChangeKind::Deleted } else { ChangeKind::Modified }, object, at: 0 });
+        self.apply(Message::Change { kind: if gone { ChangeKind::Deleted } else { ChangeKind::Modified }, object, at: Instant::START });
     }
 
     fn open(&self, ordered: bool) -> (ViewId, RangeId) {

@@ -7,6 +7,7 @@ use watchcache::cache::{Basis, Cacher};
 use watchcache::change::ChangeKind;
 use watchcache::message::Message;
 use watchcache::object::Object;
+use watchcache::time::{Instant, WallTime};
 use watchcache::view::ViewOptions;
 use watchcache::watch::{Demand, WatchOptions};
 
@@ -50,7 +51,7 @@ fn list(count: usize, text: fn(usize, u64) -> String) -> Cacher {
 }
 
 fn change(cacher: &mut Cacher, object: Rc<Object>) {
-    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH);
 }
 
 /// One of a thousand pods, as it came or packed.
@@ -91,7 +92,7 @@ fn watchers() -> f64 {
         for i in 0..1_000 {
             let options = WatchOptions { field_selector: Some(format!("spec.nodeName=node-{}", i + 1_000)), ..WatchOptions::default() };
             let (id, start) = cacher.watching().register(&options);
-            cacher.watching().start(id, &options, &start.expect("sound options"), &Basis::default(), 0);
+            cacher.watching().start(id, &options, &start.expect("sound options"), &Basis::default(), Instant::START);
             cacher.dispatcher_mut().demand(id, Demand::All);
         }
         drop(cacher.dispatcher_mut().take_outbox());

@@ -10,6 +10,7 @@ use watchcache::json::list::ListScanner;
 use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::selector::{Filter, FilterText};
+use watchcache::time::{Instant, WallTime};
 use watchcache::view::{RowRange, ViewOptions};
 use watchcache::watch::{Demand, WatchOptions};
 
@@ -59,7 +60,8 @@ fn read(frame: &str, cacher: &Cacher) -> Rc<Object> {
 }
 
 fn apply(cacher: &mut Cacher, object: Rc<Object>) {
-    let blocked = cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+    let blocked =
+        cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH);
     assert!(!blocked, "a watcher was too slow");
 }
 
@@ -86,7 +88,7 @@ fn ingest(watchers: usize, matching: usize) -> Work {
     let registered: Vec<_> = options.iter().map(|options| cacher.watching().register(options)).collect();
     fill(&mut cacher, Vec::new(), FIRST_VERSION);
     for ((id, start), options) in registered.into_iter().zip(&options) {
-        cacher.watching().start(id, options, &start.expect("sound options"), &Basis::default(), 0);
+        cacher.watching().start(id, options, &start.expect("sound options"), &Basis::default(), Instant::START);
         cacher.dispatcher_mut().demand(id, Demand::All);
     }
     let _nothing = cacher.dispatcher_mut().take_outbox();

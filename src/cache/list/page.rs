@@ -134,14 +134,15 @@ mod tests {
     use crate::store::WindowBounds;
     use crate::store::{IndexBy, IndexSpec, Indexes};
     use crate::testing::with_spec;
+    use crate::time::{Instant, WallTime};
 
     /// A cacher at version 100 with these objects and with indexes over these paths.
     fn cacher(objects: Vec<Rc<Object>>, paths: &[&str]) -> Cacher {
         let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
         let spec = |path: &&str| IndexSpec { name: (*path).into(), by: IndexBy::Path(Path::parse(path).unwrap()) };
         let indexes = Indexes::new(&paths.iter().map(spec).collect::<Vec<_>>(), &fields).unwrap();
-        let mut cacher = Cacher::new(fields, WindowBounds::default(), indexes, 0);
-        cacher.apply(Message::Replace { objects, version: Version::from(100) }, 0, 0);
+        let mut cacher = Cacher::new(fields, WindowBounds::default(), indexes, Instant::START);
+        cacher.apply(Message::Replace { objects, version: Version::from(100) }, Instant::START, WallTime::UNIX_EPOCH);
         cacher
     }
 
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn lst_a_state_without_a_version_is_an_error() {
         let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
-        let cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), 0);
+        let cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), Instant::START);
         assert_eq!(read(&cacher, &ask(&cacher, "", "", "")).unwrap_err().message, "illegal resource version from storage: 0");
     }
 

@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use super::flush::Flusher;
 use crate::runtime::slice::SLICE_MS;
-use crate::runtime::{Millis, SharedRuntime, Task, TaskSlot};
+use crate::runtime::{SharedRuntime, Task, TaskSlot};
 use crate::status::Error;
+use crate::time::Millis;
 use crate::view::{ViewId, ViewOptions};
 
 /// Objects that views are asked about between two looks at the clock.
@@ -92,7 +93,7 @@ fn build(flusher: &Flusher, runtime: &SharedRuntime, mut spent: Spent) -> Spent 
     loop {
         let more = cacher.viewing().build(BATCH);
         spent.batches += 1;
-        spent.millis = before + runtime.now().saturating_sub(began);
+        spent.millis = before + runtime.now().since(began);
         if !more || spent.is_over() {
             return spent;
         }

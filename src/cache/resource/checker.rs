@@ -12,10 +12,11 @@ use crate::connection::Phase;
 use crate::key::{Key, split};
 use crate::metrics::CheckResult;
 use crate::object::Object;
-use crate::runtime::{Millis, SharedRuntime, TaskSlot};
+use crate::runtime::{SharedRuntime, TaskSlot};
 use crate::sort::sort_by;
 use crate::source::{ListRequest, Pager};
 use crate::status::{Error, ErrorCode};
+use crate::time::Millis;
 use crate::version::Version;
 
 /// The least time between two checks; the first one comes after it, too. Up to half of it is added at random.

@@ -14,9 +14,10 @@ use crate::cache::comparison::Comparison;
 use crate::change::ChangeKind;
 use crate::message::Message;
 use crate::object::{IndexValues, Object};
+use crate::runtime::SharedRuntime;
 use crate::runtime::slice::Slice;
-use crate::runtime::{Millis, SharedRuntime};
 use crate::status::{Error, ErrorCode};
+use crate::time::{Instant, Millis};
 use crate::watch::TimeBudget;
 
 /// The most that slow watchers may cost everybody at once.
@@ -144,7 +145,7 @@ impl Driver {
     }
 
     /// Makes room for a message that is about to be applied, with the time that it is then. Fails when there is none.
-    async fn find_room(&self, message: &Message, slice: &Slice, now: &mut Millis) -> Result<(), Error> {
+    async fn find_room(&self, message: &Message, slice: &Slice, now: &mut Instant) -> Result<(), Error> {
         if self.share.make_room(message).is_ok() {
             return Ok(());
         }
@@ -167,7 +168,7 @@ impl Driver {
         while self.cacher.borrow_mut().dispatcher_mut().retry_blocked() {
             self.cacher.flush();
             #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-            let left = (available - self.runtime.now().saturating_sub(began) as f64).max(0.0) as Millis;
+            let left = (available - self.runtime.now().since(began) as f64).max(0.0) as Millis;
             if left == 0 {
                 self.cacher.borrow_mut().dispatcher_mut().terminate_blocked();
                 break;
@@ -177,6 +178,6 @@ impl Driver {
             select(receiver, self.runtime.sleep(left)).await;
         }
         #[allow(clippy::cast_precision_loss)]
-        budget.give_back(available - self.runtime.now().saturating_sub(began) as f64);
+        budget.give_back(available - self.runtime.now().since(began) as f64);
     }
 }

@@ -15,9 +15,10 @@ use super::shared_cacher::SharedCacher;
 use crate::cache::memory::{Grower, Member, Memory};
 use crate::message::MAX_WAITING_MESSAGES;
 use crate::reflector::{EarlyTries, Reflector, ReflectorConfig, ReflectorHandle};
-use crate::runtime::{Millis, SharedRuntime};
+use crate::runtime::SharedRuntime;
 use crate::source::Source;
 use crate::status::Error;
+use crate::time::Millis;
 
 /// How long whoever waits for the first list also waits for its watch.
 const MAX_OPENING_MS: Millis = 1000;

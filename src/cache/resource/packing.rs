@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use super::share::Share;
 use crate::cache::cacher::Cacher;
-use crate::runtime::{Millis, SharedRuntime, TaskSlot};
+use crate::runtime::{SharedRuntime, TaskSlot};
+use crate::time::Millis;
 
 /// How long an object is left alone before it is packed, and how often that is looked after.
 const REST_MS: Millis = 500;
@@ -64,7 +65,7 @@ fn pack_slice(cacher: &RefCell<Cacher>, share: &Share, runtime: &SharedRuntime) 
         let mut cacher = cacher.borrow_mut();
         for _ in 0..MAX_BATCHES {
             more = (0..BATCH).all(|_| cacher.held_mut().rest());
-            if !more || runtime.now().saturating_sub(began) >= SLICE_MS {
+            if !more || runtime.now().since(began) >= SLICE_MS {
                 break;
             }
         }

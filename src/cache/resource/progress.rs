@@ -9,8 +9,9 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::select;
 
-use crate::runtime::{Millis, SharedRuntime};
+use crate::runtime::SharedRuntime;
 use crate::source::Source;
+use crate::time::{Instant, Millis};
 
 /// Milliseconds from one request to the next, as in the apiserver.
 const PERIOD_MS: Millis = 100;
@@ -24,7 +25,7 @@ pub(super) struct Progress {
     waiters: Cell<usize>,
     running: Cell<bool>,
     stopped: Cell<bool>,
-    asked_at: Cell<Option<Millis>>,
+    asked_at: Cell<Option<Instant>>,
 }
 
 /// Somebody who waits. Dropping it ends the wait.
@@ -73,7 +74,7 @@ impl Progress {
             let now = self.runtime.now();
             let due = self.asked_at.get().map_or(now, |at| at + PERIOD_MS);
             if due > now {
-                self.runtime.sleep(due - now).await;
+                self.runtime.sleep(due.since(now)).await;
             }
             let request = self.source.request_progress().filter(|_| self.waiters.get() > 0 && !self.stopped.get());
             let Some(request) = request else { break };
@@ -92,7 +93,7 @@ mod tests {
     use futures::future::LocalBoxFuture;
 
     use super::*;
-    use crate::runtime::Clock;
+
     use crate::runtime::virtual_time::VirtualTime;
     use crate::source::{FrameStream, ListRequest, PageStream, WatchRequest};
     use crate::status::Error;
@@ -125,7 +126,7 @@ mod tests {
             let counting = self.0.clone();
             self.0.supported.then(|| {
                 async move {
-                    counting.asked.borrow_mut().push(counting.time.now());
+                    counting.asked.borrow_mut().push(counting.time.elapsed());
                     if counting.hangs {
                         futures::future::pending::<()>().await;
                     }

@@ -27,10 +27,11 @@ use crate::informer::InformerId;
 use crate::json::fields::FieldSet;
 use crate::object::{IndexValues, Object};
 use crate::reflector::ReflectorHandle;
-use crate::runtime::{Millis, SharedRuntime};
+use crate::runtime::SharedRuntime;
 use crate::source::{DeleteOptions, Source};
 use crate::status::Error;
 use crate::store::IndexBy;
+use crate::time::Instant;
 use crate::view::{ViewId, ViewOptions};
 use crate::watch::{Demand, WatchOptions, WatcherId};
 
@@ -93,7 +94,7 @@ impl Resource {
     }
 
     /// The time on the monotonic clock that everything here goes by.
-    pub fn now(&self) -> Millis {
+    pub fn now(&self) -> Instant {
         self.runtime.now()
     }
 

@@ -18,7 +18,7 @@ pub(super) fn keep_resyncing(cacher: &Rc<SharedCacher>, runtime: &SharedRuntime,
             // By the clock: a look that is late is one look.
             let mut due = runtime.now() + period;
             loop {
-                runtime.sleep(due.saturating_sub(runtime.now())).await;
+                runtime.sleep(due.since(runtime.now())).await;
                 let now = runtime.now();
                 if now < due {
                     continue;

@@ -8,8 +8,9 @@ use futures::future::select;
 use super::progress::Progress;
 use crate::cache::cacher::Cacher;
 use crate::connection::Phase;
-use crate::runtime::{Millis, SharedRuntime};
+use crate::runtime::SharedRuntime;
 use crate::status::{Error, Status};
+use crate::time::{Instant, Millis};
 use crate::version::Version;
 
 /// How long a request waits for a version before it fails with 504, as in the apiserver.
@@ -73,11 +74,11 @@ impl Waits {
         let asking = self.progress.is_supported().then(|| self.progress.wait());
         let result = self.wait_for(version, began + limit).await;
         drop(asking);
-        self.cacher.borrow().metrics().read_wait.observe_ms(self.runtime.now().saturating_sub(began));
+        self.cacher.borrow().metrics().read_wait.observe_ms(self.runtime.now().since(began));
         result
     }
 
-    async fn wait_for(&self, version: &Version, deadline: Millis) -> Result<(), Error> {
+    async fn wait_for(&self, version: &Version, deadline: Instant) -> Result<(), Error> {
         loop {
             let waiter = {
                 let mut cacher = self.cacher.borrow_mut();
@@ -87,7 +88,7 @@ impl Waits {
                 if cacher.version() >= version {
                     return Ok(());
                 }
-                let left = deadline.saturating_sub(self.runtime.now());
+                let left = deadline.since(self.runtime.now());
                 if left == 0 {
                     return Err(Status::too_large(version, cacher.version()).into());
                 }
@@ -111,7 +112,7 @@ impl Waits {
             let waiter = {
                 let mut cacher = self.cacher.borrow_mut();
                 let holds = cacher.store().get(key).is_some_and(|held| held.uid() == Some(uid));
-                let left = deadline.saturating_sub(self.runtime.now());
+                let left = deadline.since(self.runtime.now());
                 if !holds || left == 0 || cacher.standing().phase() == Phase::Paused {
                     return;
                 }

@@ -16,10 +16,11 @@ use crate::json::path::Path;
 use crate::json::scan::scan_object;
 use crate::key::{key as checked_key, split};
 use crate::object::Object;
-use crate::runtime::{Millis, SharedRuntime};
+use crate::runtime::SharedRuntime;
 use crate::source::page;
 use crate::source::{DeleteOptions, ListRequest, Narrow, ObjectName, Pager, Source, WriteRequest};
 use crate::status::{Error, ErrorCode, Status};
+use crate::time::Millis;
 use crate::version::Version;
 
 /// How long a request may take, and how long all tries of one call: what an apiserver gives a request.

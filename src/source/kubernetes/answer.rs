@@ -2,7 +2,7 @@
 
 use crate::json::bytes::holds;
 use crate::status::{Error, ErrorCode, Status};
-use crate::time::http_date;
+use crate::time::{WallTime, http_date};
 
 /// Bytes of a refusal's body that are read: a Status is small, and the page of a proxy is not worth more.
 pub const MAX_REFUSAL_BYTES: usize = 64 << 10;
@@ -28,9 +28,9 @@ impl Head {
         !(200..300).contains(&self.code)
     }
 
-    /// What a refusal means. `body` is whatever of it was read, `now_ms` the wall clock.
-    pub fn refusal(&self, body: &[u8], now_ms: u64) -> Error {
-        let wait = retry_after(self.retry_after.as_deref(), self.date.as_deref(), now_ms);
+    /// What a refusal means. `body` is whatever of it was read, `now` the time.
+    pub fn refusal(&self, body: &[u8], now: WallTime) -> Error {
+        let wait = retry_after(self.retry_after.as_deref(), self.date.as_deref(), now);
         error_from_response(self.code, wait, self.content_type.as_deref(), body)
     }
 
@@ -47,14 +47,15 @@ pub fn no_answer(url: &str, reason: &str) -> Error {
 }
 
 /// The `Retry-After` of an answer (RFC 9110, 10.2.3) in seconds. The header is a number of seconds or a date. A date counts from the answer's
-/// `Date`, or from `now_ms` of the wall clock if that cannot be read. `None` for a time that has passed and for any other text.
-fn retry_after(header: Option<&str>, date: Option<&str>, now_ms: u64) -> Option<u32> {
+/// `Date`, or from `now` if that cannot be read. `None` for a time that has passed and for any other text.
+fn retry_after(header: Option<&str>, date: Option<&str>, now: WallTime) -> Option<u32> {
     let header = header?.trim_ascii();
     let seconds = match header.parse::<u32>() {
         Ok(seconds) => seconds,
         Err(_) => {
-            let now = date.and_then(http_date::parse).unwrap_or_else(|| i64::try_from(now_ms / 1000).unwrap_or(i64::MAX));
-            u32::try_from(http_date::parse(header)?.saturating_sub(now)).ok()?
+            let here = || i64::try_from(now.as_unix_millis() / 1000).unwrap_or(i64::MAX);
+            let answered = date.and_then(http_date::parse).unwrap_or_else(here);
+            u32::try_from(http_date::parse(header)?.saturating_sub(answered)).ok()?
         }
     };
     (seconds > 0).then_some(seconds)
@@ -174,14 +175,14 @@ mod tests {
             date: Some("Sun, 06 Nov 1994 08:49:37 GMT".into()),
             ..head(429)
         };
-        let error = busy.refusal(b"", 0);
+        let error = busy.refusal(b"", WallTime::UNIX_EPOCH);
         assert_eq!((error.code, error.retry_after_seconds), (ErrorCode::TooManyRequests, Some(30)));
     }
 
     #[test]
     fn retry_after_is_a_number_of_seconds_or_a_date() {
         const NOW_MS: u64 = 784_111_777_900;
-        let read = |header, date| retry_after(Some(header), date, NOW_MS);
+        let read = |header, date| retry_after(Some(header), date, WallTime::from_unix_millis(NOW_MS));
         assert_eq!(read("7", None), Some(7));
         assert_eq!(read(" 120 ", None), Some(120));
         assert_eq!(read("Sun, 06 Nov 1994 08:50:37 GMT", None), Some(60));
@@ -191,7 +192,7 @@ mod tests {
         for header in ["0", "-1", "1.5", "soon", "", "Sun, 06 Nov 1994 08:49:37 GMT", "99999999999"] {
             assert_eq!(read(header, None), None, "{header}");
         }
-        assert_eq!(retry_after(None, None, NOW_MS), None);
+        assert_eq!(retry_after(None, None, WallTime::from_unix_millis(NOW_MS)), None);
     }
 
     #[test]

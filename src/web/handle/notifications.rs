@@ -49,7 +49,7 @@ fn interruption(interruption: &Interruption) -> JsValue {
     set(&told, "error", &to_js(&interruption.error));
     set(&told, "stale", &interruption.stale.into());
     if let Some(at) = interruption.retry_at {
-        set(&told, "retryAt", &(at as f64).into());
+        set(&told, "retryAt", &(at.as_unix_millis() as f64).into());
     }
     if let Some(key) = &interruption.key {
         set(&told, "key", &(&**key).into());

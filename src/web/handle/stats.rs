@@ -4,7 +4,7 @@ use wasm_bindgen::JsValue;
 
 use super::metrics;
 use crate::cache::{Cacher, ResourceStatus};
-use crate::runtime::Millis;
+use crate::time::{Instant, WallTime};
 use crate::web::error::to_js;
 use crate::web::values::{Given, set, to_object};
 
@@ -13,16 +13,21 @@ fn number(number: u64) -> Given {
     Given::Number(number as f64)
 }
 
+/// A time as JavaScript's `Date` counts.
+fn date(at: WallTime) -> Given {
+    number(at.as_unix_millis())
+}
+
 /// What people see of a resource.
 pub(super) fn status(status: &ResourceStatus) -> JsValue {
     let told = to_object(&[
         ("phase", Given::text(status.phase.as_str())),
         ("resourceVersion", Given::maybe(status.resource_version.as_ref(), |version| Given::Text(version.to_string()))),
         ("stale", Given::Flag(status.stale)),
-        ("staleSince", Given::maybe(status.stale_since, number)),
-        ("lastEventAt", Given::maybe(status.last_event_at, number)),
+        ("staleSince", Given::maybe(status.stale_since, date)),
+        ("lastEventAt", Given::maybe(status.last_event_at, date)),
         ("attempt", Given::Number(status.attempt.into())),
-        ("retryAt", Given::maybe(status.retry_at, number)),
+        ("retryAt", Given::maybe(status.retry_at, date)),
     ]);
     if let Some((loaded, remaining)) = status.listed {
         set(&told, "listed", &to_object(&[("loaded", Given::count(loaded)), ("remaining", Given::maybe(remaining, number))]));
@@ -38,7 +43,7 @@ pub(super) fn status(status: &ResourceStatus) -> JsValue {
 }
 
 /// Its numbers. `flushes` and `pinned` are those of the binding.
-pub(super) fn stats(cacher: &Cacher, now: Millis, flushes: u64, pinned: usize) -> JsValue {
+pub(super) fn stats(cacher: &Cacher, now: Instant, flushes: u64, pinned: usize) -> JsValue {
     let stats = cacher.stats();
     let told = to_object(&[
         ("objects", Given::count(stats.objects)),

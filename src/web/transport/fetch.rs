@@ -11,7 +11,7 @@ use super::credentials::Credentials;
 use crate::source::kubernetes::{Head, MAX_REFUSAL_BYTES, headers, no_answer};
 use crate::status::{Error, ErrorCode};
 use crate::web::error::{from_thrown, reason};
-use crate::web::runtime::global_function;
+use crate::web::runtime::{global_function, wall_time};
 use crate::web::values::{property, set};
 
 /// How requests are sent: the host's `fetch`, or the user's.
@@ -53,9 +53,7 @@ impl Fetch {
         let body = Body::new(&response, abort)?;
         if head.is_refusal() {
             let bytes = body.read_up_to(MAX_REFUSAL_BYTES).await;
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-            let now = js_sys::Date::now() as u64;
-            return Err(head.refusal(&bytes, now));
+            return Err(head.refusal(&bytes, wall_time()));
         }
         head.check_content().map(|()| body)
     }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use watchcache::connection::Phase;
 use watchcache::informer::{HandlerOptions, InformerOptions, Interruption};
-use watchcache::runtime::Millis;
 use watchcache::status::{Error, ErrorCode, Status};
+use watchcache::time::Millis;
 
 use crate::helpers::informed::{Informed, read};
 use crate::helpers::rig::{Rig, Setup};

@@ -480,7 +480,7 @@ fn q_33_who_waits_for_the_state_is_told_of_the_end() {
     informed.rig.resource.close();
     informed.rig.run(0);
     assert_eq!(told.take().map(|told| told.unwrap_err().code), Some(ErrorCode::Closed));
-    assert_eq!(informed.rig.resource.now(), 0, "at once");
+    assert_eq!(informed.rig.time.elapsed(), 0, "at once");
 }
 
 /// Batches are flushes here, of no more than five hundred notifications of a handler: what came together is handed over together and in order, changes of

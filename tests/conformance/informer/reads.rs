@@ -11,6 +11,7 @@ use watchcache::key::{key, split};
 use watchcache::object::Object;
 use watchcache::source::ListRequest;
 use watchcache::status::ErrorCode;
+use watchcache::time::Instant;
 
 use crate::helpers::informed::Informed;
 use crate::helpers::rig::{Rig, Setup};
@@ -196,7 +197,7 @@ fn values_of_what_is_no_longer_held_do_not_count() {
     let informed = with(&[("a", "old")]);
     informed.index_by("words", words).unwrap();
     let resource = &informed.rig.resource;
-    let waiting = informed.undecided("words", 0);
+    let waiting = informed.undecided("words", Instant::START);
     after(&informed, |upstream| put(upstream, "a", "new"));
     resource.with(|cacher| cacher.informing().decide(informed.informer, "words", waiting[0].key(), waiting[0].id(), vec!["old".into()]));
     assert_eq!(informed.index_values("words"), ["new"]);

@@ -13,6 +13,7 @@ use watchcache::store::Store;
 use watchcache::store::WindowBounds;
 use watchcache::store::{IndexBy, IndexSpec, Indexes};
 use watchcache::testing;
+use watchcache::time::{Instant, WallTime};
 use watchcache::version::Version;
 
 use crate::helpers::rig::{Rig, Setup};
@@ -159,11 +160,11 @@ struct Past(Cacher);
 impl Past {
     fn new() -> Self {
         let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
-        Self(Cacher::new(fields, WindowBounds::default(), Indexes::default(), 0))
+        Self(Cacher::new(fields, WindowBounds::default(), Indexes::default(), Instant::START))
     }
 
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>) {
-        self.0.apply(Message::Change { kind, object, at: 0 }, 0, 0);
+        self.0.apply(Message::Change { kind, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH);
     }
 
     fn put(&mut self, version: u64) {
@@ -175,7 +176,7 @@ impl Past {
     }
 
     fn replace(&mut self, objects: Vec<Rc<Object>>, version: u64) {
-        self.0.apply(Message::Replace { objects, version: Version::from(version) }, 0, 0);
+        self.0.apply(Message::Replace { objects, version: Version::from(version) }, Instant::START, WallTime::UNIX_EPOCH);
     }
 
     fn compact(&mut self, version: u64) {
@@ -212,7 +213,7 @@ fn snp_01_a_version_reads_as_the_last_change_up_to_it() {
     for version in [10, 20, 30, 40] {
         past.put(version);
     }
-    past.0.apply(Message::Bookmark(Version::from(100)), 0, 0);
+    past.0.apply(Message::Bookmark(Version::from(100)), Instant::START, WallTime::UNIX_EPOCH);
     assert_eq!(past.at(9), gone(9));
     for (asked, found) in [(10, 10), (11, 10), (22, 20), (100, 40)] {
         assert_eq!(past.at(asked), foo(found));

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
-
-use watchcache::runtime::Millis;
 use watchcache::status::{Error, Status};
+use watchcache::time::Millis;
 
 use super::Upstream;
 

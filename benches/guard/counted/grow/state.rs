@@ -13,6 +13,7 @@ use watchcache::store::Store;
 use watchcache::store::WindowBounds;
 use watchcache::store::{IndexBy, IndexSpec, Indexes};
 use watchcache::testing;
+use watchcache::time::{Instant, WallTime};
 use watchcache::version::Version;
 use watchcache::view::{RowRange, ViewId, ViewOptions};
 
@@ -107,11 +108,11 @@ fn objects(n: usize, from: usize, versions: u64) -> Vec<Rc<Object>> {
 fn cacher(bounds: WindowBounds, indexes: &[IndexSpec]) -> Cacher {
     let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
     let indexes = Indexes::new(indexes, &fields).expect("indexes");
-    Cacher::new(fields, bounds, indexes, 0)
+    Cacher::new(fields, bounds, indexes, Instant::START)
 }
 
 fn change(cacher: &mut Cacher, object: Rc<Object>) {
-    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0);
+    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH);
 }
 
 fn pushed(n: usize, bounds: WindowBounds) -> Work {

@@ -11,6 +11,7 @@ use watchcache::object::Object;
 use watchcache::store::Indexes;
 use watchcache::store::WindowBounds;
 use watchcache::testing;
+use watchcache::time::{Instant, WallTime};
 use watchcache::version::Version;
 use watchcache::watch::{Demand, EndReason, OnOverflow, WatchOptions, WatcherId};
 
@@ -44,7 +45,7 @@ pub(super) const ALL: &[Growth] = &[
             drop(cacher.dispatcher_mut().take_outbox());
             assert!(cacher.dispatcher_mut().retry_blocked());
             let version = Version::from(3);
-            cacher.dispatcher_mut().tick(120_000, &version);
+            cacher.dispatcher_mut().tick(Instant::from_millis(120_000), &version);
             ids.iter().skip(1).step_by(4).for_each(|id| cacher.dispatcher_mut().end(*id, EndReason::Stopped, &version));
             assert_eq!(cacher.dispatcher_mut().terminate_blocked(), n / 4);
         })
@@ -80,13 +81,13 @@ pub(super) const ALL: &[Growth] = &[
         let (mut cacher, _) = watched(0, |_| WatchOptions::default(), Demand::All);
         Box::new(move || {
             let waits: Vec<_> = (0..n).map(|i| cacher.freshness_mut().wait(Version::from(1_000 + i as u64))).collect();
-            cacher.apply(Message::Bookmark(Version::from(1_000 + n as u64)), 0, 0);
+            cacher.apply(Message::Bookmark(Version::from(1_000 + n as u64)), Instant::START, WallTime::UNIX_EPOCH);
             assert!(waits.into_iter().all(|mut wait| wait.try_recv() == Ok(Some(()))));
         })
     }),
     Growth::other("waits-until-ready", 5_000, |n| {
         let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
-        let mut cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), 0);
+        let mut cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), Instant::START);
         Box::new(move || {
             let waits: Vec<_> = (0..n)
                 .map(|_| {
@@ -114,7 +115,7 @@ fn labelled(selector: String) -> WatchOptions {
 /// A cacher that is ready at version 1, and watchers that have started.
 fn watched(n: usize, options: impl Fn(usize) -> WatchOptions, demand: Demand) -> (Cacher, Vec<WatcherId>) {
     let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
-    let mut cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), 0);
+    let mut cacher = Cacher::new(fields, WindowBounds::default(), Indexes::default(), Instant::START);
     fill(&mut cacher, Vec::new(), 1);
     let ids = (0..n).map(|i| watch(&mut cacher, &options(i), demand)).collect();
     drop(cacher.dispatcher_mut().take_outbox());
@@ -123,13 +124,13 @@ fn watched(n: usize, options: impl Fn(usize) -> WatchOptions, demand: Demand) ->
 
 fn watch(cacher: &mut Cacher, options: &WatchOptions, demand: Demand) -> WatcherId {
     let (id, start) = cacher.watching().register(options);
-    cacher.watching().start(id, options, &start.expect("sound options"), &Basis::default(), 0);
+    cacher.watching().start(id, options, &start.expect("sound options"), &Basis::default(), Instant::START);
     cacher.dispatcher_mut().demand(id, demand);
     id
 }
 
 fn change(cacher: &mut Cacher, object: Rc<Object>) -> bool {
-    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: 0 }, 0, 0)
+    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH)
 }
 
 /// All come, hear of one change, and go: first those that came first, then the others, from the last one on.
