@@ -5,14 +5,13 @@
 
 use std::rc::Rc;
 
+use super::access::Access;
 use super::content::difference;
-use super::shared_cacher::SharedCacher;
-use super::upstream::Upstream;
 use crate::connection::Phase;
 use crate::key::{Key, split};
 use crate::metrics::CheckResult;
 use crate::object::Object;
-use crate::runtime::{SharedRuntime, TaskSlot};
+use crate::runtime::TaskSlot;
 use crate::sort::sort_by;
 use crate::source::{ListRequest, Pager};
 use crate::status::{Error, ErrorCode};
@@ -100,26 +99,23 @@ fn item(object: &Rc<Object>) -> Item {
 /// Compares what is held with the upstream.
 #[derive(Clone)]
 pub(super) struct Check {
-    cacher: Rc<SharedCacher>,
-    upstream: Rc<Upstream>,
-    runtime: SharedRuntime,
-    page_size: u32,
+    access: Rc<Access>,
 }
 
 impl Check {
-    /// Of this cacher, with its upstream, which is asked for so many objects a page; 0: all at once.
-    pub(super) fn new(cacher: Rc<SharedCacher>, upstream: Rc<Upstream>, runtime: SharedRuntime, page_size: u32) -> Self {
-        Self { cacher, upstream, runtime, page_size }
+    /// Of this state with its upstream.
+    pub(super) fn new(access: Rc<Access>) -> Self {
+        Self { access }
     }
 
-    /// Checks now, and counts how it ended. A difference marks past states as in doubt and is told as an error; equality clears that.
+    /// See `Resource::check_consistency`.
     pub(super) async fn run(&self) -> Outcome {
         let outcome = match self.compare_with_upstream().await {
             Ok(Ok(digest)) => Outcome::Success(digest),
             Ok(Err(difference)) => Outcome::Failure(difference),
             Err(error) => Outcome::Error(error),
         };
-        self.cacher.with(|cacher| {
+        self.access.cacher.with(|cacher| {
             cacher.metrics().consistency_check(outcome.result());
             match &outcome {
                 Outcome::Success(_) => cacher.held_mut().mark_consistent(true),
@@ -139,11 +135,11 @@ impl Check {
     }
 
     async fn compare_with_upstream(&self) -> Result<Result<u64, Difference>, Error> {
-        let now = self.runtime.now();
-        self.cacher.borrow().standing().ready().check(now)?;
+        let now = self.access.runtime.now();
+        self.access.cacher.borrow().standing().ready().check(now)?;
         // Both at one version, so what is held is noted down before the first await.
         let (version, held) = {
-            let cacher = self.cacher.borrow();
+            let cacher = self.access.cacher.borrow();
             (cacher.version().clone(), cacher.store().iter().cloned().collect::<Vec<_>>())
         };
         let mut parted: Option<(usize, String)> = None;
@@ -171,7 +167,7 @@ impl Check {
     }
 
     async fn items_at(&self, version: &Version, each: &mut dyn FnMut(&Object)) -> Result<(Version, Vec<Item>), Error> {
-        let limit = Some(self.page_size).filter(|size| *size > 0);
+        let limit = self.access.upstream.page_limit();
         let mut pager = Pager::new(ListRequest {
             resource_version: Some(version.to_string()),
             resource_version_match: Some("Exact".into()),
@@ -184,7 +180,7 @@ impl Check {
                 each(&object);
                 items.push(item(&object));
             };
-            let head = self.upstream.page(request, each).await?;
+            let head = self.access.upstream.page(request, each).await?;
             pager.follow(&head)?;
         }
         Ok((pager.version().cloned().unwrap_or_default(), items))
@@ -205,7 +201,7 @@ impl Checker {
 
     /// Checks from now on, until it is ended.
     pub(super) fn keep(&self) {
-        self.task.keep(&*self.check.runtime, || run(self.check.clone()));
+        self.task.keep(&*self.check.access.runtime, || run(self.check.clone()));
     }
 
     /// Ends it: a timer that outlived the resource would keep a process of Node alive.
@@ -217,8 +213,8 @@ impl Checker {
 /// While the resource is paused nobody is asked.
 async fn run(check: Check) {
     loop {
-        check.runtime.sleep(PERIOD_MS + fastrand::u64(0..PERIOD_MS / 2)).await;
-        if check.cacher.borrow().standing().phase() != Phase::Paused {
+        check.access.runtime.sleep(PERIOD_MS + fastrand::u64(0..PERIOD_MS / 2)).await;
+        if check.access.cacher.borrow().standing().phase() != Phase::Paused {
             check.run().await;
         }
     }

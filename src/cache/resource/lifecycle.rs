@@ -23,8 +23,8 @@ use crate::time::Millis;
 /// How long whoever waits for the first list also waits for its watch.
 const MAX_OPENING_MS: Millis = 1000;
 
-/// Where a resource stands.
-enum State {
+/// Where the stream of a resource stands.
+enum Life {
     /// Nothing was asked of the upstream yet.
     New,
     /// The reflector is at work, or paused.
@@ -45,7 +45,7 @@ pub(super) struct Lifecycle {
     source: Rc<dyn Source>,
     runtime: SharedRuntime,
     config: ReflectorConfig,
-    state: RefCell<State>,
+    life: RefCell<Life>,
     // Nobody uses it: what is held stays until memory is short.
     idle: Cell<bool>,
     // How often somebody asked for a try after memory had run out.
@@ -77,24 +77,24 @@ impl Lifecycle {
             source,
             runtime,
             config,
-            state: RefCell::new(State::New),
+            life: RefCell::new(Life::New),
             idle: Cell::new(false),
             early_tries: RefCell::default(),
         })
     }
 
-    /// Opens the list and the watch. Nothing happens when they are open, and when memory has run out again and again.
+    /// See `Resource::start`.
     pub(super) fn start(self: &Rc<Self>) {
-        match &*self.state.borrow() {
-            State::Running(_) | State::Closed => return,
-            State::Starved if self.early_tries.borrow_mut().take(self.runtime.now()).is_err() => return,
-            State::New | State::Starved => {}
+        match &*self.life.borrow() {
+            Life::Running(_) | Life::Closed => return,
+            Life::Starved if self.early_tries.borrow_mut().take(self.runtime.now()).is_err() => return,
+            Life::New | Life::Starved => {}
         }
         let (sender, messages) = mpsc::channel(MAX_WAITING_MESSAGES);
         let fields = self.cacher.borrow().fields().clone();
         let (mut reflector, handle) = Reflector::new(self.source.clone(), self.runtime.clone(), fields, self.config.clone(), sender);
         let slice = handle.slice();
-        *self.state.borrow_mut() = State::Running(handle);
+        *self.life.borrow_mut() = Life::Running(handle);
         let cacher = Rc::downgrade(&self.cacher);
         reflector.on_arrival(Box::new(move |objects| {
             if let Some(cacher) = cacher.upgrade() {
@@ -115,8 +115,7 @@ impl Lifecycle {
         }
     }
 
-    /// Completes when the first list is applied, and its watch is open or could not be opened: the phase then says how things stand. A
-    /// watch that only takes long is not waited for.
+    /// See `Resource::synced`.
     pub(super) async fn synced(&self) -> Result<(), Error> {
         let waiter = self.cacher.borrow_mut().standing_mut().wait_synced();
         waiter.await.unwrap_or_else(|_| Err(Error::closed()))?;
@@ -131,49 +130,49 @@ impl Lifecycle {
     pub(super) async fn list_anew(self: &Rc<Self>, ask: fn(&ReflectorHandle)) -> Result<(), Error> {
         self.start();
         let waiter = self.cacher.borrow_mut().standing_mut().wait_listed();
-        match &*self.state.borrow() {
-            State::Running(reflector) => ask(reflector),
-            State::Starved => return Err(self.cacher.borrow().status().error.unwrap_or_else(Error::closed)),
-            State::New | State::Closed => {}
+        match &*self.life.borrow() {
+            Life::Running(reflector) => ask(reflector),
+            Life::Starved => return Err(self.cacher.borrow().status().error.unwrap_or_else(Error::closed)),
+            Life::New | Life::Closed => {}
         }
         waiter.await.unwrap_or_else(|_| Err(Error::closed()))
     }
 
-    /// Drops the stream, keeps what is held.
+    /// See `Resource::pause`.
     pub(super) fn pause(&self) {
-        if let State::Running(reflector) = &*self.state.borrow() {
+        if let Life::Running(reflector) = &*self.life.borrow() {
             reflector.pause();
         }
     }
 
-    /// Drops the stream because nobody uses the resource: what is held stays until memory is short.
+    /// See `Resource::go_idle`.
     pub(super) fn go_idle(&self) {
         self.idle.set(true);
         self.pause();
     }
 
-    /// Goes on after a pause, or tries at once instead of waiting for the next try. Also where memory had run out, for it or for its views.
+    /// See `Resource::resume`.
     pub(super) fn resume(self: &Rc<Self>) {
         self.idle.set(false);
         let room = self.share.room();
         self.cacher.with(|cacher| cacher.viewing().revive(room));
-        match &*self.state.borrow() {
-            State::Running(reflector) => {
+        match &*self.life.borrow() {
+            Life::Running(reflector) => {
                 self.cacher.borrow_mut().standing_mut().ask_again();
                 return reflector.resume();
             }
-            State::New | State::Closed => return,
-            State::Starved => {}
+            Life::New | Life::Closed => return,
+            Life::Starved => {}
         }
         self.start();
     }
 
     /// There is no memory to go on with.
     fn starve(&self, error: &Error) {
-        if matches!(*self.state.borrow(), State::Closed) {
+        if matches!(*self.life.borrow(), Life::Closed) {
             return; // what was under way when it was closed
         }
-        self.end_reflector(State::Starved);
+        self.end_reflector(Life::Starved);
         let (now, wall) = (self.runtime.now(), self.runtime.wall());
         self.cacher.with(|cacher| cacher.starve(error, now, wall));
     }
@@ -185,8 +184,21 @@ impl Lifecycle {
         self.share.join(memory, member);
     }
 
-    fn end_reflector(&self, next: State) {
-        if let State::Running(reflector) = self.state.replace(next) {
+    /// Closes for good: all that runs in the background ends, and so does everything that was opened on the state.
+    pub(super) fn close(&self) {
+        if let Some(checker) = &self.checker {
+            checker.end();
+        }
+        self.driver.close();
+        self.end_reflector(Life::Closed);
+        self.progress.stop();
+        let now = self.runtime.now();
+        self.cacher.with(|cacher| cacher.close(now));
+        self.share.settle();
+    }
+
+    fn end_reflector(&self, next: Life) {
+        if let Life::Running(reflector) = self.life.replace(next) {
             reflector.close();
         }
     }
@@ -218,14 +230,6 @@ impl Member for Lifecycle {
     }
 
     fn close(&self) {
-        if let Some(checker) = &self.checker {
-            checker.end();
-        }
-        self.driver.close();
-        self.end_reflector(State::Closed);
-        self.progress.stop();
-        let now = self.runtime.now();
-        self.cacher.with(|cacher| cacher.close(now));
-        self.share.settle();
+        Self::close(self);
     }
 }

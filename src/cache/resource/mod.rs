@@ -1,8 +1,10 @@
 //! A resource as its users hold it, and the parts that it is made of.
 //!
 //! Start with [`Resource`]. `lifecycle` opens and closes the stream, `driver` applies it to the cacher, `flush` tells of it. `building`, `packing`,
-//! `checker` and `resyncs` work in the background. `watches`, `reads` and `writes` answer users, with `waits` and `upstream` below them.
+//! `checker` and `resyncs` work in the background. `watches`, `reads` and `writes` answer users. What they
+//! share is their `access` to the state: they wait for it (`waits`), or ask past it (`upstream`, `requests`).
 
+mod access;
 mod building;
 mod checker;
 mod content;
@@ -12,6 +14,7 @@ mod lifecycle;
 mod packing;
 mod progress;
 mod reads;
+mod requests;
 mod resource;
 mod resyncs;
 mod share;

@@ -1,58 +1,44 @@
 //! Reads: gets and lists, from the state held where that is what was asked for, from the upstream where it is not.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 
-use super::upstream::Upstream;
-use super::waits::{MAX_FRESH_MS, MAX_NEAR_MS, Waits};
-use crate::cache::cacher::Cacher;
+use super::access::Access;
+use super::waits::{MAX_FRESH_MS, MAX_NEAR_MS};
 use crate::cache::list::delegate::{Ability, Route, route};
 use crate::cache::list::{List, ListOptions, Request, Token, Want, read};
 use crate::key::{prepare, split};
 use crate::metrics::Fallback;
 use crate::object::Object;
-use crate::runtime::SharedRuntime;
 use crate::source::{ListRequest, Narrow, Pager};
 use crate::status::{Error, Status};
 use crate::version::Version;
 
 /// Answers gets and lists.
 pub(super) struct Reads {
-    /// What the resource is called in messages and paths.
-    name: Rc<str>,
-    cacher: Rc<RefCell<Cacher>>,
-    waits: Rc<Waits>,
-    upstream: Rc<Upstream>,
-    runtime: SharedRuntime,
+    access: Rc<Access>,
     // Whether a consistent read that the cache cannot serve in time is refused, and the upstream spared.
     spare_upstream: Cell<bool>,
 }
 
 impl Reads {
-    /// Of the resource of this name: from this cacher once it is fresh enough, else from the upstream.
-    pub(super) fn new(
-        name: Rc<str>,
-        cacher: Rc<RefCell<Cacher>>,
-        waits: Rc<Waits>,
-        upstream: Rc<Upstream>,
-        runtime: SharedRuntime,
-    ) -> Rc<Self> {
-        Rc::new(Self { name, cacher, waits, upstream, runtime, spare_upstream: Cell::new(false) })
+    /// From the state once it is fresh enough, else from the upstream.
+    pub(super) fn new(access: Rc<Access>) -> Rc<Self> {
+        Rc::new(Self { access, spare_upstream: Cell::new(false) })
     }
 
-    /// Has consistent reads that the cache cannot serve within 3 s fail with 429 (`true`), or be answered by the upstream (`false`, the
-    /// default).
+    /// See `Resource::spare_upstream`.
     pub(super) fn spare_upstream(&self, spare: bool) {
         self.spare_upstream.set(spare);
     }
 
-    /// Gets one object: the upstream's newest when no version is asked for, else one that is not older than it. 404 when there is none.
+    /// See `Resource::get`.
     pub(super) async fn get(&self, key: &str, resource_version: Option<&str>) -> Result<Rc<Object>, Error> {
         let found = self.find(key, resource_version).await?;
-        found.ok_or_else(|| Status::not_found(&self.name, split(key).1).into())
+        found.ok_or_else(|| Status::not_found(&self.access.name, split(key).1).into())
     }
 
-    /// The same, with `None` for a key under which nothing is.
+    /// See `Resource::find`.
     pub(super) async fn find(&self, key: &str, resource_version: Option<&str>) -> Result<Option<Rc<Object>>, Error> {
         let (namespace, name) = split(key);
         if name.is_empty() {
@@ -61,11 +47,11 @@ impl Reads {
         prepare("/", &format!("/{key}"), false)?;
         let text = resource_version.filter(|text| !text.is_empty());
         let version = text.map(|text| Version::parse(text).map_err(|error| Error::no_version(&error))).transpose()?;
-        self.waits.check_open()?;
-        let ready = self.cacher.borrow().standing().ready().is_ready();
+        self.access.waits.check_open()?;
+        let ready = self.access.cacher.borrow().standing().ready().is_ready();
         if let Some(version) = version.filter(|_| ready) {
-            self.waits.until_fresh(&version, MAX_FRESH_MS).await?;
-            return Ok(self.cacher.borrow().store().get(key).cloned());
+            self.access.waits.until_fresh(&version, MAX_FRESH_MS).await?;
+            return Ok(self.access.cacher.borrow().store().get(key).cloned());
         }
         // A list of one name: any API that can be listed can do it, and it is as consistent as a get.
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -79,20 +65,16 @@ impl Reads {
                     found = Some(object);
                 }
             };
-            let head = self.upstream.page(request, each).await?;
+            let head = self.access.upstream.page(request, each).await?;
             pager.follow(&head)?;
         }
-        Ok(found.map(|object| self.upstream.with_identity(vec![object])).and_then(|mut held| held.pop()))
+        Ok(found.map(|object| self.access.upstream.with_identity(vec![object])).and_then(|mut held| held.pop()))
     }
 
-    /// Lists objects in key order.
-    ///
-    /// Fails with 400 and 422 for options that are wrong, and with 429 where the cacher is not ready and the request may not wait. Fails with 504
-    /// when the version asked for does not come, and with 410 when it is gone from here and from the upstream. When the upstream is asked, its
-    /// errors come through.
+    /// See `Resource::list`.
     pub(super) async fn list(&self, options: ListOptions) -> Result<List, Error> {
         let request = self.request(options)?;
-        if request.is_whole_and_newest() && !self.waits.are_hastened() {
+        if request.is_whole_and_newest() && !self.access.waits.are_hastened() {
             return self.list_newest(&request).await;
         }
         if self.route(&request)? == Route::Upstream {
@@ -102,43 +84,43 @@ impl Reads {
                     Status::new(410, "Expired", "The provided continue parameter is too old to display a consistent list result.").into()
                 );
             }
-            return self.upstream.list(&request).await;
+            return self.access.upstream.list(&request).await;
         }
-        let ready = self.cacher.borrow().standing().ready().check(self.runtime.now());
+        let ready = self.access.cacher.borrow().standing().ready().check(self.access.runtime.now());
         if let Err(error) = ready {
             if request.is_unselective() && request.options.limit > 0 {
-                return self.upstream.list(&request).await;
+                return self.access.upstream.list(&request).await;
             }
             if !request.options.wait {
                 return Err(error);
             }
-            self.waits.until_ready(true, true).await?;
+            self.access.waits.until_ready(true, true).await?;
             if self.route(&request)? == Route::Upstream {
-                return self.upstream.list(&request).await;
+                return self.access.upstream.list(&request).await;
             }
         }
         let answer = self.list_cached(&request).await;
         match answer {
             // What was held when it was decided is gone: compacted meanwhile, or replaced by a list.
-            Err(error) if error.status.as_ref().is_some_and(|status| status.is_expired()) => self.upstream.list(&request).await,
+            Err(error) if error.status.as_ref().is_some_and(|status| status.is_expired()) => self.access.upstream.list(&request).await,
             answer => answer,
         }
     }
 
     /// Reads the options.
     pub(super) fn request(&self, options: ListOptions) -> Result<Request, Error> {
-        let fields = self.cacher.borrow().fields().clone();
+        let fields = self.access.cacher.borrow().fields().clone();
         let mut fields = fields.borrow_mut();
         // Nothing says it but the objects themselves.
-        let clustered = self.cacher.borrow().store().iter().next().is_some_and(|object| object.namespace().is_empty());
-        Request::new(options, self.upstream.collection().as_ref(), clustered, &root(&self.name), &mut fields)
+        let clustered = self.access.cacher.borrow().store().iter().next().is_some_and(|object| object.namespace().is_empty());
+        Request::new(options, self.access.upstream.collection().as_ref(), clustered, &root(&self.access.name), &mut fields)
     }
 
     fn route(&self, request: &Request) -> Result<Route, Error> {
-        self.waits.check_open()?;
-        let cacher = self.cacher.borrow();
+        self.access.waits.check_open()?;
+        let cacher = self.access.cacher.borrow();
         let Some(checked) = &request.checked else { return Ok(Route::Upstream) };
-        let ability = Ability { snapshots: true, consistent: self.waits.are_hastened(), version: cacher.version() };
+        let ability = Ability { snapshots: true, consistent: self.access.waits.are_hastened(), version: cacher.version() };
         Ok(route(&checked.want, request.is_recursive(), ability, |version| cacher.held().has_state_at(version)))
     }
 
@@ -146,19 +128,19 @@ impl Reads {
     async fn list_cached(&self, request: &Request) -> Result<List, Error> {
         match request.checked.as_ref().map(|checked| &checked.want) {
             Some(Want::Newest | Want::NewestContinued) => return self.list_consistent(request).await,
-            Some(Want::NotOlderThan(version) | Want::Exact(version)) => self.waits.until_fresh(version, MAX_FRESH_MS).await?,
+            Some(Want::NotOlderThan(version) | Want::Exact(version)) => self.access.waits.until_fresh(version, MAX_FRESH_MS).await?,
             None => {}
         }
-        read(&self.cacher.borrow(), request)
+        read(&self.access.cacher.borrow(), request)
     }
 
     /// As new as the upstream is now, by its version and its progress.
     async fn list_consistent(&self, request: &Request) -> Result<List, Error> {
-        let metrics = self.cacher.borrow().metrics().clone();
-        let current = self.upstream.current_version().await?;
-        let Err(error) = self.waits.until_fresh(&current, MAX_FRESH_MS).await else {
+        let metrics = self.access.cacher.borrow().metrics().clone();
+        let current = self.access.upstream.current_version().await?;
+        let Err(error) = self.access.waits.until_fresh(&current, MAX_FRESH_MS).await else {
             metrics.consistent_read(true, Fallback::No);
-            return read(&self.cacher.borrow(), request);
+            return read(&self.access.cacher.borrow(), request);
         };
         let late = error.status.as_ref().is_some_and(|status| status.is_too_large());
         if !late {
@@ -168,7 +150,7 @@ impl Reads {
             metrics.consistent_read(false, Fallback::Skipped);
             return Err(Status::too_many_requests(error.message, 1).into());
         }
-        let answer = self.upstream.list(request).await;
+        let answer = self.access.upstream.list(request).await;
         metrics.consistent_read(answer.is_ok(), Fallback::Yes);
         answer
     }
@@ -176,19 +158,19 @@ impl Reads {
     /// Everything, as new as the upstream is now, from one that tells no progress: its answer is the cache's where the cache is as far. To
     /// know that takes the smallest list there is, where the answer itself may be megabytes.
     async fn list_newest(&self, request: &Request) -> Result<List, Error> {
-        let ready = self.waits.until_ready(request.options.wait, true).await;
-        self.waits.check_open()?;
+        let ready = self.access.waits.until_ready(request.options.wait, true).await;
+        self.access.waits.check_open()?;
         match ready {
             Ok(()) => {
-                let current = self.upstream.current_version().await?;
-                if self.waits.until_fresh(&current, MAX_NEAR_MS).await.is_ok() {
-                    return read(&self.cacher.borrow(), request);
+                let current = self.access.upstream.current_version().await?;
+                if self.access.waits.until_fresh(&current, MAX_NEAR_MS).await.is_ok() {
+                    return read(&self.access.cacher.borrow(), request);
                 }
             }
             Err(refusal) if request.options.wait => return Err(refusal),
             Err(_) => {} // not ready, and not to be waited for
         }
-        self.upstream.list(request).await
+        self.access.upstream.list(request).await
     }
 }
 

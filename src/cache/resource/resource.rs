@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::access::Access;
 use super::building::Building;
 use super::checker::{Check, Checker, Outcome};
 use super::driver::Driver;
@@ -11,6 +12,7 @@ use super::lifecycle::{Lifecycle, Parts};
 use super::packing::Packing;
 use super::progress::Progress;
 use super::reads::Reads;
+use super::requests::Requests;
 use super::resyncs::keep_resyncing;
 use super::share::Share;
 use super::shared_cacher::SharedCacher;
@@ -22,7 +24,7 @@ use crate::cache::cacher::Cacher;
 use crate::cache::config::ResourceConfig;
 use crate::cache::flush::Flush;
 use crate::cache::list::{List, ListOptions};
-use crate::cache::memory::{Member, Memory};
+use crate::cache::memory::Memory;
 use crate::informer::InformerId;
 use crate::json::fields::FieldSet;
 use crate::object::{IndexValues, Object};
@@ -54,7 +56,6 @@ impl Resource {
     pub fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, runtime: SharedRuntime) -> Result<Rc<Self>, Error> {
         let fields = Rc::new(RefCell::new(fields));
         let indexes = config.check(&fields)?;
-        let (name, page_size): (Rc<str>, _) = (config.name.as_str().into(), config.reflector.page_size);
 
         // The state, and who hears of it.
         let cell = Rc::new(RefCell::new(Cacher::new(fields, config.window, indexes, runtime.now())));
@@ -64,12 +65,17 @@ impl Resource {
 
         // What is asked of the upstream, and of the state once it is there.
         let progress = Progress::new(source.clone(), runtime.clone());
-        let waits = Waits::new(cell.clone(), progress.clone(), runtime.clone());
-        let upstream = Upstream::new(source.clone(), cell.clone(), runtime.clone(), page_size);
-        let reads = Reads::new(name.clone(), cell.clone(), waits.clone(), upstream.clone(), runtime.clone());
-        let watches = Watches::new(name.clone(), cacher.clone(), waits.clone(), reads.clone(), upstream.clone(), runtime.clone());
-        let check = Check::new(cacher.clone(), upstream.clone(), runtime.clone(), page_size);
-        let writes = Writes::new(name, cell.clone(), waits, upstream, source.clone(), runtime.clone(), page_size);
+        let access = Rc::new(Access {
+            name: config.name.as_str().into(),
+            cacher: cacher.clone(),
+            waits: Waits::new(cell.clone(), progress.clone(), runtime.clone()),
+            upstream: Upstream::new(source.clone(), cell.clone(), runtime.clone(), config.reflector.page_size),
+            runtime: runtime.clone(),
+        });
+        let reads = Reads::new(access.clone());
+        let watches = Watches::new(access.clone(), reads.clone());
+        let writes = Writes::new(access.clone(), Requests::new(access.clone(), source.clone()));
+        let check = Check::new(access);
 
         // What keeps the state.
         let packing = Packing::new(cell, share.clone(), runtime.clone());

@@ -29,8 +29,13 @@ pub(super) struct Upstream {
 
 impl Upstream {
     /// Asked for so many objects a page; 0: all at once.
-    pub(super) fn new(source: Rc<dyn Source>, cacher: Rc<RefCell<Cacher>>, runtime: SharedRuntime, page_size: u32) -> Rc<Self> {
-        Rc::new(Self { source, cacher, runtime, page_size, refused_fields: RefCell::default() })
+    pub(super) fn new(source: Rc<dyn Source>, cacher: Rc<RefCell<Cacher>>, runtime: SharedRuntime, page_size: u32) -> Self {
+        Self { source, cacher, runtime, page_size, refused_fields: RefCell::default() }
+    }
+
+    /// The limit of a page; none where the upstream is asked for all at once.
+    pub(super) fn page_limit(&self) -> Option<u32> {
+        Some(self.page_size).filter(|size| *size > 0)
     }
 
     /// What the source is a list of, where it is one of the Kubernetes API.
@@ -111,12 +116,12 @@ impl Upstream {
         let pinned = request.options.resource_version_match.as_deref() == Some("Exact");
         let newest = request.checked.as_ref().is_some_and(|checked| checked.want == Want::Newest);
         let whole = request.options.limit <= 0 && request.options.token().is_none() && request.is_recursive();
-        whole && (pinned || newest) && self.page_size > 0
+        whole && (pinned || newest) && self.page_limit().is_some()
     }
 
     /// All pages of a list, as the upstream is asked for them by a reflector.
     async fn pages(&self, whole: ListRequest, objects: &mut Vec<Rc<Object>>) -> Result<ListHead, Error> {
-        let mut pager = Pager::new(ListRequest { limit: Some(self.page_size), ..whole });
+        let mut pager = Pager::new(ListRequest { limit: self.page_limit(), ..whole });
         let mut first: Option<ListHead> = None;
         while let Some(request) = pager.request() {
             match self.page(request, &mut |object| objects.push(object)).await {

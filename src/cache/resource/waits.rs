@@ -29,8 +29,8 @@ pub(super) struct Waits {
 
 impl Waits {
     /// Of this cacher. Its upstream is asked for progress meanwhile.
-    pub(super) fn new(cacher: Rc<RefCell<Cacher>>, progress: Rc<Progress>, runtime: SharedRuntime) -> Rc<Self> {
-        Rc::new(Self { cacher, progress, runtime })
+    pub(super) fn new(cacher: Rc<RefCell<Cacher>>, progress: Rc<Progress>, runtime: SharedRuntime) -> Self {
+        Self { cacher, progress, runtime }
     }
 
     /// Whether the upstream can be asked how far it is: then waiting for its version takes no longer than asking.

@@ -4,72 +4,59 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 
+use super::access::Access;
 use super::reads::{Reads, root};
-use super::shared_cacher::SharedCacher;
-use super::upstream::Upstream;
-use super::waits::{MAX_FRESH_MS, MAX_NEAR_MS, Waits};
+use super::waits::{MAX_FRESH_MS, MAX_NEAR_MS};
 use crate::cache::interval::Basis;
 use crate::cache::list::ListOptions;
 use crate::key::prepare;
-use crate::runtime::{SharedRuntime, TaskSlot};
+use crate::runtime::TaskSlot;
 use crate::status::Error;
 use crate::version::Version;
 use crate::watch::{EndReason, Start, TICK_MS, WatchOptions, Watcher, WatcherId};
 
 /// Opens watches on a cacher.
 pub(super) struct Watches {
-    /// What the resource is called in messages and paths.
-    name: Rc<str>,
-    cacher: Rc<SharedCacher>,
-    waits: Rc<Waits>,
+    access: Rc<Access>,
     reads: Rc<Reads>,
-    upstream: Rc<Upstream>,
-    runtime: SharedRuntime,
     ticking: TaskSlot,
 }
 
 impl Watches {
-    /// Of the resource of this name.
-    pub(super) fn new(
-        name: Rc<str>,
-        cacher: Rc<SharedCacher>,
-        waits: Rc<Waits>,
-        reads: Rc<Reads>,
-        upstream: Rc<Upstream>,
-        runtime: SharedRuntime,
-    ) -> Rc<Self> {
-        Rc::new(Self { name, cacher, waits, reads, upstream, runtime, ticking: TaskSlot::default() })
+    /// With these reads, where a watch begins with a list of the upstream.
+    pub(super) fn new(access: Rc<Access>, reads: Rc<Reads>) -> Rc<Self> {
+        Rc::new(Self { access, reads, ticking: TaskSlot::default() })
     }
 
-    /// Opens a watch. The initial events are captured now where that is possible, else as soon as the cacher is ready and fresh enough.
+    /// See `Resource::watch`.
     pub(super) fn watch(self: &Rc<Self>, mut options: WatchOptions, wait: bool) -> WatcherId {
         // A request for one namespace names it twice, but namespaces are in none.
-        if &*self.name == "namespaces" && options.namespace == options.name {
+        if &*self.access.name == "namespaces" && options.namespace == options.name {
             options.namespace = None;
         }
-        let (id, start) = self.cacher.with(|cacher| cacher.watching().register(&options));
+        let (id, start) = self.access.cacher.with(|cacher| cacher.watching().register(&options));
         let start = match start.and_then(|start| self.check_path(id, &options).map(|()| start)) {
             Ok(start) => start,
             Err(error) => {
-                self.cacher.with(|cacher| cacher.dispatcher_mut().refuse(id, error));
+                self.access.cacher.with(|cacher| cacher.dispatcher_mut().refuse(id, error));
                 return id;
             }
         };
-        let now = self.runtime.now();
-        let ready = self.cacher.borrow().standing().ready().check(now);
+        let now = self.access.runtime.now();
+        let ready = self.access.cacher.borrow().standing().ready().check(now);
         match ready {
             Ok(()) if self.required_now(&options, &start).is_some() => {
                 let required = self.required_now(&options, &start).unwrap_or_default();
-                self.cacher.with(|cacher| cacher.watching().start(id, &options, &start, &required.into(), now));
+                self.access.cacher.with(|cacher| cacher.watching().start(id, &options, &start, &required.into(), now));
                 self.keep_ticking();
             }
-            Err(error) if !wait || self.cacher.borrow().standing().ready().is_stopped() => {
-                self.cacher.with(|cacher| cacher.dispatcher_mut().refuse(id, error));
+            Err(error) if !wait || self.access.cacher.borrow().standing().ready().is_stopped() => {
+                self.access.cacher.with(|cacher| cacher.dispatcher_mut().refuse(id, error));
             }
             _ => {
                 let this = self.clone();
-                let serial = self.cacher.borrow().dispatcher().get(id).map_or(0, Watcher::serial);
-                self.runtime.spawn(async move { this.watch_later(id, serial, options, start).await }.boxed_local());
+                let serial = self.access.cacher.borrow().dispatcher().get(id).map_or(0, Watcher::serial);
+                self.access.runtime.spawn(async move { this.watch_later(id, serial, options, start).await }.boxed_local());
             }
         }
         id
@@ -77,9 +64,9 @@ impl Watches {
 
     /// Refuses what is no path below the resource's own, as a list of it is refused.
     fn check_path(&self, id: WatcherId, options: &WatchOptions) -> Result<(), Error> {
-        let (root, namespace) = (root(&self.name), options.namespace.as_deref().unwrap_or_default());
+        let (root, namespace) = (root(&self.access.name), options.namespace.as_deref().unwrap_or_default());
         let prefix = prepare(&root, &format!("{root}{namespace}"), true)?;
-        let cacher = self.cacher.borrow();
+        let cacher = self.access.cacher.borrow();
         let demanded = cacher.dispatcher().get(id).and_then(|watcher| watcher.filter().predicate().single_name());
         // Of all namespaces it would be no key.
         let single = !namespace.is_empty() || cacher.store().iter().next().is_some_and(|object| object.namespace().is_empty());
@@ -93,20 +80,20 @@ impl Watches {
     fn required_now(&self, options: &WatchOptions, start: &Start) -> Option<Version> {
         match (start, options.send_initial_events) {
             (Start::Unset, Some(_)) => None,
-            (Start::After(version), Some(true)) if *version > *self.cacher.borrow().version() => None,
+            (Start::After(version), Some(true)) if *version > *self.access.cacher.borrow().version() => None,
             (Start::After(version), _) => Some(version.clone()),
             (Start::Unset | Start::Any, _) => Some(Version::ZERO),
         }
     }
 
     async fn watch_later(self: Rc<Self>, id: WatcherId, serial: u64, options: WatchOptions, start: Start) {
-        if self.waits.until_ready(true, false).await.is_err() {
+        if self.access.waits.until_ready(true, false).await.is_err() {
             return; // closed, and with it every stream
         }
-        let generation = self.cacher.borrow().standing().ready().generation();
+        let generation = self.access.cacher.borrow().standing().ready().generation();
         let basis = self.basis(&options, &start).await;
-        let now = self.runtime.now();
-        self.cacher.with(|cacher| {
+        let now = self.access.runtime.now();
+        self.access.cacher.with(|cacher| {
             if !cacher.dispatcher().awaits_start(id, serial) {
                 return; // stopped while it waited
             }
@@ -128,11 +115,11 @@ impl Watches {
             Start::Unset if state => self.newest_basis(options).await,
             // The state held, whatever it is: were the upstream ahead of it, what lies between would pass for delivered.
             Start::Unset if options.send_initial_events.is_none() => Ok(Basis::default()),
-            Start::Unset => Ok(self.upstream.current_version().await?.into()),
+            Start::Unset => Ok(self.access.upstream.current_version().await?.into()),
             Start::Any => Ok(Basis::default()),
             Start::After(version) => {
                 if state {
-                    self.waits.until_fresh(version, MAX_FRESH_MS).await?;
+                    self.access.waits.until_fresh(version, MAX_FRESH_MS).await?;
                 }
                 Ok(version.clone().into())
             }
@@ -143,8 +130,8 @@ impl Watches {
     /// writes to others may put it ahead of a quiet resource for a minute. Then the watch begins with the upstream's own list, and only what comes
     /// after that list's version follows.
     async fn newest_basis(self: &Rc<Self>, options: &WatchOptions) -> Result<Basis, Error> {
-        let current = self.upstream.current_version().await?;
-        if !self.waits.are_hastened() && self.waits.until_fresh(&current, MAX_NEAR_MS).await.is_err() {
+        let current = self.access.upstream.current_version().await?;
+        if !self.access.waits.are_hastened() && self.access.waits.until_fresh(&current, MAX_NEAR_MS).await.is_err() {
             let one = options.name.as_deref().map(|name| format!("metadata.name={name}"));
             let fields: Vec<String> = options.field_selector.iter().cloned().chain(one).filter(|text| !text.is_empty()).collect();
             let whole = ListOptions {
@@ -154,18 +141,18 @@ impl Watches {
                 shard_selector: options.shard_selector.clone(),
                 ..ListOptions::default()
             };
-            if let Ok(list) = self.upstream.list(&self.reads.request(whole)?).await {
+            if let Ok(list) = self.access.upstream.list(&self.reads.request(whole)?).await {
                 return Ok(Basis { version: list.version, listed: Some(list.objects) });
             }
         }
-        self.waits.until_fresh(&current, MAX_FRESH_MS).await?;
+        self.access.waits.until_fresh(&current, MAX_FRESH_MS).await?;
         Ok(current.into())
     }
 
     /// Looks after bookmarks and deadlines while a watcher needs it.
     fn keep_ticking(&self) {
-        self.ticking.keep(&*self.runtime, || {
-            let (cacher, runtime) = (self.cacher.clone(), self.runtime.clone());
+        self.ticking.keep(&*self.access.runtime, || {
+            let (cacher, runtime) = (self.access.cacher.clone(), self.access.runtime.clone());
             async move {
                 loop {
                     runtime.sleep(TICK_MS + fastrand::u64(0..TICK_MS / 4)).await;

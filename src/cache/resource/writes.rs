@@ -3,32 +3,19 @@
 //! An update is the apiserver's `GuaranteedUpdate`. The object held is the first guess, and a conflict is tried again with the upstream's newest.
 //! A failure that may come from an old guess counts only when a new one fails too.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
-use futures::future::{Either, LocalBoxFuture, select};
-
-use super::upstream::Upstream;
-use super::waits::Waits;
-use crate::cache::cacher::Cacher;
-use crate::json::fields::FieldSet;
+use super::access::Access;
+use super::requests::{MAX_REQUEST_MS, Requests, whole};
 use crate::json::path::Path;
 use crate::json::scan::scan_object;
 use crate::key::{key as checked_key, split};
 use crate::object::Object;
-use crate::runtime::SharedRuntime;
-use crate::source::page;
-use crate::source::{DeleteOptions, ListRequest, Narrow, ObjectName, Pager, Source, WriteRequest};
+use crate::source::{DeleteOptions, ObjectName, WriteRequest};
 use crate::status::{Error, ErrorCode, Status};
 use crate::time::Millis;
 use crate::version::Version;
 
-/// How long a request may take, and how long all tries of one call: what an apiserver gives a request.
-const MAX_REQUEST_MS: Millis = 60_000;
-/// How often a request that is told to come back later does so, as in client-go.
-const MAX_RETRIES: u32 = 10;
-/// How long it waits where it is not told: a page of another origin cannot read the header, which says a second as a rule.
-const UNNAMED_WAIT_MS: Millis = 1_000;
 /// The wait before the third try of an update that meets a conflict each time; it doubles from there.
 const CONFLICT_WAIT_MS: Millis = 10;
 /// The longest of these waits.
@@ -54,35 +41,42 @@ impl<T> From<Error> for Failure<T> {
     }
 }
 
-/// Sends writes to the source of a cacher.
+impl<T> Failure<T> {
+    fn is_conflict(&self) -> bool {
+        matches!(self, Self::Refused(error) if error.code == ErrorCode::Conflict)
+    }
+
+    /// Whether it may be that the change was tried on an object that is not the newest, or was not known to be.
+    fn may_come_from_age(&self, newest: bool) -> bool {
+        match self {
+            Self::Refused(error) => error.code == ErrorCode::Conflict || error.code == ErrorCode::Invalid && !newest,
+            Self::Thrown(_) => !newest,
+        }
+    }
+}
+
+/// What became of one try of an update.
+enum Tried<T> {
+    /// The upstream took it, with this answer.
+    Taken(Vec<u8>),
+    /// There was nothing to change.
+    Unchanged,
+    Failed(Failure<T>),
+}
+
+/// Writes through to the upstream, and waits for the stream to bring it.
 pub(super) struct Writes {
-    /// What the resource is called in messages.
-    name: Rc<str>,
-    cacher: Rc<RefCell<Cacher>>,
-    waits: Rc<Waits>,
-    upstream: Rc<Upstream>,
-    source: Rc<dyn Source>,
-    runtime: SharedRuntime,
-    page_size: u32,
+    access: Rc<Access>,
+    requests: Requests,
 }
 
 impl Writes {
-    /// To this source, whose stream the cacher holds.
-    pub(super) fn new(
-        name: Rc<str>,
-        cacher: Rc<RefCell<Cacher>>,
-        waits: Rc<Waits>,
-        upstream: Rc<Upstream>,
-        source: Rc<dyn Source>,
-        runtime: SharedRuntime,
-        page_size: u32,
-    ) -> Self {
-        Self { name, cacher, waits, upstream, source, runtime, page_size }
+    /// By these requests to the upstream of a state.
+    pub(super) fn new(access: Rc<Access>, requests: Requests) -> Self {
+        Self { access, requests }
     }
 
-    /// Adds an object (a JSON document), and waits until the stream has brought it. The answer is the object as the upstream keeps it.
-    ///
-    /// Never tried again when its answer is lost: it may have happened.
+    /// See `Resource::create`.
     pub(super) async fn create(&self, document: Vec<u8>) -> Result<Rc<Object>, Error> {
         let head = scan_object(&document, &whole()).map_err(|error| invalid(format!("the object cannot be read: {error}")))?;
         if head.version.is_some() {
@@ -92,61 +86,46 @@ impl Writes {
         let namespace = head.namespace.as_deref().unwrap_or("").to_owned();
         // A name that is missing may be made up by the upstream.
         checked_key(&namespace, head.name.as_deref().unwrap_or("x")).map_err(|error| invalid(error.message))?;
-        let answer = self.write(WriteRequest::Create { namespace, document }).await?;
+        let answer = self.requests.write(WriteRequest::Create { namespace, document }).await?;
         self.written(&answer).await
     }
 
-    /// Changes an object, and waits until the stream has brought the change. The answer is the object as the upstream keeps it.
-    ///
-    /// `change` is called with nothing borrowed, once or several times; it gives the whole changed object, or nothing to leave it alone.
-    /// Whatever version it gives, the write replaces the version it was shown and no other.
+    /// See `Resource::update`.
     pub(super) async fn update<T>(
         &self,
         key: &str,
         mut change: impl FnMut(&Rc<Object>) -> Result<Option<Vec<u8>>, T>,
     ) -> Result<Rc<Object>, Failure<T>> {
         let name = named(key)?;
-        let deadline = self.runtime.now() + MAX_REQUEST_MS;
+        let deadline = self.access.runtime.now() + MAX_REQUEST_MS;
         let guess = self.first_guess(key);
         let mut newest = guess.is_none();
         let mut object = match guess {
             Some(object) => object,
-            None => self.newest(&name).await?,
+            None => self.requests.newest(&name).await?,
         };
         let mut conflicts = 0;
         loop {
-            self.waits.check_open()?;
-            let failure = match change(&object) {
-                Ok(None) if newest => return Ok(self.written(&object.text()).await?),
-                Ok(None) => None,
-                Err(thrown) => Some(Failure::Thrown(thrown)),
-                Ok(Some(document)) => {
-                    self.waits.check_open()?;
-                    let document = stamped(document, object.version())?;
-                    match self.write(WriteRequest::Update { object: name.clone(), document }).await {
-                        Ok(answer) => return Ok(self.written(&answer).await?),
-                        Err(error) => Some(Failure::Refused(error)),
-                    }
-                }
+            let failure = match self.try_once(&name, &object, &mut change).await? {
+                Tried::Taken(answer) => return Ok(self.written(&answer).await?),
+                Tried::Unchanged if newest => return Ok(self.written(&object.text()).await?),
+                Tried::Unchanged => None,
+                Tried::Failed(failure) => Some(failure),
             };
-            let conflict = matches!(&failure, Some(Failure::Refused(error)) if error.code == ErrorCode::Conflict);
-            let stale = match &failure {
-                Some(Failure::Refused(error)) => error.code == ErrorCode::Invalid && !newest,
-                _ => !newest,
-            };
-            let late = self.runtime.now() >= deadline;
+            let conflict = failure.as_ref().is_some_and(Failure::is_conflict);
+            let late = self.access.runtime.now() >= deadline;
             match failure {
-                Some(failure) if late || !(conflict || stale) => return Err(failure),
+                Some(failure) if late || !failure.may_come_from_age(newest) => return Err(failure),
                 _ => {}
             }
             if conflict && conflicts > 0 {
                 let wait = (CONFLICT_WAIT_MS << (conflicts - 1).min(10)).min(MAX_CONFLICT_WAIT_MS);
-                self.runtime.sleep(fastrand::u64(wait / 2..=wait)).await;
+                self.access.runtime.sleep(fastrand::u64(wait / 2..=wait)).await;
             }
             conflicts += u32::from(conflict);
-            let found = self.newest(&name).await?;
+            let found = self.requests.newest(&name).await?;
             if found.version() == object.version() {
-                // What it was tried on is the newest: it was no lack of news that failed it.
+                // The change was tried on the newest already, so that did not fail it.
                 return match failure {
                     Some(failure) => Err(failure),
                     None => Ok(self.written(&found.text()).await?),
@@ -156,17 +135,38 @@ impl Writes {
         }
     }
 
-    /// Deletes an object, and waits until the stream has told of it. What ends gracefully, or waits for finalizers, is still there then,
-    /// with its `deletionTimestamp`.
+    /// Has this version of an object changed, and asks the upstream to take that. Fails where no other version would do better.
+    async fn try_once<T>(
+        &self,
+        name: &ObjectName,
+        object: &Rc<Object>,
+        change: &mut impl FnMut(&Rc<Object>) -> Result<Option<Vec<u8>>, T>,
+    ) -> Result<Tried<T>, Error> {
+        self.access.waits.check_open()?;
+        let document = match change(object) {
+            Ok(Some(document)) => document,
+            Ok(None) => return Ok(Tried::Unchanged),
+            Err(thrown) => return Ok(Tried::Failed(Failure::Thrown(thrown))),
+        };
+        // The function may have closed the cache.
+        self.access.waits.check_open()?;
+        let document = stamped(document, object.version())?;
+        Ok(match self.requests.write(WriteRequest::Update { object: name.clone(), document }).await {
+            Ok(answer) => Tried::Taken(answer),
+            Err(error) => Tried::Failed(Failure::Refused(error)),
+        })
+    }
+
+    /// See `Resource::delete`.
     pub(super) async fn delete(&self, key: &str, options: DeleteOptions) -> Result<(), Error> {
         let object = named(key)?;
-        let held = self.cacher.borrow().store().get(key).cloned();
-        let answer = self.write(WriteRequest::Delete { object, options }).await?;
+        let held = self.access.cacher.borrow().store().get(key).cloned();
+        let answer = self.requests.write(WriteRequest::Delete { object, options }).await?;
         let deleted = match Status::parse(&answer) {
             Some(status) => status.details.and_then(|details| details.uid),
             None => match self.as_kept(&answer) {
                 Ok(last) => {
-                    self.waits.settle(last.version()).await;
+                    self.access.waits.settle(last.version()).await;
                     return Ok(());
                 }
                 Err(_) => None, // sources may answer with nothing
@@ -174,10 +174,10 @@ impl Writes {
         };
         // No version to wait for: what is held has to go. If that is another object, or none, the upstream's version says how far to wait.
         match held.as_ref().and_then(|held| held.uid()) {
-            Some(uid) if deleted.as_deref().is_none_or(|deleted| deleted == uid) => self.waits.until_gone(key, uid).await,
+            Some(uid) if deleted.as_deref().is_none_or(|deleted| deleted == uid) => self.access.waits.until_gone(key, uid).await,
             _ => {
-                if let Ok(current) = self.upstream.current_version().await {
-                    let _late = self.waits.until_fresh(&current, MAX_UNSEEN_WAIT_MS).await;
+                if let Ok(current) = self.access.upstream.current_version().await {
+                    let _late = self.access.waits.until_fresh(&current, MAX_UNSEEN_WAIT_MS).await;
                 }
             }
         }
@@ -186,84 +186,10 @@ impl Writes {
 
     /// The object held, unless something that would be lost upstream was stripped from it.
     fn first_guess(&self, key: &str) -> Option<Rc<Object>> {
-        let cacher = self.cacher.borrow();
+        let cacher = self.access.cacher.borrow();
         let kept = Path::parse(KEPT_BY_SERVERS).ok();
         let is_whole = cacher.fields().borrow().strip().iter().all(|path| Some(path) == kept.as_ref());
         cacher.store().get(key).filter(|_| is_whole).cloned()
-    }
-
-    /// The object as it stands upstream, whole.
-    async fn newest(&self, name: &ObjectName) -> Result<Rc<Object>, Error> {
-        if !self.source.gets() {
-            return self.newest_of_list(name).await;
-        }
-        let answer = self.send(|| self.source.get(name.clone())).await?;
-        let scanned = scan_object(&answer, &whole()).map_err(|error| Error::decode(error.to_string()))?;
-        let object = Object::new(scanned)?;
-        if object.name() == name.name {
-            return Ok(object);
-        }
-        Err(Error::protocol(format!("{:?} was asked for, and {:?} was answered", name.name, object.name())))
-    }
-
-    /// The same, of a source that only lists.
-    async fn newest_of_list(&self, name: &ObjectName) -> Result<Rc<Object>, Error> {
-        let limit = Some(self.page_size).filter(|size| *size > 0);
-        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        let narrow = Narrow { namespace: some(&name.namespace), name: some(&name.name), ..Narrow::default() };
-        let mut pager = Pager::new(ListRequest { limit, narrow: Some(narrow), ..ListRequest::default() });
-        let (fields, mut found) = (RefCell::new(whole()), None);
-        while let Some(request) = pager.request() {
-            let body = self.source.list(request).await?;
-            let head = page::read(body, &fields, &*self.runtime, &mut |item| {
-                let namespace = item.namespace.as_deref().unwrap_or("");
-                if item.name.as_deref() == Some(&name.name) && (name.namespace.is_empty() || namespace == name.namespace) {
-                    found = Some(Object::new(item));
-                }
-            })
-            .await?;
-            if let Some(found) = found {
-                return found;
-            }
-            pager.follow(&head)?;
-        }
-        Err(Status::not_found(&self.name, &name.name).into())
-    }
-
-    async fn write(&self, request: WriteRequest) -> Result<Vec<u8>, Error> {
-        self.send(|| self.source.write(request.clone())).await.map_err(|mut error| {
-            if matches!(error.code, ErrorCode::Network | ErrorCode::Timeout) && error.status.is_none() {
-                error.message.push_str("; whether the write has happened is not known");
-            }
-            error
-        })
-    }
-
-    /// Sends a request, again where that cannot do anything twice: once with new credentials, and while the server says that it took
-    /// nothing and when to come back.
-    async fn send(&self, request: impl Fn() -> LocalBoxFuture<'static, Result<Vec<u8>, Error>>) -> Result<Vec<u8>, Error> {
-        let deadline = self.runtime.now() + MAX_REQUEST_MS;
-        let (mut asked_again, mut retries) = (false, 0);
-        loop {
-            self.waits.check_open()?;
-            let error = match select(request(), self.runtime.sleep(MAX_REQUEST_MS)).await {
-                Either::Left((Ok(answer), _)) => return Ok(answer),
-                Either::Left((Err(error), _)) => error,
-                Either::Right(_) => return Err(Error::new(ErrorCode::Timeout, format!("no answer came within {MAX_REQUEST_MS} ms"))),
-            };
-            match error.code {
-                ErrorCode::Unauthorized if !asked_again => asked_again = true,
-                ErrorCode::TooManyRequests => {
-                    let wait = error.retry_after_seconds.map_or(UNNAMED_WAIT_MS, |seconds| Millis::from(seconds) * 1000);
-                    if retries == MAX_RETRIES || self.runtime.now() + wait > deadline {
-                        return Err(error);
-                    }
-                    retries += 1;
-                    self.runtime.sleep(wait).await;
-                }
-                _ => return Err(error),
-            }
-        }
     }
 
     /// The object of an answer, once the stream has brought it, and then the very one that is held.
@@ -275,30 +201,25 @@ impl Writes {
             let message = format!("the write was taken, but its answer cannot be read: {}", error.message);
             Error { message, ..error }
         })?;
-        self.cacher.borrow_mut().informers_mut().mutated(&object, self.runtime.now());
-        self.waits.settle(object.version()).await;
-        let held = self.cacher.borrow().store().get(object.key()).cloned();
+        self.access.cacher.borrow_mut().informers_mut().mutated(&object, self.access.runtime.now());
+        self.access.waits.settle(object.version()).await;
+        let held = self.access.cacher.borrow().store().get(object.key()).cloned();
         Ok(held.filter(|held| held.version() == object.version()).unwrap_or(object))
     }
 
-    /// An object as a write that went another way left it: informers that read their writes show it.
+    /// See `Resource::mutated`.
     pub(super) fn mutated(&self, document: &[u8]) -> Result<(), Error> {
         let object = self.as_kept(document)?;
-        self.cacher.borrow_mut().informers_mut().mutated(&object, self.runtime.now());
+        self.access.cacher.borrow_mut().informers_mut().mutated(&object, self.access.runtime.now());
         Ok(())
     }
 
     /// Reads an object as it would be kept.
     fn as_kept(&self, document: &[u8]) -> Result<Rc<Object>, Error> {
-        let fields = self.cacher.borrow().fields().clone();
+        let fields = self.access.cacher.borrow().fields().clone();
         let scanned = scan_object(document, &fields.borrow()).map_err(|error| Error::decode(error.to_string()))?;
         Object::new(scanned)
     }
-}
-
-/// Everything of an object, nothing stripped.
-fn whole() -> FieldSet {
-    FieldSet::new(Vec::new())
 }
 
 fn invalid(message: impl Into<String>) -> Error {
