@@ -43,7 +43,7 @@ pub fn prepare(resource_prefix: &str, path: &str, recursive: bool) -> Result<Str
     }
     let slash = if recursive && !path.ends_with('/') { "/" } else { "" };
     let prepared = format!("{path}{slash}");
-    if !prepared.starts_with(resource_prefix) {
+    if !has_path_prefix(&prepared, resource_prefix) {
         return refused(format!("invalid key: {prepared:?} lacks resource prefix: {resource_prefix:?}"));
     }
     Ok(prepared)
