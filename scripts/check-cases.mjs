@@ -192,6 +192,24 @@ export function linkViolations(markdown, read) {
   return [...links, ...untold];
 }
 
+/** The list of families against the chapters: each chapter of cases stands in it, under the words that its ids begin with. @param {string} markdown */
+export function familyViolations(markdown) {
+  const listed = new Map(
+    [...markdown.matchAll(/^- ((?:`[a-z]+_`(?:, )?)+): \[[^\]]+\]\(#([^)]+)\)$/gm)].map(([, words, chapter]) => [chapter, words]),
+  );
+  const chapters = markdown.split(/^## /m).slice(1);
+  /** @type {string[]} */
+  const found = [];
+  for (const chapter of chapters) {
+    const heading = chapter.split("\n")[0] ?? "";
+    const words = [...new Set(casesOf(chapter).map(({ id }) => `\`${id.split("_")[0]}_\``))].join(", ");
+    const said = listed.get(anchor(heading));
+    if (said !== words) found.push(`${TABLE}: the list of families has to say - ${words}: [${heading}](#${anchor(heading)})`);
+    listed.delete(anchor(heading));
+  }
+  return [...found, ...[...listed.keys()].map((chapter) => `${TABLE}: the list of families names #${chapter}, which is no chapter`)];
+}
+
 const readTable = () => readFileSync(join(root, TABLE), "utf8");
 
 /** Tests of the scripts hold no case, and those of this one are full of ids. */
@@ -211,7 +229,7 @@ function allCode() {
 export function checkCases() {
   const table = readTable();
   const read = (/** @type {string} */ path) => (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined);
-  return [...caseViolations(table, allTests(), allCode()), ...linkViolations(table, read)];
+  return [...caseViolations(table, allTests(), allCode()), ...linkViolations(table, read), ...familyViolations(table)];
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

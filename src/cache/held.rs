@@ -141,7 +141,7 @@ impl Held {
         self.version = version;
     }
 
-    /// Makes a change of the objects, and tells it with what it replaced.
+    /// Makes a change of the objects, and tells it with what it replaced. The version reached is the change's, also where it changes nothing.
     pub(super) fn change(&mut self, kind: ChangeKind, mut object: Rc<Object>, now: Instant) -> Change {
         let previous = match kind {
             ChangeKind::Deleted => self.store.remove(object.key()),

@@ -29,7 +29,7 @@ impl Ready {
         Self { state: State::Pending, generation: 0, changed_at: now, last_error: None, waiters: Vec::new() }
     }
 
-    /// A list was applied.
+    /// A list was applied. Only the step from not ready to ready begins a generation; being ready again changes nothing.
     pub fn set_ready(&mut self, now: Instant) {
         if self.state == State::Stopped {
             return;
@@ -43,7 +43,7 @@ impl Ready {
         }
     }
 
-    /// The round ended. The error is kept for the answers given meanwhile.
+    /// The round ended. The error is kept for the answers given meanwhile. The next list begins another generation.
     pub fn set_error(&mut self, error: Option<&Error>, now: Instant) {
         if self.state == State::Stopped {
             return;

@@ -89,7 +89,7 @@ impl Filter {
         self.shard.as_ref().is_none_or(|shard| shard.matches(object))
     }
 
-    /// Whether the object passes.
+    /// Whether the object passes. Fields are read last, and only if the request has a selector for them.
     pub fn passes(&self, object: &Object, fields: &FieldSet) -> bool {
         self.namespace.as_deref().is_none_or(|namespace| namespace == object.namespace())
             && self.name.as_deref().is_none_or(|name| name == object.name())

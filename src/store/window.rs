@@ -172,7 +172,7 @@ impl Window {
         self.snapshots.reset();
     }
 
-    /// The changes that lead from the state at a version to the present. `None` if that state is gone.
+    /// The changes that lead from the state at a version to the present. `None` if that state is gone, or there was no list and no change yet.
     pub fn undo_to<'w>(&'w self, version: &Version) -> Option<impl Iterator<Item = &'w Change> + use<'w>> {
         let first = self.changes.partition_point(|change| change.version() <= version);
         let reached = match first.checked_sub(1) {
@@ -197,6 +197,7 @@ impl Window {
     }
 
     /// The changes after this version. Fails with 410 if some of them have left the window. A version ahead of the newest is no error.
+    /// A window that saw neither a list nor a change says that it is not initialized.
     pub fn since(&self, version: &Version) -> Result<impl ExactSizeIterator<Item = &Change>, Error> {
         let Some(oldest) = self.oldest() else {
             return Err(Status::internal("watch cache isn't correctly initialized").into());

@@ -1,7 +1,7 @@
 // The check of cases, tests, code and chapters: each way in which they can differ is made once, and found.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { caseViolations, filled, idsOf, linkViolations, testsIn } from "../../scripts/check-cases.mjs";
+import { caseViolations, familyViolations, filled, idsOf, linkViolations, testsIn } from "../../scripts/check-cases.mjs";
 import { definitionsIn } from "../../scripts/lib/definitions.mjs";
 
 const SOURCES = {
@@ -182,4 +182,17 @@ test("a case that nothing tells is found: its row says where, or its family does
   assert.equal(found("", "Told in [a](../docs/a.md#a)."), "");
   assert.match(found(""), /^tests\/CASES\.md:5: neither win_01 nor its family says where it is told$/);
   assert.match(found("there"), /win_01 is told in there, which is neither a link nor "code"/);
+});
+
+test("the list of families names each chapter, with the words that its ids begin with", () => {
+  const found = (/** @type {string} */ list) =>
+    familyViolations(`${list}\n\n## Has it synced?\n\n${row("sy_01")}${row("win_02")}`).join("\n");
+  assert.equal(found("- `sy_`, `win_`: [Has it synced?](#has-it-synced)"), "");
+  const wanted = "tests/CASES.md: the list of families has to say - `sy_`, `win_`: [Has it synced?](#has-it-synced)";
+  assert.equal(found(""), wanted);
+  assert.equal(found("- `sy_`: [Has it synced?](#has-it-synced)"), wanted);
+  assert.equal(
+    found("- `sy_`, `win_`: [Has it synced?](#has-it-synced)\n- `rf_`: [Reflector](#reflector)"),
+    "tests/CASES.md: the list of families names #reflector, which is no chapter",
+  );
 });

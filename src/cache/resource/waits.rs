@@ -65,7 +65,7 @@ impl Waits {
     }
 
     /// Waits until the cacher has reached a version, so long at most; then 504, "Too large resource version". Meanwhile the upstream is asked
-    /// for progress, where it can be. Dropping the future ends the wait and the asking.
+    /// for progress, where it can be. Dropping the future ends the wait and the asking. The time is counted, unless there is nothing to wait for.
     pub(super) async fn until_fresh(&self, version: &Version, limit: Millis) -> Result<(), Error> {
         if self.cacher.borrow().version() >= version && !self.cacher.borrow().standing().ready().is_stopped() {
             return Ok(());
