@@ -373,9 +373,16 @@ mod tests {
 
     #[test]
     fn win_03_what_follows_is_served_from_where_it_is_asked_for() {
-        let window = up_to(5);
+        let mut window = fixed(5);
+        for version in 3..=5 {
+            let previous = (version > 3).then(|| named("pod", version - 1));
+            let change = Change { previous, kind: ChangeKind::Modified, ..entry(version, version) };
+            window.push(change, &mut Strays::default());
+        }
         assert_eq!(refused(&window, "1").code, ErrorCode::Expired);
-        assert_eq!(versions(&window, "3"), ["4", "5"]);
+        let from = Version::from(3);
+        let told: Vec<String> = window.since(&from).unwrap().map(|change| format!("{:?}->{:?}", change.previous, change.object)).collect();
+        assert_eq!(told, ["Some(pod@3)->pod@4", "Some(pod@4)->pod@5"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use watchcache::selector::{FieldSelector, LabelSelector};
 
 /// Every message of the label grammar and where it points. The texts are what the Kubernetes library answers.
 #[test]
-fn label_selector_messages() {
+fn sel_10_label_selector_messages() {
     const NAME: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
     const VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
     const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -76,7 +76,7 @@ fn label_selector_messages() {
 }
 
 #[test]
-fn field_selector_messages() {
+fn sel_11_field_selector_messages() {
     for (text, offset, message) in [
         ("x", 0, "invalid selector: 'x'; can't understand 'x'"),
         ("x=a,b", 4, "invalid selector: 'x=a,b'; can't understand 'b'"),

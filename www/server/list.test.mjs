@@ -405,7 +405,7 @@ testBoth("opt_05_limits", async (t) => {
   assert.equal(abc.body.message, 'strconv.ParseInt: parsing "abc": invalid syntax');
 });
 
-testBoth("lst_30_items_carry_no_kind_and_keep_their_own_version", async (t) => {
+testBoth("items_carry_no_kind_and_keep_their_own_version", async (t) => {
   const { list, at } = await dataset(t);
   const { body } = await list("");
   for (const item of body.items) {

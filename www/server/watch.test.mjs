@@ -144,7 +144,7 @@ testBoth("wat_28_initial_events_of_a_version_ahead", async (t) => {
   assert.deepEqual(await inTime.nextBrief(4), [...STATE, "ADDED default/pod-4"]);
 });
 
-testBoth("wat_29_wat_30_a_deletion_carries_its_own_version", async (t) => {
+testBoth("wat_30_a_deletion_carries_its_own_version", async (t) => {
   const { watch, api, first, control } = await threePods(t);
   const client = await watch(
     `/api/v1/namespaces/default/pods?watch=1&resourceVersion=${control.status().resourceVersion}&fieldSelector=metadata.name%3Dpod-1`,

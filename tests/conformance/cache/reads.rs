@@ -112,6 +112,7 @@ fn frs_09_before_the_first_list_a_read_waits_for_it() {
 
 #[test]
 fn frs_10_no_object_of_a_list_is_newer_than_the_list() {
+    let newest = |objects: &[String]| objects.iter().map(|text| text.split_once('@').unwrap().1.parse::<u64>().unwrap()).max();
     let rig = Rig::new(Setup::default(), |_| {});
     for round in 0..200 {
         rig.upstream.put("a", &format!("pod{}", round % 7));
@@ -119,9 +120,13 @@ fn frs_10_no_object_of_a_list_is_newer_than_the_list() {
             rig.run(0);
         }
         let (objects, version) = rig.list(list("", (round % 2 == 0).then_some("0"))).unwrap();
-        let newest = objects.iter().map(|text| text.split_once('@').unwrap().1.parse::<u64>().unwrap()).max();
-        assert!(newest.is_none_or(|newest| newest <= version));
+        assert!(newest(&objects).is_none_or(|newest| newest <= version));
         assert!(round % 2 == 0 || version == rig.upstream.version());
+        // Each version is one write, so the state of a version has an object at it.
+        let past = 101 + round / 2;
+        let exact = ListOptions { resource_version_match: Some("Exact".into()), ..list("", Some(&past.to_string())) };
+        let (objects, version) = rig.list(exact).unwrap();
+        assert_eq!((version, newest(&objects)), (past, Some(past)));
     }
 }
 

@@ -94,7 +94,7 @@ fn ref_20_a_version_that_is_gone_at_the_reopening_ends_the_round() {
 }
 
 #[test]
-fn ref_20_downtime_makes_retry_after_longer() {
+fn rdy_10_downtime_makes_retry_after_longer() {
     let rig = Rig::new(Setup::default(), one_pod);
     rig.run(2000);
     rig.upstream.list_faults.borrow_mut().extend((0..20).map(|_| ListFault::Refuse(Status::new(500, "InternalError", "down").into())));
@@ -175,7 +175,7 @@ fn ref_14_a_cache_whose_state_comes_over_the_watch_serves_as_any_other() {
 
 /// How often the cacher began anew, how often in vain, and how long it took.
 #[test]
-fn ref_02_rounds_are_counted() {
+fn rounds_are_counted() {
     let rig = Rig::idle(Setup::default(), |upstream| {
         one_pod(upstream);
         upstream.list_faults.borrow_mut().push_back(ListFault::Refuse(Status::new(500, "InternalError", "down").into()));
@@ -226,7 +226,7 @@ fn ref_01_a_reset_server_is_read_anew() {
 
 /// Changes and what watchers get of them, and how long that takes.
 #[test]
-fn ref_05_changes_and_deliveries_are_counted() {
+fn changes_and_deliveries_are_counted() {
     let rig = Rig::new(Setup::window(2), one_pod);
     rig.run(10_000); // time that slow watchers may cost
     let state = rig.watch(after(0));
