@@ -201,6 +201,7 @@ mod tests {
         assert_eq!(version("18446744073709551616").to_string(), "18446744073709551616");
         let long = "9".repeat(1000);
         assert_eq!(version(&long).to_string(), long);
+        assert_eq!(format!("{:?}", version("18446744073709551616")), "18446744073709551616", "in what tests and panics print, too");
     }
 
     #[test]

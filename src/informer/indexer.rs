@@ -184,3 +184,50 @@ impl ByFunction {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    use crate::json::fields::FieldSet;
+    use crate::testing::named;
+
+    fn by_function(store: &Store) -> Indexers {
+        let mut indexers = Indexers::default();
+        let fields = Rc::new(RefCell::new(FieldSet::new(Vec::new())));
+        let index = Indexer { name: "team".into(), path: None };
+        indexers.add(vec![index], store, &fields).unwrap();
+        indexers
+    }
+
+    #[test]
+    fn values_of_a_function_count_for_the_very_object_that_it_was_asked_about() {
+        let (mut store, mut pod) = (Store::default(), named("x", 1));
+        store.put(&mut pod);
+        let mut indexers = by_function(&store);
+        assert_eq!(indexers.undecided("team", &store).len(), 1);
+        indexers.decide("team", "x", named("x", 1).id(), vec!["other".into()], &store);
+        assert!(indexers.keys("team", "other").unwrap().is_empty(), "another object was asked about");
+        indexers.decide("team", "x", pod.id(), vec!["blue".into()], &store);
+        assert_eq!(indexers.keys("team", "blue").unwrap(), [pod.key().clone()]);
+        assert!(indexers.undecided("team", &store).is_empty());
+        indexers.change(Some(&pod), Some(&named("x", 2)));
+        assert_eq!(indexers.undecided("team", &store).len(), 1, "it is asked again once the object has changed");
+    }
+
+    #[test]
+    fn law_08_bounded_what_a_function_has_to_say_and_what_it_said_counts_and_a_deletion_gives_it_back() {
+        let (mut store, mut pod) = (Store::default(), named("x", 1));
+        let mut indexers = by_function(&store);
+        assert_eq!(indexers.bytes(), 0);
+        store.put(&mut pod);
+        indexers.change(None, Some(&pod));
+        assert_eq!(indexers.bytes(), 2 * size_of::<Key>(), "it waits to be decided");
+        indexers.decide("team", "x", pod.id(), vec!["blue".into(), "red".into()], &store);
+        let row = size_of::<(Rc<str>, Key)>();
+        assert_eq!(indexers.bytes(), 2 * 2 * row + 2 * size_of::<(Key, Box<[Rc<str>]>)>(), "a row a value, and the values");
+        indexers.change(Some(&pod), None);
+        assert_eq!(indexers.bytes(), 0);
+    }
+}

@@ -338,4 +338,17 @@ mod tests {
         listener.remove();
         assert_eq!((listener.begin_flush(), listener.take(500).len()), (0, 0));
     }
+
+    #[test]
+    fn law_08_bounded_what_waits_and_what_its_handler_is_not_done_with_count_alike() {
+        let (mut listener, fields) = (listener(), FieldSet::new(Vec::new()));
+        (1..=3).for_each(|version| _ = listener.hear(&added(version), &fields));
+        assert_eq!(listener.bytes(), 3 * ProcessorListener::PLACE);
+        given(&mut listener);
+        listener.wait(2, true, &[]);
+        listener.end_flush();
+        let places = listener.queue.len() + listener.in_hand.len();
+        assert!(!listener.in_hand.is_empty() && !listener.queue.is_empty());
+        assert_eq!(listener.bytes(), places * ProcessorListener::PLACE);
+    }
 }
