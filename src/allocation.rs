@@ -26,3 +26,19 @@ pub(crate) fn own_text(text: &Rc<str>) -> usize {
     // One count is the caller's. Another may be that of the table of shared texts.
     if Rc::strong_count(text) <= 2 { shared(text.len()) } else { 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allocation_takes_a_word_more_in_pairs_of_words_and_at_least_four() {
+        assert_eq!(allocation(0), 0);
+        assert_eq!(allocation(1), 4 * WORD);
+        assert_eq!(allocation(3 * WORD), 4 * WORD);
+        assert_eq!(allocation(3 * WORD + 1), 6 * WORD);
+        assert_eq!(shared(0), 4 * WORD, "two counts and a word");
+        assert_eq!(shared(1), 4 * WORD);
+        assert_eq!(shared(WORD + 1), 6 * WORD);
+    }
+}

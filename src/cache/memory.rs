@@ -198,3 +198,117 @@ pub(crate) fn growth(message: &Message, store: &Store, first_list: bool) -> usiz
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::named;
+
+    /// A resource that holds so many bytes, of which somebody made so many grow lately.
+    struct Holder {
+        account: RefCell<Option<Account>>,
+        bytes: Cell<usize>,
+        grown: Cell<usize>,
+        is_idle: bool,
+        marks: Cell<usize>,
+    }
+
+    impl Holder {
+        fn of(memory: &Rc<Memory>, bytes: usize, is_idle: bool) -> Rc<Self> {
+            let grown = Cell::default();
+            let holder = Rc::new(Self { account: RefCell::default(), bytes: Cell::new(bytes), grown, is_idle, marks: Cell::default() });
+            let member: Rc<dyn Member> = holder.clone();
+            *holder.account.borrow_mut() = Some(memory.join(Rc::downgrade(&member)));
+            holder.count();
+            holder
+        }
+    }
+
+    impl Member for Holder {
+        fn count(&self) {
+            self.account.borrow().as_ref().expect("an account").settle(self.bytes.get());
+        }
+        fn mark(&self) {
+            self.marks.set(self.marks.get() + 1);
+        }
+        fn grown(&self) -> (Grower, usize) {
+            (Grower::View(ViewId::default()), self.grown.get())
+        }
+        fn shed(&self, _: Grower, _: &Error) {
+            self.bytes.set(self.bytes.get() - self.grown.take());
+        }
+        fn settle_strays(&self) {}
+        fn is_idle(&self) -> bool {
+            self.is_idle
+        }
+        fn close(&self) {
+            self.bytes.set(0);
+            self.count();
+        }
+    }
+
+    #[test]
+    fn what_is_held_is_the_sum_of_what_each_said_last() {
+        let memory = Memory::new(1000);
+        let (first, second) = (Holder::of(&memory, 300, false), Holder::of(&memory, 500, false));
+        assert_eq!((memory.held(), memory.room(), memory.lacks(200), memory.lacks(201)), (800, 200, 0, 1));
+        first.bytes.set(100);
+        first.count();
+        assert_eq!(memory.held(), 600);
+        drop(first);
+        assert_eq!(memory.held(), 500, "its end gives back what it held");
+        drop(second);
+        assert_eq!(memory.held(), 0);
+    }
+
+    #[test]
+    fn it_is_noted_anew_who_takes_what_once_a_sixteenth_of_the_bound_has_changed() {
+        let memory = Memory::new(1600);
+        let holder = Holder::of(&memory, 100, false);
+        memory.mark();
+        assert_eq!(holder.marks.get(), 0, "no more than a sixteenth");
+        holder.bytes.set(101);
+        holder.count();
+        memory.ending(|| memory.mark());
+        assert_eq!(holder.marks.get(), 0, "somebody is being ended");
+        memory.mark();
+        memory.mark();
+        assert_eq!(holder.marks.get(), 1);
+        holder.bytes.set(0);
+        holder.count();
+        memory.mark();
+        assert_eq!(holder.marks.get(), 2, "also where it fell");
+    }
+
+    #[test]
+    fn who_has_grown_most_ends_first_and_only_while_there_is_no_room() {
+        let memory = Memory::new(1000);
+        let (large, small) = (Holder::of(&memory, 600, false), Holder::of(&memory, 400, false));
+        large.grown.set(50);
+        small.grown.set(200);
+        memory.end_grown(0, 100);
+        assert_eq!((large.bytes.get(), small.bytes.get()), (600, 200));
+        memory.end_grown(50, 300);
+        assert_eq!(large.bytes.get(), 600, "it has grown by no more than was said");
+        memory.end_grown(49, 300);
+        assert_eq!(large.bytes.get(), 550);
+    }
+
+    #[test]
+    fn idle_ones_are_closed_until_there_is_room() {
+        let memory = Memory::new(1000);
+        let holders = [(300, false), (300, true), (400, true)].map(|(bytes, is_idle)| Holder::of(&memory, bytes, is_idle));
+        memory.evict_idle(200);
+        assert_eq!(holders.map(|holder| holder.bytes.get()), [300, 0, 400]);
+    }
+
+    #[test]
+    fn pages_of_the_first_list_grow_it_and_those_of_a_later_list_wait_for_the_whole() {
+        let mut store = Store::default();
+        let (mut held, new) = (named("held", 1), named("new", 2));
+        store.put(&mut held);
+        let page = Message::Page { objects: vec![held, new.clone()], loaded: 2, remaining: None };
+        assert_eq!(growth(&page, &store, true), new.size() + ATTENDANTS);
+        assert_eq!(growth(&page, &store, false), 0);
+    }
+}
