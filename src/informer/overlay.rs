@@ -224,11 +224,11 @@ mod tests {
 
     #[test]
     fn a_deletion_is_remembered_as_long_as_an_answer_may_be_under_way() {
-        for (at, shows) in [(MAX_WAIT_MS - 1, None), (MAX_WAIT_MS, Some(2))] {
+        for (after, shows) in [(MAX_WAIT_MS - 1, None), (MAX_WAIT_MS, Some(2))] {
             let mut overlay = Overlay::default();
-            overlay.deleted(&object("uid-1", 3), 0);
-            overlay.mutated(&object("uid-1", 2), at);
-            assert_eq!(overlay.newer("x", None, at).and_then(|object| object.version().as_u64()), shows, "after {at} ms");
+            overlay.deleted(&object("uid-1", 3), at(0));
+            overlay.mutated(&object("uid-1", 2), at(after));
+            assert_eq!(overlay.newer("x", None, at(after)).and_then(|object| object.version().as_u64()), shows, "after {after} ms");
         }
     }
 
@@ -236,7 +236,7 @@ mod tests {
     fn law_08_bounded_what_waits_counts_until_the_stream_has_brought_it() {
         let mut overlay = Overlay::default();
         assert_eq!(overlay.bytes(), 0);
-        overlay.mutated(&object("uid-1", 2), 0);
+        overlay.mutated(&object("uid-1", 2), at(0));
         assert!(overlay.bytes() > object("uid-1", 2).size());
         overlay.stored(&object("uid-1", 2));
         assert_eq!(overlay.bytes(), 0);

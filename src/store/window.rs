@@ -376,7 +376,7 @@ mod tests {
         let mut window = fixed(5);
         for version in 3..=5 {
             let previous = (version > 3).then(|| named("pod", version - 1));
-            let change = Change { previous, kind: ChangeKind::Modified, ..entry(version, version) };
+            let change = Change { previous, kind: ChangeKind::Modified, ..entry(version, at(version)) };
             window.push(change, &mut Strays::default());
         }
         assert_eq!(refused(&window, "1").code, ErrorCode::Expired);
