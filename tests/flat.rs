@@ -357,8 +357,8 @@ impl Different {
     }
 
     fn rest(&mut self) {
-        self.cacher.held_mut().begin_rest();
-        while self.cacher.held_mut().rest() {}
+        self.cacher.held_mut().begin_packing();
+        while self.cacher.held_mut().pack_resting() {}
         let _told = self.cacher.standing_mut().take_signals();
     }
 }

@@ -53,6 +53,6 @@ pub(crate) fn fill(cacher: &mut Cacher, objects: Vec<Rc<Object>>, version: u64) 
 
 /// An idle turn, as the runtime takes them: all that arrived before it is packed.
 pub(crate) fn rest(cacher: &mut Cacher) {
-    cacher.held_mut().begin_rest();
-    while cacher.held_mut().rest() {}
+    cacher.held_mut().begin_packing();
+    while cacher.held_mut().pack_resting() {}
 }

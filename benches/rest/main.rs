@@ -106,8 +106,8 @@ impl Cluster {
             let number = self.random.u32(..self.count);
             self.change_one(number);
             if event % 1000 == 0 {
-                self.cacher.held_mut().begin_rest();
-                while self.cacher.held_mut().rest() {}
+                self.cacher.held_mut().begin_packing();
+                while self.cacher.held_mut().pack_resting() {}
             }
         }
         self.rest();

@@ -1,7 +1,7 @@
 //! The cacher: one resource's state, kept by what the reflector sends, read and watched by everybody else.
 //!
 //! Everything here is synchronous: what must be one step (capturing initial events and registering the watcher; changing the store
-//! and telling the listeners) has no await in it.
+//! and telling the observers) has no await in it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,8 +11,8 @@ use crate::cache::freshness::Freshness;
 use crate::cache::held::Held;
 use crate::cache::informing::Informing;
 use crate::cache::latency::Latency;
-use crate::cache::listeners::Listeners;
 use crate::cache::memory::Grower;
+use crate::cache::observers::Observers;
 use crate::cache::standing::Standing;
 use crate::cache::stats::CacherStats;
 use crate::cache::status::ResourceStatus;
@@ -35,7 +35,7 @@ use crate::watch::Dispatcher;
 pub struct Cacher {
     fields: Rc<RefCell<FieldSet>>,
     held: Held,
-    listeners: Listeners,
+    observers: Observers,
     standing: Standing,
     freshness: Freshness,
     interruptions: Interruptions,
@@ -52,7 +52,7 @@ impl Cacher {
         Self {
             fields,
             held: Held::new(bounds, indexes),
-            listeners: Listeners::new(metrics.clone()),
+            observers: Observers::new(metrics.clone()),
             standing: Standing::new(now),
             freshness: Freshness::default(),
             interruptions: Interruptions::default(),
@@ -87,50 +87,50 @@ impl Cacher {
 
     /// Live views.
     pub fn views(&self) -> &Views {
-        &self.listeners.views
+        &self.observers.views
     }
 
     /// The same, to change them.
     pub fn views_mut(&mut self) -> &mut Views {
-        &mut self.listeners.views
+        &mut self.observers.views
     }
 
     /// Informers and their handlers.
     pub fn informers(&self) -> &Informers {
-        &self.listeners.informers
+        &self.observers.informers
     }
 
     /// The same, to change them.
     pub fn informers_mut(&mut self) -> &mut Informers {
-        &mut self.listeners.informers
+        &mut self.observers.informers
     }
 
     /// Watchers and what is ready for them.
     pub fn dispatcher(&self) -> &Dispatcher {
-        &self.listeners.dispatcher
+        &self.observers.dispatcher
     }
 
     /// The same, to change them.
     pub fn dispatcher_mut(&mut self) -> &mut Dispatcher {
-        &mut self.listeners.dispatcher
+        &mut self.observers.dispatcher
     }
 
     /// The views, with the state that they show.
     pub fn viewing(&mut self) -> Viewing<'_> {
-        let Self { listeners, held, fields, standing, .. } = self;
-        Viewing { views: &mut listeners.views, store: held.store(), fields, listed: standing.has_listed() }
+        let Self { observers, held, fields, standing, .. } = self;
+        Viewing { views: &mut observers.views, store: held.store(), fields, listed: standing.has_listed() }
     }
 
     /// The informers, with the state that they tell of.
     pub fn informing(&mut self) -> Informing<'_> {
-        let Self { listeners, held, fields, standing, .. } = self;
-        Informing { informers: &mut listeners.informers, store: held.store(), fields, listed: standing.is_listed() }
+        let Self { observers, held, fields, standing, .. } = self;
+        Informing { informers: &mut observers.informers, store: held.store(), fields, listed: standing.is_listed() }
     }
 
     /// The watchers, with the state that they watch.
     pub fn watching(&mut self) -> Watching<'_> {
-        let Self { listeners, held, fields, metrics, .. } = self;
-        Watching { dispatcher: &mut listeners.dispatcher, held, fields, metrics }
+        let Self { observers, held, fields, metrics, .. } = self;
+        Watching { dispatcher: &mut observers.dispatcher, held, fields, metrics }
     }
 
     /// How it stands: its connection, and whether it can answer.
@@ -175,7 +175,7 @@ impl Cacher {
         if let Some((error, retry_at)) = interrupted {
             let stale = self.standing.has_listed() || !self.store().is_empty();
             let interruption = Interruption { phase: self.standing.phase(), error, retry_at, stale, key: None, ended: None };
-            self.listeners.informers.interrupted(interruption);
+            self.observers.informers.interrupted(interruption);
         }
         self.standing.note_stale(!self.held.store().is_empty(), wall);
         self.held.relieve();
@@ -186,7 +186,7 @@ impl Cacher {
         match message {
             Message::RoundStarted => {
                 self.round_began = now;
-                self.listeners.dispatcher.end_round(self.held.version());
+                self.observers.dispatcher.end_round(self.held.version());
             }
             Message::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
             Message::Replace { objects, version } => {
@@ -223,7 +223,7 @@ impl Cacher {
                 continue;
             }
             let previous = self.held.show(object);
-            self.listeners.appeared(previous.as_ref(), object, &self.fields.borrow());
+            self.observers.appeared(previous.as_ref(), object, &self.fields.borrow());
         }
         self.held.keep_packed();
     }
@@ -244,7 +244,7 @@ impl Cacher {
     fn replaced(&mut self, differences: Vec<Difference>, version: Version, now: Instant) {
         let (store, from) = (self.held.store(), self.held.version());
         let list = Replacement { differences: &differences, store, from, to: &version, at: now };
-        self.listeners.replaced(&list, &self.fields.borrow());
+        self.observers.replaced(&list, &self.fields.borrow());
         self.held.replaced(differences, version, now);
         self.freshness.reached(self.held.version());
         self.metrics.initializations.inc();
@@ -255,7 +255,7 @@ impl Cacher {
 
     fn quarantine(&mut self, all: Vec<Quarantined>) {
         for entry in self.standing.quarantine(all) {
-            self.listeners.informers.interrupted(Interruption {
+            self.observers.informers.interrupted(Interruption {
                 phase: self.standing.phase(),
                 stale: self.held.store().iter().any(|held| entry.is(held)),
                 error: entry.error,
@@ -272,9 +272,9 @@ impl Cacher {
             return false;
         }
         let change = self.held.change(kind, object, now);
-        let delivered = self.listeners.dispatcher.delivered();
-        let blocked = self.listeners.changed(&change, &self.fields.borrow());
-        self.latency.dispatched(at, now, self.listeners.dispatcher.delivered() - delivered);
+        let delivered = self.observers.dispatcher.delivered();
+        let blocked = self.observers.changed(&change, &self.fields.borrow());
+        self.latency.dispatched(at, now, self.observers.dispatcher.delivered() - delivered);
         self.events += 1;
         self.metrics.events_received.inc();
         self.standing.heard(wall);
@@ -308,7 +308,7 @@ impl Cacher {
         }
         self.standing.close(now);
         self.freshness.cancel();
-        self.listeners.close(self.held.version());
+        self.observers.close(self.held.version());
         self.held.clear(now);
     }
 
@@ -323,19 +323,19 @@ impl Cacher {
 
     /// Numbers for `stats`.
     pub fn stats(&self) -> CacherStats {
-        CacherStats::of(&self.held, &self.listeners, &self.standing, self.events)
+        CacherStats::of(&self.held, &self.observers, &self.standing, self.events)
     }
 
     // --------------------------------------------------------------------------------------------- flushes
 
     /// Whether a flush would tell anything.
     pub fn has_output(&self) -> bool {
-        self.standing.has_signals() || self.listeners.have_output()
+        self.standing.has_signals() || self.observers.have_output()
     }
 
     /// What happened since the last flush, and whether more waits for another one. [`Cacher::flush_given`] follows when it has been told.
     pub fn take_flush(&mut self, clock: &dyn Fn() -> Instant) -> (Flush, bool) {
-        let Listeners { views, informers, dispatcher } = &mut self.listeners;
+        let Observers { views, informers, dispatcher } = &mut self.observers;
         if dispatcher.take_overflowed() | informers.take_overflowed() {
             self.standing.overflowed();
         }
@@ -347,35 +347,35 @@ impl Cacher {
 
     /// A flush was told; whether there is something to tell to handlers that are done with it.
     pub fn flush_given(&mut self) -> bool {
-        self.listeners.informers.given();
-        self.listeners.informers.has_output()
+        self.observers.informers.given();
+        self.observers.informers.has_output()
     }
 
     // ---------------------------------------------------------------------------------------------- memory
 
     /// Bytes held: the objects, the window, what it takes to keep them, and what is made of them or held back for somebody.
     pub fn bytes(&self) -> usize {
-        self.held.bytes() + self.listeners.bytes()
+        self.held.bytes() + self.observers.bytes()
     }
 
     /// Notes what everything takes now.
     pub(super) fn mark(&mut self) {
         self.held.mark();
-        self.listeners.mark();
+        self.observers.mark();
     }
 
     /// Who has grown most lately beside the objects, and by how many bytes.
     pub(super) fn grown(&self) -> (Grower, usize) {
-        self.listeners.grown()
+        self.observers.grown()
     }
 
     /// Ends a view, a watcher that does not take what waits for it, or an informer.
     pub(super) fn shed(&mut self, grower: Grower, error: &Error) {
         match grower {
-            Grower::View(view) => self.listeners.views.fail(view, error.clone(), self.held.store()),
-            Grower::Watcher(watcher) => self.listeners.dispatcher.cut(watcher, error.clone(), self.held.version()),
-            Grower::Informer(informer) => self.listeners.informers.fail(informer, self.standing.phase(), error.clone()),
+            Grower::View(view) => self.observers.views.fail(view, error.clone(), self.held.store()),
+            Grower::Watcher(watcher) => self.observers.dispatcher.cut(watcher, error.clone(), self.held.version()),
+            Grower::Informer(informer) => self.observers.informers.fail(informer, self.standing.phase(), error.clone()),
         }
-        self.held.settle_strays();
+        self.held.sift_strays();
     }
 }

@@ -180,14 +180,14 @@ impl Held {
 
     // ------------------------------------------------------------------------------------------- packing
 
-    /// A round of packing begins: what has not been touched since the last one is packed by [`Held::rest`].
-    pub fn begin_rest(&mut self) {
-        self.settle_strays();
-        self.packer.begin_round();
+    /// Begins a pass of packing: what has not been touched since the last one is packed by [`Held::pack_resting`].
+    pub fn begin_packing(&mut self) {
+        self.sift_strays();
+        self.packer.begin_pass();
     }
 
-    /// Packs one object of the round, or closes some holes. Returns whether there was anything to do.
-    pub fn rest(&mut self) -> bool {
+    /// Packs one object of the pass, or closes some holes. Returns whether there was anything to do.
+    pub fn pack_resting(&mut self) -> bool {
         let more = self.packs(Packer::step);
         self.window.keep_bound(&mut self.strays);
         more
@@ -199,14 +199,14 @@ impl Held {
         self.packer.close_holes();
     }
 
-    /// Packs while so much waits that it should not wait for a round.
+    /// Packs while so much waits that it should not wait for a pass.
     pub(super) fn relieve(&mut self) {
         while self.packer.is_pressed() && self.pack_next() {}
     }
 
-    /// Whether too little waits to be packed for a round of it.
-    pub fn is_settled(&self) -> bool {
-        self.packer.is_settled()
+    /// Whether enough waits to be packed for a pass.
+    pub fn needs_packing(&self) -> bool {
+        self.packer.needs_pass()
     }
 
     fn pack_next(&mut self) -> bool {
@@ -253,8 +253,8 @@ impl Held {
     }
 
     /// Looks which of the objects that were let go of are still held.
-    pub(super) fn settle_strays(&mut self) {
-        self.strays.settle();
+    pub(super) fn sift_strays(&mut self) {
+        self.strays.sift();
     }
 
     /// JavaScript has collected what it did not hold.

@@ -21,7 +21,7 @@ use crate::watch::WatcherId;
 /// The default bound, in bytes.
 pub const DEFAULT_MAX_BYTES: usize = 512 << 20;
 
-/// What each takes is noted anew when the whole has changed by this part of the bound. Who grew lately grew since then.
+/// What each takes is noted anew when the whole has changed by the bound divided by this. Who grew lately grew since then.
 const MARKS_IN_BOUND: usize = 16;
 
 /// What may end for want of memory, its resource living on.
@@ -46,7 +46,7 @@ pub(crate) trait Member {
     /// Ends that, for this reason.
     fn shed(&self, grower: Grower, error: &Error);
     /// Looks which of the objects that were let go of are still held.
-    fn settle_strays(&self);
+    fn sift_strays(&self);
     /// Whether nobody uses it.
     fn is_idle(&self) -> bool;
     /// Closes for good.
@@ -135,9 +135,9 @@ impl Memory {
     }
 
     /// Looks which of the objects that were let go of are still held.
-    pub(crate) fn settle_strays(&self) {
+    pub(crate) fn sift_strays(&self) {
         for member in self.members() {
-            member.settle_strays();
+            member.sift_strays();
             member.count();
         }
     }
@@ -166,28 +166,28 @@ impl Account {
     }
 
     /// The member holds so much now.
-    pub(crate) fn settle(&self, bytes: usize) {
+    pub(crate) fn set(&self, bytes: usize) {
         self.memory.held.set(self.memory.held.get() - self.held.replace(bytes) + bytes);
     }
 }
 
 impl Drop for Account {
     fn drop(&mut self) {
-        self.settle(0);
+        self.set(0);
     }
 }
 
 /// Bytes that one more object may take beside its own: its place in the store, its change in the window, and that it waits to be packed.
-const ATTENDANTS: usize = Store::PLACE + size_of::<Change>() + Packer::WAITING;
+const ATTENDANT_BYTES: usize = Store::PLACE + size_of::<Change>() + Packer::WAITING;
 
 /// By how much a message makes a resource grow, at most.
 pub(crate) fn growth(message: &Message, store: &Store, first_list: bool) -> usize {
     let new = |object: &&Rc<Object>| store.get(object.key()).is_none_or(|held| held.version() != object.version());
-    let each = |object: &Rc<Object>| object.size() + ATTENDANTS;
+    let each = |object: &Rc<Object>| object.size() + ATTENDANT_BYTES;
     match message {
         Message::Page { objects, .. } if first_list => objects.iter().filter(new).map(each).sum(),
         Message::Replace { objects, .. } => {
-            objects.iter().map(each).sum::<usize>().saturating_sub(store.bytes() + store.len() * ATTENDANTS)
+            objects.iter().map(each).sum::<usize>().saturating_sub(store.bytes() + store.len() * ATTENDANT_BYTES)
         }
         Message::Differences { differences, .. } => {
             let (new, gone) =
@@ -226,7 +226,7 @@ mod tests {
 
     impl Member for Holder {
         fn count(&self) {
-            self.account.borrow().as_ref().expect("an account").settle(self.bytes.get());
+            self.account.borrow().as_ref().expect("an account").set(self.bytes.get());
         }
         fn mark(&self) {
             self.marks.set(self.marks.get() + 1);
@@ -237,7 +237,7 @@ mod tests {
         fn shed(&self, _: Grower, _: &Error) {
             self.bytes.set(self.bytes.get() - self.grown.take());
         }
-        fn settle_strays(&self) {}
+        fn sift_strays(&self) {}
         fn is_idle(&self) -> bool {
             self.is_idle
         }
@@ -308,7 +308,7 @@ mod tests {
         let (mut held, new) = (named("held", 1), named("new", 2));
         store.put(&mut held);
         let page = Message::Page { objects: vec![held, new.clone()], loaded: 2, remaining: None };
-        assert_eq!(growth(&page, &store, true), new.size() + ATTENDANTS);
+        assert_eq!(growth(&page, &store, true), new.size() + ATTENDANT_BYTES);
         assert_eq!(growth(&page, &store, false), 0);
     }
 }

@@ -2,10 +2,10 @@
 //!
 //! Start with [`Cacher`], the one synchronous step a message, then [`Resource`], the handle over the parts that do the waiting.
 //!
-//! - `cacher.rs` is composed of `held.rs`, `standing.rs` and `listeners.rs`. The first holds store, window, strays and packing. The second holds
+//! - `cacher.rs` is composed of `held.rs`, `standing.rs` and `observers.rs`. The first holds store, window, strays and packing. The second holds
 //!   status, readiness and who waits for it. The third holds views, informers and watchers, and the order in which they hear of a change.
 //! - `ready.rs` says whether requests may be answered, `freshness.rs` and `waiters.rs` who waits for which version.
-//! - `viewing.rs`, `informing.rs` and `watching.rs` are what takes both a listener and the state: to open, start or end one of them.
+//! - `viewing.rs`, `informing.rs` and `watching.rs` are what takes both an observer and the state: to open, start or end one of them.
 //! - `interval.rs` captures the initial events of a watcher. `comparison.rs` finds in slices what a whole list changes.
 //! - `list` says what a list request means, `config.rs` how a resource is set up, `status.rs` what users see of it.
 //! - `memory.rs` bounds the bytes that all resources of a cache may hold. `latency.rs` times the way of an event. `flush.rs` is what is told at once.
@@ -22,8 +22,8 @@ mod informing;
 mod interval;
 mod latency;
 mod list;
-mod listeners;
 mod memory;
+mod observers;
 mod ready;
 mod resource;
 mod standing;
@@ -43,7 +43,7 @@ pub use interval::Basis;
 pub use list::{Checked, DEFAULT_WAIT, List, ListOptions, Token, Want};
 pub use memory::{DEFAULT_MAX_BYTES, Memory};
 pub use ready::Ready;
-pub use resource::{Difference, Failure, Item, Outcome, PERIOD_MS as CHECK_PERIOD_MS, Resource};
+pub use resource::{Failure, Item, MIN_CHECK_INTERVAL_MS, Mismatch, Outcome, Resource};
 pub use standing::Standing;
 pub use stats::CacherStats;
 pub use status::ResourceStatus;

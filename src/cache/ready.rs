@@ -7,7 +7,7 @@ use crate::status::{Error, Status};
 use crate::time::{Instant, Millis};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum Readiness {
     Pending,
     Ready,
     Stopped,
@@ -16,7 +16,7 @@ enum State {
 /// The readiness of a cacher. Ready once a list is applied; pending again when a round of list and watch ended; stopped for good.
 #[derive(Debug)]
 pub struct Ready {
-    state: State,
+    readiness: Readiness,
     generation: u64,
     changed_at: Instant,
     last_error: Option<String>,
@@ -26,17 +26,17 @@ pub struct Ready {
 impl Ready {
     /// Pending, since now.
     pub fn new(now: Instant) -> Self {
-        Self { state: State::Pending, generation: 0, changed_at: now, last_error: None, waiters: Vec::new() }
+        Self { readiness: Readiness::Pending, generation: 0, changed_at: now, last_error: None, waiters: Vec::new() }
     }
 
     /// A list was applied. Only the step from not ready to ready begins a generation; being ready again changes nothing.
     pub fn set_ready(&mut self, now: Instant) {
-        if self.state == State::Stopped {
+        if self.readiness == Readiness::Stopped {
             return;
         }
         self.last_error = None;
-        if self.state == State::Pending {
-            self.state = State::Ready;
+        if self.readiness == Readiness::Pending {
+            self.readiness = Readiness::Ready;
             self.generation += 1;
             self.changed_at = now;
             self.wake();
@@ -45,12 +45,12 @@ impl Ready {
 
     /// The round ended. The error is kept for the answers given meanwhile. The next list begins another generation.
     pub fn set_error(&mut self, error: Option<&Error>, now: Instant) {
-        if self.state == State::Stopped {
+        if self.readiness == Readiness::Stopped {
             return;
         }
         self.last_error = error.map(|error| error.message.clone());
-        if self.state == State::Ready {
-            self.state = State::Pending;
+        if self.readiness == Readiness::Ready {
+            self.readiness = Readiness::Pending;
             self.changed_at = now;
         }
     }
@@ -62,8 +62,8 @@ impl Ready {
 
     /// The cacher is closed. Wakes whoever waits.
     pub fn stop(&mut self, now: Instant) {
-        if self.state != State::Stopped {
-            self.state = State::Stopped;
+        if self.readiness != Readiness::Stopped {
+            self.readiness = Readiness::Stopped;
             self.changed_at = now;
             self.wake();
         }
@@ -71,10 +71,10 @@ impl Ready {
 
     /// Ok when ready; else the 429 that an apiserver gives, with its Retry-After, or that the cache is closed.
     pub fn check(&self, now: Instant) -> Result<(), Error> {
-        match self.state {
-            State::Ready => Ok(()),
-            State::Stopped => Err(Error::closed()),
-            State::Pending => {
+        match self.readiness {
+            Readiness::Ready => Ok(()),
+            Readiness::Stopped => Err(Error::closed()),
+            Readiness::Pending => {
                 let message = match &self.last_error {
                     Some(error) => format!("storage is (re)initializing: {error}"),
                     None => "storage is (re)initializing".to_string(),
@@ -86,7 +86,7 @@ impl Ready {
 
     /// Completes (or is cancelled) when the state changes, or what changes it was refused; the caller then checks again. `None` when there is nothing to wait for.
     pub fn wait(&mut self) -> Option<oneshot::Receiver<()>> {
-        if self.state != State::Pending {
+        if self.readiness != Readiness::Pending {
             return None;
         }
         let (sender, receiver) = oneshot::channel();
@@ -101,12 +101,12 @@ impl Ready {
 
     /// Whether it is ready now.
     pub fn is_ready(&self) -> bool {
-        self.state == State::Ready
+        self.readiness == Readiness::Ready
     }
 
     /// Whether it is stopped.
     pub fn is_stopped(&self) -> bool {
-        self.state == State::Stopped
+        self.readiness == Readiness::Stopped
     }
 
     /// Milliseconds since the last change of state.

@@ -1,7 +1,7 @@
 //! What `stats` says of a cacher.
 
 use crate::cache::held::Held;
-use crate::cache::listeners::Listeners;
+use crate::cache::observers::Observers;
 use crate::cache::standing::Standing;
 use crate::informer::InformerStats;
 use crate::watch::DispatcherStats;
@@ -35,20 +35,20 @@ pub struct CacherStats {
 
 impl CacherStats {
     /// Of a cacher of these parts, which has received so many changes.
-    pub(super) fn of(held: &Held, listeners: &Listeners, standing: &Standing, events: u64) -> Self {
+    pub(super) fn of(held: &Held, observers: &Observers, standing: &Standing, events: u64) -> Self {
         let window = held.window();
         Self {
             objects: held.store().len(),
-            bytes: held.bytes() + listeners.bytes(),
+            bytes: held.bytes() + observers.bytes(),
             events,
             lists: standing.lists(),
             history: window.len(),
             history_capacity: window.capacity(),
             history_bytes: window.bytes(),
             history_resizes: window.resizes(),
-            dispatcher: listeners.dispatcher.stats(),
-            views: listeners.views.len(),
-            informers: listeners.informers.stats(),
+            dispatcher: observers.dispatcher.stats(),
+            views: observers.views.len(),
+            informers: observers.informers.stats(),
         }
     }
 }

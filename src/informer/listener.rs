@@ -14,7 +14,7 @@ use super::resync::{CheckPeriod, Resync};
 use super::sync::SyncTracker;
 
 /// Changes that may wait for a handler which is not done with the last: enough for a burst, and few to catch up with.
-pub const DEFAULT_BOUND: usize = 1000;
+pub const DEFAULT_BUFFER_SIZE: usize = 1000;
 
 /// How a handler is registered.
 #[derive(Clone, Debug)]
@@ -24,14 +24,14 @@ pub struct HandlerOptions {
     /// Whether what waits of one object merges.
     pub coalesce: bool,
     /// Changes that may wait while it is not done with the last. Then what waits merges, after a notification of that.
-    pub bound: usize,
+    pub buffer_size: usize,
     /// Only these objects. One that comes to pass is added, one that ceases to is deleted, with its last state that passed.
     pub filter: Option<Filter>,
 }
 
 impl Default for HandlerOptions {
     fn default() -> Self {
-        Self { resync_period: None, coalesce: false, bound: DEFAULT_BOUND, filter: None }
+        Self { resync_period: None, coalesce: false, buffer_size: DEFAULT_BUFFER_SIZE, filter: None }
     }
 }
 
@@ -112,7 +112,7 @@ impl ProcessorListener {
         let busy = matches!(self.handler, Handler::Busy { .. });
         match notification.kind {
             NotificationKind::InitiallyAdded => self.tracker.start(1),
-            _ if busy && !self.overflowing && !self.options.coalesce && self.queue.len() >= self.options.bound => {
+            _ if busy && !self.overflowing && !self.options.coalesce && self.queue.len() >= self.options.buffer_size => {
                 self.overflowing = true;
                 full = true;
                 self.queue.push(Notification::overflow(), false);

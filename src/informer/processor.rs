@@ -13,7 +13,7 @@ use super::listener::ProcessorListener;
 use super::notification::{Notification, NotificationKind};
 
 /// How many notifications of one handler go into one flush. The rest follows in the next, so that the host has its turn between them.
-const MAX_GIVEN: usize = 500;
+const MAX_NOTIFICATIONS_A_FLUSH: usize = 500;
 
 /// What a flush tells the handlers.
 #[derive(Debug, Default)]
@@ -100,7 +100,7 @@ impl Processor {
     pub(super) fn distribute(&mut self, notification: &Rc<Notification>, informers: &Slab<Informer>, fields: &FieldSet) {
         let place = self.straight.len();
         let unchanged = notification.kind == NotificationKind::Resynced;
-        let may_go_straight = place < MAX_GIVEN && !unchanged && !self.flushing;
+        let may_go_straight = place < MAX_NOTIFICATIONS_A_FLUSH && !unchanged && !self.flushing;
         let mut went_straight = false;
         for (_, informer) in informers {
             if !informer.distributes() || unchanged && !informer.tells_unchanged() {
@@ -187,7 +187,7 @@ impl Processor {
             for place in 0..listener.begin_flush() {
                 flush.pairs.extend_from_slice(&[id.number(), u32::try_from(place).unwrap_or(u32::MAX)]);
             }
-            for notification in listener.take(MAX_GIVEN) {
+            for notification in listener.take(MAX_NOTIFICATIONS_A_FLUSH) {
                 let place = notification.place_in(self.flushes).unwrap_or_else(|| {
                     let place = u32::try_from(flush.table.len()).unwrap_or(u32::MAX);
                     notification.set_place(self.flushes, place);

@@ -1,6 +1,6 @@
 //! What a handler asks for, in text.
 
-use super::listener::{DEFAULT_BOUND, HandlerOptions};
+use super::listener::{DEFAULT_BUFFER_SIZE, HandlerOptions};
 use crate::json::fields::FieldSet;
 use crate::selector::{Filter, FilterText};
 use crate::status::Error;
@@ -32,7 +32,7 @@ impl HandlerRequest {
         Ok(HandlerOptions {
             resync_period: self.resync_period,
             coalesce: self.coalesce,
-            bound: self.buffer_size.unwrap_or(DEFAULT_BOUND),
+            buffer_size: self.buffer_size.unwrap_or(DEFAULT_BUFFER_SIZE),
             // Without one a change passes the handler's queue by.
             filter: (!filter.is_everything()).then_some(filter),
         })
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn a_handler_that_asks_for_nothing_has_the_defaults_and_no_filter() {
         let options = read(&HandlerRequest::default()).unwrap();
-        assert_eq!((options.bound, options.resync_period, options.coalesce), (DEFAULT_BOUND, None, false));
+        assert_eq!((options.buffer_size, options.resync_period, options.coalesce), (DEFAULT_BUFFER_SIZE, None, false));
         assert!(options.filter.is_none());
         let empty = Some(String::new());
         let asked = HandlerRequest { namespace: empty.clone(), label_selector: empty.clone(), field_selector: empty, ..Default::default() };
@@ -62,7 +62,7 @@ mod tests {
     fn what_a_handler_asks_for_counts() {
         let asked = HandlerRequest { buffer_size: Some(0), resync_period: Some(5), coalesce: true, ..HandlerRequest::default() };
         let options = read(&asked).unwrap();
-        assert_eq!((options.bound, options.resync_period, options.coalesce), (0, Some(5), true));
+        assert_eq!((options.buffer_size, options.resync_period, options.coalesce), (0, Some(5), true));
         for part in 0..3 {
             let text = |at: usize, text: &str| (part == at).then(|| text.to_string());
             let asked = HandlerRequest {

@@ -9,7 +9,7 @@ use crate::connection::Phase;
 use crate::json::fields::FieldSet;
 use crate::object::Object;
 use crate::status::{Error, ErrorCode};
-use crate::store::{Fields, Replacement, Store, StoreListener};
+use crate::store::{Fields, Replacement, Store, StoreObserver};
 use crate::time::Instant;
 use crate::version::Version;
 
@@ -302,7 +302,7 @@ impl Informers {
     }
 }
 
-impl StoreListener for Informers {
+impl StoreObserver for Informers {
     /// Nobody is told before the list is whole.
     fn appeared(&mut self, previous: Option<&Rc<Object>>, object: &Rc<Object>, _fields: &FieldSet) {
         for (_, informer) in &mut self.informers {

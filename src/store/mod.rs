@@ -5,7 +5,7 @@
 //! Imports: change, json, key, object, selector, sort, status, time, version.
 
 mod index;
-mod listener;
+mod observer;
 mod snapshot;
 mod snapshots;
 mod store;
@@ -13,7 +13,7 @@ mod strays;
 mod window;
 
 pub use index::{Fields, IndexBy, IndexSpec, Indexes};
-pub use listener::{Replacement, StoreListener};
+pub use observer::{Replacement, StoreObserver};
 pub use snapshot::Snapshot;
 pub use store::Store;
 pub use strays::Strays;

@@ -46,18 +46,18 @@ impl Strays {
         }
         self.noted.push(Stray { object: Rc::downgrade(object), bytes, since: self.collections });
         if self.noted.len() > self.alive + self.alive / 4 + MIN_NOTED {
-            self.settle();
+            self.sift();
         }
     }
 
     /// JavaScript ran a garbage collection.
     pub fn collected(&mut self) {
         self.collections += 1;
-        self.settle();
+        self.sift();
     }
 
     /// Removes strays that were freed, and counts the others by who holds them.
-    pub fn settle(&mut self) {
+    pub fn sift(&mut self) {
         self.bytes = 0;
         // A delta keeps its base alive. If only JavaScript holds the delta, the same is true of the base. The base was noted later.
         let mut bases: FxHashSet<ObjectId> = FxHashSet::default();
@@ -78,7 +78,7 @@ impl Strays {
         self.alive = self.noted.len();
     }
 
-    /// Bytes of the strays that count. Until the next [`settle`](Strays::settle) some of them may have been freed.
+    /// Bytes of the strays that count. Until the next [`sift`](Strays::sift) some of them may have been freed.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -98,10 +98,10 @@ mod tests {
         strays.note(&gone);
         drop((held, gone));
         assert_eq!((strays.bytes(), strays.noted.len()), (reader.size(), 1));
-        strays.settle();
+        strays.sift();
         assert_eq!(strays.bytes(), reader.size());
         drop(reader);
-        strays.settle();
+        strays.sift();
         assert_eq!(strays.bytes(), 0);
     }
 
@@ -120,7 +120,7 @@ mod tests {
         strays.collected();
         assert_eq!(strays.bytes(), row.size() + pin.size());
         drop(view);
-        strays.settle();
+        strays.sift();
         assert_eq!(strays.bytes(), pin.size(), "JavaScript became the only holder of the other just now");
         strays.collected();
         assert_eq!(strays.bytes(), pin.size());
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_settled_as_it_grows() {
+    fn the_list_is_sifted_as_it_grows() {
         let mut strays = Strays::default();
         for version in 0..10_000 {
             let object = named("a", version);

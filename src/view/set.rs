@@ -10,7 +10,7 @@ use crate::json::fields::{FieldSet, Slot};
 use crate::object::{Object, ObjectId};
 use crate::selector::invalid_selector;
 use crate::status::Error;
-use crate::store::{Replacement, Store, StoreListener};
+use crate::store::{Replacement, Store, StoreObserver};
 use crate::version::Version;
 
 use super::id::{RangeId, ViewId};
@@ -341,7 +341,7 @@ impl Views {
     }
 }
 
-impl StoreListener for Views {
+impl StoreObserver for Views {
     fn appeared(&mut self, previous: Option<&Rc<Object>>, object: &Rc<Object>, fields: &FieldSet) {
         self.hear(previous, Some(object), fields);
     }

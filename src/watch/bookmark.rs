@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use super::id::WatcherId;
 
 /// How often a watcher gets a bookmark at least, as in the apiserver.
-pub(super) const BOOKMARK_PERIOD_MS: Millis = 60_000;
+pub(super) const BOOKMARK_INTERVAL_MS: Millis = 60_000;
 /// The last bookmark comes this long before a stream's deadline, so that the next stream can start close to its end.
-pub(super) const BEFORE_DEADLINE_MS: Millis = 2_000;
+pub(super) const LAST_BOOKMARK_LEAD_MS: Millis = 2_000;
 /// The time between two looks at the schedule, to which up to a quarter is added at random.
-pub const TICK_MS: Millis = 1_000;
+pub const TICK_INTERVAL_MS: Millis = 1_000;
 
 /// Which bookmarks a watcher gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,9 +57,9 @@ impl Bookmarks {
             Self::Owed(_) => return Some(now),
             Self::Queued | Self::Regular => {}
         }
-        let regular = now + BOOKMARK_PERIOD_MS;
+        let regular = now + BOOKMARK_INTERVAL_MS;
         let Some(deadline) = deadline else { return Some(regular) };
-        let last = deadline.checked_sub(BEFORE_DEADLINE_MS)?;
+        let last = deadline.checked_sub(LAST_BOOKMARK_LEAD_MS)?;
         let at = regular.min(last);
         (at >= now).then_some(at)
     }

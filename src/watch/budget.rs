@@ -11,7 +11,7 @@ pub struct TimeBudget {
 }
 
 /// Milliseconds earned for each that passes, as in the apiserver.
-const REFILL: f64 = 0.05;
+const REFILL_PER_MS: f64 = 0.05;
 
 impl TimeBudget {
     /// An empty budget, which fills from now on and holds at most `max` milliseconds.
@@ -23,7 +23,7 @@ impl TimeBudget {
     /// Takes all there is, in milliseconds.
     pub fn take(&mut self, now: Instant) -> f64 {
         #[allow(clippy::cast_precision_loss)]
-        let earned = now.since(self.last) as f64 * REFILL; // nothing when the clock went backwards
+        let earned = now.since(self.last) as f64 * REFILL_PER_MS; // nothing when the clock went backwards
         self.available = (self.available + earned).min(self.max);
         self.last = now;
         std::mem::take(&mut self.available)

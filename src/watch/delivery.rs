@@ -9,7 +9,7 @@ use super::outbox::Outbox;
 use super::set::Watchers;
 
 /// How many waiting events of one watcher go into one flush. The rest follows in the next, so that the host has its turn between them.
-const MAX_TAKEN: usize = 500;
+const MAX_EVENTS_A_FLUSH: usize = 500;
 
 /// The outbox of the next flush, and the watchers that it has to look at.
 #[derive(Debug, Default)]
@@ -87,7 +87,7 @@ impl Delivery {
             if matches!(watcher.demand(), Demand::Batch(_)) {
                 self.served.push(id);
             }
-            while moved < MAX_TAKEN
+            while moved < MAX_EVENTS_A_FLUSH
                 && let Some(event) = watcher.next_wanted()
             {
                 let index = self.outbox.shared_event(event);
@@ -99,7 +99,7 @@ impl Delivery {
                 if let Some(reason) = watcher.take_end() {
                     self.outbox.ended.push((id, reason));
                 }
-            } else if moved == MAX_TAKEN {
+            } else if moved == MAX_EVENTS_A_FLUSH {
                 self.pend(id);
                 more = true;
             }

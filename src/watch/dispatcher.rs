@@ -9,7 +9,7 @@ use crate::metrics::Metrics;
 use crate::object::Object;
 use crate::selector::Filter;
 use crate::status::{Error, Status};
-use crate::store::{Replacement, StoreListener};
+use crate::store::{Replacement, StoreObserver};
 use crate::time::Instant;
 use crate::version::Version;
 
@@ -321,7 +321,7 @@ impl Dispatcher {
     }
 }
 
-impl StoreListener for Dispatcher {
+impl StoreObserver for Dispatcher {
     fn appeared(&mut self, _previous: Option<&Rc<Object>>, _object: &Rc<Object>, _fields: &FieldSet) {}
 
     /// Hands the change to every watcher that it concerns. Afterwards some may have no room for it.
@@ -404,7 +404,7 @@ mod tests {
     use crate::selector::FilterText;
     use crate::testing::named;
 
-    fn listener(dispatcher: &mut Dispatcher, demand: Demand) -> WatcherId {
+    fn subscribed(dispatcher: &mut Dispatcher, demand: Demand) -> WatcherId {
         let id = dispatcher.add(Filter::default());
         dispatcher.start(id, Beginning { capacity: 5, ..Beginning::default() }, Instant::START);
         dispatcher.demand(id, demand);
@@ -426,7 +426,7 @@ mod tests {
     #[test]
     fn who_simply_listens_hears_everything_in_order_until_something_happens_to_it() {
         let mut dispatcher = Dispatcher::default();
-        let [a, b, c] = [(); 3].map(|()| listener(&mut dispatcher, Demand::All));
+        let [a, b, c] = [(); 3].map(|()| subscribed(&mut dispatcher, Demand::All));
         assert_eq!(change(&mut dispatcher, &[1]), [(a, 1), (b, 1), (c, 1)]);
         // Two changes in one flush: the second has another index.
         assert_eq!(change(&mut dispatcher, &[2, 3]), [(a, 2), (b, 2), (c, 2), (a, 3), (b, 3), (c, 3)]);
@@ -440,7 +440,7 @@ mod tests {
 
         dispatcher.end(a, EndReason::Stopped, &Version::ZERO);
         assert_eq!(change(&mut dispatcher, &[6]), [(b, 6), (c, 6)]);
-        let d = listener(&mut dispatcher, Demand::All);
+        let d = subscribed(&mut dispatcher, Demand::All);
         assert_eq!(change(&mut dispatcher, &[7, 8]), [(b, 7), (c, 7), (d, 7), (b, 8), (c, 8), (d, 8)]);
         dispatcher.end_all(EndReason::Relist, &Version::from(8));
         assert_eq!(change(&mut dispatcher, &[9]), []);
@@ -449,7 +449,7 @@ mod tests {
     #[test]
     fn one_who_takes_batches_changes_nothing_for_the_others() {
         let mut dispatcher = Dispatcher::default();
-        let (a, b) = (listener(&mut dispatcher, Demand::All), listener(&mut dispatcher, Demand::Batch(0)));
+        let (a, b) = (subscribed(&mut dispatcher, Demand::All), subscribed(&mut dispatcher, Demand::Batch(0)));
         assert_eq!(change(&mut dispatcher, &[1, 2]), [(a, 1), (b, 1), (a, 2), (b, 2)]);
         assert_eq!(change(&mut dispatcher, &[3]), [(a, 3)]);
         dispatcher.demand(b, Demand::Batch(0));

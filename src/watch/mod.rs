@@ -27,7 +27,7 @@ mod set;
 mod watcher;
 
 pub use audience::{Form, LastAudience};
-pub use bookmark::{Bookmarks, TICK_MS};
+pub use bookmark::{Bookmarks, TICK_INTERVAL_MS};
 pub use budget::TimeBudget;
 pub use convert::Conversion;
 pub use demand::Demand;

@@ -7,7 +7,7 @@ use rustc_hash::FxHasher;
 use crate::selector::{Filter, Operator};
 
 /// Up to so many values of one label are looked up one by one. Each costs the watcher a place in another bucket.
-const MAX_VALUES: usize = 8;
+const MAX_FILED_VALUES: usize = 8;
 
 /// A bucket is known by a hash of what it stands for.
 pub(super) type Bucket = u64;
@@ -75,7 +75,7 @@ impl Way {
         let by_label = filter.predicate().label.requirements().iter().filter_map(|requirement| {
             let demands = matches!(requirement.operator(), Operator::Equals | Operator::DoubleEquals | Operator::In);
             let values = requirement.values();
-            let few = demands && !values.is_empty() && values.len() <= MAX_VALUES;
+            let few = demands && !values.is_empty() && values.len() <= MAX_FILED_VALUES;
             few.then(|| values.iter().map(|value| place(Kind::Label, namespace, requirement.key(), value)).collect::<Vec<_>>())
         });
         // A bucket with few watchers is the best guess: it most likely gets few events, and each of them visits few watchers.
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_label_of_too_many_values_is_not_looked_up() {
         assert!(matches!(labelled(1), Way::One(Place { kind: Kind::Label, scoped: false, .. })));
-        assert!(matches!(labelled(MAX_VALUES), Way::Several(places) if places.len() == MAX_VALUES));
-        assert!(matches!(labelled(MAX_VALUES + 1), Way::Everywhere));
+        assert!(matches!(labelled(MAX_FILED_VALUES), Way::Several(places) if places.len() == MAX_FILED_VALUES));
+        assert!(matches!(labelled(MAX_FILED_VALUES + 1), Way::Everywhere));
     }
 }

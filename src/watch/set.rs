@@ -153,7 +153,7 @@ mod tests {
     use crate::json::fields::FieldSet;
     use crate::selector::Filter;
     use crate::selector::FilterText;
-    use crate::store::StoreListener;
+    use crate::store::StoreObserver;
     use crate::testing::labelled;
     use crate::time::Instant;
     use crate::watch::demand::Demand;

@@ -60,7 +60,7 @@ struct Joined {
 
 fn join(informed: &Informed, temper: Temper) -> Joined {
     let (slow, coalesce, bound) = temper;
-    let handler = informed.handler_with(HandlerOptions { coalesce, bound: usize::from(bound), ..HandlerOptions::default() });
+    let handler = informed.handler_with(HandlerOptions { coalesce, buffer_size: usize::from(bound), ..HandlerOptions::default() });
     let mirror: Rc<RefCell<Mirror>> = Rc::default();
     let judged = mirror.clone();
     informed.on_call(handler, move |_, notification| {

@@ -52,8 +52,8 @@ fn run(seed: u64, steps: &[Step], packing: Packing<'_>) -> Seen {
             Packing::Never => {}
             Packing::Always => cacher.held_mut().pack_all(),
             Packing::Some(counts) => {
-                cacher.held_mut().begin_rest();
-                let _more = (0..counts[at % counts.len()]).all(|_| cacher.held_mut().rest());
+                cacher.held_mut().begin_packing();
+                let _more = (0..counts[at % counts.len()]).all(|_| cacher.held_mut().pack_resting());
             }
         });
     }

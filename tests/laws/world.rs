@@ -112,8 +112,8 @@ impl World {
         let mut random = random.borrow_mut();
         if random.u8(..4) == 0 {
             self.rig.resource.with(|cacher| {
-                cacher.held_mut().begin_rest();
-                let _more = (0..random.usize(..20)).all(|_| cacher.held_mut().rest());
+                cacher.held_mut().begin_packing();
+                let _more = (0..random.usize(..20)).all(|_| cacher.held_mut().pack_resting());
             });
         }
     }

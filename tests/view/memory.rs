@@ -111,7 +111,7 @@ impl World {
     fn change(&mut self, number: usize) {
         self.version += 1;
         self.apply(Message::Change { kind: ChangeKind::Modified, object: pod(number, self.version), at: Instant::START });
-        self.resource.settle_memory();
+        self.resource.keep_memory_bound();
         self.time.run_until_idle();
     }
 
@@ -163,7 +163,7 @@ fn views_and_what_waits_for_them_are_counted_and_given_back() {
     assert!((400_000..1_500_000).contains(&waiting), "{waiting} bytes of a thousand objects of more than 400");
     world.resource.with(|cacher| cacher.viewing().catch_up(view));
     // What readers let go of is noticed when the store rests.
-    world.resource.with(|cacher| cacher.held_mut().begin_rest());
+    world.resource.with(|cacher| cacher.held_mut().begin_packing());
     assert!(world.bytes() < opened + 100_000, "{} bytes became {}", opened, world.bytes());
     world.resource.with(|cacher| cacher.views_mut().close(view));
     world.change(1);
@@ -310,7 +310,7 @@ fn the_one_that_grows_ends_and_not_the_largest() {
     let view = world.view();
     let informer = world.resource.with(|cacher| cacher.informers_mut().open(InformerOptions::default()));
     world.resource.start_informer(informer);
-    let options = HandlerOptions { bound: 1_000_000, ..HandlerOptions::default() };
+    let options = HandlerOptions { buffer_size: 1_000_000, ..HandlerOptions::default() };
     let now = world.resource.now();
     let (quick, slow) = world.resource.with(|cacher| {
         let mut add = |options| cacher.informing().add_handler(informer, options, now).unwrap();

@@ -3,15 +3,15 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::flush::Flusher;
+use super::flusher::Flusher;
 use crate::runtime::slice::SLICE_MS;
 use crate::runtime::{SharedRuntime, Task, TaskSlot};
 use crate::status::Error;
 use crate::time::Millis;
 use crate::view::{ViewId, ViewOptions};
 
-/// Objects that views are asked about between two looks at the clock.
-const BATCH: usize = 64;
+/// Objects that views look at between two readings of the clock, which costs a call into the host.
+const MAX_UNTIMED_OBJECTS: usize = 64;
 /// Batches of one slice. In virtual time the clock stands still meanwhile, so the number of objects bounds a slice as well.
 const MAX_BATCHES: usize = 64;
 
@@ -91,7 +91,7 @@ fn build(flusher: &Flusher, runtime: &SharedRuntime, mut spent: Spent) -> Spent 
     let (began, before) = (runtime.now(), spent.millis);
     let mut cacher = flusher.cacher().borrow_mut();
     loop {
-        let more = cacher.viewing().build(BATCH);
+        let more = cacher.viewing().build(MAX_UNTIMED_OBJECTS);
         spent.batches += 1;
         spent.millis = before + runtime.now().since(began);
         if !more || spent.is_over() {

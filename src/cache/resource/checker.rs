@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use super::access::Access;
-use super::content::difference;
+use super::content::first_mismatch;
 use crate::connection::Phase;
 use crate::key::{Key, split};
 use crate::metrics::CheckResult;
@@ -18,15 +18,15 @@ use crate::status::{Error, ErrorCode};
 use crate::time::Millis;
 use crate::version::Version;
 
-/// The least time between two checks; the first one comes after it, too. Up to half of it is added at random.
-pub const PERIOD_MS: Millis = 5 * 60_000;
+/// The time between two checks, and before the first, as in the apiserver. Up to half of it is added at random.
+pub const MIN_CHECK_INTERVAL_MS: Millis = 5 * 60_000;
 
 /// One object, as far as it is compared.
 pub type Item = (Key, Version);
 
 /// Where the two lists part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct Mismatch {
     /// The position of the first item that differs, in key order.
     pub index: usize,
     /// What the cache holds there; `None`: it ends before.
@@ -43,7 +43,7 @@ pub enum Outcome {
     /// Both hold the same; the digest.
     Success(u64),
     /// They differ.
-    Failure(Difference),
+    Failure(Mismatch),
     /// It could not be made: not ready, no answer, or an answer at another version.
     Error(Error),
 }
@@ -82,14 +82,14 @@ impl Fnv1 {
 }
 
 /// Compares two lists in key order.
-fn compare(cache: &[Item], upstream: &[Item]) -> Result<u64, Difference> {
+fn compare(cache: &[Item], upstream: &[Item]) -> Result<u64, Mismatch> {
     let ours = digest(cache);
     if ours == digest(upstream) {
         return Ok(ours);
     }
     let longest = cache.len().max(upstream.len());
     let index = (0..longest).find(|index| cache.get(*index) != upstream.get(*index)).unwrap_or(longest);
-    Err(Difference { index, cache: cache.get(index).cloned(), upstream: upstream.get(index).cloned(), content: None })
+    Err(Mismatch { index, cache: cache.get(index).cloned(), upstream: upstream.get(index).cloned(), content: None })
 }
 
 fn item(object: &Rc<Object>) -> Item {
@@ -112,16 +112,16 @@ impl Check {
     pub(super) async fn run(&self) -> Outcome {
         let outcome = match self.compare_with_upstream().await {
             Ok(Ok(digest)) => Outcome::Success(digest),
-            Ok(Err(difference)) => Outcome::Failure(difference),
+            Ok(Err(mismatch)) => Outcome::Failure(mismatch),
             Err(error) => Outcome::Error(error),
         };
         self.access.cacher.with(|cacher| {
             cacher.metrics().consistency_check(outcome.result());
             match &outcome {
                 Outcome::Success(_) => cacher.held_mut().mark_consistent(true),
-                Outcome::Failure(difference) => {
+                Outcome::Failure(mismatch) => {
                     cacher.held_mut().mark_consistent(false);
-                    cacher.standing_mut().record_error(inconsistent(difference));
+                    cacher.standing_mut().record_error(inconsistent(mismatch));
                 }
                 // Nothing else would tell it: a watch from a version of the upstream's future is waited for in silence.
                 Outcome::Error(error) if error.status.as_ref().is_some_and(|status| status.is_too_large()) => {
@@ -134,7 +134,7 @@ impl Check {
         outcome
     }
 
-    async fn compare_with_upstream(&self) -> Result<Result<u64, Difference>, Error> {
+    async fn compare_with_upstream(&self) -> Result<Result<u64, Mismatch>, Error> {
         let now = self.access.runtime.now();
         self.access.cacher.borrow().standing().ready().check(now)?;
         // Both at one version, so what is held is noted down before the first await.
@@ -149,7 +149,7 @@ impl Check {
                 let held = &held[index];
                 if held.version() == object.version()
                     && parted.as_ref().is_none_or(|(first, _)| index < *first)
-                    && let Some(place) = difference(&held.lend(), &object.lend())
+                    && let Some(place) = first_mismatch(&held.lend(), &object.lend())
                 {
                     parted = Some((index, place));
                 }
@@ -162,7 +162,7 @@ impl Check {
         let held: Vec<Item> = held.iter().map(item).collect();
         Ok(compare(&held, &upstream).and_then(|digest| {
             let Some((index, place)) = parted else { return Ok(digest) };
-            Err(Difference { index, cache: Some(held[index].clone()), upstream: Some(held[index].clone()), content: Some(place) })
+            Err(Mismatch { index, cache: Some(held[index].clone()), upstream: Some(held[index].clone()), content: Some(place) })
         }))
     }
 
@@ -213,7 +213,7 @@ impl Checker {
 /// While the resource is paused nobody is asked.
 async fn run(check: Check) {
     loop {
-        check.access.runtime.sleep(PERIOD_MS + fastrand::u64(0..PERIOD_MS / 2)).await;
+        check.access.runtime.sleep(MIN_CHECK_INTERVAL_MS + fastrand::u64(0..MIN_CHECK_INTERVAL_MS / 2)).await;
         if check.access.cacher.borrow().standing().phase() != Phase::Paused {
             check.run().await;
         }
@@ -229,9 +229,9 @@ fn ahead(version: &Version, error: &Error) -> Error {
     Error { message, ..error.clone() }
 }
 
-fn inconsistent(difference: &Difference) -> Error {
+fn inconsistent(mismatch: &Mismatch) -> Error {
     let say = |item: &Option<Item>| item.as_ref().map_or_else(|| "nothing".to_owned(), |(key, version)| format!("{key}@{version}"));
-    let Difference { index, cache, upstream, content } = difference;
+    let Mismatch { index, cache, upstream, content } = mismatch;
     let message = match content {
         None => format!("the cache differs from its upstream: item {index} is {} here and {} there", say(cache), say(upstream)),
         Some(place) => format!("the cache differs from its upstream: {} has another {place} there", say(cache)),
@@ -270,9 +270,9 @@ mod tests {
     }
 
     #[test]
-    fn chk_02_the_first_difference_is_told_with_both_sides() {
+    fn chk_02_the_first_mismatch_is_told_with_both_sides() {
         let differs = |cache: &[&str], upstream: &[&str]| {
-            let Difference { index, cache, upstream, .. } = compare(&items(cache), &items(upstream)).unwrap_err();
+            let Mismatch { index, cache, upstream, .. } = compare(&items(cache), &items(upstream)).unwrap_err();
             let say = |item: Option<Item>| item.map(|(key, version)| format!("{key}/{version}"));
             (index, say(cache), say(upstream))
         };

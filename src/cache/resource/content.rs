@@ -7,7 +7,7 @@ use crate::sort::sort_by;
 
 /// The first place where they differ, in the order of member names; `None`: they say the same. The order of members does not count, nor what
 /// of its own type only one of them names: a watch names it, and the items of a list leave it to the list.
-pub(super) fn difference(ours: &[u8], theirs: &[u8]) -> Option<String> {
+pub(super) fn first_mismatch(ours: &[u8], theirs: &[u8]) -> Option<String> {
     if ours == theirs {
         return None;
     }
@@ -74,7 +74,7 @@ mod tests {
     fn the_order_of_members_does_not_count_and_everything_else_does() {
         let ours =
             r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","labels":{"x":"1","y":"2"}},"spec":{"ports":[{"a":1,"b":null}]}}"#;
-        let at = |theirs: &str| difference(ours.as_bytes(), theirs.as_bytes());
+        let at = |theirs: &str| first_mismatch(ours.as_bytes(), theirs.as_bytes());
         assert_eq!(at(ours), None);
         assert_eq!(at(r#"{"spec":{"ports":[{"b":null,"a":1}]}, "metadata":{"labels":{"y":"2","x":"1"},"name":"a"}}"#), None);
         let same = |spec: &str| at(&format!(r#"{{"metadata":{{"name":"a","labels":{{"x":"1","y":"2"}}}},"spec":{spec}}}"#));

@@ -22,8 +22,8 @@ use crate::watch::TimeBudget;
 
 /// The most that slow watchers may cost everybody at once.
 const MAX_BUDGET_MS: Millis = 100;
-/// Objects of a list that are compared between two looks at the clock.
-const COMPARED_BATCH: usize = 256;
+/// Objects of a list that are compared between two readings of the clock, which costs a call into the host.
+const MAX_UNTIMED_OBJECTS: usize = 256;
 
 type IndexHook = Rc<dyn Fn(&Rc<Object>) -> IndexValues>;
 
@@ -87,7 +87,7 @@ impl Driver {
                     wall = (now, self.runtime.wall());
                 }
                 let blocked = self.cacher.borrow_mut().apply(message, now, wall.1);
-                self.share.settle();
+                self.share.keep_bound();
                 if blocked {
                     self.serve_blocked(&mut budget, &slice).await;
                 }
@@ -118,7 +118,7 @@ impl Driver {
             Ok(comparison) => comparison,
             Err(other) => return other,
         };
-        while comparison.go_on(self.cacher.borrow().store(), COMPARED_BATCH) {
+        while comparison.go_on(self.cacher.borrow().store(), MAX_UNTIMED_OBJECTS) {
             if slice.worked(self.runtime.now()) {
                 self.cacher.flush();
                 slice.rest(&*self.runtime).await;

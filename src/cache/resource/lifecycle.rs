@@ -21,7 +21,7 @@ use crate::status::Error;
 use crate::time::Millis;
 
 /// How long whoever waits for the first list also waits for its watch.
-const MAX_OPENING_MS: Millis = 1000;
+const MAX_OPENING_WAIT_MS: Millis = 1000;
 
 /// Where the stream of a resource stands.
 enum Life {
@@ -121,7 +121,7 @@ impl Lifecycle {
         waiter.await.unwrap_or_else(|_| Err(Error::closed()))?;
         let opened = self.cacher.borrow_mut().standing_mut().wait_opened();
         if let Some(opened) = opened {
-            select(opened, self.runtime.sleep(MAX_OPENING_MS)).await;
+            select(opened, self.runtime.sleep(MAX_OPENING_WAIT_MS)).await;
         }
         Ok(())
     }
@@ -194,7 +194,7 @@ impl Lifecycle {
         self.progress.stop();
         let now = self.runtime.now();
         self.cacher.with(|cacher| cacher.close(now));
-        self.share.settle();
+        self.share.keep_bound();
     }
 
     fn end_reflector(&self, next: Life) {
@@ -221,8 +221,8 @@ impl Member for Lifecycle {
         self.cacher.with(|cacher| cacher.shed(grower, error));
     }
 
-    fn settle_strays(&self) {
-        self.cacher.borrow_mut().held_mut().settle_strays();
+    fn sift_strays(&self) {
+        self.cacher.borrow_mut().held_mut().sift_strays();
     }
 
     fn is_idle(&self) -> bool {

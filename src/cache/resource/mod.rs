@@ -1,6 +1,6 @@
 //! A resource as its users hold it, and the parts that it is made of.
 //!
-//! Start with [`Resource`]. `lifecycle` opens and closes the stream, `driver` applies it to the cacher, `flush` tells of it. `building`, `packing`,
+//! Start with [`Resource`]. `lifecycle` opens and closes the stream, `driver` applies it to the cacher, `flusher` tells of it. `building`, `packing`,
 //! `checker` and `resyncs` work in the background. `watches`, `reads` and `writes` answer users. What they
 //! share is their `access` to the state: they wait for it (`waits`), or ask past it (`upstream`, `requests`).
 
@@ -9,7 +9,7 @@ mod building;
 mod checker;
 mod content;
 mod driver;
-mod flush;
+mod flusher;
 mod lifecycle;
 mod packing;
 mod progress;
@@ -24,6 +24,6 @@ mod waits;
 mod watches;
 mod writes;
 
-pub use checker::{Difference, Item, Outcome, PERIOD_MS};
+pub use checker::{Item, MIN_CHECK_INTERVAL_MS, Mismatch, Outcome};
 pub use resource::Resource;
 pub use writes::Failure;

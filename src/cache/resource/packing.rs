@@ -8,12 +8,12 @@ use crate::cache::cacher::Cacher;
 use crate::runtime::{SharedRuntime, TaskSlot};
 use crate::time::Millis;
 
-/// How long an object is left alone before it is packed, and how often that is looked after.
-const REST_MS: Millis = 500;
-/// How long packing takes before the host has its turn.
-const SLICE_MS: Millis = 3;
-/// Objects that are packed between two looks at the clock.
-const BATCH: usize = 32;
+/// The time between two passes of packing. What was not touched for so long is packed.
+const PASS_INTERVAL_MS: Millis = 500;
+/// How long packing may take before the host has its turn. It is less than a slice of work that somebody waits for.
+const MAX_SLICE_MS: Millis = 3;
+/// Objects that are packed between two readings of the clock, which costs a call into the host.
+const MAX_UNTIMED_OBJECTS: usize = 32;
 /// Batches of one slice. In virtual time the clock stands still meanwhile, so the number of objects bounds a slice as well.
 const MAX_BATCHES: usize = 8;
 
@@ -33,7 +33,7 @@ impl Packing {
 
     /// Packs what rests, in slices that leave the host its turn, as long as there is something.
     pub(super) fn keep(&self) {
-        if self.cacher.borrow().held().is_settled() {
+        if !self.cacher.borrow().held().needs_packing() {
             return;
         }
         self.task.keep(&*self.runtime, || run(self.cacher.clone(), self.share.clone(), self.runtime.clone()));
@@ -47,12 +47,12 @@ impl Packing {
 
 async fn run(cacher: Rc<RefCell<Cacher>>, share: Rc<Share>, runtime: SharedRuntime) {
     loop {
-        runtime.sleep(REST_MS).await;
-        cacher.borrow_mut().held_mut().begin_rest();
+        runtime.sleep(PASS_INTERVAL_MS).await;
+        cacher.borrow_mut().held_mut().begin_packing();
         while pack_slice(&cacher, &share, &runtime) {
             runtime.yield_now().await;
         }
-        if cacher.borrow().held().is_settled() {
+        if !cacher.borrow().held().needs_packing() {
             return;
         }
     }
@@ -64,12 +64,12 @@ fn pack_slice(cacher: &RefCell<Cacher>, share: &Share, runtime: &SharedRuntime) 
     {
         let mut cacher = cacher.borrow_mut();
         for _ in 0..MAX_BATCHES {
-            more = (0..BATCH).all(|_| cacher.held_mut().rest());
-            if !more || runtime.now().since(began) >= SLICE_MS {
+            more = (0..MAX_UNTIMED_OBJECTS).all(|_| cacher.held_mut().pack_resting());
+            if !more || runtime.now().since(began) >= MAX_SLICE_MS {
                 break;
             }
         }
     }
-    share.settle();
+    share.keep_bound();
     more
 }

@@ -13,8 +13,8 @@ use crate::runtime::SharedRuntime;
 use crate::source::Source;
 use crate::time::{Instant, Millis};
 
-/// Milliseconds from one request to the next, as in the apiserver.
-const PERIOD_MS: Millis = 100;
+/// The time from one request to the next, as in the apiserver.
+const REQUEST_INTERVAL_MS: Millis = 100;
 /// How long one request may take. One that hangs must not keep those after it.
 const MAX_REQUEST_MS: Millis = 1_000;
 
@@ -72,7 +72,7 @@ impl Progress {
     async fn run(self: Rc<Self>) {
         loop {
             let now = self.runtime.now();
-            let due = self.asked_at.get().map_or(now, |at| at + PERIOD_MS);
+            let due = self.asked_at.get().map_or(now, |at| at + REQUEST_INTERVAL_MS);
             if due > now {
                 self.runtime.sleep(due.since(now)).await;
             }

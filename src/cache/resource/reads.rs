@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::access::Access;
-use super::waits::{MAX_FRESH_MS, MAX_NEAR_MS};
+use super::waits::{MAX_FRESH_WAIT_MS, MAX_NEAR_WAIT_MS};
 use crate::cache::list::delegate::{Ability, Route, route};
 use crate::cache::list::{List, ListOptions, Request, Token, Want, read};
 use crate::key::{prepare, split};
@@ -50,7 +50,7 @@ impl Reads {
         self.access.waits.check_open()?;
         let ready = self.access.cacher.borrow().standing().ready().is_ready();
         if let Some(version) = version.filter(|_| ready) {
-            self.access.waits.until_fresh(&version, MAX_FRESH_MS).await?;
+            self.access.waits.until_fresh(&version, MAX_FRESH_WAIT_MS).await?;
             return Ok(self.access.cacher.borrow().store().get(key).cloned());
         }
         // A list of one name: any API that can be listed can do it, and it is as consistent as a get.
@@ -128,7 +128,7 @@ impl Reads {
     async fn list_cached(&self, request: &Request) -> Result<List, Error> {
         match request.checked.as_ref().map(|checked| &checked.want) {
             Some(Want::Newest | Want::NewestContinued) => return self.list_consistent(request).await,
-            Some(Want::NotOlderThan(version) | Want::Exact(version)) => self.access.waits.until_fresh(version, MAX_FRESH_MS).await?,
+            Some(Want::NotOlderThan(version) | Want::Exact(version)) => self.access.waits.until_fresh(version, MAX_FRESH_WAIT_MS).await?,
             None => {}
         }
         read(&self.access.cacher.borrow(), request)
@@ -138,7 +138,7 @@ impl Reads {
     async fn list_consistent(&self, request: &Request) -> Result<List, Error> {
         let metrics = self.access.cacher.borrow().metrics().clone();
         let current = self.access.upstream.current_version().await?;
-        let Err(error) = self.access.waits.until_fresh(&current, MAX_FRESH_MS).await else {
+        let Err(error) = self.access.waits.until_fresh(&current, MAX_FRESH_WAIT_MS).await else {
             metrics.consistent_read(true, Fallback::No);
             return read(&self.access.cacher.borrow(), request);
         };
@@ -163,7 +163,7 @@ impl Reads {
         match ready {
             Ok(()) => {
                 let current = self.access.upstream.current_version().await?;
-                if self.access.waits.until_fresh(&current, MAX_NEAR_MS).await.is_ok() {
+                if self.access.waits.until_fresh(&current, MAX_NEAR_WAIT_MS).await.is_ok() {
                     return read(&self.access.cacher.borrow(), request);
                 }
             }

@@ -18,8 +18,8 @@ use crate::time::Millis;
 pub(super) const MAX_REQUEST_MS: Millis = 60_000;
 /// How often a request that is told to come back later does so, as in client-go.
 const MAX_RETRIES: u32 = 10;
-/// How long it waits where it is not told: a page of another origin cannot read the header, which says a second as a rule.
-const UNNAMED_WAIT_MS: Millis = 1_000;
+/// How long it waits where nothing says so. A page of another origin cannot read the header, which mostly says a second.
+const DEFAULT_RETRY_AFTER_MS: Millis = 1_000;
 
 /// Asks the source of a resource about one object at a time.
 pub(super) struct Requests {
@@ -96,7 +96,7 @@ impl Requests {
             match error.code {
                 ErrorCode::Unauthorized if !asked_again => asked_again = true,
                 ErrorCode::TooManyRequests => {
-                    let wait = error.retry_after_seconds.map_or(UNNAMED_WAIT_MS, |seconds| Millis::from(seconds) * 1000);
+                    let wait = error.retry_after_seconds.map_or(DEFAULT_RETRY_AFTER_MS, |seconds| Millis::from(seconds) * 1000);
                     if retries == MAX_RETRIES || self.access.runtime.now() + wait > deadline {
                         return Err(error);
                     }

@@ -7,7 +7,7 @@ use super::access::Access;
 use super::building::Building;
 use super::checker::{Check, Checker, Outcome};
 use super::driver::Driver;
-use super::flush::Flusher;
+use super::flusher::Flusher;
 use super::lifecycle::{Lifecycle, Parts};
 use super::packing::Packing;
 use super::progress::Progress;
@@ -173,17 +173,17 @@ impl Resource {
     }
 
     /// Says how much is held. What has grown beyond the bound gives way.
-    pub fn settle_memory(&self) {
-        self.share.settle();
+    pub fn keep_memory_bound(&self) {
+        self.share.keep_bound();
     }
 
     /// JavaScript has collected what it did not hold.
     pub fn collected(&self) {
         self.cacher.borrow_mut().held_mut().collected();
-        self.share.settle();
+        self.share.keep_bound();
     }
 
-    // ----------------------------------------------------------------------------------- who listens to it
+    // ----------------------------------------------------------------------------------- -- who hears of it
 
     /// Opens a watch. The initial events are captured now where that is possible, else as soon as the cacher is ready and fresh enough.
     pub fn watch(&self, options: WatchOptions, wait: bool) -> WatcherId {

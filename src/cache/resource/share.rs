@@ -24,14 +24,14 @@ impl Share {
     pub(super) fn join(&self, memory: &Rc<Memory>, member: Weak<dyn Member>) {
         let account = memory.join(member);
         *self.account.borrow_mut() = Some(account);
-        self.settle();
+        self.keep_bound();
     }
 
     /// Says how much is held. What has grown beyond the bound gives way.
-    pub(super) fn settle(&self) {
+    pub(super) fn keep_bound(&self) {
         let account = self.account.borrow();
         let Some(account) = &*account else { return };
-        account.settle(self.cacher.borrow().bytes());
+        account.set(self.cacher.borrow().bytes());
         if account.memory().lacks(0) > 0 {
             self.give_way(account);
         }
@@ -41,7 +41,7 @@ impl Share {
     /// Says how much is held.
     pub(super) fn count(&self) {
         if let Some(account) = &*self.account.borrow() {
-            account.settle(self.cacher.borrow().bytes());
+            account.set(self.cacher.borrow().bytes());
         }
     }
 
@@ -50,7 +50,7 @@ impl Share {
     fn give_way(&self, account: &Account) {
         let memory = account.memory();
         memory.ending(|| {
-            memory.settle_strays();
+            memory.sift_strays();
             memory.evict_idle(0);
             self.release_history(account, 0);
             memory.end_grown(0, 0);
@@ -66,7 +66,7 @@ impl Share {
                 return;
             }
             cacher.held_mut().release_history(lacks);
-            account.settle(cacher.bytes());
+            account.set(cacher.bytes());
         }
     }
 
@@ -74,8 +74,8 @@ impl Share {
     pub(super) fn room(&self) -> usize {
         let account = self.account.borrow();
         let Some(account) = &*account else { return usize::MAX };
-        self.cacher.borrow_mut().held_mut().settle_strays();
-        account.settle(self.cacher.borrow().bytes());
+        self.cacher.borrow_mut().held_mut().sift_strays();
+        account.set(self.cacher.borrow().bytes());
         account.memory().room()
     }
 
@@ -91,16 +91,16 @@ impl Share {
         if growth == 0 || memory.lacks(growth) == 0 {
             return Ok(());
         }
-        if !self.cacher.borrow().held().is_settled() {
+        if self.cacher.borrow().held().needs_packing() {
             self.cacher.borrow_mut().held_mut().pack_all();
-            self.settle();
+            self.keep_bound();
         }
         memory.evict_idle(growth);
         self.release_history(account, growth);
         if memory.lacks(growth) == 0 {
             return Ok(());
         }
-        memory.settle_strays();
+        memory.sift_strays();
         self.release_history(account, growth);
         // The objects grow as well, and it is them that there is no room for: another must have grown by more.
         let grown = self.cacher.borrow().held().grown() + growth;

@@ -4,7 +4,7 @@ use std::cell::{Ref, RefMut};
 use std::rc::Rc;
 
 use super::building::Building;
-use super::flush::Flusher;
+use super::flusher::Flusher;
 use crate::cache::cacher::Cacher;
 use crate::cache::flush::Flush;
 use crate::status::Error;

@@ -14,11 +14,11 @@ use crate::time::{Instant, Millis};
 use crate::version::Version;
 
 /// How long a request waits for a version before it fails with 504, as in the apiserver.
-pub(super) const MAX_FRESH_MS: Millis = 3_000;
+pub(super) const MAX_FRESH_WAIT_MS: Millis = 3_000;
 
 /// How long a read that nobody can hasten waits for the stream before it asks the upstream for the objects themselves. The stream of a busy
 /// resource is there within that; a quiet one hears of the upstream's version with the next bookmark only.
-pub(super) const MAX_NEAR_MS: Millis = 250;
+pub(super) const MAX_NEAR_WAIT_MS: Millis = 250;
 
 /// Waits for what the stream brings to a cacher.
 pub(super) struct Waits {
@@ -99,15 +99,15 @@ impl Waits {
     }
 
     /// Waits until the stream has reached a version, within the limit of every such wait. A stream that is paused is not waited for.
-    pub(super) async fn settle(&self, version: &Version) {
+    pub(super) async fn until_streamed(&self, version: &Version) {
         if self.cacher.borrow().standing().phase() != Phase::Paused {
-            let _late = self.until_fresh(version, MAX_FRESH_MS).await;
+            let _late = self.until_fresh(version, MAX_FRESH_WAIT_MS).await;
         }
     }
 
     /// Waits until the object with this uid is no longer held, within the same limit.
     pub(super) async fn until_gone(&self, key: &str, uid: &str) {
-        let deadline = self.runtime.now() + MAX_FRESH_MS;
+        let deadline = self.runtime.now() + MAX_FRESH_WAIT_MS;
         loop {
             let waiter = {
                 let mut cacher = self.cacher.borrow_mut();

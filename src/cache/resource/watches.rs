@@ -6,14 +6,14 @@ use futures::FutureExt;
 
 use super::access::Access;
 use super::reads::{Reads, root};
-use super::waits::{MAX_FRESH_MS, MAX_NEAR_MS};
+use super::waits::{MAX_FRESH_WAIT_MS, MAX_NEAR_WAIT_MS};
 use crate::cache::interval::Basis;
 use crate::cache::list::ListOptions;
 use crate::key::prepare;
 use crate::runtime::TaskSlot;
 use crate::status::Error;
 use crate::version::Version;
-use crate::watch::{EndReason, Start, TICK_MS, WatchOptions, Watcher, WatcherId};
+use crate::watch::{EndReason, Start, TICK_INTERVAL_MS, WatchOptions, Watcher, WatcherId};
 
 /// Opens watches on a cacher.
 pub(super) struct Watches {
@@ -119,7 +119,7 @@ impl Watches {
             Start::Any => Ok(Basis::default()),
             Start::After(version) => {
                 if state {
-                    self.access.waits.until_fresh(version, MAX_FRESH_MS).await?;
+                    self.access.waits.until_fresh(version, MAX_FRESH_WAIT_MS).await?;
                 }
                 Ok(version.clone().into())
             }
@@ -131,7 +131,7 @@ impl Watches {
     /// after that list's version follows.
     async fn newest_basis(self: &Rc<Self>, options: &WatchOptions) -> Result<Basis, Error> {
         let current = self.access.upstream.current_version().await?;
-        if !self.access.waits.are_hastened() && self.access.waits.until_fresh(&current, MAX_NEAR_MS).await.is_err() {
+        if !self.access.waits.are_hastened() && self.access.waits.until_fresh(&current, MAX_NEAR_WAIT_MS).await.is_err() {
             let one = options.name.as_deref().map(|name| format!("metadata.name={name}"));
             let fields: Vec<String> = options.field_selector.iter().cloned().chain(one).filter(|text| !text.is_empty()).collect();
             let whole = ListOptions {
@@ -145,7 +145,7 @@ impl Watches {
                 return Ok(Basis { version: list.version, listed: Some(list.objects) });
             }
         }
-        self.access.waits.until_fresh(&current, MAX_FRESH_MS).await?;
+        self.access.waits.until_fresh(&current, MAX_FRESH_WAIT_MS).await?;
         Ok(current.into())
     }
 
@@ -155,7 +155,7 @@ impl Watches {
             let (cacher, runtime) = (self.access.cacher.clone(), self.access.runtime.clone());
             async move {
                 loop {
-                    runtime.sleep(TICK_MS + fastrand::u64(0..TICK_MS / 4)).await;
+                    runtime.sleep(TICK_INTERVAL_MS + fastrand::u64(0..TICK_INTERVAL_MS / 4)).await;
                     let now = runtime.now();
                     // After the close the schedule still names who has ended, and a timer would keep a process of Node alive.
                     if !cacher.with(|cacher| cacher.watching().tick(now) && !cacher.standing().ready().is_stopped()) {

@@ -17,7 +17,7 @@ use crate::time::Millis;
 use crate::version::Version;
 
 /// The wait before the third try of an update that meets a conflict each time; it doubles from there.
-const CONFLICT_WAIT_MS: Millis = 10;
+const MIN_CONFLICT_WAIT_MS: Millis = 10;
 /// The longest of these waits.
 const MAX_CONFLICT_WAIT_MS: Millis = 250;
 /// How long a deletion that left no version waits for the stream: what it deleted was not held, and most likely never will be.
@@ -119,7 +119,7 @@ impl Writes {
                 _ => {}
             }
             if conflict && conflicts > 0 {
-                let wait = (CONFLICT_WAIT_MS << (conflicts - 1).min(10)).min(MAX_CONFLICT_WAIT_MS);
+                let wait = (MIN_CONFLICT_WAIT_MS << (conflicts - 1).min(10)).min(MAX_CONFLICT_WAIT_MS);
                 self.access.runtime.sleep(fastrand::u64(wait / 2..=wait)).await;
             }
             conflicts += u32::from(conflict);
@@ -166,7 +166,7 @@ impl Writes {
             Some(status) => status.details.and_then(|details| details.uid),
             None => match self.as_kept(&answer) {
                 Ok(last) => {
-                    self.access.waits.settle(last.version()).await;
+                    self.access.waits.until_streamed(last.version()).await;
                     return Ok(());
                 }
                 Err(_) => None, // sources may answer with nothing
@@ -202,7 +202,7 @@ impl Writes {
             Error { message, ..error }
         })?;
         self.access.cacher.borrow_mut().informers_mut().mutated(&object, self.access.runtime.now());
-        self.access.waits.settle(object.version()).await;
+        self.access.waits.until_streamed(object.version()).await;
         let held = self.access.cacher.borrow().store().get(object.key()).cloned();
         Ok(held.filter(|held| held.version() == object.version()).unwrap_or(object))
     }

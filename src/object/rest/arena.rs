@@ -62,7 +62,7 @@ impl Arena {
         self.0.borrow_mut().tidy()
     }
 
-    /// Forgets unpacked texts that were not read for a round.
+    /// Forgets unpacked texts that were not read for a pass.
     pub(super) fn forget_recent(&self) {
         self.0.borrow_mut().recent.age();
     }

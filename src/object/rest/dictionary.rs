@@ -9,7 +9,7 @@ use crate::json::bytes::same;
 /// Bytes of a dictionary. LZ4 references reach back 64 KiB, and the text before them takes a part of that.
 const MAX_DICTIONARY_BYTES: usize = 32 << 10;
 /// Texts that a challenge compares.
-const CHALLENGE_ROUNDS: u32 = 16;
+const CHALLENGE_TRIALS: u32 = 16;
 /// Texts before the first challenge. It comes early, because chance chose the first dictionary.
 const FIRST_PAUSE: u32 = 4;
 /// Texts between two challenges. Doubled after each challenge that was lost.
@@ -68,7 +68,7 @@ pub(super) struct Dictionaries {
 #[derive(Debug)]
 struct Challenge {
     dictionary: Rc<Dictionary>,
-    rounds: u32,
+    trials: u32,
     current: usize,
     challenger: usize,
 }
@@ -89,8 +89,8 @@ impl Dictionaries {
         if let Some(challenge) = &mut self.challenge {
             challenge.current += length;
             challenge.challenger += challenge.dictionary.pack(text, &mut self.other)?;
-            challenge.rounds += 1;
-            if challenge.rounds == CHALLENGE_ROUNDS {
+            challenge.trials += 1;
+            if challenge.trials == CHALLENGE_TRIALS {
                 self.decide();
             }
         } else if self.pause > 0 {
@@ -99,7 +99,7 @@ impl Dictionaries {
                 (self.pause, self.next_pause, self.settled_ratio) = (0, PAUSE, self.ratio);
             }
         } else if permille > GOOD_PERMILLE && self.in_use() < MAX_DICTIONARIES {
-            self.challenge = Some(Challenge { dictionary: Dictionary::of(text), rounds: 0, current: 0, challenger: 0 });
+            self.challenge = Some(Challenge { dictionary: Dictionary::of(text), trials: 0, current: 0, challenger: 0 });
         }
         let packed = &self.out[..length];
         // A packed text replaces the original, so it is unpacked once to verify it.

@@ -1,6 +1,6 @@
 //! Objects at rest: how the text of an object is held while nobody reads it.
 //!
-//! An object arrives as text. After a round without access its text is compressed with LZ4 against another object of its resource, the
+//! An object arrives as text. After a pass without access its text is compressed with LZ4 against another object of its resource, the
 //! dictionary. A version that was replaced becomes a delta to its successor. Packed texts lie in a few large blocks. Readers always get the
 //! text and cannot see its form.
 

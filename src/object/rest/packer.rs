@@ -1,4 +1,4 @@
-//! Packs objects at rest. Objects that were not touched for a round are compressed, versions that were replaced become deltas.
+//! Packs objects at rest. Objects that were not touched for a pass are compressed, versions that were replaced become deltas.
 
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
@@ -13,8 +13,8 @@ use crate::object::object::{Holder, Object};
 const MIN_TEXT_BYTES: usize = 96;
 /// Length of a chain of deltas; the next version is packed whole. It bounds the cost of reading an old version.
 const MAX_CHAIN: u8 = 8;
-/// Waiting bytes at which a round begins. A small resource stays unpacked, because there is little to save.
-const MIN_ROUND_BYTES: usize = 64 << 10;
+/// Waiting bytes at which a pass begins. A small resource stays unpacked, because there is little to save.
+const MIN_PASS_BYTES: usize = 64 << 10;
 /// Waiting bytes. Beyond this, objects are packed at once.
 const MAX_WAITING_BYTES: usize = 32 << 20;
 /// Waiting bytes while a list loads. WebAssembly memory never shrinks, so a load must not peak much above the steady state.
@@ -29,7 +29,7 @@ pub(crate) struct Packer {
     fresh: VecDeque<Waiting>,
     // Each with the version that replaced it.
     replaced: VecDeque<(Waiting, Weak<Object>)>,
-    // Fresh objects that were there when the round began.
+    // Fresh objects that were there when the pass began.
     due: usize,
     waiting: usize,
     // Objects queued since the queues were last swept.
@@ -114,12 +114,12 @@ impl Packer {
         (self.due, self.waiting) = (due, bytes);
     }
 
-    /// Whether too little waits for a round.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.waiting < MIN_ROUND_BYTES
+    /// Whether enough waits for a pass.
+    pub(crate) fn needs_pass(&self) -> bool {
+        self.waiting >= MIN_PASS_BYTES
     }
 
-    /// Whether so much waits that packing must not wait for the next round.
+    /// Whether so much waits that packing must not wait for the next pass.
     pub(crate) fn is_pressed(&self) -> bool {
         self.waiting > MAX_WAITING_BYTES
     }
@@ -129,13 +129,13 @@ impl Packer {
         self.waiting > MAX_LISTED_BYTES
     }
 
-    /// Begins a round, which packs what has arrived until now.
-    pub(crate) fn begin_round(&mut self) {
+    /// Begins a pass, which packs what has arrived until now.
+    pub(crate) fn begin_pass(&mut self) {
         self.due = self.fresh.len();
         self.arena.forget_recent();
     }
 
-    /// Packs one object of the round, or closes some holes. Returns whether there was anything to do.
+    /// Packs one object of the pass, or closes some holes. Returns whether there was anything to do.
     pub(crate) fn step(&mut self, reformed: Reformed<'_>) -> bool {
         if self.replaced.is_empty() && self.due == 0 {
             self.free_buffers();

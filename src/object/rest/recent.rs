@@ -12,7 +12,7 @@ const MAX_BYTES: usize = 256 << 10;
 pub(super) struct Recent {
     texts: Vec<(u32, Text)>,
     bytes: usize,
-    // How many of them were there at the last round.
+    // How many of them were there at the last pass.
     aged: usize,
 }
 
@@ -48,7 +48,7 @@ impl Recent {
         }
     }
 
-    /// Ends a round. Texts that were there at the last one are dropped.
+    /// Ends a pass. Texts that were there at the last one are dropped.
     pub(super) fn age(&mut self) {
         for _ in 0..self.aged {
             self.take(0);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_read_for_a_round_goes() {
+    fn what_nobody_read_for_a_pass_goes() {
         let mut recent = Recent::default();
         recent.put(1, &text(10), MAX_BYTES);
         recent.put(2, &text(10), MAX_BYTES);

@@ -1,7 +1,7 @@
 //! The comparison of the cache with its upstream, and what it does to past states.
 
 use serde_json::json;
-use watchcache::cache::{CHECK_PERIOD_MS as PERIOD_MS, ListOptions, Outcome};
+use watchcache::cache::{ListOptions, MIN_CHECK_INTERVAL_MS as PERIOD_MS, Outcome};
 use watchcache::key::Key;
 use watchcache::metrics::{FAMILIES, Now};
 use watchcache::source::ListRequest;

@@ -287,7 +287,7 @@ fn who_is_not_done_is_waited_for_and_harms_nobody() {
 #[test]
 fn a_queue_that_is_full_is_told_and_merges() {
     let informed = Informed::plain(pods(&["a"]));
-    let handler = informed.handler_with(HandlerOptions { bound: 2, ..HandlerOptions::default() });
+    let handler = informed.handler_with(HandlerOptions { buffer_size: 2, ..HandlerOptions::default() });
     informed.heard(handler);
     informed.on_call(handler, |_, _| false);
     informed.rig.client.signals.set(0);

@@ -81,7 +81,7 @@ impl Flusher {
     /// The state was changed from outside: what views have grown by is settled, and a flush follows where there is something to tell.
     pub(super) fn tell_soon(self: &Rc<Self>) {
         if self.cacher.borrow_mut().views_mut().take_grown() {
-            self.share.settle();
+            self.share.keep_bound();
         }
         if self.cacher.borrow().has_output() {
             self.plan();

@@ -1,4 +1,4 @@
-//! Who hears what happens to a store: the one interface between what changes and who listens.
+//! Who hears what happens to a store: the one interface between what changes and who observes it.
 
 use std::rc::Rc;
 
@@ -27,8 +27,8 @@ pub struct Replacement<'a> {
 
 /// Watchers, views and informers. They are told after the store has changed, one after the other, and know nothing of each other.
 ///
-/// `fields` is always the set of paths that the listener's filters were made with.
-pub trait StoreListener {
+/// `fields` is always the set of paths that the observer's filters were made with.
+pub trait StoreObserver {
     /// An object of the first list is in the store, and the list is not whole yet. Watchers do not hear of it: no version goes with it.
     fn appeared(&mut self, previous: Option<&Rc<Object>>, object: &Rc<Object>, fields: &FieldSet);
 

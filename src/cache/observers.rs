@@ -1,4 +1,4 @@
-//! Who listens to the store: live views, informers, watchers.
+//! Who observes the store: live views, informers, watchers.
 //!
 //! All are told here, one after the other, in this order: first the views, then the informers, then the watchers. None of them asks another, so
 //! the order is seen by nobody but who reads a trace. They are told after the store has changed and before the window keeps the change.
@@ -11,19 +11,19 @@ use crate::informer::Informers;
 use crate::json::fields::FieldSet;
 use crate::metrics::Metrics;
 use crate::object::Object;
-use crate::store::{Replacement, StoreListener};
+use crate::store::{Replacement, StoreObserver};
 use crate::version::Version;
 use crate::view::{ViewId, Views};
 use crate::watch::Dispatcher;
 
-/// All listeners of a cacher.
-pub(super) struct Listeners {
+/// All observers of a cacher.
+pub(super) struct Observers {
     pub(super) views: Views,
     pub(super) informers: Informers,
     pub(super) dispatcher: Dispatcher,
 }
 
-impl Listeners {
+impl Observers {
     /// Nobody yet. What is dispatched is counted there.
     pub(super) fn new(metrics: Rc<Metrics>) -> Self {
         Self { views: Views::default(), informers: Informers::default(), dispatcher: Dispatcher::counting(metrics) }
