@@ -84,7 +84,7 @@ impl Delivery {
         for id in pending {
             let Some(watcher) = watchers.get_mut(id) else { continue };
             let mut moved = 0;
-            if matches!(watcher.demand(), Demand::Batch(_)) {
+            if matches!(watcher.queue().demand(), Demand::Batch(_)) {
                 self.served.push(id);
             }
             while moved < MAX_EVENTS_A_FLUSH
@@ -95,11 +95,9 @@ impl Delivery {
                 moved += 1;
             }
             self.delivered += moved as u64;
-            if watcher.is_drained() {
-                if let Some(reason) = watcher.take_end() {
-                    self.outbox.ended.push((id, reason));
-                }
-            } else if moved == MAX_EVENTS_A_FLUSH {
+            if let Some(reason) = watcher.take_end() {
+                self.outbox.ended.push((id, reason));
+            } else if moved == MAX_EVENTS_A_FLUSH && !watcher.queue().is_empty() {
                 self.pend(id);
                 more = true;
             }
@@ -113,7 +111,7 @@ impl Delivery {
         watchers.remove_retired();
         for id in std::mem::take(&mut self.served) {
             if let Some(watcher) = watchers.get_mut(id) {
-                watcher.end_batch();
+                watcher.queue_mut().end_batch();
             }
         }
         (std::mem::take(&mut self.outbox), more)

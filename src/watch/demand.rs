@@ -1,9 +1,10 @@
 //! What a subscriber takes at the moment.
 
 /// Whether the subscriber takes events at the moment. The numbers are those that cross to here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Demand {
     /// Nothing: events wait.
+    #[default]
     None,
     /// One batch: what comes until the next flush. Counts what was taken.
     Batch(usize),

@@ -80,7 +80,7 @@ impl Dispatcher {
 
     /// Whether this very watcher is still to be started: it may have ended while it waited, and its id stand for another.
     pub fn awaits_start(&self, id: WatcherId, serial: u64) -> bool {
-        self.get(id).is_some_and(|watcher| watcher.serial() == serial && watcher.is_waiting())
+        self.get(id).is_some_and(|watcher| watcher.serial() == serial && watcher.life().is_waiting())
     }
 
     /// Has a field route events: watchers that demand a value of it hear of that value alone.
@@ -99,7 +99,7 @@ impl Dispatcher {
         if watcher.filter().shard().is_some() {
             self.metrics.watch_shards.inc();
         }
-        if let Some(deadline) = watcher.live().and_then(|live| live.deadline) {
+        if let Some(deadline) = watcher.life().live().and_then(|live| live.deadline) {
             self.deadlines.insert((deadline, id));
         }
         plan_bookmark(&mut self.bookmarks, id, watcher, now);
@@ -109,7 +109,7 @@ impl Dispatcher {
     /// The subscriber takes events from now on in this way.
     pub fn demand(&mut self, id: WatcherId, demand: Demand) {
         if let Some(watcher) = self.watchers.get_mut(id) {
-            watcher.set_demand(demand);
+            watcher.queue_mut().set_demand(demand);
             self.delivery.pend(id);
         }
     }
@@ -131,8 +131,8 @@ impl Dispatcher {
 
     /// Ends one stream with an ERROR event that carries this Status.
     pub fn fail(&mut self, id: WatcherId, status: &Status, reached: &Version) {
-        if let Some(watcher) = self.watchers.get_mut(id).filter(|watcher| watcher.is_open()) {
-            watcher.push_failure(status);
+        if let Some(watcher) = self.watchers.get_mut(id).filter(|watcher| watcher.life().is_open()) {
+            watcher.queue_mut().push_failure(status);
             self.end(id, EndReason::Error, reached);
         }
     }
@@ -146,8 +146,7 @@ impl Dispatcher {
     pub fn cut(&mut self, id: WatcherId, error: Error, reached: &Version) {
         self.end(id, EndReason::Error, reached);
         if let Some(watcher) = self.watchers.get_mut(id) {
-            watcher.discard();
-            watcher.refuse(error);
+            watcher.cut(error);
         }
     }
 
@@ -171,8 +170,8 @@ impl Dispatcher {
     pub fn end_round(&mut self, reached: &Version) {
         self.watchers.unfile_all();
         for id in self.watchers.ids() {
-            let Some(watcher) = self.get(id).filter(|watcher| watcher.live().is_some()) else { continue };
-            if watcher.outlives_relist(reached) {
+            let Some(watcher) = self.get(id).filter(|watcher| watcher.life().live().is_some()) else { continue };
+            if watcher.queue().outlives_relist(reached) {
                 self.watchers.refile(id);
             } else {
                 self.end(id, EndReason::Relist, reached);
@@ -184,7 +183,7 @@ impl Dispatcher {
     pub fn tick(&mut self, now: Instant, processed: &Version) -> bool {
         let mut bookmark: Option<WatchEvent> = None;
         for (id, serial) in self.bookmarks.take_due(now) {
-            let known = |watcher: &&mut Watcher| watcher.serial() == serial && watcher.live().is_some();
+            let known = |watcher: &&mut Watcher| watcher.serial() == serial && watcher.life().live().is_some();
             let Some(watcher) = self.watchers.get_mut(id).filter(known) else { continue };
             let mut make = || bookmark.get_or_insert_with(|| WatchEvent::bookmark(processed.clone(), false)).clone();
             if watcher.push_bookmark(processed, &mut make) {
@@ -222,15 +221,16 @@ impl Dispatcher {
 
     /// Hands a change of this kind to a watcher that it concerns. Whether it went straight to a subscriber that takes everything.
     fn offer(&mut self, id: WatcherId, change: &Change, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> bool {
-        let Some(watcher) = self.watchers.filed(id).filter(|watcher| watcher.hears(change.version())) else { return false };
-        if watcher.is_direct() {
-            let everything = watcher.demand() == Demand::All;
-            let begins = watcher.took_first();
+        let queue = self.watchers.filed(id).map(Watcher::queue_mut).filter(|queue| queue.hears(change.version()));
+        let Some(queue) = queue else { return false };
+        if queue.is_direct() {
+            let everything = queue.demand() == Demand::All;
+            let begins = queue.took_first();
             let index = self.index(conversion, kind, indices);
             self.delivery.deliver(id, index, begins);
             return everything;
         }
-        match watcher.keep(change, conversion, kind) {
+        match queue.keep(change, conversion, kind) {
             Kept::Waits => {}
             Kept::Blocked => self.blocked.push(id),
             Kept::Skips => self.overflowed = true,
@@ -258,7 +258,7 @@ impl Dispatcher {
     pub fn retry_blocked(&mut self) -> bool {
         for id in std::mem::take(&mut self.blocked) {
             let Some(watcher) = self.watchers.get_mut(id) else { continue };
-            match watcher.retry() {
+            match watcher.queue_mut().retry() {
                 Retried::Placed => self.delivery.pend(id),
                 Retried::Blocked => self.blocked.push(id),
                 Retried::Gone => {}
@@ -271,7 +271,7 @@ impl Dispatcher {
     pub fn terminate_blocked(&mut self) -> usize {
         let mut count = 0;
         for id in std::mem::take(&mut self.blocked) {
-            let Some(reached) = self.get(id).and_then(Watcher::before_blocked) else { continue };
+            let Some(reached) = self.get(id).and_then(|watcher| watcher.queue().before_blocked()) else { continue };
             count += 1;
             self.overflowed = true;
             self.terminated += 1;
@@ -300,7 +300,7 @@ impl Dispatcher {
 
     /// Numbers for `stats`.
     pub fn stats(&self) -> DispatcherStats {
-        let watchers = self.watchers.iter().filter(|(_, watcher)| watcher.is_open()).count();
+        let watchers = self.watchers.iter().filter(|(_, watcher)| watcher.life().is_open()).count();
         DispatcherStats { watchers, terminated: self.terminated, delivered: self.delivered(), visited: self.visited }
     }
 
@@ -311,7 +311,7 @@ impl Dispatcher {
 
     /// Whose waiting objects have grown most lately, and by how many bytes that nobody but readers hold. Looks at all that waits.
     pub(crate) fn grown(&self) -> (WatcherId, usize) {
-        let open = self.watchers.iter().filter(|(_, watcher)| watcher.is_open());
+        let open = self.watchers.iter().filter(|(_, watcher)| watcher.life().is_open());
         open.map(|(id, watcher)| (id, watcher.grown())).max_by_key(|(_, bytes)| *bytes).unwrap_or_default()
     }
 
@@ -365,8 +365,8 @@ impl StoreObserver for Dispatcher {
             self.end_all(EndReason::Relist, from);
         }
         for id in self.watchers.ids() {
-            if let Some(watcher) = self.watchers.get_mut(id).filter(|watcher| watcher.live().is_some()) {
-                watcher.skip_after(from);
+            if let Some(watcher) = self.watchers.get_mut(id).filter(|watcher| watcher.life().live().is_some()) {
+                watcher.queue_mut().skip_after(|| from.clone());
                 self.delivery.pend(id);
             }
         }
@@ -380,7 +380,7 @@ impl StoreObserver for Dispatcher {
                 let Some(watcher) = self.watchers.filed(id) else { continue };
                 let passes = |object: &&Rc<Object>| watcher.filter().passes(object, fields);
                 let (before, after) = (before.as_ref().filter(passes), after.as_ref().filter(passes));
-                watcher.merge(before, after, at);
+                watcher.queue_mut().merge(before, after, at);
             }
         }
     }
@@ -391,7 +391,7 @@ impl StoreObserver for Dispatcher {
 }
 
 fn plan_bookmark(schedule: &mut BookmarkSchedule, id: WatcherId, watcher: &Watcher, now: Instant) {
-    if let Some(at) = watcher.live().and_then(|live| live.bookmarks.next(now, live.deadline)) {
+    if let Some(at) = watcher.life().live().and_then(|live| live.bookmarks.next(now, live.deadline)) {
         schedule.plan((id, watcher.serial()), at);
     }
 }

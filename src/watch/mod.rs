@@ -16,6 +16,7 @@ mod demand;
 mod dispatcher;
 mod event;
 mod id;
+mod life;
 mod options;
 mod outbox;
 mod overflow;

@@ -1,4 +1,4 @@
-//! What waits for one subscriber: its interval, live events, and what found no room behind them.
+//! What waits for one subscriber: its interval, live events, and what found no room behind them; and what the subscriber takes of it.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -20,6 +20,8 @@ pub(super) struct Queue {
     interval: VecDeque<WatchEvent>,
     live: VecDeque<WatchEvent>,
     excess: Excess,
+    // What the subscriber takes now.
+    demand: Demand,
     // How many live events may wait.
     capacity: usize,
     on_overflow: OnOverflow,
@@ -61,9 +63,43 @@ pub(super) enum Retried {
 }
 
 impl Queue {
-    /// A queue that begins with an interval, behind which only events above the gate come.
-    pub(super) fn new(interval: Vec<WatchEvent>, gate: Version, capacity: usize, on_overflow: OnOverflow) -> Self {
-        Self { interval: interval.into(), gate, capacity, on_overflow, ..Self::default() }
+    /// Begins with an interval, behind which only events above the gate come.
+    pub(super) fn begin(&mut self, interval: Vec<WatchEvent>, gate: Version, capacity: usize, on_overflow: OnOverflow) {
+        *self = Self { interval: interval.into(), gate, capacity, on_overflow, demand: self.demand, ..Self::default() };
+    }
+
+    /// What the subscriber takes now.
+    #[inline]
+    pub(super) fn demand(&self) -> Demand {
+        self.demand
+    }
+
+    /// The subscriber takes events from now on in this way.
+    pub(super) fn set_demand(&mut self, demand: Demand) {
+        self.demand = demand;
+    }
+
+    /// A flush is over, and with it a batch that has received something.
+    pub(super) fn end_batch(&mut self) {
+        self.demand.end_batch();
+    }
+
+    /// Whether an event of this version is for the subscriber.
+    #[inline]
+    pub(super) fn hears(&self, version: &Version) -> bool {
+        *version > self.gate
+    }
+
+    /// Whether an event may pass the queue by: nothing waits before it, and the subscriber takes it.
+    #[inline]
+    pub(super) fn is_direct(&self) -> bool {
+        self.is_empty() && self.demand.wants_more(self.capacity)
+    }
+
+    /// Notes that an event passed the queue by; whether it was the first of a batch.
+    #[inline]
+    pub(super) fn took_first(&mut self) -> bool {
+        self.demand.took_first()
     }
 
     /// Whether nothing waits for the subscriber.
@@ -84,21 +120,25 @@ impl Queue {
         &self.gate
     }
 
-    /// Whether the watcher outlives a relist and is told the difference.
-    pub(super) fn resyncs(&self) -> bool {
+    fn resyncs(&self) -> bool {
         self.on_overflow == OnOverflow::Resync
+    }
+
+    /// Whether the stream outlives a relist at this version. It must be where the cacher is, for what it then tells is the difference from there.
+    pub(super) fn outlives_relist(&self, reached: &Version) -> bool {
+        self.resyncs() && self.gate <= *reached
     }
 
     /// Whether another live event may wait. Who takes everything always has room: what waits then waits for the next flush alone, and that is
     /// not the subscriber's fault.
-    fn has_room(&self, demand: Demand) -> bool {
-        demand == Demand::All || self.live.len() < self.capacity
+    fn has_room(&self) -> bool {
+        self.demand == Demand::All || self.live.len() < self.capacity
     }
 
     /// Keeps a change as the event of this kind, or what it makes of others.
-    pub(super) fn keep(&mut self, change: &Change, conversion: &Conversion<'_>, kind: EventKind, demand: Demand) -> Kept {
+    pub(super) fn keep(&mut self, change: &Change, conversion: &Conversion<'_>, kind: EventKind) -> Kept {
         let skips = matches!(self.excess, Excess::Skipped(_));
-        if !skips && self.has_room(demand) {
+        if !skips && self.has_room() {
             self.live.push_back(conversion.event(kind));
             return Kept::Waits;
         }
@@ -128,9 +168,9 @@ impl Queue {
     }
 
     /// Tries to place the event that found no room.
-    pub(super) fn retry(&mut self, demand: Demand) -> Retried {
+    pub(super) fn retry(&mut self) -> Retried {
         match std::mem::take(&mut self.excess) {
-            Excess::Blocked(event) if self.has_room(demand) => {
+            Excess::Blocked(event) if self.has_room() => {
                 self.live.push_back(*event);
                 Retried::Placed
             }
@@ -152,8 +192,8 @@ impl Queue {
     }
 
     /// Adds a bookmark, where there is room and no event that it would overtake.
-    pub(super) fn push_bookmark(&mut self, demand: Demand, make: impl FnOnce() -> WatchEvent) -> bool {
-        let fits = matches!(self.excess, Excess::None) && self.has_room(demand);
+    pub(super) fn push_bookmark(&mut self, make: impl FnOnce() -> WatchEvent) -> bool {
+        let fits = matches!(self.excess, Excess::None) && self.has_room();
         if fits {
             self.live.push_back(make());
         }
@@ -166,8 +206,17 @@ impl Queue {
         last.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO });
     }
 
-    /// Takes the next event.
-    pub(super) fn pop(&mut self) -> Option<WatchEvent> {
+    /// Takes the next event, if the subscriber wants one.
+    pub(super) fn next_wanted(&mut self) -> Option<WatchEvent> {
+        if !self.demand.wants_more(self.capacity) {
+            return None;
+        }
+        let event = self.pop()?;
+        self.demand.took_first();
+        Some(event)
+    }
+
+    fn pop(&mut self) -> Option<WatchEvent> {
         loop {
             match self.interval.pop_front().or_else(|| self.live.pop_front()) {
                 // It was to end the initial events, and another has.
@@ -216,7 +265,7 @@ impl Queue {
     }
 
     /// Bytes of the objects that wait here and that nobody but readers hold.
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn late_bytes(&self) -> usize {
         let late = |object: &Rc<Object>| if object.holder() == Holder::Nobody { object.size() } else { 0 };
         let waiting: usize = self.interval.iter().chain(&self.live).map(|event| late(&event.object)).sum();
         waiting
@@ -239,9 +288,15 @@ mod tests {
         Change { kind: ChangeKind::Added, object: named(&format!("pod{version}"), version), previous: None, at: Instant::START }
     }
 
-    fn keep(queue: &mut Queue, version: u64, demand: Demand) -> Kept {
+    fn begun(interval: Vec<WatchEvent>, gate: u64, capacity: usize, on_overflow: OnOverflow) -> Queue {
+        let mut queue = Queue::default();
+        queue.begin(interval, Version::from(gate), capacity, on_overflow);
+        queue
+    }
+
+    fn keep(queue: &mut Queue, version: u64) -> Kept {
         let change = change(version);
-        queue.keep(&change, &Conversion::new(&change), EventKind::Added, demand)
+        queue.keep(&change, &Conversion::new(&change), EventKind::Added)
     }
 
     fn drained(queue: &mut Queue) -> Vec<(EventKind, u64)> {
@@ -250,20 +305,21 @@ mod tests {
 
     #[test]
     fn one_that_may_not_skip_blocks_until_there_is_room() {
-        let mut queue = Queue::new(Vec::new(), Version::ZERO, 1, OnOverflow::Terminate);
-        assert_eq!(keep(&mut queue, 1, Demand::None), Kept::Waits);
-        assert_eq!(keep(&mut queue, 2, Demand::None), Kept::Blocked);
-        assert_eq!((queue.retry(Demand::None), queue.before_blocked()), (Retried::Blocked, Some(Version::from(1))));
-        assert!(!queue.push_bookmark(Demand::All, || unreachable!("it may not overtake what is blocked")));
-        assert_eq!((queue.retry(Demand::All), queue.retry(Demand::All)), (Retried::Placed, Retried::Gone));
+        let mut queue = begun(Vec::new(), 0, 1, OnOverflow::Terminate);
+        assert_eq!(keep(&mut queue, 1), Kept::Waits);
+        assert_eq!(keep(&mut queue, 2), Kept::Blocked);
+        assert_eq!((queue.retry(), queue.before_blocked()), (Retried::Blocked, Some(Version::from(1))));
+        queue.set_demand(Demand::All);
+        assert!(!queue.push_bookmark(|| unreachable!("it may not overtake what is blocked")));
+        assert_eq!((queue.retry(), queue.retry()), (Retried::Placed, Retried::Gone));
         assert_eq!(drained(&mut queue), [(EventKind::Added, 1), (EventKind::Added, 2)]);
     }
 
     #[test]
     fn one_that_skips_says_so_once_and_tells_the_difference_at_the_end() {
         for (on_overflow, told) in [(OnOverflow::Resync, true), (OnOverflow::Coalesce, false)] {
-            let mut queue = Queue::new(Vec::new(), Version::ZERO, 1, on_overflow);
-            let kept = [1, 2, 3].map(|version| keep(&mut queue, version, Demand::None));
+            let mut queue = begun(Vec::new(), 0, 1, on_overflow);
+            let kept = [1, 2, 3].map(|version| keep(&mut queue, version));
             assert_eq!(kept, [Kept::Waits, Kept::Skips, Kept::Waits]);
             let mut expected = vec![(EventKind::Added, 1), (EventKind::Added, 2), (EventKind::Added, 3)];
             if told {
@@ -277,21 +333,21 @@ mod tests {
     #[test]
     fn a_stream_ends_before_what_found_no_room() {
         for (on_overflow, reached) in [(OnOverflow::Terminate, 1), (OnOverflow::Resync, 1)] {
-            let mut queue = Queue::new(Vec::new(), Version::ZERO, 1, on_overflow);
-            keep(&mut queue, 1, Demand::None);
-            keep(&mut queue, 2, Demand::None);
+            let mut queue = begun(Vec::new(), 0, 1, on_overflow);
+            keep(&mut queue, 1);
+            keep(&mut queue, 2);
             assert_eq!(queue.close(&Version::from(9)), Version::from(reached));
             assert_eq!(drained(&mut queue), [(EventKind::Added, 1)]);
         }
-        let mut ahead = Queue::new(Vec::new(), Version::from(12), 1, OnOverflow::Terminate);
+        let mut ahead = begun(Vec::new(), 12, 1, OnOverflow::Terminate);
         assert_eq!(ahead.close(&Version::from(9)), Version::from(12), "it has missed nothing before its beginning");
     }
 
     #[test]
     fn a_bookmark_that_was_to_end_the_initial_events_is_dropped_when_another_has() {
-        let mut queue = Queue::new(vec![WatchEvent::bookmark(Version::from(5), true)], Version::from(5), 9, OnOverflow::Terminate);
+        let mut queue = begun(vec![WatchEvent::bookmark(Version::from(5), true)], 5, 9, OnOverflow::Terminate);
         for version in [5, 6] {
-            assert!(queue.push_bookmark(Demand::None, || WatchEvent::bookmark(Version::from(version), false)));
+            assert!(queue.push_bookmark(|| WatchEvent::bookmark(Version::from(version), false)));
         }
         assert_eq!(drained(&mut queue), [(EventKind::InitialEventsEnd, 5), (EventKind::Bookmark, 6)]);
     }

@@ -9,8 +9,9 @@ use crate::version::Version;
 
 use super::event::EndReason;
 use super::id::WatcherId;
+use super::life::Live;
 use super::registry::Registry;
-use super::watcher::{Beginning, Live, Watcher};
+use super::watcher::{Beginning, Watcher};
 
 /// Watchers of every age: those that wait, that are live, that have ended, and those whose id may be used again after the next flush.
 #[derive(Debug, Default)]
@@ -30,13 +31,13 @@ impl Watchers {
 
     /// The watcher of an id, while its subscriber is there.
     pub(super) fn get(&self, id: WatcherId) -> Option<&Watcher> {
-        self.all.get(id.place()).filter(|watcher| !watcher.is_retired())
+        self.all.get(id.place()).filter(|watcher| !watcher.life().is_retired())
     }
 
     /// The same, to change it.
     #[inline]
     pub(super) fn get_mut(&mut self, id: WatcherId) -> Option<&mut Watcher> {
-        self.all.get_mut(id.place()).filter(|watcher| !watcher.is_retired())
+        self.all.get_mut(id.place()).filter(|watcher| !watcher.life().is_retired())
     }
 
     /// The watcher of an id that the registry gave out: it is live, so nobody asks. For each event and watcher this is the hot path.
@@ -62,7 +63,7 @@ impl Watchers {
 
     /// Starts a watcher: it is filed, and shares its filter with those who ask for the same. Returns it, unless it does not wait for its start.
     pub(super) fn start(&mut self, id: WatcherId, beginning: Beginning) -> Option<&Watcher> {
-        let watcher = self.all.get_mut(id.place()).filter(|watcher| watcher.is_waiting())?;
+        let watcher = self.all.get_mut(id.place()).filter(|watcher| watcher.life().is_waiting())?;
         let route = self.registry.insert(watcher.filter(), id);
         let others = self.registry.neighbours(&route).iter().filter(|other| **other != id);
         let filter = watcher.filter().clone();
@@ -136,11 +137,9 @@ impl Watchers {
 
     /// Files a live watcher anew.
     pub(super) fn refile(&mut self, id: WatcherId) {
-        if let Some(watcher) = self.all.get_mut(id.place()) {
-            let filter = watcher.filter().clone();
-            if let Some(live) = watcher.live_mut() {
-                live.route = self.registry.insert(&filter, id);
-            }
+        if let Some(watcher) = self.all.get_mut(id.place()).filter(|watcher| watcher.life().live().is_some()) {
+            let route = self.registry.insert(watcher.filter(), id);
+            watcher.refile(route);
         }
     }
 }
