@@ -60,11 +60,6 @@ impl Informers {
         self.informers.get_mut(id.place())
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.informers.is_empty()
-    }
-
     /// Starts it; with the state, where that is there. Returns whether it had not started: a second start does nothing.
     pub fn start(&mut self, id: InformerId, state: Option<&Store>, fields: &FieldSet) -> bool {
         let started = self.get_mut(id).is_some_and(Informer::start);

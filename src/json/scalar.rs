@@ -47,11 +47,6 @@ impl Scalar {
         matches!(self, Scalar::Missing)
     }
 
-    /// Whether this is an object or an array.
-    pub fn is_composite(&self) -> bool {
-        matches!(self, Scalar::Composite)
-    }
-
     /// Reads one JSON value without whitespace around it. No bytes mean a missing value.
     pub(crate) fn from_raw(raw: &[u8]) -> Scalar {
         match raw {

@@ -45,9 +45,6 @@ pub const FAMILIES: [Family; 23] = [
     family("informer_store_resource_version", "gauge", "Version of what informers read, its 15 last digits."),
 ];
 
-/// The content type of the text.
-pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
-
 /// The metrics of several resources as one text. The series of a family must stand together, so they are gathered by family.
 #[derive(Clone, Debug, Default)]
 pub struct Exposition {

@@ -33,11 +33,6 @@ impl Predicate {
         self.label.is_everything() && self.field.is_everything()
     }
 
-    /// Whether an object passes. Fields are read only if the labels match.
-    pub fn matches(&self, labels: &[(Rc<str>, Rc<str>)], read: &mut dyn FnMut(&str) -> Rc<str>) -> bool {
-        self.label.matches(labels) && self.field.matches(read)
-    }
-
     /// The name, if only one can match.
     pub fn single_name(&self) -> Option<&str> {
         self.field.exact("metadata.name")

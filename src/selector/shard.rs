@@ -69,11 +69,6 @@ impl ShardSelector {
         Ok(Self { field, ranges: ranges.into_iter().map(|(_, range)| range).collect() })
     }
 
-    /// The field that is hashed.
-    pub fn field(&self) -> ShardField {
-        self.field
-    }
-
     /// Whether an object with this value of the field is in the shard.
     pub fn contains(&self, value: &str) -> bool {
         let hash = hash(value);

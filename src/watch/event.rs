@@ -37,11 +37,6 @@ pub struct WatchEvent {
 }
 
 impl WatchEvent {
-    /// An event at its object's version.
-    pub fn of(kind: EventKind, object: Rc<Object>) -> Self {
-        Self { version: object.version().clone(), kind, object }
-    }
-
     /// The bookmark before a difference.
     pub fn resync(version: Version) -> Self {
         Self { kind: EventKind::Resync, object: Object::bookmark(&version, false), version }

@@ -15,8 +15,6 @@ pub(in crate::cache) enum Route {
 /// What the cache can do.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cache) struct Ability<'a> {
-    /// Whether past states can be read.
-    pub(in crate::cache) snapshots: bool,
     /// Whether it can make sure of being as new as the upstream: that takes asking for its version and for progress.
     pub(in crate::cache) consistent: bool,
     /// How far it is.
@@ -29,8 +27,8 @@ pub(in crate::cache) fn route(want: &Want, recursive: bool, ability: Ability<'_>
     let cache = match want {
         Want::NotOlderThan(_) => true,
         Want::Newest => ability.consistent,
-        Want::NewestContinued => recursive && ability.snapshots && ability.consistent,
-        Want::Exact(_) if !recursive || !ability.snapshots => false,
+        Want::NewestContinued => recursive && ability.consistent,
+        Want::Exact(_) if !recursive => false,
         // One that is to come is waited for, as a consistent read is.
         Want::Exact(version) if version > ability.version => ability.consistent,
         Want::Exact(version) => held(version),
@@ -46,18 +44,17 @@ mod tests {
 
     /// The cache is at 100; the state at 80 is the oldest there can be.
     struct Case {
-        snapshots: bool,
         consistent: bool,
         held: bool,
         recursive: bool,
     }
 
-    const BASE: Case = Case { snapshots: false, consistent: false, held: false, recursive: true };
+    const BASE: Case = Case { consistent: false, held: false, recursive: true };
 
     impl Case {
         fn route(&self, options: &ListOptions) -> Route {
             let version = Version::from(100);
-            let ability = Ability { snapshots: self.snapshots, consistent: self.consistent, version: &version };
+            let ability = Ability { consistent: self.consistent, version: &version };
             route(&options.read("", self.recursive).unwrap().want, self.recursive, ability, |version| {
                 assert!(*version <= Version::from(100));
                 self.held
@@ -79,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn dlg_01_without_snapshots_and_progress() {
+    fn dlg_01_without_past_states_and_progress() {
         for (version, kind, limit, expected) in [
             ("", "", 0, Route::Upstream),
             ("", "", 100, Route::Upstream),
@@ -118,7 +115,7 @@ mod tests {
     #[test]
     fn dlg_04_the_past_is_the_caches_where_it_holds_it() {
         for (held, expected) in [(true, Route::Cache), (false, Route::Upstream)] {
-            let case = Case { snapshots: true, held, ..BASE };
+            let case = Case { held, ..BASE };
             assert_eq!(case.route(&options("80", "Exact", 0)), expected);
             assert_eq!(case.route(&options("80", "", 100)), expected);
             assert_eq!(case.route(&continued(80, 100)), expected);
@@ -128,7 +125,7 @@ mod tests {
     #[test]
     fn dlg_05_the_newest_and_the_future_take_progress() {
         for (consistent, expected) in [(true, Route::Cache), (false, Route::Upstream)] {
-            let case = Case { snapshots: true, consistent, held: true, ..BASE };
+            let case = Case { consistent, held: true, ..BASE };
             assert_eq!(case.route(&continued(-1, 100)), expected);
             assert_eq!(case.route(&options("120", "Exact", 0)), expected);
             assert_eq!(case.route(&options("120", "", 100)), expected);
@@ -138,8 +135,8 @@ mod tests {
 
     #[test]
     fn dlg_06_one_key_at_one_version_is_the_upstreams_in_every_mode() {
-        for bits in 0..8 {
-            let case = Case { snapshots: bits & 1 > 0, consistent: bits & 2 > 0, held: bits & 4 > 0, recursive: false };
+        for bits in 0..4 {
+            let case = Case { consistent: bits & 1 > 0, held: bits & 2 > 0, recursive: false };
             for version in ["80", "100", "120"] {
                 assert_eq!(case.route(&options(version, "Exact", 0)), Route::Upstream);
                 assert_eq!(case.route(&options(version, "", 100)), Route::Upstream);

@@ -1,6 +1,5 @@
 //! Reads: gets and lists, from the state held where that is what was asked for, from the upstream where it is not.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use super::access::Access;
@@ -17,29 +16,16 @@ use crate::version::Version;
 /// Answers gets and lists.
 pub(super) struct Reads {
     access: Rc<Access>,
-    // Whether a consistent read that the cache cannot serve in time is refused, and the upstream spared.
-    spare_upstream: Cell<bool>,
 }
 
 impl Reads {
     /// From the state once it is fresh enough, else from the upstream.
     pub(super) fn new(access: Rc<Access>) -> Rc<Self> {
-        Rc::new(Self { access, spare_upstream: Cell::new(false) })
-    }
-
-    /// See `Resource::spare_upstream`.
-    pub(super) fn spare_upstream(&self, spare: bool) {
-        self.spare_upstream.set(spare);
+        Rc::new(Self { access })
     }
 
     /// See `Resource::get`.
     pub(super) async fn get(&self, key: &str, resource_version: Option<&str>) -> Result<Rc<Object>, Error> {
-        let found = self.find(key, resource_version).await?;
-        found.ok_or_else(|| Status::not_found(&self.access.name, split(key).1).into())
-    }
-
-    /// See `Resource::find`.
-    pub(super) async fn find(&self, key: &str, resource_version: Option<&str>) -> Result<Option<Rc<Object>>, Error> {
         let (namespace, name) = split(key);
         if name.is_empty() {
             return Err(Status::bad_request("resource name may not be empty").into());
@@ -51,7 +37,8 @@ impl Reads {
         let ready = self.access.cacher.borrow().standing().ready().is_ready();
         if let Some(version) = version.filter(|_| ready) {
             self.access.waits.until_fresh(&version, MAX_FRESH_WAIT_MS).await?;
-            return Ok(self.access.cacher.borrow().store().get(key).cloned());
+            let held = self.access.cacher.borrow().store().get(key).cloned();
+            return held.ok_or_else(|| Status::not_found(&self.access.name, name).into());
         }
         // A list of one name: any API that can be listed can do it, and it is as consistent as a get.
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -68,7 +55,8 @@ impl Reads {
             let head = self.access.upstream.page(request, each).await?;
             pager.follow(&head)?;
         }
-        Ok(found.map(|object| self.access.upstream.with_identity(vec![object])).and_then(|mut held| held.pop()))
+        let held = found.and_then(|object| self.access.upstream.with_identity(vec![object]).pop());
+        held.ok_or_else(|| Status::not_found(&self.access.name, name).into())
     }
 
     /// See `Resource::list`.
@@ -120,7 +108,7 @@ impl Reads {
         self.access.waits.check_open()?;
         let cacher = self.access.cacher.borrow();
         let Some(checked) = &request.checked else { return Ok(Route::Upstream) };
-        let ability = Ability { snapshots: true, consistent: self.access.waits.are_hastened(), version: cacher.version() };
+        let ability = Ability { consistent: self.access.waits.are_hastened(), version: cacher.version() };
         Ok(route(&checked.want, request.is_recursive(), ability, |version| cacher.held().has_state_at(version)))
     }
 
@@ -145,10 +133,6 @@ impl Reads {
         let late = error.status.as_ref().is_some_and(|status| status.is_too_large());
         if !late {
             return Err(error);
-        }
-        if self.spare_upstream.get() {
-            metrics.consistent_read(false, Fallback::Skipped);
-            return Err(Status::too_many_requests(error.message, 1).into());
         }
         let answer = self.access.upstream.list(request).await;
         metrics.consistent_read(answer.is_ok(), Fallback::Yes);

@@ -50,8 +50,6 @@ fn get_02_a_missing_key_is_404() {
         for version in [None, Some("0")] {
             let error = rig.get("second/baz", version).unwrap_err();
             assert_eq!(said(&error), (ErrorCode::NotFound, 404, "NotFound", "pods \"baz\" not found"));
-            // Whoever would rather have nothing than an error:
-            assert!(rig.wait(rig.resource.find("second/baz", version)).unwrap().is_none());
         }
         let nameless = rig.get("second/", None).unwrap_err();
         assert_eq!(said(&nameless), (ErrorCode::Invalid, 400, "BadRequest", "resource name may not be empty"));
