@@ -9,6 +9,7 @@ use crate::growth::Growth;
 use crate::json::fields::{FieldSet, Slot};
 use crate::object::{Object, ObjectId};
 use crate::selector::invalid_selector;
+use crate::sort::sort_by;
 use crate::status::Error;
 use crate::store::{Replacement, Store, StoreObserver};
 use crate::version::Version;
@@ -198,7 +199,7 @@ impl Views {
     pub fn take_changed(&mut self) -> Vec<ViewId> {
         let mut named = std::mem::take(&mut self.stirred);
         // A view that was looked at and has changed since stands here twice.
-        named.sort_unstable();
+        sort_by(&mut named, ViewId::cmp);
         named.dedup();
         named.retain(|id| {
             let Some(open) = self.views.get_mut(id.place()) else { return false };

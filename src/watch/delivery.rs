@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use crate::sort::sort_by;
+
 use super::demand::Demand;
 use super::event::WatchEvent;
 use super::id::WatcherId;
@@ -79,7 +81,7 @@ impl Delivery {
     fn pump(&mut self, watchers: &mut Watchers) -> bool {
         let mut more = false;
         let mut pending = std::mem::take(&mut self.pending);
-        pending.sort_unstable();
+        sort_by(&mut pending, WatcherId::cmp);
         pending.dedup();
         for id in pending {
             let Some(watcher) = watchers.get_mut(id) else { continue };
