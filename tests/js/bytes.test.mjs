@@ -2,22 +2,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createWatchCache } from "watchcache";
-
-const LIST = { metadata: { resourceVersion: "10" }, items: [] };
+import { memorySource } from "watchcache/memory";
+import { until } from "./lib/package.mjs";
 
 function object(number, note) {
   return { metadata: { name: `p${number}`, namespace: "d", resourceVersion: String(11 + number), annotations: { note } } };
-}
-
-/** A source whose list is this document, and whose watch gives these frames and stays open. */
-function source(list, frames = []) {
-  return {
-    list: async () => ({ body: list }),
-    async *watch(_request, signal) {
-      yield* frames;
-      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
-    },
-  };
 }
 
 test("the text of a frame arrives whole, whatever its characters", async () => {
@@ -41,10 +30,20 @@ test("the text of a frame arrives whole, whatever its characters", async () => {
   const cache = createWatchCache();
   try {
     const encode = (text) => new TextEncoder().encode(text);
-    for (const frames of [texts, texts.map(encode), texts.map((text) => encode(text).buffer)]) {
-      const resource = cache.resource({ source: source(JSON.stringify(LIST), frames), id: "frames" });
+    for (const as of [(text) => text, encode, (text) => encode(text).buffer]) {
+      const upstream = memorySource({ resourceVersion: "10" });
+      const source = {
+        list: (...given) => upstream.list(...given),
+        async *watch(...given) {
+          for await (const text of upstream.watch(...given)) yield as(text);
+        },
+      };
+      const resource = cache.resource({ source, id: "frames" });
       const got = [];
-      for await (const event of resource.watch({ resourceVersion: "10" })) {
+      const watch = resource.watch({ resourceVersion: "10", bufferSize: texts.length });
+      await until(() => upstream.streams === 1);
+      for (const text of texts) upstream.send(text);
+      for await (const event of watch) {
         got.push(event.object.metadata.annotations.note);
         if (got.length === expected.length) break;
       }
@@ -59,11 +58,11 @@ test("the text of a frame arrives whole, whatever its characters", async () => {
 test("what a closed resource held is free for the next one, before any garbage is collected", async () => {
   const cache = createWatchCache();
   const items = Array.from({ length: 400 }, (_, i) => object(i, "x".repeat(10_000)));
-  const list = JSON.stringify({ ...LIST, items });
+  const upstream = memorySource({ objects: items });
   try {
     const sizes = [];
     for (let round = 0; round < 8; round++) {
-      const resource = cache.resource({ source: source(list), id: "large" });
+      const resource = cache.resource({ source: upstream, id: "large" });
       await resource.synced();
       assert.equal(resource.size, 400);
       sizes.push(cache.stats().memoryBytes);

@@ -464,7 +464,7 @@ test("what the table lets through is of a type that the core can read", async ()
   const { minMs, minEvents, maxBytes } = readOptions({}).history;
   const options = { ...readOptions({}), name: "pods", history: { minMs, minEvents, maxBytes } };
   const hooks = { flush() {}, event() {}, notify() {}, indexValues: () => [] };
-  const raw = module.openSource(options, { list: async () => ({ body: "" }), async *watch() {} }, hooks, new module.RawMemory(1e6));
+  const raw = module.openSource(options, memorySource(), hooks, new module.RawMemory(1e6));
   const over = Promise.resolve();
   const values = ["x", "", 5, 0, 0.5, -1, 1e10, Number.NaN, Infinity, true, null, [], ["x"], [5], {}, () => {}, 5n, Symbol("x")];
   const orders = [[{ path: "a" }], [{ path: "a", descending: true, as: "time" }]];
@@ -500,14 +500,13 @@ const NUMBERS = [0, 1e-9, 0.5, 1, 99, 100, 101, 75_000, 86_400_000, 86_400_001, 
 test("the core takes the durations and numbers that the table lets through, and refuses the waits that the table refuses", () => {
   const module = loaded();
   const hooks = { flush() {}, event() {}, notify() {}, indexValues: () => [] };
-  const source = { list: async () => ({ body: "" }), async *watch() {} };
   const memory = new module.RawMemory(1e6);
   const core = (given) => {
     const defaults = readOptions({});
     const { minMs, minEvents, maxBytes } = defaults.history;
     const options = { ...defaults, name: "pods", history: { minMs, minEvents, maxBytes } };
     for (const [name, value] of Object.entries(given)) options[name] = typeof value === "object" ? { ...options[name], ...value } : value;
-    module.openSource(options, source, hooks, memory).close();
+    module.openSource(options, memorySource(), hooks, memory).close();
   };
   const takes = (call) => {
     try {

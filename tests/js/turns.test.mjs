@@ -7,6 +7,8 @@ const object = (number, note) => ({
   metadata: { name: `p${number}`, namespace: "d", resourceVersion: String(11 + number), annotations: { note } },
 });
 
+// The sources are literal ones: how often the core comes for more is what counts here, and a memorySource has all of it at hand.
+
 /** Counts how often something happens between two turns of the host. */
 function countTurns() {
   let turn;
