@@ -8,7 +8,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { format } from "prettier";
-import { launch, withPage } from "../benches/lib/browser.mjs";
+import { launch } from "../benches/lib/browser.mjs";
 import { bundlePage } from "../benches/lib/bundle.mjs";
 import { commit, machine } from "../benches/lib/machine.mjs";
 import { intoReadme } from "../benches/lib/readme.mjs";
@@ -40,14 +40,6 @@ function parse(given) {
   return { ...asked, rows: ROWS.filter((row) => asked.rows.length === 0 || asked.rows.includes(row.name)) };
 }
 
-/** Draws a plot and keeps it as a file. */
-async function keepPlot(browser, url, mode, name, plot) {
-  const svg = await withPage(browser, url, (page) => page.run("plot", plot));
-  const folder = join(root, mode === "quick" ? "artifacts" : "benches/results");
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, `${name}.svg`), svg);
-}
-
 async function measure(browser, { rows, mode }) {
   const page = await bundlePage(root);
   const server = await startServer({ port: 0, pods: 0, rate: 0, root: page });
@@ -63,7 +55,6 @@ async function measure(browser, { rows, mode }) {
         results[row.name] = { failed: String(error.message ?? error).split("\n")[0] };
         continue;
       }
-      for (const { name, ...plot } of row.plots?.(results[row.name]) ?? []) await keepPlot(browser, server.url, mode, name, plot);
       say(`${row.name} took ${Math.round((performance.now() - began) / 1000)} s`);
     }
     return results;

@@ -5,11 +5,10 @@ import * as informer from "./informer.js";
 import * as ingest from "./ingest.js";
 import * as load from "./load.js";
 import * as path from "./path.js";
-import * as plot from "./plot.js";
 import * as resting from "./resting.js";
 import * as slices from "./slices.js";
 import * as soak from "./soak.js";
 import * as view from "./view.js";
 
-globalThis.scenarios = { ...fanout, ...informer, ...ingest, ...load, ...path, ...plot, ...resting, ...slices, ...soak, ...view };
+globalThis.scenarios = { ...fanout, ...informer, ...ingest, ...load, ...path, ...resting, ...slices, ...soak, ...view };
 globalThis.ready = init();

@@ -1,6 +1,5 @@
 // What `npm run bench` measures, in this order. Each row (or group of rows) has a name, `measure` which gives what goes into the results,
-// `scenarios` with the harnesses whose checksums must agree, `lines` of the
-// table, and perhaps a `table` of its own and `plots`.
+// `scenarios` with the harnesses whose checksums must agree, `lines` of the table, and perhaps a `table` of its own.
 import dispatch from "./dispatch.mjs";
 import fanout from "./fanout.mjs";
 import informer from "./informer.mjs";
@@ -10,7 +9,6 @@ import path from "./path.mjs";
 import resting from "./resting.mjs";
 import size from "./size.mjs";
 import soak from "./soak.mjs";
-import sweeps from "./sweeps.mjs";
 import view from "./view.mjs";
 
-export const ROWS = [ingest, fanout, path, dispatch, view, resting, load, informer, soak, sweeps, size];
+export const ROWS = [ingest, fanout, path, dispatch, view, resting, load, informer, soak, size];
