@@ -10,12 +10,10 @@ use futures::{FutureExt, StreamExt, stream};
 use watchcache::cache::{ListOptions, Resource, ResourceConfig};
 use watchcache::connection::Phase;
 use watchcache::json::FieldSet;
-use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::page::read_all;
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use watchcache::status::{Error, ErrorCode};
-use watchcache::store::WindowBounds;
 
 #[global_allocator]
 static HOST: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, usize::MAX);
@@ -91,13 +89,7 @@ impl Rig {
     fn new() -> Self {
         let answer = Rc::new(RefCell::new(list(SMALL, 0, "]}")));
         let time = VirtualTime::new(7);
-        let config = ResourceConfig {
-            name: "pods".into(),
-            window: WindowBounds::default(),
-            indexes: Vec::new(),
-            check_consistency: false,
-            reflector: ReflectorConfig::default(),
-        };
+        let config = ResourceConfig { check_consistency: false, ..ResourceConfig::named("pods") };
         let resource = Resource::new(config, Rc::new(Answers(answer.clone())), FieldSet::new(Vec::new()), time.clone()).unwrap();
         resource.start();
         time.advance(0);

@@ -1,50 +1,24 @@
 // A page that stays open: what a million events and ten thousand subscribers leave behind, on the heap after a collection (through the
 // DevTools protocol) and in WebAssembly memory.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
-import { launchOptions } from "../../scripts/lib/browser.mjs";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const TYPES = { js: "text/javascript", wasm: "application/wasm", html: "text/html" };
-const PAGE = '<!doctype html><title>flat</title><script type="module" src="/tests/browser/flat-page.js"></script>';
+import { test } from "node:test";
+import { served } from "./served.mjs";
 
 /** Any more than this is something that stays behind of each event or cycle. */
 const SLACK = 300_000;
 /** WebAssembly memory never shrinks, so what it once needed at its worst counts; it grows in steps. */
 const WASM_SLACK = 1 << 20;
 
-let server;
-let browser;
-
-before(async () => {
-  server = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url, "http://localhost");
-    const known = /^\/(dist|tests\/browser)\/[\w/-]+\.\w+$/.test(pathname) || pathname === "/dist/wasm/watchcache_bg.wasm";
-    const body = pathname === "/" ? PAGE : known ? await readFile(ROOT + pathname).catch(() => undefined) : undefined;
-    response.writeHead(body === undefined ? 404 : 200, { "content-type": TYPES[pathname.split(".")[1] ?? "html"] ?? "text/plain" });
-    response.end(body);
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  browser = await chromium.launch(launchOptions());
-});
-
-after(async () => {
-  await browser?.close();
-  server?.close();
-});
+const at = served("tests/browser/flat-page.js");
 
 async function open() {
-  const context = await browser.newContext();
+  const context = await at.browser.newContext();
   const page = await context.newPage();
   page.setDefaultTimeout(0);
   const errors = [];
   page.on("pageerror", (error) => errors.push(error));
   const protocol = await context.newCDPSession(page);
-  await page.goto(`http://127.0.0.1:${server.address().port}/`);
+  await page.goto(at.url);
   await page.waitForFunction(() => globalThis.ready !== undefined);
   await page.evaluate(() => globalThis.ready);
   const run = (name, ...args) => page.evaluate(([name, args]) => globalThis.flat[name](...args), [name, args]);

@@ -1,35 +1,9 @@
 // What `console.log` shows in Chromium, which calls no getters: the previews that its DevTools print, by the DevTools protocol.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
-import { launchOptions } from "../../scripts/lib/browser.mjs";
+import { test } from "node:test";
+import { served } from "./served.mjs";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const TYPES = { js: "text/javascript", mjs: "text/javascript", wasm: "application/wasm", html: "text/html" };
-const PAGE = '<!doctype html><title>printing</title><script type="module" src="/tests/browser/printing-page.js"></script>';
-
-let server;
-let browser;
-
-before(async () => {
-  server = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url, "http://localhost");
-    const known = /^\/(dist|tests\/browser|tests\/js\/lib)\/[\w/-]+\.\w+$/.test(pathname);
-    const body = pathname === "/" ? PAGE : known ? await readFile(ROOT + pathname).catch(() => undefined) : undefined;
-    response.writeHead(body === undefined ? 404 : 200, { "content-type": TYPES[pathname.split(".")[1] ?? "html"] ?? "text/plain" });
-    response.end(body);
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  browser = await chromium.launch(launchOptions());
-});
-
-after(async () => {
-  await browser?.close();
-  server?.close();
-});
+const at = served("tests/browser/printing-page.js");
 
 /** What the console prints of one argument before anybody opens it. */
 function line({ type, value, description, preview }) {
@@ -42,14 +16,14 @@ function line({ type, value, description, preview }) {
 }
 
 test("the console shows types, keys, versions and counts, and no number of ours", async () => {
-  const page = await (await browser.newContext()).newPage();
+  const page = await (await at.browser.newContext()).newPage();
   const errors = [];
   page.on("pageerror", (error) => errors.push(error));
   const protocol = await page.context().newCDPSession(page);
   const printed = {};
   protocol.on("Runtime.consoleAPICalled", ({ args: [name, ...args] }) => (printed[name.value] = args.map(line).join(" ")));
   await protocol.send("Runtime.enable");
-  await page.goto(`http://127.0.0.1:${server.address().port}/`);
+  await page.goto(at.url);
   await page.waitForFunction(() => globalThis.ready !== undefined);
   const { decoded } = await page.evaluate(() => globalThis.ready);
   assert.deepEqual(errors, []);

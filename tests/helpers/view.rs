@@ -2,12 +2,29 @@
 
 use std::rc::Rc;
 
+use futures::FutureExt;
+use futures::future::LocalBoxFuture;
 use serde_json::Value;
 use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
 use watchcache::object::Object;
+use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
+use watchcache::status::Error;
 use watchcache::testing::document;
 use watchcache::view::{RangeId, View};
+
+/// Nobody asks it: what it would bring is applied by hand.
+pub struct Still;
+
+impl Source for Still {
+    fn list(&self, _: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
+        futures::future::pending().boxed_local()
+    }
+
+    fn watch(&self, _: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
+        futures::future::pending().boxed_local()
+    }
+}
 
 pub fn object(json: &Value, fields: &FieldSet) -> Rc<Object> {
     document(&json.to_string(), fields)

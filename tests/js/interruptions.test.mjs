@@ -9,6 +9,18 @@ import { pod, spoils } from "./lib/pod.mjs";
 
 const version = ({ metadata }) => metadata.resourceVersion;
 
+/** An informer with a handler, both live, and what it was told. */
+async function live(objects) {
+  const upstream = memorySource({ objects });
+  const { resource } = open(upstream);
+  const told = [];
+  const informer = resource.informer({ onWatchError: (interruption) => void told.push(interruption) });
+  const handler = listener();
+  await informer.addEventHandler(handler).synced;
+  await until(() => resource.status.phase === "live");
+  return { upstream, resource, told, informer, handler };
+}
+
 test("interruptions are told with phase, error, delay and staleness, the healing ones included", async () => {
   const upstream = memorySource({ objects: [pod("a/x")] });
   upstream.fail({ code: 403, reason: "Forbidden", message: "not for you" });
@@ -30,13 +42,7 @@ test("interruptions are told with phase, error, delay and staleness, the healing
 });
 
 test("a stream that breaks after it has brought events is told, too; one that its server ends is no news", async () => {
-  const upstream = memorySource({ objects: [pod("a/x")] });
-  const { resource } = open(upstream);
-  const told = [];
-  const informer = resource.informer({ onWatchError: (interruption) => void told.push(interruption) });
-  const handler = listener();
-  await informer.addEventHandler(handler).synced;
-  await until(() => resource.status.phase === "live");
+  const { upstream, resource, told, handler } = await live([pod("a/x")]);
   upstream.put(pod("a/y"));
   await until(() => handler.heard.length === 2);
   upstream.drop({ error: new TypeError("socket hang up") });
@@ -56,13 +62,7 @@ test("a stream that breaks after it has brought events is told, too; one that it
 });
 
 test("an object that no list cures is told by its key, and everything else goes on", async () => {
-  const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
-  const { resource } = open(upstream);
-  const told = [];
-  const informer = resource.informer({ onWatchError: (interruption) => void told.push(interruption) });
-  const handler = listener();
-  await informer.addEventHandler(handler).synced;
-  await until(() => resource.status.phase === "live");
+  const { upstream, resource, told, informer, handler } = await live([pod("a/x"), pod("a/y")]);
   upstream.outgoing = spoils("a/x");
   upstream.put(pod("a/x"));
   await until(() => told.some(({ key }) => key !== undefined));

@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
+use crate::helpers::view::Still;
 use serde_json::json;
 use watchcache::cache::{Memory, Resource, ResourceConfig};
 use watchcache::change::ChangeKind;
@@ -13,10 +12,8 @@ use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
 use watchcache::message::Message;
 use watchcache::object::Object;
-use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::virtual_time::VirtualTime;
-use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
-use watchcache::status::{Error, ErrorCode};
+use watchcache::status::ErrorCode;
 use watchcache::store::WindowBounds;
 use watchcache::store::{IndexBy, IndexSpec};
 use watchcache::testing::with_spec;
@@ -24,19 +21,6 @@ use watchcache::time::{Instant, WallTime};
 use watchcache::version::Version;
 use watchcache::view::{RowRange, ViewId, ViewOptions};
 use watchcache::watch::{Demand, EndReason, WatchOptions, WatcherId};
-
-/// Nobody asks it: what it would bring is applied by hand.
-struct Still;
-
-impl Source for Still {
-    fn list(&self, _: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
-        futures::future::pending().boxed_local()
-    }
-
-    fn watch(&self, _: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
-        futures::future::pending().boxed_local()
-    }
-}
 
 /// What flushes told.
 #[derive(Default)]
@@ -70,13 +54,8 @@ impl World {
 
     fn indexed(count: usize, indexes: Vec<IndexSpec>) -> Self {
         let time = VirtualTime::new(7);
-        let config = ResourceConfig {
-            name: "pods".into(),
-            window: WindowBounds { lower: 1, upper: 1, ..WindowBounds::default() },
-            indexes,
-            check_consistency: false,
-            reflector: ReflectorConfig::default(),
-        };
+        let window = WindowBounds { lower: 1, upper: 1, ..WindowBounds::default() };
+        let config = ResourceConfig { window, indexes, check_consistency: false, ..ResourceConfig::named("pods") };
         let resource = Resource::new(config, Rc::new(Still), FieldSet::new(Vec::new()), time.clone()).unwrap();
         let told: Rc<RefCell<Told>> = Rc::default();
         let noted = told.clone();

@@ -4,42 +4,23 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 use serde_json::json;
 use watchcache::cache::{Resource, ResourceConfig};
 use watchcache::change::ChangeKind;
 use watchcache::json::fields::FieldSet;
 use watchcache::message::Message;
 use watchcache::object::Object;
-use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::Timer;
 use watchcache::runtime::virtual_time::VirtualTime;
-use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
-use watchcache::status::Error;
-use watchcache::store::WindowBounds;
 use watchcache::time::{Instant, WallTime};
 use watchcache::version::Version;
 use watchcache::view::{RangeId, RowRange, ViewId, ViewOptions};
 
-use crate::helpers::view::object;
+use crate::helpers::view::{Still, object};
 
 const MANY: usize = 12_000;
 /// Objects that a slice looks at, at most.
 const SLICE: usize = 4_096;
-
-/// Nobody asks it: what it would bring is applied by hand.
-struct Still;
-
-impl Source for Still {
-    fn list(&self, _: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
-        futures::future::pending().boxed_local()
-    }
-
-    fn watch(&self, _: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
-        futures::future::pending().boxed_local()
-    }
-}
 
 struct World {
     time: Rc<VirtualTime>,
@@ -55,13 +36,7 @@ impl World {
     /// With so many objects listed, unless they are still to come.
     fn new(count: usize) -> Self {
         let time = VirtualTime::new(7);
-        let config = ResourceConfig {
-            name: "pods".into(),
-            window: WindowBounds::default(),
-            indexes: Vec::new(),
-            check_consistency: false,
-            reflector: ReflectorConfig::default(),
-        };
+        let config = ResourceConfig { check_consistency: false, ..ResourceConfig::named("pods") };
         let resource = Resource::new(config, Rc::new(Still), FieldSet::new(Vec::new()), time.clone()).unwrap();
         let named: Rc<RefCell<Vec<ViewId>>> = Rc::default();
         let noted = named.clone();

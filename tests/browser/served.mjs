@@ -1,0 +1,36 @@
+// A page with the files of this checkout, and the browser that opens it, for the tests of one file.
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { after, before } from "node:test";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { launchOptions } from "../../scripts/lib/browser.mjs";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const TYPES = { js: "text/javascript", mjs: "text/javascript", wasm: "application/wasm", html: "text/html" };
+
+/**
+ * A page that runs this script. `url` and `browser` are there once the tests run.
+ * @param {string} script its path in the checkout
+ */
+export function served(script) {
+  const page = `<!doctype html><title>test</title><script type="module" src="/${script}"></script>`;
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url, "http://localhost");
+    const known = /^\/(dist|tests\/browser|tests\/js\/lib)\/[\w/-]+\.\w+$/.test(pathname);
+    const body = pathname === "/" ? page : known ? await readFile(ROOT + pathname).catch(() => undefined) : undefined;
+    response.writeHead(body === undefined ? 404 : 200, { "content-type": TYPES[pathname.split(".")[1] ?? "html"] ?? "text/plain" });
+    response.end(body);
+  });
+  const at = { url: "", browser: undefined };
+  before(async () => {
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    at.url = `http://127.0.0.1:${server.address().port}/`;
+    at.browser = await chromium.launch(launchOptions());
+  });
+  after(async () => {
+    await at.browser?.close();
+    server.close();
+  });
+  return at;
+}
