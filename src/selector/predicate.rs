@@ -6,7 +6,7 @@ use crate::json::fields::{FieldSet, Slot};
 use crate::json::path::Path;
 use crate::object::Object;
 
-use super::field::FieldOp;
+use super::field::{FieldOp, Term};
 use super::{FieldSelector, LabelSelector, SelectorError};
 
 /// A label selector and a field selector. An object must pass both.
@@ -31,6 +31,12 @@ impl Predicate {
     /// Whether every object passes.
     pub fn is_empty(&self) -> bool {
         self.label.is_everything() && self.field.is_everything()
+    }
+
+    /// Whether an object passes. `meets` says whether its field meets a term. It is asked only if the labels match, and term by term until one
+    /// fails: no field is read in vain.
+    pub fn matches(&self, labels: &[(Rc<str>, Rc<str>)], meets: impl FnMut(&Term) -> bool) -> bool {
+        self.label.matches(labels) && self.field.matches(meets)
     }
 
     /// The name, if only one can match.
@@ -115,11 +121,12 @@ impl Matcher {
 
     /// Whether an object passes. `fields` must be the set that the matcher was made with.
     pub fn matches(&self, object: &Object, fields: &FieldSet) -> bool {
-        self.predicate.label.matches(object.labels())
-            && self.predicate.field.terms().iter().zip(&*self.sources).all(|(term, source)| match source {
-                Source::Name => term.matches(object.name()),
-                Source::Namespace => term.matches(object.namespace()),
-                Source::Slot(slot) => term.matches(object.field(slot.number(), fields).text()),
-            })
+        let mut sources = self.sources.iter();
+        self.predicate.matches(object.labels(), |term| match sources.next() {
+            Some(Source::Name) => term.matches(object.name()),
+            Some(Source::Namespace) => term.matches(object.namespace()),
+            Some(Source::Slot(slot)) => term.matches(object.field(slot.number(), fields).text()),
+            None => false,
+        })
     }
 }
