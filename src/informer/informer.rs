@@ -150,11 +150,6 @@ impl Informer {
         self.check.millis()
     }
 
-    /// The same, as it is for resyncs of handlers.
-    pub(super) fn check(&self) -> CheckPeriod {
-        self.check
-    }
-
     // ------------------------------------------------------------------------------------------------- its handlers
 
     /// Its handlers, in the order of their registration.

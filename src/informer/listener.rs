@@ -10,7 +10,7 @@ use crate::time::{Instant, Millis};
 
 use super::notification::{Notification, NotificationKind};
 use super::queue::Queue;
-use super::resync::{CheckPeriod, Resync};
+use super::resync::Resync;
 use super::sync::SyncTracker;
 
 /// Changes that may wait for a handler which is not done with the last: enough for a burst, and few to catch up with.
@@ -156,11 +156,6 @@ impl ProcessorListener {
         self.tracker.upstream_synced();
     }
 
-    /// The informer's check period is another: the resync goes by that one.
-    pub(super) fn adapt_resync(&mut self, check: CheckPeriod, now: Instant) {
-        self.resync.adapt(check, now);
-    }
-
     /// The informer looks whether its resync is due.
     pub(super) fn resync_due(&mut self, now: Instant) -> bool {
         self.resync.look(now)
@@ -295,6 +290,7 @@ impl ProcessorListener {
 
 #[cfg(test)]
 mod tests {
+    use super::super::resync::CheckPeriod;
     use super::*;
     use crate::testing::named;
 

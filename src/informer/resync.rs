@@ -15,7 +15,6 @@ pub(super) struct CheckPeriod {
 /// The resync of one handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Resync {
-    requested: Millis,
     period: Millis,
     due: Instant,
     /// Whether it hears of objects that did not change. At first each does; after the first look, those whose resync was due at the last look.
@@ -40,8 +39,8 @@ impl CheckPeriod {
 
     /// The resync of a handler that asks for this period.
     ///
-    /// Before the start a shorter one shortens the check period, which concerns every handler (see [`Resync::adapt`]). After it the handler's
-    /// period is raised.
+    /// Before the start a shorter one shortens the check period: those who were there are looked at more often, and keep their own period. After
+    /// the start the handler's period is raised.
     pub(super) fn admit(&mut self, requested: Millis, now: Instant) -> Resync {
         let mut requested = if requested > 0 { requested.max(MIN_RESYNC_MS) } else { 0 };
         if requested > 0 && requested < self.millis {
@@ -51,19 +50,12 @@ impl CheckPeriod {
                 self.millis = requested;
             }
         }
-        let mut resync = Resync { requested, period: 0, due: now, syncing: true };
-        resync.adapt(*self, now);
-        resync
+        let period = if self.millis == 0 { 0 } else { requested };
+        Resync { period, due: now + period, syncing: true }
     }
 }
 
 impl Resync {
-    /// Goes by the informer's check period as it is now.
-    pub(super) fn adapt(&mut self, check: CheckPeriod, now: Instant) {
-        self.period = if self.requested == 0 || check.millis == 0 { 0 } else { self.requested.max(check.millis) };
-        self.due = now + self.period;
-    }
-
     /// The informer looks: whether this handler's resync is due. Then the next one is a period from now.
     pub(super) fn look(&mut self, now: Instant) -> bool {
         self.syncing = self.period > 0 && self.due <= now;
@@ -113,7 +105,6 @@ mod tests {
         let mut check = CheckPeriod::new(60 * SECOND);
         let mut first = check.admit(60 * SECOND, Instant::START);
         check.admit(7 * SECOND, Instant::START);
-        first.adapt(check, Instant::START);
         assert_eq!((check.millis(), first.period()), (7 * SECOND, 60 * SECOND));
         // Looked at each 7 s, 60 s become 63.
         let due: Vec<u64> = (1..20).map(|look| look * 7 * SECOND).filter(|now| first.look(at(*now))).collect();

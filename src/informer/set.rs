@@ -130,17 +130,9 @@ impl Informers {
             let message = "handler was not added to shared informer because it has stopped already";
             return Err(Error::new(ErrorCode::Closed, message));
         };
-        let before = informer.check();
         let resync = informer.admit(options.resync_period, now);
         let handler = self.processor.add(ProcessorListener::new(options, resync));
         informer.add_handler(handler);
-        if informer.check() != before {
-            for other in informer.handlers() {
-                if let Some(other) = self.processor.get_mut(*other) {
-                    other.adapt_resync(informer.check(), now);
-                }
-            }
-        }
         if informer.has_synced() {
             self.processor.begin(handler, &Notification::of_each(store.iter(), NotificationKind::InitiallyAdded), fields);
         }
