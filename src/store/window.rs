@@ -359,6 +359,7 @@ mod tests {
         assert_eq!(upper(100, None), WindowBounds::default().upper);
         assert_eq!(upper(1_000_000, None), 1_000_000);
         assert_eq!(upper(100, Some(200)), 200);
+        assert_eq!(WindowBounds::asked(DEFAULT_FRESH_MS, 100, Some(100), 5).check(), Ok(()), "a capacity that stays as it is");
         let contradiction = WindowBounds::asked(DEFAULT_FRESH_MS, 100, Some(99), 5);
         assert_eq!(contradiction.check().unwrap_err().code, ErrorCode::Invalid);
         assert_eq!((contradiction.fresh_ms, contradiction.lower, contradiction.max_bytes), (DEFAULT_FRESH_MS, 100, 5));

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use watchcache::cache::ListOptions;
+use watchcache::cache::{ListOptions, signal};
 use watchcache::connection::Phase;
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::watch::{Demand, EndReason, WatchOptions};
@@ -54,8 +54,10 @@ fn rdy_13_nothing_is_served_after_the_close_and_open_streams_end_without_an_erro
         upstream.put("a", "x");
     });
     let open = rig.watch(after(101));
+    rig.client.signals.set(0);
     rig.resource.close();
     assert_eq!((rig.heard(open), rig.ended(open), rig.resume_from(open)), (vec![], Some(EndReason::Closed), Some(101)));
+    assert_eq!(rig.client.signals.get(), signal::STATUS, "a close is a change of the status");
     let late = rig.watch(after(0));
     assert_eq!((rig.heard(late), rig.ended(late)), (vec![], Some(EndReason::Error)));
     assert_eq!(rig.refusal(late).unwrap().code, ErrorCode::Closed);

@@ -286,6 +286,28 @@ fn interruptions_are_told_with_what_follows() {
     assert_eq!(informed.interruptions(), []);
 }
 
+/// Out of date may also be a list of nothing, and what has come of a first list that breaks off.
+#[test]
+fn an_interruption_says_that_something_is_held_be_it_an_empty_list_or_half_of_one() {
+    let empty = Informed::plain(pods(0));
+    empty.rig.upstream.put("ns", "more");
+    empty.rig.upstream.delete("ns", "more");
+    empty.rig.run(5 * SECOND);
+    empty.rig.upstream.break_streams(&Error::network("reset by peer"));
+    let stale: Vec<bool> = empty.interruptions().iter().map(|told| told.stale).collect();
+    assert_eq!((empty.list("").len(), stale), (0, vec![true]));
+
+    for (page_size, shown) in [(1, true), (2, false)] {
+        let half = Informed::idle(InformerOptions::default(), Setup { page_size, ..Setup::default() }, pods(2));
+        let broken = ListFault::Refuse(Error::network("reset by peer"));
+        let faults = if shown { vec![ListFault::None, broken] } else { vec![broken] };
+        half.rig.upstream.list_faults.borrow_mut().extend(faults);
+        half.start();
+        let stale: Vec<bool> = half.interruptions().iter().map(|told| told.stale).collect();
+        assert_eq!(stale, [shown]);
+    }
+}
+
 /// It is told once, by its key; everything else goes on, and so does the informer.
 #[test]
 fn an_object_that_no_list_cures_is_told_by_its_key() {
