@@ -171,6 +171,20 @@ fn st_16_indexes_follow_a_running_informer_and_may_come_late() {
     assert_eq!(informed.by_index("labels", "a").unwrap(), ["pod1", "pod3"], "what has ended can still be read");
 }
 
+/// Its pages are shown one by one, before the list is whole.
+#[test]
+fn st_16_an_index_that_was_there_before_the_first_list_has_every_page_of_it() {
+    let informed = Informed::idle(InformerOptions::default(), Setup { page_size: 1, ..Setup::default() }, |upstream| {
+        (0..3).for_each(|number| put(upstream, &format!("pod{number}"), "b"));
+    });
+    informed.index("by-path", "spec.text").unwrap();
+    informed.index_by("by-function", words).unwrap();
+    informed.start();
+    for index in ["by-path", "by-function"] {
+        assert_eq!(informed.by_index(index, "b").unwrap(), ["pod0", "pod1", "pod2"], "{index}");
+    }
+}
+
 #[test]
 fn st_18_a_list_that_replaces_the_state_replaces_what_stands_in_every_index() {
     let informed = with(&[("a", "old"), ("b", "same"), ("c", "gone")]);
