@@ -48,3 +48,27 @@ impl Demand {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_demand_crosses_as_nothing_a_batch_or_everything() {
+        let demands = [0, 1, 2, 3].map(Demand::numbered);
+        assert_eq!(demands, [Some(Demand::None), Some(Demand::Batch(0)), Some(Demand::All), None]);
+    }
+
+    #[test]
+    fn a_batch_is_as_large_as_what_may_wait_and_ends_with_the_flush_that_brought_something() {
+        let mut demand = Demand::Batch(0);
+        demand.end_batch();
+        assert_eq!(demand, Demand::Batch(0), "it has received nothing");
+        assert!(demand.wants_more(2) && demand.took_first());
+        assert!(demand.wants_more(2) && !demand.took_first());
+        assert!(!demand.wants_more(2));
+        demand.end_batch();
+        assert_eq!(demand, Demand::None);
+        assert!(Demand::Batch(0).wants_more(0), "where nothing may wait, one event");
+    }
+}

@@ -99,6 +99,7 @@ mod tests {
                     prop_assert!(!roster.remove(*joined, *id), "who is gone goes no more");
                 }
                 let expected: Vec<WatcherId> = model.iter().map(|(_, id)| *id).collect();
+                prop_assert!(2 * roster.gaps <= roster.ids.len(), "no more than half of it is gaps");
                 let mut found = Vec::new();
                 roster.add_to(&mut found);
                 prop_assert_eq!((&found, roster.len()), (&expected, expected.len()));
