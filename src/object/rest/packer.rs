@@ -226,3 +226,65 @@ fn change_form(object: &Rc<Object>, body: Option<Body<Object>>, reformed: Reform
         reformed(object.holder(), before, after);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::with_spec;
+
+    fn object(name: &str, version: u64, letters: usize) -> Rc<Object> {
+        with_spec(name, version, &[], &format!("{{\"text\":\"{}\"}}", "x".repeat(letters)))
+    }
+
+    fn bytes<'o>(objects: impl IntoIterator<Item = &'o Rc<Object>>) -> usize {
+        objects.into_iter().map(|object| object.form().0).sum()
+    }
+
+    fn is_packed(object: &Rc<Object>) -> bool {
+        !object.form().1
+    }
+
+    #[test]
+    fn a_packed_text_is_kept_where_it_saves_at_least_a_quarter() {
+        let arena = Rc::<Arena>::default();
+        assert!(store(&arena, &[0; 75], 100).is_some());
+        assert!(store(&arena, &[0; 76], 100).is_none());
+    }
+
+    #[test]
+    fn what_was_dropped_waits_no_more_and_the_rest_still_does() {
+        let mut packer = Packer::default();
+        let mut objects: Vec<_> = (0..9).map(|number| object(&format!("pod{number}"), 1, 200)).collect();
+        objects.iter().for_each(|object| packer.stored(object));
+        packer.begin_round();
+        assert_eq!(packer.waiting, bytes(&objects));
+        objects.truncate(4);
+        packer.sweep();
+        assert_eq!((packer.waiting, packer.fresh.len(), packer.due), (bytes(&objects), 4, 4));
+        while packer.pack_next(&mut |_, _, _| {}) {}
+        assert!(objects.iter().all(is_packed));
+        assert_eq!(packer.waiting, 0);
+    }
+
+    #[test]
+    fn a_replaced_version_waits_until_it_is_packed() {
+        let mut packer = Packer::default();
+        let (old, new, other) = (object("pod", 1, 200), object("pod", 2, 200), object("other", 1, 200));
+        packer.stored(&other);
+        packer.replaced(&old, &new);
+        assert_eq!(packer.waiting, bytes([&old, &other]));
+        assert!(packer.pack_replaced(&mut |_, _, _| {}) && is_packed(&old));
+        assert_eq!(packer.waiting, bytes([&other]));
+        assert!(!packer.pack_replaced(&mut |_, _, _| {}), "there was but one");
+    }
+
+    #[test]
+    fn a_load_is_behind_while_more_waits_than_it_may() {
+        let (mut packer, large) = (Packer::default(), object("large", 1, MAX_LISTED_BYTES));
+        assert!(!packer.is_behind());
+        packer.stored(&large);
+        assert!(packer.is_behind() && !packer.is_settled() && !packer.is_pressed());
+        while packer.pack_next(&mut |_, _, _| {}) {}
+        assert!(!packer.is_behind() && packer.is_settled());
+    }
+}

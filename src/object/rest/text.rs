@@ -134,4 +134,11 @@ mod tests {
         drop(filled(MAX_BUFFER_BYTES + 1, b'a'));
         assert!(BUFFER.with_borrow(Vec::capacity) <= MAX_BUFFER_BYTES);
     }
+
+    #[test]
+    fn a_text_costs_its_bytes_and_the_count_in_front() {
+        let text = |length: usize| Text::new(vec![b'x'; length].into_boxed_slice());
+        assert_eq!(text(1000).cost() - text(0).cost(), allocation(1000));
+        assert_eq!(text(0).cost(), shared(size_of::<Box<[u8]>>()));
+    }
 }

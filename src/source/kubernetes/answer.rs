@@ -232,4 +232,12 @@ mod tests {
             assert_eq!(content_error(200, None, redirected), None);
         }
     }
+
+    #[test]
+    fn a_refusal_without_a_status_has_the_reason_of_its_code() {
+        let reason = |code| error_from_response(code, None, Some("text/plain"), b"no").status.map(|status| status.reason);
+        let reasons = [401, 404, 409, 410, 429, 503, 504].map(|code| reason(code).unwrap());
+        assert_eq!(reasons, ["Unauthorized", "NotFound", "Conflict", "Expired", "TooManyRequests", "ServiceUnavailable", "Timeout"]);
+        assert_eq!(reason(418).as_deref(), Some(""), "a code that the API machinery does not know");
+    }
 }

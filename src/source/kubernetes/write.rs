@@ -54,6 +54,7 @@ impl WriteRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::write::ObjectName;
 
     #[test]
     fn delete_options_say_what_is_set_and_nothing_else() {
@@ -67,6 +68,28 @@ mod tests {
         assert_eq!(
             text(&options),
             r#"{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u","resourceVersion":"7"},"gracePeriodSeconds":0,"propagationPolicy":"Orphan"}"#
+        );
+    }
+
+    #[test]
+    fn a_write_is_a_method_a_path_and_a_body() {
+        let object = ObjectName { namespace: "ns".into(), name: "x".into() };
+        let writes = [
+            WriteRequest::Create { namespace: "ns".into(), document: b"new".to_vec() },
+            WriteRequest::Update { object: object.clone(), document: b"changed".to_vec() },
+            WriteRequest::Delete { object, options: DeleteOptions::default() },
+        ];
+        let told = writes.map(|write| {
+            let (method, path) = (write.method(), write.path("/api/v1/pods").unwrap());
+            format!("{method} {path} {}", String::from_utf8(write.into_body()).unwrap())
+        });
+        assert_eq!(
+            told,
+            [
+                "POST /api/v1/namespaces/ns/pods new",
+                "PUT /api/v1/namespaces/ns/pods/x changed",
+                r#"DELETE /api/v1/namespaces/ns/pods/x {"kind":"DeleteOptions","apiVersion":"v1"}"#,
+            ]
         );
     }
 }
