@@ -197,4 +197,33 @@ mod tests {
         packed(&mut dictionaries, &long[1000..]);
         packed(&mut dictionaries, b"");
     }
+
+    #[test]
+    fn a_pause_ends_early_where_texts_pack_half_as_badly_again_as_when_it_began_and_not_before() {
+        let mut dictionaries = Dictionaries::default();
+        (0..50).for_each(|number| _ = packed(&mut dictionaries, &object("Pod", number)));
+        for (settled, ends) in [(dictionaries.ratio, false), (dictionaries.ratio / 2, true)] {
+            (dictionaries.pause, dictionaries.next_pause, dictionaries.settled_ratio) = (9, 4 * PAUSE, settled);
+            packed(&mut dictionaries, &object("Pod", 50));
+            let expected = if ends { (0, PAUSE) } else { (8, 4 * PAUSE) };
+            assert_eq!((dictionaries.pause, dictionaries.next_pause), expected, "settled at {settled}, now {}", dictionaries.ratio);
+        }
+    }
+
+    #[test]
+    fn law_08_bounded_dictionaries_a_challenger_and_buffers_count() {
+        let mut dictionaries = Dictionaries::default();
+        let odd = br#"{"metadata":{"name":"nothing like the others"}}"#;
+        packed(&mut dictionaries, odd);
+        while dictionaries.challenge.is_none() {
+            packed(&mut dictionaries, &object("Pod", 1));
+        }
+        packed(&mut dictionaries, &object("Pod", 1));
+        let buffers = dictionaries.out.capacity() + dictionaries.other.capacity();
+        assert!(!dictionaries.out.is_empty() && !dictionaries.other.is_empty());
+        let texts = odd.len() + object("Pod", 1).len();
+        assert_eq!(dictionaries.held(), texts + buffers);
+        dictionaries.free_buffers();
+        assert_eq!(dictionaries.held(), texts);
+    }
 }
