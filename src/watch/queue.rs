@@ -355,16 +355,16 @@ mod tests {
     #[test]
     fn law_08_bounded_objects_count_here_once_nobody_else_holds_them() {
         for on_overflow in [OnOverflow::Terminate, OnOverflow::Coalesce] {
-            let mut queue = Queue::new(Vec::new(), Version::ZERO, 1, on_overflow);
-            assert_eq!(queue.held(), 0);
+            let mut queue = begun(Vec::new(), 0, 1, on_overflow);
+            assert_eq!(queue.late_bytes(), 0);
             let changes = [1, 2].map(change);
-            changes.iter().for_each(|change| _ = queue.keep(change, &Conversion::new(change), EventKind::Added, Demand::None));
+            changes.iter().for_each(|change| _ = queue.keep(change, &Conversion::new(change), EventKind::Added));
             let sizes = changes.each_ref().map(|change| change.object.size());
-            assert_eq!(queue.held(), sizes[0] + sizes[1], "one that waits, and one that found no room or was merged");
+            assert_eq!(queue.late_bytes(), sizes[0] + sizes[1], "one that waits, and one that found no room or was merged");
             changes[0].object.set_holder(Holder::Window);
-            assert_eq!(queue.held(), sizes[1]);
+            assert_eq!(queue.late_bytes(), sizes[1]);
             changes[1].object.set_holder(Holder::Store);
-            assert_eq!(queue.held(), 0);
+            assert_eq!(queue.late_bytes(), 0);
         }
     }
 }

@@ -256,7 +256,7 @@ mod tests {
         let mut packer = Packer::default();
         let mut objects: Vec<_> = (0..9).map(|number| object(&format!("pod{number}"), 1, 200)).collect();
         objects.iter().for_each(|object| packer.stored(object));
-        packer.begin_round();
+        packer.begin_pass();
         assert_eq!(packer.waiting, bytes(&objects));
         objects.truncate(4);
         packer.sweep();
@@ -283,8 +283,8 @@ mod tests {
         let (mut packer, large) = (Packer::default(), object("large", 1, MAX_LISTED_BYTES));
         assert!(!packer.is_behind());
         packer.stored(&large);
-        assert!(packer.is_behind() && !packer.is_settled() && !packer.is_pressed());
+        assert!(packer.is_behind() && packer.needs_pass() && !packer.is_pressed());
         while packer.pack_next(&mut |_, _, _| {}) {}
-        assert!(!packer.is_behind() && packer.is_settled());
+        assert!(!packer.is_behind() && !packer.needs_pass());
     }
 }
