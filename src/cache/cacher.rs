@@ -19,7 +19,7 @@ use crate::cache::status::ResourceStatus;
 use crate::cache::viewing::Viewing;
 use crate::cache::watching::Watching;
 use crate::change::{ChangeKind, Difference};
-use crate::informer::{Informers, Interruption, Interruptions};
+use crate::informer::{Informers, Interruption, Interruptions, Stops};
 use crate::json::fields::FieldSet;
 use crate::message::{Message, Quarantined};
 use crate::metrics::{Metrics, Now};
@@ -172,12 +172,10 @@ impl Cacher {
         }
         let interrupted = self.interruptions.hear(&message);
         let blocked = self.take_in(message, now, wall);
-        if let Some((error, retry_at)) = interrupted {
-            let stale = self.standing.has_listed() || !self.store().is_empty();
-            let interruption = Interruption { phase: self.standing.phase(), error, retry_at, stale, key: None, ended: None };
-            self.observers.informers.interrupted(interruption);
-        }
         self.standing.note_stale(!self.held.store().is_empty(), wall);
+        if let Some((error, stops)) = interrupted {
+            self.interrupted(stops, error, self.standing.is_stale());
+        }
         self.held.relieve();
         blocked
     }
@@ -255,15 +253,13 @@ impl Cacher {
 
     fn quarantine(&mut self, all: Vec<Quarantined>) {
         for entry in self.standing.quarantine(all) {
-            self.observers.informers.interrupted(Interruption {
-                phase: self.standing.phase(),
-                stale: self.held.store().iter().any(|held| entry.is(held)),
-                error: entry.error,
-                retry_at: None,
-                key: Some(entry.key),
-                ended: None,
-            });
+            let stale = self.held.store().iter().any(|held| entry.is(held));
+            self.interrupted(Stops::Object(entry.key), entry.error, stale);
         }
+    }
+
+    fn interrupted(&mut self, stops: Stops, error: Error, stale: bool) {
+        self.observers.informers.interrupted(Interruption { stops, phase: self.standing.phase(), error, stale });
     }
 
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Instant, now: Instant, wall: WallTime) -> bool {

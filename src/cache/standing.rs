@@ -155,6 +155,11 @@ impl Standing {
         self.status.note_stale(self.lists > 0, shows, wall);
     }
 
+    /// Whether something is held that may be out of date: the one rule, for the status and for informers.
+    pub(super) fn is_stale(&self) -> bool {
+        self.status.stale
+    }
+
     // -------------------------------------------------------------------------------------------- its life
 
     /// The first list was asked for.

@@ -25,7 +25,7 @@ mod sync;
 pub use id::{HandlerId, InformerId};
 pub use indexer::Indexer;
 pub use informer::{Informer, InformerOptions};
-pub use interruption::{Interruption, Interruptions};
+pub use interruption::{Interruption, Interruptions, Stops};
 pub use listener::{DEFAULT_BUFFER_SIZE, HandlerOptions, ProcessorListener};
 pub use lister::Lister;
 pub use notification::{Notification, NotificationKind};

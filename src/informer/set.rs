@@ -16,7 +16,7 @@ use crate::version::Version;
 use super::id::{HandlerId, InformerId};
 use super::indexer::Indexer;
 use super::informer::{Informer, InformerOptions};
-use super::interruption::Interruption;
+use super::interruption::{Interruption, Stops};
 use super::listener::{HandlerOptions, ProcessorListener};
 use super::notification::{Notification, NotificationKind};
 use super::processor::{Notifications, Processor};
@@ -88,7 +88,7 @@ impl Informers {
     pub(crate) fn fail(&mut self, id: InformerId, phase: Phase, error: Error) {
         self.stop(id);
         self.informers[id.place()].drop_contents();
-        self.interruptions.push(Interruption { phase, error, retry_at: None, stale: true, key: None, ended: Some(id) });
+        self.interruptions.push(Interruption { stops: Stops::Informer(id), phase, error, stale: true });
     }
 
     /// The first state of an informer.

@@ -24,12 +24,11 @@ use super::quarantine;
 use super::reader::{Event, Reader};
 use super::state::{OpenWatch, OpeningWatch, Standing};
 use crate::change::ChangeKind;
-use crate::json::identify;
 use crate::key::Key;
 use crate::message::Quarantined;
 use crate::object::Object;
 use crate::runtime::Runtime;
-use crate::source::{FrameStream, buffers};
+use crate::source::FrameStream;
 use crate::status::Error;
 use crate::time::Instant;
 use crate::version::Version;
@@ -173,8 +172,7 @@ impl Beside {
             return;
         }
         ahead.frames += 1;
-        let event = self.reader.event(&frame);
-        let kept = match event {
+        let kept = match self.reader.event(frame) {
             Ok(Event::Change(kind, object)) => {
                 self.reader.arrived(slice::from_ref(&object));
                 ahead.change(kind, object)
@@ -184,11 +182,8 @@ impl Beside {
                 true
             }
             Ok(Event::Failed(_)) => false,
-            Err(error) => {
-                identify(&frame, true).and_then(|found| quarantine::of_event(&found, &error)).is_some_and(|entry| ahead.cannot_take(entry))
-            }
+            Err(unreadable) => quarantine::of_event(&unreadable).is_some_and(|entry| ahead.cannot_take(entry)),
         };
-        buffers::give_back(frame);
         if kept && ahead.fits(self.max_bytes) {
             self.ahead = Some(ahead);
         }

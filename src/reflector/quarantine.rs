@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use super::reader::Unreadable;
 use crate::json::Identity;
 use crate::message::Quarantined;
 use crate::object::Object;
@@ -30,8 +31,8 @@ impl Quarantine {
 
     /// An event that cannot be taken. Whether it is passed over, because a list has not cured its object either. A deletion never is: what
     /// is gone would stay.
-    pub(super) fn passes_over(&mut self, identity: Option<&Identity>, error: &Error) -> bool {
-        let Some(entry) = identity.and_then(|identity| of_event(identity, error)) else { return false };
+    pub(super) fn passes_over(&mut self, event: &Unreadable) -> bool {
+        let Some(entry) = of_event(event) else { return false };
         if let Some(held) = self.inside.iter_mut().find(|held| held.key == entry.key) {
             held.error = entry.error;
             return true;
@@ -42,7 +43,15 @@ impl Quarantine {
 
     /// An item of a list that cannot be taken: what goes into quarantine for it, or the error that the list fails with this time.
     pub(super) fn item(&mut self, identity: &Identity, error: Error) -> Result<Quarantined, Error> {
-        let Some(entry) = entry(identity, &error) else { return Err(error) };
+        self.found(entry(identity, &error).ok_or(error)?)
+    }
+
+    /// The same where the state comes over a watch: an event stands for the item.
+    pub(super) fn initial_event(&mut self, event: Unreadable) -> Result<Quarantined, Error> {
+        self.found(of_event(&event).ok_or(event.error)?)
+    }
+
+    fn found(&mut self, entry: Quarantined) -> Result<Quarantined, Error> {
         let known = self.inside.iter().any(|held| held.key == entry.key) || self.tried.contains(&entry.key);
         self.note_try(entry.key.clone());
         if known { Ok(entry) } else { Err(entry.error) }
@@ -83,8 +92,9 @@ impl Quarantine {
 }
 
 /// An event that cannot be taken, as it would be in quarantine. `None`: it has no place there.
-pub(super) fn of_event(identity: &Identity, error: &Error) -> Option<Quarantined> {
-    if matches!(identity.kind.as_str(), "ADDED" | "MODIFIED") { entry(identity, error) } else { None }
+pub(super) fn of_event(event: &Unreadable) -> Option<Quarantined> {
+    let identity = event.identity.as_deref().filter(|identity| matches!(identity.kind.as_str(), "ADDED" | "MODIFIED"))?;
+    entry(identity, &event.error)
 }
 
 /// `None`: it cannot be said whose it is.
@@ -114,15 +124,19 @@ mod tests {
         Error::protocol("no version")
     }
 
+    fn unreadable(identity: Option<Identity>) -> Unreadable {
+        Unreadable { error: error(), identity: identity.map(Box::new) }
+    }
+
     #[test]
     fn an_event_leads_to_a_list_and_what_that_does_not_cure_is_set_apart() {
         let mut quarantine = Quarantine::default();
-        let event = |quarantine: &mut Quarantine, kind, name| quarantine.passes_over(Some(&identity(kind, name)), &error());
+        let event = |quarantine: &mut Quarantine, kind, name| quarantine.passes_over(&unreadable(Some(identity(kind, name))));
         assert!(!event(&mut quarantine, "MODIFIED", "a"));
         let apart = quarantine.item(&identity("", "a"), error()).unwrap();
         assert_eq!(quarantine.listed(vec![apart]), Ok(true));
         assert!(event(&mut quarantine, "MODIFIED", "a") && event(&mut quarantine, "ADDED", "a"));
-        assert!(!event(&mut quarantine, "DELETED", "a") && !quarantine.passes_over(None, &error()));
+        assert!(!event(&mut quarantine, "DELETED", "a") && !quarantine.passes_over(&unreadable(None)));
         let all = quarantine.all();
         assert_eq!((&*all[0].key, all[0].error.code, all.len()), ("ns/a", ErrorCode::Protocol, 1));
         assert_eq!(all[0].error.message, "ns/a cannot be taken: no version");
@@ -158,7 +172,7 @@ mod tests {
     fn memory_of_them_is_bounded() {
         let mut quarantine = Quarantine::default();
         for number in 0..5 * MAX_QUARANTINED {
-            assert!(!quarantine.passes_over(Some(&identity("ADDED", &format!("pod{number}"))), &error()));
+            assert!(!quarantine.passes_over(&unreadable(Some(identity("ADDED", &format!("pod{number}"))))));
         }
         assert_eq!(quarantine.tried.len(), 2 * MAX_QUARANTINED);
     }

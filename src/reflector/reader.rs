@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use super::kinds::Kinds;
 use crate::change::ChangeKind;
-use crate::json::{FieldSet, Frame, FrameType, Path, Scalar, scan_frame};
+use crate::json::{FieldSet, Frame, FrameType, Identity, Path, Scalar, identify, scan_frame};
 use crate::object::Object;
+use crate::source::buffers;
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
@@ -21,6 +22,14 @@ pub(super) enum Event {
     },
     /// The server ends the watch, and says why.
     Failed(Error),
+}
+
+/// A frame that cannot be taken for what it is. Nothing of it is used.
+#[derive(Debug)]
+pub(super) struct Unreadable {
+    pub(super) error: Error,
+    /// Whose event it is, where that can be said all the same.
+    pub(super) identity: Option<Box<Identity>>,
 }
 
 /// Sees the objects of a list as they are read, long before they are told.
@@ -40,9 +49,12 @@ impl Reader {
         Self { fields, kinds, arrival: OnceCell::new() }
     }
 
-    /// Reads a frame of a watch.
-    pub(super) fn event(&self, frame: &[u8]) -> Result<Event, Error> {
-        read(frame, &self.fields.borrow(), &self.kinds)
+    /// Reads a frame of a watch, and gives its buffer back.
+    pub(super) fn event(&self, frame: Vec<u8>) -> Result<Event, Unreadable> {
+        let event = read(&frame, &self.fields.borrow(), &self.kinds)
+            .map_err(|error| Unreadable { error, identity: identify(&frame, true).map(Box::new) });
+        buffers::give_back(frame);
+        event
     }
 
     /// These objects of a list have been read.
@@ -53,7 +65,6 @@ impl Reader {
     }
 }
 
-/// Reads a frame. An error is a frame that cannot be taken for what it is; nothing of it is used.
 fn read(frame: &[u8], fields: &FieldSet, kinds: &Kinds) -> Result<Event, Error> {
     match scan_frame(frame, fields) {
         Ok(Frame::Event { kind: FrameType::Bookmark, object }) => {
@@ -119,6 +130,18 @@ mod tests {
         assert!(matches!(failed, Ok(Event::Failed(error)) if error.code == ErrorCode::Expired));
         let odd = event(r#"{"type":"ERROR","object":{"kind":"Pod"}}"#);
         assert!(matches!(odd, Ok(Event::Failed(error)) if error.code == ErrorCode::Protocol));
+    }
+
+    #[test]
+    fn the_buffer_of_a_frame_is_given_back_whatever_it_brought() {
+        let reader = Reader::new(Rc::new(RefCell::new(FieldSet::new(Vec::new()))), Kinds::default());
+        for text in [r#"{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"9"}}}"#, r#"{"type":"ADDED","object":{}}"#] {
+            let mut frame = Vec::with_capacity(5000);
+            frame.extend_from_slice(text.as_bytes());
+            let place = frame.as_ptr();
+            let _event = reader.event(frame);
+            assert_eq!(buffers::take(1).unwrap().as_ptr(), place, "{text}");
+        }
     }
 
     /// client-go passes over it, and over the change that it stood for.

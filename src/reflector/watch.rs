@@ -13,9 +13,8 @@ use super::reflector::Reflector;
 use super::state::{Announced, OpenWatch, Opening, OpeningWatch, RoundEnd, State};
 use super::throttle::Ask;
 use crate::connection::Connection;
-use crate::json::identify;
 use crate::message::Message;
-use crate::source::{WatchRequest, buffers};
+use crate::source::WatchRequest;
 use crate::status::Error;
 use crate::time::Millis;
 use crate::version::Version;
@@ -146,38 +145,43 @@ impl Reflector {
             if frame.is_empty() {
                 continue;
             }
-            let event = self.reader.event(&frame);
-            if let Err(error) = &event
-                && self.quarantine.passes_over(identify(&frame, true).as_ref(), error)
-            {
-                self.host.pace().await;
-                continue;
-            }
-            buffers::give_back(frame);
-            if let (Some(known), Ok(Event::Change(_, object))) = (&behind, &event) {
-                if object.version() <= known {
-                    continue;
-                }
-                behind = None;
-            }
-            let message = match event {
-                Ok(Event::Change(kind, object)) => match self.order.change(&object) {
-                    Ok(Verdict::Next) => {
-                        if self.quarantine.sound(&object) {
-                            self.sink.send(Message::Quarantine(self.quarantine.all())).await;
-                        }
-                        Message::Change { kind, object, at: self.host.recent() }
+            match self.news(frame, &mut behind) {
+                Ok(None) => {}
+                Ok(Some(message)) => {
+                    if let Message::Change { object, .. } = &message
+                        && self.quarantine.sound(object)
+                    {
+                        self.sink.send(Message::Quarantine(self.quarantine.all())).await;
                     }
-                    Ok(Verdict::Repeated) => continue,
-                    Err(error) => return End::Broken(error),
-                },
-                Ok(Event::Bookmark { version, .. }) if self.order.bookmark(&version) => Message::Bookmark(version),
-                Ok(Event::Bookmark { .. }) => continue,
-                Ok(Event::Failed(error)) => return End::Refused(error),
-                Err(error) => return End::Broken(error),
-            };
-            self.sink.send(message).await;
+                    self.sink.send(message).await;
+                }
+                Err(end) => return end,
+            }
             self.host.pace().await;
+        }
+    }
+
+    /// What a frame has to tell. `None`: it is known already, or it is passed over because its object is in quarantine.
+    ///
+    /// `behind` is the version up to which the watch brings what its list has shown, until it has come further.
+    fn news(&mut self, frame: Vec<u8>, behind: &mut Option<Version>) -> Result<Option<Message>, End> {
+        let event = match self.reader.event(frame) {
+            Ok(event) => event,
+            Err(unreadable) if self.quarantine.passes_over(&unreadable) => return Ok(None),
+            Err(unreadable) => return Err(End::Broken(unreadable.error)),
+        };
+        match event {
+            Event::Change(_, object) if behind.as_ref().is_some_and(|known| object.version() <= known) => Ok(None),
+            Event::Change(kind, object) => {
+                *behind = None;
+                match self.order.change(&object) {
+                    Ok(Verdict::Next) => Ok(Some(Message::Change { kind, object, at: self.host.recent() })),
+                    Ok(Verdict::Repeated) => Ok(None),
+                    Err(error) => Err(End::Broken(error)),
+                }
+            }
+            Event::Bookmark { version, .. } => Ok(self.order.bookmark(&version).then_some(Message::Bookmark(version))),
+            Event::Failed(error) => Err(End::Refused(error)),
         }
     }
 

@@ -19,11 +19,10 @@ use super::throttle::Ask;
 use super::watch::MIN_WATCH_MS;
 use crate::change::ChangeKind;
 use crate::connection::Connection;
-use crate::json::identify;
 use crate::key::Key;
 use crate::message::{Message, Quarantined};
 use crate::object::Object;
-use crate::source::{WatchRequest, buffers};
+use crate::source::WatchRequest;
 use crate::status::{Error, ErrorCode};
 use crate::time::Millis;
 
@@ -109,18 +108,7 @@ impl Reflector {
             if frame.is_empty() {
                 continue;
             }
-            let event = self.reader.event(&frame);
-            if let Err(error) = event {
-                let identity = identify(&frame, true).filter(|found| matches!(found.kind.as_str(), "ADDED" | "MODIFIED"));
-                let Some(identity) = identity else { return Attempt::Refused(error) };
-                match self.quarantine.item(&identity, error) {
-                    Ok(entry) => state.quarantined.push(entry),
-                    Err(error) => return Attempt::Refused(error),
-                }
-                continue;
-            }
-            buffers::give_back(frame);
-            match event {
+            match self.reader.event(frame) {
                 Ok(Event::Change(kind, object)) => {
                     self.reader.arrived(slice::from_ref(&object));
                     if let Some(objects) = state.change(kind, object) {
@@ -137,7 +125,11 @@ impl Reflector {
                 }
                 // It says how far the server has got, not that the state is whole.
                 Ok(Event::Bookmark { .. }) => {}
-                Ok(Event::Failed(error)) | Err(error) => return Attempt::Refused(error),
+                Ok(Event::Failed(error)) => return Attempt::Refused(error),
+                Err(unreadable) => match self.quarantine.initial_event(unreadable) {
+                    Ok(entry) => state.quarantined.push(entry),
+                    Err(error) => return Attempt::Refused(error),
+                },
             }
             self.host.pace().await;
         }

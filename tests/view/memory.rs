@@ -7,7 +7,7 @@ use crate::helpers::view::Still;
 use serde_json::json;
 use watchcache::cache::{Memory, Resource, ResourceConfig};
 use watchcache::change::ChangeKind;
-use watchcache::informer::{HandlerOptions, InformerOptions, Interruption};
+use watchcache::informer::{HandlerOptions, InformerOptions, Interruption, Stops};
 use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
 use watchcache::message::Message;
@@ -314,7 +314,8 @@ fn the_one_that_grows_ends_and_not_the_largest() {
             break;
         }
     }
-    assert_eq!(ended.iter().map(|ended| (ended.ended, ended.error.code)).collect::<Vec<_>>(), [(Some(informer), ErrorCode::OutOfMemory)]);
+    let stopped: Vec<_> = ended.iter().map(|ended| (&ended.stops, ended.error.code)).collect();
+    assert_eq!(stopped, [(&Stops::Informer(informer), ErrorCode::OutOfMemory)]);
     assert_eq!((world.error(view), world.total(view)), (None, 1_000));
     world.resource.with(|cacher| {
         let running = |id| !cacher.informers().get(id).unwrap().is_stopped();

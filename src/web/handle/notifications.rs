@@ -7,7 +7,7 @@ use wasm_bindgen::JsValue;
 
 use super::pins::Pins;
 use super::scratch::Scratch;
-use crate::informer::{Interruption, Notifications};
+use crate::informer::{Interruption, Notifications, Stops};
 use crate::object::Object;
 use crate::web::error::to_js;
 use crate::web::values::set;
@@ -48,14 +48,11 @@ fn interruption(interruption: &Interruption) -> JsValue {
     set(&told, "phase", &interruption.phase.as_str().into());
     set(&told, "error", &to_js(&interruption.error));
     set(&told, "stale", &interruption.stale.into());
-    if let Some(at) = interruption.retry_at {
-        set(&told, "retryAt", &(at.as_unix_millis() as f64).into());
-    }
-    if let Some(key) = &interruption.key {
-        set(&told, "key", &(&**key).into());
-    }
-    if let Some(informer) = interruption.ended {
-        set(&told, "ended", &informer.number().into());
+    match &interruption.stops {
+        Stops::Stream { retry_at: None } => {}
+        Stops::Stream { retry_at: Some(at) } => set(&told, "retryAt", &(at.as_unix_millis() as f64).into()),
+        Stops::Object(key) => set(&told, "key", &(&**key).into()),
+        Stops::Informer(id) => set(&told, "ended", &id.number().into()),
     }
     told.into()
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use watchcache::connection::Phase;
-use watchcache::informer::{HandlerOptions, InformerOptions, Interruption};
+use watchcache::informer::{HandlerOptions, InformerOptions, Interruption, Stops};
 use watchcache::status::{Error, ErrorCode, Status};
 use watchcache::time::Millis;
 
@@ -234,6 +234,9 @@ fn lists(informed: &Informed) -> usize {
     informed.rig.upstream.requests.borrow().iter().filter(|request| request.is_list()).count()
 }
 
+/// The stream is interrupted, and goes on at once.
+const AT_ONCE: Stops = Stops::Stream { retry_at: None };
+
 /// Of every interruption it is told, those that client-go keeps to itself included.
 #[test]
 fn interruptions_are_told_with_what_follows() {
@@ -243,7 +246,7 @@ fn interruptions_are_told_with_what_follows() {
     let told = informed.interruptions();
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!((told[0].phase, told[0].error.code, told[0].stale), (Phase::Failed, ErrorCode::Forbidden, false));
-    assert!(told[0].retry_at.is_some());
+    assert!(matches!(told[0].stops, Stops::Stream { retry_at: Some(_) }));
     informed.rig.run(5 * SECOND);
     assert!(informed.has_synced());
 
@@ -251,7 +254,7 @@ fn interruptions_are_told_with_what_follows() {
     informed.rig.upstream.send_error(&Status::new(410, "Expired", "too old"));
     let told = informed.interruptions();
     assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!((told[0].error.code, told[0].retry_at, told[0].stale), (ErrorCode::Expired, None, true));
+    assert_eq!((told[0].error.code, &told[0].stops, told[0].stale), (ErrorCode::Expired, &AT_ONCE, true));
 
     informed.rig.run(5 * SECOND);
     informed.rig.upstream.send_error(&Status::new(500, "InternalError", "oh"));
@@ -268,7 +271,7 @@ fn interruptions_are_told_with_what_follows() {
     let reset = Error::network("reset by peer");
     informed.rig.upstream.break_streams(&reset);
     let told = informed.interruptions();
-    assert_eq!(told, [Interruption { phase: Phase::Reconnecting, error: reset, retry_at: None, stale: true, key: None, ended: None }]);
+    assert_eq!(told, [Interruption { stops: AT_ONCE, phase: Phase::Reconnecting, error: reset, stale: true }]);
     informed.rig.run(5 * SECOND);
     informed.rig.upstream.drop_streams();
     informed.rig.run(5 * SECOND);
@@ -280,7 +283,8 @@ fn interruptions_are_told_with_what_follows() {
     informed.rig.run(91 * SECOND);
     let told = informed.interruptions();
     assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!((told[0].phase, told[0].error.code, told[0].retry_at, told[0].stale), (Phase::Reconnecting, ErrorCode::Network, None, true));
+    assert_eq!((told[0].phase, told[0].error.code, told[0].stale), (Phase::Reconnecting, ErrorCode::Network, true));
+    assert_eq!(told[0].stops, AT_ONCE);
     informed.stop();
     informed.rig.upstream.send_error(&Status::new(500, "InternalError", "oh"));
     assert_eq!(informed.interruptions(), []);
@@ -322,10 +326,10 @@ fn an_object_that_no_list_cures_is_told_by_its_key() {
         informed.rig.run(10 * SECOND);
     }
     let told = informed.interruptions();
-    let keys: Vec<Option<&str>> = told.iter().map(|told| told.key.as_deref()).collect();
-    assert_eq!(keys, [None, Some("ns/pod1")], "the list that was to cure it, and that it did not: {told:?}");
+    assert_eq!(told.len(), 2, "the list that was to cure it, and that it did not: {told:?}");
+    assert!(matches!(told[0].stops, Stops::Stream { .. }) && told[1].stops == Stops::Object("ns/pod1".into()), "{told:?}");
     assert!(told.iter().all(|told| told.error.code == ErrorCode::Protocol && told.stale));
-    assert!(told[1].error.message.starts_with("ns/pod1 cannot be taken: ") && told[1].retry_at.is_none(), "{told:?}");
+    assert!(told[1].error.message.starts_with("ns/pod1 cannot be taken: "), "{told:?}");
     assert_eq!(informed.heard(handler), ["U(ns/pod2@102->104)", "U(ns/pod2@104->106)", "U(ns/pod2@106->108)"]);
     assert_eq!(informed.list(""), ["ns/pod1@101", "ns/pod2@108"], "what was held of it stays");
     informed.rig.upstream.spoiled.borrow_mut().0.clear();
