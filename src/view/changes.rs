@@ -18,7 +18,7 @@ impl View {
     /// With a predicate, a new object that passes the selectors waits for its verdict. The row of its predecessor stays meanwhile.
     pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, fields: &FieldSet) {
         let Some(key) = new.or(old).map(|object| object.key()) else { return };
-        if !self.build.has_passed(key) {
+        if !self.stage.has_passed(key) {
             return; // it is still to be found
         }
         match (self.by_key.get(key).copied(), new) {
@@ -45,17 +45,17 @@ impl View {
             self.pending.shrink_to(2 * self.pending.len());
         }
         self.take_some(MAX_MOVES, fields);
-        self.behind = !self.pending.is_empty();
-        if !self.behind {
+        let left = !self.pending.is_empty();
+        if !left {
             for (id, passes) in std::mem::take(&mut self.decided) {
                 self.take_verdict(id, passes, fields);
             }
         }
         let counted = self.counts.take_changed();
-        let loaded = listed && !self.build.is_under_way() && !self.behind && self.waiting.is_empty();
-        let turned = std::mem::replace(&mut self.loaded, loaded) != loaded;
-        let revealed = self.reveal();
-        let rearranged = std::mem::take(&mut self.changed);
+        let was_loaded = self.is_loaded();
+        let revealed = self.reveal(left, listed && self.waiting.is_empty());
+        let turned = self.is_loaded() != was_loaded;
+        let rearranged = std::mem::take(&mut self.rearranged);
         if rearranged || revealed || shown != self.ranks.len() {
             self.mark();
         }
@@ -64,7 +64,7 @@ impl View {
 
     /// Whether a look has left something to take in.
     pub(crate) fn is_behind(&self) -> bool {
-        self.behind
+        self.stage.is_behind()
     }
 
     /// Takes in some of what a look has left. What is seen stays as it was. When nothing is left, somebody should look.
@@ -77,7 +77,7 @@ impl View {
 
     /// Somebody should look.
     pub(crate) fn stir(&mut self) {
-        self.behind = false;
+        self.stage.caught_up();
         self.stirred = true;
     }
 
@@ -121,7 +121,7 @@ impl View {
         if let Some(moved) = self.pending.get(row.pending as usize) {
             self.rows[moved.row as usize].pending = row.pending;
         }
-        self.stirred &= !(self.loaded && self.pending.is_empty() && self.decided.is_empty());
+        self.stirred &= !(self.is_loaded() && self.pending.is_empty() && self.decided.is_empty());
     }
 
     /// The change of an object that has no row.
@@ -174,7 +174,7 @@ impl View {
         };
         if stays {
             row.object = object;
-            self.changed |= self.is_shown(at);
+            self.rearranged |= self.is_shown(at);
             return;
         }
         self.drop_waiting(object.key());
@@ -239,7 +239,7 @@ impl View {
             row.group = group;
         }
         if *row.sort_key == *self.sort_key {
-            self.changed |= self.is_shown(at);
+            self.rearranged |= self.is_shown(at);
             return;
         }
         let left = self.leave(at);

@@ -8,7 +8,7 @@ use crate::json::fields::FieldSet;
 use crate::object::Object;
 use crate::sort::sort_by;
 
-use super::build::{Before, Build};
+use super::stage::{Seen, Stage};
 use super::view::View;
 
 impl View {
@@ -33,13 +33,13 @@ impl View {
 
     /// Begins before the first object.
     pub fn begin(&mut self) {
-        self.build = Build::Under { passed: None, more: true, before: Before::default() };
+        self.stage = Stage::begin();
     }
 
     /// The key behind which [`find`](View::find) goes on; `None` where nothing is to be found.
     pub fn finds_behind(&self) -> Option<&str> {
-        match &self.build {
-            Build::Under { passed, more: true, .. } => Some(passed.as_deref().unwrap_or("")),
+        match &self.stage {
+            Stage::Finding { passed, .. } => Some(passed.as_deref().unwrap_or("")),
             _ => None,
         }
     }
@@ -62,34 +62,37 @@ impl View {
                 self.ranks.insert(row, |other| *self.rows[other as usize].sort_key < *sort_key);
             }
         }
-        let Build::Under { passed, more, before } = &mut self.build else { return };
-        *more = last.is_some();
-        *passed = last.cloned();
-        // Named each time the rows have doubled: a reader that reads all of them each time reads at most twice as many as there are.
-        self.stirred |= !*more || self.ranks.len() > 2 * before.total;
+        let Stage::Finding { passed, seen } = &mut self.stage else { return };
+        match last {
+            Some(last) => {
+                *passed = Some(last.clone());
+                // Named each time the rows have doubled: a reader that reads all of them each time reads at most twice as many as there are.
+                self.stirred |= self.ranks.len() > 2 * seen.total;
+            }
+            None => {
+                self.stage.found(!self.pending.is_empty());
+                self.stirred = true;
+            }
+        }
     }
 
-    /// Shows what was found since the last look; whether that is anything.
-    pub(super) fn reveal(&mut self) -> bool {
-        let seen = (self.visible_rows(), self.build.before().is_some());
-        let hides = !self.order.is_empty() && !self.loaded;
-        if self.build.is_under_way() || self.behind {
-            let now = Before {
-                visible: if hides { 0 } else { self.ranks.len() },
+    /// Shows what a look has found: everything, or where it has `left` changes that wait, what is in place. Whether something else is seen.
+    pub(super) fn reveal(&mut self, left: bool, loaded: bool) -> bool {
+        let before = (self.visible_rows(), self.stage.seen().is_some());
+        let ordered = !self.order.is_empty();
+        if left || self.stage.is_finding() {
+            self.stage.stand(Seen {
+                visible: if ordered { 0 } else { self.ranks.len() },
                 total: self.ranks.len(),
                 counts: self.counts.iter().map(|(value, count)| (value.clone(), count)).collect(),
-            };
-            match &mut self.build {
-                Build::Under { more: true, before, .. } => *before = now,
-                build => *build = Build::Behind { before: now },
-            }
-        } else if !matches!(self.build, Build::Whole) {
-            self.build = if hides { Build::Hidden } else { Build::Whole };
+            });
+        } else {
+            self.stage.show(loaded, ordered);
         }
-        seen != (self.visible_rows(), self.build.before().is_some())
+        before != (self.visible_rows(), self.stage.seen().is_some())
     }
 
     fn visible_rows(&self) -> usize {
-        self.build.visible().min(self.ranks.len())
+        self.stage.visible().min(self.ranks.len())
     }
 }

@@ -8,7 +8,6 @@
 //!
 //! Imports: allocation, change, growth, id, json, key, object, selector, sort, status, store, time, version.
 
-mod build;
 mod changes;
 mod count;
 mod fill;
@@ -19,6 +18,7 @@ mod quantity;
 mod ranks;
 mod set;
 mod spec;
+mod stage;
 mod view;
 
 pub use id::{RangeId, ViewId};

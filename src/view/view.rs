@@ -13,12 +13,12 @@ use crate::key::Key;
 use crate::object::{Holder, Object, ObjectId};
 use crate::selector::{Matcher, Predicate, SelectorError};
 
-use super::build::Build;
 use super::count::Counts;
 use super::id::RangeId;
 use super::order::{OrderBy, write_sort_key};
 use super::ranks::Ranks;
 use super::spec::{RowRange, ViewSpec};
+use super::stage::Stage;
 
 /// A filtered, ordered and counted picture of a resource's objects, with any number of ranges of its rows that somebody looks at.
 ///
@@ -46,16 +46,13 @@ pub struct View {
     // The rows that stand in a range; not kept where a range shows all.
     shown: Vec<u32>,
     shows_all: bool,
-    pub(super) build: Build,
-    /// Whether what waits may show.
+    pub(super) stage: Stage,
+    /// Somebody should look: what waits may show.
     pub(super) stirred: bool,
-    /// Whether what has been taken in since the last look shows.
-    pub(super) changed: bool,
-    pub(super) loaded: bool,
+    /// A range shows something else than at the last look: what has been taken in since is among its rows.
+    pub(super) rearranged: bool,
     /// Bytes of sort keys.
     pub(super) key_bytes: usize,
-    /// Whether the last look has left something for the next.
-    pub(super) behind: bool,
 }
 
 /// An object with its place in the order. No two have the same sort key.
@@ -110,12 +107,10 @@ impl View {
             ranges: Vec::new(),
             shown: Vec::new(),
             shows_all: false,
-            build: Build::default(),
+            stage: Stage::Hidden,
             stirred: false,
-            changed: false,
-            loaded: false,
+            rearranged: false,
             key_bytes: 0,
-            behind: false,
         })
     }
 
@@ -152,13 +147,13 @@ impl View {
 
     /// How many objects match.
     pub fn total(&self) -> usize {
-        self.build.before().map_or_else(|| self.ranks.len(), |before| before.total)
+        self.stage.seen().map_or_else(|| self.ranks.len(), |seen| seen.total)
     }
 
     /// How many matching objects have each value of the grouping field, by value. Objects without the field count as "".
     pub fn counts(&self) -> Vec<(Rc<str>, usize)> {
-        match self.build.before() {
-            Some(before) => before.counts.clone(),
+        match self.stage.seen() {
+            Some(seen) => seen.counts.clone(),
             None => self.counts.iter().map(|(value, count)| (value.clone(), count)).collect(),
         }
     }
@@ -182,7 +177,7 @@ impl View {
 
     /// Whether the list was whole, and every object of it was asked, at the last look.
     pub fn is_loaded(&self) -> bool {
-        self.loaded
+        self.stage.is_loaded()
     }
 
     /// The objects that pass the selectors and wait for a verdict, oldest first, as of the last look.
@@ -229,15 +224,14 @@ impl View {
         self.decided = Vec::new();
         self.pending = Vec::new();
         self.shown = Vec::new();
-        self.build = Build::default();
+        self.stage = Stage::Hidden;
         self.key_bytes = 0;
-        self.loaded = false;
         self.stir();
     }
 
     /// So many rows, from the first on, may be seen.
     fn visible(&self) -> usize {
-        self.build.visible()
+        self.stage.visible()
     }
 
     fn rows_of(&self, span: RowRange) -> impl Iterator<Item = u32> {
@@ -285,12 +279,12 @@ impl View {
     pub(super) fn enter(&mut self, row: u32) -> Option<usize> {
         let sort_key = &*self.rows[row as usize].sort_key;
         self.ranks.insert(row, |other| *self.rows[other as usize].sort_key < *sort_key);
-        (!self.changed).then(|| self.ranks.rank(row))
+        (!self.rearranged).then(|| self.ranks.rank(row))
     }
 
     /// Takes a row out of the order. Returns where it stood, unless it is known already that a range shows something else.
     pub(super) fn leave(&mut self, row: u32) -> Option<usize> {
-        let position = (!self.changed).then(|| self.ranks.rank(row));
+        let position = (!self.rearranged).then(|| self.ranks.rank(row));
         self.ranks.remove(row);
         position
     }
@@ -303,7 +297,7 @@ impl View {
             (Some(position), None) | (None, Some(position)) => position < span.end(),
             (None, None) => false,
         };
-        self.changed = self.changed || self.ranges.iter().any(|(_, span)| sees(span));
+        self.rearranged = self.rearranged || self.ranges.iter().any(|(_, span)| sees(span));
     }
 
     pub(super) fn is_shown(&self, row: u32) -> bool {
