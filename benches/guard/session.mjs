@@ -1,4 +1,4 @@
-// Bytes that are held after a session of a thousand mounts, filters and routes, beside those before it: the session of tests/js/lives.test.mjs,
+// Bytes that are held after a session of a thousand mounts, filters and routes, beside those before it: the session of tests/js/session.test.mjs,
 // whose views, watchers and timers are counted there. Prints one line of JSON a figure. Run with --expose-gc.
 //
 // Before is after another such session and its five minutes, so that all that is made once is there, tables at their largest. The JavaScript heap is taken after collections,

@@ -1,4 +1,4 @@
-// What is there already comes with microtasks, of which a host runs all there are before it does anything else: the built package in Node.
+// A host runs all microtasks before it does anything else. So what is there already is read in slices, and the host has its turn between them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createWatchCache } from "watchcache";
