@@ -140,7 +140,8 @@ mod tests {
             frame.extend_from_slice(text.as_bytes());
             let place = frame.as_ptr();
             let _event = reader.event(frame);
-            assert_eq!(buffers::take(1).unwrap().as_ptr(), place, "{text}");
+            let taken = buffers::take(1).unwrap();
+            assert_eq!(taken.as_ptr(), place, "{text}");
         }
     }
 
