@@ -158,7 +158,7 @@ impl ProcessorListener {
 
     /// The informer looks whether its resync is due.
     pub(super) fn resync_due(&mut self, now: Instant) -> bool {
-        self.resync.look(now)
+        self.resync.fall_due(now)
     }
 
     /// Whether it hears of objects that did not change.

@@ -67,7 +67,7 @@ impl Processor {
         self.listeners.get(id.place()).filter(|listener| !listener.is_removed())
     }
 
-    /// The same, to change it. What that leaves to give is given by the next flush after [`Processor::look_at`].
+    /// The same, to change it. What that leaves to give is given by the next flush after [`Processor::pend`].
     pub(super) fn get_mut(&mut self, id: HandlerId) -> Option<&mut ProcessorListener> {
         self.listeners.get_mut(id.place()).filter(|listener| !listener.is_removed())
     }
@@ -136,12 +136,12 @@ impl Processor {
                 listener.hear(notification, fields);
             }
             listener.upstream_synced();
-            self.look_at(id);
+            self.pend(id);
         }
     }
 
     /// The next flush looks at a listener, if there is something to give.
-    pub(super) fn look_at(&mut self, id: HandlerId) {
+    pub(super) fn pend(&mut self, id: HandlerId) {
         if self.get_mut(id).is_some_and(ProcessorListener::pend_if_due) {
             self.pending.push(id);
         }
@@ -158,7 +158,7 @@ impl Processor {
     pub(super) fn handler_done(&mut self, id: HandlerId) {
         if let Some(listener) = self.get_mut(id) {
             listener.done();
-            self.look_at(id);
+            self.pend(id);
         }
     }
 
@@ -210,7 +210,7 @@ impl Processor {
         for id in std::mem::take(&mut self.served) {
             if let Some(listener) = self.listeners.get_mut(id.place()) {
                 listener.end_flush();
-                self.look_at(id);
+                self.pend(id);
             }
         }
         for id in std::mem::take(&mut self.retired) {

@@ -56,8 +56,8 @@ impl CheckPeriod {
 }
 
 impl Resync {
-    /// The informer looks: whether this handler's resync is due. Then the next one is a period from now.
-    pub(super) fn look(&mut self, now: Instant) -> bool {
+    /// Whether this handler's resync is due. Then the next one is a period from now.
+    pub(super) fn fall_due(&mut self, now: Instant) -> bool {
         self.syncing = self.period > 0 && self.due <= now;
         if self.syncing {
             self.due = now + self.period;
@@ -107,7 +107,7 @@ mod tests {
         check.admit(7 * SECOND, Instant::START);
         assert_eq!((check.millis(), first.period()), (7 * SECOND, 60 * SECOND));
         // Looked at each 7 s, 60 s become 63.
-        let due: Vec<u64> = (1..20).map(|look| look * 7 * SECOND).filter(|now| first.look(at(*now))).collect();
+        let due: Vec<u64> = (1..20).map(|look| look * 7 * SECOND).filter(|now| first.fall_due(at(*now))).collect();
         assert_eq!(due, [63 * SECOND, 126 * SECOND]);
     }
 }

@@ -196,7 +196,7 @@ impl Informers {
         self.processor.distribute(&notification, &self.informers, fields);
     }
 
-    /// The informer looks whose resync is due, and has those hear of every object once more.
+    /// Has the handlers of an informer whose resync is due hear of every object once more.
     pub fn resync(&mut self, id: InformerId, store: &Store, fields: &FieldSet, now: Instant) {
         let Some(informer) = self.informers.get(id.place()).filter(|informer| informer.distributes()) else { return };
         let mut notifications = None;
@@ -207,7 +207,7 @@ impl Informers {
             }
             let all = notifications.get_or_insert_with(|| Notification::of_each(store.iter(), NotificationKind::Resynced));
             listener.hear_resync(all.iter(), fields);
-            self.processor.look_at(*id);
+            self.processor.pend(*id);
         }
     }
 

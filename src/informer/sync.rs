@@ -24,14 +24,14 @@ impl SyncTracker {
             return Err(Error::new(ErrorCode::Internal, message));
         };
         self.waiting = waiting;
-        self.look();
+        self.conclude();
         Ok(())
     }
 
     /// All notifications of the initial state are queued.
     pub(super) fn upstream_synced(&mut self) {
         self.upstream = true;
-        self.look();
+        self.conclude();
     }
 
     /// Whether the initial state has been told.
@@ -39,7 +39,7 @@ impl SyncTracker {
         self.synced
     }
 
-    fn look(&mut self) {
+    fn conclude(&mut self) {
         self.synced |= self.upstream && self.waiting == 0;
     }
 }

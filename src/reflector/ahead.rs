@@ -22,7 +22,7 @@ use super::liveness::{Liveness, Watchdog};
 use super::order::{Order, Verdict};
 use super::quarantine;
 use super::reader::{Event, Reader};
-use super::state::{OpenWatch, OpeningWatch, Standing};
+use super::state::{EarlyWatch, OpenWatch, OpeningWatch};
 use crate::change::ChangeKind;
 use crate::key::Key;
 use crate::message::Quarantined;
@@ -261,7 +261,7 @@ impl Ahead {
     }
 
     /// The whole list with all that came while it was read, and the watch that goes on. What the list shows already is dropped.
-    pub(super) async fn join(mut self, mut list: List, host: &Host) -> (List, Option<Standing>) {
+    pub(super) async fn join(mut self, mut list: List, host: &Host) -> (List, Option<EarlyWatch>) {
         self.changes.retain(|_, change| *change.object.version() > list.version);
         if list.version < self.from || !self.passes_over(&list.quarantined) {
             return (list, None);
@@ -285,14 +285,14 @@ impl Ahead {
         objects.extend(self.changes.into_values().filter_map(Change::shown));
         let reached = self.order.last().cloned().unwrap_or_default();
         let behind = (reached < list.version).then(|| list.version.clone());
-        let standing = match self.way {
-            Way::Opening(opening) => Standing::Opening(OpeningWatch { opening, behind }),
+        let early = match self.way {
+            Way::Opening(opening) => EarlyWatch::Opening(OpeningWatch { opening, behind }),
             Way::Open(stream) => {
-                Standing::Open(OpenWatch { stream, opened: self.opened, from: Some(self.from), heard: self.heard, behind })
+                EarlyWatch::Open(OpenWatch { stream, opened: self.opened, from: Some(self.from), heard: self.heard, behind })
             }
         };
         let version = list.version.max(reached);
-        (List { objects, version, quarantined: list.quarantined, ahead: self.order }, Some(standing))
+        (List { objects, version, quarantined: list.quarantined, ahead: self.order }, Some(early))
     }
 }
 

@@ -41,9 +41,9 @@ enum End {
 impl Reflector {
     /// Opens the watch, or waits for the one that is opening.
     pub(super) async fn open(&mut self, opening: Opening) -> State {
-        let Opening { mut standing, announced } = opening;
+        let Opening { mut early, announced } = opening;
         if self.host.control.paused.get() {
-            standing = None;
+            early = None;
         }
         let paused = self.throttle.unpaused(&mut self.beside).await;
         if self.host.control.refresh.get() {
@@ -54,16 +54,16 @@ impl Reflector {
             Announced::Nothing if paused => self.sink.connection(Connection::Reconnecting { lost: None }).await,
             Announced::Nothing => {}
         }
-        match self.opened(standing).await {
+        match self.opened(early).await {
             Ok(Ok(watch)) => State::Watching(watch),
             Ok(Err(error)) => self.after(failure::of_opening(&error), error),
             Err(Asked) => State::Opening(Opening::again(None)),
         }
     }
 
-    async fn opened(&mut self, standing: Option<OpeningWatch>) -> Result<Result<OpenWatch, Error>, Asked> {
-        let (permit, OpeningWatch { opening, behind }) = match standing {
-            Some(standing) => (None, standing),
+    async fn opened(&mut self, early: Option<OpeningWatch>) -> Result<Result<OpenWatch, Error>, Asked> {
+        let (permit, OpeningWatch { opening, behind }) = match early {
+            Some(early) => (None, early),
             None => {
                 let announced = Connection::Reconnecting { lost: None };
                 let ask = Ask { kind: Kind::Watch, listen: Listen::WATCHING, announced };
