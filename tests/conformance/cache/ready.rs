@@ -46,6 +46,12 @@ fn rdy_12_who_chooses_to_wait_is_served_when_it_works_again() {
     assert_eq!((rig.heard(patient), rig.ended(patient)), (vec![], None));
     assert_eq!(rig.wait(rig.resource.clone().synced()), Ok(()));
     assert_eq!(rig.heard(patient), ["ADDED a/x@101"]);
+
+    let rig = broken_upstream();
+    let listed = rig.list(ListOptions { resource_version: Some("0".into()), wait: true, ..ListOptions::default() }).unwrap();
+    assert_eq!(listed.0, ["a/x@101"]);
+    let lists = rig.upstream.requests.borrow().iter().filter(|request| request.is_list()).count();
+    assert_eq!(lists, 4, "the cache's own: three that failed, and the one that it waited for");
 }
 
 #[test]
