@@ -20,7 +20,16 @@ export function refused(failure: MemoryFailure): unknown {
   return "kind" in failure && failure.kind === "Status" ? new Refusal(failure) : failure;
 }
 
-export const badRequest = (message: string): Error => refusal(400, "BadRequest", message);
+const badRequest = (message: string): Error => refusal(400, "BadRequest", message);
+
+export const noVersion = (text: string): Error =>
+  badRequest(`invalid resource version: strconv.ParseUint: parsing "${text}": invalid syntax`);
+
+export const noToken = (): Error => badRequest("invalid continue token: continue key is not valid");
+
+export const versionBesideToken = (): Error => badRequest("specifying resource version is not allowed when using continue");
+
+export const versionOfNew = (): Error => badRequest("resourceVersion should not be set on objects to be created");
 
 export const notFound = (kind: string, name: string): Error =>
   refusal(404, "NotFound", `${kind} "${name}" not found`, { details: { name, kind } });
@@ -28,11 +37,28 @@ export const notFound = (kind: string, name: string): Error =>
 export const alreadyExists = (kind: string, name: string): Error =>
   refusal(409, "AlreadyExists", `${kind} "${name}" already exists`, { details: { name, kind } });
 
-export const conflict = (kind: string, name: string, why: string): Error =>
+const conflict = (kind: string, name: string, why: string): Error =>
   refusal(409, "Conflict", `Operation cannot be fulfilled on ${kind} "${name}": ${why}`, { details: { name, kind } });
 
-/** Options that contradict each other: `[field, message]` for each mistake. */
-export function invalid(...mistakes: [field: string, message: string][]): Error {
+export const modified = (kind: string, name: string): Error =>
+  conflict(kind, name, "the object has been modified; please apply your changes to the latest version and try again");
+
+export const unmet = (kind: string, name: string, field: string, wanted: string, held: unknown): Error =>
+  conflict(kind, name, `the ${field} in the precondition (${wanted}) does not match ${String(held)}`);
+
+type Mistake = readonly [field: string, message: string];
+const ofMatch = (message: string): Mistake => ["resourceVersionMatch", message];
+const ofInitialEvents = (message: string): Mistake => ["sendInitialEvents", message];
+
+/** Options that contradict each other, in the server's words. */
+export const MATCH_WITHOUT_VERSION = ofMatch("resourceVersionMatch is forbidden unless resourceVersion is provided");
+export const MATCH_WITH_TOKEN = ofMatch("resourceVersionMatch is forbidden for continue");
+export const EXACTLY_ANY = ofMatch('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+export const MATCH_WITHOUT_INITIAL_EVENTS = ofMatch("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+export const INITIAL_EVENTS_WITHOUT_MATCH = ofMatch("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+export const NO_INITIAL_EVENTS = ofInitialEvents("sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
+
+export function invalid(...mistakes: Mistake[]): Error {
   const texts = mistakes.map(([field, message]) => `${field}: Forbidden: ${message}`);
   const causes = mistakes.map(([field, message]) => ({ reason: "FieldValueForbidden", message: `Forbidden: ${message}`, field }));
   const details: StatusDetails = { group: "meta.k8s.io", kind: "ListOptions", causes };
@@ -40,8 +66,16 @@ export function invalid(...mistakes: [field: string, message: string][]): Error 
   return refusal(422, "Invalid", `ListOptions.meta.k8s.io "" is invalid: ${text}`, { details });
 }
 
-export const expired = (message: string, token?: string): Error =>
+const expired = (message: string, token?: string): Error =>
   refusal(410, "Expired", message, token === undefined ? {} : { metadata: { continue: token } });
+
+export const expiredList = (): Error => expired("The resourceVersion for the provided list is too old.");
+
+/** @param token goes on at the newest version */
+export const expiredToken = (token: string): Error =>
+  expired("The provided continue parameter is too old to display a consistent list result.", token);
+
+export const expiredWatch = (asked: string, oldest: number): Error => expired(`too old resource version: ${asked} (${oldest})`);
 
 /** The asked version is still to come. */
 export function tooLarge(asked: number, current: number): Error {

@@ -1,11 +1,12 @@
 import type { HostAbortSignal } from "../host-types.js";
 import type { KubeObject, ObjectLike } from "../metadata-types.js";
-import type { Source, SourceAnswer } from "../source.js";
+import type { SourceAnswer } from "../source.js";
 import { hostClock, sleep } from "./clock.js";
 import { type Change, History, keyOf } from "./history.js";
-import { alreadyExists, badRequest, conflict, expired, invalid, notFound, refused, tooLarge } from "./refusals.js";
+import { alreadyExists, expiredList, expiredToken, notFound, refused } from "./refusals.js";
+import { type ListRequest, planList, planWatch, versionOf, type WatchRequest } from "./requests.js";
 import { type Frame, Stream } from "./stream.js";
-import { ANY, decodeToken, encodeToken } from "./token.js";
+import { ANY, encodeToken } from "./token.js";
 import type {
   DropOptions,
   FailOptions,
@@ -16,16 +17,11 @@ import type {
   MemorySourceOptions,
   MemoryVerb,
 } from "./types.js";
+import { checkPreconditions, created, updated } from "./writes.js";
 
-type ListRequest = Parameters<Source["list"]>[0];
-type WatchRequest = Parameters<Source["watch"]>[0];
 type Named = { namespace?: string; name: string };
-type Metadata = NonNullable<KubeObject["metadata"]>;
 
 const FIRST_VERSION = "100";
-const EXPIRED_CONTINUE = "The provided continue parameter is too old to display a consistent list result.";
-const UNVERSIONED: [string, string] = ["resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"];
-const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 const WRITES = ["get", "create", "update", "delete"] as const;
 
 /**
@@ -164,21 +160,11 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
 
   async create(request: { namespace?: string; body: string }, signal: HostAbortSignal): Promise<SourceAnswer> {
     return this.#document("create", request, signal, () => {
-      const object = JSON.parse(request.body) as KubeObject;
-      const { name, generateName, namespace = request.namespace, uid, ...rest } = object.metadata ?? {};
-      if (rest.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
+      const filled = { namespace: request.namespace, number: this.#created + 1, now: this.#clock.now() };
+      const object = created(JSON.parse(request.body) as KubeObject, filled) as T & KubeObject;
       this.#created++;
-      const metadata: Metadata = {
-        ...rest,
-        name: name ?? `${generateName ?? ""}${String(this.#created).padStart(5, "0")}`,
-        ...(generateName === undefined ? {} : { generateName }),
-        ...(namespace === undefined ? {} : { namespace }),
-        uid: uid ?? `00000000-0000-4000-8000-${String(this.#created).padStart(12, "0")}`,
-        creationTimestamp: new Date(this.#clock.now()).toISOString().replace(/\.\d+Z$/, "Z"),
-      };
-      const created = { ...object, metadata } as T & KubeObject;
-      if (this.#history.get(keyOf(created)) !== undefined) throw alreadyExists(this.#resource, metadata.name!);
-      return this.#sent(this.put(created));
+      if (this.#history.get(keyOf(object)) !== undefined) throw alreadyExists(this.#resource, object.metadata!.name!);
+      return this.#sent(this.put(object));
     });
   }
 
@@ -186,25 +172,13 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
     return this.#document("update", request, signal, () => {
       const object = JSON.parse(request.body) as T & KubeObject;
       const held = (this.#existing(request) as KubeObject).metadata!;
-      const metadata = object.metadata ?? {};
-      if (metadata.resourceVersion && metadata.resourceVersion !== held.resourceVersion) {
-        throw conflict(this.#resource, request.name, MODIFIED);
-      }
-      const { managedFields = held.managedFields } = metadata;
-      return this.#sent(this.put({ ...object, metadata: { ...metadata, ...(managedFields && { managedFields }) } }));
+      return this.#sent(this.put(updated(object, held, this.#resource, request.name)));
     });
   }
 
   async delete(request: Named & { body: string }, signal: HostAbortSignal): Promise<SourceAnswer> {
     return this.#document("delete", request, signal, () => {
-      const held = this.#existing(request).metadata!;
-      const { preconditions = {} } = JSON.parse(request.body || "{}") as { preconditions?: Record<string, string> };
-      for (const name of ["uid", "resourceVersion"] as const) {
-        const wanted = preconditions[name];
-        if (wanted && wanted !== held[name]) {
-          throw conflict(this.#resource, request.name, `the ${name} in the precondition (${wanted}) does not match ${held[name]}`);
-        }
-      }
+      checkPreconditions(request.body, this.#existing(request).metadata!, this.#resource, request.name);
       return this.#sent(this.remove(keyOf({ metadata: request }))!);
     });
   }
@@ -244,18 +218,17 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
   }
 
   #page(request: ListRequest): unknown {
-    const { version, start, unlimited } = this.#plan(request);
+    const { version, start, any } = planList(request, this.#history.version);
     const state = this.#history.at(version);
     if (state === undefined) {
-      if (start === undefined) throw expired("The resourceVersion for the provided list is too old.");
-      throw expired(EXPIRED_CONTINUE, encodeToken({ version: ANY, start }));
+      throw start === undefined ? expiredList() : expiredToken(encodeToken({ version: ANY, start }));
     }
     const { namespace, name, labelSelector, fieldSelector } = request;
     const rest = state.filter(
       ([key, { metadata }]) =>
         (start === undefined || key >= start) && (!namespace || metadata!.namespace === namespace) && (!name || metadata!.name === name),
     );
-    const limit = unlimited ? Infinity : Math.min(request.limit || Infinity, this.pageSize);
+    const limit = any && this.pageSize === Infinity ? Infinity : Math.min(request.limit || Infinity, this.pageSize);
     const items = rest.slice(0, limit);
     const remaining = rest.length - items.length;
     const more = remaining > 0 && {
@@ -271,57 +244,14 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
     };
   }
 
-  /** At which version a list is read, and from where. */
-  #plan(request: ListRequest): { version: number; start?: string; unlimited?: boolean } {
-    const { resourceVersion: asked = "", resourceVersionMatch: match = "", limit = 0 } = request;
-    const current = this.#history.version;
-    if (request.continue) {
-      if (match) throw invalid(...(asked ? [] : [UNVERSIONED]), ["resourceVersionMatch", "resourceVersionMatch is forbidden for continue"]);
-      const token = decodeToken(request.continue);
-      if (asked && asked !== "0") throw badRequest("specifying resource version is not allowed when using continue");
-      const version = token.version === ANY ? current : token.version;
-      if (version > current) throw tooLarge(version, current);
-      return { version, start: token.start };
-    }
-    if (match && !asked) throw invalid(UNVERSIONED);
-    const version = versionOf(asked);
-    if (version === 0) {
-      if (match === "Exact") {
-        throw invalid(["resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"']);
-      }
-      // Version 0 means whatever a cache has at hand: it hands out all of it.
-      return { version: current, unlimited: asked !== "" && this.pageSize === Infinity };
-    }
-    if (version > current) throw tooLarge(version, current);
-    // A limit with a version and no match is exact too: the oldest rule, kept for old clients.
-    return { version: match === "Exact" || (match === "" && limit > 0) ? version : current };
-  }
-
   /** What a watch begins with. */
   #start(request: WatchRequest): Frame[] {
-    const { resourceVersion: asked = "", sendInitialEvents, resourceVersionMatch: match } = request;
-    const { version: current, oldest } = this.#history;
-    const version = versionOf(asked);
-    if (sendInitialEvents !== undefined) {
-      if (!this.#watchList) {
-        throw invalid(["sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"]);
-      }
-      if (match !== "NotOlderThan") {
-        throw invalid(["resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"]);
-      }
-    } else if (match) {
-      throw invalid(["resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"]);
-    }
-    if (sendInitialEvents && version > current) throw tooLarge(version, current);
-    if (sendInitialEvents ?? version === 0) {
-      const frames = this.objects.map((object) => this.#event("ADDED", this.#sent(object)));
-      // A watch from no version begins with the state as well, and servers that know of this bookmark send it then, too.
-      if (this.#watchList && request.allowWatchBookmarks) frames.push(this.#bookmark({ "k8s.io/initial-events-end": "true" }));
-      return frames;
-    }
-    if (version === 0) return [];
-    if (version < oldest) throw expired(`too old resource version: ${asked} (${oldest})`);
-    return this.#history.since(version).map(({ frame }) => frame);
+    const plan = planWatch(request, this.#history, this.#watchList);
+    if (plan !== "state") return this.#history.since(plan.after).map(({ frame }) => frame);
+    const frames = this.objects.map((object) => this.#event("ADDED", this.#sent(object)));
+    // A watch from no version begins with the state as well, and servers that know of this bookmark send it then, too.
+    if (this.#watchList && request.allowWatchBookmarks) frames.push(this.#bookmark({ "k8s.io/initial-events-end": "true" }));
+    return frames;
   }
 
   // ------------------------------------------------------------------------------------------- helpers
@@ -353,10 +283,4 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
     const metadata = { resourceVersion: this.resourceVersion, creationTimestamp: null, ...(annotations && { annotations }) };
     return this.#event("BOOKMARK", { kind: this.#kind, apiVersion: this.#apiVersion, metadata });
   }
-}
-
-/** "" and "0" are 0. @throws 400 for what is no version */
-function versionOf(text = ""): number {
-  if (!/^[0-9]*$/.test(text)) throw badRequest(`invalid resource version: strconv.ParseUint: parsing "${text}": invalid syntax`);
-  return Number(text);
 }

@@ -1,4 +1,4 @@
-import { badRequest } from "./refusals.js";
+import { noToken } from "./refusals.js";
 
 /** Where a list goes on, and at which version. */
 export interface Token {
@@ -31,5 +31,5 @@ export function decodeToken(token: string): Token {
   } catch {
     // No base64 or no JSON: told below.
   }
-  throw badRequest("invalid continue token: continue key is not valid");
+  throw noToken();
 }
