@@ -25,7 +25,6 @@
 //! use futures::stream::{self, StreamExt};
 //! use futures::FutureExt;
 //! use watchcache::cache::{Resource, ResourceConfig};
-//! use watchcache::json::FieldSet;
 //! use watchcache::runtime::virtual_time::VirtualTime;
 //! use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 //! use watchcache::status::Error;
@@ -47,7 +46,7 @@
 //! # fn main() -> Result<(), Error> {
 //! let time = VirtualTime::new(7);
 //! let config = ResourceConfig { check_consistency: false, ..ResourceConfig::named("pods") };
-//! let pods = Resource::new(config, Rc::new(Pods), FieldSet::new(Vec::new()), time.clone())?;
+//! let pods = Resource::new(config, Rc::new(Pods), time.clone())?;
 //! let flushes = Rc::new(RefCell::new(0));
 //! let counted = flushes.clone();
 //! pods.on_flush(move |_| *counted.borrow_mut() += 1);

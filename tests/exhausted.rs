@@ -9,7 +9,6 @@ use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use watchcache::cache::{ListOptions, Resource, ResourceConfig};
 use watchcache::connection::Phase;
-use watchcache::json::FieldSet;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::page::read_all;
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
@@ -90,7 +89,7 @@ impl Rig {
         let answer = Rc::new(RefCell::new(list(SMALL, 0, "]}")));
         let time = VirtualTime::new(7);
         let config = ResourceConfig { check_consistency: false, ..ResourceConfig::named("pods") };
-        let resource = Resource::new(config, Rc::new(Answers(answer.clone())), FieldSet::new(Vec::new()), time.clone()).unwrap();
+        let resource = Resource::new(config, Rc::new(Answers(answer.clone())), time.clone()).unwrap();
         resource.start();
         time.advance(0);
         let rig = Self { time, resource, answer };

@@ -12,7 +12,6 @@ use futures::{FutureExt, StreamExt, stream};
 use watchcache::cache::{Cacher, ListOptions, Resource, ResourceConfig};
 use watchcache::change::ChangeKind;
 use watchcache::connection::Phase;
-use watchcache::json::path::Path;
 use watchcache::json::{FieldSet, scan_object};
 use watchcache::message::Message;
 use watchcache::object::Object;
@@ -92,14 +91,12 @@ impl Rig {
         let source = Fed::default();
         let frames = source.0.clone();
         let config = ResourceConfig {
-            name: "pods".into(),
             window: WindowBounds { upper: 2_000, ..WindowBounds::default() },
-            indexes: Vec::new(),
             check_consistency: false,
             reflector: ReflectorConfig { seed: 7, ..ReflectorConfig::default() },
+            ..ResourceConfig::named("pods")
         };
-        let fields = FieldSet::new(vec![Path::parse("metadata.managedFields").unwrap()]);
-        let resource = Resource::new(config, Rc::new(source), fields, time.clone()).unwrap();
+        let resource = Resource::new(config, Rc::new(source), time.clone()).unwrap();
         let told = Rc::downgrade(&resource);
         // As the binding layer and the facade do: who has ended is forgotten, and who is named is looked at.
         resource.on_flush(move |flush| {
@@ -414,14 +411,13 @@ fn law_08_bounded_a_long_list_that_arrives_faster_than_it_is_applied_waits_packe
         let time = VirtualTime::new(7);
         let most = Rc::new(Cell::new(0));
         let config = ResourceConfig {
-            name: "pods".into(),
-            window: WindowBounds::default(),
-            indexes: Vec::new(),
             check_consistency: false,
             reflector: ReflectorConfig { page_size: 1_000, ..ReflectorConfig::default() },
+            strip: Vec::new(),
+            ..ResourceConfig::named("pods")
         };
         let source = Rc::new(Long { objects: 3_000, most: most.clone() });
-        let resource = Resource::new(config, source, FieldSet::new(Vec::new()), time.clone()).unwrap();
+        let resource = Resource::new(config, source, time.clone()).unwrap();
         resource.start();
         time.advance(0);
         let listed = |most: usize| {

@@ -8,34 +8,51 @@ use std::rc::Rc;
 use js_sys::{Function, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
-use watchcache::web::{RawMemory, on_panic, open_source, poisoned, start};
+use watchcache::web::{RawMemory, on_panic, open_metrics, open_source, poisoned, start};
 
 wasm_bindgen_test_configure!(run_in_browser);
 
 #[wasm_bindgen(inline_js = r#"
 export function thrown(action) { try { action(); return undefined; } catch (error) { return error; } }
 export function options() {
-  return { name: "things", strip: [], pageSize: 500, watchList: false, idleTimeout: 90000,
-    history: { minMs: 75000, minEvents: 100, maxBytes: 67108864 }, indexes: [], checkConsistency: false,
-    retry: { initialMs: 5, factor: 2, capMs: 50, jitter: 0, resetAfterMs: 120000 } };
+  return { name: "things", checkConsistency: false };
 }
 export function source() { return { list: () => new Promise(() => {}), watch: () => {} }; }
 export function hooks() { return { flush() {} }; }
+/** All methods of a handle. */
+export function methods(handle) {
+  const own = ["constructor", "free", "__destroy_into_raw"];
+  return Object.getOwnPropertyNames(Object.getPrototypeOf(handle)).filter((name) => !own.includes(name));
+}
+/** Those that do something else than to say that the instance is lost. Whatever is given, a lost instance does not look at it. */
+export function others(handle, page) {
+  return methods(handle).filter((name) => {
+    try {
+      handle[name](...(name === "metrics" ? [page, "x", "x", "x"] : ["x", "x", "x", "x"]));
+      return true;
+    } catch (error) {
+      return error.code !== "internal";
+    }
+  });
+}
 "#)]
 extern "C" {
     fn thrown(action: &Function) -> JsValue;
     fn options() -> JsValue;
     fn source() -> JsValue;
     fn hooks() -> JsValue;
+    fn methods(handle: &JsValue) -> Vec<String>;
+    fn others(handle: &JsValue, page: &JsValue) -> Vec<String>;
 }
 
 #[wasm_bindgen_test]
 fn a_panic_is_told_at_once_and_every_later_call_says_so() {
     start();
-    let memory = RawMemory::new(1e9);
+    let memory = RawMemory::new(Some(1e9));
     let resource = open_source(options(), source().unchecked_into(), hooks().unchecked_into(), &memory).expect("opens");
     assert_eq!(resource.size().expect("answers"), 0.0);
     assert_eq!(poisoned(), None);
+    let page = JsValue::from(open_metrics().expect("a page"));
 
     let told = Rc::new(RefCell::new(String::new()));
     let told_to = told.clone();
@@ -50,4 +67,7 @@ fn a_panic_is_told_at_once_and_every_later_call_says_so() {
     let refused = resource.size().expect_err("nothing is answered any more");
     assert_eq!(Reflect::get(&refused, &"code".into()).unwrap(), "internal");
     assert!(open_source(options(), source().unchecked_into(), hooks().unchecked_into(), &memory).is_err());
+    let handle = JsValue::from(resource);
+    assert!(methods(&handle).len() > 60, "they were found");
+    assert_eq!(others(&handle, &page), Vec::<String>::new(), "one rule for all of them");
 }

@@ -32,8 +32,13 @@ pub struct Flush {
 }
 
 impl Flush {
+    /// Whether it tells watchers something, and nobody else but handlers.
+    pub fn is_only_events(&self) -> bool {
+        self.views.is_empty() && self.signals == 0
+    }
+
     /// Whether there is nothing to tell.
     pub fn is_empty(&self) -> bool {
-        self.outbox.is_empty() && self.views.is_empty() && self.signals == 0 && self.notifications.is_empty()
+        self.outbox.is_empty() && self.is_only_events() && self.notifications.is_empty()
     }
 }

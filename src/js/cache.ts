@@ -8,7 +8,7 @@ import { first, printable } from "./inspect.js";
 import { readCredentials } from "./options.js";
 import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "./raw.js";
 import { ResourceImpl } from "./resource.js";
-import type { ResourceHost } from "./resource-host.js";
+import type { PageLife, ResourceHost } from "./resource-host.js";
 import { baseUrl, readOptions, type Settings } from "./settings.js";
 import { readSpec, type Target } from "./spec.js";
 import { SafeTarget } from "./target.js";
@@ -51,7 +51,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   /** Those that would not be the same if they were made anew: paused, or listened to. */
   readonly #kept = new Set<ResourceImpl<any>>();
   /** Those that are open in the core. */
-  readonly #open = new Set<ResourceImpl<any>>();
+  readonly #open = new Map<ResourceImpl<any>, PageLife>();
   #memory: RawMemory | undefined;
   #closed = false;
   #stopListening: (() => void) | undefined;
@@ -77,7 +77,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     let resource = this.#resources.get(target.key)?.deref();
     if (resource === undefined) {
       const start = (module: RawModule, delivery: Delivery) =>
-        open(module, this.#settings, target, delivery, (this.#memory ??= new module.RawMemory(this.#settings.maxBytes)));
+        open(module, this.#settings, target, delivery, (this.#memory ??= new module.RawMemory(this.#settings.memory?.maxBytes)));
       resource = new ResourceImpl(this, target.name, start, target.labels);
       this.#resources.set(target.key, new WeakRef(resource));
       this.#forgotten.register(resource, target.key);
@@ -88,7 +88,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   stats(): CacheStats {
     const module = this.runtime.loaded();
     const resources: ResourceStats[] = [];
-    for (const resource of this.#open) {
+    for (const resource of this.#open.keys()) {
       const stats = resource.stats();
       if (stats !== undefined) resources.push(stats);
     }
@@ -100,15 +100,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     const page = this.runtime.loaded()?.openMetrics();
     if (page === undefined) return "";
     try {
-      const seen = new Map<string, number>();
-      for (const resource of this.#open) {
-        const { group, scope } = resource.labels;
-        const key = JSON.stringify([group, resource.name, scope]);
-        const count = (seen.get(key) ?? 0) + 1;
-        seen.set(key, count);
-        // Two sources may have one id; two series of one name may not be.
-        resource.writeMetrics(page, count === 1 ? scope : `${scope}#${count}`);
-      }
+      for (const resource of this.#open.keys()) resource.writeMetrics(page);
       return page.text();
     } finally {
       page.free();
@@ -135,17 +127,17 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     if (message !== undefined) this.#panicked(message);
   }
 
-  opened(resource: ResourceImpl<any>): void {
-    this.#open.add(resource);
+  opened(resource: ResourceImpl<any>, life: PageLife): void {
+    this.#open.set(resource, life);
     if (this.#stopListening !== undefined) return;
     const forgetPanic = this.runtime.onPanic((message) => this.#panicked(message));
     const forgetPage = onWake({
       wake: (slept) => {
         this.runtime.loaded()?.slept(slept);
-        for (const open of [...this.#open]) open.wake();
+        for (const life of [...this.#open.values()]) life.wake();
       },
       hide: () => {
-        for (const open of [...this.#open]) open.hide();
+        for (const life of [...this.#open.values()]) life.hide();
       },
     });
     this.#stopListening = () => {
@@ -176,9 +168,9 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     if (this.#open.size === 0) return;
     const error = new WatchCacheError("internal", message);
     this.#settings.logger.error("watchcache: the WebAssembly instance has failed:", message);
-    for (const resource of [...this.#open]) {
+    for (const [resource, life] of [...this.#open]) {
       this.dropped(resource);
-      resource.poisoned(error);
+      life.poisoned(error);
     }
     queueMicrotask(() => this.dispatchEvent(new CustomEvent<WatchCacheError>("error", { detail: error })));
   }
@@ -211,10 +203,6 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
     return module.openSource(options, bound, delivery, memory);
   }
   const { auth } = settings;
-  const hasWebSocket = typeof webSocketOf(settings) === "function";
-  if (settings.transport === "websocket" && !hasWebSocket) {
-    throw new WatchCacheError("invalid", 'this host has no WebSocket: pass one as the option WebSocket, or choose transport "fetch"');
-  }
   return module.openKubernetes(
     options,
     {
@@ -223,7 +211,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
       server: baseUrl(settings.server),
       auth: auth && (async () => readCredentials(await auth())),
       fetch: settings.fetch ?? ask,
-      WebSocket: hasWebSocket ? patient(() => webSocketOf(settings)) : undefined,
+      WebSocket: typeof webSocketOf(settings) === "function" ? patient(() => webSocketOf(settings)) : undefined,
     },
     delivery,
     memory,

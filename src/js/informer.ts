@@ -8,6 +8,7 @@ import { checkHandler, HANDLER, indexes, invalid, type Judge, read, text, texts 
 import type { RawInterruption, RawResource } from "./raw.js";
 import { type Reader, Transformed } from "./reader.js";
 import { RegistrationImpl, Settled } from "./registration.js";
+import type { Session } from "./session.js";
 import { NOTHING, StableArrays, StableTexts } from "./stable-arrays.js";
 import type {
   EventHandler,
@@ -82,9 +83,9 @@ class Informer<T> implements Shape<T, Mutable> {
   // ------------------------------------------------------------------------- called by the resource
 
   /** The core is there: registers with it. */
-  attach(raw: RawResource, notifier: Notifier, objects: ObjectTable): void {
+  attach({ raw, delivery: { notifier }, objects }: Session): void {
     if (this.#at !== undefined || this.#stopped) return;
-    const { resyncPeriod = 0, relistUpdates = false, readYourWrites = false, transform } = this.#options;
+    const { resyncPeriod, relistUpdates, readYourWrites, transform } = this.#options;
     const id = raw.informer({ resyncPeriod, relistUpdates, readYourWrites });
     const reader = transform === undefined ? objects : new Transformed(objects, transform, this.#host.name, this.#host.debug);
     this.#at = { raw, notifier, objects, reader, id };

@@ -33,7 +33,7 @@ export interface Runtime {
   /** See `Loader.want`. */
   want(onChange: () => void): () => void;
   /** A user asks to try again now. */
-  hasten(): void;
+  tryNow(): void;
   /** Calls back when the instance has panicked; the returned function takes that back. */
   onPanic(listener: (message: string) => void): () => void;
 }
@@ -54,7 +54,7 @@ export function runtimeOf(entry: Entry): Runtime {
       return loader.state;
     },
     want: (onChange) => loader.want(onChange, entry),
-    hasten: () => loader.hasten(entry, true),
+    tryNow: () => loader.tryNow(entry, true),
     onPanic: (listener) => {
       panicListeners.add(listener);
       return () => panicListeners.delete(listener);

@@ -1,8 +1,8 @@
 import { addressOf } from "./ask.js";
+import { RETRY } from "./bounds.js";
 import { compile, type Entry, forbidden, toLoadError, unreachable } from "./compile.js";
 import { WatchCacheError } from "./errors.js";
 import { remedy } from "./remedy.js";
-import { RETRY } from "./settings.js";
 import type { WasmSource } from "./types.js";
 import { onWake } from "./wake.js";
 
@@ -31,9 +31,9 @@ export interface Adopter {
   adopt(module: WebAssembly.Module): Promise<void>;
 }
 
-/** So many tries within `HASTE_MS` may come before their time, whoever asks for them. */
-const HASTES = 3;
-const HASTE_MS = 60_000;
+/** So many tries a minute may come before their time, whoever asks for them: who asks at each failure would make a loop of it. */
+const MAX_EARLY_TRIES = 3;
+const MINUTE_MS = 60_000;
 
 /**
  * Loads the WebAssembly for all caches of a page. A load that fails is a connection that fails: it is tried again, later each time, while
@@ -50,7 +50,8 @@ export class Loader {
   #trying: { readonly source: WasmSource | undefined; readonly done: Promise<void> } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stopListening: (() => void) | undefined;
-  readonly #hastes: number[] = [];
+  /** When the last tries came before their time. */
+  readonly #early: number[] = [];
 
   constructor(adopter: Adopter) {
     this.#adopter = adopter;
@@ -83,14 +84,13 @@ export class Loader {
    *
    * @param asked by a user: then also what has `failed` is tried again, where something outside of the page may have changed
    */
-  hasten(entry: Entry, asked = false): void {
+  tryNow(entry: Entry, asked = false): void {
     const { phase } = this.#state;
     if (phase !== "waiting" && !(phase === "failed" && asked && forbidden() === undefined)) return;
     const now = Date.now();
-    // Who asks at each failure would make a loop of it.
-    if (this.#hastes.length === HASTES && now - this.#hastes[0]! < HASTE_MS) return;
-    this.#hastes.push(now);
-    if (this.#hastes.length > HASTES) this.#hastes.shift();
+    if (this.#early.length === MAX_EARLY_TRIES && now - this.#early[0]! < MINUTE_MS) return;
+    this.#early.push(now);
+    if (this.#early.length > MAX_EARLY_TRIES) this.#early.shift();
     if (this.#listeners.size > 0) this.#try(undefined, entry).catch(() => {});
     else this.#state = { ...this.#state, phase: "waiting", retryAt: now };
   }
@@ -107,7 +107,7 @@ export class Loader {
     const known = source === undefined || isSame(source, this.#address);
     if (known && phase === "loaded") return Promise.resolve();
     if (!known || phase === "idle") return this.#try(source, entry);
-    this.hasten(entry, true);
+    this.tryNow(entry, true);
     return new Promise((resolve, reject) => {
       const look = () => {
         const { phase, error } = this.#state;
@@ -133,7 +133,7 @@ export class Loader {
     if (phase !== "waiting" || this.#timer !== undefined) return;
     // It keeps a process of Node alive, as a connection does: somebody waits.
     this.#timer = setTimeout(() => void this.#try(undefined, entry).catch(() => {}), Math.max(0, retryAt! - Date.now()));
-    this.#stopListening = onWake({ wake: () => this.hasten(entry), hide: () => {} });
+    this.#stopListening = onWake({ wake: () => this.tryNow(entry), hide: () => {} });
   }
 
   #rest(): void {

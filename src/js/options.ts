@@ -1,5 +1,6 @@
 // What may be given: one table for each bag of options. The compiler compares it with the public types, tests/js/config.test.mjs with what
 // the core reads.
+import { MAX_GROWTH, MAX_WAIT_MS, MIN_FRESH_MS } from "./bounds.js";
 import { toError, WatchCacheError } from "./errors.js";
 import type { RawModule } from "./raw.js";
 import type {
@@ -120,8 +121,8 @@ const selectors = { labelSelector: grammar, fieldSelector: grammar };
 const scope = { namespace: text, ...selectors };
 /** A duration in milliseconds, or a number of what may be without end. */
 const period = number(0);
-/** The wait between two tries: no wait makes a loop, and one without end is no try. The core has the same bounds. */
-const pause = number(1, 86_400_000);
+/** The wait between two tries: no wait makes a loop, and one without end is no try. */
+const pause = number(1, MAX_WAIT_MS);
 
 export const SIGNAL: Bag<WriteOptions> = { signal };
 export const REFRESH = { reset: flag };
@@ -201,13 +202,13 @@ export const CACHE: Bag<WatchCacheOptions> = {
   strip: list(grammar),
   trigger: grammar,
   indexes,
-  history: bag({ minMs: number(75_000), minEvents: whole(1), maxEvents: whole(1), maxBytes: period }),
+  history: bag({ minMs: number(MIN_FRESH_MS), minEvents: whole(1), maxEvents: whole(1), maxBytes: period }),
   memory: bag({ maxBytes: period }),
   pageSize: whole(1),
   watchList: flag,
   linger: period,
   idleTimeout: number(1),
-  retry: bag({ initialMs: pause, factor: number(1, 100), capMs: pause, jitter: number(0, 100), resetAfterMs: period }),
+  retry: bag({ initialMs: pause, factor: number(1, MAX_GROWTH), capMs: pause, jitter: number(0, MAX_GROWTH), resetAfterMs: period }),
   flush: word("frame", "microtask"),
   debug: flag,
   checkConsistency: flag,

@@ -99,18 +99,19 @@ export interface RawSource {
   collection?: { namespace?: string | undefined };
 }
 
+/** What is left out has its default in the core. */
 export interface RawOptions {
   name: string; // for messages: "pods"
-  strip: readonly string[];
-  pageSize: number;
-  watchList: boolean;
-  idleTimeout: number;
-  retry: { initialMs: number; factor: number; capMs: number; jitter: number; resetAfterMs: number };
+  strip?: readonly string[] | undefined;
+  pageSize?: number | undefined;
+  watchList?: boolean | undefined;
+  idleTimeout?: number | undefined;
+  retry?: Partial<Record<"initialMs" | "factor" | "capMs" | "jitter" | "resetAfterMs", number | undefined>> | undefined;
   trigger?: string | undefined;
-  history: { minMs: number; minEvents: number; maxEvents?: number | undefined; maxBytes: number };
+  history?: Partial<Record<"minMs" | "minEvents" | "maxEvents" | "maxBytes", number | undefined>> | undefined;
   /** Without a path: by `Hooks.indexValues`. */
-  indexes: readonly { name: string; path?: string | undefined }[];
-  checkConsistency: boolean;
+  indexes?: readonly { name: string; path?: string | undefined }[];
+  checkConsistency?: boolean | undefined;
 }
 
 export interface RawWatchOptions {
@@ -138,6 +139,11 @@ export interface RawListOptions {
   limit?: number | undefined;
   continue?: string | undefined;
   wait?: boolean | undefined;
+}
+export interface RawInformerOptions {
+  resyncPeriod?: number | undefined;
+  relistUpdates?: boolean | undefined;
+  readYourWrites?: boolean | undefined;
 }
 export interface RawHandlerOptions {
   resyncPeriod?: number | undefined;
@@ -240,7 +246,7 @@ export interface RawResource {
   keysOf(ids: Float64Array): string[]; // of pinned ids
 
   /** An informer that has not started. */
-  informer(options: { resyncPeriod: number; relistUpdates: boolean; readYourWrites: boolean }): number;
+  informer(options: RawInformerOptions): number;
   /** Whether it had not started. The stream is opened by `start`. */
   informerStart(informer: number): boolean;
   /** Ends it; it can still be read, until `informerForget`. */
@@ -287,7 +293,7 @@ export interface RawModule {
   openKubernetes(options: RawOptions, transport: RawKubernetes, hooks: Hooks, memory: RawMemory): RawResource;
   openSource(options: RawOptions, source: RawSource, hooks: Hooks, memory: RawMemory): RawResource;
   /** The bound of one cache, shared by its resources. */
-  RawMemory: new (maxBytes: number) => RawMemory;
+  RawMemory: new (maxBytes?: number) => RawMemory;
   /**
    * Judges the text of an option: as a selector where it is named as one, else as a path. Of an index it judges the name, too, which is all
    * that one by a function has. Throws `invalid`, as the use of it would.

@@ -1,8 +1,16 @@
 import type { Delivery } from "./delivery.js";
+import type { WatchCacheError } from "./errors.js";
 import type { Runtime } from "./init.js";
 import type { RawModule, RawResource } from "./raw.js";
 import type { Ticker } from "./ticker.js";
 import type { IndexFunction } from "./types.js";
+
+/** What a resource does as its page and its WebAssembly instance do. */
+export interface PageLife {
+  wake(): void;
+  hide(): void;
+  poisoned(error: WatchCacheError): void;
+}
 
 /** What resources `R` need of their cache. */
 export interface ResourceHost<R> {
@@ -16,7 +24,8 @@ export interface ResourceHost<R> {
   readonly runtime: Runtime;
   /** A call failed: whether because the instance is poisoned. */
   checkPoison(): void;
-  opened(resource: R): void;
+  /** It has a session, and hears of the page until that is dropped. */
+  opened(resource: R, life: PageLife): void;
   dropped(resource: R): void;
   closed(resource: R): void;
   /** Whether it is to be found again, though nobody holds it. */

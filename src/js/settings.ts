@@ -1,10 +1,11 @@
+import { DEFAULT_MIN_EVENTS } from "./bounds.js";
 import { harmless } from "./callbacks.js";
 import type { WatchCacheError } from "./errors.js";
 import type { Logger } from "./host-types.js";
 import { CACHE, invalid as mistake, type Judge, read } from "./options.js";
-import type { IndexFunction, Path, RetryOptions, WatchCacheOptions } from "./types.js";
+import type { IndexFunction, Path, WatchCacheOptions } from "./types.js";
 
-/** The options, read: every default filled in. */
+/** The options, read. What is left out here and is not the facade's own has its default in the core. */
 export interface Settings {
   readonly server?: WatchCacheOptions["server"];
   readonly transport: "websocket" | "fetch";
@@ -12,22 +13,16 @@ export interface Settings {
   readonly fetch?: typeof fetch | undefined;
   readonly WebSocket?: WatchCacheOptions["WebSocket"];
   readonly credentials: RequestCredentials;
-  readonly strip: readonly string[];
-  readonly pageSize: number;
-  readonly watchList: boolean;
+  readonly strip?: readonly string[] | undefined;
+  readonly pageSize?: number | undefined;
+  readonly watchList?: boolean | undefined;
   readonly linger: number;
-  readonly idleTimeout: number;
-  readonly retry: RetryOptions;
+  readonly idleTimeout?: number | undefined;
+  readonly retry?: WatchCacheOptions["retry"];
   readonly trigger?: string | undefined;
-  readonly history: {
-    readonly minMs: number;
-    readonly minEvents: number;
-    readonly maxEvents?: number | undefined;
-    readonly maxBytes: number;
-  };
+  readonly history?: WatchCacheOptions["history"];
   readonly indexes: readonly Index[];
-  /** The bound of all that the resources hold together. */
-  readonly maxBytes: number;
+  readonly memory?: WatchCacheOptions["memory"];
   readonly flush: "frame" | "microtask";
   readonly debug: boolean;
   readonly checkConsistency: boolean;
@@ -40,9 +35,6 @@ export type Index = { readonly name: string } & (
   { readonly path: Path; readonly values?: undefined } | { readonly path?: undefined; readonly values: IndexFunction }
 );
 
-/** The waits between tries, where nothing else is said. */
-export const RETRY: RetryOptions = { initialMs: 800, factor: 2, capMs: 30_000, jitter: 1, resetAfterMs: 120_000 };
-
 /**
  * @param judge judges paths, if its core is there
  * @param usual the transport where nothing that is given asks for another
@@ -50,9 +42,9 @@ export const RETRY: RetryOptions = { initialMs: 800, factor: 2, capMs: 30_000, j
  */
 export function readOptions(given: WatchCacheOptions, judge?: Judge, usual: Settings["transport"] = "websocket"): Settings {
   const options = read(CACHE, "createWatchCache", given, judge);
-  const { watchList = false, debug = false, history = {} } = options;
+  const { watchList, debug = false } = options;
   const { transport = watchList || options.WebSocket !== undefined ? "websocket" : usual } = options;
-  const { minMs = 75_000, minEvents = 100, maxEvents, maxBytes = 64 * 1024 * 1024 } = history;
+  const { minEvents = DEFAULT_MIN_EVENTS, maxEvents } = options.history ?? {};
   if (maxEvents !== undefined && maxEvents < minEvents) throw invalid("history.maxEvents", `is a whole number from ${minEvents} up`);
   // Servers compress such a watch in pieces, of which a browser's fetch reads the first and throws the rest away.
   if (watchList && transport === "fetch")
@@ -61,23 +53,16 @@ export function readOptions(given: WatchCacheOptions, judge?: Judge, usual: Sett
   if (options.server !== undefined) baseUrl(options.server, pageAddress() ?? "http://page");
   return {
     credentials: "same-origin",
-    strip: ["metadata.managedFields"],
-    pageSize: 500,
     linger: 5_000,
-    idleTimeout: 90_000,
     flush: "frame",
     checkConsistency: debug,
     ...options,
     logger: harmless(options.logger ?? console),
     transport,
-    watchList,
     debug,
-    retry: { ...RETRY, ...options.retry } as RetryOptions, // what is undefined was left out
-    history: { ...history, minMs, minEvents, maxBytes },
     indexes: Object.entries(options.indexes ?? {}).map(([name, by]) =>
       typeof by === "function" ? { name, values: by } : { name, path: by },
     ),
-    maxBytes: options.memory?.maxBytes ?? 512 * 1024 * 1024,
   };
 }
 

@@ -1,16 +1,10 @@
 import { atOnce, isRefusal } from "./callbacks.js";
 import { NO_COUNTS, sameOrNew } from "./counts.js";
 import { closedError, toError, type WatchCacheError } from "./errors.js";
-import type { ObjectTable } from "./objects.js";
-import type { RawResource, RawViewSpec } from "./raw.js";
+import type { RawViewSpec } from "./raw.js";
+import type { Session } from "./session.js";
 import type { Ticker, Ticking } from "./ticker.js";
 import type { ResourceStatus } from "./types.js";
-
-/** The core's half of a resource, as views use it. */
-export interface ViewSession {
-  readonly raw: RawResource;
-  readonly objects: ObjectTable;
-}
 
 /** What views need of their resource. */
 export interface ViewHost {
@@ -21,7 +15,7 @@ export interface ViewHost {
   readonly status: ResourceStatus;
   readonly hasSynced: boolean;
   /** The core's half; with `open` it is opened where that can be, without a stream. */
-  session(open: boolean): ViewSession | undefined;
+  session(open: boolean): Session | undefined;
   /** A use that lasts, with a stream. */
   acquire(): () => void;
   /** A read, with a stream. */
@@ -55,9 +49,9 @@ export class SharedView implements Ticking {
   readonly #spec: RawViewSpec;
   readonly #where: ((object: any) => boolean) | undefined;
   readonly #handles = new Set<ViewHandle>();
-  #session: ViewSession | undefined;
+  #session: Session | undefined;
   /** The last session that was asked for it. */
-  #asked: ViewSession | undefined;
+  #asked: Session | undefined;
   /** The core's number for it. */
   id: number | undefined;
   /** The number of the state that all below is of. */
@@ -83,7 +77,7 @@ export class SharedView implements Ticking {
     this.#take(false);
   }
 
-  get session(): ViewSession | undefined {
+  get session(): Session | undefined {
     return this.#session;
   }
 
@@ -102,7 +96,7 @@ export class SharedView implements Ticking {
   // ------------------------------------------------------------------------------ the core comes and goes
 
   /** Whether the core has it now and had not. A spec that a session refused is not put to it again. */
-  attach(session: ViewSession): boolean {
+  attach(session: Session): boolean {
     if (this.#asked === session) return false;
     this.#asked = session;
     this.#refused = undefined;

@@ -1,5 +1,6 @@
 import type { RawViewSpec } from "./raw.js";
-import { SharedView, type ViewHandle, type ViewHost, type ViewSession } from "./shared-view.js";
+import type { Session } from "./session.js";
+import { SharedView, type ViewHandle, type ViewHost } from "./shared-view.js";
 import { now } from "./wake.js";
 
 const numbers = new WeakMap<object, number>();
@@ -47,12 +48,12 @@ export class SharedViews {
   }
 
   /** Registers a view with the core, if that is there. */
-  attach(view: SharedView, session: ViewSession | undefined): void {
+  attach(view: SharedView, session: Session | undefined): void {
     if (session === undefined || !view.attach(session)) return;
     this.#byId.set(view.id!, view);
   }
 
-  attachAll(session: ViewSession): void {
+  attachAll(session: Session): void {
     for (const view of [...this.#views.values()]) this.attach(view, session);
   }
 

@@ -63,7 +63,7 @@ export abstract class SafeTarget extends EventTarget {
   abstract report(error: unknown): void;
 
   /** Somebody listens, or nobody any more: see `isListened`. */
-  protected listened(): void {}
+  listened(): void {}
 }
 
 export function isListened(target: SafeTarget): boolean {

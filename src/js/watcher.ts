@@ -3,6 +3,7 @@ import type { Delivery, Handler, Recipient } from "./delivery.js";
 import { toError, WatchCacheError } from "./errors.js";
 import type { StoredEvent } from "./event.js";
 import { invalid } from "./options.js";
+import type { Session } from "./session.js";
 import type { RawResource, RawWatchOptions } from "./raw.js";
 import type { AbortSignalLike, Mutable, WatchEnd, WatchEvent, WatchOptions } from "./types.js";
 import { DEMAND_ALL, DEMAND_BATCH, DEMAND_NONE, END_REASONS } from "./wire.js";
@@ -130,7 +131,7 @@ export class WatcherImpl<T> implements Recipient {
   // ------------------------------------------------------------------------- called by the resource
 
   /** The core is there: registers with it. */
-  attach(raw: RawResource, delivery: Delivery): void {
+  attach({ raw, delivery }: Session): void {
     if (this.#over) return;
     let id: number;
     try {

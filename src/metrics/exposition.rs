@@ -45,20 +45,39 @@ pub const FAMILIES: [Family; 23] = [
     family("informer_store_resource_version", "gauge", "Version of what informers read, its 15 last digits."),
 ];
 
+/// The series of one resource by name. Of a histogram there are only sum and count: its buckets are for the page of metrics.
+pub fn numbers(metrics: &Metrics, now: &Now) -> Vec<(String, f64)> {
+    let mut numbers = Vec::new();
+    metrics.each(now, &mut |family, suffix, labels, value| {
+        if suffix != "_bucket" {
+            numbers.push((series_name(FAMILIES[family].name, suffix, labels), value));
+        }
+    });
+    numbers
+}
+
 /// The metrics of several resources as one text. The series of a family must stand together, so they are gathered by family.
 #[derive(Clone, Debug, Default)]
 pub struct Exposition {
     families: [String; FAMILIES.len()],
+    /// Of each resource that was added: group, name and scope.
+    added: Vec<[String; 3]>,
 }
 
 impl Exposition {
     /// Adds the series of one resource. `group` is empty for the core group. `scope` distinguishes caches of the same resource, and is
     /// empty if all of it is held. The apiserver has no such label, because its caches always hold all.
+    ///
+    /// Two sources may have one name, but two series may not: the second one's scope gets a number.
     pub fn add(&mut self, group: &str, resource: &str, scope: &str, metrics: &Metrics, now: &Now) {
+        let asked = [group, resource, scope].map(str::to_owned);
+        let same = self.added.iter().filter(|added| **added == asked).count();
+        self.added.push(asked);
+        let numbered = if same == 0 { scope.to_owned() } else { format!("{scope}#{}", same + 1) };
         metrics.each(now, &mut |family, suffix, labels, value| {
             let mut all = vec![("group", group), ("resource", resource)];
-            if !scope.is_empty() {
-                all.push(("scope", scope));
+            if !numbered.is_empty() {
+                all.push(("scope", &numbered));
             }
             all.extend_from_slice(labels);
             let lines = &mut self.families[family];
@@ -102,6 +121,30 @@ mod tests {
             let seconds = millis as f64 / 1000.0;
             proptest::prop_assert_eq!(number(seconds), seconds.to_string());
         }
+    }
+
+    #[test]
+    fn two_sources_of_one_name_have_different_series() {
+        let mut exposition = Exposition::default();
+        for scope in ["", "", "namespaces/a", ""] {
+            exposition.add("", "mine", scope, &Metrics::default(), &Now::default());
+        }
+        let text = exposition.text();
+        let series: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("watch_cache_capacity{")?.split_once('}')).collect();
+        let labels: Vec<_> = series.into_iter().map(|(labels, _)| labels).collect();
+        let expected = ["", ",scope=\"#2\"", ",scope=\"namespaces/a\"", ",scope=\"#3\""];
+        assert_eq!(labels, expected.map(|scope| format!("group=\"\",resource=\"mine\"{scope}")));
+    }
+
+    #[test]
+    fn numbers_leave_out_the_buckets_of_histograms() {
+        let metrics = Metrics::default();
+        metrics.events_received.add(3);
+        let numbers = numbers(&metrics, &Now::default());
+        let find = |name: &str| numbers.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+        assert_eq!(find("apiserver_watch_cache_events_received_total"), Some(3.0));
+        assert_eq!(find("apiserver_watch_cache_read_wait_seconds_count"), Some(0.0));
+        assert!(numbers.iter().all(|(name, _)| !name.contains("_bucket")), "{numbers:?}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod histogram;
 mod resource;
 
 pub use counter::{Counter, Gauge};
-pub use exposition::{Exposition, FAMILIES, Family};
+pub use exposition::{Exposition, FAMILIES, Family, numbers};
 pub use format::{Labels, series_name};
 pub use histogram::Histogram;
 pub use resource::{CheckResult, Fallback, Metrics, Now, Stage};

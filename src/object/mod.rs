@@ -4,8 +4,12 @@
 //!
 //! Imports: allocation, json, key, status, version.
 
+mod array;
 mod object;
+mod pins;
 pub(crate) mod rest;
 
+pub use array::array_of;
 pub use object::{Holder, IndexValues, Object, ObjectId};
+pub use pins::Pins;
 pub use rest::{Lent, Text};

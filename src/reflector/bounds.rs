@@ -1,14 +1,15 @@
 //! The bounds of what a reflector may be asked for.
 
-use crate::reflector::{ReflectorConfig, Retry};
+use super::backoff::Retry;
+use super::config::ReflectorConfig;
 use crate::status::{Error, ErrorCode};
 use crate::time::Millis;
 
 /// The longest wait between two tries. A user who wants no tries asks for none, and a wait without end is none.
-const MAX_WAIT_MS: Millis = 86_400_000;
+pub const MAX_WAIT_MS: Millis = 86_400_000;
 
 /// The largest factor and jitter: with more a wait is soon as long as the clock can count.
-const MAX_GROWTH: f64 = 100.0;
+pub const MAX_GROWTH: f64 = 100.0;
 
 impl ReflectorConfig {
     /// Fails with code `invalid`, naming the option. A wait of 0 would make a loop.

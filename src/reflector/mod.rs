@@ -43,6 +43,7 @@ mod watch;
 mod watch_list;
 
 pub use self::backoff::Retry;
+pub use self::bounds::{MAX_GROWTH, MAX_WAIT_MS};
 pub use self::config::{MIN_WATCH_SECONDS, ReflectorConfig};
 pub use self::early::EarlyTries;
 pub use self::handle::ReflectorHandle;

@@ -4,6 +4,7 @@
 //!
 //! Imports: change, json, key, object, selector, sort, status, time, version.
 
+mod bounds;
 mod index;
 mod observer;
 mod snapshot;
@@ -12,9 +13,10 @@ mod store;
 mod strays;
 mod window;
 
+pub use bounds::{DEFAULT_FRESH_MS, DEFAULT_LOWER, DEFAULT_MAX_BYTES, WindowBounds, WindowRequest};
 pub use index::{Fields, IndexBy, IndexSpec, Indexes};
 pub use observer::{Replacement, StoreObserver};
 pub use snapshot::Snapshot;
 pub use store::Store;
 pub use strays::Strays;
-pub use window::{DEFAULT_FRESH_MS, DEFAULT_MAX_BYTES, Window, WindowBounds};
+pub use window::Window;

@@ -3,85 +3,17 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use super::bounds::WindowBounds;
 use super::snapshots::Snapshots;
 use super::strays::Strays;
 use crate::change::{Change, ChangeKind};
 use crate::object::{Holder, Object};
-use crate::status::{Error, ErrorCode, Status};
+use crate::status::{Error, Status};
 use crate::time::{Instant, Millis};
 use crate::version::Version;
 
-/// The bounds of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowBounds {
-    /// While the oldest event is younger than this, a full window grows instead of dropping it. At least 75,000.
-    pub fresh_ms: Millis,
-    /// The least capacity, in events.
-    pub lower: usize,
-    /// The greatest capacity, in events.
-    pub upper: usize,
-    /// The most bytes that the changes may hold beyond those of the store. Beyond it the oldest are dropped, however fresh. The apiserver has
-    /// no such bound; a page has less memory.
-    pub max_bytes: usize,
-}
-
-/// The default of [`WindowBounds::max_bytes`].
-pub const DEFAULT_MAX_BYTES: usize = 64 << 20;
-
-/// How long an event stays fresh: the bookmark period and a quarter of it.
-pub const DEFAULT_FRESH_MS: Millis = 75_000;
-/// The greatest capacity at the default freshness, in events, as in the apiserver.
-const DEFAULT_UPPER: usize = 102_400;
-/// The least capacity, in events, as in the apiserver.
-const DEFAULT_LOWER: usize = 100;
-/// How often the greatest capacity doubles at most, so that the shift below cannot overflow.
-const MAX_DOUBLINGS: u32 = 14;
 /// The least queue of a watcher, in events, as in the apiserver.
 const MIN_BUFFER: usize = 10;
-
-impl WindowBounds {
-    /// The apiserver's bounds for this freshness: 100 events, and 102,400 times the power of two that covers a longer freshness.
-    pub fn for_freshness(fresh_ms: Millis) -> Self {
-        Self { fresh_ms, lower: DEFAULT_LOWER, upper: upper_bound(fresh_ms), max_bytes: DEFAULT_MAX_BYTES }
-    }
-
-    /// The bounds that a user asks for. Without a greatest capacity it follows from the freshness, and is never below the least.
-    pub fn asked(fresh_ms: Millis, lower: usize, upper: Option<usize>, max_bytes: usize) -> Self {
-        Self { fresh_ms, lower, upper: upper.unwrap_or_else(|| upper_bound(fresh_ms).max(lower)), max_bytes }
-    }
-
-    /// Whether a window can have these bounds. Fails with code `invalid`, naming the option.
-    pub fn check(&self) -> Result<(), Error> {
-        let Self { fresh_ms, lower, upper, .. } = *self;
-        let mistake = if fresh_ms < DEFAULT_FRESH_MS {
-            // A watch that resumes from its last bookmark must find that version in the window.
-            format!("minMs is at least {DEFAULT_FRESH_MS}, the period of bookmarks and a quarter of it, not {fresh_ms}")
-        } else if lower == 0 {
-            "minEvents is at least 1".to_owned()
-        } else if upper < lower {
-            format!("maxEvents, {upper}, is below minEvents, {lower}")
-        } else {
-            return Ok(());
-        };
-        Err(Error::new(ErrorCode::Invalid, format!("history.{mistake}")))
-    }
-}
-
-impl Default for WindowBounds {
-    fn default() -> Self {
-        Self::for_freshness(DEFAULT_FRESH_MS)
-    }
-}
-
-fn upper_bound(fresh_ms: Millis) -> usize {
-    let mut doublings = 0;
-    let mut covered = DEFAULT_FRESH_MS;
-    while covered < fresh_ms && doublings < MAX_DOUBLINGS {
-        covered *= 2;
-        doublings += 1;
-    }
-    DEFAULT_UPPER << doublings
-}
 
 /// The changes since the last list, or the latest of them. The capacity doubles while the window is full of fresh changes. It halves when
 /// only the newest quarter is fresh.
@@ -320,6 +252,8 @@ fn note(change: &Change, strays: &mut Strays) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::status::ErrorCode;
+    use crate::store::bounds::{DEFAULT_FRESH_MS, DEFAULT_MAX_BYTES};
     use crate::testing::named;
     use crate::time::at;
 
@@ -351,18 +285,6 @@ mod tests {
             window.push(entry(version, at(version)), &mut Strays::default());
         }
         window
-    }
-
-    #[test]
-    fn the_greatest_capacity_follows_from_the_freshness_and_never_lies_below_the_least() {
-        let upper = |lower, upper| WindowBounds::asked(DEFAULT_FRESH_MS, lower, upper, 5).upper;
-        assert_eq!(upper(100, None), WindowBounds::default().upper);
-        assert_eq!(upper(1_000_000, None), 1_000_000);
-        assert_eq!(upper(100, Some(200)), 200);
-        assert_eq!(WindowBounds::asked(DEFAULT_FRESH_MS, 100, Some(100), 5).check(), Ok(()), "a capacity that stays as it is");
-        let contradiction = WindowBounds::asked(DEFAULT_FRESH_MS, 100, Some(99), 5);
-        assert_eq!(contradiction.check().unwrap_err().code, ErrorCode::Invalid);
-        assert_eq!((contradiction.fresh_ms, contradiction.lower, contradiction.max_bytes), (DEFAULT_FRESH_MS, 100, 5));
     }
 
     #[test]
@@ -466,13 +388,6 @@ mod tests {
     }
 
     #[test]
-    fn win_30_the_upper_bound_doubles_with_freshness_up_to_a_limit() {
-        for (seconds, upper) in [(75, 102_400), (45, 102_400), (300, 409_600), (225, 409_600), (75 << 20, 102_400 << 14)] {
-            assert_eq!(upper_bound(seconds * 1000), upper, "{seconds} s");
-        }
-    }
-
-    #[test]
     fn bytes_are_those_of_what_was_replaced_and_leave_with_it() {
         let mut window = fixed(2);
         let (old, new) = (named("pod", 1), named("pod", 2));
@@ -553,19 +468,6 @@ mod tests {
         assert_eq!((window.capacity(), window.resizes()), (4, (1, 0)), "at its bound it stays");
         window.push(entry(7, at(2 * FD)), &mut Strays::default());
         assert_eq!((window.capacity(), window.resizes()), (2, (1, 1)));
-    }
-
-    #[test]
-    fn bounds_that_make_no_window_are_refused_by_name() {
-        let refused = |bounds: WindowBounds| bounds.check().unwrap_err().message;
-        let default = WindowBounds::default();
-        assert_eq!(default.check(), Ok(()));
-        assert_eq!(
-            refused(WindowBounds { fresh_ms: FD - 1, ..default }),
-            "history.minMs is at least 75000, the period of bookmarks and a quarter of it, not 74999"
-        );
-        assert_eq!(refused(WindowBounds { lower: 0, ..default }), "history.minEvents is at least 1");
-        assert_eq!(refused(WindowBounds { lower: 9, upper: 8, ..default }), "history.maxEvents, 8, is below minEvents, 9");
     }
 
     #[test]

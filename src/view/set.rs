@@ -171,6 +171,16 @@ impl Views {
         self.get(*self.ranges.get(range.place())?)
     }
 
+    /// The rows of a range, in order; none where it is closed.
+    pub fn rows(&self, range: RangeId) -> impl Iterator<Item = &Rc<Object>> {
+        self.of_range(range).into_iter().flat_map(move |view| view.rows(range))
+    }
+
+    /// Reads a view, as of its last look. One that is closed reads as nothing.
+    pub fn read<R: Default>(&self, id: ViewId, read: impl FnOnce(&View) -> R) -> R {
+        self.get(id).map(read).unwrap_or_default()
+    }
+
     /// A view, as of its last look.
     pub fn get(&self, id: ViewId) -> Option<&View> {
         self.views.get(id.place()).map(|open| &open.view)

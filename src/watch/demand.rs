@@ -13,7 +13,7 @@ pub enum Demand {
 }
 
 impl Demand {
-    /// The demand of a number that crossed to here.
+    /// The demand of a number that crossed to here; `None` for one that has no meaning.
     pub fn numbered(mode: u8) -> Option<Self> {
         Some(match mode {
             0 => Self::None,

@@ -84,9 +84,10 @@ impl Watcher {
         self.life.ended()?.error.as_deref()
     }
 
-    /// All that matched up to here was delivered. Known when the stream has ended, unless it never began or its interval was cut short.
+    /// All that matched up to here was delivered. Known when the stream has ended, unless it never began or its interval was cut short. A
+    /// watch of a cache that holds nothing yet has no version to go on from.
     pub fn resume_from(&self) -> Option<&Version> {
-        self.life.ended()?.resume_from.as_ref()
+        self.life.ended()?.resume_from.as_ref().filter(|version| !version.is_zero())
     }
 
     /// Where it stands in its life.
@@ -248,6 +249,14 @@ mod tests {
         assert_eq!(watcher.resume_from(), Some(&Version::from(5)));
         watcher.retire();
         assert!(watcher.life().is_retired() && watcher.end(EndReason::Stopped, &Version::ZERO).is_none() && watcher.life().is_retired());
+    }
+
+    #[test]
+    fn one_that_ends_before_the_first_version_has_nothing_to_resume_from() {
+        let mut watcher = Watcher::new(Filter::default(), 1);
+        watcher.start(Beginning::default(), Route::default());
+        assert!(watcher.end(EndReason::Closed, &Version::ZERO).is_some());
+        assert_eq!(watcher.resume_from(), None);
     }
 
     #[test]

@@ -7,8 +7,9 @@ use js_sys::{Array, Function};
 use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::time::Millis;
 use crate::web::error::{invalid_option, to_js};
-use crate::web::values::property;
+use crate::web::values::{millis, property};
 
 /// What was given. A nested bag shares its fault with the one that it stands in.
 pub(super) struct Bag {
@@ -29,6 +30,20 @@ impl Bag {
     pub(super) fn get<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let read = serde_wasm_bindgen::from_value(property(&self.value, name)?);
         read.map_err(|error| self.fail(name, &error.to_string())).ok()
+    }
+
+    /// Puts a member that was given in the place of its default.
+    pub(super) fn put<T: DeserializeOwned>(&self, name: &str, place: &mut T) {
+        if let Some(given) = self.get(name) {
+            *place = given;
+        }
+    }
+
+    /// The same for a duration in milliseconds.
+    pub(super) fn put_millis(&self, name: &str, place: &mut Millis) {
+        if let Some(given) = self.get(name) {
+            *place = millis(given);
+        }
     }
 
     /// A member that must be there.

@@ -6,12 +6,11 @@ use wasm_bindgen::prelude::*;
 
 use super::bytes::memory_bytes as memory_size;
 use super::error::to_js;
-use super::handle::{Hooks, RawOptions, RawResource};
+use super::handle::{Hooks, RawResource, resource_options};
 use super::transport::{JsSource, KubernetesSource, ObjectSource};
 use super::values::{Given, bytes, to_object};
 use super::{panic, runtime};
-use crate::cache::Memory;
-use crate::json::fields::FieldSet;
+use crate::cache::{DEFAULT_MAX_BYTES, Memory, ResourceConfig};
 use crate::source::Source;
 
 /// Runs once when the module is instantiated.
@@ -19,22 +18,21 @@ use crate::source::Source;
 pub fn start() {
     panic::install();
     // Without a seed of the host's every tab would draw the same waits.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fastrand::seed((js_sys::Math::random() * 9_007_199_254_740_991.0) as u64);
+    fastrand::seed(runtime::random_seed());
 }
 
 /// Opens a resource of a Kubernetes API. Nothing is requested before `start`.
 #[wasm_bindgen(js_name = openKubernetes, skip_typescript)]
 pub fn open_kubernetes(options: JsValue, transport: JsValue, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
     panic::check()?;
-    open(RawOptions::read(options)?, Rc::new(KubernetesSource::read(transport)?), hooks, memory)
+    open(resource_options(options)?, Rc::new(KubernetesSource::read(transport)?), hooks, memory)
 }
 
 /// Opens a resource of a `Source` object.
 #[wasm_bindgen(js_name = openSource, skip_typescript)]
 pub fn open_source(options: JsValue, source: JsSource, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
     panic::check()?;
-    open(RawOptions::read(options)?, Rc::new(ObjectSource::new(source)), hooks, memory)
+    open(resource_options(options)?, Rc::new(ObjectSource::new(source)), hooks, memory)
 }
 
 /// The bytes that the resources of one cache may hold together.
@@ -43,20 +41,15 @@ pub struct RawMemory(Rc<Memory>);
 
 #[wasm_bindgen]
 impl RawMemory {
-    /// So many bytes for all who are opened with it.
+    /// So many bytes for all who are opened with it; undefined: the core's default.
     #[wasm_bindgen(constructor)]
-    pub fn new(max_bytes: f64) -> Self {
-        Self(Memory::new(bytes(max_bytes)))
+    pub fn new(max_bytes: Option<f64>) -> Self {
+        Self(Memory::new(max_bytes.map_or(DEFAULT_MAX_BYTES, bytes)))
     }
 }
 
-fn open(options: RawOptions, source: Rc<dyn Source>, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
-    let opened = RawResource::new(options.config, source, FieldSet::new(options.strip), hooks).map_err(|error| to_js(&error))?;
-    opened.resource().share_memory(&memory.0);
-    if let Some(path) = options.trigger {
-        opened.resource().with(|cacher| cacher.watching().set_trigger(&path));
-    }
-    Ok(opened)
+fn open(config: ResourceConfig, source: Rc<dyn Source>, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
+    RawResource::new(config, source, hooks, &memory.0).map_err(|error| to_js(&error))
 }
 
 /// Judges an option's text before it is used, or an index's name: fails with `invalid`, in the words of its use.

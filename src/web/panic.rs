@@ -1,6 +1,6 @@
 //! A panic stops this instance: its state may be torn. Every later call says so, and nothing hangs.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use js_sys::Function;
 use wasm_bindgen::JsValue;
@@ -9,6 +9,8 @@ use crate::status::{Error, ErrorCode};
 use crate::web::error::to_js;
 
 thread_local! {
+    /// Asked at every call, so it is no more than a flag.
+    static POISONED: Cell<bool> = const { Cell::new(false) };
     static MESSAGE: RefCell<Option<String>> = const { RefCell::new(None) };
     static CALLBACK: RefCell<Option<Function>> = const { RefCell::new(None) };
 }
@@ -17,6 +19,7 @@ thread_local! {
 pub(super) fn install() {
     std::panic::set_hook(Box::new(|info| {
         let text = info.to_string();
+        POISONED.set(true);
         MESSAGE.with(|message| message.borrow_mut().get_or_insert(text.clone()).len());
         let callback = CALLBACK.with(|callback| callback.borrow().clone());
         if let Some(callback) = callback {
@@ -28,7 +31,7 @@ pub(super) fn install() {
 
 /// Fails once a panic has happened.
 pub(super) fn check() -> Result<(), JsValue> {
-    if MESSAGE.with(|message| message.borrow().is_none()) { Ok(()) } else { Err(stopped()) }
+    if POISONED.get() { Err(stopped()) } else { Ok(()) }
 }
 
 #[cold]

@@ -189,6 +189,12 @@ impl Spawn for WebRuntime {
     }
 }
 
+/// What draws differ by: pages that wake together must not come back together.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+pub(super) fn random_seed() -> u64 {
+    (js_sys::Math::random() * 9_007_199_254_740_991.0) as u64
+}
+
 /// The global object's property, for functions that the user may replace.
 pub(super) fn global_function(name: &str) -> Option<Function> {
     Reflect::get(&js_sys::global(), &JsValue::from_str(name)).ok().and_then(|value| value.dyn_into().ok())

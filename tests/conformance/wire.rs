@@ -1,11 +1,14 @@
-//! Whether Rust and JavaScript give the same numbers to what crosses between them. The numbers of Rust stand at its enums, those of JavaScript
-//! in `src/js/wire.ts`.
+//! Whether Rust and JavaScript give the same numbers to what crosses between them, and to the few bounds that both must know. The numbers of Rust
+//! stand at its enums and configurations, those of JavaScript in `src/js/wire.ts` and `src/js/bounds.ts`.
 
 use watchcache::cache::signal;
 use watchcache::informer::NotificationKind;
+use watchcache::reflector::{MAX_GROWTH, MAX_WAIT_MS, Retry};
+use watchcache::store::{DEFAULT_FRESH_MS, DEFAULT_LOWER};
 use watchcache::watch::{Demand, EndReason, EventKind};
 
 const WIRE_TS: &str = include_str!("../../src/js/wire.ts");
+const BOUNDS_TS: &str = include_str!("../../src/js/bounds.ts");
 
 /// All variants of an enum with their names and numbers. A new variant does not compile before it stands in the list.
 macro_rules! numbered {
@@ -102,4 +105,37 @@ fn wire_numbers_of_demands_are_the_same_in_both_languages() {
     let named: Vec<(String, u32)> =
         (0..=u8::MAX).filter_map(|mode| Some((name(Demand::numbered(mode)?).to_string(), mode.into()))).collect();
     assert_eq!(constants("DEMAND_"), named);
+}
+
+/// What `bounds.ts` says of a constant, as it stands there.
+fn bound(name: &str) -> &'static str {
+    let lines = BOUNDS_TS.lines().filter_map(|line| line.strip_prefix("export const ")?.strip_suffix(';')?.split_once(" = "));
+    lines.into_iter().find_map(|(known, value)| (known == name).then_some(value)).unwrap_or_else(|| panic!("bounds.ts has no {name}"))
+}
+
+/// A number as JavaScript has it, `75_000` for instance.
+fn number(text: &str) -> f64 {
+    text.replace('_', "").parse().unwrap_or_else(|_| panic!("{text} is no number"))
+}
+
+#[test]
+fn bounds_that_both_languages_know_are_the_same() {
+    let known = BOUNDS_TS.matches("export const ").count();
+    let core = [
+        ("MIN_FRESH_MS", DEFAULT_FRESH_MS as f64),
+        ("DEFAULT_MIN_EVENTS", DEFAULT_LOWER as f64),
+        ("MAX_WAIT_MS", MAX_WAIT_MS as f64),
+        ("MAX_GROWTH", MAX_GROWTH),
+    ];
+    assert_eq!(core.map(|(name, _)| number(bound(name))), core.map(|(_, value)| value));
+    assert_eq!(known, core.len() + 1, "all of them are compared: these, and RETRY below");
+}
+
+#[test]
+fn waits_between_two_tries_to_load_are_those_of_the_core() {
+    let (members, _) = bound("RETRY").trim_start_matches("{ ").split_once(" }").expect("an object");
+    let found: Vec<(&str, f64)> =
+        members.split(", ").filter_map(|member| member.split_once(": ")).map(|(name, value)| (name, number(value))).collect();
+    let Retry { initial_ms, factor, cap_ms, jitter, .. } = Retry::default();
+    assert_eq!(found, [("initialMs", initial_ms as f64), ("factor", factor), ("capMs", cap_ms as f64), ("jitter", jitter)]);
 }

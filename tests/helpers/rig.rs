@@ -6,8 +6,6 @@ use std::rc::Rc;
 
 use watchcache::cache::{List, ListOptions, Resource, ResourceConfig, ResourceStatus};
 use watchcache::connection::Phase;
-use watchcache::json::FieldSet;
-use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::virtual_time::VirtualTime;
@@ -81,7 +79,6 @@ impl Rig {
         let upstream = Upstream::new(time.clone(), setup.seed);
         prepare(&upstream);
         let config = ResourceConfig {
-            name: setup.resource.into(),
             window: setup.window,
             reflector: ReflectorConfig {
                 page_size: setup.page_size,
@@ -91,9 +88,10 @@ impl Rig {
             },
             indexes: setup.indexes,
             check_consistency: setup.check_consistency,
+            strip: setup.strip.iter().map(|path| (*path).to_owned()).collect(),
+            ..ResourceConfig::named(setup.resource)
         };
-        let strip = setup.strip.iter().map(|path| Path::parse(path).unwrap()).collect();
-        let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), FieldSet::new(strip), time.clone()).unwrap();
+        let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), time.clone()).unwrap();
         let client = Rc::new(Client::default());
         let (listener, listened) = (client.clone(), Rc::downgrade(&resource));
         resource.on_flush(move |flush| {

@@ -50,12 +50,10 @@ export class PushSource {
 }
 export function refusal(code, reason, message, retryAfterSeconds) { return Object.assign(new Error(message), { code, reason, retryAfterSeconds }); }
 export function options(overrides) {
-  return { name: "pods", strip: ["metadata.managedFields"], pageSize: 500, watchList: false, idleTimeout: 90000,
-    history: { minMs: 75000, minEvents: 100, maxBytes: 67108864 }, indexes: [], checkConsistency: false,
-    retry: { initialMs: 5, factor: 2, capMs: 50, jitter: 0, resetAfterMs: 120000 }, ...overrides };
+  return { name: "pods", checkConsistency: false, retry: { initialMs: 5, capMs: 50, jitter: 0 }, ...overrides };
 }
 export function kubernetes(server, path, extra) {
-  return { server, path, transport: "websocket", credentials: "omit", fetch: globalThis.fetch.bind(globalThis), ...extra };
+  return { server, path, transport: "websocket", credentials: "omit", WebSocket: globalThis.WebSocket, fetch: globalThis.fetch.bind(globalThis), ...extra };
 }
 export function thrown(action) { try { action(); return undefined; } catch (error) { return error; } }
 "#)]
@@ -123,7 +121,7 @@ pub struct World {
 impl World {
     pub async fn synced() -> Self {
         let world = Self::of(&list(3, &[pod("a/x", 1, "web"), pod("a/y", 2, "web"), pod("b/z", 3, "db")]));
-        JsFuture::from(world.resource.synced()).await.expect("the first list");
+        JsFuture::from(world.resource.synced().unwrap()).await.expect("the first list");
         until("the watch is open", || world.source.watches().length() > 0).await;
         world
     }
@@ -177,7 +175,7 @@ pub fn kubernetes_resource(server: &str, path: &str, extra: &JsValue) -> (Record
 
 /// More than any test needs.
 fn memory() -> RawMemory {
-    RawMemory::new(f64::from(64 << 20))
+    RawMemory::new(Some(f64::from(64 << 20)))
 }
 
 fn clone(hooks: &Hooks) -> Hooks {

@@ -461,8 +461,7 @@ test("the table names what the core reads, and nothing else", async () => {
 
 test("what the table lets through is of a type that the core can read", async () => {
   const module = loaded();
-  const { minMs, minEvents, maxBytes } = readOptions({}).history;
-  const options = { ...readOptions({}), name: "pods", history: { minMs, minEvents, maxBytes } };
+  const options = { name: "pods" };
   const hooks = { flush() {}, event() {}, notify() {}, indexValues: () => [] };
   const raw = module.openSource(options, memorySource(), hooks, new module.RawMemory(1e6));
   const over = Promise.resolve();
@@ -502,11 +501,7 @@ test("the core takes the durations and numbers that the table lets through, and 
   const hooks = { flush() {}, event() {}, notify() {}, indexValues: () => [] };
   const memory = new module.RawMemory(1e6);
   const core = (given) => {
-    const defaults = readOptions({});
-    const { minMs, minEvents, maxBytes } = defaults.history;
-    const options = { ...defaults, name: "pods", history: { minMs, minEvents, maxBytes } };
-    for (const [name, value] of Object.entries(given)) options[name] = typeof value === "object" ? { ...options[name], ...value } : value;
-    module.openSource(options, memorySource(), hooks, memory).close();
+    module.openSource({ name: "pods", ...given }, memorySource(), hooks, memory).close();
   };
   const takes = (call) => {
     try {

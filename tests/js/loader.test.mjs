@@ -70,7 +70,7 @@ test("in its first minute a server that is down is asked ten times at most, what
   const { loader, entry, requests, pass } = underClock(t, down);
   const ends = new Set();
   const listener = () => {
-    loader.hasten(entry, true);
+    loader.tryNow(entry, true);
     loader.load(undefined, entry).catch(() => {});
     // One that comes and goes, as a component that is drawn anew.
     for (const end of ends) end();
@@ -119,7 +119,7 @@ test("what hastens it is heard at once; nobody who wants it, nobody who asks", a
   const end = loader.want(() => {}, entry);
   await pass(15_000);
   const before = requests.length;
-  loader.hasten(entry);
+  loader.tryNow(entry);
   await pass(100);
   assert.equal(requests.length, before + 1);
   end();
@@ -131,7 +131,7 @@ test("what hastens it is heard at once; nobody who wants it, nobody who asks", a
   assert.equal(requests.length, before + 2);
   again();
   loader.want(() => {}, entry)();
-  loader.hasten(entry);
+  loader.tryNow(entry);
   await pass(1_000);
   assert.equal(requests.length, before + 2);
 });
@@ -150,11 +150,11 @@ test("an answer that is no WebAssembly fails once; only who asks has it tried ag
   const { error } = loader.state;
   assert.deepEqual([loader.state.phase, error.code, error.retryable], ["failed", "decode", false]);
   assert.match(error.message, /answered with text\/html/);
-  loader.hasten(entry);
+  loader.tryNow(entry);
   await pass(1_000);
   assert.equal(requests.length, 2, "a page that wakes up has no other server");
   answer = up;
-  loader.hasten(entry, true);
+  loader.tryNow(entry, true);
   await pass(100);
   assert.equal(loader.state.phase, "loaded");
 });

@@ -58,15 +58,16 @@ test("on a page the server is its origin, or relative to it", (t) => {
   assert.equal(baseUrl("/clusters/x"), "https://page/clusters/x");
 });
 
-test("options have the defaults of the contract, and wrong ones are named", () => {
+test("options that are the facade's own have its defaults, all others are left to the core, and wrong ones are named", () => {
   const settings = readOptions({ retry: { capMs: 5 } });
-  assert.deepEqual(settings.retry, { initialMs: 800, factor: 2, capMs: 5, jitter: 1, resetAfterMs: 120_000 });
+  const { transport, credentials, linger, flush, debug, checkConsistency, indexes } = settings;
   assert.deepEqual(
-    [settings.transport, settings.credentials, settings.pageSize, settings.linger, settings.idleTimeout, settings.flush],
-    ["websocket", "same-origin", 500, 5_000, 90_000, "frame"],
+    [transport, credentials, linger, flush, debug, checkConsistency, indexes],
+    ["websocket", "same-origin", 5_000, "frame", false, false, []],
   );
-  assert.equal(settings.watchList, false);
-  assert.deepEqual(settings.strip, ["metadata.managedFields"]);
+  assert.deepEqual(settings.retry, { capMs: 5 }, "as it was given");
+  for (const name of ["pageSize", "strip", "watchList", "idleTimeout", "trigger", "history", "memory"])
+    assert.equal(name in settings, false, `${name} has its default in the core alone`);
   const wrong = [
     { transport: "sse" },
     { pageSize: 0 },
@@ -83,7 +84,7 @@ test("options have the defaults of the contract, and wrong ones are named", () =
   }
 });
 
-test("what reaches the core is complete, and calls go to the user's functions", async () => {
+test("what was given reaches the core and nothing else does, and calls go to the user's functions", async () => {
   const module = new ModelModule();
   const seen = [];
   class Socket {
@@ -104,7 +105,7 @@ test("what reaches the core is complete, and calls go to the user's functions", 
   );
   cache.resource({ version: "v1", resource: "pods", labelSelector: "a=b " }).peek("x");
   const { options, origin } = module.resources[0];
-  assert.deepEqual([options.name, options.strip, options.pageSize], ["pods", [], 500]);
+  assert.deepEqual([options.name, options.strip, options.pageSize], ["pods", [], undefined]);
   const { transport } = origin;
   assert.deepEqual(
     [transport.server, transport.path, transport.labelSelector, transport.transport, transport.credentials],
@@ -132,16 +133,12 @@ test("what reaches the core is complete, and calls go to the user's functions", 
   await cache.close();
 });
 
-test("without a server, or without a WebSocket, the resource fails when it opens, not before", async () => {
+test("without a server the resource fails when it opens, not before", async () => {
   const module = new ModelModule();
   const cache = openCache({ transport: "fetch", logger: console }, module.runtime());
   const resource = cache.resource("pods");
   await assert.rejects(resource.synced(), { code: "invalid", message: /server/ });
   assert.equal(resource.status.phase, "failed");
-  if (typeof WebSocket === "undefined") {
-    const sockets = openCache({ server: "http://127.0.0.1:1" }, module.runtime()).resource("pods");
-    await assert.rejects(sockets.list(), { code: "invalid", message: /WebSocket/ });
-  }
 });
 
 test("whatever is thrown becomes one kind of error", () => {

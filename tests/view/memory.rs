@@ -8,7 +8,6 @@ use serde_json::json;
 use watchcache::cache::{Memory, Resource, ResourceConfig};
 use watchcache::change::ChangeKind;
 use watchcache::informer::{HandlerOptions, InformerOptions, Interruption, Stops};
-use watchcache::json::fields::FieldSet;
 use watchcache::json::path::Path;
 use watchcache::message::Message;
 use watchcache::object::Object;
@@ -56,7 +55,7 @@ impl World {
         let time = VirtualTime::new(7);
         let window = WindowBounds { lower: 1, upper: 1, ..WindowBounds::default() };
         let config = ResourceConfig { window, indexes, check_consistency: false, ..ResourceConfig::named("pods") };
-        let resource = Resource::new(config, Rc::new(Still), FieldSet::new(Vec::new()), time.clone()).unwrap();
+        let resource = Resource::new(config, Rc::new(Still), time.clone()).unwrap();
         let told: Rc<RefCell<Told>> = Rc::default();
         let noted = told.clone();
         resource.on_flush(move |flush| {

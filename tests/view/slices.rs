@@ -7,7 +7,6 @@ use std::rc::Rc;
 use serde_json::json;
 use watchcache::cache::{Resource, ResourceConfig};
 use watchcache::change::ChangeKind;
-use watchcache::json::fields::FieldSet;
 use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::runtime::Timer;
@@ -37,7 +36,7 @@ impl World {
     fn new(count: usize) -> Self {
         let time = VirtualTime::new(7);
         let config = ResourceConfig { check_consistency: false, ..ResourceConfig::named("pods") };
-        let resource = Resource::new(config, Rc::new(Still), FieldSet::new(Vec::new()), time.clone()).unwrap();
+        let resource = Resource::new(config, Rc::new(Still), time.clone()).unwrap();
         let named: Rc<RefCell<Vec<ViewId>>> = Rc::default();
         let noted = named.clone();
         resource.on_flush(move |flush| noted.borrow_mut().extend(flush.views));

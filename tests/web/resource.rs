@@ -51,7 +51,7 @@ async fn names_cross_whatever_letters_they_have_and_however_many() {
     let keys = ["a/x", "a/pöd", "a/\u{1f600}", long.as_str()];
     let pods: Vec<String> = keys.iter().map(|key| pod(key, 7, "web")).collect();
     let world = World::of(&list(9, &pods));
-    JsFuture::from(world.resource.synced()).await.expect("the first list");
+    JsFuture::from(world.resource.synced().unwrap()).await.expect("the first list");
     for key in keys {
         assert_eq!(world.resource.names(world.resource.peek(key).unwrap()).unwrap(), format!("7 {key}"));
     }
@@ -73,7 +73,7 @@ async fn objects_are_read_by_id_without_what_is_stripped_and_only_while_pinned()
     assert_eq!(code(&world.resource.field(id, "a[").unwrap_err()), "invalid");
     let text = String::from_utf8(world.resource.raw(id).unwrap().to_vec()).unwrap();
     assert!(text.contains("\"phase\"") && !text.contains("kubelet"));
-    world.resource.release(&Float64Array::from(&[id][..]));
+    world.resource.release(&Float64Array::from(&[id][..])).unwrap();
     assert_eq!(code(&world.resource.parse(id).unwrap_err()), "internal");
 }
 
@@ -87,7 +87,7 @@ async fn law_09_no_js_inside_a_borrow_everything_may_be_called_from_a_flush() {
     let during = Closure::<dyn FnMut(JsValue)>::new(move |_flush: JsValue| {
         let peeked = inside.peek("a/x").expect("peek");
         inside.parse(peeked).expect("parse");
-        inside.release(&Float64Array::from(&[peeked][..]));
+        inside.release(&Float64Array::from(&[peeked][..])).unwrap();
         inside.status().expect("status");
         inside.stats().expect("stats");
         inside.size().expect("size");
@@ -104,7 +104,7 @@ async fn law_09_no_js_inside_a_borrow_everything_may_be_called_from_a_flush() {
         let _list = inside.list(json(r#"{"resourceVersion":"0"}"#), js_sys::Promise::resolve(&JsValue::UNDEFINED)).expect("list");
         counted.set(counted.get() + 1);
         if counted.get() == 3 {
-            inside.close();
+            inside.close().unwrap();
         }
     });
     world.recorder.set_during(during.as_ref());
@@ -256,7 +256,7 @@ async fn a_refused_list_is_retried_by_timer_and_shown_meanwhile() {
     until("it tried again", || world.source.lists() >= 3).await;
     assert_eq!(world.error_code(), "unavailable");
     world.source.set_answer(&list(1, &[pod("a/x", 1, "web")]).into());
-    JsFuture::from(world.resource.synced()).await.unwrap();
+    JsFuture::from(world.resource.synced().unwrap()).await.unwrap();
     until("it is live", || world.phase() == "live").await;
 }
 
@@ -265,8 +265,8 @@ async fn synced_rejects_only_where_waiting_does_not_help() {
     for (status, expected) in [(403, "forbidden"), (401, "unauthorized"), (404, "not-found")] {
         let world = World::of("");
         world.source.set_answer(&refusal(status, "", "no", JsValue::UNDEFINED));
-        assert_eq!(rejected(world.resource.synced()).await, expected);
-        world.resource.close();
+        assert_eq!(rejected(world.resource.synced().unwrap()).await, expected);
+        world.resource.close().unwrap();
     }
 }
 
@@ -303,14 +303,14 @@ async fn a_real_socket_lists_in_pages_and_streams_changes() {
     for transport in ["websocket", "fetch"] {
         let extra = json(&format!(r#"{{"transport":"{transport}"}}"#));
         let (recorder, resource) = kubernetes_resource(server(0), "/api/v1/pods", &extra);
-        JsFuture::from(resource.synced()).await.expect("the first list");
+        JsFuture::from(resource.synced().unwrap()).await.expect("the first list");
         assert!(resource.size().unwrap() > 100.0);
         until("it is live", || status(&resource, "phase") == "live").await;
         let watcher =
             resource.watch(json(r#"{"sendInitialEvents":false,"resourceVersion":"0","resourceVersionMatch":"NotOlderThan"}"#)).unwrap();
         resource.demand(watcher, 2).unwrap();
         until("changes come", || recorder.delivered().length() > 5).await;
-        resource.close();
+        resource.close().unwrap();
         until("the stream ends", || recorder.ended().length() == 1).await;
     }
 }
@@ -322,26 +322,26 @@ async fn law_12_secrets_a_refused_token_is_unauthorized_and_appears_nowhere() {
     let extra = js_sys::Object::new();
     Reflect::set(&extra, &"auth".into(), &auth).unwrap();
     let (_recorder, resource) = kubernetes_resource(server(1), "/api/v1/pods", &extra);
-    assert_eq!(rejected(resource.synced()).await, "unauthorized");
+    assert_eq!(rejected(resource.synced().unwrap()).await, "unauthorized");
     until("it says so", || status(&resource, "phase") == "needs-auth").await;
     let told =
         format!("{:?} {:?}", js_sys::JSON::stringify(&resource.status().unwrap()), js_sys::JSON::stringify(&resource.stats().unwrap()));
     let error = Reflect::get(&resource.status().unwrap(), &"error".into()).unwrap();
     let message = Reflect::get(&error, &"message".into()).unwrap();
     assert!(!told.contains(secret) && !message.as_string().unwrap().contains(secret));
-    resource.close();
+    resource.close().unwrap();
 }
 
 #[wasm_bindgen_test]
 async fn a_wrong_path_is_not_found_and_a_foreign_page_is_a_protocol_error() {
     let (_recorder, resource) = kubernetes_resource(server(0), "/api/v1/nosuchthings", &JsValue::UNDEFINED);
-    assert_eq!(rejected(resource.synced()).await, "not-found");
+    assert_eq!(rejected(resource.synced().unwrap()).await, "not-found");
     assert_eq!((status(&resource, "phase"), error_code(&resource)), ("failed".to_string(), "not-found".to_string()));
-    resource.close();
+    resource.close().unwrap();
     let (_recorder, resource) = kubernetes_resource(server(2), "/api/v1/pods", &JsValue::UNDEFINED);
     until("HTML is a protocol error", || error_code(&resource) == "protocol").await;
-    resource.close();
+    resource.close().unwrap();
     let (_recorder, resource) = kubernetes_resource("http://127.0.0.1:1", "/api/v1/pods", &JsValue::UNDEFINED);
     until("no answer is a network error", || error_code(&resource) == "network").await;
-    resource.close();
+    resource.close().unwrap();
 }

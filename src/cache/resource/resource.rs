@@ -21,12 +21,11 @@ use super::waits::Waits;
 use super::watches::Watches;
 use super::writes::{Failure, Writes};
 use crate::cache::cacher::Cacher;
-use crate::cache::config::ResourceConfig;
+use crate::cache::config::{ResourceConfig, Setup};
 use crate::cache::flush::Flush;
 use crate::cache::list::{List, ListOptions};
 use crate::cache::memory::Memory;
 use crate::informer::InformerId;
-use crate::json::fields::FieldSet;
 use crate::object::{IndexValues, Object};
 use crate::reflector::ReflectorHandle;
 use crate::runtime::SharedRuntime;
@@ -53,12 +52,15 @@ pub struct Resource {
 
 impl Resource {
     /// A resource that has not asked for anything yet. Fails with code `invalid` when its configuration makes no sense.
-    pub fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, runtime: SharedRuntime) -> Result<Rc<Self>, Error> {
-        let fields = Rc::new(RefCell::new(fields));
-        let indexes = config.check(&fields)?;
+    pub fn new(config: ResourceConfig, source: Rc<dyn Source>, runtime: SharedRuntime) -> Result<Rc<Self>, Error> {
+        let Setup { fields, indexes, trigger } = config.read()?;
 
         // The state, and who hears of it.
-        let cell = Rc::new(RefCell::new(Cacher::new(fields, config.window, indexes, runtime.now())));
+        let mut cacher = Cacher::new(fields, config.window, indexes, runtime.now());
+        if let Some(path) = trigger {
+            cacher.watching().set_trigger(&path);
+        }
+        let cell = Rc::new(RefCell::new(cacher));
         let share = Share::new(cell.clone());
         let flusher = Flusher::new(cell.clone(), share.clone(), runtime.clone());
         let cacher = SharedCacher::new(flusher.clone(), Building::new(flusher, runtime.clone()));

@@ -47,6 +47,18 @@ pub fn not_opened(answer: Result<(), Error>) -> Error {
     })
 }
 
+/// What is said where a host has no WebSocket, and none was given. It is a mistake of this side, so nothing is asked for.
+pub fn no_web_socket() -> Error {
+    let message = "this host has no WebSocket: pass one as the option WebSocket, or choose transport \"fetch\"";
+    Error::new(ErrorCode::Invalid, message)
+}
+
+/// What an error of a socket says that has such a code. Node's `ws` names so the messages that it refuses, such as text that is not UTF-8.
+/// Browsers only close the socket, and that is a lost connection like any other.
+pub fn broken_message(code: &str, message: &str) -> Option<Error> {
+    code.starts_with("WS_ERR_").then(|| Error::protocol(format!("the watch's WebSocket received what is no message: {message}")))
+}
+
 /// What the code of a close says. Servers end a watch with 1000 when its time is over, and that is no error.
 pub fn closed(code: u16, reason: &str) -> Option<Error> {
     let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
@@ -126,6 +138,14 @@ mod tests {
         assert_eq!(closed(1000, "bye"), None);
         assert_eq!(closed(1006, ""), Some(Error::network("the watch's WebSocket was closed with code 1006")));
         assert_eq!(closed(1011, "a fault"), Some(Error::network("the watch's WebSocket was closed with code 1011: a fault")));
+    }
+
+    #[test]
+    fn a_message_that_the_socket_refuses_is_a_fault_of_the_protocol_and_a_lost_connection_is_none() {
+        let error = broken_message("WS_ERR_INVALID_UTF8", "invalid UTF-8 sequence").expect("a fault");
+        assert_eq!(error.code, ErrorCode::Protocol);
+        assert!(error.message.ends_with("no message: invalid UTF-8 sequence"), "{}", error.message);
+        assert_eq!(broken_message("ECONNRESET", "reset"), None);
     }
 
     #[test]

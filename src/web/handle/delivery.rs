@@ -68,7 +68,7 @@ impl Delivery {
             self.notify(&flush.notifications);
         }
         let outbox = &flush.outbox;
-        let told = match self.audience.form(outbox, flush.views.is_empty() && flush.signals == 0) {
+        let told = match self.audience.form(outbox, flush.is_only_events()) {
             Form::Nothing => return,
             Form::Event { event, watcher, audience } => {
                 return report(self.hooks.event(event.kind as u32, self.pins.pin(&event.object), watcher, audience));

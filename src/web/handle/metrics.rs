@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use wasm_bindgen::prelude::*;
 
 use crate::cache::Cacher;
-use crate::metrics::{Exposition, FAMILIES, series_name};
+use crate::metrics::{Exposition, numbers};
 use crate::web::values::{Given, to_object};
 
 /// The page: resources write themselves on it, then its text is read.
@@ -32,14 +32,9 @@ pub(super) fn write(page: &RawMetrics, cacher: &Cacher, group: &str, resource: &
     page.0.borrow_mut().add(group, resource, scope, cacher.metrics(), &cacher.metrics_now());
 }
 
-/// The series by name, without the buckets of histograms.
-pub(super) fn numbers(cacher: &Cacher) -> JsValue {
-    let mut numbers = Vec::new();
-    cacher.metrics().each(&cacher.metrics_now(), &mut |family, suffix, labels, value| {
-        if suffix != "_bucket" {
-            numbers.push((series_name(FAMILIES[family].name, suffix, labels), value));
-        }
-    });
-    let numbers: Vec<_> = numbers.iter().map(|(name, value)| (name.as_str(), Given::Number(*value))).collect();
-    to_object(&numbers)
+/// The series by name.
+pub(super) fn series(cacher: &Cacher) -> JsValue {
+    let numbers = numbers(cacher.metrics(), &cacher.metrics_now());
+    let members: Vec<_> = numbers.iter().map(|(name, value)| (name.as_str(), Given::Number(*value))).collect();
+    to_object(&members)
 }

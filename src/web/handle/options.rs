@@ -6,70 +6,43 @@ use wasm_bindgen::JsValue;
 use crate::cache::ResourceConfig;
 use crate::cache::{DEFAULT_WAIT, ListOptions};
 use crate::informer::{HandlerRequest, Indexer, InformerOptions};
-use crate::json::path::Path;
-use crate::reflector::{ReflectorConfig, Retry};
-use crate::selector::parse_path;
 use crate::source::{DeleteOptions, Preconditions};
-use crate::store::{IndexSpec, WindowBounds};
+use crate::store::{IndexSpec, WindowBounds, WindowRequest};
 use crate::view::ViewOptions;
 use crate::watch::{OnOverflow, WatchOptions};
 use crate::web::bag::Bag;
 use crate::web::error::to_js;
-use crate::web::runtime::peers;
+use crate::web::runtime::{peers, random_seed};
 use crate::web::values::{bytes, millis};
 
-/// Options of a resource, complete: the facade fills in the defaults.
-pub(in crate::web) struct RawOptions {
-    pub(in crate::web) strip: Vec<Path>,
-    pub(in crate::web) trigger: Option<Path>,
-    pub(in crate::web) config: ResourceConfig,
-}
-
-impl RawOptions {
-    pub(in crate::web) fn read(value: JsValue) -> Result<Self, JsValue> {
-        let given = Bag::new("options", value);
-        let (retry, history) = (given.bag("retry"), given.bag("history"));
-        let strip: Vec<String> = given.required("strip");
-        let trigger: Option<String> = given.get("trigger");
-        let indexes = given.list("indexes").iter().map(index).collect();
-        let config = ResourceConfig {
-            name: given.required("name"),
-            window: WindowBounds::asked(
-                millis(history.required("minMs")),
-                history.required::<u32>("minEvents") as usize,
-                history.get::<u32>("maxEvents").map(|most| most as usize),
-                bytes(history.required("maxBytes")),
-            ),
-            indexes: IndexSpec::read(indexes).map_err(|error| to_js(&error))?,
-            check_consistency: given.required("checkConsistency"),
-            reflector: ReflectorConfig {
-                page_size: given.required("pageSize"),
-                watch_list: given.required("watchList"),
-                idle_timeout_ms: millis(given.required("idleTimeout")),
-                retry: Retry {
-                    initial_ms: millis(retry.required("initialMs")),
-                    factor: retry.required("factor"),
-                    cap_ms: millis(retry.required("capMs")),
-                    jitter: retry.required("jitter"),
-                    reset_after_ms: millis(retry.required("resetAfterMs")),
-                },
-                peers: peers(),
-                // Pages that wake together must not come back together.
-                seed: (js_sys::Math::random() * 9_007_199_254_740_991.0) as u64,
-                ..ReflectorConfig::default()
-            },
-        };
-        given.check()?;
-        Ok(Self {
-            strip: strip.iter().map(|text| path("strip", text)).collect::<Result<_, _>>()?,
-            trigger: trigger.map(|text| path("trigger", &text)).transpose()?,
-            config,
-        })
-    }
-}
-
-fn path(option: &str, text: &str) -> Result<Path, JsValue> {
-    parse_path(option, text).map_err(|error| to_js(&error))
+/// Options of a resource: those that were given, in place of the core's defaults.
+pub(in crate::web) fn resource_options(value: JsValue) -> Result<ResourceConfig, JsValue> {
+    let given = Bag::new("options", value);
+    let (retry, history) = (given.bag("retry"), given.bag("history"));
+    let mut config = ResourceConfig::named(given.required::<String>("name"));
+    given.put("strip", &mut config.strip);
+    config.trigger = given.get("trigger");
+    config.window = WindowBounds::asked(WindowRequest {
+        fresh_ms: history.get("minMs").map(millis),
+        lower: history.get::<u32>("minEvents").map(|events| events as usize),
+        upper: history.get::<u32>("maxEvents").map(|events| events as usize),
+        max_bytes: history.get("maxBytes").map(bytes),
+    });
+    let indexes = given.list("indexes").iter().map(index).collect();
+    config.indexes = IndexSpec::read(indexes).map_err(|error| to_js(&error))?;
+    given.put("checkConsistency", &mut config.check_consistency);
+    let reflector = &mut config.reflector;
+    given.put("pageSize", &mut reflector.page_size);
+    given.put("watchList", &mut reflector.watch_list);
+    given.put_millis("idleTimeout", &mut reflector.idle_timeout_ms);
+    retry.put_millis("initialMs", &mut reflector.retry.initial_ms);
+    retry.put("factor", &mut reflector.retry.factor);
+    retry.put_millis("capMs", &mut reflector.retry.cap_ms);
+    retry.put("jitter", &mut reflector.retry.jitter);
+    retry.put_millis("resetAfterMs", &mut reflector.retry.reset_after_ms);
+    reflector.peers = peers();
+    reflector.seed = random_seed();
+    given.check().map(|()| config)
 }
 
 /// An index: its name, and its path unless it goes by a function.

@@ -5,15 +5,15 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::{Either, LocalBoxFuture, select};
-use js_sys::Promise;
+use js_sys::{Float64Array, Promise};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
 use super::delivery::{Delivery, Hooks};
 use super::metrics::{self, RawMetrics};
 use super::stats;
-use crate::cache::{Resource, ResourceConfig};
-use crate::json::fields::FieldSet;
+use crate::cache::{Memory, Resource, ResourceConfig};
+use crate::object::Object;
 use crate::source::Source;
 use crate::status::Error;
 use crate::web::error::to_js;
@@ -29,12 +29,15 @@ pub(super) struct Inner {
 }
 
 /// One resource. Every method may throw an error with a stable code; none calls into JavaScript before it returns.
+///
+/// What it holds is reached by [`sound`](Self::sound) alone, in all files of this folder.
 #[wasm_bindgen(skip_typescript)]
-pub struct RawResource(pub(super) Rc<Inner>);
+pub struct RawResource(Rc<Inner>);
 
 impl RawResource {
-    pub(in crate::web) fn new(config: ResourceConfig, source: Rc<dyn Source>, fields: FieldSet, hooks: Hooks) -> Result<Self, Error> {
-        let resource = Resource::new(config, source, fields, Rc::new(WebRuntime::new()))?;
+    pub(in crate::web) fn new(config: ResourceConfig, source: Rc<dyn Source>, hooks: Hooks, memory: &Rc<Memory>) -> Result<Self, Error> {
+        let resource = Resource::new(config, source, Rc::new(WebRuntime::new()))?;
+        resource.share_memory(memory);
         let inner = Rc::new(Inner { resource, delivery: Delivery::new(hooks), names: Cell::default() });
         let weak = Rc::downgrade(&inner);
         inner.resource.on_flush(move |flush| {
@@ -47,8 +50,32 @@ impl RawResource {
         Ok(Self(inner))
     }
 
-    pub(in crate::web) fn resource(&self) -> &Rc<Resource> {
-        &self.0.resource
+    /// The way of every method to what it needs. After a panic the state may be torn, and nothing is done with it any more.
+    pub(super) fn sound(&self) -> Result<&Rc<Inner>, JsValue> {
+        check().map(|()| &self.0)
+    }
+
+    /// The same, for those that need the core alone.
+    pub(super) fn core(&self) -> Result<&Rc<Resource>, JsValue> {
+        Ok(&self.sound()?.resource)
+    }
+}
+
+impl Inner {
+    /// Hands an object out; JavaScript knows it by this number.
+    pub(super) fn pin(&self, object: &Rc<Object>) -> f64 {
+        self.delivery.pins.pin(object)
+    }
+
+    /// Hands these out.
+    pub(super) fn pin_all<'a>(&self, objects: impl IntoIterator<Item = &'a Rc<Object>>) -> Float64Array {
+        let ids: Vec<f64> = objects.into_iter().map(|object| self.pin(object)).collect();
+        Float64Array::from(ids.as_slice())
+    }
+
+    /// What was handed out under this number.
+    pub(super) fn pinned(&self, id: f64) -> Result<Rc<Object>, JsValue> {
+        self.delivery.pins.get(id)
     }
 }
 
@@ -56,66 +83,68 @@ impl RawResource {
 impl RawResource {
     /// Opens the list and the watch.
     pub fn start(&self) -> Result<(), JsValue> {
-        check()?;
-        self.0.resource.start();
+        self.core()?.start();
         Ok(())
     }
 
     /// What people see of it.
     pub fn status(&self) -> Result<JsValue, JsValue> {
-        check()?;
-        Ok(stats::status(&self.0.resource.with(|cacher| cacher.status())))
+        Ok(stats::status(&self.core()?.with(|cacher| cacher.status())))
     }
 
     /// Numbers.
     pub fn stats(&self) -> Result<JsValue, JsValue> {
-        check()?;
-        let (now, flushes, pinned) = (self.0.resource.now(), self.0.delivery.flushes.get(), self.0.delivery.pins.len());
-        Ok(self.0.resource.with(|cacher| stats::stats(cacher, now, flushes, pinned)))
+        let Inner { resource, delivery, .. } = &**self.sound()?;
+        let (now, flushes, pinned) = (resource.now(), delivery.flushes.get(), delivery.pins.len());
+        Ok(resource.with(|cacher| stats::stats(cacher, now, flushes, pinned)))
     }
 
     /// Writes its metrics on a page.
     pub fn metrics(&self, page: &RawMetrics, group: &str, resource: &str, scope: &str) -> Result<(), JsValue> {
-        check()?;
-        self.0.resource.with(|cacher| metrics::write(page, cacher, group, resource, scope));
+        self.core()?.with(|cacher| metrics::write(page, cacher, group, resource, scope));
         Ok(())
     }
 
     /// Resolves when the first list is applied.
-    pub fn synced(&self) -> Promise {
-        let resource = self.0.resource.clone();
-        future_to_promise(async move { resource.synced().await.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error)) })
+    pub fn synced(&self) -> Result<Promise, JsValue> {
+        Ok(done(self.core()?.clone().synced().boxed_local()))
     }
 
     /// Lists anew; resolves when that is applied. With `reset` whatever the list's version.
-    pub fn refresh(&self, reset: bool) -> Promise {
-        let resource = self.0.resource.clone();
-        future_to_promise(async move {
-            let listed = if reset { resource.reset().await } else { resource.refresh().await };
-            listed.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error))
-        })
+    pub fn refresh(&self, reset: bool) -> Result<Promise, JsValue> {
+        let resource = self.core()?.clone();
+        Ok(done(if reset { resource.reset().boxed_local() } else { resource.refresh().boxed_local() }))
     }
 
     /// Drops the stream, keeps what is held.
-    pub fn pause(&self) {
-        self.0.resource.pause();
+    pub fn pause(&self) -> Result<(), JsValue> {
+        self.core()?.pause();
+        Ok(())
     }
 
     /// Nobody uses it: drops the stream, and keeps what is held while there is memory for it. `resume` ends that.
     #[wasm_bindgen(js_name = goIdle)]
-    pub fn go_idle(&self) {
-        self.0.resource.go_idle();
+    pub fn go_idle(&self) -> Result<(), JsValue> {
+        self.core()?.go_idle();
+        Ok(())
     }
 
     /// Goes on, or tries at once.
-    pub fn resume(&self) {
-        self.0.resource.resume();
+    pub fn resume(&self) -> Result<(), JsValue> {
+        self.core()?.resume();
+        Ok(())
     }
 
     /// Closes for good.
-    pub fn close(&self) {
-        self.0.resource.close();
+    pub fn close(&self) -> Result<(), JsValue> {
+        self.core()?.close();
+        Ok(())
     }
+}
+
+/// A promise of what is only done or refused.
+fn done(work: LocalBoxFuture<'static, Result<(), Error>>) -> Promise {
+    future_to_promise(async move { work.await.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error)) })
 }
 
 /// Work that is dropped, its request with it, when `over` resolves: nobody waits for it any more.

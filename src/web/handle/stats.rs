@@ -68,6 +68,6 @@ pub(super) fn stats(cacher: &Cacher, now: Instant, flushes: u64, pinned: usize) 
         ("flushes", number(flushes)),
         ("pinned", Given::count(pinned)),
     ]);
-    set(&told, "metrics", &metrics::numbers(cacher));
+    set(&told, "metrics", &metrics::series(cacher));
     told
 }

@@ -8,12 +8,10 @@ use super::resource::RawResource;
 use crate::object::ObjectId;
 use crate::view::{RangeId, RowRange, View, ViewId};
 use crate::web::error::to_js;
-use crate::web::panic::check;
 
 impl RawResource {
     fn read_view<R: Default>(&self, view: u32, read: impl FnOnce(&View) -> R) -> Result<R, JsValue> {
-        check()?;
-        Ok(self.resource().with(|cacher| cacher.views().get(view.into()).map(read).unwrap_or_default()))
+        Ok(self.core()?.with(|cacher| cacher.views().read(view.into(), read)))
     }
 }
 
@@ -22,67 +20,56 @@ impl RawResource {
 impl RawResource {
     /// Opens a view.
     pub fn view(&self, spec: JsValue) -> Result<u32, JsValue> {
-        check()?;
+        let resource = self.core()?;
         let options = view_options(spec)?;
-        self.resource().open_view(&options).map(ViewId::number).map_err(|error| to_js(&error))
+        resource.open_view(&options).map(ViewId::number).map_err(|error| to_js(&error))
     }
 
     /// Closes a view and its ranges.
     #[wasm_bindgen(js_name = viewClose)]
     pub fn view_close(&self, view: u32) -> Result<(), JsValue> {
-        check()?;
-        self.resource().with(|cacher| cacher.views_mut().close(view.into()));
+        self.core()?.with(|cacher| cacher.views_mut().close(view.into()));
         Ok(())
     }
 
     /// Opens a range of a view's rows.
     #[wasm_bindgen(js_name = viewRange)]
     pub fn view_range(&self, view: u32, offset: f64, limit: f64) -> Result<u32, JsValue> {
-        check()?;
-        Ok(self
-            .resource()
-            .with(|cacher| cacher.views_mut().open_range(view.into(), window(offset, limit)))
-            .map_or(u32::MAX, RangeId::number))
+        Ok(self.core()?.with(|cacher| cacher.views_mut().open_range(view.into(), window(offset, limit))).map_or(u32::MAX, RangeId::number))
     }
 
     /// Moves a range.
     #[wasm_bindgen(js_name = viewMove)]
     pub fn view_move(&self, range: u32, offset: f64, limit: f64) -> Result<(), JsValue> {
-        check()?;
-        self.resource().with(|cacher| cacher.views_mut().move_range(range.into(), window(offset, limit)));
+        self.core()?.with(|cacher| cacher.views_mut().move_range(range.into(), window(offset, limit)));
         Ok(())
     }
 
     /// Closes a range.
     #[wasm_bindgen(js_name = viewRangeClose)]
     pub fn view_range_close(&self, range: u32) -> Result<(), JsValue> {
-        check()?;
-        self.resource().with(|cacher| cacher.views_mut().close_range(range.into()));
+        self.core()?.with(|cacher| cacher.views_mut().close_range(range.into()));
         Ok(())
     }
 
     /// Takes in what waits. A view that a flush has named is named again only after this.
     #[wasm_bindgen(js_name = viewSync)]
     pub fn view_sync(&self, view: u32) -> Result<bool, JsValue> {
-        check()?;
-        Ok(self.resource().with(|cacher| cacher.viewing().catch_up(view.into())))
+        Ok(self.core()?.with(|cacher| cacher.viewing().catch_up(view.into())))
     }
 
     /// Why a view has no rows any more; undefined while it has.
     #[wasm_bindgen(js_name = viewError)]
     pub fn view_error(&self, view: u32) -> Result<JsValue, JsValue> {
-        check()?;
-        Ok(self.resource().with(|cacher| cacher.views().error(view.into()).map_or(JsValue::UNDEFINED, to_js)))
+        Ok(self.core()?.with(|cacher| cacher.views().error(view.into()).map_or(JsValue::UNDEFINED, to_js)))
     }
 
     /// The rows of a range, in order.
     #[wasm_bindgen(js_name = viewRows)]
     pub fn view_rows(&self, range: u32) -> Result<Float64Array, JsValue> {
-        check()?;
-        let rows: Vec<_> = self
-            .resource()
-            .with(|cacher| cacher.views().of_range(range.into()).into_iter().flat_map(|view| view.rows(range.into()).cloned()).collect());
-        Ok(self.pin_all(&rows))
+        let inner = self.sound()?;
+        let rows: Vec<_> = inner.resource.with(|cacher| cacher.views().rows(range.into()).cloned().collect());
+        Ok(inner.pin_all(&rows))
     }
 
     /// How many objects match.
@@ -120,15 +107,15 @@ impl RawResource {
     /// The objects that wait for a verdict, oldest first.
     #[wasm_bindgen(js_name = viewUndecided)]
     pub fn view_undecided(&self, view: u32) -> Result<Float64Array, JsValue> {
-        Ok(self.pin_all(&self.read_view(view, |view| view.undecided().cloned().collect::<Vec<_>>())?))
+        let undecided = self.read_view(view, |view| view.undecided().cloned().collect::<Vec<_>>())?;
+        Ok(self.sound()?.pin_all(&undecided))
     }
 
     /// The verdicts on them.
     #[wasm_bindgen(js_name = viewDecide)]
     pub fn view_decide(&self, view: u32, ids: &Float64Array, verdicts: &Uint8Array) -> Result<(), JsValue> {
-        check()?;
         let (ids, verdicts) = (ids.to_vec(), verdicts.to_vec());
-        self.resource().with(|cacher| {
+        self.core()?.with(|cacher| {
             for (id, verdict) in ids.iter().zip(verdicts) {
                 cacher.views_mut().decide(view.into(), *id as ObjectId, verdict != 0);
             }

@@ -12,13 +12,13 @@ use super::credentials::Credentials;
 use super::fetch::Fetch;
 use super::websocket::{self, Refused};
 use crate::source::kubernetes::{
-    Selection, frames, list_in, list_query, namespace_of, not_opened, object_path, object_query, probe, watch_query,
+    Selection, frames, list_in, list_query, namespace_of, no_web_socket, not_opened, object_path, object_query, probe, watch_query,
 };
 use crate::source::page::read_all;
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
-use crate::status::{Error, ErrorCode};
+use crate::status::Error;
 use crate::web::bag::Bag;
-use crate::web::runtime::global_function;
+use crate::web::error::to_js;
 
 /// A resource of a Kubernetes API.
 #[derive(Clone)]
@@ -29,25 +29,33 @@ struct Transport {
     server: String,
     path: String,
     selection: Selection,
-    /// Whether watches come over fetch.
-    streams: bool,
+    watches: Watches,
     auth: Option<Function>,
     fetch: Fetch,
-    websocket: Option<Function>,
+}
+
+/// How watches come.
+enum Watches {
+    /// Over WebSockets, made by this constructor.
+    Sockets(Function),
+    /// As lines, over fetch.
+    Streams,
 }
 
 impl KubernetesSource {
     /// Reads the options of a transport.
     pub(in crate::web) fn read(value: JsValue) -> Result<Self, JsValue> {
         let given = Bag::new("transport", value);
+        let streams = given.required::<String>("transport") == "fetch";
+        let sockets = given.function("WebSocket");
+        let watches = if streams { Watches::Streams } else { Watches::Sockets(sockets.ok_or_else(|| to_js(&no_web_socket()))?) };
         let transport = Transport {
+            watches,
             server: given.required("server"),
             path: given.required("path"),
             selection: Selection { labels: given.get("labelSelector"), fields: given.get("fieldSelector") },
-            streams: given.required::<String>("transport") == "fetch",
             auth: given.function("auth"),
             fetch: Fetch { function: given.required_function("fetch"), mode: given.required("credentials") },
-            websocket: given.function("WebSocket"),
         };
         given.check().map(|()| Self(Rc::new(transport)))
     }
@@ -106,17 +114,11 @@ impl Source for KubernetesSource {
         async move {
             let credentials = source.credentials().await?;
             let url = source.watch_url(&request, &credentials);
-            if source.0.streams {
-                return Ok(frames(source.get_body(&url, &credentials).await?.chunks()));
-            }
-            let constructor = source.0.websocket.clone().or_else(|| global_function("WebSocket"));
-            let Some(constructor) = constructor else {
-                return Err(Error::new(
-                    ErrorCode::Invalid,
-                    "this host has no WebSocket: pass one as an option, or choose transport \"fetch\"",
-                ));
+            let constructor = match &source.0.watches {
+                Watches::Sockets(constructor) => constructor,
+                Watches::Streams => return Ok(frames(source.get_body(&url, &credentials).await?.chunks())),
             };
-            match websocket::open(&constructor, &url, &credentials).await {
+            match websocket::open(constructor, &url, &credentials).await {
                 Ok(stream) => Ok(stream),
                 Err(Refused::Told(error)) => Err(error),
                 Err(Refused::Silent) => {

@@ -14,7 +14,7 @@ use web_sys::{BinaryType, Event, MessageEvent, WebSocket};
 use super::credentials::Credentials;
 use crate::runtime::together::Driver;
 use crate::source::FrameStream;
-use crate::source::kubernetes::{Unread, closed, subprotocols, websocket_url};
+use crate::source::kubernetes::{Unread, broken_message, closed, subprotocols, websocket_url};
 use crate::status::{Error, ErrorCode};
 use crate::web::bytes::frame_bytes;
 use crate::web::error::from_thrown;
@@ -92,7 +92,7 @@ impl Handlers {
         // A close without an open leaves `open` cancelled; one after it ends the stream.
         let close = Closure::new(move |event: Event| {
             opened.borrow_mut().take();
-            if let Some(error) = broken_message(&event).or_else(|| broken_socket(&event)) {
+            if let Some(error) = error_of(&event).or_else(|| close_of(&event)) {
                 let _gone = frames.unbounded_send(Err(error));
             } else if event.type_() == "error" {
                 return; // the close that follows says more
@@ -107,17 +107,14 @@ impl Handlers {
     }
 }
 
-/// What is wrong with a message that the socket itself refuses, such as text that is not UTF-8. Node's `ws` says it in its error;
-/// browsers only close the socket, and that is a lost connection like any other.
-fn broken_message(event: &Event) -> Option<Error> {
+/// What the event of an error says where the host tells it; `None` also for an event that is none.
+fn error_of(event: &Event) -> Option<Error> {
     let error = property(event, "error")?;
-    text(&error, "code").filter(|code| code.starts_with("WS_ERR_"))?;
-    let message = text(&error, "message").unwrap_or_default();
-    Some(Error::protocol(format!("the watch's WebSocket received what is no message: {message}")))
+    broken_message(&text(&error, "code")?, &text(&error, "message").unwrap_or_default())
 }
 
 /// What the event of a close says; `None` also for an event that is none.
-fn broken_socket(event: &Event) -> Option<Error> {
+fn close_of(event: &Event) -> Option<Error> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let code = property(event, "code")?.as_f64()? as u16;
     closed(code, &text(event, "reason").unwrap_or_default())

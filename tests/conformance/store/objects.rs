@@ -348,18 +348,15 @@ fn law_09_a_function_that_closes_the_resource_stops_it_there() {
 fn a_configuration_that_makes_no_sense_is_refused() {
     let path = || IndexBy::Path(Path::parse("spec.nodeName").unwrap());
     let refused = |names: &[&str], fresh_ms: u64| {
-        let fields = FieldSet::new(Vec::new());
         let config = watchcache::cache::ResourceConfig {
-            name: "pods".into(),
             window: WindowBounds { fresh_ms, ..WindowBounds::default() },
             indexes: names.iter().map(|name| IndexSpec { name: (*name).into(), by: path() }).collect(),
-            check_consistency: false,
-            reflector: watchcache::reflector::ReflectorConfig::default(),
+            ..watchcache::cache::ResourceConfig::named("pods")
         };
         let time = watchcache::runtime::virtual_time::VirtualTime::new(1);
         let upstream = crate::helpers::upstream::Upstream::new(time.clone(), 1);
         let source = Rc::new(crate::helpers::upstream::Shared(upstream));
-        let error = watchcache::cache::Resource::new(config, source, fields, time).err().unwrap();
+        let error = watchcache::cache::Resource::new(config, source, time).err().unwrap();
         assert_eq!(error.code, ErrorCode::Invalid);
         error.message
     };

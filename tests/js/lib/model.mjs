@@ -97,7 +97,7 @@ export class ModelModule {
         if (loading.phase === "idle") set({ ...loading, phase: "loading" });
         return () => void wanting.delete(listener);
       },
-      hasten: () => loading.phase === "failed" && set({ phase: "loading", attempt: loading.attempt }),
+      tryNow: () => loading.phase === "failed" && set({ phase: "loading", attempt: loading.attempt }),
       onPanic: (listener) => {
         panics.add(listener);
         return () => panics.delete(listener);
