@@ -106,6 +106,7 @@ mod tests {
         assert_eq!(asked(100, None).upper, WindowBounds::default().upper);
         assert_eq!(asked(1_000_000, None).upper, 1_000_000);
         assert_eq!(asked(100, Some(200)).upper, 200);
+        assert_eq!(asked(100, Some(100)).check(), Ok(()), "a capacity that stays as it is");
         let contradiction = asked(100, Some(99));
         assert_eq!(contradiction.check().unwrap_err().code, ErrorCode::Invalid);
         assert_eq!((contradiction.fresh_ms, contradiction.lower, contradiction.max_bytes), (DEFAULT_FRESH_MS, 100, 5));
