@@ -1,4 +1,4 @@
-// The numbers that cross between the core and the facade: this is their one place in JavaScript. In Rust each stands at the enum that it numbers.
+// What the core and the facade both number or name: this is the one place in JavaScript. In Rust each number stands at the enum that it numbers.
 // tests/conformance/wire.rs fails when the two differ.
 
 /** Kinds of watch events: `kind` in `Hooks.flush` and `Hooks.event`. */
@@ -50,3 +50,6 @@ export const NOTIFICATION_OVERFLOWED = 6;
 
 /** What users call each kind of notification. */
 export const NOTIFICATION_TYPES = ["add", "add", "update", "update", "delete", "delete", "overflow"] as const;
+
+/** The index that every resource has, so that no other one may bear its name. */
+export const NAMESPACE_INDEX = "namespace";

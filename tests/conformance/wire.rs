@@ -68,6 +68,20 @@ fn wire_numbers_of_ends_are_the_same_in_both_languages() {
     assert_eq!(words, reasons.map(|(name, number)| (&*name.to_lowercase().leak(), number)));
 }
 
+/// The facade refuses names of indexes before the core is there to be asked.
+#[test]
+fn names_that_no_index_may_have_are_the_same_in_both_languages() {
+    let reserved = WIRE_TS.lines().find_map(|line| line.strip_prefix("export const NAMESPACE_INDEX = \"")?.strip_suffix("\";"));
+    let reserved = reserved.expect("wire.ts names the index");
+    assert_eq!(reserved, watchcache::selector::NAMESPACE);
+    for name in [reserved, ""] {
+        assert!(watchcache::selector::check_index_name("indexes", name).is_err(), "{name:?}");
+    }
+    for name in ["name", "namespaces", "Namespace", " ", "__proto__"] {
+        assert!(watchcache::selector::check_index_name("indexes", name).is_ok(), "{name:?}");
+    }
+}
+
 #[test]
 fn wire_numbers_of_notifications_are_the_same_in_both_languages() {
     let kinds = numbered!(NotificationKind: Added, InitiallyAdded, Updated, Resynced, Deleted, DeletedUnseen, Overflowed);

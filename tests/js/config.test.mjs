@@ -341,6 +341,40 @@ test("grammar is told at once where the core is loaded", async () => {
   assert.throws(() => pods.informer({ indexers: { x: BAD_PATH } }), { code: "invalid", message: /^indexers\.x: / });
 });
 
+// The core judges names of indexes as well. What it refused after the call would end the informer, or the resource.
+for (const [name, by] of [
+  ["", "a"],
+  ["", () => []],
+  ["namespace", "metadata.namespace"],
+  ["namespace", () => []],
+  ["namespace", undefined],
+  ["", undefined],
+]) {
+  test(`an index that may not be called ${JSON.stringify(name)} (${typeof by}) is refused at the call, before the core is there, in its words`, async () => {
+    const judged = (list) => {
+      try {
+        loaded().checkGrammar(`${list}.${name}`, undefined);
+      } catch ({ code, message }) {
+        return { code, message };
+      }
+    };
+    const [ofCache, ofInformer] = ["indexes", "indexers"].map(judged);
+    assert.equal(ofCache.code, "invalid");
+    assert.throws(() => early({ indexes: { [name]: by } }), ofCache);
+    assert.throws(() => createWatchCache({ indexes: { [name]: by } }), ofCache);
+    const { cache, arrive } = early();
+    const resource = cache.resource({ source: upstream, id: "pods" });
+    assert.throws(() => resource.informer({ indexers: { [name]: by } }), ofInformer);
+    const informer = resource.informer({ indexers: { words: () => ["a"] } });
+    assert.throws(() => informer.addIndexers({ [name]: by, more: () => ["b"] }), ofInformer);
+    arrive();
+    await informer.synced;
+    assert.deepEqual(informer.indexKeys("words", "a"), ["a/x"], "the informer lives");
+    assert.deepEqual(informer.indexKeys("namespace", "a"), ["a/x"]);
+    assert.throws(() => informer.indexKeys("more", "b"), { code: "invalid" }, "of a refused call nothing is added");
+  });
+}
+
 test("before that, a watch, a list, an informer and a view hear of it when the core loads", async () => {
   const { cache, arrive } = early();
   const resource = cache.resource({ source: upstream, id: "pods" });

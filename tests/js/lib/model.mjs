@@ -47,9 +47,10 @@ export class ModelModule {
     this.#onPanic?.(message);
   }
 
-  /** Of grammar the model knows two mistakes. */
+  /** Of grammar the model knows two mistakes; of names of indexes all. */
   checkGrammar(option, text) {
     this.check();
+    if (/^index(es|ers)\.(namespace)?$/.test(option)) throw rawError("invalid", `${option}: no name of an index`);
     if (text?.includes("!!") || text?.includes("[[")) throw rawError("invalid", `${option}: unexpected`);
   }
 
