@@ -30,7 +30,7 @@ pub(super) struct Inner {
 
 /// One resource. Every method may throw an error with a stable code; none calls into JavaScript before it returns.
 ///
-/// What it holds is reached by [`sound`](Self::sound) alone, in all files of this folder.
+/// What it holds is reached by `sound` alone, in all files of this folder.
 #[wasm_bindgen(skip_typescript)]
 pub struct RawResource(Rc<Inner>);
 
