@@ -29,6 +29,14 @@ export interface WatchCache<Index extends string = string> extends HostEventTarg
     spec: Name,
   ): Resource<ResourceTypes[Name], Access, Index>;
   /**
+   * The resource of a source, whose objects have the type that the source says. Opens nothing until it is used.
+   *
+   * @throws {WatchCacheError} `invalid` for what is no source, `closed` after `close()`.
+   */
+  resource<T extends ObjectLike = KubeObject, Access extends Immutable | Mutable = Immutable>(
+    spec: SourceSpec<T>,
+  ): Resource<T, Access, Index>;
+  /**
    * The resource, shared by all who name it equally. Opens nothing until it is used.
    *
    * Its objects have the type that you give, `resource<Pod>("pods")`, and are deeply readonly; `resource<Pod, Mutable>("pods")` gives them

@@ -62,24 +62,24 @@ export function texts(given: Readonly<Record<string, unknown>>): void {
   for (const name in given) text(given[name], name);
 }
 export const callback = is("a function", (value) => typeof value === "function");
-const object = is("an object", (value) => typeof value === "object" && value !== null && !Array.isArray(value));
-const flag = is("true or false", (value) => typeof value === "boolean");
+export const object = is("an object", (value) => typeof value === "object" && value !== null && !Array.isArray(value));
+export const flag = is("true or false", (value) => typeof value === "boolean");
 const signal = is("an AbortSignal", (value) => typeof value?.aborted === "boolean" && typeof value.addEventListener === "function");
 /** Without a `most` it may be `Infinity`: a duration that never ends, or no bound. */
-const number = (least: number, most = Infinity) =>
+export const number = (least: number, most = Infinity) =>
   is(
     most === Infinity ? `a number from ${least} up` : `a number from ${least} to ${most}`,
     (value) => typeof value === "number" && value >= least && value <= most,
   );
 const whole = (least: number) =>
   is(`a whole number from ${least} up`, (value) => Number.isInteger(value) && value >= least && value <= 0xffff_ffff);
-const word = (...words: string[]) =>
+export const word = (...words: string[]) =>
   is(
     `one of ${words.join(", ")}`,
     (value) => words.includes(value),
     (value) => (typeof value === "string" ? JSON.stringify(value) : shown(value)),
   );
-const list =
+export const list =
   (kind: Kind, show = shown): Kind =>
   (value, name, judge) => {
     if (!Array.isArray(value)) throw invalid(`${name} is an array, not ${show(value)}`);

@@ -1,9 +1,17 @@
 import type { ByteStream, HostAbortSignal } from "./host-types.js";
 
+declare const held: unique symbol;
+
+/** A source that says what type its objects have, as one of `watchcache/memory` does. */
+export interface TypedSource<T> extends Source {
+  /** Tells the type. Never there. */
+  readonly [held]?: T;
+}
+
 /** Anything else that can list and watch. Equal sources with equal ids share one resource. */
-export interface SourceSpec {
+export interface SourceSpec<T = any> {
   /** What lists and watches. */
-  source: Source;
+  source: TypedSource<T>;
   /** What messages call it. */
   id: string;
 }

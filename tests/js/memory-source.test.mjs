@@ -223,27 +223,30 @@ test("what was put is the source's own: changing it changes nothing", async () =
   assert.deepEqual((await page(source)).items[0].data, { n: "1" });
 });
 
-test("a drop ends the streams in order, breaks them, or cuts a frame in two", async () => {
+test("a drop ends the streams in order, breaks them, or cuts them in the midst of a frame, of which nothing is heard", async () => {
   const source = memorySource();
-  for (const [options, frames, error] of [
-    [undefined, 0, undefined],
-    [{ error: new TypeError("the cable") }, 0, /the cable/],
-    [{ midFrame: true }, 1, /terminated/],
+  for (const [options, error] of [
+    [undefined, undefined],
+    [{ error: new TypeError("the cable") }, /the cable/],
+    [{ midFrame: true }, /terminated/],
+    [{ midFrame: true, error: new TypeError("the cable") }, /the cable/],
   ]) {
     const heard = [];
     const reads = (async () => {
-      const request = { resourceVersion: "100", allowWatchBookmarks: true, timeoutSeconds: 300 };
+      const request = { resourceVersion: source.resourceVersion, allowWatchBookmarks: true, timeoutSeconds: 300 };
       for await (const frame of source.watch(request, never)) heard.push(frame);
     })();
     await until(() => source.streams === 1);
+    source.delay = 50;
+    source.put(map("under-way"));
     source.drop(options);
+    assert.equal(source.streams, 0);
+    source.delay = 0;
     await reads.then(
       () => assert.equal(error, undefined),
       (thrown) => assert.match(thrown.message, error),
     );
-    assert.equal(heard.length, frames);
-    for (const frame of heard) assert.throws(() => JSON.parse(frame), SyntaxError);
-    assert.equal(source.streams, 0);
+    assert.deepEqual(heard, []);
   }
 });
 
@@ -289,11 +292,11 @@ test("a virtual clock: answers, events and the end of a watch come when it says"
   source.put(map("c"));
   source.delay = 10;
   source.bookmark();
-  await clock.advance(99);
-  assert.deepEqual(heard, [], "what is sent later overtakes nothing");
+  await clock.advance(9);
+  assert.deepEqual(heard, []);
   await clock.advance(1);
-  assert.deepEqual(heard, ["c", "bookmark"]);
-  await clock.advance(1_899);
+  assert.deepEqual(heard, ["c", "bookmark"], "what is sent later, and is quicker, overtakes nothing: it brings along what was sent before");
+  await clock.advance(1_989);
   assert.equal(ended, false);
   await clock.advance(1);
   assert.equal(ended, true);

@@ -157,9 +157,9 @@ test("r10_what_nobody_uses_is_gone_before_its_time_when_memory_is_short", { time
   await pass(3 * LINGER);
   assert.deepEqual(states(), ["idle 200", "idle 200"], "both are held, for whoever comes back");
   // Far from five minutes later somebody needs the room.
-  await use(cache, "more", 300);
+  await use(cache, "more", 600);
   await pass(3 * LINGER);
-  assert.deepEqual(states(), ["idle 300"]);
+  assert.deepEqual(states(), ["idle 600"]);
   const left = await held();
   for (const kind of ["views", "shared", "tables", "deliveries"]) {
     assert.ok(left[kind] - before[kind] <= 1, `${kind}: ${left[kind]} of one resource`);

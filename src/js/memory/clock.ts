@@ -1,4 +1,7 @@
+import { bindable, bindMethods } from "../bound.js";
 import type { HostAbortSignal } from "../host-types.js";
+import { printable } from "../inspect.js";
+import { moment, span } from "./options.js";
 import type { MemoryClock, VirtualClock } from "./types.js";
 
 /** A longer timer of the host would fire at once. */
@@ -24,10 +27,14 @@ const ROUNDS = 20;
 
 class Virtual implements VirtualClock {
   #now: number;
-  readonly #timers = new Set<Timer>();
+  /** How far it is to move: calls of `advance` add up, also those that are made while another one moves it. */
+  #until: number;
+  /** The one that falls due first comes last. Of equal ones the first is the older. */
+  readonly #timers: Timer[] = [];
 
   constructor(now: number) {
-    this.#now = now;
+    bindable(this);
+    this.#now = this.#until = moment(now, "now");
   }
 
   now(): number {
@@ -36,29 +43,44 @@ class Virtual implements VirtualClock {
 
   setTimeout(call: () => void, ms: number): unknown {
     const timer = { at: this.#now + Math.max(0, ms), call };
-    this.#timers.add(timer);
+    let [at, end] = [0, this.#timers.length];
+    while (at < end) {
+      const middle = (at + end) >> 1;
+      if (this.#timers[middle]!.at > timer.at) at = middle + 1;
+      else end = middle;
+    }
+    this.#timers.splice(at, 0, timer);
     return timer;
   }
 
   clearTimeout(timer: unknown): void {
-    this.#timers.delete(timer as Timer);
+    const at = this.#timers.lastIndexOf(timer as Timer);
+    if (at >= 0) this.#timers.splice(at, 1);
   }
 
   async advance(ms: number): Promise<void> {
-    const until = this.#now + ms;
+    const until = (this.#until = Math.max(this.#now, this.#until) + span(ms, "ms"));
+    const thrown: unknown[] = [];
     for (;;) {
       // What was called may ask for a call of its own before the time is over.
       for (let round = 0; round < ROUNDS; round++) await undefined;
-      let next: Timer | undefined;
-      for (const timer of this.#timers) if (timer.at <= until && !(next && next.at <= timer.at)) next = timer;
-      if (next === undefined) break;
-      this.#timers.delete(next);
+      const next = this.#timers.at(-1);
+      if (next === undefined || next.at > until) break;
+      this.#timers.pop();
       this.#now = Math.max(this.#now, next.at);
-      next.call();
+      try {
+        next.call();
+      } catch (error) {
+        thrown.push(error);
+      }
     }
-    this.#now = until;
+    this.#now = Math.max(this.#now, until);
+    if (thrown.length > 0) throw thrown[0];
   }
 }
+
+bindMethods(Virtual.prototype);
+printable(Virtual.prototype, "VirtualClock", (clock) => ({ now: clock.now() }));
 
 /**
  * A clock for `memorySource({ clock })` that moves only by `advance`.

@@ -34,6 +34,20 @@ export const versionOfNew = (): Error => badRequest("resourceVersion should not 
 export const notFound = (kind: string, name: string): Error =>
   refusal(404, "NotFound", `${kind} "${name}" not found`, { details: { name, kind } });
 
+export const unnamed = (kind: string): Error =>
+  refusal(422, "Invalid", `${kind} "" is invalid: metadata.name: Required value: name or generateName is required`, {
+    details: {
+      kind,
+      causes: [{ reason: "FieldValueRequired", message: "Required value: name or generateName is required", field: "metadata.name" }],
+    },
+  });
+
+export const noObject = (): Error => badRequest("the body of the request holds no object");
+
+/** A document says another name, or namespace, than the request that carries it. */
+export const elsewhere = (field: string, given: unknown, asked: string): Error =>
+  badRequest(`the ${field} of the object (${String(given)}) does not match the ${field} on the URL (${asked})`);
+
 export const alreadyExists = (kind: string, name: string): Error =>
   refusal(409, "AlreadyExists", `${kind} "${name}" already exists`, { details: { name, kind } });
 
@@ -75,10 +89,10 @@ export const expiredList = (): Error => expired("The resourceVersion for the pro
 export const expiredToken = (token: string): Error =>
   expired("The provided continue parameter is too old to display a consistent list result.", token);
 
-export const expiredWatch = (asked: string, oldest: number): Error => expired(`too old resource version: ${asked} (${oldest})`);
+export const expiredWatch = (asked: string, oldest: bigint): Error => expired(`too old resource version: ${asked} (${oldest})`);
 
 /** The asked version is still to come. */
-export function tooLarge(asked: number, current: number): Error {
+export function tooLarge(asked: bigint, current: bigint): Error {
   const details: StatusDetails = {
     causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     retryAfterSeconds: 1,

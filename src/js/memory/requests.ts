@@ -21,7 +21,7 @@ export type WatchRequest = Parameters<Source["watch"]>[0];
 
 /** How a list is read. */
 export interface ListPlan {
-  readonly version: number;
+  readonly version: bigint;
   /** The first key that may stand in it. */
   readonly start?: string;
   /** Whether any state will do: a cache hands out all of what it has at hand. */
@@ -29,13 +29,13 @@ export interface ListPlan {
 }
 
 /** "" and "0" are 0. @throws 400 for what is no version */
-export function versionOf(text = ""): number {
+export function versionOf(text = ""): bigint {
   if (!/^[0-9]*$/.test(text)) throw noVersion(text);
-  return Number(text);
+  return BigInt(text); // of "" it is 0
 }
 
 /** @param current the newest version */
-export function planList(request: ListRequest, current: number): ListPlan {
+export function planList(request: ListRequest, current: bigint): ListPlan {
   const { resourceVersion: asked = "", resourceVersionMatch: match = "", limit = 0 } = request;
   if (request.continue) {
     if (match) throw invalid(...(asked ? [] : [MATCH_WITHOUT_VERSION]), MATCH_WITH_TOKEN);
@@ -47,7 +47,7 @@ export function planList(request: ListRequest, current: number): ListPlan {
   }
   if (match && !asked) throw invalid(MATCH_WITHOUT_VERSION);
   const version = versionOf(asked);
-  if (version === 0) {
+  if (version === 0n) {
     if (match === "Exact") throw invalid(EXACTLY_ANY);
     return { version: current, any: asked !== "" };
   }
@@ -64,9 +64,9 @@ export function planList(request: ListRequest, current: number): ListPlan {
  */
 export function planWatch(
   { resourceVersion: asked = "", resourceVersionMatch: match, sendInitialEvents }: WatchRequest,
-  known: { readonly oldest: number; readonly version: number },
+  known: { readonly oldest: bigint; readonly version: bigint },
   watchList: boolean,
-): "state" | { readonly after: number } {
+): "state" | { readonly after: bigint } {
   const version = versionOf(asked);
   if (sendInitialEvents === undefined) {
     if (match) throw invalid(MATCH_WITHOUT_INITIAL_EVENTS);
@@ -75,8 +75,8 @@ export function planWatch(
     if (match !== "NotOlderThan") throw invalid(INITIAL_EVENTS_WITHOUT_MATCH);
     if (sendInitialEvents && version > known.version) throw tooLarge(version, known.version);
   }
-  if (sendInitialEvents ?? version === 0) return "state";
-  if (version === 0) return { after: known.version };
+  if (sendInitialEvents ?? version === 0n) return "state";
+  if (version === 0n) return { after: known.version };
   if (version < known.oldest) throw expiredWatch(asked, known.oldest);
   return { after: version };
 }

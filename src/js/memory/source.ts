@@ -1,8 +1,14 @@
+import { bindable, bindMethods, self } from "../bound.js";
 import type { HostAbortSignal } from "../host-types.js";
+import { printable } from "../inspect.js";
 import type { KubeObject, ObjectLike } from "../metadata-types.js";
+import { read, text } from "../options.js";
 import type { SourceAnswer } from "../source.js";
 import { hostClock, sleep } from "./clock.js";
+import { Failures } from "./failures.js";
 import { type Change, History, keyOf } from "./history.js";
+import { resourceOf } from "./names.js";
+import { checkFailure, checkFrame, checkObject, DROP, delay, FAIL, OPTIONS, optionalCallback, pageSize, verb, version } from "./options.js";
 import { alreadyExists, expiredList, expiredToken, notFound, refused } from "./refusals.js";
 import { type ListRequest, planList, planWatch, versionOf, type WatchRequest } from "./requests.js";
 import { type Frame, Stream } from "./stream.js";
@@ -17,12 +23,14 @@ import type {
   MemorySourceOptions,
   MemoryVerb,
 } from "./types.js";
-import { checkPreconditions, created, updated } from "./writes.js";
+import { checkPreconditions, created, type Fresh, filled, updated } from "./writes.js";
 
 type Named = { namespace?: string; name: string };
 
 const FIRST_VERSION = "100";
 const WRITES = ["get", "create", "update", "delete"] as const;
+/** Sources so far: each gives uids of its own. */
+let sources = 0;
 
 /**
  * An upstream in memory: give it to `cache.resource({ source, id })`, and script what happens to it.
@@ -32,36 +40,42 @@ const WRITES = ["get", "create", "update", "delete"] as const;
  * const view = cache.resource({ source: pods, id: "pods" }).view();
  * pods.remove("default/web");
  * ```
+ *
+ * @throws {WatchCacheError} `invalid`, naming the option.
  */
 export function memorySource<T extends ObjectLike = KubeObject>(options: MemorySourceOptions<T> = {}): MemorySource<T> {
   return new Memory<T>(options);
 }
 
 class Memory<T extends ObjectLike> implements MemorySource<T> {
-  delay: number;
-  pageSize: number;
-  before: MemorySource<T>["before"];
-  outgoing: MemorySource<T>["outgoing"];
-  readonly requests: MemoryRequest[] = [];
   readonly #clock: MemoryClock;
   readonly #watchList: boolean;
   readonly #history: History<T>;
   readonly #streams = new Set<Stream>();
+  readonly #failures = new Failures();
+  readonly #requests: MemoryRequest[] = [];
   readonly #kind: string;
   readonly #apiVersion: string;
-  #failure: { readonly failure: MemoryFailure; times: number; readonly verbs: readonly MemoryVerb[] | undefined } | undefined;
-  #created = 0;
+  readonly #number = ++sources;
+  #delay: number;
+  #pageSize: number;
+  #before: MemorySource<T>["before"];
+  #outgoing: MemorySource<T>["outgoing"];
+  /** Objects that were ever made. */
+  #made = 0;
 
-  constructor(options: MemorySourceOptions<T>) {
-    const objects = [...(options.objects ?? [])];
+  constructor(given: MemorySourceOptions<T>) {
+    bindable(this);
+    const options = read<MemorySourceOptions<any>>(OPTIONS, "memorySource", given);
+    const objects: any[] = Array.from(options.objects ?? [], (object, i) => checkObject(object, `objects[${i}]`));
     this.#kind = options.kind ?? objects[0]?.kind ?? "Object";
     this.#apiVersion = options.apiVersion ?? objects[0]?.apiVersion ?? "v1";
-    this.delay = options.delay ?? 0;
-    this.pageSize = options.pageSize ?? Infinity;
+    this.#delay = options.delay ?? 0;
+    this.#pageSize = options.pageSize ?? Infinity;
     this.#watchList = options.watchList ?? true;
     this.#clock = options.clock ?? hostClock;
-    this.#history = new History(Number(options.resourceVersion ?? FIRST_VERSION), (type, object) => this.#event(type, this.#sent(object)));
-    for (const object of objects) this.put(object);
+    this.#history = new History(BigInt(options.resourceVersion ?? FIRST_VERSION), (type, object) => this.#event(type, this.#sent(object)));
+    for (const object of objects) this.#put(object);
     this.expire();
     if (options.readOnly) for (const method of WRITES) Object.defineProperty(this, method, { value: undefined });
   }
@@ -69,67 +83,100 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
   // ------------------------------------------------------------------------------------ what it holds
 
   get objects(): readonly T[] {
-    return this.#history.at(this.#history.version)!.map(([, object]) => object);
-  }
-
-  get resourceVersion(): string {
-    return String(this.#history.version);
-  }
-
-  set resourceVersion(version: string) {
-    this.#history.version = Number(version);
+    return this.#history.at(this.#history.version)!.objects;
   }
 
   get streams(): number {
     return this.#streams.size;
   }
 
-  asked(verb: MemoryVerb): readonly MemoryRequest[] {
-    return this.requests.filter((request) => request.verb === verb);
+  get requests(): readonly MemoryRequest[] {
+    return [...this.#requests];
+  }
+
+  asked(asked: MemoryVerb): readonly MemoryRequest[] {
+    verb(asked, "verb");
+    return this.#requests.filter((request) => request.verb === asked);
+  }
+
+  // ------------------------------------------------------------------------------------ what may be set
+
+  get resourceVersion(): string {
+    return String(self(this).#history.version);
+  }
+
+  set resourceVersion(given: string) {
+    self(this).#history.version = BigInt(version(given, "resourceVersion"));
+  }
+
+  get delay(): number {
+    return self(this).#delay;
+  }
+
+  set delay(given: number) {
+    self(this).#delay = delay(given, "delay");
+  }
+
+  get pageSize(): number {
+    return self(this).#pageSize;
+  }
+
+  set pageSize(given: number) {
+    self(this).#pageSize = pageSize(given, "pageSize");
+  }
+
+  get before(): MemorySource<T>["before"] {
+    return self(this).#before;
+  }
+
+  set before(given: MemorySource<T>["before"]) {
+    self(this).#before = optionalCallback(given, "before");
+  }
+
+  get outgoing(): MemorySource<T>["outgoing"] {
+    return self(this).#outgoing;
+  }
+
+  set outgoing(given: MemorySource<T>["outgoing"]) {
+    self(this).#outgoing = optionalCallback(given, "outgoing");
   }
 
   // -------------------------------------------------------------------------------------- the script
 
-  put(object: T): T {
-    const change = this.#history.put(structuredClone(object));
-    this.#tell(change);
-    return change.object;
+  put(object: unknown): T {
+    return this.#put(checkObject(object, "object"));
   }
 
   remove(key: string): T | undefined {
-    const change = this.#history.remove(key);
-    if (change !== undefined) this.#tell(change);
-    return change?.object;
+    return this.#remove(text(key, "key"));
   }
 
   bookmark(): void {
     const frame = this.#bookmark();
-    for (const stream of this.#streams) if (stream.bookmarks) stream.push(frame, this.delay);
+    for (const stream of this.#streams) if (stream.bookmarks) stream.push(frame, this.#delay);
   }
 
   send(frame: unknown): void {
-    const sent = typeof frame === "string" || frame instanceof Uint8Array ? frame : JSON.stringify(frame);
-    for (const stream of this.#streams) stream.push(sent, this.delay);
+    const sent = checkFrame(frame);
+    for (const stream of this.#streams) stream.push(sent, this.#delay);
   }
 
   expire(): void {
     this.#history.forget();
   }
 
-  drop({ error, midFrame = false }: DropOptions = {}): void {
-    const frame = this.#bookmark();
-    for (const stream of this.#streams) {
-      if (midFrame) stream.push(frame.slice(0, frame.length / 2), 0);
-      stream.end(error ?? (midFrame ? new TypeError("terminated") : undefined));
-    }
+  drop(options?: DropOptions): void {
+    const { error, midFrame } = read<DropOptions>(DROP, "drop", options);
+    for (const stream of this.#streams) stream.end(error ?? (midFrame ? new TypeError("terminated") : undefined));
   }
 
-  fail(failure: MemoryFailure, { times = Infinity, verbs }: FailOptions = {}): void {
-    this.#failure = { failure, times, verbs };
+  fail(failure: MemoryFailure, options?: FailOptions): void {
+    const { times = Infinity, verbs } = read<FailOptions>(FAIL, "fail", options);
+    this.#failures.add(checkFailure(failure), times, verbs);
   }
 
   recover(): void {
-    this.#failure = undefined;
+    this.#failures.clear();
   }
 
   // -------------------------------------------------------------------------------------- the source
@@ -139,19 +186,18 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
   }
 
   async *watch(request: WatchRequest, signal: HostAbortSignal): AsyncGenerator<Frame, void> {
-    const { resourceVersion, allowWatchBookmarks } = request;
     const stream = await this.#answer("watch", request, signal, () => {
-      const stream = new Stream(this.#clock, signal, versionOf(resourceVersion), allowWatchBookmarks);
-      for (const frame of this.#start(request)) stream.push(frame, this.delay);
+      const frames = this.#start(request);
+      const after = versionOf(request.resourceVersion);
+      const stream = new Stream(this.#clock, signal, after, request.allowWatchBookmarks, (ended) => this.#streams.delete(ended));
+      for (const frame of frames) stream.push(frame, this.#delay);
       // In the same step: no change falls between the first frames and the live ones.
       this.#streams.add(stream);
+      // Aborted before it began, while `before` was waited for.
+      if (signal.aborted) stream.end();
       return stream;
     });
-    try {
-      yield* stream.frames(request.timeoutSeconds);
-    } finally {
-      this.#streams.delete(stream);
-    }
+    yield* stream.frames(request.timeoutSeconds);
   }
 
   async get(request: Named, signal: HostAbortSignal): Promise<SourceAnswer> {
@@ -160,26 +206,24 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
 
   async create(request: { namespace?: string; body: string }, signal: HostAbortSignal): Promise<SourceAnswer> {
     return this.#document("create", request, signal, () => {
-      const filled = { namespace: request.namespace, number: this.#created + 1, now: this.#clock.now() };
-      const object = created(JSON.parse(request.body) as KubeObject, filled) as T & KubeObject;
-      this.#created++;
+      const object = created(request.body, request.namespace, this.#fresh(), this.#resource, this.#nameOf) as T & KubeObject;
       if (this.#history.get(keyOf(object)) !== undefined) throw alreadyExists(this.#resource, object.metadata!.name!);
-      return this.#sent(this.put(object));
+      return this.#sent(this.#put(object));
     });
   }
 
   async update(request: Named & { body: string }, signal: HostAbortSignal): Promise<SourceAnswer> {
     return this.#document("update", request, signal, () => {
-      const object = JSON.parse(request.body) as T & KubeObject;
-      const held = (this.#existing(request) as KubeObject).metadata!;
-      return this.#sent(this.put(updated(object, held, this.#resource, request.name)));
+      const held = this.#existing(request);
+      const stored = updated(request.body, held as KubeObject, this.#resource) as (T & KubeObject) | undefined;
+      return this.#sent(stored === undefined ? held : this.#put(stored));
     });
   }
 
   async delete(request: Named & { body: string }, signal: HostAbortSignal): Promise<SourceAnswer> {
     return this.#document("delete", request, signal, () => {
       checkPreconditions(request.body, this.#existing(request).metadata!, this.#resource, request.name);
-      return this.#sent(this.remove(keyOf({ metadata: request }))!);
+      return this.#sent(this.#remove(keyOf({ metadata: request }))!);
     });
   }
 
@@ -187,34 +231,26 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
 
   /** Notes a request and answers it. The answer is that of this moment, however late it arrives. */
   async #answer<V>(verb: MemoryVerb, given: object, signal: HostAbortSignal, answer: () => V): Promise<V> {
-    const request = { verb, ...given };
-    this.requests.push(request);
-    if (this.before !== undefined) await this.before(request, signal);
-    let outcome: () => V;
+    const request: MemoryRequest = Object.freeze({ verb, ...given });
+    this.#requests.push(request);
+    await this.#before?.(request, signal);
+    let value: V | undefined;
+    let refusal: { readonly error: unknown } | undefined;
     try {
-      this.#admit(verb);
-      const value = answer();
-      outcome = () => value;
+      const failure = this.#failures.next(verb);
+      if (failure !== undefined) throw refused(failure);
+      value = answer();
     } catch (error) {
-      outcome = () => {
-        throw error;
-      };
+      refusal = { error };
     }
-    // The events of a watch are late by themselves.
-    if (this.delay > 0 && verb !== "watch") await sleep(this.#clock, this.delay, signal);
-    return outcome();
+    // What a watch brings is late by itself.
+    if (this.#delay > 0 && (verb !== "watch" || refusal !== undefined)) await sleep(this.#clock, this.#delay, signal);
+    if (refusal !== undefined) throw refusal.error;
+    return value as V;
   }
 
   async #document(verb: MemoryVerb, request: object, signal: HostAbortSignal, answer: () => unknown): Promise<SourceAnswer> {
     return { body: await this.#answer(verb, request, signal, () => JSON.stringify(answer())) };
-  }
-
-  /** @throws what requests are to fail with */
-  #admit(verb: MemoryVerb): void {
-    const failing = this.#failure;
-    if (failing === undefined || failing.verbs?.includes(verb) === false) return;
-    if (--failing.times <= 0) this.recover();
-    throw refused(failing.failure);
   }
 
   #page(request: ListRequest): unknown {
@@ -224,15 +260,14 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
       throw start === undefined ? expiredList() : expiredToken(encodeToken({ version: ANY, start }));
     }
     const { namespace, name, labelSelector, fieldSelector } = request;
-    const rest = state.filter(
-      ([key, { metadata }]) =>
-        (start === undefined || key >= start) && (!namespace || metadata!.namespace === namespace) && (!name || metadata!.name === name),
-    );
-    const limit = any && this.pageSize === Infinity ? Infinity : Math.min(request.limit || Infinity, this.pageSize);
+    const limit = any && this.#pageSize === Infinity ? Infinity : Math.min(request.limit || Infinity, this.#pageSize);
+    let rest = state.objects.slice(start === undefined ? 0 : position(state.keys, start));
+    if (namespace) rest = rest.filter(({ metadata }) => metadata!.namespace === namespace);
+    if (name) rest = rest.filter(({ metadata }) => metadata!.name === name);
     const items = rest.slice(0, limit);
     const remaining = rest.length - items.length;
     const more = remaining > 0 && {
-      continue: encodeToken({ version, start: `${items.at(-1)![0]}\0` }),
+      continue: encodeToken({ version, start: `${keyOf(items.at(-1)!)}\0` }),
       // How many of the rest a selector lets through is not known.
       ...(labelSelector || fieldSelector ? {} : { remainingItemCount: remaining }),
     };
@@ -240,7 +275,7 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
       kind: `${this.#kind}List`,
       apiVersion: this.#apiVersion,
       metadata: { resourceVersion: String(version), ...more },
-      items: items.map(([, object]) => this.#sent(object)),
+      items: items.map((object) => this.#sent(object)),
     };
   }
 
@@ -256,13 +291,43 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
 
   // ------------------------------------------------------------------------------------------- helpers
 
-  #tell({ version, frame }: Change<T>): void {
-    for (const stream of this.#streams) if (version > stream.after) stream.push(frame, this.delay);
+  #put(object: T): T {
+    const held = this.#history.get(keyOf(object))?.metadata;
+    const stored = filled(object as KubeObject, held as KubeObject["metadata"], this.#fresh()) as T;
+    const change = this.#history.put(stored);
+    this.#made++;
+    this.#tell(change);
+    return change.object;
   }
+
+  #remove(key: string): T | undefined {
+    const change = this.#history.remove(key);
+    if (change !== undefined) this.#tell(change);
+    return change?.object;
+  }
+
+  #tell({ version, frame }: Change<T>): void {
+    for (const stream of this.#streams) if (version > stream.after) stream.push(frame, this.#delay);
+  }
+
+  /** What the next object that is made gets. */
+  #fresh(): Fresh {
+    const [source, object] = [this.#number.toString(16).padStart(8, "0"), String(this.#made + 1).padStart(12, "0")];
+    const creationTimestamp = new Date(this.#clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+    return { uid: `${source}-0000-4000-8000-${object}`, creationTimestamp };
+  }
+
+  /** One that is free. */
+  readonly #nameOf = (generateName: string, namespace: string | undefined): string => {
+    for (let number = this.#made + 1; ; number++) {
+      const name = generateName + String(number).padStart(5, "0");
+      if (this.#history.get(keyOf({ metadata: { namespace, name } })) === undefined) return name;
+    }
+  };
 
   /** As messages name it: `pods`. */
   get #resource(): string {
-    return `${this.#kind.toLowerCase()}s`;
+    return resourceOf(this.#kind, this.#apiVersion);
   }
 
   #existing(request: Named): T {
@@ -272,7 +337,7 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
   }
 
   #sent(object: T): unknown {
-    return this.outgoing === undefined ? object : this.outgoing(object);
+    return this.#outgoing === undefined ? object : this.#outgoing(object);
   }
 
   #event(type: string, object: unknown): string {
@@ -284,3 +349,34 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
     return this.#event("BOOKMARK", { kind: this.#kind, apiVersion: this.#apiVersion, metadata });
   }
 }
+
+/** How many of the sorted keys come before this one. */
+function position(keys: readonly string[], key: string): number {
+  let [at, end] = [0, keys.length];
+  while (at < end) {
+    const middle = (at + end) >> 1;
+    if (keys[middle]! < key) at = middle + 1;
+    else end = middle;
+  }
+  return at;
+}
+
+const members = Object.getOwnPropertyDescriptors(Memory.prototype) as unknown as Record<string, PropertyDescriptor>;
+bindMethods(Memory.prototype);
+for (const [name, { value, set }] of Object.entries(members)) {
+  // They find the source by themselves: what is set through a Proxy is set in the source.
+  if (set !== undefined) Object.defineProperty(Memory.prototype, name, members[name]!);
+  // A test may put a function of its own in the place of a method.
+  if (typeof value !== "function" || name === "constructor") continue;
+  const { get } = Object.getOwnPropertyDescriptor(Memory.prototype, name)!;
+  const replace = function (this: object, value: unknown): void {
+    Object.defineProperty(self(this), name, { value, configurable: true, enumerable: true, writable: true });
+  };
+  Object.defineProperty(Memory.prototype, name, { get: get!, set: replace, configurable: true });
+}
+printable(Memory.prototype, "MemorySource", ({ objects, resourceVersion, streams, requests }) => ({
+  objects: objects.length,
+  resourceVersion,
+  streams,
+  requests: requests.length,
+}));

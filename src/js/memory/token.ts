@@ -2,18 +2,18 @@ import { noToken } from "./refusals.js";
 
 /** Where a list goes on, and at which version. */
 export interface Token {
-  readonly version: number;
+  readonly version: bigint;
   /** The first key that may follow. */
   readonly start: string;
 }
 
 const FORM = "meta.k8s.io/v1";
 /** In place of a version: the newest one, whatever it is then. */
-export const ANY = -1;
+export const ANY = -1n;
 
 /** A continue token in the form of the API server's. */
 export function encodeToken({ version, start }: Token): string {
-  const bytes = new TextEncoder().encode(JSON.stringify({ v: FORM, rv: version, start: `/${start}` }));
+  const bytes = new TextEncoder().encode(`{"v":"${FORM}","rv":${version},"start":${JSON.stringify(`/${start}`)}}`);
   return btoa(String.fromCharCode(...bytes))
     .replaceAll("+", "-")
     .replaceAll("/", "_")
@@ -24,9 +24,12 @@ export function encodeToken({ version, start }: Token): string {
 export function decodeToken(token: string): Token {
   try {
     const bytes = Uint8Array.from(atob(token.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
-    const { v, rv, start } = JSON.parse(new TextDecoder().decode(bytes)) as { v?: unknown; rv?: unknown; start?: unknown };
-    if (v === FORM && Number.isInteger(rv) && rv !== 0 && typeof start === "string" && start !== "") {
-      return { version: rv as number, start: start.replace(/^\//, "") };
+    const text = new TextDecoder().decode(bytes);
+    const { v, start } = JSON.parse(text) as { v?: unknown; start?: unknown };
+    // As text: a version may be longer than a number holds.
+    const rv = /"rv":(-?[0-9]+)[,}]/.exec(text)?.[1];
+    if (v === FORM && rv !== undefined && rv !== "0" && typeof start === "string" && start !== "") {
+      return { version: BigInt(rv), start: start.replace(/^\//, "") };
     }
   } catch {
     // No base64 or no JSON: told below.
