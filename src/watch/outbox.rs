@@ -117,3 +117,19 @@ impl Audience {
         (0..self.events).flat_map(|event| self.watchers.iter().flat_map(move |watcher| [watcher.number(), event])).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deliveries_are_counted_and_those_behind_a_number_are_told() {
+        let mut outbox = Outbox::default();
+        for watcher in 1..=3 {
+            outbox.deliver(watcher.into(), 0);
+        }
+        assert_eq!(outbox.delivered(), 3);
+        assert_eq!(*outbox.watchers_since(1), [2.into(), 3.into()]);
+        assert_eq!(outbox.pairs(), [1, 0, 2, 0, 3, 0].as_slice());
+    }
+}

@@ -227,6 +227,19 @@ fn prg_01_a_read_that_waits_has_the_upstream_asked_for_progress() {
     }
 }
 
+/// The answer itself may be megabytes.
+#[test]
+fn a_list_of_everything_asks_for_the_upstreams_version_by_a_list_of_one() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        for name in ["x", "y", "z"] {
+            upstream.put("a", name);
+        }
+    });
+    rig.upstream.requests.borrow_mut().clear();
+    assert_eq!(page(&rig, list("")), "a/x@101 a/y@102 a/z@103 | 103");
+    assert_eq!((lists(&rig), last_list(&rig)), (1, ListRequest { limit: Some(1), ..ListRequest::default() }));
+}
+
 #[test]
 fn a_request_that_is_given_up_waits_and_asks_no_longer() {
     let rig = Rig::new(Setup::default(), |upstream| upstream.tells_progress.set(true));

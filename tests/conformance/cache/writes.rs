@@ -12,7 +12,7 @@ use watchcache::status::{Cause, Details, Error, ErrorCode, Status};
 use watchcache::watch::WatchOptions;
 
 use crate::helpers::rig::{Rig, Setup};
-use crate::helpers::upstream::Upstream;
+use crate::helpers::upstream::{Request, Upstream};
 use crate::helpers::upstream::writes::WriteFault;
 
 /// One object, `ns/a` at version 101.
@@ -581,4 +581,23 @@ fn the_object_that_follows_under_the_same_name_is_not_waited_for() {
     rig.run(2500);
     assert_eq!(peek(&rig, "ns/a").unwrap(), "ns/a@103");
     assert!(rig.time.elapsed() - began < 3000);
+}
+
+/// The wait for the object held would say nothing of the one that was deleted.
+#[test]
+fn a_deletion_of_another_object_than_is_held_waits_for_the_upstreams_version() {
+    let rig = rig();
+    rig.upstream.freeze_streams();
+    rig.upstream.delete("ns", "a");
+    let second = json!({"metadata": {"namespace": "ns", "name": "a", "uid": "second"}}).to_string();
+    rig.upstream.answer_write(&WriteRequest::Create { namespace: "ns".into(), document: second.into() }).unwrap();
+    rig.upstream.requests.borrow_mut().clear();
+    let deleting = rig.resource.clone().delete("ns/a".into(), DeleteOptions::default());
+    rig.time.spawn(Box::pin(async move { deleting.await.unwrap() }));
+    rig.run(0);
+    let limit = |request: &Request| matches!(request, Request::List(_, list) if list.limit == Some(1));
+    assert_eq!(rig.upstream.requests.borrow().iter().filter(|request| limit(request)).count(), 1);
+    rig.upstream.drop_streams();
+    rig.run(2500);
+    assert_eq!((peek(&rig, "ns/a"), rig.version()), (None, 104));
 }
