@@ -349,3 +349,18 @@ fn whoever_all_ask_at_each_failure_are_heard_three_times_a_minute_together() {
         }
     }
 }
+
+/// The server answers the others, so nobody waits for it, and its early tries have no bound. The resource's own have.
+#[test]
+fn one_that_asks_at_each_failure_of_its_own_path_is_heard_three_times_a_minute() {
+    let page = Page::new(10, Fault::None, true);
+    *page.all[0].fault.borrow_mut() = Fault::Answered(status(500, "InternalError"));
+    page.run(3 * SECOND);
+    page.server.forget();
+    for _ in 0..1200 {
+        page.run(50);
+        page.all.iter().filter(|one| one.is_waiting()).for_each(|one| one.handle.resume());
+    }
+    let (lists, _) = page.server.asked();
+    assert!((4..=12).contains(&lists), "{lists} lists in a minute");
+}

@@ -148,6 +148,20 @@ fn views_and_what_waits_for_them_are_counted_and_given_back() {
     assert!(world.bytes() < before + 100_000);
 }
 
+/// A view with a function of the user's holds each object until the function has judged it.
+#[test]
+fn objects_that_wait_for_a_verdict_are_counted_one_by_one() {
+    let waiting = |count: usize| {
+        let world = World::new(count);
+        let before = world.bytes();
+        world.resource.with(|cacher| cacher.viewing().open(&ViewOptions { predicate: true, ..ViewOptions::default() }).unwrap());
+        world.time.run_until_idle();
+        world.bytes() - before
+    };
+    let each = (waiting(300) - waiting(100)) / 200;
+    assert!((60..300).contains(&each), "{each} bytes for an object");
+}
+
 #[test]
 fn a_range_counts_until_its_view_is_closed() {
     let (world, _) = World::bounded(1_000, 100 << 20);

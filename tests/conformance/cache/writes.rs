@@ -12,8 +12,8 @@ use watchcache::status::{Cause, Details, Error, ErrorCode, Status};
 use watchcache::watch::WatchOptions;
 
 use crate::helpers::rig::{Rig, Setup};
-use crate::helpers::upstream::{Request, Upstream};
 use crate::helpers::upstream::writes::WriteFault;
+use crate::helpers::upstream::{Request, Upstream};
 
 /// One object, `ns/a` at version 101.
 fn one(upstream: &Upstream) {
