@@ -2,6 +2,7 @@
 
 mod checker;
 mod delegation;
+mod deletions;
 mod failures;
 mod kinds;
 mod lists;
