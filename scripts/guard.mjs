@@ -65,13 +65,13 @@ async function crossings() {
   return lines.map(({ name, value }) => [name, { kind: "crossings", unit: "calls", value: Math.round(value * 1000) / 1000 }]);
 }
 
-/** What a session of a thousand mounts leaves behind, as a multiple of what was held before it. */
+/** What a session of a thousand mounts leaves behind, most of it as a multiple of what was held before. */
 async function sessionBytes() {
   // Code that is thrown away now and then would be counted now and then.
   const flags = ["--expose-gc", "--no-flush-bytecode", "--single-threaded"];
   const lines = await linesOf(process.execPath, [...flags, join(root, "benches/guard/session.mjs")]);
   if (lines.length === 0) throw new CommandFailed("the session has counted nothing.");
-  return lines.map(({ name, value }) => [name, { kind: "session", unit: "of before", value: Math.round(value * 1000) / 1000 }]);
+  return lines.map(({ name, unit, value }) => [name, { kind: "session", unit, value: Math.round(value * 1000) / 1000 }]);
 }
 
 async function sizes() {
