@@ -68,7 +68,9 @@ async function held() {
  */
 function print(moment, before, after, inBytes = []) {
   for (const kind of Object.keys(after)) {
-    const figure = inBytes.includes(kind) ? { unit: "bytes", value: after[kind] } : { unit: "of before", value: after[kind] / before[kind] };
+    const figure = inBytes.includes(kind)
+      ? { unit: "bytes", value: after[kind] }
+      : { unit: "of before", value: after[kind] / before[kind] };
     console.log(JSON.stringify({ name: `session-${kind}-${moment}`, ...figure, before: before[kind], after: after[kind] }));
   }
 }
