@@ -5,7 +5,7 @@
 //!
 //! - `metrics.events_received.inc()`, `metrics.init_events.add(n)`: a [`Counter`] only grows. A [`Gauge`] has `set`, `inc` and `dec`.
 //! - `metrics.read_wait.observe_ms(millis)`: a [`Histogram`] in seconds. Observe a wait only if there was one.
-//! - `metrics.consistent_read(success, Fallback::Yes)`, `metrics.consistency_check(CheckResult::Success)`.
+//! - `metrics.consistent_read(success, Fallback::Skipped)`, `metrics.consistency_check(CheckResult::Success)`.
 //! - `metrics.list("namespace", fetched, returned)`: a list served here, by the index that narrowed it, or `""`.
 //! - `metrics.capacity_changed(from, to)`: the window grew or shrank.
 //!

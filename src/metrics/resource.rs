@@ -14,6 +14,8 @@ pub enum Fallback {
     No,
     /// By the upstream.
     Yes,
+    /// It was refused to spare the upstream.
+    Skipped,
 }
 
 /// The result of comparing the cache with its upstream.
@@ -69,7 +71,7 @@ pub struct Metrics {
     pub filtered_events: Counter,
     capacity_increases: Counter,
     capacity_decreases: Counter,
-    consistent_reads: [[Counter; 2]; 2],
+    consistent_reads: [[Counter; 3]; 2],
     consistency_checks: [Counter; 3],
     dispatch_duration: [Histogram; 3],
     /// By index, sorted by name. There are few, so a sorted list is enough.
@@ -182,7 +184,7 @@ impl Metrics {
         }
         self.read_wait.each(&[], &mut |suffix, labels, value| visit(11, suffix, labels, value));
         for (success, row) in [("false", &self.consistent_reads[0]), ("true", &self.consistent_reads[1])] {
-            for (fallback, counter) in ["false", "true"].into_iter().zip(row) {
+            for (fallback, counter) in ["false", "true", "skipped"].into_iter().zip(row) {
                 if counter.get() > 0 {
                     visit(12, "", &[("success", success), ("fallback", fallback)], count(counter));
                 }
@@ -258,7 +260,8 @@ mod tests {
         metrics.capacity_changed(200, 200);
         metrics.consistent_read(true, Fallback::No);
         metrics.consistent_read(false, Fallback::Yes);
-        metrics.consistent_read(false, Fallback::Yes);
+        metrics.consistent_read(false, Fallback::Skipped);
+        metrics.consistent_read(false, Fallback::Skipped);
         metrics.consistency_check(CheckResult::Failure);
         metrics.list("", 10, 2);
         metrics.list("namespace", 5, 5);
@@ -284,7 +287,8 @@ mod tests {
             ("apiserver_watch_cache_read_wait_seconds_sum", 0.03),
             ("apiserver_watch_cache_read_wait_seconds_count", 1.0),
             ("apiserver_watch_cache_consistent_read_total{success=\"true\",fallback=\"false\"}", 1.0),
-            ("apiserver_watch_cache_consistent_read_total{success=\"false\",fallback=\"true\"}", 2.0),
+            ("apiserver_watch_cache_consistent_read_total{success=\"false\",fallback=\"true\"}", 1.0),
+            ("apiserver_watch_cache_consistent_read_total{success=\"false\",fallback=\"skipped\"}", 2.0),
             ("apiserver_storage_consistency_checks_total{status=\"failure\"}", 1.0),
             ("apiserver_watch_shards_total", 1.0),
             ("apiserver_watch_filtered_events_total", 8.0),

@@ -1,5 +1,6 @@
 //! Reads: gets and lists, from the state held where that is what was asked for, from the upstream where it is not.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use super::access::Access;
@@ -16,12 +17,19 @@ use crate::version::Version;
 /// Answers gets and lists.
 pub(super) struct Reads {
     access: Rc<Access>,
+    // Whether a consistent read that the cache cannot serve in time is refused, and the upstream spared.
+    spare_upstream: Cell<bool>,
 }
 
 impl Reads {
     /// From the state once it is fresh enough, else from the upstream.
     pub(super) fn new(access: Rc<Access>) -> Rc<Self> {
-        Rc::new(Self { access })
+        Rc::new(Self { access, spare_upstream: Cell::new(false) })
+    }
+
+    /// See `Resource::spare_upstream`.
+    pub(super) fn spare_upstream(&self, spare: bool) {
+        self.spare_upstream.set(spare);
     }
 
     /// See `Resource::get`.
@@ -133,6 +141,10 @@ impl Reads {
         let late = error.status.as_ref().is_some_and(|status| status.is_too_large());
         if !late {
             return Err(error);
+        }
+        if self.spare_upstream.get() {
+            metrics.consistent_read(false, Fallback::Skipped);
+            return Err(Status::too_many_requests(error.message, 1).into());
         }
         let answer = self.access.upstream.list(request).await;
         metrics.consistent_read(answer.is_ok(), Fallback::Yes);

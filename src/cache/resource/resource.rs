@@ -220,6 +220,12 @@ impl Resource {
 
     // ------------------------------------------------------------------------------------ reads and writes
 
+    /// Has consistent reads that the cache cannot serve within 3 s fail with 429 (`true`), or be answered by the upstream (`false`, the
+    /// default).
+    pub fn spare_upstream(&self, spare: bool) {
+        self.reads.spare_upstream(spare);
+    }
+
     /// Gets one object: the upstream's newest when no version is asked for, else one that is not older than it. 404 when there is none.
     pub async fn get(self: Rc<Self>, key: String, resource_version: Option<String>) -> Result<Rc<Object>, Error> {
         self.reads.get(&key, resource_version.as_deref()).await

@@ -72,6 +72,27 @@ fn dlg_08_without_progress_it_waits_a_quarter_of_a_second() {
 }
 
 #[test]
+fn dlg_09_where_the_upstream_is_to_be_spared_it_is_429() {
+    let rig = behind(true);
+    rig.resource.spare_upstream(true);
+    let (began, before) = (rig.time.elapsed(), lists(&rig));
+    let error = rig.pages(list("")).unwrap_err();
+    assert_eq!((rig.time.elapsed() - began, lists(&rig) - before), (3000, 0));
+    let message = "Timeout: Too large resource version: 102, current: 101";
+    assert_eq!(said(&error), (ErrorCode::TooManyRequests, 429, "TooManyRequests", message));
+    assert_eq!(error.retry_after_seconds, Some(1));
+    assert_eq!(counted(&rig, CONSISTENT, &[("success", "false"), ("fallback", "skipped")]), 1.0);
+}
+
+/// The other half of the case: without progress there is no consistent read from the cache that could be skipped to.
+#[test]
+fn dlg_09_without_progress_the_upstream_is_asked_all_the_same() {
+    let rig = behind(false);
+    rig.resource.spare_upstream(true);
+    assert_eq!(page(&rig, list("")), "a/x@101 a/y@102 | 102");
+}
+
+#[test]
 fn dlg_10_a_get_is_the_caches_with_a_version_and_the_upstreams_without() {
     for progress in [false, true] {
         let rig = behind(progress);

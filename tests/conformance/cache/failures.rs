@@ -255,6 +255,16 @@ const TABLE: &[Row] = &[
          resource version; retry after 1",
     ),
     (
+        "a consistent read that may not be delegated",
+        || {
+            let rig = ahead();
+            rig.resource.spare_upstream(true);
+            listed(&rig, list(""))
+        },
+        "direct too-many-requests, 429 TooManyRequests: Timeout: Too large resource version: 102, current: 101; retry \
+         after 1",
+    ),
+    (
         "the upstream's version cannot be had, a watch",
         || watch(&refusing(one(), Error::network("connection refused"), 1), initial(None, true, true)),
         "ERROR 500 InternalError: connection refused",
