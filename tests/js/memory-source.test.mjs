@@ -6,27 +6,8 @@ import { after, before, describe, test } from "node:test";
 import { createWatchCache } from "watchcache";
 import { memorySource, virtualClock } from "watchcache/memory";
 import { startServer } from "../../www/server/index.mjs";
+import { map, never, page, said } from "./lib/memory.mjs";
 import { until } from "./lib/package.mjs";
-
-const map = (name, data = {}, namespace = "default") => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data });
-const never = new AbortController().signal;
-
-/** A page, read. */
-async function page(source, request = {}) {
-  return JSON.parse((await source.list(request, never)).body);
-}
-
-/** What a watch says at once, until it has nothing more to say. */
-async function said(source, request, signal = never) {
-  const watch = source.watch({ allowWatchBookmarks: true, timeoutSeconds: 300, ...request }, signal)[Symbol.asyncIterator]();
-  const events = [];
-  for (;;) {
-    const silence = new Promise((resolve) => setTimeout(resolve, 20));
-    const next = await Promise.race([watch.next(), silence]);
-    if (next === undefined || next.done) return events;
-    events.push(JSON.parse(next.value));
-  }
-}
 
 // ----------------------------------------------------------------------------------- beside a server
 
