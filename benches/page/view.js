@@ -60,6 +60,8 @@ export async function roundView({ count }) {
     running.heard++;
     newest = rows;
   });
+  // Some find their rows in slices. To find them is no part of a flush.
+  await until(() => (draw(), newest.length > 0), "the view did not show its first rows");
   await settle();
   const before = running.heard;
   const last = String(running.version + count);
@@ -94,8 +96,8 @@ async function flush(count, shown = () => true) {
     for (const text of input) peer.take(text);
     peer.flush();
     await peer.settled(running.version);
-    draw();
-    await until(shown, "the view did not show the newest pod");
+    // What has settled may tell its views, and so ask for a frame, only after this.
+    await until(() => (draw(), shown()), "the view did not show the newest pod");
   });
 }
 
