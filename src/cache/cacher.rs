@@ -223,7 +223,7 @@ impl Cacher {
             let previous = self.held.show(object);
             self.observers.appeared(previous.as_ref(), object, &self.fields.borrow());
         }
-        self.held.keep_packed();
+        self.held.pack_arrived();
     }
 
     /// Objects of a list that was not told yet. They may wait as long as the list takes, and meanwhile take no more memory than what rests.
@@ -235,7 +235,7 @@ impl Cacher {
         for object in objects {
             self.held.arrived(object);
         }
-        self.held.keep_packed();
+        self.held.pack_arrived();
     }
 
     /// A whole list has replaced what was held.
@@ -275,7 +275,7 @@ impl Cacher {
         self.metrics.events_received.inc();
         self.standing.heard(wall);
         self.freshness.reached(change.version());
-        self.held.keep(change, &self.metrics);
+        self.held.record(change, &self.metrics);
         blocked
     }
 

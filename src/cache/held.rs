@@ -97,7 +97,7 @@ impl Held {
     }
 
     /// So many objects have come in a list that some of them are packed at once.
-    pub(super) fn keep_packed(&mut self) {
+    pub(super) fn pack_arrived(&mut self) {
         while self.packer.is_behind() && self.pack_next() {}
     }
 
@@ -151,8 +151,8 @@ impl Held {
         Change { kind, object, previous, at: now }
     }
 
-    /// Everybody has heard of a change: the window keeps it.
-    pub(super) fn keep(&mut self, change: Change, metrics: &Metrics) {
+    /// Everybody has heard of a change: the window records it.
+    pub(super) fn record(&mut self, change: Change, metrics: &Metrics) {
         self.packer.stored(&change.object);
         if let Some(previous) = &change.previous {
             self.packer.replaced(previous, &change.object);

@@ -148,15 +148,15 @@ impl Beside {
                 Came::Other(output) => return Ok(output),
                 Came::Frame(frame) => {
                     frames += 1;
-                    self.keep(frame);
+                    self.take_frame(frame);
                     host.pace().await;
                 }
             }
         }
     }
 
-    /// Keeps what the watch has brought, or lets it go.
-    fn keep(&mut self, frame: Option<Vec<u8>>) {
+    /// Takes what the watch has brought, or lets the watch go.
+    fn take_frame(&mut self, frame: Option<Vec<u8>>) {
         let Some(mut ahead) = self.ahead.take() else { return };
         let Some(frame) = frame else {
             if ahead.watchdog.is_expired() {

@@ -12,4 +12,4 @@ pub mod together;
 pub mod virtual_time;
 
 pub use self::host::{Clock, Runtime, SharedRuntime, Spawn, Timer};
-pub use self::task::{Task, TaskSlot};
+pub use self::task::{SingleTask, Task};

@@ -76,21 +76,21 @@ impl Drop for Task {
     }
 }
 
-/// A place where one task runs at a time, begun when there is work for it.
+/// At most one task at a time, which is started when there is work for it.
 ///
 /// A task that ends because nothing is left to do must find that out last, with no await behind it. Then whoever finds new work either
-/// still meets the task, or begins another one.
+/// still meets the task, or starts another one.
 #[derive(Default)]
-pub struct TaskSlot(RefCell<Option<Task>>);
+pub struct SingleTask(RefCell<Option<Task>>);
 
-impl TaskSlot {
-    /// Whether a task is at work here.
+impl SingleTask {
+    /// Whether the task is at work.
     pub fn is_busy(&self) -> bool {
         self.0.borrow().as_ref().is_some_and(|task| !task.is_over())
     }
 
-    /// Begins this task, unless one is at work.
-    pub fn keep<W: Future<Output = ()> + 'static>(&self, host: &(impl Spawn + ?Sized), work: impl FnOnce() -> W) {
+    /// Starts this task, unless one is at work.
+    pub fn start<W: Future<Output = ()> + 'static>(&self, host: &(impl Spawn + ?Sized), work: impl FnOnce() -> W) {
         if !self.is_busy() {
             let task = Task::spawn(host, work());
             let _over = self.0.replace(Some(task));
@@ -144,16 +144,16 @@ mod tests {
 
     #[test]
     fn a_task_may_drop_its_own_handle() {
-        let (time, slot) = (VirtualTime::new(0), Rc::new(RefCell::new(None)));
-        let (own, inner) = (slot.clone(), time.clone());
-        *slot.borrow_mut() = Some(Task::spawn(&*time, async move {
+        let (time, handle) = (VirtualTime::new(0), Rc::new(RefCell::new(None)));
+        let (own, inner) = (handle.clone(), time.clone());
+        *handle.borrow_mut() = Some(Task::spawn(&*time, async move {
             inner.sleep(10).await;
             own.take();
             inner.sleep(1_000_000).await;
             unreachable!("it is over");
         }));
         time.advance(10);
-        assert_eq!((time.elapsed(), time.tasks(), Rc::strong_count(&slot)), (10, 0, 1));
+        assert_eq!((time.elapsed(), time.tasks(), Rc::strong_count(&handle)), (10, 0, 1));
     }
 
     #[test]
@@ -172,28 +172,28 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_runs_one_at_a_time_and_another_when_that_is_done() {
+    fn a_single_task_runs_one_at_a_time_and_another_when_that_is_done() {
         let (time, begun) = (VirtualTime::new(0), Cell::new(0));
-        let slot = TaskSlot::default();
+        let single = SingleTask::default();
         let begin = || {
-            slot.keep(&*time, || {
+            single.start(&*time, || {
                 begun.set(begun.get() + 1);
                 time.sleep(100)
             });
         };
         begin();
         begin();
-        assert_eq!((begun.get(), slot.is_busy()), (1, true));
+        assert_eq!((begun.get(), single.is_busy()), (1, true));
         time.advance(100);
-        assert_eq!((time.tasks(), slot.is_busy()), (0, false));
+        assert_eq!((time.tasks(), single.is_busy()), (0, false));
         begin();
-        assert_eq!((begun.get(), slot.is_busy()), (2, true));
-        slot.end();
+        assert_eq!((begun.get(), single.is_busy()), (2, true));
+        single.end();
         time.run_until_idle();
-        assert_eq!((time.tasks(), slot.is_busy(), time.elapsed()), (0, false, 100));
+        assert_eq!((time.tasks(), single.is_busy(), time.elapsed()), (0, false, 100));
         begin();
-        drop(slot);
+        drop(single);
         time.run_until_idle();
-        assert_eq!((begun.get(), time.tasks()), (3, 0), "the task ends with the slot");
+        assert_eq!((begun.get(), time.tasks()), (3, 0), "the task ends with the single");
     }
 }

@@ -136,7 +136,7 @@ impl View {
         if !waits && !new.is_some_and(enters) {
             return;
         }
-        let row = self.slot(object);
+        let row = self.add_row(object);
         self.note(row, new.cloned(), false);
         self.stirred = true;
     }
@@ -196,7 +196,7 @@ impl View {
         match (self.by_key.get(object.key()).copied(), passes) {
             (Some(row), true) => self.place(row, object, fields),
             (None, true) => {
-                let row = self.slot(&object);
+                let row = self.add_row(&object);
                 self.place(row, object, fields);
             }
             (Some(row), false) => self.remove(row),

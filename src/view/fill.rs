@@ -22,7 +22,7 @@ impl View {
             if self.predicate {
                 self.wait(object);
             } else {
-                let row = self.slot(object);
+                let row = self.add_row(object);
                 self.settle_place(row, fields);
                 rows.push(row);
             }
@@ -56,7 +56,7 @@ impl View {
                 self.wait(object);
                 self.stirred = true;
             } else {
-                let row = self.slot(object);
+                let row = self.add_row(object);
                 self.settle_place(row, fields);
                 let sort_key = &*self.rows[row as usize].sort_key;
                 self.ranks.insert(row, |other| *self.rows[other as usize].sort_key < *sort_key);

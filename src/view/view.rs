@@ -252,9 +252,9 @@ impl View {
         })
     }
 
-    /// A row without a place.
+    /// Adds a row, which has no place in the order yet.
     #[allow(clippy::cast_possible_truncation)] // more rows than that do not fit in memory
-    pub(super) fn slot(&mut self, object: &Rc<Object>) -> u32 {
+    pub(super) fn add_row(&mut self, object: &Rc<Object>) -> u32 {
         let row = Row { sort_key: Box::default(), group: None, object: object.clone(), pending: NOTHING, ranked: false, shown: false };
         let row = self.rows.insert(row) as u32;
         self.by_key.insert(object.key().clone(), row);

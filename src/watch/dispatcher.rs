@@ -20,7 +20,7 @@ use super::demand::Demand;
 use super::event::{EndReason, EventKind, WatchEvent};
 use super::id::WatcherId;
 use super::outbox::Outbox;
-use super::queue::{Kept, Retried};
+use super::queue::{Pushed, Retried};
 use super::set::Watchers;
 use super::watcher::{Beginning, Watcher};
 
@@ -230,10 +230,10 @@ impl Dispatcher {
             self.delivery.deliver(id, index, begins);
             return everything;
         }
-        match queue.keep(change, conversion, kind) {
-            Kept::Waits => {}
-            Kept::Blocked => self.blocked.push(id),
-            Kept::Skips => self.overflowed = true,
+        match queue.push(change, conversion, kind) {
+            Pushed::Waits => {}
+            Pushed::Blocked => self.blocked.push(id),
+            Pushed::Skips => self.overflowed = true,
         }
         false
     }

@@ -42,7 +42,7 @@ enum Excess {
 
 /// What became of a live event that could not go straight to the subscriber.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum Pushed {
     /// It waits in its turn, or merged with others.
     Waits,
     /// It found no room, and the watcher may not skip it.
@@ -135,22 +135,22 @@ impl Queue {
         self.demand == Demand::All || self.live.len() < self.capacity
     }
 
-    /// Keeps a change as the event of this kind, or what it makes of others.
-    pub(super) fn keep(&mut self, change: &Change, conversion: &Conversion<'_>, kind: EventKind) -> Kept {
+    /// Adds a change as the event of this kind. Where there is no room, it merges with others or blocks.
+    pub(super) fn push(&mut self, change: &Change, conversion: &Conversion<'_>, kind: EventKind) -> Pushed {
         let skips = matches!(self.excess, Excess::Skipped(_));
         if !skips && self.has_room() {
             self.live.push_back(conversion.event(kind));
-            return Kept::Waits;
+            return Pushed::Waits;
         }
         if self.on_overflow == OnOverflow::Terminate {
             self.excess = Excess::Blocked(Box::new(conversion.event(kind)));
-            return Kept::Blocked;
+            return Pushed::Blocked;
         }
         let before = change.previous.as_ref().filter(|_| kind != EventKind::Added);
         let after = (kind != EventKind::Deleted).then_some(&change.object);
         self.skip_after(|| change.version().predecessor().unwrap_or_default());
         self.merge(before, after, change.version());
-        if skips { Kept::Waits } else { Kept::Skips }
+        if skips { Pushed::Waits } else { Pushed::Skips }
     }
 
     /// From here on the watcher is told differences, unless it is already.
@@ -294,9 +294,9 @@ mod tests {
         queue
     }
 
-    fn keep(queue: &mut Queue, version: u64) -> Kept {
+    fn push(queue: &mut Queue, version: u64) -> Pushed {
         let change = change(version);
-        queue.keep(&change, &Conversion::new(&change), EventKind::Added)
+        queue.push(&change, &Conversion::new(&change), EventKind::Added)
     }
 
     fn drained(queue: &mut Queue) -> Vec<(EventKind, u64)> {
@@ -306,8 +306,8 @@ mod tests {
     #[test]
     fn one_that_may_not_skip_blocks_until_there_is_room() {
         let mut queue = begun(Vec::new(), 0, 1, OnOverflow::Terminate);
-        assert_eq!(keep(&mut queue, 1), Kept::Waits);
-        assert_eq!(keep(&mut queue, 2), Kept::Blocked);
+        assert_eq!(push(&mut queue, 1), Pushed::Waits);
+        assert_eq!(push(&mut queue, 2), Pushed::Blocked);
         assert_eq!((queue.retry(), queue.before_blocked()), (Retried::Blocked, Some(Version::from(1))));
         queue.set_demand(Demand::All);
         assert!(!queue.push_bookmark(|| unreachable!("it may not overtake what is blocked")));
@@ -319,8 +319,8 @@ mod tests {
     fn one_that_skips_says_so_once_and_tells_the_difference_at_the_end() {
         for (on_overflow, told) in [(OnOverflow::Resync, true), (OnOverflow::Coalesce, false)] {
             let mut queue = begun(Vec::new(), 0, 1, on_overflow);
-            let kept = [1, 2, 3].map(|version| keep(&mut queue, version));
-            assert_eq!(kept, [Kept::Waits, Kept::Skips, Kept::Waits]);
+            let pushed = [1, 2, 3].map(|version| push(&mut queue, version));
+            assert_eq!(pushed, [Pushed::Waits, Pushed::Skips, Pushed::Waits]);
             let mut expected = vec![(EventKind::Added, 1), (EventKind::Added, 2), (EventKind::Added, 3)];
             if told {
                 expected.insert(1, (EventKind::Resync, 1));
@@ -334,8 +334,8 @@ mod tests {
     fn a_stream_ends_before_what_found_no_room() {
         for (on_overflow, reached) in [(OnOverflow::Terminate, 1), (OnOverflow::Resync, 1)] {
             let mut queue = begun(Vec::new(), 0, 1, on_overflow);
-            keep(&mut queue, 1);
-            keep(&mut queue, 2);
+            push(&mut queue, 1);
+            push(&mut queue, 2);
             assert_eq!(queue.close(&Version::from(9)), Version::from(reached));
             assert_eq!(drained(&mut queue), [(EventKind::Added, 1)]);
         }
@@ -358,7 +358,7 @@ mod tests {
             let mut queue = begun(Vec::new(), 0, 1, on_overflow);
             assert_eq!(queue.late_bytes(), 0);
             let changes = [1, 2].map(change);
-            changes.iter().for_each(|change| _ = queue.keep(change, &Conversion::new(change), EventKind::Added));
+            changes.iter().for_each(|change| _ = queue.push(change, &Conversion::new(change), EventKind::Added));
             let sizes = changes.each_ref().map(|change| change.object.size());
             assert_eq!(queue.late_bytes(), sizes[0] + sizes[1], "one that waits, and one that found no room or was merged");
             changes[0].object.set_holder(Holder::Window);

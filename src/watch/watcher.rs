@@ -207,7 +207,7 @@ mod tests {
     use crate::change::{Change, ChangeKind};
     use crate::testing::named;
     use crate::watch::convert::Conversion;
-    use crate::watch::queue::Kept;
+    use crate::watch::queue::Pushed;
 
     fn stopped(waiting: &[u64], bookmark: Option<u64>) -> Option<u64> {
         let mut watcher = Watcher::new(Filter::default(), 1);
@@ -217,7 +217,7 @@ mod tests {
         }
         for &version in waiting {
             let change = Change { kind: ChangeKind::Added, object: named("x", version), previous: None, at: Instant::START };
-            assert_eq!(watcher.queue_mut().keep(&change, &Conversion::new(&change), EventKind::Added), Kept::Waits);
+            assert_eq!(watcher.queue_mut().push(&change, &Conversion::new(&change), EventKind::Added), Pushed::Waits);
         }
         assert!(watcher.end(EndReason::Stopped, &Version::from(9)).is_some());
         assert!(watcher.queue().is_empty());

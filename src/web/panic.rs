@@ -49,5 +49,5 @@ pub(super) fn message() -> Option<String> {
 
 /// Sets who hears of a panic.
 pub(super) fn set_callback(callback: Function) {
-    CALLBACK.with(|slot| *slot.borrow_mut() = Some(callback));
+    CALLBACK.with(|told| *told.borrow_mut() = Some(callback));
 }

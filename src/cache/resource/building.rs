@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::flusher::Flusher;
 use crate::runtime::slice::SLICE_MS;
-use crate::runtime::{SharedRuntime, Task, TaskSlot};
+use crate::runtime::{SharedRuntime, SingleTask, Task};
 use crate::status::Error;
 use crate::time::Millis;
 use crate::view::{ViewId, ViewOptions};
@@ -32,7 +32,7 @@ impl Spent {
 pub(super) struct Building {
     flusher: Rc<Flusher>,
     runtime: SharedRuntime,
-    task: TaskSlot,
+    task: SingleTask,
     // The slice that all views share which open in one turn of the host.
     opening: Rc<Cell<Spent>>,
     turn: Cell<Option<Task>>,
@@ -41,15 +41,15 @@ pub(super) struct Building {
 impl Building {
     /// Of the cacher that this flusher tells of.
     pub(super) fn new(flusher: Rc<Flusher>, runtime: SharedRuntime) -> Self {
-        Self { flusher, runtime, task: TaskSlot::default(), opening: Rc::default(), turn: Cell::default() }
+        Self { flusher, runtime, task: SingleTask::default(), opening: Rc::default(), turn: Cell::default() }
     }
 
     /// Has views find their rows until they have all of them.
-    pub(super) fn keep(&self) {
+    pub(super) fn start(&self) {
         if !self.flusher.cacher().borrow().views().is_unfinished() {
             return;
         }
-        self.task.keep(&*self.runtime, || {
+        self.task.start(&*self.runtime, || {
             let (flusher, runtime) = (self.flusher.clone(), self.runtime.clone());
             async move {
                 loop {
@@ -81,7 +81,7 @@ impl Building {
         }
         self.flusher.cacher().borrow_mut().viewing().catch_up(view);
         self.flusher.tell_soon();
-        self.keep();
+        self.start();
         Ok(view)
     }
 }

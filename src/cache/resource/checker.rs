@@ -11,7 +11,7 @@ use crate::connection::Phase;
 use crate::key::{Key, split};
 use crate::metrics::CheckResult;
 use crate::object::Object;
-use crate::runtime::TaskSlot;
+use crate::runtime::SingleTask;
 use crate::sort::sort_by;
 use crate::source::{ListRequest, Pager};
 use crate::status::{Error, ErrorCode};
@@ -190,18 +190,18 @@ impl Check {
 /// Checks again and again, while the resource is open.
 pub(super) struct Checker {
     check: Check,
-    task: TaskSlot,
+    task: SingleTask,
 }
 
 impl Checker {
     /// One that has not begun.
     pub(super) fn new(check: Check) -> Self {
-        Self { check, task: TaskSlot::default() }
+        Self { check, task: SingleTask::default() }
     }
 
     /// Checks from now on, until it is ended.
-    pub(super) fn keep(&self) {
-        self.task.keep(&*self.check.access.runtime, || run(self.check.clone()));
+    pub(super) fn start(&self) {
+        self.task.start(&*self.check.access.runtime, || run(self.check.clone()));
     }
 
     /// Ends it: a timer that outlived the resource would keep a process of Node alive.

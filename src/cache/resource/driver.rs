@@ -103,7 +103,7 @@ impl Driver {
             if self.cacher.flush() {
                 now = self.runtime.now();
             }
-            self.packing.keep();
+            self.packing.start();
             if slice.worked(now) {
                 slice.rest(&*self.runtime).await;
             }

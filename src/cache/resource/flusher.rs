@@ -8,7 +8,7 @@ use futures::FutureExt;
 use super::share::Share;
 use crate::cache::cacher::Cacher;
 use crate::cache::flush::Flush;
-use crate::runtime::{SharedRuntime, TaskSlot};
+use crate::runtime::{SharedRuntime, SingleTask};
 
 type FlushHook = Rc<dyn Fn(Flush)>;
 
@@ -18,14 +18,14 @@ pub(super) struct Flusher {
     share: Rc<Share>,
     runtime: SharedRuntime,
     hook: RefCell<Option<FlushHook>>,
-    planned: TaskSlot,
+    planned: SingleTask,
     flushing: Cell<bool>,
 }
 
 impl Flusher {
     /// Tells nobody yet.
     pub(super) fn new(cacher: Rc<RefCell<Cacher>>, share: Rc<Share>, runtime: SharedRuntime) -> Rc<Self> {
-        Rc::new(Self { cacher, share, runtime, hook: RefCell::default(), planned: TaskSlot::default(), flushing: Cell::default() })
+        Rc::new(Self { cacher, share, runtime, hook: RefCell::default(), planned: SingleTask::default(), flushing: Cell::default() })
     }
 
     /// Whose changes it tells.
@@ -66,7 +66,7 @@ impl Flusher {
 
     /// Has a flush follow soon, outside the call that caused it.
     pub(super) fn plan(self: &Rc<Self>) {
-        self.planned.keep(&*self.runtime, || {
+        self.planned.start(&*self.runtime, || {
             let this = self.clone();
             async move {
                 // What the flush causes is told in another one.

@@ -111,7 +111,7 @@ impl Lifecycle {
         };
         self.runtime.spawn_together([reflector.run().boxed_local(), driven.boxed_local()]);
         if let Some(checker) = &self.checker {
-            checker.keep();
+            checker.start();
         }
     }
 

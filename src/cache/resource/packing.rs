@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::share::Share;
 use crate::cache::cacher::Cacher;
-use crate::runtime::{SharedRuntime, TaskSlot};
+use crate::runtime::{SharedRuntime, SingleTask};
 use crate::time::Millis;
 
 /// The time between two passes of packing. What was not touched for so long is packed.
@@ -22,21 +22,21 @@ pub(super) struct Packing {
     cacher: Rc<RefCell<Cacher>>,
     share: Rc<Share>,
     runtime: SharedRuntime,
-    task: TaskSlot,
+    task: SingleTask,
 }
 
 impl Packing {
     /// Of this cacher, which has this share of the memory.
     pub(super) fn new(cacher: Rc<RefCell<Cacher>>, share: Rc<Share>, runtime: SharedRuntime) -> Self {
-        Self { cacher, share, runtime, task: TaskSlot::default() }
+        Self { cacher, share, runtime, task: SingleTask::default() }
     }
 
     /// Packs what rests, in slices that leave the host its turn, as long as there is something.
-    pub(super) fn keep(&self) {
+    pub(super) fn start(&self) {
         if !self.cacher.borrow().held().needs_packing() {
             return;
         }
-        self.task.keep(&*self.runtime, || run(self.cacher.clone(), self.share.clone(), self.runtime.clone()));
+        self.task.start(&*self.runtime, || run(self.cacher.clone(), self.share.clone(), self.runtime.clone()));
     }
 
     /// Packs nothing more.

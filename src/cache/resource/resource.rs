@@ -13,7 +13,7 @@ use super::packing::Packing;
 use super::progress::Progress;
 use super::reads::Reads;
 use super::requests::Requests;
-use super::resyncs::keep_resyncing;
+use super::resyncs::start_resyncing;
 use super::share::Share;
 use super::shared_cacher::SharedCacher;
 use super::upstream::Upstream;
@@ -213,7 +213,7 @@ impl Resource {
     pub fn start_informer(&self, id: InformerId) -> bool {
         let started = self.cacher.with(|cacher| cacher.informing().start(id));
         if started {
-            keep_resyncing(&self.cacher, &self.runtime, id);
+            start_resyncing(&self.cacher, &self.runtime, id);
         }
         started
     }

@@ -7,7 +7,7 @@ use crate::informer::{Informer, InformerId};
 use crate::runtime::{SharedRuntime, Task};
 
 /// Looks after the resyncs of an informer that has just started. The informer keeps the task, so that it ends with it.
-pub(super) fn keep_resyncing(cacher: &Rc<SharedCacher>, runtime: &SharedRuntime, id: InformerId) {
+pub(super) fn start_resyncing(cacher: &Rc<SharedCacher>, runtime: &SharedRuntime, id: InformerId) {
     let period = cacher.borrow().informers().get(id).map_or(0, Informer::check_period);
     if period == 0 {
         return;

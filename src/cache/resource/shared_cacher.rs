@@ -48,7 +48,7 @@ impl SharedCacher {
     #[inline(never)]
     fn tell_soon(&self) {
         self.flusher.tell_soon();
-        self.building.keep();
+        self.building.start();
     }
 
     /// Sets who hears of changes. Called with nothing borrowed.

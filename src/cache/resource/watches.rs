@@ -10,7 +10,7 @@ use super::waits::{MAX_FRESH_WAIT_MS, MAX_NEAR_WAIT_MS};
 use crate::cache::interval::Basis;
 use crate::cache::list::ListOptions;
 use crate::key::prepare;
-use crate::runtime::TaskSlot;
+use crate::runtime::SingleTask;
 use crate::status::Error;
 use crate::version::Version;
 use crate::watch::{EndReason, Start, TICK_INTERVAL_MS, WatchOptions, Watcher, WatcherId};
@@ -19,13 +19,13 @@ use crate::watch::{EndReason, Start, TICK_INTERVAL_MS, WatchOptions, Watcher, Wa
 pub(super) struct Watches {
     access: Rc<Access>,
     reads: Rc<Reads>,
-    ticking: TaskSlot,
+    ticking: SingleTask,
 }
 
 impl Watches {
     /// With these reads, where a watch begins with a list of the upstream.
     pub(super) fn new(access: Rc<Access>, reads: Rc<Reads>) -> Rc<Self> {
-        Rc::new(Self { access, reads, ticking: TaskSlot::default() })
+        Rc::new(Self { access, reads, ticking: SingleTask::default() })
     }
 
     /// See `Resource::watch`.
@@ -48,7 +48,7 @@ impl Watches {
             Ok(()) if self.required_now(&options, &start).is_some() => {
                 let required = self.required_now(&options, &start).unwrap_or_default();
                 self.access.cacher.with(|cacher| cacher.watching().start(id, &options, &start, &required.into(), now));
-                self.keep_ticking();
+                self.start_ticking();
             }
             Err(error) if !wait || self.access.cacher.borrow().standing().ready().is_stopped() => {
                 self.access.cacher.with(|cacher| cacher.dispatcher_mut().refuse(id, error));
@@ -106,7 +106,7 @@ impl Watches {
                 Ok(_) => cacher.dispatcher_mut().end(id, EndReason::Relist, &Version::ZERO),
             }
         });
-        self.keep_ticking();
+        self.start_ticking();
     }
 
     async fn basis(self: &Rc<Self>, options: &WatchOptions, start: &Start) -> Result<Basis, Error> {
@@ -150,8 +150,8 @@ impl Watches {
     }
 
     /// Looks after bookmarks and deadlines while a watcher needs it.
-    fn keep_ticking(&self) {
-        self.ticking.keep(&*self.access.runtime, || {
+    fn start_ticking(&self) {
+        self.ticking.start(&*self.access.runtime, || {
             let (cacher, runtime) = (self.access.cacher.clone(), self.access.runtime.clone());
             async move {
                 loop {

@@ -305,17 +305,17 @@ mod tests {
     #[test]
     fn holes_are_closed() {
         let arena = Rc::new(Arena::default());
-        let mut slots: Vec<PackedText> = (0..10_000).map(|_| arena.store(&[7; 500]).unwrap()).collect();
+        let mut texts: Vec<PackedText> = (0..10_000).map(|_| arena.store(&[7; 500]).unwrap()).collect();
         let full = arena.held();
         let mut at = 0;
-        slots.retain(|_| {
+        texts.retain(|_| {
             at += 1;
             at % 4 == 0
         });
         assert!(arena.held() * 10 > full * 9, "holes are no room yet");
         while arena.tidy() {}
         assert!(arena.held() * 3 < full, "{} of {full}", arena.held());
-        assert!(slots.iter().all(|packed_text| read(packed_text) == [7; 500]));
+        assert!(texts.iter().all(|packed_text| read(packed_text) == [7; 500]));
     }
 
     #[test]
