@@ -102,7 +102,7 @@ impl Rig {
         resource.on_flush(move |flush| {
             let resource = told.upgrade().unwrap();
             for view in flush.views {
-                resource.with(|cacher| cacher.viewing().catch_up(view));
+                resource.with(|cacher| cacher.viewing().look(view));
             }
             for (id, _) in flush.outbox.ended {
                 resource.with(|cacher| cacher.dispatcher_mut().forget(id));

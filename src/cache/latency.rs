@@ -40,7 +40,7 @@ impl Latency {
     /// What was dispatched is handed to the subscribers at this moment.
     pub(super) fn flushed(&mut self, clock: &dyn Fn() -> Instant) {
         if self.on_their_way.is_empty() {
-            return; // a look at the clock crosses into JavaScript
+            return; // reading the clock is a call into the host
         }
         let now = clock();
         for Dispatched { read, applied, deliveries } in self.on_their_way.drain(..) {

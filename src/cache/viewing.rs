@@ -23,11 +23,11 @@ impl Viewing<'_> {
     }
 
     /// Has a view take in what waits for it. Returns whether it may show something else now.
-    pub fn catch_up(self, id: ViewId) -> bool {
-        self.views.sync(id, self.listed, &self.fields.borrow())
+    pub fn look(self, id: ViewId) -> bool {
+        self.views.look(id, self.listed, &self.fields.borrow())
     }
 
-    /// Has unfinished views look at so many objects more. Returns whether some are still unfinished.
+    /// Has unfinished views take in so many objects more. Returns whether some are still unfinished.
     pub fn build(self, objects: usize) -> bool {
         if self.views.is_unfinished() {
             self.views.go_on(self.store, objects, &self.fields.borrow());

@@ -145,7 +145,7 @@ impl Informer {
         }
     }
 
-    /// How often somebody must look for handlers whose resync is due, in milliseconds; 0 is never.
+    /// How often somebody must check which handlers' resync is due, in milliseconds; 0 is never.
     pub(crate) fn check_period(&self) -> Millis {
         self.check.millis()
     }

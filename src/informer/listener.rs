@@ -156,7 +156,7 @@ impl ProcessorListener {
         self.tracker.upstream_synced();
     }
 
-    /// The informer looks whether its resync is due.
+    /// The informer checks whether its resync is due.
     pub(super) fn resync_due(&mut self, now: Instant) -> bool {
         self.resync.fall_due(now)
     }

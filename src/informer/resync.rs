@@ -5,7 +5,7 @@ use crate::time::{Instant, Millis};
 /// No resync comes more often than this, as in client-go.
 pub(super) const MIN_RESYNC_MS: Millis = 1000;
 
-/// How often an informer looks for handlers whose resync is due. 0 is never, whatever they ask for.
+/// How often an informer checks which handlers' resync is due. 0 is never, whatever they ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CheckPeriod {
     millis: Millis,
@@ -17,7 +17,7 @@ pub(super) struct CheckPeriod {
 pub(super) struct Resync {
     period: Millis,
     due: Instant,
-    /// Whether it hears of objects that did not change. At first each does; after the first look, those whose resync was due at the last look.
+    /// Whether it hears of objects that did not change. At first each does; after the first check, those whose resync was due at the last one.
     syncing: bool,
 }
 
@@ -32,14 +32,14 @@ impl CheckPeriod {
         self.started = true;
     }
 
-    /// How often to look; 0 is never.
+    /// How often to check; 0 is never.
     pub(super) fn millis(self) -> Millis {
         self.millis
     }
 
     /// The resync of a handler that asks for this period.
     ///
-    /// Before the start a shorter one shortens the check period: those who were there are looked at more often, and keep their own period. After
+    /// Before the start a shorter one shortens the check period: those who were there are checked more often, and keep their own period. After
     /// the start the handler's period is raised.
     pub(super) fn admit(&mut self, requested: Millis, now: Instant) -> Resync {
         let mut requested = if requested > 0 { requested.max(MIN_RESYNC_MS) } else { 0 };
@@ -107,7 +107,7 @@ mod tests {
         check.admit(7 * SECOND, Instant::START);
         assert_eq!((check.millis(), first.period()), (7 * SECOND, 60 * SECOND));
         // Looked at each 7 s, 60 s become 63.
-        let due: Vec<u64> = (1..20).map(|look| look * 7 * SECOND).filter(|now| first.fall_due(at(*now))).collect();
+        let due: Vec<u64> = (1..20).map(|check| check * 7 * SECOND).filter(|now| first.fall_due(at(*now))).collect();
         assert_eq!(due, [63 * SECOND, 126 * SECOND]);
     }
 }

@@ -36,8 +36,8 @@ use crate::version::Version;
 /// Frames that are taken before what the list brings comes first: a busy watch must not keep its list waiting.
 const MAX_FRAMES_FIRST: usize = 16;
 
-/// Objects that are merged between two looks at the clock: some tens of microseconds.
-const MERGED_PER_LOOK: usize = 1000;
+/// Objects that are merged between two readings of the clock, which costs a call into the host. They take some tens of microseconds.
+const MAX_UNTIMED_OBJECTS: usize = 1000;
 
 /// Bytes that a change takes beside its object, and those that are remembered of a frame that cannot be taken.
 const CHANGE_BYTES: usize = size_of::<(Key, Change)>() * 2;
@@ -278,7 +278,7 @@ impl Ahead {
                 None => objects.push(object),
                 Some(change) => objects.extend(change.shown()),
             }
-            if count % MERGED_PER_LOOK == 0 {
+            if count % MAX_UNTIMED_OBJECTS == 0 {
                 host.give_way().await;
             }
         }

@@ -12,8 +12,8 @@ use crate::runtime::SharedRuntime;
 use crate::runtime::slice::Slice;
 use crate::time::Instant;
 
-/// Frames between two looks at the clock. Each look crosses into JavaScript, and a frame takes some tens of microseconds.
-const FRAMES_PER_LOOK: u32 = 8;
+/// Frames between two readings of the clock. A reading is a call into the host, and a frame takes some tens of microseconds.
+const MAX_UNTIMED_FRAMES: u32 = 8;
 
 /// Why a wait ended before what was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Host {
     /// A frame was taken. Data that is always ready must not starve timers and input.
     pub(super) async fn pace(&self) {
         self.frames.set(self.frames.get().wrapping_add(1));
-        if self.frames.get().is_multiple_of(FRAMES_PER_LOOK) {
+        if self.frames.get().is_multiple_of(MAX_UNTIMED_FRAMES) {
             self.give_way().await;
         }
     }
@@ -190,7 +190,7 @@ mod tests {
         let rested = std::cell::Cell::new(false);
         time.run_until(futures::future::join(
             async {
-                for _ in 0..FRAMES_PER_LOOK {
+                for _ in 0..MAX_UNTIMED_FRAMES {
                     assert!(!rested.get(), "the clock is asked now and then only");
                     host.pace().await;
                 }

@@ -37,7 +37,7 @@ impl View {
     /// objects is whole.
     ///
     /// Returns whether a range, the total, the counts or `is_loaded` may say something else than before.
-    pub fn sync(&mut self, listed: bool, fields: &FieldSet) -> bool {
+    pub fn look(&mut self, listed: bool, fields: &FieldSet) -> bool {
         self.stirred = false;
         let (total, shown) = (self.total(), self.ranks.len());
         // Memory that a burst took is given back.
@@ -54,12 +54,11 @@ impl View {
         let counted = self.counts.take_changed();
         let was_loaded = self.is_loaded();
         let revealed = self.reveal(left, listed && self.waiting.is_empty());
-        let turned = self.is_loaded() != was_loaded;
         let rearranged = std::mem::take(&mut self.rearranged);
         if rearranged || revealed || shown != self.ranks.len() {
-            self.mark();
+            self.note_shown();
         }
-        rearranged || revealed || counted || turned || total != self.total()
+        rearranged || revealed || counted || self.is_loaded() != was_loaded || total != self.total()
     }
 
     /// Whether a look has left something to take in.
@@ -222,7 +221,7 @@ impl View {
         let row = &mut self.rows[at as usize];
         if !row.ranked {
             row.object = object;
-            self.settle_place(at, fields);
+            self.give_place(at, fields);
             let entered = self.enter(at);
             return self.touch(None, entered);
         }

@@ -23,7 +23,7 @@ impl View {
                 self.wait(object);
             } else {
                 let row = self.add_row(object);
-                self.settle_place(row, fields);
+                self.give_place(row, fields);
                 rows.push(row);
             }
         }
@@ -57,7 +57,7 @@ impl View {
                 self.stirred = true;
             } else {
                 let row = self.add_row(object);
-                self.settle_place(row, fields);
+                self.give_place(row, fields);
                 let sort_key = &*self.rows[row as usize].sort_key;
                 self.ranks.insert(row, |other| *self.rows[other as usize].sort_key < *sort_key);
             }

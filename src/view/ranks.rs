@@ -84,7 +84,7 @@ impl Ranks {
             }
         }
         self.chunks[chunk as usize].rows.insert(at, row);
-        self.settle(row, chunk);
+        self.set_home(row, chunk);
         self.count(place, 1);
     }
 
@@ -97,7 +97,7 @@ impl Ranks {
             self.chunks.push(Chunk { rows: rows.to_vec(), place: self.order.len() });
             let chunk = self.order.len() as u32;
             self.order.push(chunk);
-            rows.iter().for_each(|row| self.settle(*row, chunk));
+            rows.iter().for_each(|row| self.set_home(*row, chunk));
         }
         self.sum();
     }
@@ -160,7 +160,7 @@ impl Ranks {
         (chunk.place, at.unwrap_or(0))
     }
 
-    fn settle(&mut self, row: u32, chunk: u32) {
+    fn set_home(&mut self, row: u32, chunk: u32) {
         let row = row as usize;
         if row >= self.home.len() {
             self.home.resize(row + 1, 0);
@@ -174,7 +174,7 @@ impl Ranks {
             self.chunks.push(Chunk::default());
         }
         for row in &rows {
-            self.settle(*row, chunk);
+            self.set_home(*row, chunk);
         }
         self.chunks[chunk as usize].rows = rows;
         self.order.insert(place, chunk);
@@ -201,7 +201,7 @@ impl Ranks {
         let (into, from) = (self.order[lower], self.order[lower + 1]);
         let moved = std::mem::take(&mut self.chunks[from as usize].rows);
         for row in &moved {
-            self.settle(*row, into);
+            self.set_home(*row, into);
         }
         self.chunks[into as usize].rows.extend(moved);
         self.drop_chunk(lower + 1);

@@ -35,7 +35,7 @@ struct Open {
     // There was no memory for it: it has no rows any more.
     failure: Option<Failure>,
     // It has failed, or come back, and nobody has looked since. The next look shows something else.
-    turned: bool,
+    failure_changed: bool,
 }
 
 impl Open {
@@ -75,7 +75,7 @@ struct Failure {
 /// };
 /// let view = views.open(&options, &store, true, &mut fields)?;
 /// let range = views.open_range(view, RowRange { offset: 0, limit: 10 }).expect("it is open");
-/// views.sync(view, true, &fields);
+/// views.look(view, true, &fields);
 /// let shown = views.get(view).expect("it is open");
 /// let names: Vec<_> = shown.rows(range).map(|pod| pod.name()).collect();
 /// assert_eq!((names, shown.total()), (vec!["c", "a"], 2));
@@ -100,8 +100,8 @@ impl Views {
         let (spec, slots) = options.parse(fields)?;
         let mut view = View::new(spec, fields).map_err(|error| invalid_selector("fieldSelector", &error))?;
         self.unfinished |= fill(&mut view, store, fields);
-        view.sync(listed, fields);
-        let open = Open { view, _slots: slots, told: false, bytes: 0, growth: Growth::default(), failure: None, turned: false };
+        view.look(listed, fields);
+        let open = Open { view, _slots: slots, told: false, bytes: 0, growth: Growth::default(), failure: None, failure_changed: false };
         let id = ViewId::of(self.views.insert(open));
         self.weigh(id);
         Ok(id)
@@ -187,10 +187,10 @@ impl Views {
     }
 
     /// Has a view take in what waits, and says whether it may show something else now. From here on its changes are told again.
-    pub fn sync(&mut self, id: ViewId, listed: bool, fields: &FieldSet) -> bool {
+    pub fn look(&mut self, id: ViewId, listed: bool, fields: &FieldSet) -> bool {
         let Some(open) = self.views.get_mut(id.place()) else { return false };
         open.told = false;
-        let changed = open.view.sync(listed && open.failure.is_none(), fields) | std::mem::take(&mut open.turned);
+        let changed = open.view.look(listed && open.failure.is_none(), fields) | std::mem::take(&mut open.failure_changed);
         self.unfinished |= open.view.is_behind();
         self.weigh(id);
         changed
@@ -280,7 +280,7 @@ impl Views {
         let needs = if left == 0 { open.bytes } else { (open.bytes / found + 1) * store.len() };
         open.failure = Some(Failure { error, needs });
         open.view.clear();
-        self.turn(id);
+        self.tell_failure_changed(id);
     }
 
     /// There is so much room: views that there was no memory for come back as far as it goes.
@@ -296,14 +296,14 @@ impl Views {
             open.failure = None;
             open.growth = Growth::default();
             self.unfinished |= fill(&mut open.view, store, fields);
-            self.turn(id);
+            self.tell_failure_changed(id);
         }
     }
 
     /// It has failed, or come back: whoever looks next sees that.
-    fn turn(&mut self, id: ViewId) {
+    fn tell_failure_changed(&mut self, id: ViewId) {
         let open = &mut self.views[id.place()];
-        open.turned = true;
+        open.failure_changed = true;
         open.view.stir();
         self.name_if_stirred(id);
         self.weigh(id);
@@ -421,7 +421,7 @@ mod tests {
         views.hear(None, Some(&labelled("a/z", 5, &[("app", "web")])), &fields);
         assert_eq!(views.take_changed(), [id]);
         assert_eq!(rows(&views, range), ["a/x"], "nothing moves before somebody looks");
-        assert!(views.sync(id, true, &fields));
+        assert!(views.look(id, true, &fields));
         assert_eq!(rows(&views, range), ["a/x", "a/z"]);
         views.close(id);
         views.hear(None, Some(&labelled("a/q", 6, &[("app", "web")])), &fields);
@@ -437,21 +437,21 @@ mod tests {
         assert_eq!(views.take_changed(), [id]);
         views.hear(None, Some(&labelled("a/y", 2, &[])), &fields);
         assert!(!views.has_changes(), "it is known already");
-        assert!(views.sync(id, true, &fields));
+        assert!(views.look(id, true, &fields));
         assert_eq!(rows(&views, range).len(), 2, "whoever looks sees all");
         assert!(views.take_changed().is_empty());
         views.hear(None, Some(&labelled("a/z", 3, &[])), &fields);
         assert_eq!(views.take_changed(), [id]);
 
         // One that is looked at between its change and the flush is not told of what was seen.
-        assert!(views.sync(id, true, &fields));
+        assert!(views.look(id, true, &fields));
         views.hear(None, Some(&labelled("a/q", 4, &[])), &fields);
-        assert!(views.sync(id, true, &fields));
+        assert!(views.look(id, true, &fields));
         assert!(views.has_changes() && views.take_changed().is_empty());
         views.hear(None, Some(&labelled("a/r", 5, &[])), &fields);
         assert_eq!(views.take_changed(), [id]);
-        assert!(views.sync(id, true, &fields));
-        assert!(!views.sync(id, true, &fields), "a second look finds nothing new");
+        assert!(views.look(id, true, &fields));
+        assert!(!views.look(id, true, &fields), "a second look finds nothing new");
     }
 
     #[test]
@@ -470,7 +470,7 @@ mod tests {
         let version = |views: &Views| views.of_range(range).unwrap().rows(range).nth(1).unwrap().version().to_string();
         assert_eq!(version(&views), "1", "it is of the same state");
         assert_eq!(views.take_changed(), [id]);
-        assert!(views.sync(id, true, &fields));
+        assert!(views.look(id, true, &fields));
         assert_eq!(version(&views), "2");
     }
 }

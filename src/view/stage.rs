@@ -1,6 +1,6 @@
 //! The life of a view: how far it has come with its rows, and what is seen of it meanwhile.
 //!
-//! A *look* is [`View::sync`](super::View::sync). What is seen stands still between two looks.
+//! A *look* is [`View::look`](super::View::look). What is seen stands still between two looks.
 //!
 //! | stage | what is there | what is seen | what leads on |
 //! |---|---|---|---|

@@ -22,8 +22,8 @@ use super::stage::Stage;
 
 /// A filtered, ordered and counted picture of a resource's objects, with any number of ranges of its rows that somebody looks at.
 ///
-/// Rows, total, counts and positions are all of the state at the last [`sync`](View::sync). What happens meanwhile waits, merged by object, and
-/// the next `sync` takes it in. A new version that does not move its row costs the same however many rows there are. A row that moves, comes or
+/// Rows, total, counts and positions are all of the state at the last [`look`](View::look). What happens meanwhile waits, merged by object, and
+/// the next look takes it in. A new version that does not move its row costs the same however many rows there are. A row that moves, comes or
 /// goes costs a logarithm.
 pub struct View {
     matcher: Matcher,
@@ -117,21 +117,21 @@ impl View {
     /// Opens a range of rows under a number of the caller's.
     pub fn open_range(&mut self, range: RangeId, span: RowRange) {
         self.ranges.push((range, span));
-        self.look();
+        self.ranges_changed();
     }
 
     /// Moves a range: it shows other rows of the same state.
     pub fn move_range(&mut self, range: RangeId, span: RowRange) {
         if let Some(held) = self.ranges.iter_mut().find(|(id, _)| *id == range) {
             held.1 = span;
-            self.look();
+            self.ranges_changed();
         }
     }
 
     /// Closes a range.
     pub fn close_range(&mut self, range: RangeId) {
         self.ranges.retain(|(id, _)| *id != range);
-        self.mark();
+        self.note_shown();
     }
 
     /// The ranges that are open.
@@ -261,8 +261,8 @@ impl View {
         row
     }
 
-    /// Reads the place of a row that has none, and counts it. The caller puts it into the order.
-    pub(super) fn settle_place(&mut self, row: u32, fields: &FieldSet) {
+    /// Gives a row its sort key and its group, and counts it. The caller puts it into the order.
+    pub(super) fn give_place(&mut self, row: u32, fields: &FieldSet) {
         let object = self.rows[row as usize].object.clone();
         let group = self.read(&object, fields);
         if let Some(group) = &group {
@@ -304,14 +304,14 @@ impl View {
         self.shows_all || self.rows[row as usize].shown
     }
 
-    /// Ranges have come or moved: what waits may show in them.
-    fn look(&mut self) {
+    /// Ranges were opened or moved: what waits may show in them.
+    fn ranges_changed(&mut self) {
         self.stirred |= !self.pending.is_empty();
-        self.mark();
+        self.note_shown();
     }
 
     /// Notes which rows the ranges show.
-    pub(super) fn mark(&mut self) {
+    pub(super) fn note_shown(&mut self) {
         for row in self.shown.drain(..) {
             if let Some(row) = self.rows.get_mut(row as usize) {
                 row.shown = false;

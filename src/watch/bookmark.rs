@@ -10,7 +10,7 @@ use super::id::WatcherId;
 pub(super) const BOOKMARK_INTERVAL_MS: Millis = 60_000;
 /// The last bookmark comes this long before a stream's deadline, so that the next stream can start close to its end.
 pub(super) const LAST_BOOKMARK_LEAD_MS: Millis = 2_000;
-/// The time between two looks at the schedule, to which up to a quarter is added at random.
+/// The time between two ticks, which send bookmarks that are due and end streams whose time is over. Up to a quarter is added at random.
 pub const TICK_INTERVAL_MS: Millis = 1_000;
 
 /// Which bookmarks a watcher gets.
@@ -77,7 +77,7 @@ pub(super) struct BookmarkSchedule {
 }
 
 impl BookmarkSchedule {
-    /// Plans a bookmark. One that is late already comes with the next look.
+    /// Plans a bookmark. One that is late already comes with the next tick.
     pub(super) fn plan(&mut self, watcher: Planned, at: Instant) {
         self.buckets.entry(second_of(at).max(self.current)).or_default().push(watcher);
     }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn bkm_02_who_is_owed_the_end_of_its_initial_events_is_due_at_every_look() {
+    fn bkm_02_who_is_owed_the_end_of_its_initial_events_is_due_at_every_tick() {
         let mut schedule = BookmarkSchedule::default();
         let waiting = Bookmarks::Owed(Version::from(10));
         for now in [0, 1_000, 30_000] {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_planned_for_the_past_comes_with_the_next_look() {
+    fn what_is_planned_for_the_past_comes_with_the_next_tick() {
         let mut schedule = BookmarkSchedule::default();
         assert!(schedule.take_due(at(50_000)).is_empty());
         schedule.plan((1.into(), 1), at(20_000));

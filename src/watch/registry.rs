@@ -140,28 +140,29 @@ impl Registry {
         if self.namespaces.any() && !namespace.is_empty() {
             self.find(Kind::Namespace, namespace, "", "", found);
         }
-        self.look(self.names, Kind::Name, namespace, "", object.name(), found);
+        self.look_up(self.names, Kind::Name, namespace, "", object.name(), found);
         if self.labels.any() {
             for (key, value) in object.labels() {
-                self.look(self.labels, Kind::Label, namespace, key, value, found);
+                self.look_up(self.labels, Kind::Label, namespace, key, value, found);
             }
             let before = previous.map_or(&[][..], Object::labels);
             // Both are sorted by key, and each has a key once.
             for (key, value) in before.iter().filter(|label| object.labels().binary_search(label).is_err()) {
-                self.look(self.labels, Kind::Label, namespace, key, value, found);
+                self.look_up(self.labels, Kind::Label, namespace, key, value, found);
             }
         }
         for (slot, users) in &self.fields {
             let value = object.field(*slot as usize, fields);
-            self.look(*users, Kind::Field(*slot), namespace, "", value.text(), found);
+            self.look_up(*users, Kind::Field(*slot), namespace, "", value.text(), found);
             let Some(before) = previous.map(|previous| previous.field(*slot as usize, fields)) else { continue };
             if before.text() != value.text() {
-                self.look(*users, Kind::Field(*slot), namespace, "", before.text(), found);
+                self.look_up(*users, Kind::Field(*slot), namespace, "", before.text(), found);
             }
         }
     }
 
-    fn look(&self, users: Users, kind: Kind, namespace: &str, key: &str, value: &str, found: &mut Vec<WatcherId>) {
+    /// Finds who is filed under a value, in any namespace and in this one.
+    fn look_up(&self, users: Users, kind: Kind, namespace: &str, key: &str, value: &str, found: &mut Vec<WatcherId>) {
         if users.0[0] > 0 {
             self.find(kind, "", key, value, found);
         }

@@ -127,7 +127,7 @@ impl Client {
         // As the facade does; only then is a view named again.
         resource.with(|cacher| {
             for view in &flush.views {
-                let _changed = cacher.viewing().catch_up(*view);
+                let _changed = cacher.viewing().look(*view);
             }
         });
         self.gone_in_flush.borrow_mut().clear();

@@ -239,7 +239,7 @@ pub fn rows_of(resource: &Rc<Resource>) -> Rows {
 
 pub fn view_rows(resource: &Rc<Resource>, view: ViewId) -> Vec<String> {
     resource.with(|cacher| {
-        cacher.viewing().catch_up(view);
+        cacher.viewing().look(view);
         let view = cacher.views().get(view).expect("an open view");
         (0..view.total()).map(|position| text(view.at(position).unwrap())).collect()
     })

@@ -419,7 +419,7 @@ fn judge(resource: &Rc<Resource>, views: &[(ViewId, usize)], upstream: &Upstream
     }
     judge_indexes(resource, &rows);
     for (view, selection) in views {
-        assert!(!resource.with(|cacher| cacher.viewing().catch_up(*view)), "a view shows something else, and no flush has named it");
+        assert!(!resource.with(|cacher| cacher.viewing().look(*view)), "a view shows something else, and no flush has named it");
         assert_eq!(view_rows(resource, *view), SELECTIONS[*selection].texts(&rows), "a view at version {version}");
     }
 }

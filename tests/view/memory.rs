@@ -105,7 +105,7 @@ impl World {
             view
         });
         self.time.run_until_idle();
-        self.resource.with(|cacher| cacher.viewing().catch_up(view));
+        self.resource.with(|cacher| cacher.viewing().look(view));
         view
     }
 
@@ -139,7 +139,7 @@ fn views_and_what_waits_for_them_are_counted_and_given_back() {
     (0..1_000).for_each(|number| world.change(number));
     let waiting = world.bytes() - opened;
     assert!((400_000..1_500_000).contains(&waiting), "{waiting} bytes of a thousand objects of more than 400");
-    world.resource.with(|cacher| cacher.viewing().catch_up(view));
+    world.resource.with(|cacher| cacher.viewing().look(view));
     // What readers let go of is noticed when the store rests.
     world.resource.with(|cacher| cacher.held_mut().begin_packing());
     assert!(world.bytes() < opened + 100_000, "{} bytes became {}", opened, world.bytes());
@@ -184,14 +184,14 @@ fn a_view_without_room_says_so_and_the_resource_lives() {
     assert_eq!(world.told.borrow().views, [view], "a flush has named it");
     assert!(memory.held() <= world.bytes() && world.resource.with(|cacher| cacher.store().len()) == 5_000);
     world.change(3);
-    world.resource.with(|cacher| cacher.viewing().catch_up(view));
+    world.resource.with(|cacher| cacher.viewing().look(view));
     assert_eq!(world.total(view), 0, "it is over");
     assert_eq!(world.resource.with(|cacher| cacher.status().error.map(|error| error.code)), None);
     // Another, of less, has room.
     let few = ViewOptions { field_selector: Some("metadata.name=pod-00007".into()), ..ViewOptions::default() };
     let few = world.resource.with(|cacher| cacher.viewing().open(&few)).unwrap();
     world.time.run_until_idle();
-    world.resource.with(|cacher| cacher.viewing().catch_up(few));
+    world.resource.with(|cacher| cacher.viewing().look(few));
     assert_eq!((world.error(few), world.total(few)), (None, 1));
 }
 
@@ -247,7 +247,7 @@ fn indexes_are_counted() {
 fn law_06_a_view_that_ends_or_comes_back_shows_something_else_at_the_next_look_and_at_no_other() {
     for count in [900, 3_000] {
         let (mut world, memory) = World::bounded(count, rows(count) * 3 / 2);
-        let sync = |world: &World, view| world.resource.with(|cacher| cacher.viewing().catch_up(view));
+        let look = |world: &World, view| world.resource.with(|cacher| cacher.viewing().look(view));
         let view = world.view();
         assert_eq!((world.error(view), world.total(view)), (None, count), "there is room for one");
         world.told.take();
@@ -259,16 +259,16 @@ fn law_06_a_view_that_ends_or_comes_back_shows_something_else_at_the_next_look_a
             world.change(changed % count);
         }
         assert_eq!(world.told.take().views, [view], "named once, and not looked at since");
-        assert!(sync(&world, view), "the rows are gone, and the reason is there");
-        assert!(!sync(&world, view), "nothing happened since");
+        assert!(look(&world, view), "the rows are gone, and the reason is there");
+        assert!(!look(&world, view), "nothing happened since");
 
         // There is room enough, now that nothing is late.
         world.resource.resume();
         world.time.run_until_idle();
         assert_eq!(world.told.take().views, [view]);
-        assert!(sync(&world, view) && world.error(view).is_none());
+        assert!(look(&world, view) && world.error(view).is_none());
         world.time.run_until_idle();
-        sync(&world, view);
+        look(&world, view);
         assert_eq!(world.total(view), count);
         assert!(world.resource.with(|cacher| cacher.views().get(view).unwrap().is_loaded()));
     }
@@ -280,7 +280,7 @@ fn r13_a_view_without_room_comes_back_when_there_is_more_and_else_resume_changes
         let (world, _) = World::bounded(count, rows(count) * 3 / 2);
         let (first, second) = (world.view(), world.view());
         assert_eq!((world.error(first), world.error(second)), (None, Some(ErrorCode::OutOfMemory)), "the one that grew");
-        world.resource.with(|cacher| cacher.viewing().catch_up(second));
+        world.resource.with(|cacher| cacher.viewing().look(second));
         world.told.take();
         for _ in 0..10 {
             world.resource.resume();
@@ -290,7 +290,7 @@ fn r13_a_view_without_room_comes_back_when_there_is_more_and_else_resume_changes
         world.resource.with(|cacher| cacher.views_mut().close(first));
         world.resource.resume();
         world.time.run_until_idle();
-        world.resource.with(|cacher| cacher.viewing().catch_up(second));
+        world.resource.with(|cacher| cacher.viewing().look(second));
         assert_eq!((world.error(second), world.total(second)), (None, count));
     }
 }
@@ -311,7 +311,7 @@ fn the_one_that_grows_ends_and_not_the_largest() {
     world.time.run_until_idle();
     world.resource.with(|cacher| {
         cacher.informers_mut().handler_waits(slow, 0, false);
-        cacher.viewing().catch_up(view);
+        cacher.viewing().look(view);
     });
     let other = world.resource.with(|cacher| cacher.informers_mut().open(InformerOptions::default()));
     world.resource.start_informer(other);
@@ -320,7 +320,7 @@ fn the_one_that_grows_ends_and_not_the_largest() {
     for number in 0..3_000 {
         // Few objects, which change often, and whose view is looked at: what is late waits for the handler.
         world.change(number % 10);
-        world.resource.with(|cacher| cacher.viewing().catch_up(view));
+        world.resource.with(|cacher| cacher.viewing().look(view));
         world.time.run_until_idle();
         ended.append(&mut world.told.borrow_mut().interruptions);
         if !ended.is_empty() {
@@ -352,7 +352,7 @@ fn what_javascript_has_not_collected_counts_only_when_it_has_outlived_collection
         pins.push(told);
         if round % 100 == 0 {
             // A view that grows would end, and others with it.
-            world.resource.with(|cacher| cacher.viewing().catch_up(view));
+            world.resource.with(|cacher| cacher.viewing().look(view));
         }
     }
     assert_eq!(world.error(view), None, "{} bytes", memory.held());

@@ -363,7 +363,7 @@ impl World {
     fn look(&mut self) {
         let builds = self.view.finds_behind().is_some();
         let (stirred, first) = (self.view.is_stirred(), self.version == 0 && self.ranges.is_empty());
-        let changed = self.view.sync(true, &self.fields);
+        let changed = self.view.look(true, &self.fields);
         let before = std::mem::take(&mut self.told);
         self.told = self.truth();
         self.stands();
@@ -380,7 +380,7 @@ impl World {
             assert!(stirred || builds || first, "and was to be looked at");
         }
         assert!(!self.view.is_stirred());
-        assert!(!self.view.sync(true, &self.fields), "a second look finds nothing new");
+        assert!(!self.view.look(true, &self.fields), "a second look finds nothing new");
         self.stands();
     }
 
@@ -460,7 +460,7 @@ fn large_views_stay_in_order() {
     }
     let mut looks = 0;
     while {
-        world.view.sync(true, &world.fields);
+        world.view.look(true, &world.fields);
         !world.view.is_loaded()
     } {
         looks += 1;

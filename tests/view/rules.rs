@@ -13,7 +13,7 @@ use crate::helpers::view::{keys, object, slot};
 /// A view with one range, of all its rows.
 fn view(spec: ViewSpec, fields: &mut FieldSet) -> View {
     let mut view = View::new(spec, fields).unwrap();
-    view.sync(true, fields);
+    view.look(true, fields);
     view.open_range(0.into(), RowRange::ALL);
     view
 }
@@ -27,13 +27,13 @@ fn named(name: &str, version: u64, fields: &FieldSet) -> Rc<Object> {
 }
 
 fn versions(view: &mut View, fields: &FieldSet) -> Vec<String> {
-    view.sync(true, fields);
+    view.look(true, fields);
     view.rows(0.into()).map(|row| row.version().to_string()).collect()
 }
 
 /// What a look changes: the total, and how many wait.
 fn numbers(view: &mut View, fields: &FieldSet) -> (usize, usize) {
-    view.sync(true, fields);
+    view.look(true, fields);
     (view.total(), view.undecided().count())
 }
 
@@ -69,7 +69,7 @@ fn a_waiting_object_that_goes_takes_its_row_along() {
     let mut view = view_with_predicate(fields);
     let (first, second) = (named("a", 1, fields), named("a", 2, fields));
     view.change(None, Some(&first), fields);
-    view.sync(true, fields);
+    view.look(true, fields);
     view.decide(first.id(), true);
     assert_eq!(numbers(&mut view, fields), (1, 0));
     view.change(Some(&first), Some(&second), fields);
@@ -95,7 +95,7 @@ fn an_object_that_leaves_the_selector_needs_no_verdict() {
         |version: u64, phase: &str| json!({"metadata": {"name": "a", "resourceVersion": version.to_string()}, "status": {"phase": phase}});
     let (running, failed) = (object(&pod(1, "Running"), fields), object(&pod(2, "Failed"), fields));
     view.change(None, Some(&running), fields);
-    view.sync(true, fields);
+    view.look(true, fields);
     view.decide(running.id(), true);
     assert_eq!(numbers(&mut view, fields), (1, 0));
     view.change(Some(&running), Some(&failed), fields);
@@ -108,20 +108,20 @@ fn law_07_rows_stay_when_a_relist_finds_them_unchanged() {
     let mut view = view_with_predicate(fields);
     let objects: Vec<Rc<Object>> = ["a", "b", "c"].iter().enumerate().map(|(index, name)| named(name, index as u64 + 1, fields)).collect();
     objects.iter().for_each(|object| view.change(None, Some(object), fields));
-    view.sync(true, fields);
+    view.look(true, fields);
     objects.iter().for_each(|object| assert!(view.decide(object.id(), true)));
-    assert!(view.sync(true, fields));
+    assert!(view.look(true, fields));
 
     objects.iter().for_each(|object| view.change(Some(object), Some(object), fields));
     assert!(!view.is_stirred());
-    assert!(!view.sync(true, fields));
+    assert!(!view.look(true, fields));
 
     let newer = named("b", 9, fields);
     view.change(Some(&objects[1]), Some(&newer), fields);
     view.change(Some(&objects[2]), None, fields);
     assert_eq!(versions(&mut view, fields), ["1", "2"], "c is gone at once, b waits in its old version");
     view.decide(newer.id(), true);
-    assert!(view.sync(true, fields));
+    assert!(view.look(true, fields));
     assert_eq!(versions(&mut view, fields), ["1", "9"]);
 }
 
@@ -131,7 +131,7 @@ fn changes_outside_the_ranges_do_not_touch_them() {
     let mut view = View::new(ViewSpec::default(), fields).unwrap();
     let objects: Vec<Rc<Object>> = ["b", "d", "f", "h", "k", "m"].iter().map(|name| named(name, 1, fields)).collect();
     view.fill(&objects, fields);
-    view.sync(true, fields);
+    view.look(true, fields);
     view.open_range(0.into(), RowRange { offset: 2, limit: 2 });
     view.open_range(7.into(), RowRange { offset: 5, limit: 1 });
     assert_eq!((keys(&view, 0.into()).concat(), keys(&view, 7.into()).concat()), ("fh".into(), "m".into()));
@@ -148,7 +148,7 @@ fn changes_outside_the_ranges_do_not_touch_them() {
         });
         view.change(old.as_ref(), new.as_ref(), fields);
         let stirred = view.is_stirred();
-        (stirred, view.sync(true, fields), keys(&view, 0.into()).concat(), keys(&view, 7.into()).concat())
+        (stirred, view.look(true, fields), keys(&view, 0.into()).concat(), keys(&view, 7.into()).concat())
     };
     assert_eq!(change(Some(1), Some("d")), (false, false, "fh".into(), "m".into()));
     assert_eq!(change(Some(3), Some("h")), (true, true, "fh".into(), "m".into()));
@@ -168,13 +168,13 @@ fn an_ordered_view_shows_its_rows_when_the_list_is_whole_and_a_plain_one_as_they
     for view in [&mut ordered, &mut plain] {
         view.open_range(0.into(), RowRange::ALL);
         view.change(None, Some(&named("a", 1, fields)), fields);
-        assert!(view.sync(false, fields));
+        assert!(view.look(false, fields));
         assert_eq!((view.total(), view.is_loaded()), (1, false), "a total that is not final");
     }
     assert_eq!((keys(&ordered, 0.into()).concat(), ordered.index_of("a")), (String::new(), None));
     assert_eq!((keys(&plain, 0.into()).concat(), plain.index_of("a")), ("a".into(), Some(0)));
     for view in [&mut ordered, &mut plain] {
-        assert!(view.sync(true, fields), "it is loaded");
+        assert!(view.look(true, fields), "it is loaded");
         assert_eq!((keys(view, 0.into()).concat(), view.is_loaded(), view.index_of("a")), ("a".into(), true, Some(0)));
     }
 }
@@ -202,7 +202,7 @@ fn orders_as_asked() {
                 view.change(None, Some(&object(&document, fields)), fields);
             }
             view.change(None, Some(&named("z", 1, fields)), fields);
-            view.sync(true, fields);
+            view.look(true, fields);
             let values = if descending { expected.chars().rev().collect() } else { expected.to_owned() };
             // Without a value of the kind, last in both directions; among those without, by key.
             assert_eq!(keys(&view, 0.into()).concat(), format!("{values}{missing}z"), "{kind:?} {descending}");

@@ -115,8 +115,8 @@ impl World {
         })
     }
 
-    fn sync(&self, view: ViewId) -> bool {
-        self.resource.with(|cacher| cacher.viewing().catch_up(view))
+    fn look(&self, view: ViewId) -> bool {
+        self.resource.with(|cacher| cacher.viewing().look(view))
     }
 
     /// Has the host take its turns until the view is loaded, with something going on in each; so many there were.
@@ -129,7 +129,7 @@ impl World {
                 self.time.yield_now().await;
                 during(turns);
                 if std::mem::take(&mut *self.named.borrow_mut()).contains(&view) {
-                    self.sync(view);
+                    self.look(view);
                 }
             }
         });
@@ -160,7 +160,7 @@ fn a_view_over_many_objects_is_built_in_slices_and_loses_no_change() {
             before = total;
         });
         assert!(turns >= MANY / SLICE, "{turns} turns");
-        world.sync(view);
+        world.look(view);
         let truth = world.truth(ordered);
         assert_eq!(world.keys(view), truth);
         assert_eq!(world.seen(view), (true, truth.len()));
@@ -178,7 +178,7 @@ fn a_relist_of_many_is_taken_in_by_slices() {
         assert_eq!((world.keys(view), world.seen(view)), (before.clone(), (true, before.len())), "until somebody looks");
         world.time.run_until_idle();
         assert_eq!(std::mem::take(&mut *world.named.borrow_mut()), [view]);
-        assert!(world.sync(view));
+        assert!(world.look(view));
         assert!(!world.seen(view).0);
         let mut looks = 0;
         let mut seen = world.seen(view);
@@ -189,13 +189,13 @@ fn a_relist_of_many_is_taken_in_by_slices() {
             world.change();
             if !world.named.borrow().is_empty() {
                 looks += 1;
-                world.sync(view);
+                world.look(view);
                 world.named.borrow_mut().clear();
             }
             seen = world.seen(view);
         });
         assert!((2..MANY / 1_000).contains(&turns), "{turns} turns");
-        world.sync(view);
+        world.look(view);
         assert_eq!(world.keys(view), world.truth(ordered));
     }
 }
@@ -210,7 +210,7 @@ fn a_relist_of_many_needs_few_looks() {
     for look in 0..2 {
         world.time.run_until_idle();
         assert_eq!(std::mem::take(&mut *world.named.borrow_mut()), [view], "look {look}");
-        assert!(world.sync(view));
+        assert!(world.look(view));
         assert_eq!(world.seen(view).0, look == 1);
     }
     assert_eq!(world.keys(view), world.truth(true));
@@ -236,7 +236,7 @@ fn views_that_open_in_one_turn_share_one_slice() {
     let mount = || (0..10).map(|_| world.open(true).0).collect::<Vec<ViewId>>();
     let views = mount();
     assert_eq!(loaded(&views), 1);
-    let turns = world.turns(views[9], |_| views.iter().for_each(|view| _ = world.sync(*view)));
+    let turns = world.turns(views[9], |_| views.iter().for_each(|view| _ = world.look(*view)));
     assert!(turns < 10, "{turns} turns");
     assert_eq!(loaded(&views), 10);
     assert_eq!(loaded(&[world.open(true).0]), 1, "in the next turn there is another slice");

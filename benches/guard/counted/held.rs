@@ -106,7 +106,7 @@ fn rows() -> f64 {
     grown(10_000, || {
         let view = cacher.viewing().open(&ViewOptions { order, ..ViewOptions::default() }).expect("a view");
         while cacher.viewing().build(10_000) {}
-        cacher.viewing().catch_up(view);
+        cacher.viewing().look(view);
         view
     })
 }

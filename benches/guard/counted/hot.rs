@@ -140,13 +140,13 @@ fn view() -> Work {
     let id = cacher.viewing().open(&options).expect("a view");
     while cacher.viewing().build(OBJECTS) {}
     let range = cacher.views_mut().open_range(id, RowRange { offset: 1_000, limit: 50 }).expect("a range");
-    cacher.viewing().catch_up(id);
+    cacher.viewing().look(id);
     let version = |i: usize| FIRST_VERSION + 1 + i as u64;
     let events: Vec<_> = (0..2_000).map(|i| object(&small(i * 7 % OBJECTS, version(i)), &cacher.fields().borrow())).collect();
     let mut flush = move |events: &[Rc<Object>]| {
         events.iter().for_each(|object| apply(&mut cacher, object.clone()));
         assert_eq!(cacher.views_mut().take_changed(), [id]);
-        assert!(cacher.viewing().catch_up(id));
+        assert!(cacher.viewing().look(id));
         black_box(cacher.views().of_range(range).map(|view| view.rows(range).cloned().collect::<Vec<_>>().len()));
     };
     flush(&events[..1_000]);

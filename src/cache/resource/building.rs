@@ -10,7 +10,7 @@ use crate::status::Error;
 use crate::time::Millis;
 use crate::view::{ViewId, ViewOptions};
 
-/// Objects that views look at between two readings of the clock, which costs a call into the host.
+/// Objects that views take in between two readings of the clock, which costs a call into the host.
 const MAX_UNTIMED_OBJECTS: usize = 64;
 /// Batches of one slice. In virtual time the clock stands still meanwhile, so the number of objects bounds a slice as well.
 const MAX_BATCHES: usize = 64;
@@ -79,7 +79,7 @@ impl Building {
                 })));
             }
         }
-        self.flusher.cacher().borrow_mut().viewing().catch_up(view);
+        self.flusher.cacher().borrow_mut().viewing().look(view);
         self.flusher.tell_soon();
         self.start();
         Ok(view)

@@ -1,4 +1,4 @@
-//! Resyncs: informers are looked at by the clock, and their handlers told everything once more when that is due.
+//! Resyncs: informers are checked by the clock, and their handlers told everything once more when that is due.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ pub(super) fn start_resyncing(cacher: &Rc<SharedCacher>, runtime: &SharedRuntime
     let work = {
         let (cacher, runtime) = (Rc::downgrade(cacher), runtime.clone());
         async move {
-            // By the clock: a look that is late is one look.
+            // By the clock: a check that is late is one check.
             let mut due = runtime.now() + period;
             loop {
                 runtime.sleep(due.since(runtime.now())).await;

@@ -55,7 +55,7 @@ impl RawResource {
     /// Takes in what waits. A view that a flush has named is named again only after this.
     #[wasm_bindgen(js_name = viewSync)]
     pub fn view_sync(&self, view: u32) -> Result<bool, JsValue> {
-        Ok(self.core()?.with(|cacher| cacher.viewing().catch_up(view.into())))
+        Ok(self.core()?.with(|cacher| cacher.viewing().look(view.into())))
     }
 
     /// Why a view has no rows any more; undefined while it has.

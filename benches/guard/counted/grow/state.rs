@@ -77,7 +77,7 @@ pub(super) const ALL: &[Growth] = &[
         Box::new(move || {
             changes.iter().for_each(|object| change(&mut cacher, object.clone()));
             assert_eq!(cacher.views_mut().take_changed(), [id]);
-            while cacher.viewing().catch_up(id) {}
+            while cacher.viewing().look(id) {}
         })
     }),
     Growth::other("view-of-waiting-rows", 5_000, |n| {
@@ -87,7 +87,7 @@ pub(super) const ALL: &[Growth] = &[
         Box::new(move || {
             let waiting: Vec<u64> = cacher.views().get(id).expect("a view").undecided().map(|object| object.id()).collect();
             waiting.into_iter().for_each(|object| cacher.views_mut().decide(id, object, true));
-            assert!(cacher.viewing().catch_up(id));
+            assert!(cacher.viewing().look(id));
             assert_eq!(cacher.views().get(id).expect("a view").total(), n);
         })
     }),
@@ -127,7 +127,7 @@ fn open(cacher: &mut Cacher, options: &ViewOptions) -> ViewId {
     let id = cacher.viewing().open(options).expect("a view");
     cacher.views_mut().open_range(id, RowRange { offset: 10, limit: 50 }).expect("a range");
     while cacher.viewing().build(1_000) {}
-    cacher.viewing().catch_up(id);
+    cacher.viewing().look(id);
     id
 }
 
