@@ -15,11 +15,11 @@ use super::host::Spawn;
 /// The handle of a background task. Dropping it ends the task: its future is dropped, and its timers with it, when the host next has the
 /// task's turn. A task may drop its own handle.
 #[must_use = "the task ends when its handle is dropped"]
-pub struct Task(Rc<Progress>);
+pub struct Task(Rc<Shared>);
 
 /// What handle and task know of each other.
 #[derive(Default)]
-struct Progress {
+struct Shared {
     over: Cell<bool>,
     waker: RefCell<Option<Waker>>,
 }
@@ -34,20 +34,20 @@ impl Task {
 
     /// The handle, and what is to be polled: for work that somebody else runs, such as [`Spawn::spawn_together`].
     pub fn new(work: impl Future<Output = ()> + 'static) -> (Self, impl Future<Output = ()> + 'static) {
-        let progress = Rc::<Progress>::default();
-        let handle = Self(progress.clone());
+        let shared = Rc::<Shared>::default();
+        let handle = Self(shared.clone());
         // A future that is captured and then pinned stands twice in the future around it; a box stands there as a pointer.
         let mut work = work.boxed_local();
         let ended = async move {
             poll_fn(|cx| {
-                if !progress.over.get() && work.as_mut().poll(cx).is_ready() {
-                    progress.over.set(true);
+                if !shared.over.get() && work.as_mut().poll(cx).is_ready() {
+                    shared.over.set(true);
                 }
                 // The work may have dropped the handle itself.
-                if progress.over.get() {
+                if shared.over.get() {
                     return Poll::Ready(());
                 }
-                let mut waker = progress.waker.borrow_mut();
+                let mut waker = shared.waker.borrow_mut();
                 if !waker.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
                     *waker = Some(cx.waker().clone());
                 }

@@ -15,12 +15,12 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures::future::LocalBoxFuture;
 use futures::task::AtomicWaker;
 
-/// How often the tasks are polled again because they woke each other; then the host comes first.
-const MAX_ROUNDS: usize = 4;
+/// How often each task is polled in one advance, because they wake each other. Then the host comes first.
+const MAX_POLLS: usize = 4;
 
 thread_local! {
     static CURRENT: RefCell<Weak<Tasks>> = const { RefCell::new(Weak::new()) };
-    static TURNS: Cell<u64> = const { Cell::new(0) };
+    static ADVANCES: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Completes when both tasks have.
@@ -72,19 +72,21 @@ impl Future for Together {
 }
 
 impl Tasks {
+    /// Polls both, unless they are being polled already.
     fn advance(self: &Rc<Self>) -> Poll<()> {
         let Ok(mut tasks) = self.tasks.try_borrow_mut() else { return Poll::Pending };
         let outside = CURRENT.replace(Rc::downgrade(self));
-        TURNS.set(TURNS.get() + 1);
-        let polled = self.rounds(&mut tasks);
+        ADVANCES.set(ADVANCES.get() + 1);
+        let polled = self.poll_until_quiet(&mut tasks);
         CURRENT.set(outside);
         polled
     }
 
-    fn rounds(&self, tasks: &mut [Option<LocalBoxFuture<'static, ()>>; 2]) -> Poll<()> {
+    /// Polls both until neither wakes the other any more.
+    fn poll_until_quiet(&self, tasks: &mut [Option<LocalBoxFuture<'static, ()>>; 2]) -> Poll<()> {
         let mut inner = Context::from_waker(&self.waker);
         self.bell.watched.store(true, Ordering::Relaxed);
-        for _ in 0..MAX_ROUNDS {
+        for _ in 0..MAX_POLLS {
             self.bell.rung.store(false, Ordering::Relaxed);
             for task in tasks.iter_mut() {
                 if task.as_mut().is_some_and(|task| task.as_mut().poll(&mut inner).is_ready()) {
@@ -108,17 +110,17 @@ impl Tasks {
 
 /// Polls the tasks for whoever brings them something from outside. What a task opens while it is polled may ask for one.
 #[derive(Clone)]
-pub struct Driver(Weak<Tasks>);
+pub struct Poller(Weak<Tasks>);
 
-impl Driver {
-    /// Of the tasks that are being polled. Outside of them it drives nothing: what it is told to wake is woken as ever.
+impl Poller {
+    /// Of the tasks that are being polled. Outside of them it polls nothing: what it is told to wake is woken as ever.
     pub fn current() -> Self {
         Self(CURRENT.with_borrow(Weak::clone))
     }
 
     /// Does what wakes the tasks, and polls them before it returns. Do not call this from inside the tasks. If they are being polled, they
     /// are polled again afterwards.
-    pub fn drive(&self, wake: impl FnOnce()) {
+    pub fn poll_after(&self, wake: impl FnOnce()) {
         let Some(tasks) = self.0.upgrade() else { return wake() };
         let watched = tasks.bell.watched.swap(true, Ordering::Relaxed);
         wake();
@@ -132,9 +134,9 @@ impl Driver {
     }
 }
 
-/// Which poll of such tasks this is: what was found out in it need not be found out again. `None` outside of them.
-pub fn turn() -> Option<u64> {
-    CURRENT.with_borrow(|current| current.strong_count() > 0).then(|| TURNS.get())
+/// The number of the advance under way: what was found out in it need not be found out again. `None` outside of such tasks.
+pub fn advance_number() -> Option<u64> {
+    CURRENT.with_borrow(|current| current.strong_count() > 0).then(|| ADVANCES.get())
 }
 
 #[cfg(test)]
@@ -198,21 +200,21 @@ mod tests {
         let count = Arc::new(Count::default());
         let waker: Waker = count.clone().into();
         assert!(both.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
-        assert_eq!(polls.get(), MAX_ROUNDS);
+        assert_eq!(polls.get(), MAX_POLLS);
         assert_eq!(count.0.load(Ordering::Relaxed), 1);
     }
 
     type Numbers = Rc<RefCell<Vec<u32>>>;
-    type Opened = Rc<RefCell<Option<Driver>>>;
+    type Opened = Rc<RefCell<Option<Poller>>>;
 
     /// Tasks that hand on numbers, one to the other, and what the second one received.
     fn relay(mut inputs: mpsc::UnboundedReceiver<u32>) -> (Together, Numbers, Opened) {
         let (mut between, mut received) = mpsc::channel::<u32>(8);
         let seen = Rc::new(RefCell::new(Vec::new()));
-        let driver = Rc::new(RefCell::new(None));
-        let opened = driver.clone();
+        let poller = Rc::new(RefCell::new(None));
+        let opened = poller.clone();
         let first = async move {
-            *opened.borrow_mut() = Some(Driver::current());
+            *opened.borrow_mut() = Some(Poller::current());
             while let Some(number) = inputs.next().await {
                 between.send(number).await.unwrap();
             }
@@ -223,28 +225,28 @@ mod tests {
                 told.borrow_mut().push(number);
             }
         };
-        (Together::new([first.boxed_local(), second.boxed_local()]), seen, driver)
+        (Together::new([first.boxed_local(), second.boxed_local()]), seen, poller)
     }
 
     #[test]
     fn what_the_host_brings_is_dealt_with_in_its_call_without_another_turn() {
         let (input, inputs) = mpsc::unbounded();
-        let (mut both, seen, driver) = relay(inputs);
+        let (mut both, seen, poller) = relay(inputs);
         let count = Arc::new(Count::default());
         let waker: Waker = count.clone().into();
         assert!(both.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
-        let driver = driver.take().unwrap();
-        assert!(turn().is_none(), "no task is being polled");
-        driver.drive(|| input.unbounded_send(1).unwrap());
-        driver.drive(|| input.unbounded_send(2).unwrap());
+        let poller = poller.take().unwrap();
+        assert!(advance_number().is_none(), "no task is being polled");
+        poller.poll_after(|| input.unbounded_send(1).unwrap());
+        poller.poll_after(|| input.unbounded_send(2).unwrap());
         assert_eq!((&*seen.borrow(), count.0.load(Ordering::Relaxed)), (&vec![1, 2], 0));
-        driver.drive(|| {});
+        poller.poll_after(|| {});
         assert_eq!(count.0.load(Ordering::Relaxed), 0, "what wakes nobody needs no turn");
-        driver.drive(|| input.close_channel());
+        poller.poll_after(|| input.close_channel());
         assert_eq!(count.0.load(Ordering::Relaxed), 1, "whoever runs the tasks hears of their end");
         assert!(both.poll_unpin(&mut Context::from_waker(&waker)).is_ready());
         drop(both);
-        driver.drive(|| seen.borrow_mut().push(3));
+        poller.poll_after(|| seen.borrow_mut().push(3));
         assert_eq!(*seen.borrow(), [1, 2, 3], "without the tasks it still happens");
     }
 
@@ -253,16 +255,16 @@ mod tests {
         let (input, mut inputs) = mpsc::unbounded::<u32>();
         let log = Rc::new(RefCell::new(Vec::new()));
         let (told, again) = (log.clone(), input.clone());
-        let driver = Rc::new(RefCell::new(None));
-        let opened = driver.clone();
+        let poller = Rc::new(RefCell::new(None));
+        let opened = poller.clone();
         // Its host calls again, with the next number, while the task is still busy with the last one.
         let task = async move {
-            let driver = Driver::current();
-            *opened.borrow_mut() = Some(driver.clone());
+            let poller = Poller::current();
+            *opened.borrow_mut() = Some(poller.clone());
             while let Some(number) = inputs.next().await {
                 told.borrow_mut().push(format!("begin {number}"));
                 if number < 3 {
-                    driver.drive(|| again.unbounded_send(number + 1).unwrap());
+                    poller.poll_after(|| again.unbounded_send(number + 1).unwrap());
                 }
                 told.borrow_mut().push(format!("end {number}"));
             }
@@ -271,8 +273,8 @@ mod tests {
         let count = Arc::new(Count::default());
         let waker: Waker = count.clone().into();
         assert!(both.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
-        let driver = driver.take().unwrap();
-        driver.drive(|| input.unbounded_send(1).unwrap());
+        let poller = poller.take().unwrap();
+        poller.poll_after(|| input.unbounded_send(1).unwrap());
         assert_eq!(*log.borrow(), ["begin 1", "end 1", "begin 2", "end 2", "begin 3", "end 3"]);
         assert_eq!(count.0.load(Ordering::Relaxed), 0);
     }

@@ -30,7 +30,7 @@ const ROOT: usize = usize::MAX;
 pub struct VirtualTime {
     now: Cell<Instant>,
     random: RefCell<fastrand::Rng>,
-    tasks: RefCell<Slab<Task>>,
+    tasks: RefCell<Slab<Spawned>>,
     ready: Arc<Ready>,
     timers: RefCell<BinaryHeap<Reverse<Alarm>>>,
     armed: Cell<u64>,
@@ -46,7 +46,7 @@ impl Ready {
     }
 }
 
-struct Task {
+struct Spawned {
     // `None` while it is polled, so that it may spawn others.
     future: Option<LocalBoxFuture<'static, ()>>,
     waker: Waker,
@@ -275,7 +275,7 @@ impl Spawn for VirtualTime {
         let mut tasks = self.tasks.borrow_mut();
         let entry = tasks.vacant_entry();
         let waker = self.waker(entry.key());
-        entry.insert(Task { future: Some(task), waker: waker.clone() });
+        entry.insert(Spawned { future: Some(task), waker: waker.clone() });
         waker.wake();
     }
 }

@@ -13,7 +13,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use crate::reflector::Peers;
-use crate::runtime::together::{Together, turn};
+use crate::runtime::together::{Together, advance_number};
 use crate::runtime::{Clock, Spawn, Timer};
 use crate::time::{Instant, Millis, WallTime};
 use crate::web::values::{cast, property};
@@ -69,7 +69,7 @@ enum Yield {
 pub(super) struct WebRuntime {
     performance: Option<Performance>,
     yielding: Yield,
-    /// What the clock said last, and while which task was polled.
+    /// What the clock said last, and in which advance of the tasks.
     read: Cell<(Option<u64>, Instant)>,
 }
 
@@ -103,13 +103,13 @@ impl Clock for WebRuntime {
         let millis = self.performance.as_ref().map_or_else(js_sys::Date::now, Performance::now);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let now = Instant::from_millis(millis as Millis + SLEPT.get());
-        self.read.set((turn(), now));
+        self.read.set((advance_number(), now));
         now
     }
 
     fn recent(&self) -> Instant {
         match self.read.get() {
-            (Some(read), then) if turn() == Some(read) => then,
+            (Some(read), then) if advance_number() == Some(read) => then,
             _ => self.now(),
         }
     }

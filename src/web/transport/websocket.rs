@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{BinaryType, Event, MessageEvent, WebSocket};
 
 use super::credentials::Credentials;
-use crate::runtime::together::Driver;
+use crate::runtime::together::Poller;
 use crate::source::FrameStream;
 use crate::source::kubernetes::{Unread, broken_message, closed, subprotocols, websocket_url};
 use crate::status::{Error, ErrorCode};
@@ -75,7 +75,7 @@ impl Handlers {
         let message = {
             let (frames, socket) = (frames.clone(), socket.clone());
             // A frame is applied in the call that brings it: a task of its own would cost more than the work.
-            let driver = Driver::current();
+            let poller = Poller::current();
             Closure::new(move |event: MessageEvent| {
                 let frame = frame_bytes(&event.data());
                 if let Err(error) = unread.came(frame.as_ref().map_or(0, Vec::len)) {
@@ -84,7 +84,7 @@ impl Handlers {
                     let _closing = socket.close();
                     return;
                 }
-                driver.drive(|| {
+                poller.poll_after(|| {
                     let _gone = frames.unbounded_send(frame);
                 });
             })
