@@ -355,9 +355,9 @@ impl Cacher {
     }
 
     /// Notes what everything takes now.
-    pub(super) fn mark(&mut self) {
-        self.held.mark();
-        self.observers.mark();
+    pub(super) fn note_bytes(&mut self) {
+        self.held.note_bytes();
+        self.observers.note_bytes();
     }
 
     /// Who has grown most lately beside the objects, and by how many bytes.

@@ -83,8 +83,8 @@ impl Held {
     }
 
     /// What is held proved to be what the upstream holds, or not: then no past state is served until it does.
-    pub fn mark_consistent(&mut self, consistent: bool) {
-        self.window.mark_consistent(consistent);
+    pub fn set_consistent(&mut self, consistent: bool) {
+        self.window.set_consistent(consistent);
     }
 
     // --------------------------------------------------------------------------------------- what happens
@@ -242,8 +242,8 @@ impl Held {
     }
 
     /// Notes what the objects take now.
-    pub(super) fn mark(&mut self) {
-        self.growth.mark(self.object_bytes());
+    pub(super) fn note_bytes(&mut self) {
+        self.growth.note(self.object_bytes());
     }
 
     /// Gives up the oldest changes until at least so many bytes are free.

@@ -21,8 +21,8 @@ use crate::watch::WatcherId;
 /// The default bound, in bytes.
 pub const DEFAULT_MAX_BYTES: usize = 512 << 20;
 
-/// What each takes is noted anew when the whole has changed by the bound divided by this. Who grew lately grew since then.
-const MARKS_IN_BOUND: usize = 16;
+/// What each takes is noted anew when the whole has changed by one such step of the bound. Who grew lately grew since then.
+const STEPS_IN_BOUND: usize = 16;
 
 /// What may end for want of memory, its resource living on.
 #[derive(Clone, Copy)]
@@ -40,7 +40,7 @@ pub(crate) trait Member {
     /// Says anew how much it holds.
     fn count(&self);
     /// Notes what everything of it takes now.
-    fn mark(&self);
+    fn note_bytes(&self);
     /// What has grown most lately beside its objects, and by how many bytes.
     fn grown(&self) -> (Grower, usize);
     /// Ends that, for this reason.
@@ -56,10 +56,10 @@ pub(crate) trait Member {
 /// The bound, and who shares it.
 pub struct Memory {
     max_bytes: usize,
-    held: Cell<usize>,
+    bytes: Cell<usize>,
     members: RefCell<Vec<Weak<dyn Member>>>,
     // What was held when it was last noted what each takes.
-    marked: Cell<usize>,
+    noted: Cell<usize>,
     // While somebody is being ended, what that changes ends nobody else.
     ending: Cell<bool>,
 }
@@ -67,12 +67,12 @@ pub struct Memory {
 impl Memory {
     /// So many bytes for all.
     pub fn new(max_bytes: usize) -> Rc<Self> {
-        Rc::new(Self { max_bytes, held: Cell::new(0), members: RefCell::default(), marked: Cell::new(0), ending: Cell::new(false) })
+        Rc::new(Self { max_bytes, bytes: Cell::new(0), members: RefCell::default(), noted: Cell::new(0), ending: Cell::new(false) })
     }
 
     /// Bytes held by all.
-    pub fn held(&self) -> usize {
-        self.held.get()
+    pub fn bytes(&self) -> usize {
+        self.bytes.get()
     }
 
     /// Adds a member, which holds nothing yet.
@@ -80,23 +80,23 @@ impl Memory {
         let mut members = self.members.borrow_mut();
         members.retain(|member| member.strong_count() > 0);
         members.push(member);
-        Account { memory: self.clone(), held: Cell::new(0) }
+        Account { memory: self.clone(), bytes: Cell::new(0) }
     }
 
     /// What is said to whom there is no room for.
     pub(crate) fn exhausted(&self) -> Error {
-        let message = format!("the cache holds {} of {} bytes (memory.maxBytes)", self.held.get(), self.max_bytes);
+        let message = format!("the cache holds {} of {} bytes (memory.maxBytes)", self.bytes.get(), self.max_bytes);
         Error::new(ErrorCode::OutOfMemory, message)
     }
 
     /// By how many bytes so much growth would break the bound.
     pub(crate) fn lacks(&self, growth: usize) -> usize {
-        (self.held.get() + growth).saturating_sub(self.max_bytes)
+        (self.bytes.get() + growth).saturating_sub(self.max_bytes)
     }
 
     /// How much room there is.
     pub(crate) fn room(&self) -> usize {
-        self.max_bytes.saturating_sub(self.held.get())
+        self.max_bytes.saturating_sub(self.bytes.get())
     }
 
     fn members(&self) -> Vec<Rc<dyn Member>> {
@@ -104,10 +104,10 @@ impl Memory {
     }
 
     /// Notes what each takes, where what all take has changed much since that was done.
-    pub(crate) fn mark(&self) {
-        if !self.ending.get() && self.held.get().abs_diff(self.marked.get()) > self.max_bytes / MARKS_IN_BOUND {
-            self.marked.set(self.held.get());
-            self.members().iter().for_each(|member| member.mark());
+    pub(crate) fn note_bytes(&self) {
+        if !self.ending.get() && self.bytes.get().abs_diff(self.noted.get()) > self.max_bytes / STEPS_IN_BOUND {
+            self.noted.set(self.bytes.get());
+            self.members().iter().for_each(|member| member.note_bytes());
         }
     }
 
@@ -156,7 +156,7 @@ impl Memory {
 /// What one member holds of it. Its end gives that back.
 pub(crate) struct Account {
     memory: Rc<Memory>,
-    held: Cell<usize>,
+    bytes: Cell<usize>,
 }
 
 impl Account {
@@ -167,7 +167,7 @@ impl Account {
 
     /// The member holds so much now.
     pub(crate) fn set(&self, bytes: usize) {
-        self.memory.held.set(self.memory.held.get() - self.held.replace(bytes) + bytes);
+        self.memory.bytes.set(self.memory.bytes.get() - self.bytes.replace(bytes) + bytes);
     }
 }
 
@@ -210,13 +210,13 @@ mod tests {
         bytes: Cell<usize>,
         grown: Cell<usize>,
         is_idle: bool,
-        marks: Cell<usize>,
+        notes: Cell<usize>,
     }
 
     impl Holder {
         fn of(memory: &Rc<Memory>, bytes: usize, is_idle: bool) -> Rc<Self> {
             let grown = Cell::default();
-            let holder = Rc::new(Self { account: RefCell::default(), bytes: Cell::new(bytes), grown, is_idle, marks: Cell::default() });
+            let holder = Rc::new(Self { account: RefCell::default(), bytes: Cell::new(bytes), grown, is_idle, notes: Cell::default() });
             let member: Rc<dyn Member> = holder.clone();
             *holder.account.borrow_mut() = Some(memory.join(Rc::downgrade(&member)));
             holder.count();
@@ -228,8 +228,8 @@ mod tests {
         fn count(&self) {
             self.account.borrow().as_ref().expect("an account").set(self.bytes.get());
         }
-        fn mark(&self) {
-            self.marks.set(self.marks.get() + 1);
+        fn note_bytes(&self) {
+            self.notes.set(self.notes.get() + 1);
         }
         fn grown(&self) -> (Grower, usize) {
             (Grower::View(ViewId::default()), self.grown.get())
@@ -251,33 +251,33 @@ mod tests {
     fn what_is_held_is_the_sum_of_what_each_said_last() {
         let memory = Memory::new(1000);
         let (first, second) = (Holder::of(&memory, 300, false), Holder::of(&memory, 500, false));
-        assert_eq!((memory.held(), memory.room(), memory.lacks(200), memory.lacks(201)), (800, 200, 0, 1));
+        assert_eq!((memory.bytes(), memory.room(), memory.lacks(200), memory.lacks(201)), (800, 200, 0, 1));
         first.bytes.set(100);
         first.count();
-        assert_eq!(memory.held(), 600);
+        assert_eq!(memory.bytes(), 600);
         drop(first);
-        assert_eq!(memory.held(), 500, "its end gives back what it held");
+        assert_eq!(memory.bytes(), 500, "its end gives back what it held");
         drop(second);
-        assert_eq!(memory.held(), 0);
+        assert_eq!(memory.bytes(), 0);
     }
 
     #[test]
     fn it_is_noted_anew_who_takes_what_once_a_sixteenth_of_the_bound_has_changed() {
         let memory = Memory::new(1600);
         let holder = Holder::of(&memory, 100, false);
-        memory.mark();
-        assert_eq!(holder.marks.get(), 0, "no more than a sixteenth");
+        memory.note_bytes();
+        assert_eq!(holder.notes.get(), 0, "no more than a sixteenth");
         holder.bytes.set(101);
         holder.count();
-        memory.ending(|| memory.mark());
-        assert_eq!(holder.marks.get(), 0, "somebody is being ended");
-        memory.mark();
-        memory.mark();
-        assert_eq!(holder.marks.get(), 1);
+        memory.ending(|| memory.note_bytes());
+        assert_eq!(holder.notes.get(), 0, "somebody is being ended");
+        memory.note_bytes();
+        memory.note_bytes();
+        assert_eq!(holder.notes.get(), 1);
         holder.bytes.set(0);
         holder.count();
-        memory.mark();
-        assert_eq!(holder.marks.get(), 2, "also where it fell");
+        memory.note_bytes();
+        assert_eq!(holder.notes.get(), 2, "also where it fell");
     }
 
     #[test]

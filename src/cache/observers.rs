@@ -63,10 +63,10 @@ impl Observers {
     }
 
     /// Notes what each takes now.
-    pub(super) fn mark(&mut self) {
-        self.views.mark();
-        self.informers.mark();
-        self.dispatcher.mark();
+    pub(super) fn note_bytes(&mut self) {
+        self.views.note_bytes();
+        self.informers.note_bytes();
+        self.dispatcher.note_bytes();
     }
 
     /// Who has grown most lately, and by how many bytes.

@@ -196,14 +196,14 @@ impl Informer {
         self.indexes.bytes() + self.overlay.as_ref().map_or(0, Overlay::bytes)
     }
 
-    /// What holds so many bytes now has grown by these.
-    pub(super) fn grown(&self, held: usize) -> usize {
-        self.growth.until(held)
+    /// By how many bytes it has grown lately, if so many go with it now.
+    pub(super) fn grown(&self, bytes: usize) -> usize {
+        self.growth.until(bytes)
     }
 
     /// Notes how many bytes go with it now.
-    pub(super) fn mark(&mut self, held: usize) {
-        self.growth.mark(held);
+    pub(super) fn note_bytes(&mut self, bytes: usize) {
+        self.growth.note(bytes);
     }
 
     /// Follows a change of the store, before the handlers are told.

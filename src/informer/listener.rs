@@ -269,7 +269,7 @@ impl ProcessorListener {
     }
 
     /// Bytes of what waits for it, and of what its handler is not done with: places, and the objects that nobody but readers hold.
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn bytes_with_late(&self) -> usize {
         let late = |object: &Option<Rc<Object>>| {
             object.as_ref().filter(|object| object.holder() == Holder::Nobody).map_or(0, |object| object.size())
         };

@@ -227,7 +227,7 @@ impl Processor {
     }
 
     /// Bytes of what waits for these, with the objects that nobody but readers hold. Looks at all of it.
-    pub(super) fn held(&self, ids: &[HandlerId]) -> usize {
-        ids.iter().filter_map(|id| self.listeners.get(id.place())).map(ProcessorListener::held).sum()
+    pub(super) fn bytes_with_late(&self, ids: &[HandlerId]) -> usize {
+        ids.iter().filter_map(|id| self.listeners.get(id.place())).map(ProcessorListener::bytes_with_late).sum()
     }
 }

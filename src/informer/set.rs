@@ -269,22 +269,22 @@ impl Informers {
     }
 
     /// Bytes that go with an informer, with the objects that only readers and its queues hold. Looks at all that waits.
-    fn held(&self, informer: &Informer) -> usize {
-        informer.bytes() + self.processor.held(informer.handlers())
+    fn bytes_with_late(&self, informer: &Informer) -> usize {
+        informer.bytes() + self.processor.bytes_with_late(informer.handlers())
     }
 
     /// Who has grown most lately, and by how much.
     pub(crate) fn grown(&self) -> (InformerId, usize) {
         let all = self.informers.iter().filter(|(_, informer)| !informer.is_stopped());
-        let all = all.map(|(at, informer)| (InformerId::of(at), informer.grown(self.held(informer))));
+        let all = all.map(|(at, informer)| (InformerId::of(at), informer.grown(self.bytes_with_late(informer))));
         all.max_by_key(|(_, bytes)| *bytes).unwrap_or_default()
     }
 
     /// Notes what each takes now.
-    pub(crate) fn mark(&mut self) {
-        let held: Vec<usize> = self.informers.iter().map(|(_, informer)| self.held(informer)).collect();
-        for ((_, informer), held) in self.informers.iter_mut().zip(held) {
-            informer.mark(held);
+    pub(crate) fn note_bytes(&mut self) {
+        let bytes: Vec<usize> = self.informers.iter().map(|(_, informer)| self.bytes_with_late(informer)).collect();
+        for ((_, informer), bytes) in self.informers.iter_mut().zip(bytes) {
+            informer.note_bytes(bytes);
         }
     }
 }

@@ -41,7 +41,7 @@ impl Snapshots {
 
     /// Takes the consistency checker's word. While the store is in doubt no past state may be read. When it is right again, only states
     /// after `now` may be read. `now` is the version of the last change.
-    pub(super) fn mark_consistent(&mut self, consistent: bool, now: Option<&Version>) {
+    pub(super) fn set_consistent(&mut self, consistent: bool, now: Option<&Version>) {
         if self.enabled == consistent {
             return;
         }
@@ -82,11 +82,11 @@ mod tests {
     #[test]
     fn what_is_in_doubt_is_gone_and_only_what_follows_the_all_clear_is_kept() {
         let mut snapshots = Snapshots::default();
-        snapshots.mark_consistent(false, Some(&Version::from(20)));
+        snapshots.set_consistent(false, Some(&Version::from(20)));
         assert_eq!(covered(&snapshots), [0; 0]);
-        snapshots.mark_consistent(true, Some(&Version::from(30)));
+        snapshots.set_consistent(true, Some(&Version::from(30)));
         assert_eq!(covered(&snapshots), [40]);
-        snapshots.mark_consistent(true, Some(&Version::from(40)));
+        snapshots.set_consistent(true, Some(&Version::from(40)));
         assert_eq!(covered(&snapshots), [40], "said again, it changes nothing");
     }
 }

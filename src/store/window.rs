@@ -122,10 +122,10 @@ impl Window {
         self.snapshots.remove_less(version);
     }
 
-    /// Says whether past states can be trusted (see `Snapshots::mark_consistent`).
-    pub fn mark_consistent(&mut self, consistent: bool) {
+    /// Says whether past states can be trusted (see `Snapshots::set_consistent`).
+    pub fn set_consistent(&mut self, consistent: bool) {
         let newest = self.changes.back().map(Change::version).or(self.evicted.as_ref()).or(self.list_version.as_ref()).cloned();
-        self.snapshots.mark_consistent(consistent, newest.as_ref());
+        self.snapshots.set_consistent(consistent, newest.as_ref());
     }
 
     /// The changes after this version. Fails with 410 if some of them have left the window. A version ahead of the newest is no error.

@@ -260,14 +260,14 @@ impl Views {
     /// Who has grown most lately, and by how many bytes. Looks at all rows.
     pub(crate) fn grown(&self) -> (ViewId, usize) {
         let all = self.views.iter().filter(|(_, open)| open.failure.is_none());
-        let all = all.map(|(id, open)| (ViewId::of(id), open.growth.until(open.view.held())));
+        let all = all.map(|(id, open)| (ViewId::of(id), open.growth.until(open.view.bytes_with_late())));
         all.max_by_key(|(_, bytes)| *bytes).unwrap_or_default()
     }
 
     /// Notes what each takes now.
-    pub(crate) fn mark(&mut self) {
+    pub(crate) fn note_bytes(&mut self) {
         for (_, open) in &mut self.views {
-            open.growth.mark(open.view.held());
+            open.growth.note(open.view.bytes_with_late());
         }
     }
 

@@ -208,7 +208,7 @@ impl View {
     }
 
     /// The same with the objects that nobody but readers hold. Looks at all rows.
-    pub(crate) fn held(&self) -> usize {
+    pub(crate) fn bytes_with_late(&self) -> usize {
         let late = |row: &Row| if row.object.holder() == Holder::Nobody { row.object.size() } else { 0 };
         self.bytes() + self.rows.iter().map(|(_, row)| late(row)).sum::<usize>()
     }

@@ -316,8 +316,8 @@ impl Dispatcher {
     }
 
     /// Notes what waits for each now.
-    pub(crate) fn mark(&mut self) {
-        self.watchers.iter_mut().for_each(Watcher::mark);
+    pub(crate) fn note_bytes(&mut self) {
+        self.watchers.iter_mut().for_each(Watcher::note_bytes);
     }
 }
 

@@ -196,8 +196,8 @@ impl Watcher {
     }
 
     /// Notes what waits now.
-    pub(super) fn mark(&mut self) {
-        self.growth.mark(self.queue.late_bytes());
+    pub(super) fn note_bytes(&mut self) {
+        self.growth.note(self.queue.late_bytes());
     }
 }
 

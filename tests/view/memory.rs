@@ -134,7 +134,7 @@ fn views_and_what_waits_for_them_are_counted_and_given_back() {
     let opened = world.bytes();
     let row = (opened - before) / 5_000;
     assert!((80..400).contains(&row), "{row} bytes a row");
-    assert_eq!(memory.held(), opened);
+    assert_eq!(memory.bytes(), opened);
     // Nobody looks: the rows hold what was replaced.
     (0..1_000).for_each(|number| world.change(number));
     let waiting = world.bytes() - opened;
@@ -182,7 +182,7 @@ fn a_view_without_room_says_so_and_the_resource_lives() {
     let view = world.view();
     assert_eq!((world.error(view), world.total(view)), (Some(ErrorCode::OutOfMemory), 0));
     assert_eq!(world.told.borrow().views, [view], "a flush has named it");
-    assert!(memory.held() <= world.bytes() && world.resource.with(|cacher| cacher.store().len()) == 5_000);
+    assert!(memory.bytes() <= world.bytes() && world.resource.with(|cacher| cacher.store().len()) == 5_000);
     world.change(3);
     world.resource.with(|cacher| cacher.viewing().look(view));
     assert_eq!(world.total(view), 0, "it is over");
@@ -202,7 +202,7 @@ fn a_view_that_nobody_looks_at_ends_when_it_holds_too_much() {
     assert_eq!(world.error(view), None);
     for number in 0..1_000 {
         world.change(number);
-        assert!(memory.held() <= world.bytes());
+        assert!(memory.bytes() <= world.bytes());
     }
     assert_eq!(world.error(view), Some(ErrorCode::OutOfMemory));
     assert_eq!(world.resource.with(|cacher| cacher.store().len()), 1_000);
@@ -231,7 +231,7 @@ fn law_06_a_watcher_that_holds_too_much_ends_and_says_from_where_it_can_go_on() 
         (watcher.refusal().map(|error| error.code), watcher.resume_from().cloned())
     });
     assert_eq!((code, resume.and_then(|version| version.as_u64())), (Some(ErrorCode::OutOfMemory), Some(began)), "it has heard of nothing");
-    assert!(memory.held() <= world.bytes());
+    assert!(memory.bytes() <= world.bytes());
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn law_06_a_view_that_ends_or_comes_back_shows_something_else_at_the_next_look_a
         let mut changed = 0;
         while world.error(view).is_none() {
             changed += 1;
-            assert!(changed < 2_000, "{} bytes", memory.held());
+            assert!(changed < 2_000, "{} bytes", memory.bytes());
             world.change(changed % count);
         }
         assert_eq!(world.told.take().views, [view], "named once, and not looked at since");
@@ -298,7 +298,7 @@ fn r13_a_view_without_room_comes_back_when_there_is_more_and_else_resume_changes
 #[test]
 fn the_one_that_grows_ends_and_not_the_largest() {
     let (mut world, memory) = World::bounded(1_000, 900_000);
-    let bound = memory.held() + 900_000;
+    let bound = memory.bytes() + 900_000;
     let view = world.view();
     let informer = world.resource.with(|cacher| cacher.informers_mut().open(InformerOptions::default()));
     world.resource.start_informer(informer);
@@ -336,7 +336,7 @@ fn the_one_that_grows_ends_and_not_the_largest() {
         assert!(cacher.informers().handler(quick).is_none() && cacher.informers().handler(slow).is_none(), "its handlers ended with it");
     });
     world.change(1);
-    assert!(memory.held() + 300_000 < bound, "{} of {bound} bytes", memory.held());
+    assert!(memory.bytes() + 300_000 < bound, "{} of {bound} bytes", memory.bytes());
 }
 
 /// JavaScript gives back what it does not hold when it collects, and no sooner.
@@ -355,7 +355,7 @@ fn what_javascript_has_not_collected_counts_only_when_it_has_outlived_collection
             world.resource.with(|cacher| cacher.viewing().look(view));
         }
     }
-    assert_eq!(world.error(view), None, "{} bytes", memory.held());
+    assert_eq!(world.error(view), None, "{} bytes", memory.bytes());
     world.resource.collected();
     world.resource.collected();
     assert!(world.bytes() > 1_000_000, "{} bytes are held by somebody", world.bytes());

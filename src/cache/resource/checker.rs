@@ -118,9 +118,9 @@ impl Check {
         self.access.cacher.with(|cacher| {
             cacher.metrics().consistency_check(outcome.result());
             match &outcome {
-                Outcome::Success(_) => cacher.held_mut().mark_consistent(true),
+                Outcome::Success(_) => cacher.held_mut().set_consistent(true),
                 Outcome::Failure(mismatch) => {
-                    cacher.held_mut().mark_consistent(false);
+                    cacher.held_mut().set_consistent(false);
                     cacher.standing_mut().record_error(inconsistent(mismatch));
                 }
                 // Nothing else would tell it: a watch from a version of the upstream's future is waited for in silence.

@@ -209,8 +209,8 @@ impl Member for Lifecycle {
         self.share.count();
     }
 
-    fn mark(&self) {
-        self.cacher.borrow_mut().mark();
+    fn note_bytes(&self) {
+        self.cacher.borrow_mut().note_bytes();
     }
 
     fn grown(&self) -> (Grower, usize) {

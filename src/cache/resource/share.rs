@@ -35,7 +35,7 @@ impl Share {
         if account.memory().lacks(0) > 0 {
             self.give_way(account);
         }
-        account.memory().mark();
+        account.memory().note_bytes();
     }
 
     /// Says how much is held.

@@ -27,7 +27,7 @@ struct Inner {
     current: usize,
     places: Vec<Place>,
     free: u32,
-    held: usize,
+    block_bytes: usize,
     live: usize,
     recent: Recent,
 }
@@ -46,7 +46,7 @@ struct Place {
 
 impl Default for Inner {
     fn default() -> Self {
-        Self { blocks: Vec::new(), current: 0, places: Vec::new(), free: FREE, held: 0, live: 0, recent: Recent::default() }
+        Self { blocks: Vec::new(), current: 0, places: Vec::new(), free: FREE, block_bytes: 0, live: 0, recent: Recent::default() }
     }
 }
 
@@ -68,10 +68,10 @@ impl Arena {
     }
 
     /// Bytes held: blocks with their holes, places, and unpacked texts.
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let inner = self.0.borrow();
         let tables = inner.blocks.capacity() * size_of::<Block>() + inner.places.capacity() * size_of::<Place>();
-        inner.held + tables + inner.recent.bytes()
+        inner.block_bytes + tables + inner.recent.bytes()
     }
 
     /// Bytes of the texts stored here, see [`PackedText::cost`].
@@ -115,7 +115,7 @@ impl Inner {
             let size = self.live.clamp(MIN_BLOCK_BYTES, MAX_BLOCK_BYTES).max(length);
             let mut bytes = Vec::new();
             bytes.try_reserve_exact(size).map_err(|_| no_room(size))?;
-            self.held += bytes.capacity();
+            self.block_bytes += bytes.capacity();
             // The unused end of the last block counts as a hole.
             let block = Block { bytes, live: 0 };
             self.current = match self.blocks.iter().position(|block| block.bytes.capacity() == 0) {
@@ -165,7 +165,7 @@ impl Inner {
 
     fn drop_block(&mut self, at: usize) {
         let gone = std::mem::take(&mut self.blocks[at]);
-        self.held -= gone.bytes.capacity();
+        self.block_bytes -= gone.bytes.capacity();
     }
 
     fn tidy(&mut self) -> bool {
@@ -293,12 +293,12 @@ mod tests {
                     prop_assert_eq!(&read(packed_text), bytes);
                 }
                 prop_assert_eq!(arena.live(), held.iter().map(|(packed_text, _)| packed_text.cost()).sum::<usize>());
-                prop_assert!(arena.held() >= arena.live());
+                prop_assert!(arena.bytes() >= arena.live());
             }
             while arena.tidy() {}
             held.clear();
             prop_assert_eq!(arena.live(), 0);
-            prop_assert!(arena.0.borrow().held <= MAX_BLOCK_BYTES, "the block that grows is all that stays");
+            prop_assert!(arena.0.borrow().block_bytes <= MAX_BLOCK_BYTES, "the block that grows is all that stays");
         }
     }
 
@@ -306,15 +306,15 @@ mod tests {
     fn holes_are_closed() {
         let arena = Rc::new(Arena::default());
         let mut texts: Vec<PackedText> = (0..10_000).map(|_| arena.store(&[7; 500]).unwrap()).collect();
-        let full = arena.held();
+        let full = arena.bytes();
         let mut at = 0;
         texts.retain(|_| {
             at += 1;
             at % 4 == 0
         });
-        assert!(arena.held() * 10 > full * 9, "holes are no room yet");
+        assert!(arena.bytes() * 10 > full * 9, "holes are no room yet");
         while arena.tidy() {}
-        assert!(arena.held() * 3 < full, "{} of {full}", arena.held());
+        assert!(arena.bytes() * 3 < full, "{} of {full}", arena.bytes());
         assert!(texts.iter().all(|packed_text| read(packed_text) == [7; 500]));
     }
 

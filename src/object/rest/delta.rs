@@ -64,7 +64,7 @@ impl Coder {
     }
 
     /// Bytes held by the tables.
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         (self.heads.capacity() + self.links.capacity()) * size_of::<u32>()
     }
 

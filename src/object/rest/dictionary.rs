@@ -128,7 +128,7 @@ impl Dictionaries {
     }
 
     /// Bytes held by the dictionaries in use and by the buffers.
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let texts: usize = self.used.iter().filter_map(Weak::upgrade).map(|dictionary| dictionary.0.len()).sum();
         let challenger = self.challenge.as_ref().map_or(0, |challenge| challenge.dictionary.0.len());
         texts + challenger + self.out.capacity() + self.other.capacity()
@@ -222,8 +222,8 @@ mod tests {
         let buffers = dictionaries.out.capacity() + dictionaries.other.capacity();
         assert!(!dictionaries.out.is_empty() && !dictionaries.other.is_empty());
         let texts = odd.len() + object("Pod", 1).len();
-        assert_eq!(dictionaries.held(), texts + buffers);
+        assert_eq!(dictionaries.bytes(), texts + buffers);
         dictionaries.free_buffers();
-        assert_eq!(dictionaries.held(), texts);
+        assert_eq!(dictionaries.bytes(), texts);
     }
 }

@@ -211,7 +211,7 @@ impl Packer {
     /// Bytes held beyond those of the objects: queues, holes, dictionaries, buffers.
     pub(crate) fn overhead(&self) -> usize {
         let queues = self.fresh.len() * size_of::<Waiting>() + self.replaced.len() * size_of::<(Waiting, Weak<Object>)>();
-        self.arena.held() - self.arena.live() + self.dictionaries.held() + self.coder.held() + queues
+        self.arena.bytes() - self.arena.live() + self.dictionaries.bytes() + self.coder.bytes() + queues
     }
 }
 

@@ -157,7 +157,7 @@ fn snp_06_an_inconsistent_cache_leaves_exact_lists_to_the_upstream_until_it_is_c
     let old = rig.upstream.put("a", "x");
     rig.run(0);
     assert_eq!(exact(&rig, old), (vec![format!("a/x@{old}")], 0));
-    rig.resource.with(|cacher| cacher.held_mut().mark_consistent(false));
+    rig.resource.with(|cacher| cacher.held_mut().set_consistent(false));
     assert_eq!(exact(&rig, old), (vec![format!("a/x@{old}")], 1));
     let new = rig.upstream.put("a", "y");
     rig.run(0);

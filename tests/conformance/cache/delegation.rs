@@ -149,7 +149,7 @@ fn dlg_a_request_goes_upstream_as_it_was_given() {
         }
     });
     let options = list("a").at(103).matching("Exact").limit(2).labels("app!=web").fields("spec.nodeName=n1,metadata.name!=q");
-    rig.resource.with(|cacher| cacher.held_mut().mark_consistent(false));
+    rig.resource.with(|cacher| cacher.held_mut().set_consistent(false));
     assert_eq!(page(&rig, options), "a/x@101 a/y@102 | 103, behind a/y@103");
     let narrow = Narrow {
         labels: Some("app!=web".into()),
@@ -186,7 +186,7 @@ fn dlg_a_field_that_the_upstream_does_not_know_is_selected_here_and_every_object
         pages.push(answer.objects.len());
         found.extend(answer.objects.iter().map(|object| object.name().to_string()));
         token = answer.continue_token;
-        rig.resource.with(|cacher| cacher.held_mut().mark_consistent(false)); // so that the upstream answers the further pages, too
+        rig.resource.with(|cacher| cacher.held_mut().set_consistent(false)); // so that the upstream answers the further pages, too
         if token.is_none() {
             break;
         }

@@ -46,15 +46,15 @@ fn what_all_hold_is_counted_and_given_back() {
     let memory = Memory::new(bytes(100));
     let (one, other) = (member(&memory, 10), member(&memory, 20));
     let held = |rig: &Rig| rig.resource.with(|cacher| cacher.stats().bytes);
-    assert_eq!(memory.held(), held(&one) + held(&other));
+    assert_eq!(memory.bytes(), held(&one) + held(&other));
     put(&one.upstream, "pod0");
     one.upstream.delete("a", "pod1");
     one.run(0);
-    assert_eq!(memory.held(), held(&one) + held(&other));
+    assert_eq!(memory.bytes(), held(&one) + held(&other));
     one.resource.close();
-    assert_eq!(memory.held(), held(&other));
+    assert_eq!(memory.bytes(), held(&other));
     other.resource.close();
-    assert_eq!(memory.held(), 0);
+    assert_eq!(memory.bytes(), 0);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_resource_that_nobody_uses_goes_first() {
     assert_eq!((new.status().phase, new.rows().len()), (Phase::Live, 15));
     assert_eq!((idle.status().phase, idle.rows().len()), (Phase::Closed, 0));
     assert_eq!((used.status().phase, used.rows().len()), (Phase::Live, 10));
-    assert!(memory.held() <= bytes(30));
+    assert!(memory.bytes() <= bytes(30));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn history_gives_way_before_objects() {
     for _ in 0..50 {
         put(&rig.upstream, "pod0");
         rig.run(0);
-        assert!(memory.held() <= bytes(12));
+        assert!(memory.bytes() <= bytes(12));
     }
     assert_eq!((rig.status().phase, rig.version()), (Phase::Live, 160));
     let gone = rig.watch(after(110));
@@ -109,7 +109,7 @@ fn law_08_bounded_a_resource_without_room_fails_and_keeps_what_it_held() {
     let error = status.error.clone().unwrap();
     assert_eq!((status.phase, error.code, status.stale), (Phase::Failed, ErrorCode::OutOfMemory, true));
     assert!(error.message.ends_with(&format!("of {} bytes (memory.maxBytes)", bytes(12))), "{}", error.message);
-    assert!(memory.held() <= bytes(12));
+    assert!(memory.bytes() <= bytes(12));
     let rows = rig.rows();
     assert!(before.iter().all(|(key, row)| rows.get(key) == Some(row)), "what was held before is there");
     let heard = rig.heard(watch);
@@ -187,12 +187,12 @@ fn law_05_isolation_what_javascript_has_not_collected_ends_no_stream() {
     };
     tell(&rig, 100);
     assert_eq!((rig.status().phase, rig.status().error), (Phase::Live, None));
-    assert!(memory.held() <= bytes(15));
+    assert!(memory.bytes() <= bytes(15));
     // It has, and somebody still holds them.
     rig.resource.collected();
     rig.resource.collected();
     tell(&rig, 1);
-    assert_eq!(rig.status().error.map(|error| error.code), Some(ErrorCode::OutOfMemory), "{} bytes are held", memory.held());
+    assert_eq!(rig.status().error.map(|error| error.code), Some(ErrorCode::OutOfMemory), "{} bytes are held", memory.bytes());
 }
 
 #[test]

@@ -250,11 +250,11 @@ fn snp_04_what_is_in_doubt_is_not_served_until_a_change_after_the_all_clear() {
     let mut past = Past::new();
     past.put(100);
     assert_eq!(past.at(100), foo(100));
-    past.0.held_mut().mark_consistent(false);
+    past.0.held_mut().set_consistent(false);
     assert_eq!(past.at(100), gone(100));
     past.put(200);
     assert_eq!(past.at(200), gone(200));
-    past.0.held_mut().mark_consistent(true);
+    past.0.held_mut().set_consistent(true);
     assert_eq!(past.readable(&[100, 200]), [0; 0]);
     past.put(300);
     assert_eq!((past.at(200), past.at(300)), (gone(200), foo(300)));

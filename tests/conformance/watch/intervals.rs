@@ -79,7 +79,7 @@ fn int_06_the_state_is_captured_whether_or_not_past_states_are_kept() {
             upstream.put("a", "x");
             upstream.put("a", "y");
         });
-        rig.resource.with(|cacher| cacher.held_mut().mark_consistent(consistent));
+        rig.resource.with(|cacher| cacher.held_mut().set_consistent(consistent));
         let watch = rig.watch_as(WatchOptions::default(), true, Demand::None);
         rig.upstream.delete("a", "x");
         rig.run(0);
