@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::metrics::{Metrics, Stage};
+use crate::metrics::{DispatchStage, Metrics};
 use crate::time::Instant;
 
 /// A change that was dispatched and not flushed.
@@ -27,7 +27,7 @@ impl Latency {
 
     /// A change whose frame was read then is applied now.
     pub(super) fn applied(&self, read: Instant, now: Instant) {
-        self.metrics.dispatched(Stage::StorageToCache, now.since(read), 1);
+        self.metrics.dispatched(DispatchStage::StorageToCache, now.since(read), 1);
     }
 
     /// It goes to so many watchers with the next flush.
@@ -44,8 +44,8 @@ impl Latency {
         }
         let now = clock();
         for Dispatched { read, applied, deliveries } in self.on_their_way.drain(..) {
-            self.metrics.dispatched(Stage::CacheToWatcher, now.since(applied), deliveries);
-            self.metrics.dispatched(Stage::Total, now.since(read), deliveries);
+            self.metrics.dispatched(DispatchStage::CacheToWatcher, now.since(applied), deliveries);
+            self.metrics.dispatched(DispatchStage::Total, now.since(read), deliveries);
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct InformerOptions {
 /// An informer over a store.
 pub struct Informer {
     options: InformerOptions,
-    stage: Stage,
+    startup: Startup,
     life: Life,
     check: CheckPeriod,
     // In the order of their registration.
@@ -42,7 +42,7 @@ pub struct Informer {
 
 /// How far an informer has come. That stays so after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
+enum Startup {
     /// It has not started.
     New,
     /// It waits for its first state.
@@ -66,7 +66,7 @@ impl Informer {
     pub(super) fn new(options: InformerOptions) -> Self {
         Self {
             options,
-            stage: Stage::New,
+            startup: Startup::New,
             life: Life::Open { _resyncs: None },
             check: CheckPeriod::new(options.resync_period),
             handlers: Vec::new(),
@@ -80,7 +80,7 @@ impl Informer {
 
     /// Whether it has started; that stays so after its end.
     pub fn is_started(&self) -> bool {
-        self.stage > Stage::New
+        self.startup > Startup::New
     }
 
     /// Whether it has ended. It never starts again.
@@ -90,7 +90,7 @@ impl Informer {
 
     /// Whether its first state is there and queued for each handler of that moment.
     pub fn has_synced(&self) -> bool {
-        self.stage >= Stage::Synced
+        self.startup >= Startup::Synced
     }
 
     /// Whether it has started and not ended.
@@ -113,21 +113,21 @@ impl Informer {
         if self.is_started() || self.is_stopped() {
             return false;
         }
-        self.stage = Stage::Started;
+        self.startup = Startup::Started;
         self.check.start();
         true
     }
 
     /// Its first state is there.
     pub(super) fn sync(&mut self) {
-        self.stage = self.stage.max(Stage::Synced);
+        self.startup = self.startup.max(Startup::Synced);
     }
 
     /// Whether its sync is to be told now; told once.
     pub(super) fn tell_synced(&mut self) -> bool {
-        let tell = self.stage == Stage::Synced && !self.is_stopped();
+        let tell = self.startup == Startup::Synced && !self.is_stopped();
         if tell {
-            self.stage = Stage::SyncTold;
+            self.startup = Startup::SyncTold;
         }
         tell
     }

@@ -23,4 +23,4 @@ pub use counter::{Counter, Gauge};
 pub use exposition::{Exposition, FAMILIES, Family, numbers};
 pub use format::{Labels, series_name};
 pub use histogram::Histogram;
-pub use resource::{CheckResult, Fallback, Metrics, Now, Stage};
+pub use resource::{CheckResult, DispatchStage, Fallback, Metrics, Now};

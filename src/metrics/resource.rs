@@ -31,7 +31,7 @@ pub enum CheckResult {
 
 /// The stages of an event on its way to a watcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum DispatchStage {
     /// From the upstream's frame to the watcher.
     Total,
     /// From the upstream's frame to the store.
@@ -157,7 +157,7 @@ impl Metrics {
     }
 
     /// Counts `deliveries` of an event that took this long.
-    pub fn dispatched(&self, stage: Stage, millis: u64, deliveries: u64) {
+    pub fn dispatched(&self, stage: DispatchStage, millis: u64, deliveries: u64) {
         self.dispatch_duration[stage as usize].observe_many_ms(millis, deliveries);
     }
 
@@ -267,7 +267,7 @@ mod tests {
         metrics.list("namespace", 5, 5);
         metrics.list("namespace", 1, 0);
         metrics.read_wait.observe_ms(30);
-        metrics.dispatched(Stage::CacheToWatcher, 7, 3);
+        metrics.dispatched(DispatchStage::CacheToWatcher, 7, 3);
         let series = read(&metrics, &Now { version: Version::parse("98765432101234567890").unwrap(), capacity: 200, queued: Some(9) });
         for (name, value) in [
             ("apiserver_init_events_total", 3.0),

@@ -46,7 +46,7 @@ impl Breakers {
 
 /// What is asked for.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum Verb {
     List,
     Watch,
 }
@@ -56,15 +56,15 @@ pub(super) struct Breaker {
     /// It has answered, and nothing speaks against it since.
     proven: Cell<bool>,
     streams: Cell<usize>,
-    kinds: [RefCell<Asked>; 2],
+    circuits: [RefCell<Circuit>; 2],
     waiting: RefCell<Vec<Waker>>,
     /// How often there was news.
     changes: Cell<u64>,
     early: RefCell<EarlyTries>,
 }
 
-/// The requests of one kind, and what came of them.
-struct Asked {
+/// The requests of one verb, and what came of them.
+struct Circuit {
     under_way: u64,
     /// Since when something has been under way without a break.
     since: Instant,
@@ -91,51 +91,51 @@ pub(super) enum Admission {
 
 impl Breaker {
     fn new(retry: &Retry) -> Self {
-        let kind =
-            || RefCell::new(Asked { under_way: 0, since: Instant::START, backoff: Backoff::new(retry.clone()), down: None, given_up: 0 });
+        let circuit =
+            || RefCell::new(Circuit { under_way: 0, since: Instant::START, backoff: Backoff::new(retry.clone()), down: None, given_up: 0 });
         Self {
             proven: Cell::default(),
             streams: Cell::default(),
-            kinds: [kind(), kind()],
+            circuits: [circuit(), circuit()],
             waiting: RefCell::default(),
             changes: Cell::default(),
             early: RefCell::default(),
         }
     }
 
-    pub(super) fn admit(self: &Rc<Self>, kind: Kind, now: Instant) -> Admission {
-        let mut asked = self.kinds[kind as usize].borrow_mut();
-        let waited = now.since(asked.since);
-        let most = match &asked.down {
+    pub(super) fn admit(self: &Rc<Self>, verb: Verb, now: Instant) -> Admission {
+        let mut circuit = self.circuits[verb as usize].borrow_mut();
+        let waited = now.since(circuit.since);
+        let most = match &circuit.down {
             Some(down) if now < down.until => return Admission::Away(down.clone()),
             Some(_) => 1,
             None if self.proven.get() => u64::MAX,
             None => (MIN_UNPROVEN + waited / ONE_MORE_MS).min(MAX_UNPROVEN),
         };
-        if asked.under_way == 0 {
-            asked.since = now;
-        } else if asked.under_way >= most {
+        if circuit.under_way == 0 {
+            circuit.since = now;
+        } else if circuit.under_way >= most {
             return Admission::Later(ONE_MORE_MS - waited % ONE_MORE_MS);
         }
-        asked.under_way += 1;
-        Admission::Now(Permit { server: self.clone(), kind, given_up: asked.given_up })
+        circuit.under_way += 1;
+        Admission::Now(Permit { server: self.clone(), verb, given_up: circuit.given_up })
     }
 
-    pub(super) fn is_down(&self, kind: Kind) -> bool {
-        self.kinds[kind as usize].borrow().down.is_some()
+    pub(super) fn is_down(&self, verb: Verb) -> bool {
+        self.circuits[verb as usize].borrow().down.is_some()
     }
 
     /// How long the server is left alone by who has asked for this in vain.
-    pub(super) fn left_alone(self: &Rc<Self>, kind: Kind, now: Instant) -> Millis {
-        let left = self.kinds[kind as usize].borrow().down.as_ref().map_or(0, |down| down.until.since(now));
+    pub(super) fn left_alone(self: &Rc<Self>, verb: Verb, now: Instant) -> Millis {
+        let left = self.circuits[verb as usize].borrow().down.as_ref().map_or(0, |down| down.until.since(now));
         let behind = if Rc::strong_count(self) == 1 { 0 } else { BEHIND_MS };
         left + behind
     }
 
     /// Completes once something was heard of it.
-    pub(super) fn answers(self: &Rc<Self>, kind: Kind) -> impl Future<Output = ()> + use<> {
+    pub(super) fn answers(self: &Rc<Self>, verb: Verb) -> impl Future<Output = ()> + use<> {
         let server = self.clone();
-        poll_fn(move |cx| if server.is_down(kind) { server.park(cx) } else { Poll::Ready(()) })
+        poll_fn(move |cx| if server.is_down(verb) { server.park(cx) } else { Poll::Ready(()) })
     }
 
     /// Completes with the next change of anything.
@@ -157,8 +157,8 @@ impl Breaker {
         self.waiting.take().into_iter().for_each(Waker::wake);
     }
 
-    fn answered(&self, kind: Kind) {
-        let news = self.kinds[kind as usize].borrow_mut().down.take().is_some();
+    fn answered(&self, verb: Verb) {
+        let news = self.circuits[verb as usize].borrow_mut().down.take().is_some();
         if !self.proven.replace(true) || news {
             self.wake();
         }
@@ -167,12 +167,12 @@ impl Breaker {
     /// Somebody says that the server may be there again, so nobody waits for its time any more. Where all together say so too often: when
     /// they may again.
     pub(super) fn try_early(&self, now: Instant) -> Result<(), Instant> {
-        if !self.kinds.iter().any(|kind| kind.borrow().down.as_ref().is_some_and(|down| now < down.until)) {
+        if !self.circuits.iter().any(|circuit| circuit.borrow().down.as_ref().is_some_and(|down| now < down.until)) {
             return Ok(());
         }
         self.early.borrow_mut().take(now)?;
-        for kind in &self.kinds {
-            if let Some(down) = &mut kind.borrow_mut().down {
+        for circuit in &self.circuits {
+            if let Some(down) = &mut circuit.borrow_mut().down {
                 down.until = now;
             }
         }
@@ -183,11 +183,11 @@ impl Breaker {
     /// A stream stands, for as long as the guard lives.
     pub(super) fn stream(self: &Rc<Self>, now: Instant) -> StreamGuard {
         self.streams.set(self.streams.get() + 1);
-        for kind in &self.kinds {
-            kind.borrow_mut().backoff.healthy(now);
+        for circuit in &self.circuits {
+            circuit.borrow_mut().backoff.healthy(now);
         }
-        self.answered(Kind::List);
-        self.answered(Kind::Watch);
+        self.answered(Verb::List);
+        self.answered(Verb::Watch);
         StreamGuard(self.clone())
     }
 }
@@ -208,29 +208,29 @@ impl Drop for StreamGuard {
 /// A request that is under way.
 pub(super) struct Permit {
     server: Rc<Breaker>,
-    kind: Kind,
+    verb: Verb,
     given_up: u64,
 }
 
 impl Permit {
-    pub(super) fn kind(&self) -> Kind {
-        self.kind
+    pub(super) fn verb(&self) -> Verb {
+        self.verb
     }
 
     /// How it ended, and whether the server is taken to be away.
     pub(super) fn ended(&self, error: Option<&Error>, now: Instant, random: &mut fastrand::Rng) -> bool {
         let server = &self.server;
         let Some(error) = error.filter(|error| away(error)) else {
-            server.answered(self.kind);
+            server.answered(self.verb);
             return false;
         };
         if server.streams.get() > 0 {
             return false;
         }
-        let mut asked = server.kinds[self.kind as usize].borrow_mut();
-        if asked.given_up == self.given_up {
-            asked.given_up += 1;
-            asked.down = Some(Outage { until: now + asked.backoff.next(now, random), error: error.clone() });
+        let mut circuit = server.circuits[self.verb as usize].borrow_mut();
+        if circuit.given_up == self.given_up {
+            circuit.given_up += 1;
+            circuit.down = Some(Outage { until: now + circuit.backoff.next(now, random), error: error.clone() });
             server.proven.set(false);
         }
         true
@@ -239,7 +239,7 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.server.kinds[self.kind as usize].borrow_mut().under_way -= 1;
+        self.server.circuits[self.verb as usize].borrow_mut().under_way -= 1;
         self.server.wake();
     }
 }
@@ -260,7 +260,7 @@ mod tests {
     }
 
     fn permit(server: &Rc<Breaker>, now: Instant) -> Option<Permit> {
-        match server.admit(Kind::List, now) {
+        match server.admit(Verb::List, now) {
             Admission::Now(permit) => Some(permit),
             _ => None,
         }
@@ -279,10 +279,10 @@ mod tests {
         let server = breaker();
         let mut asked: Vec<_> = (0..10).map_while(|_| permit(&server, Instant::START)).collect();
         assert_eq!(asked.len(), 4);
-        assert!(matches!(server.admit(Kind::List, at(500)), Admission::Later(1500)));
+        assert!(matches!(server.admit(Verb::List, at(500)), Admission::Later(1500)));
         asked.extend(permit(&server, at(2000)));
         assert_eq!(asked.len(), 5);
-        assert!(matches!(server.admit(Kind::Watch, at(500)), Admission::Now(_)), "watches are judged apart");
+        assert!(matches!(server.admit(Verb::Watch, at(500)), Admission::Now(_)), "watches are judged apart");
         asked.extend((0..10).map_while(|_| permit(&server, at(60_000))));
         assert_eq!(asked.len(), 10);
         assert!(!answers(&asked[0]));
@@ -293,14 +293,14 @@ mod tests {
     fn while_it_is_away_one_asks_when_the_wait_is_over() {
         let server = breaker();
         assert!(fails(permit(&server, Instant::START).unwrap(), Instant::START));
-        assert!(matches!(server.admit(Kind::List, at(10)), Admission::Away(Outage { until, .. }) if until == at(800)));
+        assert!(matches!(server.admit(Verb::List, at(10)), Admission::Away(Outage { until, .. }) if until == at(800)));
         let first = permit(&server, at(800)).unwrap();
         assert!(permit(&server, at(800)).is_none());
         assert!(fails(first, at(900)));
-        assert!(matches!(server.admit(Kind::List, at(900)), Admission::Away(Outage { until, .. }) if until == at(2500)), "the waits grow");
+        assert!(matches!(server.admit(Verb::List, at(900)), Admission::Away(Outage { until, .. }) if until == at(2500)), "the waits grow");
         assert_eq!(server.try_early(at(1000)), Ok(()));
         let early = permit(&server, at(1000)).unwrap();
-        assert!(!answers(&early) && !server.is_down(Kind::List));
+        assert!(!answers(&early) && !server.is_down(Verb::List));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use futures::stream::{self, StreamExt};
 
-use super::breaker::Kind;
+use super::breaker::Verb;
 use super::failure;
 use super::host::{Asked, Listen, Stop};
 use super::listing::Listing;
@@ -85,7 +85,7 @@ impl Reflector {
     async fn page(&mut self, request: ListRequest, listing: &mut Listing) -> Result<(), Halt> {
         listing.begin_page();
         let announced = Connection::Listing { again: self.listed };
-        let ask = Ask { kind: Kind::List, listen: Listen::LISTING, announced };
+        let ask = Ask { verb: Verb::List, listen: Listen::LISTING, announced };
         let permit = self.throttle.admit(&mut self.beside, ask).await?;
         let watchdog = self.liveness.watchdog(self.host.now());
         let answer = self.beside.until(Listen::LISTING, Some(&watchdog), self.source.list(request)).await;

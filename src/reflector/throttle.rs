@@ -7,7 +7,7 @@ use std::rc::Rc;
 use futures::FutureExt;
 
 use super::ahead::Beside;
-use super::breaker::{Admission, Breaker, Kind, Outage, Permit, StreamGuard};
+use super::breaker::{Admission, Breaker, Outage, Permit, StreamGuard, Verb};
 use super::config::ReflectorConfig;
 use super::early::EarlyTries;
 use super::host::{Asked, Host, Listen, Stop};
@@ -22,7 +22,7 @@ use crate::time::{Instant, Millis};
 
 /// A request that is about to go out.
 pub(super) struct Ask {
-    pub(super) kind: Kind,
+    pub(super) verb: Verb,
     /// What the request listens to, and so does the wait for it.
     pub(super) listen: Listen,
     /// What is announced when the wait is over, if one was announced.
@@ -37,7 +37,7 @@ pub(super) struct Throttle {
     /// What is known of the server that others ask, too.
     server: Option<Rc<Breaker>>,
     /// What was asked last of a server that is away.
-    in_vain: Option<Kind>,
+    in_vain: Option<Verb>,
     peer: Peer,
     early: EarlyTries,
     /// A wait that was paused before its end.
@@ -61,13 +61,13 @@ impl Throttle {
     /// Waits until this may be asked. `None`: its source has no server that others ask, too.
     pub(super) async fn admit(&mut self, beside: &mut Beside, ask: Ask) -> Result<Option<Permit>, Asked> {
         let Some(server) = self.server.clone() else { return Ok(None) };
-        let Ask { kind, listen, announced } = ask;
+        let Ask { verb, listen, announced } = ask;
         let (mut away, mut waited) = (false, false);
         loop {
-            match server.admit(kind, self.host.now()) {
+            match server.admit(verb, self.host.now()) {
                 // Somebody asks for a list meanwhile, in place of this.
                 Admission::Now(_) if listen.refresh && self.host.control.refresh.get() => return Err(Asked),
-                Admission::Now(permit) if !away || server.is_down(kind) => {
+                Admission::Now(permit) if !away || server.is_down(verb) => {
                     if waited {
                         self.sink.connection(announced).await;
                     }
@@ -79,7 +79,7 @@ impl Throttle {
                     self.stagger().await;
                 }
                 Admission::Later(millis) => {
-                    away |= server.is_down(kind);
+                    away |= server.is_down(verb);
                     let alarm = Watchdog::new(Some(millis), self.host.now());
                     match beside.until(listen, Some(&alarm), server.changes()).await {
                         Ok(()) | Err(Stop::Deadline) => {}
@@ -92,7 +92,7 @@ impl Throttle {
                     self.host.control.woken.set(false);
                     let retry_at = self.host.runtime.wall() + until.since(self.host.now());
                     self.sink.connection(Connection::Waiting { attempt, retry_at, error }).await;
-                    if self.wait(beside, Some(until), Some(kind)).await == Err(Stop::Asked) {
+                    if self.wait(beside, Some(until), Some(verb)).await == Err(Stop::Asked) {
                         let control = &self.host.control;
                         if control.paused.get() || listen.refresh && control.refresh.get() {
                             return Err(Asked);
@@ -109,7 +109,7 @@ impl Throttle {
     pub(super) fn heard(&mut self, permit: Option<Permit>, error: Option<&Error>) {
         let Some(permit) = permit else { return };
         let away = permit.ended(error, self.host.now(), &mut self.host.random());
-        self.in_vain = away.then_some(permit.kind());
+        self.in_vain = away.then_some(permit.verb());
     }
 
     /// A stream of the server stands, for as long as what this gives lives.
@@ -131,12 +131,12 @@ impl Throttle {
     }
 
     fn left_alone(&mut self) -> LeftAlone {
-        let kind = self.in_vain.take().filter(|_| self.server.is_some());
-        let millis = match (&self.server, kind) {
-            (Some(server), Some(kind)) => server.left_alone(kind, self.host.now()),
+        let verb = self.in_vain.take().filter(|_| self.server.is_some());
+        let millis = match (&self.server, verb) {
+            (Some(server), Some(verb)) => server.left_alone(verb, self.host.now()),
             _ => 0,
         };
-        LeftAlone { millis, kind }
+        LeftAlone { millis, verb }
     }
 
     /// Announces the wait and waits. It ends early when somebody asks for anything.
@@ -152,9 +152,9 @@ impl Throttle {
 
     /// Waits until then, or until its server is heard of. A pause ends it, and so does whoever asks for the next try; who asks too often is
     /// heard when there is room again.
-    async fn wait(&mut self, beside: &mut Beside, mut until: Option<Instant>, away: Option<Kind>) -> Result<(), Stop> {
+    async fn wait(&mut self, beside: &mut Beside, mut until: Option<Instant>, away: Option<Verb>) -> Result<(), Stop> {
         let mut answers = match (&self.server, away) {
-            (Some(server), Some(kind)) => server.answers(kind).boxed_local(),
+            (Some(server), Some(verb)) => server.answers(verb).boxed_local(),
             _ => pending().boxed_local(),
         };
         let (mut listen, mut early) = (Listen::WAITING, false);

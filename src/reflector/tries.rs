@@ -1,7 +1,7 @@
 //! What is remembered of tries that failed, and the wait that follows each.
 
 use super::backoff::{Backoff, RetryWindow};
-use super::breaker::Kind;
+use super::breaker::Verb;
 use super::config::ReflectorConfig;
 use super::host::Host;
 use crate::connection::Connection;
@@ -18,13 +18,13 @@ pub(super) struct Wait {
     /// `None`: only somebody who asks ends it.
     pub(super) until: Option<Instant>,
     /// What was asked in vain of a server that is away.
-    pub(super) away: Option<Kind>,
+    pub(super) away: Option<Verb>,
 }
 
 /// A server that is away, after it was asked in vain: what was asked, and how long it is left alone.
 pub(super) struct LeftAlone {
     pub(super) millis: Millis,
-    pub(super) kind: Option<Kind>,
+    pub(super) verb: Option<Verb>,
 }
 
 /// The tries since the last success.
@@ -92,7 +92,7 @@ impl Tries {
             }
             _ => Connection::Waiting { attempt, retry_at, error },
         };
-        Wait { told, until, away: server.kind }
+        Wait { told, until, away: server.verb }
     }
 
     /// Whether a watch that ended with an internal error may be opened again as it was.
@@ -118,7 +118,7 @@ mod tests {
     use crate::status::Status;
     use crate::time::at;
 
-    const NOWHERE: LeftAlone = LeftAlone { millis: 0, kind: None };
+    const NOWHERE: LeftAlone = LeftAlone { millis: 0, verb: None };
 
     fn host() -> Host {
         Host::new(VirtualTime::new(0), 1)
@@ -143,7 +143,7 @@ mod tests {
         let mut error = refused(503, "ServiceUnavailable");
         error.retry_after_seconds = Some(30);
         assert_eq!(tries.pause(&host, &error), 30_000);
-        let away = LeftAlone { millis: 40_000, kind: Some(Kind::List) };
+        let away = LeftAlone { millis: 40_000, verb: Some(Verb::List) };
         for (server, expected) in [(&NOWHERE, 30_000), (&away, 40_000)] {
             let wait = tries.wait(&host, error.clone(), 30_000, server);
             assert_eq!(wait.until, Some(at(expected)));

@@ -4,7 +4,7 @@ use std::mem;
 
 use futures::StreamExt;
 
-use super::breaker::Kind;
+use super::breaker::Verb;
 use super::failure::{self, Next};
 use super::host::{Asked, Listen, Stop};
 use super::order::Verdict;
@@ -66,7 +66,7 @@ impl Reflector {
             Some(early) => (None, early),
             None => {
                 let announced = Connection::Reconnecting { lost: None };
-                let ask = Ask { kind: Kind::Watch, listen: Listen::WATCHING, announced };
+                let ask = Ask { verb: Verb::Watch, listen: Listen::WATCHING, announced };
                 let permit = self.throttle.admit(&mut self.beside, ask).await?;
                 let last = self.order.last().cloned().unwrap_or_default();
                 let opening = self.source.watch(self.watch_request(&last));

@@ -7,7 +7,7 @@ use std::slice;
 
 use futures::StreamExt;
 
-use super::breaker::Kind;
+use super::breaker::Verb;
 use super::failure;
 use super::host::{Asked, Listen, Stop};
 use super::listing::{List, MAX_BATCH};
@@ -76,7 +76,7 @@ impl Reflector {
             timeout_seconds: self.liveness.watch_timeout(&mut self.host.random()),
         };
         let announced = Connection::Listing { again: self.listed };
-        let ask = Ask { kind: Kind::Watch, listen: Listen::LISTING, announced };
+        let ask = Ask { verb: Verb::Watch, listen: Listen::LISTING, announced };
         let permit = match self.throttle.admit(&mut self.beside, ask).await {
             Ok(permit) => permit,
             Err(Asked) => return Attempt::Asked,
