@@ -34,10 +34,10 @@ impl Comparison {
     }
 
     /// Compares so many objects more; whether some are left. One that is held at the same version goes, and what is held stays.
-    pub(super) fn go_on(&mut self, store: &Store, most: usize) -> bool {
+    pub(super) fn go_on(&mut self, store: &Store, max: usize) -> bool {
         let mut held = store.behind(self.last.as_deref().unwrap_or("")).peekable();
         let mut last = None;
-        for object in self.objects.by_ref().take(most) {
+        for object in self.objects.by_ref().take(max) {
             while let Some(gone) = held.next_if(|held| held.key() < object.key()) {
                 self.differences.push(Difference { before: Some(gone.clone()), after: None });
             }

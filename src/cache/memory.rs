@@ -178,7 +178,7 @@ impl Drop for Account {
 }
 
 /// Bytes that one more object may take beside its own: its place in the store, its change in the window, and that it waits to be packed.
-const ATTENDANT_BYTES: usize = Store::PLACE + size_of::<Change>() + Packer::WAITING;
+const ATTENDANT_BYTES: usize = Store::PLACE_BYTES + size_of::<Change>() + Packer::WAITING_BYTES;
 
 /// By how much a message makes a resource grow, at most.
 pub(crate) fn growth(message: &Message, store: &Store, first_list: bool) -> usize {

@@ -74,12 +74,12 @@ impl Watching<'_> {
     }
 
     fn default_capacity(&self, filter: &Filter) -> usize {
-        let most = match self.dispatcher.triggers(filter) {
+        let max = match self.dispatcher.triggers(filter) {
             (false, _) => MAX_BUFFERED_UNROUTED,
             (true, false) => MAX_BUFFERED_OF_EVERYTHING,
             (true, true) => MAX_BUFFERED_ROUTED,
         };
-        self.held.window().suggested_buffer(most)
+        self.held.window().suggested_buffer(max)
     }
 
     /// Ends a watcher with an ERROR event.

@@ -69,7 +69,7 @@ enum Handler {
 
 impl ProcessorListener {
     /// Bytes that one notification takes: itself, its place in the queue, and where it is found to be merged.
-    const PLACE: usize = size_of::<Notification>() + 2 * size_of::<(Rc<Notification>, Key, u64)>();
+    const PLACE_BYTES: usize = size_of::<Notification>() + 2 * size_of::<(Rc<Notification>, Key, u64)>();
 
     /// A listener that has heard of nothing.
     pub(super) fn new(options: HandlerOptions, resync: Resync) -> Self {
@@ -274,12 +274,12 @@ impl ProcessorListener {
             object.as_ref().filter(|object| object.holder() == Holder::Nobody).map_or(0, |object| object.size())
         };
         let notifications = self.queue.iter().chain(&self.in_hand);
-        notifications.map(|notification| Self::PLACE + late(&notification.object) + late(&notification.old)).sum()
+        notifications.map(|notification| Self::PLACE_BYTES + late(&notification.object) + late(&notification.old)).sum()
     }
 
     /// Bytes of the places alone.
     pub(super) fn bytes(&self) -> usize {
-        Self::PLACE * (self.queue.len() + self.in_hand.len())
+        Self::PLACE_BYTES * (self.queue.len() + self.in_hand.len())
     }
 
     /// Notifications that wait.
@@ -339,12 +339,12 @@ mod tests {
     fn law_08_bounded_what_waits_and_what_its_handler_is_not_done_with_count_alike() {
         let (mut listener, fields) = (listener(), FieldSet::new(Vec::new()));
         (1..=3).for_each(|version| _ = listener.hear(&added(version), &fields));
-        assert_eq!(listener.bytes(), 3 * ProcessorListener::PLACE);
+        assert_eq!(listener.bytes(), 3 * ProcessorListener::PLACE_BYTES);
         given(&mut listener);
         listener.wait(2, true, &[]);
         listener.end_flush();
         let places = listener.queue.len() + listener.in_hand.len();
         assert!(!listener.in_hand.is_empty() && !listener.queue.is_empty());
-        assert_eq!(listener.bytes(), places * ProcessorListener::PLACE);
+        assert_eq!(listener.bytes(), places * ProcessorListener::PLACE_BYTES);
     }
 }

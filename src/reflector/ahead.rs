@@ -39,8 +39,9 @@ const MAX_FRAMES_FIRST: usize = 16;
 /// Objects that are merged between two readings of the clock, which costs a call into the host. They take some tens of microseconds.
 const MAX_UNTIMED_OBJECTS: usize = 1000;
 
-/// Bytes that a change takes beside its object, and those that are remembered of a frame that cannot be taken.
+/// Bytes that a change takes beside its object: its place in the map, with the room that a map keeps.
 const CHANGE_BYTES: usize = size_of::<(Key, Change)>() * 2;
+/// Bytes that a frame takes which cannot be taken: its key, its uid, and an error with its words.
 const UNREADABLE_BYTES: usize = 512;
 
 /// A watch that is opening, or open.
@@ -240,15 +241,15 @@ impl Ahead {
 
     /// Whether all that waits is within the bound. It is counted anew where it seems not to be, because what waits has been packed
     /// meanwhile.
-    fn fits(&mut self, most: usize) -> bool {
-        if self.bytes > most {
+    fn fits(&mut self, max_bytes: usize) -> bool {
+        if self.bytes > max_bytes {
             self.bytes = self.unreadable.len() * UNREADABLE_BYTES;
             for change in self.changes.values_mut() {
                 change.bytes = change.object.size() + CHANGE_BYTES;
                 self.bytes += change.bytes;
             }
         }
-        self.bytes <= most
+        self.bytes <= max_bytes
     }
 
     /// Whether the frames that cannot be taken are passed over, as in any watch. They are if the list could not show their objects either,

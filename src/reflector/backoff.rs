@@ -32,13 +32,13 @@ pub(super) struct Backoff {
     retry: Retry,
     base: f64,
     /// No wait is shorter, whatever was asked for. It doubles as the waits do, up to [`MIN_WAIT_MS`].
-    least: f64,
+    min_wait: f64,
     healthy_since: Option<Instant>,
 }
 
 impl Backoff {
     pub(super) fn new(retry: Retry) -> Self {
-        Self { base: retry.initial_ms as f64, least: 1.0, retry, healthy_since: None }
+        Self { base: retry.initial_ms as f64, min_wait: 1.0, retry, healthy_since: None }
     }
 
     /// A connection stands. Only the time that it holds counts for the reset: failures that take long are no health.
@@ -49,13 +49,13 @@ impl Backoff {
     /// The next wait in milliseconds, never 0.
     pub(super) fn next(&mut self, now: Instant, random: &mut fastrand::Rng) -> Millis {
         if self.healthy_since.take().is_some_and(|since| now.since(since) >= self.retry.reset_after_ms) {
-            (self.base, self.least) = (self.retry.initial_ms as f64, 1.0);
+            (self.base, self.min_wait) = (self.retry.initial_ms as f64, 1.0);
         }
         let cap = self.retry.cap_ms as f64;
         let base = self.base.min(cap);
         self.base = (base * self.retry.factor.max(1.0)).min(cap);
-        let base = base.max(self.least);
-        self.least = (2.0 * self.least).min(MIN_WAIT_MS);
+        let base = base.max(self.min_wait);
+        self.min_wait = (2.0 * self.min_wait).min(MIN_WAIT_MS);
         let wait = base * (1.0 + self.retry.jitter.max(0.0) * random.f64());
         (wait as Millis).max(1)
     }
@@ -63,16 +63,16 @@ impl Backoff {
 
 /// How long internal errors of the server are answered by watching again, before a new list is needed.
 #[derive(Debug)]
-pub(super) struct RetryWindow {
+pub(super) struct RetryDeadline {
     limit: Millis,
     first: Option<Instant>,
     last: Instant,
 }
 
-/// So long without an internal error, and the window starts anew.
-const QUIET_MS: Millis = 60_000;
+/// After so long without an internal error the next one counts as the first, as in client-go.
+const MIN_QUIET_MS: Millis = 60_000;
 
-impl RetryWindow {
+impl RetryDeadline {
     pub(super) fn new(limit: Millis) -> Self {
         Self { limit, first: None, last: Instant::START }
     }
@@ -83,7 +83,7 @@ impl RetryWindow {
             return false;
         }
         let first = match self.first {
-            Some(first) if now.since(self.last) < QUIET_MS => first,
+            Some(first) if now.since(self.last) < MIN_QUIET_MS => first,
             _ => now,
         };
         self.last = now;
@@ -165,22 +165,22 @@ mod tests {
 
     #[test]
     fn rf_24_the_window_takes_errors_up_to_its_limit() {
-        let mut window = RetryWindow::new(1000);
-        assert!(window.allows(at(1000)));
-        assert!(window.allows(at(2000)));
-        assert!(!window.allows(at(3000)));
-        assert!(window.allows(at(4000)), "a refusal starts anew");
+        let mut deadline = RetryDeadline::new(1000);
+        assert!(deadline.allows(at(1000)));
+        assert!(deadline.allows(at(2000)));
+        assert!(!deadline.allows(at(3000)));
+        assert!(deadline.allows(at(4000)), "a refusal starts anew");
     }
 
     #[test]
     fn ref_10_internal_errors_a_second_apart() {
         let retries = |limit: Millis, gap_at: Option<u64>| {
-            let mut window = RetryWindow::new(limit);
+            let mut deadline = RetryDeadline::new(limit);
             let mut now = 5000;
             (1..)
                 .take_while(|call| {
-                    now += if Some(*call) == gap_at { QUIET_MS } else { 1000 };
-                    window.allows(at(now))
+                    now += if Some(*call) == gap_at { MIN_QUIET_MS } else { 1000 };
+                    deadline.allows(at(now))
                 })
                 .count()
         };

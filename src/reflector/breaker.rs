@@ -16,16 +16,15 @@ use super::early::EarlyTries;
 use crate::status::{Error, ErrorCode};
 use crate::time::{Instant, Millis};
 
-/// So many requests may be under way to a server that has not answered yet: one alone may meet a slow path.
+/// So many requests may be under way at once to a server that has not answered yet: one alone may meet a slow path.
 const MIN_UNPROVEN: u64 = 4;
-
-/// How long they wait until one more may go out, since what was asked may be slow.
-const ONE_MORE_MS: Millis = 2000;
-/// So many at most, however long they wait.
+/// After each such time without an answer one more may go out, because those before it may only be slow.
+const UNPROVEN_INTERVAL_MS: Millis = 2000;
+/// So many at most, however long they wait: a server that starts is not met by all at once.
 const MAX_UNPROVEN: u64 = 10;
 
-/// Whoever asked in vain comes so long after the others: its own path may be what is wrong.
-const BEHIND_MS: Millis = 100;
+/// Whoever asked in vain comes at least so long after the others: its own path may be what is wrong.
+const MIN_LAG_MS: Millis = 100;
 
 /// The servers of a host, as long as a reflector asks them.
 #[derive(Default)]
@@ -106,16 +105,16 @@ impl Breaker {
     pub(super) fn admit(self: &Rc<Self>, verb: Verb, now: Instant) -> Admission {
         let mut circuit = self.circuits[verb as usize].borrow_mut();
         let waited = now.since(circuit.since);
-        let most = match &circuit.down {
+        let max_under_way = match &circuit.down {
             Some(down) if now < down.until => return Admission::Away(down.clone()),
             Some(_) => 1,
             None if self.proven.get() => u64::MAX,
-            None => (MIN_UNPROVEN + waited / ONE_MORE_MS).min(MAX_UNPROVEN),
+            None => (MIN_UNPROVEN + waited / UNPROVEN_INTERVAL_MS).min(MAX_UNPROVEN),
         };
         if circuit.under_way == 0 {
             circuit.since = now;
-        } else if circuit.under_way >= most {
-            return Admission::Later(ONE_MORE_MS - waited % ONE_MORE_MS);
+        } else if circuit.under_way >= max_under_way {
+            return Admission::Later(UNPROVEN_INTERVAL_MS - waited % UNPROVEN_INTERVAL_MS);
         }
         circuit.under_way += 1;
         Admission::Now(Permit { server: self.clone(), verb, given_up: circuit.given_up })
@@ -128,8 +127,8 @@ impl Breaker {
     /// How long the server is left alone by who has asked for this in vain.
     pub(super) fn left_alone(self: &Rc<Self>, verb: Verb, now: Instant) -> Millis {
         let left = self.circuits[verb as usize].borrow().down.as_ref().map_or(0, |down| down.until.since(now));
-        let behind = if Rc::strong_count(self) == 1 { 0 } else { BEHIND_MS };
-        left + behind
+        let lag = if Rc::strong_count(self) == 1 { 0 } else { MIN_LAG_MS };
+        left + lag
     }
 
     /// Completes once something was heard of it.

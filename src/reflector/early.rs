@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use crate::time::{Instant, Millis};
 
-/// So many within [`PERIOD_MS`]: a button that is pressed works at once, and a listener that asks at each failure makes no loop.
-const MAX_EARLY: usize = 3;
-const PERIOD_MS: Millis = 60_000;
+/// So many within [`EARLY_PERIOD_MS`]: a button that is pressed works at once, and code that asks at each failure makes no loop.
+const MAX_EARLY_TRIES: usize = 3;
+/// The time in which early tries are counted.
+const EARLY_PERIOD_MS: Millis = 60_000;
 
 /// When waits were cut short because somebody asked for it.
 #[derive(Default)]
@@ -15,8 +16,8 @@ pub struct EarlyTries(VecDeque<Instant>);
 impl EarlyTries {
     /// Notes one more. Where that is too much: when there is room again.
     pub fn take(&mut self, now: Instant) -> Result<(), Instant> {
-        if self.0.len() == MAX_EARLY {
-            let room = self.0[0].saturating_add(PERIOD_MS);
+        if self.0.len() == MAX_EARLY_TRIES {
+            let room = self.0[0].saturating_add(EARLY_PERIOD_MS);
             if now < room {
                 return Err(room);
             }

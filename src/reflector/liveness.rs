@@ -10,8 +10,8 @@ use crate::runtime::Runtime;
 use crate::status::Error;
 use crate::time::{Instant, Millis};
 
-/// So long before the end of a watch a server may send its last bookmark.
-const LAST_BOOKMARK_MS: Millis = 5000;
+/// The last bookmark of a watch comes at most so long before its end: the apiserver aims at two seconds, and looks once a second.
+const MAX_LAST_BOOKMARK_LEAD_MS: Millis = 5000;
 
 /// Expires when it has not been fed for its limit.
 ///
@@ -95,14 +95,14 @@ impl Liveness {
     pub(super) fn first_word(&self, opened: Instant, now: Instant) {
         // What comes late may be a server's last bookmark before the end, out of the buffer of a proxy.
         let patient = self.idle_timeout_ms * 2 / 3;
-        self.silent.set(self.silent.get() && now.since(opened) + LAST_BOOKMARK_MS > patient);
+        self.silent.set(self.silent.get() && now.since(opened) + MAX_LAST_BOOKMARK_LEAD_MS > patient);
     }
 
     /// `timeoutSeconds` of the next watch. Behind a silent one it is so short that the server ends the watch first. A proxy that holds back
     /// what a stream brings lets go of it then.
     pub(super) fn watch_timeout(&self, random: &mut fastrand::Rng) -> u32 {
-        let least = self.watch_timeout_seconds;
-        let drawn = random.u32(least..=least.saturating_mul(2));
+        let min = self.watch_timeout_seconds;
+        let drawn = random.u32(min..=min.saturating_mul(2));
         let patient = u32::try_from(self.idle_timeout_ms / 1500).unwrap_or(u32::MAX).max(1);
         if self.silent.get() { drawn.min(patient) } else { drawn }
     }

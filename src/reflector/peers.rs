@@ -9,7 +9,7 @@ use super::breaker::Breakers;
 use crate::time::Millis;
 
 /// How far apart two of them come back, on average: about what a server needs for one of their requests.
-const APART_MS: Millis = 20;
+const MEAN_GAP_MS: Millis = 20;
 /// The longest that one of them waits for the others. A page that wakes up should be whole again within a second or so.
 const MAX_STAGGER_MS: Millis = 1000;
 
@@ -37,8 +37,8 @@ impl Peer {
 
     /// How long this one waits before it comes back: the only one not at all, one of fifty up to a second.
     pub(super) fn stagger(&self, random: &mut fastrand::Rng) -> Millis {
-        let longest = (self.0.count.get().saturating_sub(1) * APART_MS).min(MAX_STAGGER_MS);
-        if longest == 0 { 0 } else { random.u64(0..=longest) }
+        let max = (self.0.count.get().saturating_sub(1) * MEAN_GAP_MS).min(MAX_STAGGER_MS);
+        if max == 0 { 0 } else { random.u64(0..=max) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is remembered of tries that failed, and the wait that follows each.
 
-use super::backoff::{Backoff, RetryWindow};
+use super::backoff::{Backoff, RetryDeadline};
 use super::breaker::Verb;
 use super::config::ReflectorConfig;
 use super::host::Host;
@@ -8,8 +8,8 @@ use crate::connection::Connection;
 use crate::status::{Error, ErrorCode};
 use crate::time::{Instant, Millis};
 
-/// So long the apiserver's cacher answers internal errors in the stream by watching again.
-const INTERNAL_ERROR_WINDOW_MS: Millis = 30_000;
+/// How long internal errors in the stream are answered by watching again, as in the apiserver's cacher.
+const MAX_INTERNAL_ERROR_MS: Millis = 30_000;
 
 /// A wait before the next try.
 pub(super) struct Wait {
@@ -30,7 +30,7 @@ pub(super) struct LeftAlone {
 /// The tries since the last success.
 pub(super) struct Tries {
     backoff: Backoff,
-    internal_errors: RetryWindow,
+    internal_errors: RetryDeadline,
     reset_after_ms: Millis,
     count: u32,
     /// The credentials were refused since then: the first time they are asked for again at once.
@@ -43,7 +43,7 @@ impl Tries {
     pub(super) fn new(config: &ReflectorConfig) -> Self {
         Self {
             backoff: Backoff::new(config.retry.clone()),
-            internal_errors: RetryWindow::new(INTERNAL_ERROR_WINDOW_MS),
+            internal_errors: RetryDeadline::new(MAX_INTERNAL_ERROR_MS),
             reset_after_ms: config.retry.reset_after_ms,
             count: 0,
             refused_credentials: false,

@@ -22,8 +22,8 @@ use crate::version::Version;
 /// A watch that ends sooner than this without anything new is no watch: something is wrong with it.
 pub(super) const MIN_WATCH_MS: Millis = 1000;
 
-/// The least time between an internal error and the next watch.
-const INTERNAL_ERROR_PAUSE_MS: Millis = 100;
+/// The time between an internal error and the next watch: the server is in trouble, and a moment often cures it.
+const MIN_INTERNAL_ERROR_PAUSE_MS: Millis = 100;
 
 /// How an open watch ended.
 enum End {
@@ -190,7 +190,7 @@ impl Reflector {
         let wait = match next {
             Next::Watch => self.throttle.wait_after(error),
             Next::WatchSoon if self.throttle.tries.allow_internal_error(self.host.now()) => {
-                self.throttle.wait_for(INTERNAL_ERROR_PAUSE_MS, error)
+                self.throttle.wait_for(MIN_INTERNAL_ERROR_PAUSE_MS, error)
             }
             Next::ListForVersion => {
                 let wait = !self.throttle.tries.relists_freely(self.host.now());

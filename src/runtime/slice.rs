@@ -6,7 +6,7 @@ use super::host::Runtime;
 use crate::time::{Instant, Millis};
 
 /// The most work between two turns of the host, in milliseconds: a third of a frame of the screen.
-pub const SLICE_MS: Millis = 5;
+pub const MAX_SLICE_MS: Millis = 5;
 
 /// A wait that is no longer may have been a microtask's, in which a host does nothing else.
 const MAX_MICROTASK_MS: Millis = 1;
@@ -33,7 +33,7 @@ impl Slice {
     /// There was work up to now. Whether it is the host's turn.
     pub fn worked(&self, now: Instant) -> bool {
         self.worked.set(self.worked.get() + self.step(now));
-        self.worked.get() >= SLICE_MS
+        self.worked.get() >= MAX_SLICE_MS
     }
 
     /// Up to now there was nothing to do.

@@ -200,11 +200,11 @@ impl Store {
     }
 
     /// Bytes of one object's place in the map, whose nodes are about half full.
-    pub const PLACE: usize = 2 * size_of::<(Key, Rc<Object>)>();
+    pub const PLACE_BYTES: usize = 2 * size_of::<(Key, Rc<Object>)>();
 
     /// Bytes held for the places of the objects.
     pub fn overhead(&self) -> usize {
-        self.len() * Self::PLACE
+        self.len() * Self::PLACE_BYTES
     }
 
     /// Replaces everything, and returns the differences in key order. An object whose version is already held is not replaced, so its

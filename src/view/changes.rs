@@ -67,8 +67,8 @@ impl View {
     }
 
     /// Takes in some of what a look has left. What is seen stays as it was. When nothing is left, somebody should look.
-    pub(crate) fn catch_up(&mut self, most: usize, fields: &FieldSet) {
-        self.take_some(most, fields);
+    pub(crate) fn catch_up(&mut self, max_moves: usize, fields: &FieldSet) {
+        self.take_some(max_moves, fields);
         if self.pending.is_empty() {
             self.stir();
         }
@@ -80,9 +80,9 @@ impl View {
         self.stirred = true;
     }
 
-    fn take_some(&mut self, most: usize, fields: &FieldSet) {
+    fn take_some(&mut self, max_moves: usize, fields: &FieldSet) {
         let mut moved = 0;
-        while moved < most
+        while moved < max_moves
             && let Some(pending) = self.pending.pop()
         {
             moved += usize::from(!pending.stays);

@@ -54,7 +54,7 @@ fn scale(suffix: &str) -> Option<(u32, i32)> {
 }
 
 fn magnitude(integer: &str, fraction: &str, binary: u32, decimal: i32) -> i128 {
-    const CAP: i128 = i64::MAX as i128 * 1_000_000_000;
+    const MAX_BILLIONTHS: i128 = i64::MAX as i128 * 1_000_000_000;
     if integer.is_empty() && fraction.is_empty() {
         return 0;
     }
@@ -62,7 +62,7 @@ fn magnitude(integer: &str, fraction: &str, binary: u32, decimal: i32) -> i128 {
     if integer.len() > MAX_INTEGER {
         let surplus = integer.len() - MAX_INTEGER;
         if decimal >= 0 || binary > 0 {
-            return CAP;
+            return MAX_BILLIONTHS;
         }
         let moved = format!("{}{fraction}", &integer[MAX_INTEGER..]);
         return magnitude(&integer[..MAX_INTEGER], &moved, binary, decimal.saturating_add(surplus as i32));
@@ -70,18 +70,18 @@ fn magnitude(integer: &str, fraction: &str, binary: u32, decimal: i32) -> i128 {
     let kept = &fraction[..fraction.len().min(MAX_FRACTION)];
     let dropped = fraction.len() > kept.len();
     // At most 37 digits, which always fit.
-    let number = format!("{integer}{kept}").parse::<i128>().unwrap_or(CAP);
+    let number = format!("{integer}{kept}").parse::<i128>().unwrap_or(MAX_BILLIONTHS);
     let Some(scaled) = number.checked_mul(1 << binary) else {
-        return CAP;
+        return MAX_BILLIONTHS;
     };
     let exponent = decimal.saturating_add(9 - kept.len() as i32);
     let billionths = match 10_i128.checked_pow(exponent.unsigned_abs()) {
-        Some(power) if exponent >= 0 => scaled.checked_mul(power).unwrap_or(CAP),
+        Some(power) if exponent >= 0 => scaled.checked_mul(power).unwrap_or(MAX_BILLIONTHS),
         Some(power) => scaled / power + i128::from(scaled % power != 0 || dropped),
-        None if exponent >= 0 && scaled > 0 => CAP,
+        None if exponent >= 0 && scaled > 0 => MAX_BILLIONTHS,
         None => 1,
     };
-    billionths.clamp(1, CAP)
+    billionths.clamp(1, MAX_BILLIONTHS)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ const MAX_CHUNK: usize = 128;
 
 /// Numbers of rows in an order.
 pub(super) struct Ranks {
-    most: usize,
+    max_chunk: usize,
     chunks: Vec<Chunk>,
     /// The chunks that are empty and stand nowhere.
     unused: Vec<u32>,
@@ -38,10 +38,10 @@ impl Default for Ranks {
 #[allow(clippy::cast_possible_truncation)] // rows have numbers of 32 bits, and chunks are no more than rows
 impl Ranks {
     /// Bytes for a row: its chunk, and its place there, of which a third is room for more.
-    pub(super) const PLACE: usize = 10;
+    pub(super) const PLACE_BYTES: usize = 10;
 
-    fn with_chunks_of(most: usize) -> Self {
-        Self { most, chunks: Vec::new(), unused: Vec::new(), order: Vec::new(), sums: Vec::new(), home: Vec::new(), len: 0 }
+    fn with_chunks_of(max_chunk: usize) -> Self {
+        Self { max_chunk, chunks: Vec::new(), unused: Vec::new(), order: Vec::new(), sums: Vec::new(), home: Vec::new(), len: 0 }
     }
 
     /// How many rows there are.
@@ -70,7 +70,7 @@ impl Ranks {
             last if before(last) => rows.len(),
             _ => rows.partition_point(|other| before(*other)),
         };
-        if rows.len() >= self.most {
+        if rows.len() >= self.max_chunk {
             // Whoever comes in order fills chunk after chunk.
             let middle = if at == rows.len() && place + 1 == self.order.len() { at } else { rows.len() / 2 };
             let mut upper = rows.split_off(middle);
@@ -90,9 +90,9 @@ impl Ranks {
 
     /// Makes the order one of exactly these rows.
     pub(super) fn fill(&mut self, rows: &[u32]) {
-        *self = Self::with_chunks_of(self.most);
+        *self = Self::with_chunks_of(self.max_chunk);
         // Room for more in each of them.
-        for rows in rows.chunks(self.most - self.most / 4) {
+        for rows in rows.chunks(self.max_chunk - self.max_chunk / 4) {
             self.len += rows.len();
             self.chunks.push(Chunk { rows: rows.to_vec(), place: self.order.len() });
             let chunk = self.order.len() as u32;
@@ -112,7 +112,7 @@ impl Ranks {
         self.count(place, -1);
         if left == 0 {
             self.drop_chunk(place);
-        } else if left < self.most / 4 {
+        } else if left < self.max_chunk / 4 {
             self.merge(place);
         }
     }
@@ -191,9 +191,9 @@ impl Ranks {
     /// Puts a chunk with few rows together with a neighbour, where both have room in one.
     fn merge(&mut self, place: usize) {
         let size = |place: usize| self.order.get(place).map_or(usize::MAX, |chunk| self.chunks[*chunk as usize].rows.len());
-        let lower = if size(place + 1) <= self.most / 2 {
+        let lower = if size(place + 1) <= self.max_chunk / 2 {
             place
-        } else if place > 0 && size(place - 1) <= self.most / 2 {
+        } else if place > 0 && size(place - 1) <= self.max_chunk / 2 {
             place - 1
         } else {
             return;
@@ -252,7 +252,7 @@ mod tests {
             assert_eq!(ranks.from(position).next(), Some(*row));
         }
         assert_eq!(ranks.from(expected.len()).next(), None);
-        let crowded = ranks.order.iter().map(|chunk| ranks.chunks[*chunk as usize].rows.len()).filter(|rows| *rows > ranks.most);
+        let crowded = ranks.order.iter().map(|chunk| ranks.chunks[*chunk as usize].rows.len()).filter(|rows| *rows > ranks.max_chunk);
         assert_eq!(crowded.count(), 0, "no chunk has more than its share");
     }
 

@@ -230,14 +230,14 @@ impl Views {
     }
 
     /// Has the views that are being built find some more of their rows, and those that are behind take in some more of what waits.
-    pub fn go_on(&mut self, store: &Store, most: usize, fields: &FieldSet) {
+    pub fn go_on(&mut self, store: &Store, max: usize, fields: &FieldSet) {
         self.unfinished = false;
         for (_, open) in &mut self.views {
             let view = &mut open.view;
             if let Some(key) = view.finds_behind().map(ToOwned::to_owned) {
-                view.find(store.behind(&key).take(most), fields);
+                view.find(store.behind(&key).take(max), fields);
             } else if view.is_behind() {
-                view.catch_up(most, fields);
+                view.catch_up(max, fields);
             }
             self.unfinished |= view.finds_behind().is_some() || view.is_behind();
             let bytes = view.bytes();

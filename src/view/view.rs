@@ -198,7 +198,7 @@ impl View {
 
     /// Bytes that it takes: rows with their places, and what waits. The objects count as the store's, or as those that were let go of.
     pub(crate) fn bytes(&self) -> usize {
-        let row = size_of::<Row>() + 2 * size_of::<(Key, u32)>() + Ranks::PLACE;
+        let row = size_of::<Row>() + 2 * size_of::<(Key, u32)>() + Ranks::PLACE_BYTES;
         let waiting = 2 * size_of::<(ObjectId, Waiting)>() + 2 * size_of::<(Key, ObjectId)>();
         self.rows.len() * row
             + self.key_bytes
@@ -235,8 +235,8 @@ impl View {
     }
 
     fn rows_of(&self, span: RowRange) -> impl Iterator<Item = u32> {
-        let most = self.visible().saturating_sub(span.offset).min(span.limit);
-        self.ranks.from(span.offset.min(self.ranks.len())).take(most)
+        let visible = self.visible().saturating_sub(span.offset).min(span.limit);
+        self.ranks.from(span.offset.min(self.ranks.len())).take(visible)
     }
 
     pub(super) fn passes(&self, object: &Object, fields: &FieldSet) -> bool {

@@ -75,8 +75,8 @@ impl Way {
         let by_label = filter.predicate().label.requirements().iter().filter_map(|requirement| {
             let demands = matches!(requirement.operator(), Operator::Equals | Operator::DoubleEquals | Operator::In);
             let values = requirement.values();
-            let few = demands && !values.is_empty() && values.len() <= MAX_FILED_VALUES;
-            few.then(|| values.iter().map(|value| place(Kind::Label, namespace, requirement.key(), value)).collect::<Vec<_>>())
+            let is_filed = demands && !values.is_empty() && values.len() <= MAX_FILED_VALUES;
+            is_filed.then(|| values.iter().map(|value| place(Kind::Label, namespace, requirement.key(), value)).collect::<Vec<_>>())
         });
         // A bucket with few watchers is the best guess: it most likely gets few events, and each of them visits few watchers.
         let others = |places: &[Place]| places.iter().map(|place| population(place.bucket)).sum::<usize>() + places.len();

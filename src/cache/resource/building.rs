@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::flusher::Flusher;
-use crate::runtime::slice::SLICE_MS;
+use crate::runtime::slice::MAX_SLICE_MS;
 use crate::runtime::{SharedRuntime, SingleTask, Task};
 use crate::status::Error;
 use crate::time::Millis;
@@ -24,7 +24,7 @@ struct Spent {
 
 impl Spent {
     fn is_over(self) -> bool {
-        self.batches >= MAX_BATCHES || self.millis >= SLICE_MS
+        self.batches >= MAX_BATCHES || self.millis >= MAX_SLICE_MS
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) type Reformed<'a> = &'a mut dyn FnMut(Holder, usize, usize);
 
 impl Packer {
     /// Bytes that the queues need for an object that waits in both: as fresh, and as replaced.
-    pub(crate) const WAITING: usize = size_of::<Waiting>() + size_of::<(Waiting, Weak<Object>)>();
+    pub(crate) const WAITING_BYTES: usize = size_of::<Waiting>() + size_of::<(Waiting, Weak<Object>)>();
 
     /// An object was stored. Later calls for it are ignored.
     pub(crate) fn stored(&mut self, object: &Rc<Object>) {
