@@ -84,10 +84,10 @@ impl Interval {
 }
 
 fn history_events(held: &Held, filter: &Filter, since: &Version, fields: &FieldSet) -> Result<Vec<WatchEvent>, Error> {
-    let entries = held.window().since(since)?;
-    Ok(entries
-        .filter_map(|entry| {
-            let conversion = Conversion::new(entry);
+    let changes = held.window().since(since)?;
+    Ok(changes
+        .filter_map(|change| {
+            let conversion = Conversion::new(change);
             let kind = conversion.kind(|object| filter.passes(object, fields))?;
             Some(conversion.event(kind))
         })

@@ -19,10 +19,10 @@ use rustc_hash::FxHashMap;
 use super::host::{Host, Listen, Stop};
 use super::listing::List;
 use super::liveness::{Liveness, Watchdog};
-use super::order::{Order, Verdict};
+use super::order::{Novelty, Order};
 use super::quarantine;
 use super::reader::{Event, Reader};
-use super::state::{EarlyWatch, OpenWatch, OpeningWatch};
+use super::state::{OngoingWatch, OpenWatch, OpeningWatch};
 use crate::change::ChangeKind;
 use crate::key::Key;
 use crate::message::Quarantined;
@@ -40,13 +40,13 @@ const MAX_FRAMES_FIRST: usize = 16;
 const MAX_UNTIMED_OBJECTS: usize = 1000;
 
 /// Bytes that a change takes beside its object: its place in the map, with the room that a map keeps.
-const CHANGE_BYTES: usize = size_of::<(Key, Change)>() * 2;
+const CHANGE_BYTES: usize = size_of::<(Key, LastChange)>() * 2;
 /// Bytes that a frame takes which cannot be taken: its key, its uid, and an error with its words.
 const UNREADABLE_BYTES: usize = 512;
 
 /// A watch that is opening, or open.
 pub(super) struct Ahead {
-    way: Way,
+    stream: Stream,
     /// The version that it was opened at.
     from: Version,
     opened: Instant,
@@ -54,7 +54,7 @@ pub(super) struct Ahead {
     heard: bool,
     order: Order,
     /// By key: the last of each.
-    changes: BTreeMap<Key, Change>,
+    changes: BTreeMap<Key, LastChange>,
     /// By key: the last of each, and after how many frames it came.
     unreadable: FxHashMap<Rc<str>, (usize, Quarantined)>,
     frames: usize,
@@ -62,12 +62,12 @@ pub(super) struct Ahead {
     bytes: usize,
 }
 
-enum Way {
+enum Stream {
     Opening(LocalBoxFuture<'static, Result<FrameStream, Error>>),
     Open(FrameStream),
 }
 
-struct Change {
+struct LastChange {
     kind: ChangeKind,
     object: Rc<Object>,
     /// After how many frames the first of its key came.
@@ -82,7 +82,7 @@ enum Came<T> {
     Other(T),
 }
 
-/// Waits of a list, and the watch beside it if there is one: each wait takes meanwhile what the watch brings.
+/// The waits of a list, and the watch beside it if there is one. Each wait takes what the watch brings meanwhile.
 pub(super) struct Beside {
     host: Rc<Host>,
     reader: Rc<Reader>,
@@ -104,7 +104,7 @@ impl Beside {
         }
         let now = self.host.now();
         self.ahead = Some(Ahead {
-            way: Way::Opening(opening),
+            stream: Stream::Opening(opening),
             from: from.clone(),
             opened: now,
             watchdog: self.liveness.watchdog(now),
@@ -194,15 +194,15 @@ impl Beside {
 impl Ahead {
     /// The next frame; `None` when no more come.
     fn poll(&mut self, runtime: &dyn Runtime, cx: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
-        if let Way::Opening(opening) = &mut self.way
+        if let Stream::Opening(opening) = &mut self.stream
             && let Poll::Ready(opened) = opening.as_mut().poll(cx)
         {
             let Ok(stream) = opened else { return Poll::Ready(None) };
-            self.way = Way::Open(stream);
+            self.stream = Stream::Open(stream);
             self.opened = runtime.now();
             self.watchdog.feed(self.opened);
         }
-        if let Way::Open(stream) = &mut self.way
+        if let Stream::Open(stream) = &mut self.stream
             && let Poll::Ready(frame) = stream.poll_next_unpin(cx)
         {
             self.watchdog.feed(runtime.recent());
@@ -214,12 +214,12 @@ impl Ahead {
     /// Whether it can be kept.
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>) -> bool {
         match self.order.change(&object) {
-            Ok(Verdict::Next) => {}
-            Ok(Verdict::Repeated) => return true,
+            Ok(Novelty::Next) => {}
+            Ok(Novelty::Repeated) => return true,
             Err(_) => return false,
         }
         let bytes = object.size() + CHANGE_BYTES;
-        let change = Change { kind, first: self.frames, bytes, object };
+        let change = LastChange { kind, first: self.frames, bytes, object };
         let key = change.object.key().clone();
         self.bytes += bytes;
         if let Some(before) = self.changes.insert(key.clone(), change) {
@@ -262,7 +262,7 @@ impl Ahead {
     }
 
     /// The whole list with all that came while it was read, and the watch that goes on. What the list shows already is dropped.
-    pub(super) async fn join(mut self, mut list: List, host: &Host) -> (List, Option<EarlyWatch>) {
+    pub(super) async fn join(mut self, mut list: List, host: &Host) -> (List, Option<OngoingWatch>) {
         self.changes.retain(|_, change| *change.object.version() > list.version);
         if list.version < self.from || !self.passes_over(&list.quarantined) {
             return (list, None);
@@ -283,21 +283,21 @@ impl Ahead {
                 host.give_way().await;
             }
         }
-        objects.extend(self.changes.into_values().filter_map(Change::shown));
+        objects.extend(self.changes.into_values().filter_map(LastChange::shown));
         let reached = self.order.last().cloned().unwrap_or_default();
         let behind = (reached < list.version).then(|| list.version.clone());
-        let early = match self.way {
-            Way::Opening(opening) => EarlyWatch::Opening(OpeningWatch { opening, behind }),
-            Way::Open(stream) => {
-                EarlyWatch::Open(OpenWatch { stream, opened: self.opened, from: Some(self.from), heard: self.heard, behind })
+        let ongoing = match self.stream {
+            Stream::Opening(opening) => OngoingWatch::Opening(OpeningWatch { opening, behind }),
+            Stream::Open(stream) => {
+                OngoingWatch::Open(OpenWatch { stream, opened: self.opened, from: Some(self.from), heard: self.heard, behind })
             }
         };
         let version = list.version.max(reached);
-        (List { objects, version, quarantined: list.quarantined, ahead: self.order }, Some(early))
+        (List { objects, version, quarantined: list.quarantined, ahead: self.order }, Some(ongoing))
     }
 }
 
-impl Change {
+impl LastChange {
     /// What a list shows of it.
     fn shown(self) -> Option<Rc<Object>> {
         (self.kind != ChangeKind::Deleted).then_some(self.object)

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn rf_24_the_window_takes_errors_up_to_its_limit() {
+    fn rf_24_the_deadline_takes_errors_up_to_its_limit() {
         let mut deadline = RetryDeadline::new(1000);
         assert!(deadline.allows(at(1000)));
         assert!(deadline.allows(at(2000)));

@@ -51,8 +51,8 @@ impl Reflector {
             let list = listing.finish();
             return match self.beside.take() {
                 Some(ahead) => {
-                    let (list, early) = ahead.join(list, &self.host).await;
-                    State::Listed(list, early)
+                    let (list, ongoing) = ahead.join(list, &self.host).await;
+                    State::Listed(list, ongoing)
                 }
                 None => State::Listed(list, None),
             };

@@ -13,7 +13,7 @@ const MAX_REMEMBERED: usize = 1024;
 
 /// What a change is to what came before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Novelty {
     /// Newer than everything before.
     Next,
     /// It came before, the same object at the same version: servers may repeat an event.
@@ -60,7 +60,7 @@ impl Order {
     }
 
     /// A change arrived. Fails, and takes nothing, when it goes backwards.
-    pub(super) fn change(&mut self, object: &Object) -> Result<Verdict, Error> {
+    pub(super) fn change(&mut self, object: &Object) -> Result<Novelty, Error> {
         let version = object.version();
         if self.last.as_ref().is_none_or(|last| version > last) {
             self.last = Some(version.clone());
@@ -68,11 +68,11 @@ impl Order {
                 self.recent.pop_front();
             }
             self.recent.push_back((version.clone(), object.key().clone()));
-            return Ok(Verdict::Next);
+            return Ok(Novelty::Next);
         }
         let known = self.recent.binary_search_by(|(known, _)| known.cmp(version));
         if known.is_ok_and(|index| self.recent[index].1 == *object.key()) {
-            return Ok(Verdict::Repeated);
+            return Ok(Novelty::Repeated);
         }
         let last = self.last.clone().unwrap_or_default();
         Err(Error::protocol(format!("the watch sent {} at version {version} behind version {last}", object.key())))
@@ -104,10 +104,10 @@ mod tests {
     fn law_02_order_repetitions_are_known_and_steps_backwards_refused() {
         let mut order = Order::default();
         order.replace(&Version::from(5)).unwrap();
-        assert_eq!(order.change(&object("a", 7)), Ok(Verdict::Next));
-        assert_eq!(order.change(&object("b", 9)), Ok(Verdict::Next));
-        assert_eq!(order.change(&object("b", 9)), Ok(Verdict::Repeated));
-        assert_eq!(order.change(&object("a", 7)), Ok(Verdict::Repeated));
+        assert_eq!(order.change(&object("a", 7)), Ok(Novelty::Next));
+        assert_eq!(order.change(&object("b", 9)), Ok(Novelty::Next));
+        assert_eq!(order.change(&object("b", 9)), Ok(Novelty::Repeated));
+        assert_eq!(order.change(&object("a", 7)), Ok(Novelty::Repeated));
         let error = order.change(&object("a", 9)).unwrap_err();
         assert_eq!((error.code, error.message.as_str()), (ErrorCode::Protocol, "the watch sent a at version 9 behind version 9"));
         assert!(order.change(&object("c", 8)).is_err());

@@ -30,7 +30,7 @@ use super::order::Order;
 use super::quarantine::Quarantine;
 use super::reader::{Arrival, Reader};
 use super::sink::Sink;
-use super::state::{Announced, EarlyWatch, Opening, RoundEnd, State, Streaming};
+use super::state::{Announced, OngoingWatch, Opening, RoundEnd, State, Streaming};
 use super::throttle::Throttle;
 use crate::json::FieldSet;
 use crate::message::Message;
@@ -113,7 +113,7 @@ impl Reflector {
             State::Idle => self.begin().boxed_local(),
             State::Streaming(streaming) => self.stream(streaming).boxed_local(),
             State::Listing(listing) => self.list(listing).boxed_local(),
-            State::Listed(list, early) => self.replace(list, early).boxed_local(),
+            State::Listed(list, ongoing) => self.replace(list, ongoing).boxed_local(),
             State::Opening(opening) => self.open(opening).boxed_local(),
             State::Watching(watch) => self.watch(watch).boxed_local(),
             State::Waiting(wait, then) => async {
@@ -142,7 +142,7 @@ impl Reflector {
     }
 
     /// The state is whole, and replaces what is held.
-    async fn replace(&mut self, list: List, early: Option<EarlyWatch>) -> State {
+    async fn replace(&mut self, list: List, ongoing: Option<OngoingWatch>) -> State {
         if self.host.control.reset.replace(false) {
             self.order.forget();
         }
@@ -158,12 +158,12 @@ impl Reflector {
             Err(error) => return State::Ended(RoundEnd::failed(error)),
         }
         self.sink.send(Message::Replace { objects: list.objects, version: list.version }).await;
-        let early = match early.filter(|_| !self.host.control.paused.get()) {
-            Some(EarlyWatch::Open(open)) => return State::Watching(open),
-            Some(EarlyWatch::Opening(opening)) => Some(opening),
+        let ongoing = match ongoing.filter(|_| !self.host.control.paused.get()) {
+            Some(OngoingWatch::Open(open)) => return State::Watching(open),
+            Some(OngoingWatch::Opening(opening)) => Some(opening),
             None => None,
         };
-        State::Opening(Opening { early, announced: Announced::Nothing })
+        State::Opening(Opening { ongoing, announced: Announced::Nothing })
     }
 
     /// A round is over.

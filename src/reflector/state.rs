@@ -18,7 +18,7 @@ pub(super) enum State {
     /// A list is read, page after page.
     Listing(Box<Listing>),
     /// The state is whole. With the watch that goes on from it, where it came over one or one was opened meanwhile.
-    Listed(List, Option<EarlyWatch>),
+    Listed(List, Option<OngoingWatch>),
     /// A watch is to be opened at the last version.
     Opening(Opening),
     /// The watch is open.
@@ -40,7 +40,7 @@ pub(super) struct Streaming {
 /// What is known before a watch is opened.
 pub(super) struct Opening {
     /// One that is being opened already.
-    pub(super) early: Option<OpeningWatch>,
+    pub(super) ongoing: Option<OpeningWatch>,
     /// What is announced: nothing of the first watch of a round, else what broke the last one.
     pub(super) announced: Announced,
 }
@@ -56,12 +56,12 @@ pub(super) enum Announced {
 impl Opening {
     /// Another watch behind one that has ended.
     pub(super) fn again(lost: Option<Error>) -> Self {
-        Self { early: None, announced: Announced::Again(lost) }
+        Self { ongoing: None, announced: Announced::Again(lost) }
     }
 }
 
 /// A watch that was asked for before its list was whole.
-pub(super) enum EarlyWatch {
+pub(super) enum OngoingWatch {
     Opening(OpeningWatch),
     Open(OpenWatch),
 }

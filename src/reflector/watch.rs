@@ -7,7 +7,7 @@ use futures::StreamExt;
 use super::breaker::Verb;
 use super::failure::{self, Next};
 use super::host::{Asked, Listen, Stop};
-use super::order::Verdict;
+use super::order::Novelty;
 use super::reader::Event;
 use super::reflector::Reflector;
 use super::state::{Announced, OpenWatch, Opening, OpeningWatch, RoundEnd, State};
@@ -41,9 +41,9 @@ enum End {
 impl Reflector {
     /// Opens the watch, or waits for the one that is opening.
     pub(super) async fn open(&mut self, opening: Opening) -> State {
-        let Opening { mut early, announced } = opening;
+        let Opening { mut ongoing, announced } = opening;
         if self.host.control.paused.get() {
-            early = None;
+            ongoing = None;
         }
         let paused = self.throttle.unpaused(&mut self.beside).await;
         if self.host.control.refresh.get() {
@@ -54,16 +54,16 @@ impl Reflector {
             Announced::Nothing if paused => self.sink.connection(Connection::Reconnecting { lost: None }).await,
             Announced::Nothing => {}
         }
-        match self.opened(early).await {
+        match self.opened(ongoing).await {
             Ok(Ok(watch)) => State::Watching(watch),
             Ok(Err(error)) => self.after(failure::of_opening(&error), error),
             Err(Asked) => State::Opening(Opening::again(None)),
         }
     }
 
-    async fn opened(&mut self, early: Option<OpeningWatch>) -> Result<Result<OpenWatch, Error>, Asked> {
-        let (permit, OpeningWatch { opening, behind }) = match early {
-            Some(early) => (None, early),
+    async fn opened(&mut self, ongoing: Option<OpeningWatch>) -> Result<Result<OpenWatch, Error>, Asked> {
+        let (permit, OpeningWatch { opening, behind }) = match ongoing {
+            Some(ongoing) => (None, ongoing),
             None => {
                 let announced = Connection::Reconnecting { lost: None };
                 let ask = Ask { verb: Verb::Watch, listen: Listen::WATCHING, announced };
@@ -175,8 +175,8 @@ impl Reflector {
             Event::Change(kind, object) => {
                 *behind = None;
                 match self.order.change(&object) {
-                    Ok(Verdict::Next) => Ok(Some(Message::Change { kind, object, at: self.host.recent() })),
-                    Ok(Verdict::Repeated) => Ok(None),
+                    Ok(Novelty::Next) => Ok(Some(Message::Change { kind, object, at: self.host.recent() })),
+                    Ok(Novelty::Repeated) => Ok(None),
                     Err(error) => Err(End::Broken(error)),
                 }
             }

@@ -14,7 +14,7 @@ use super::listing::{List, MAX_BATCH};
 use super::order::Order;
 use super::reader::Event;
 use super::reflector::Reflector;
-use super::state::{EarlyWatch, OpenWatch, RoundEnd, State, Streaming};
+use super::state::{OngoingWatch, OpenWatch, RoundEnd, State, Streaming};
 use super::throttle::Ask;
 use super::watch::MIN_WATCH_MS;
 use crate::change::ChangeKind;
@@ -50,7 +50,7 @@ impl Reflector {
         self.throttle.answer_refresh();
         self.sink.connection(Connection::Listing { again: self.listed }).await;
         match self.attempt(unset).await {
-            Attempt::Whole(list, open) => State::Listed(list, Some(EarlyWatch::Open(open))),
+            Attempt::Whole(list, open) => State::Listed(list, Some(OngoingWatch::Open(open))),
             Attempt::Cut { short: true } => self.begin_list(),
             // Once at once; a server that does it again is left alone for longer and longer.
             Attempt::Cut { short: false } if !cut => State::Streaming(Streaming { unset, cut: true }),

@@ -259,7 +259,7 @@ mod tests {
 
     const FD: Millis = DEFAULT_FRESH_MS;
 
-    fn entry(version: u64, at: Instant) -> Change {
+    fn change(version: u64, at: Instant) -> Change {
         Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at }
     }
 
@@ -268,7 +268,7 @@ mod tests {
     }
 
     fn versions(window: &Window, since: &str) -> Vec<String> {
-        window.since(&Version::parse(since).unwrap()).unwrap().map(|entry| entry.version().to_string()).collect()
+        window.since(&Version::parse(since).unwrap()).unwrap().map(|change| change.version().to_string()).collect()
     }
 
     fn refused(window: &Window, since: &str) -> Error {
@@ -282,7 +282,7 @@ mod tests {
     fn up_to(newest: u64) -> Window {
         let mut window = fixed(5);
         for version in 3..=newest {
-            window.push(entry(version, at(version)), &mut Strays::default());
+            window.push(change(version, at(version)), &mut Strays::default());
         }
         window
     }
@@ -299,7 +299,7 @@ mod tests {
         let mut window = fixed(5);
         for version in 3..=5 {
             let previous = (version > 3).then(|| named("pod", version - 1));
-            let change = Change { previous, kind: ChangeKind::Modified, ..entry(version, at(version)) };
+            let change = Change { previous, kind: ChangeKind::Modified, ..change(version, at(version)) };
             window.push(change, &mut Strays::default());
         }
         assert_eq!(refused(&window, "1").code, ErrorCode::Expired);
@@ -321,7 +321,7 @@ mod tests {
         window.reset(Version::parse("9").unwrap(), Instant::START, &mut Strays::default());
         assert_eq!(refused(&window, "8").code, ErrorCode::Expired);
         assert_eq!(versions(&window, "9"), Vec::<String>::new());
-        window.push(entry(12, Instant::START), &mut Strays::default());
+        window.push(change(12, Instant::START), &mut Strays::default());
         assert_eq!(versions(&window, "9"), ["12"]);
         assert_eq!(versions(&window, "99"), Vec::<String>::new());
     }
@@ -344,12 +344,12 @@ mod tests {
         window.capacity = capacity;
         window.start = start;
         for event in 0..capacity as u64 {
-            window.changes.push_back(entry(event + 1, at(event * step)));
+            window.changes.push_back(change(event + 1, at(event * step)));
         }
         window.bytes = capacity * size_of::<Change>();
         window.resize(at(capacity as u64 * step), &mut Strays::default());
         // Whatever gave way was the oldest, and the rest is there in order.
-        let held: Vec<String> = window.changes.iter().map(|entry| entry.version().to_string()).collect();
+        let held: Vec<String> = window.changes.iter().map(|change| change.version().to_string()).collect();
         let kept: Vec<String> = (window.start - start + 1..=capacity as u64).map(|version| version.to_string()).collect();
         assert_eq!(held, kept);
         (window.capacity, window.start)
@@ -403,7 +403,7 @@ mod tests {
             &mut Strays::default(),
         );
         assert_eq!(window.bytes(), entries(2) + old.size() + new.size() + last.size());
-        window.push(entry(4, at(2)), &mut Strays::default());
+        window.push(change(4, at(2)), &mut Strays::default());
         assert_eq!(window.bytes(), entries(2) + new.size() + last.size());
         window.reset(Version::from(9), Instant::START, &mut Strays::default());
         assert_eq!(window.bytes(), 0);
@@ -452,10 +452,10 @@ mod tests {
         window.reset(Version::from(1), at(1_000), &mut Strays::default());
         assert_eq!(window.reach(at(5_000)), Some(4_000));
         for (version, time) in [(2, 2_000), (3, 3_000)] {
-            window.push(entry(version, at(time)), &mut Strays::default());
+            window.push(change(version, at(time)), &mut Strays::default());
         }
         assert_eq!(window.reach(at(5_000)), Some(4_000), "nothing is lost since the list");
-        window.push(entry(4, at(4_000)), &mut Strays::default());
+        window.push(change(4, at(4_000)), &mut Strays::default());
         assert_eq!((window.oldest(), window.reach(at(5_000))), (Some(Version::from(2)), Some(3_000)));
     }
 
@@ -463,10 +463,10 @@ mod tests {
     fn growing_and_shrinking_is_counted() {
         let mut window = Window::new(WindowBounds { lower: 2, upper: 4, ..WindowBounds::default() });
         for version in 1..=6 {
-            window.push(entry(version, Instant::START), &mut Strays::default());
+            window.push(change(version, Instant::START), &mut Strays::default());
         }
         assert_eq!((window.capacity(), window.resizes()), (4, (1, 0)), "at its bound it stays");
-        window.push(entry(7, at(2 * FD)), &mut Strays::default());
+        window.push(change(7, at(2 * FD)), &mut Strays::default());
         assert_eq!((window.capacity(), window.resizes()), (2, (1, 1)));
     }
 

@@ -10,21 +10,21 @@ use crate::watch::event::{EventKind, WatchEvent};
 /// One change in the forms that watchers may see it. Each form is made once, when the first watcher needs it.
 #[derive(Debug)]
 pub struct Conversion<'a> {
-    entry: &'a Change,
+    change: &'a Change,
     deleted: OnceCell<Option<Rc<Object>>>,
 }
 
 impl<'a> Conversion<'a> {
     /// Of one change.
-    pub fn new(entry: &'a Change) -> Self {
-        Self { entry, deleted: OnceCell::new() }
+    pub fn new(change: &'a Change) -> Self {
+        Self { change, deleted: OnceCell::new() }
     }
 
     /// Which kind of event a watcher with this filter sees, if any. `passes` may ask for name, uid, labels and registered fields.
     ///
     /// An object that enters the selection is ADDED, one that leaves it is DELETED. An ADDED upstream for a key that is held is MODIFIED.
     pub fn kind(&self, passes: impl Fn(&Object) -> bool) -> Option<EventKind> {
-        let Change { kind, object, previous, .. } = self.entry;
+        let Change { kind, object, previous, .. } = self.change;
         let now = *kind != ChangeKind::Deleted && passes(object);
         let before = match previous {
             // Asked after `passes`, because a field that it had to read is no longer shared.
@@ -47,14 +47,14 @@ impl<'a> Conversion<'a> {
 
     /// The event of that kind. A DELETED carries the previous content at the version of the change.
     pub fn event(&self, kind: EventKind) -> WatchEvent {
-        let object = if kind == EventKind::Deleted { self.deleted() } else { self.entry.object.clone() };
-        WatchEvent { kind, object, version: self.entry.version().clone() }
+        let object = if kind == EventKind::Deleted { self.deleted() } else { self.change.object.clone() };
+        WatchEvent { kind, object, version: self.change.version().clone() }
     }
 
     fn deleted(&self) -> Rc<Object> {
         let made =
-            self.deleted.get_or_init(|| self.entry.previous.as_ref().and_then(|previous| previous.restamped(self.entry.version()).ok()));
-        made.clone().unwrap_or_else(|| self.entry.object.clone())
+            self.deleted.get_or_init(|| self.change.previous.as_ref().and_then(|previous| previous.restamped(self.change.version()).ok()));
+        made.clone().unwrap_or_else(|| self.change.object.clone())
     }
 }
 
@@ -79,8 +79,8 @@ mod tests {
 
     fn convert(kind: ChangeKind, now: Option<&str>, before: Option<&str>) -> Option<(EventKind, String)> {
         let make = |version: u64, app: &str| labelled("a/x", version, &[("app", app)]);
-        let entry = Change { kind, object: make(9, now.unwrap_or("gone")), previous: before.map(|app| make(5, app)), at: Instant::START };
-        let conversion = Conversion::new(&entry);
+        let change = Change { kind, object: make(9, now.unwrap_or("gone")), previous: before.map(|app| make(5, app)), at: Instant::START };
+        let conversion = Conversion::new(&change);
         let kind = conversion.kind(|object| object.labels().iter().any(|(_, value)| &**value == "web"))?;
         let event = conversion.event(kind);
         Some((event.kind, String::from_utf8(event.object.text().to_vec()).unwrap()))
@@ -109,9 +109,9 @@ mod tests {
     #[test]
     fn what_two_versions_share_is_asked_of_one_of_them() {
         let asked = |before: &str, after: &str| {
-            let entry = shared(labelled("a/x", 5, &[("app", before)]), labelled("a/x", 9, &[("app", after)]));
+            let change = shared(labelled("a/x", 5, &[("app", before)]), labelled("a/x", 9, &[("app", after)]));
             let count = Cell::new(0);
-            let kind = Conversion::new(&entry).kind(|object| {
+            let kind = Conversion::new(&change).kind(|object| {
                 count.set(count.get() + 1);
                 &*object.labels()[0].1 == "web"
             });
@@ -129,11 +129,11 @@ mod tests {
         for (before, after, expected) in
             [("n1", "n2", EventKind::Deleted), ("n2", "n1", EventKind::Added), ("n1", "n1", EventKind::Modified)]
         {
-            let entry = shared(on(5, before), on(9, after));
-            assert!(entry.object.shares_facts(entry.previous.as_ref().unwrap()), "neither was asked for a field");
+            let change = shared(on(5, before), on(9, after));
+            assert!(change.object.shares_facts(change.previous.as_ref().unwrap()), "neither was asked for a field");
             let mut fields = FieldSet::new(Vec::new());
             let filter = Filter::new(FilterText { fields: Some("spec.nodeName=n1"), ..FilterText::default() }, &mut fields).unwrap();
-            assert_eq!(Conversion::new(&entry).kind(|object| filter.passes(object, &fields)), Some(expected));
+            assert_eq!(Conversion::new(&change).kind(|object| filter.passes(object, &fields)), Some(expected));
         }
     }
 

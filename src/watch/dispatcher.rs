@@ -415,8 +415,8 @@ mod tests {
     /// The deliveries of one change, as watcher and version.
     fn change(dispatcher: &mut Dispatcher, versions: &[u64]) -> Vec<(WatcherId, u64)> {
         for &version in versions {
-            let entry = Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at: Instant::START };
-            dispatcher.changed(&entry, &FieldSet::new(Vec::new()));
+            let change = Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at: Instant::START };
+            dispatcher.changed(&change, &FieldSet::new(Vec::new()));
         }
         let (outbox, _) = dispatcher.take_outbox();
         let version = |index: u32| outbox.events[index as usize].version.as_u64().unwrap();
@@ -484,8 +484,8 @@ mod tests {
 
         let spec = serde_json::json!({"nodeName": "node7"});
         let object = crate::testing::with_spec("ns7/pod", 5, &[("app", "app7")], &spec);
-        let entry = Change { kind: ChangeKind::Added, object, previous: None, at: Instant::START };
-        dispatcher.changed(&entry, &fields);
+        let change = Change { kind: ChangeKind::Added, object, previous: None, at: Instant::START };
+        dispatcher.changed(&change, &fields);
         assert_eq!(dispatcher.stats().visited, 10 + 3);
         let (outbox, _) = dispatcher.take_outbox();
         let mut heard: Vec<WatcherId> = outbox.pairs().chunks_exact(2).map(|pair| pair[0].into()).collect();
@@ -504,8 +504,8 @@ mod tests {
         dispatcher.start(id, Beginning::default(), Instant::START);
         dispatcher.demand(id, Demand::All);
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
-        let entry = Change { kind: ChangeKind::Modified, object: pod(2, "b"), previous: Some(pod(1, "a")), at: Instant::START };
-        dispatcher.changed(&entry, &fields);
+        let change = Change { kind: ChangeKind::Modified, object: pod(2, "b"), previous: Some(pod(1, "a")), at: Instant::START };
+        dispatcher.changed(&change, &fields);
         assert_eq!(dispatcher.take_outbox().0.pairs()[..], [id.number(), 0]);
         assert_eq!(dispatcher.stats().visited, 1);
     }

@@ -21,7 +21,7 @@ use super::route::{Bucket, Kind, Place, Route, Way, bucket};
 /// So many watchers of a bucket are compared with a new one that may ask for the same. The last ones most likely do.
 const MAX_NEIGHBOURS: usize = 8;
 
-/// How many watchers look themselves up in one way: in any namespace, and in one.
+/// How many watchers are filed under one kind of value: in any namespace, and in one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Users([usize; 2]);
 

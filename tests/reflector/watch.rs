@@ -266,7 +266,7 @@ fn ref_10_internal_errors_are_retried_for_thirty_seconds() {
 
 /// Whatever else goes wrong meanwhile, the window is that of the internal errors: nothing prolongs it, and nothing begins it anew.
 #[test]
-fn rf_24_other_errors_do_not_touch_the_window_of_internal_ones() {
+fn rf_24_other_errors_do_not_touch_the_deadline_of_internal_ones() {
     let rig = ReflectorRig::with(20, config(), 0, |upstream| fill(upstream, 1));
     rig.run(2 * SECOND);
     let began = rig.elapsed();

@@ -5,7 +5,7 @@ use crate::version::Version;
 
 /// Who answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cache) enum Route {
+pub(in crate::cache) enum Answerer {
     /// The cache, from what it holds or will hold within the time a read waits.
     Cache,
     /// The upstream.
@@ -23,7 +23,7 @@ pub(in crate::cache) struct Ability<'a> {
 
 /// Who answers, as the apiserver's delegator decides. A list is `recursive` unless it is about one key. `held` tells whether the state
 /// at a version can be read; it is asked for versions that were reached.
-pub(in crate::cache) fn route(want: &Want, recursive: bool, ability: Ability<'_>, held: impl FnOnce(&Version) -> bool) -> Route {
+pub(in crate::cache) fn answerer(want: &Want, recursive: bool, ability: Ability<'_>, held: impl FnOnce(&Version) -> bool) -> Answerer {
     let cache = match want {
         Want::NotOlderThan(_) => true,
         Want::Newest => ability.consistent,
@@ -33,7 +33,7 @@ pub(in crate::cache) fn route(want: &Want, recursive: bool, ability: Ability<'_>
         Want::Exact(version) if version > ability.version => ability.consistent,
         Want::Exact(version) => held(version),
     };
-    if cache { Route::Cache } else { Route::Upstream }
+    if cache { Answerer::Cache } else { Answerer::Upstream }
 }
 
 #[cfg(test)]
@@ -52,10 +52,10 @@ mod tests {
     const BASE: Case = Case { consistent: false, held: false, recursive: true };
 
     impl Case {
-        fn route(&self, options: &ListOptions) -> Route {
+        fn answerer(&self, options: &ListOptions) -> Answerer {
             let version = Version::from(100);
             let ability = Ability { consistent: self.consistent, version: &version };
-            route(&options.read("", self.recursive).unwrap().want, self.recursive, ability, |version| {
+            answerer(&options.read("", self.recursive).unwrap().want, self.recursive, ability, |version| {
                 assert!(*version <= Version::from(100));
                 self.held
             })
@@ -78,25 +78,25 @@ mod tests {
     #[test]
     fn dlg_01_without_past_states_and_progress() {
         for (version, kind, limit, expected) in [
-            ("", "", 0, Route::Upstream),
-            ("", "", 100, Route::Upstream),
-            ("0", "", 0, Route::Cache),
-            ("0", "", 100, Route::Cache),
-            ("0", "NotOlderThan", 0, Route::Cache),
-            ("0", "NotOlderThan", 100, Route::Cache),
-            ("80", "", 0, Route::Cache),
-            ("80", "", 100, Route::Upstream),
-            ("80", "Exact", 0, Route::Upstream),
-            ("80", "Exact", 100, Route::Upstream),
-            ("80", "NotOlderThan", 0, Route::Cache),
-            ("80", "NotOlderThan", 100, Route::Cache),
-            ("120", "NotOlderThan", 0, Route::Cache),
+            ("", "", 0, Answerer::Upstream),
+            ("", "", 100, Answerer::Upstream),
+            ("0", "", 0, Answerer::Cache),
+            ("0", "", 100, Answerer::Cache),
+            ("0", "NotOlderThan", 0, Answerer::Cache),
+            ("0", "NotOlderThan", 100, Answerer::Cache),
+            ("80", "", 0, Answerer::Cache),
+            ("80", "", 100, Answerer::Upstream),
+            ("80", "Exact", 0, Answerer::Upstream),
+            ("80", "Exact", 100, Answerer::Upstream),
+            ("80", "NotOlderThan", 0, Answerer::Cache),
+            ("80", "NotOlderThan", 100, Answerer::Cache),
+            ("120", "NotOlderThan", 0, Answerer::Cache),
         ] {
-            assert_eq!(BASE.route(&options(version, kind, limit)), expected, "{version:?} {kind:?} {limit}");
+            assert_eq!(BASE.answerer(&options(version, kind, limit)), expected, "{version:?} {kind:?} {limit}");
         }
         for version in [-1, 80, 100, 120] {
             for limit in [0, 100] {
-                assert_eq!(BASE.route(&continued(version, limit)), Route::Upstream, "{version} {limit}");
+                assert_eq!(BASE.answerer(&continued(version, limit)), Answerer::Upstream, "{version} {limit}");
             }
         }
     }
@@ -105,31 +105,31 @@ mod tests {
     fn dlg_02_with_progress_a_consistent_read_is_the_caches() {
         for recursive in [true, false] {
             let case = Case { consistent: true, recursive, ..BASE };
-            assert_eq!(case.route(&options("", "", 0)), Route::Cache);
-            assert_eq!(case.route(&options("", "", 100)), Route::Cache);
+            assert_eq!(case.answerer(&options("", "", 0)), Answerer::Cache);
+            assert_eq!(case.answerer(&options("", "", 100)), Answerer::Cache);
         }
         let without = Case { consistent: false, ..BASE };
-        assert_eq!(without.route(&options("", "", 0)), Route::Upstream);
+        assert_eq!(without.answerer(&options("", "", 0)), Answerer::Upstream);
     }
 
     #[test]
     fn dlg_04_the_past_is_the_caches_where_it_holds_it() {
-        for (held, expected) in [(true, Route::Cache), (false, Route::Upstream)] {
+        for (held, expected) in [(true, Answerer::Cache), (false, Answerer::Upstream)] {
             let case = Case { held, ..BASE };
-            assert_eq!(case.route(&options("80", "Exact", 0)), expected);
-            assert_eq!(case.route(&options("80", "", 100)), expected);
-            assert_eq!(case.route(&continued(80, 100)), expected);
+            assert_eq!(case.answerer(&options("80", "Exact", 0)), expected);
+            assert_eq!(case.answerer(&options("80", "", 100)), expected);
+            assert_eq!(case.answerer(&continued(80, 100)), expected);
         }
     }
 
     #[test]
     fn dlg_05_the_newest_and_the_future_take_progress() {
-        for (consistent, expected) in [(true, Route::Cache), (false, Route::Upstream)] {
+        for (consistent, expected) in [(true, Answerer::Cache), (false, Answerer::Upstream)] {
             let case = Case { consistent, held: true, ..BASE };
-            assert_eq!(case.route(&continued(-1, 100)), expected);
-            assert_eq!(case.route(&options("120", "Exact", 0)), expected);
-            assert_eq!(case.route(&options("120", "", 100)), expected);
-            assert_eq!(case.route(&continued(120, 100)), expected);
+            assert_eq!(case.answerer(&continued(-1, 100)), expected);
+            assert_eq!(case.answerer(&options("120", "Exact", 0)), expected);
+            assert_eq!(case.answerer(&options("120", "", 100)), expected);
+            assert_eq!(case.answerer(&continued(120, 100)), expected);
         }
     }
 
@@ -138,9 +138,9 @@ mod tests {
         for bits in 0..4 {
             let case = Case { consistent: bits & 1 > 0, held: bits & 2 > 0, recursive: false };
             for version in ["80", "100", "120"] {
-                assert_eq!(case.route(&options(version, "Exact", 0)), Route::Upstream);
-                assert_eq!(case.route(&options(version, "", 100)), Route::Upstream);
-                assert_eq!(case.route(&options(version, "", 0)), Route::Cache);
+                assert_eq!(case.answerer(&options(version, "Exact", 0)), Answerer::Upstream);
+                assert_eq!(case.answerer(&options(version, "", 100)), Answerer::Upstream);
+                assert_eq!(case.answerer(&options(version, "", 0)), Answerer::Cache);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::access::Access;
 use super::waits::{MAX_FRESH_WAIT_MS, MAX_NEAR_WAIT_MS};
-use crate::cache::list::delegate::{Ability, Route, route};
+use crate::cache::list::delegate::{Ability, Answerer, answerer};
 use crate::cache::list::{List, ListOptions, Request, Token, Want, read};
 use crate::key::{prepare, split};
 use crate::metrics::Fallback;
@@ -73,7 +73,7 @@ impl Reads {
         if request.is_whole_and_newest() && !self.access.waits.are_hastened() {
             return self.list_newest(&request).await;
         }
-        if self.route(&request)? == Route::Upstream {
+        if self.answerer(&request)? == Answerer::Upstream {
             if request.private && request.options.token().is_some_and(Token::is_private) {
                 // The source does not know our tokens.
                 return Err(
@@ -91,7 +91,7 @@ impl Reads {
                 return Err(error);
             }
             self.access.waits.until_ready(true, true).await?;
-            if self.route(&request)? == Route::Upstream {
+            if self.answerer(&request)? == Answerer::Upstream {
                 return self.access.upstream.list(&request).await;
             }
         }
@@ -112,12 +112,12 @@ impl Reads {
         Request::new(options, self.access.upstream.collection().as_ref(), clustered, &root(&self.access.name), &mut fields)
     }
 
-    fn route(&self, request: &Request) -> Result<Route, Error> {
+    fn answerer(&self, request: &Request) -> Result<Answerer, Error> {
         self.access.waits.check_open()?;
         let cacher = self.access.cacher.borrow();
-        let Some(checked) = &request.checked else { return Ok(Route::Upstream) };
+        let Some(checked) = &request.checked else { return Ok(Answerer::Upstream) };
         let ability = Ability { consistent: self.access.waits.are_hastened(), version: cacher.version() };
-        Ok(route(&checked.want, request.is_recursive(), ability, |version| cacher.held().has_state_at(version)))
+        Ok(answerer(&checked.want, request.is_recursive(), ability, |version| cacher.held().has_state_at(version)))
     }
 
     /// Reads the state held once it is fresh enough.
