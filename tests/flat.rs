@@ -356,7 +356,7 @@ impl Different {
     fn rest(&mut self) {
         self.cacher.held_mut().begin_packing();
         while self.cacher.held_mut().pack_resting() {}
-        let _told = self.cacher.standing_mut().take_signals();
+        let _told = self.cacher.availability_mut().take_signals();
     }
 }
 

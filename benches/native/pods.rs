@@ -48,7 +48,7 @@ pub(crate) fn cacher() -> Cacher {
 /// Gives a cacher its first list.
 pub(crate) fn fill(cacher: &mut Cacher, objects: Vec<Rc<Object>>, version: u64) {
     cacher.apply(Message::Replace { objects, version: Version::from(version) }, Instant::START, WallTime::UNIX_EPOCH);
-    let _told = cacher.standing_mut().take_signals();
+    let _told = cacher.availability_mut().take_signals();
 }
 
 /// An idle turn, as the runtime takes them: all that arrived before it is packed.

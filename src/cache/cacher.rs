@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use crate::cache::availability::Availability;
 use crate::cache::flush::Flush;
 use crate::cache::freshness::Freshness;
 use crate::cache::held::Held;
@@ -13,7 +14,6 @@ use crate::cache::informing::Informing;
 use crate::cache::latency::Latency;
 use crate::cache::memory::Grower;
 use crate::cache::observers::Observers;
-use crate::cache::standing::Standing;
 use crate::cache::stats::CacherStats;
 use crate::cache::status::ResourceStatus;
 use crate::cache::viewing::Viewing;
@@ -36,7 +36,7 @@ pub struct Cacher {
     fields: Rc<RefCell<FieldSet>>,
     held: Held,
     observers: Observers,
-    standing: Standing,
+    availability: Availability,
     freshness: Freshness,
     interruptions: Interruptions,
     latency: Latency,
@@ -53,7 +53,7 @@ impl Cacher {
             fields,
             held: Held::new(bounds, indexes),
             observers: Observers::new(metrics.clone()),
-            standing: Standing::new(now),
+            availability: Availability::new(now),
             freshness: Freshness::default(),
             interruptions: Interruptions::default(),
             latency: Latency::new(metrics.clone()),
@@ -117,14 +117,14 @@ impl Cacher {
 
     /// The views, with the state that they show.
     pub fn viewing(&mut self) -> Viewing<'_> {
-        let Self { observers, held, fields, standing, .. } = self;
-        Viewing { views: &mut observers.views, store: held.store(), fields, listed: standing.has_listed() }
+        let Self { observers, held, fields, availability, .. } = self;
+        Viewing { views: &mut observers.views, store: held.store(), fields, listed: availability.has_listed() }
     }
 
     /// The informers, with the state that they tell of.
     pub fn informing(&mut self) -> Informing<'_> {
-        let Self { observers, held, fields, standing, .. } = self;
-        Informing { informers: &mut observers.informers, store: held.store(), fields, listed: standing.is_listed() }
+        let Self { observers, held, fields, availability, .. } = self;
+        Informing { informers: &mut observers.informers, store: held.store(), fields, listed: availability.is_listed() }
     }
 
     /// The watchers, with the state that they watch.
@@ -133,19 +133,19 @@ impl Cacher {
         Watching { dispatcher: &mut observers.dispatcher, held, fields, metrics }
     }
 
-    /// How it stands: its connection, and whether it can answer.
-    pub fn standing(&self) -> &Standing {
-        &self.standing
+    /// Its connection, and whether it can answer.
+    pub fn availability(&self) -> &Availability {
+        &self.availability
     }
 
     /// The same, to wait for it or to note an error.
-    pub fn standing_mut(&mut self) -> &mut Standing {
-        &mut self.standing
+    pub fn availability_mut(&mut self) -> &mut Availability {
+        &mut self.availability
     }
 
     /// What people see of it.
     pub fn status(&self) -> ResourceStatus {
-        self.standing.status(self.version())
+        self.availability.status(self.version())
     }
 
     /// Who waits for a version.
@@ -167,14 +167,14 @@ impl Cacher {
 
     /// Applies one message of the reflector. Returns whether watchers without room wait to be served before the next change.
     pub fn apply(&mut self, message: Message, now: Instant, wall: WallTime) -> bool {
-        if self.standing.ready().is_stopped() {
+        if self.availability.ready().is_stopped() {
             return false; // what was under way when it was closed
         }
         let interrupted = self.interruptions.hear(&message);
         let blocked = self.take_in(message, now, wall);
-        self.standing.note_stale(!self.held.store().is_empty(), wall);
+        self.availability.note_stale(!self.held.store().is_empty(), wall);
         if let Some((error, stops)) = interrupted {
-            self.interrupted(stops, error, self.standing.is_stale());
+            self.interrupted(stops, error, self.availability.is_stale());
         }
         self.held.relieve();
         blocked
@@ -188,11 +188,11 @@ impl Cacher {
             }
             Message::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
             Message::Replace { objects, version } => {
-                let differences = self.held.replace(objects, self.standing.quarantined());
+                let differences = self.held.replace(objects, self.availability.quarantined());
                 self.replaced(differences, version, now);
             }
             Message::Differences { differences, version } => {
-                let differences = self.held.apply(differences, self.standing.quarantined());
+                let differences = self.held.apply(differences, self.availability.quarantined());
                 self.replaced(differences, version, now);
             }
             Message::Change { kind, object, at } => {
@@ -206,18 +206,18 @@ impl Cacher {
                 if error.as_ref().is_some_and(|error| error.code != ErrorCode::Expired) {
                     self.metrics.initialization_errors.inc();
                 }
-                self.standing.round_ended(error.as_ref(), now);
+                self.availability.round_ended(error.as_ref(), now);
             }
-            Message::Connection(connection) => self.standing.connection(connection),
+            Message::Connection(connection) => self.availability.connection(connection),
         }
         false
     }
 
     fn page(&mut self, objects: &[Rc<Object>], loaded: usize, remaining: Option<u64>) {
-        self.standing.page(loaded, remaining);
+        self.availability.page(loaded, remaining);
         for object in objects {
             // A first list that is tried again brings what is shown already. A relist shows nothing before it is whole.
-            if self.held.arrived(object) || self.standing.has_listed() {
+            if self.held.arrived(object) || self.availability.has_listed() {
                 continue;
             }
             let previous = self.held.show(object);
@@ -229,7 +229,7 @@ impl Cacher {
     /// Objects of a list that was not told yet. They may wait as long as the list takes, and meanwhile take no more memory than what rests.
     /// Nobody hears of them.
     pub(super) fn arriving(&mut self, objects: &[Rc<Object>]) {
-        if self.standing.ready().is_stopped() {
+        if self.availability.ready().is_stopped() {
             return;
         }
         for object in objects {
@@ -248,23 +248,23 @@ impl Cacher {
         self.metrics.initializations.inc();
         #[allow(clippy::cast_precision_loss)]
         self.metrics.initialization_duration.set(now.since(self.round_began) as f64 / 1000.0);
-        self.standing.listed(now);
+        self.availability.listed(now);
     }
 
     fn quarantine(&mut self, all: Vec<Quarantined>) {
-        for entry in self.standing.quarantine(all) {
+        for entry in self.availability.quarantine(all) {
             let stale = self.held.store().iter().any(|held| entry.is(held));
             self.interrupted(Stops::Object(entry.key), entry.error, stale);
         }
     }
 
     fn interrupted(&mut self, stops: Stops, error: Error, stale: bool) {
-        self.observers.informers.interrupted(Interruption { stops, phase: self.standing.phase(), error, stale });
+        self.observers.informers.interrupted(Interruption { stops, phase: self.availability.phase(), error, stale });
     }
 
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Instant, now: Instant, wall: WallTime) -> bool {
         if object.version() <= self.version() {
-            self.standing.refuse_change(object.version(), self.held.version());
+            self.availability.refuse_change(object.version(), self.held.version());
             return false;
         }
         let change = self.held.change(kind, object, now);
@@ -273,14 +273,14 @@ impl Cacher {
         self.latency.dispatched(at, now, self.observers.dispatcher.delivered() - delivered);
         self.events += 1;
         self.metrics.events_received.inc();
-        self.standing.heard(wall);
+        self.availability.heard(wall);
         self.freshness.reached(change.version());
         self.held.record(change, &self.metrics);
         blocked
     }
 
     fn bookmark(&mut self, version: Version, wall: WallTime) {
-        self.standing.heard(wall);
+        self.availability.heard(wall);
         self.metrics.events_dispatched.inc();
         if version > *self.version() {
             self.freshness.reached(&version);
@@ -292,17 +292,17 @@ impl Cacher {
 
     /// There is no memory to go on with: streams end with an ERROR, and until a next list it is not ready. What is held stays.
     pub fn starve(&mut self, error: &Error, now: Instant, wall: WallTime) {
-        self.standing.starve(error, now);
+        self.availability.starve(error, now);
         self.watching().fail_all(error);
-        self.standing.note_stale(!self.held.store().is_empty(), wall);
+        self.availability.note_stale(!self.held.store().is_empty(), wall);
     }
 
     /// Closes for good: all streams end, all waits are cancelled, and the objects go, whoever still holds the cacher.
     pub fn close(&mut self, now: Instant) {
-        if self.standing.ready().is_stopped() {
+        if self.availability.ready().is_stopped() {
             return; // to say so again would call whoever closes at each word, for ever
         }
-        self.standing.close(now);
+        self.availability.close(now);
         self.freshness.cancel();
         self.observers.close(self.held.version());
         self.held.clear(now);
@@ -319,26 +319,26 @@ impl Cacher {
 
     /// Numbers for `stats`.
     pub fn stats(&self) -> CacherStats {
-        CacherStats::of(&self.held, &self.observers, &self.standing, self.events)
+        CacherStats::of(&self.held, &self.observers, &self.availability, self.events)
     }
 
     // --------------------------------------------------------------------------------------------- flushes
 
     /// Whether a flush would tell anything.
     pub fn has_output(&self) -> bool {
-        self.standing.has_signals() || self.observers.have_output()
+        self.availability.has_signals() || self.observers.have_output()
     }
 
     /// What happened since the last flush, and whether more waits for another one. [`Cacher::flush_given`] follows when it has been told.
     pub fn take_flush(&mut self, clock: &dyn Fn() -> Instant) -> (Flush, bool) {
         let Observers { views, informers, dispatcher } = &mut self.observers;
         if dispatcher.take_overflowed() | informers.take_overflowed() {
-            self.standing.overflowed();
+            self.availability.overflowed();
         }
         let (outbox, more) = dispatcher.take_outbox();
         self.latency.flushed(clock);
         let notifications = informers.take();
-        (Flush { outbox, views: views.take_changed(), signals: self.standing.take_signals(), notifications }, more)
+        (Flush { outbox, views: views.take_changed(), signals: self.availability.take_signals(), notifications }, more)
     }
 
     /// A flush was told; whether there is something to tell to handlers that are done with it.
@@ -370,7 +370,7 @@ impl Cacher {
         match grower {
             Grower::View(view) => self.observers.views.fail(view, error.clone(), self.held.store()),
             Grower::Watcher(watcher) => self.observers.dispatcher.cut(watcher, error.clone(), self.held.version()),
-            Grower::Informer(informer) => self.observers.informers.fail(informer, self.standing.phase(), error.clone()),
+            Grower::Informer(informer) => self.observers.informers.fail(informer, self.availability.phase(), error.clone()),
         }
         self.held.sift_strays();
     }

@@ -2,7 +2,7 @@
 //!
 //! Start with [`Cacher`], the one synchronous step a message, then [`Resource`], the handle over the parts that do the waiting.
 //!
-//! - `cacher.rs` is composed of `held.rs`, `standing.rs` and `observers.rs`. The first holds store, window, strays and packing. The second holds
+//! - `cacher.rs` is composed of `held.rs`, `availability.rs` and `observers.rs`. The first holds store, window, strays and packing. The second holds
 //!   status, readiness and who waits for it. The third holds views, informers and watchers, and the order in which they hear of a change.
 //! - `ready.rs` says whether requests may be answered, `freshness.rs` and `waiters.rs` who waits for which version.
 //! - `viewing.rs`, `informing.rs` and `watching.rs` are what takes both an observer and the state: to open, start or end one of them.
@@ -12,6 +12,7 @@
 //!
 //! Imports: base64url, change, connection, growth, informer, json, key, message, metrics, object, reflector, runtime, selector, sort, source, status, store, time, version, view, watch.
 
+mod availability;
 mod cacher;
 mod comparison;
 mod config;
@@ -26,13 +27,13 @@ mod memory;
 mod observers;
 mod ready;
 mod resource;
-mod standing;
 mod stats;
 mod status;
 mod viewing;
 mod waiters;
 mod watching;
 
+pub use availability::Availability;
 pub use cacher::Cacher;
 pub use config::ResourceConfig;
 pub use flush::{Flush, signal};
@@ -44,7 +45,6 @@ pub use list::{Checked, DEFAULT_WAIT, List, ListOptions, Token, Want};
 pub use memory::{DEFAULT_MAX_BYTES, Memory};
 pub use ready::Ready;
 pub use resource::{Failure, Item, MIN_CHECK_INTERVAL_MS, Mismatch, Outcome, Resource};
-pub use standing::Standing;
 pub use stats::CacherStats;
 pub use status::ResourceStatus;
 pub use viewing::Viewing;

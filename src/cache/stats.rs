@@ -1,8 +1,8 @@
 //! What `stats` says of a cacher.
 
+use crate::cache::availability::Availability;
 use crate::cache::held::Held;
 use crate::cache::observers::Observers;
-use crate::cache::standing::Standing;
 use crate::informer::InformerStats;
 use crate::watch::DispatcherStats;
 
@@ -35,13 +35,13 @@ pub struct CacherStats {
 
 impl CacherStats {
     /// Of a cacher of these parts, which has received so many changes.
-    pub(super) fn of(held: &Held, observers: &Observers, standing: &Standing, events: u64) -> Self {
+    pub(super) fn of(held: &Held, observers: &Observers, availability: &Availability, events: u64) -> Self {
         let window = held.window();
         Self {
             objects: held.store().len(),
             bytes: held.bytes() + observers.bytes(),
             events,
-            lists: standing.lists(),
+            lists: availability.lists(),
             history: window.len(),
             history_capacity: window.capacity(),
             history_bytes: window.bytes(),

@@ -109,7 +109,7 @@ law! {
             for event in (0..count).flat_map(|stream| client.news(stream)).filter(Heard::is_change) {
                 resource.with(|cacher| {
                     let version = cacher.version().as_u64().unwrap();
-                    if cacher.standing().ready().is_stopped() || event.version > version {
+                    if cacher.availability().ready().is_stopped() || event.version > version {
                         // A state that the upstream listed for this watch alone is ahead of what is held.
                         assert!(event.kind == EventKind::Added && event.own <= event.version, "{event:?} while {version} is held");
                         return;

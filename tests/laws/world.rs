@@ -410,7 +410,7 @@ fn six_pods(upstream: &Upstream) {
 fn judge(resource: &Rc<Resource>, views: &[(ViewId, usize)], upstream: &Upstream) {
     let (rows, version, lists) =
         (rows_of(resource), resource.with(|cacher| cacher.version().as_u64().unwrap()), resource.with(|cacher| cacher.stats().lists));
-    if resource.with(|cacher| cacher.standing().ready().is_stopped()) {
+    if resource.with(|cacher| cacher.availability().ready().is_stopped()) {
         assert!(rows.is_empty(), "a closed resource holds nothing");
         return;
     }

@@ -121,12 +121,12 @@ impl Check {
                 Outcome::Success(_) => cacher.held_mut().set_consistent(true),
                 Outcome::Failure(mismatch) => {
                     cacher.held_mut().set_consistent(false);
-                    cacher.standing_mut().record_error(inconsistent(mismatch));
+                    cacher.availability_mut().record_error(inconsistent(mismatch));
                 }
                 // Nothing else would tell it: a watch from a version of the upstream's future is waited for in silence.
                 Outcome::Error(error) if error.status.as_ref().is_some_and(|status| status.is_too_large()) => {
                     let ahead = ahead(cacher.version(), error);
-                    cacher.standing_mut().record_error(ahead);
+                    cacher.availability_mut().record_error(ahead);
                 }
                 Outcome::Error(_) => {}
             }
@@ -136,7 +136,7 @@ impl Check {
 
     async fn compare_with_upstream(&self) -> Result<Result<u64, Mismatch>, Error> {
         let now = self.access.runtime.now();
-        self.access.cacher.borrow().standing().ready().check(now)?;
+        self.access.cacher.borrow().availability().ready().check(now)?;
         // Both at one version, so what is held is noted down before the first await.
         let (version, held) = {
             let cacher = self.access.cacher.borrow();
@@ -214,7 +214,7 @@ impl Checker {
 async fn run(check: Check) {
     loop {
         check.access.runtime.sleep(MIN_CHECK_INTERVAL_MS + fastrand::u64(0..MIN_CHECK_INTERVAL_MS / 2)).await;
-        if check.access.cacher.borrow().standing().phase() != Phase::Paused {
+        if check.access.cacher.borrow().availability().phase() != Phase::Paused {
             check.run().await;
         }
     }

@@ -153,7 +153,7 @@ impl Driver {
         self.cacher.flush();
         slice.rest(&*self.runtime).await;
         *now = self.runtime.now();
-        if self.cacher.borrow().standing().ready().is_stopped() {
+        if self.cacher.borrow().availability().ready().is_stopped() {
             return Ok(()); // closed meanwhile: nothing is applied
         }
         self.share.make_room(message)

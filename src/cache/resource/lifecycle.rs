@@ -101,7 +101,7 @@ impl Lifecycle {
                 cacher.borrow_mut().arriving(objects);
             }
         }));
-        self.cacher.borrow_mut().standing_mut().begin();
+        self.cacher.borrow_mut().availability_mut().begin();
         self.cacher.plan_flush();
         let this = self.clone();
         let driven = async move {
@@ -117,9 +117,9 @@ impl Lifecycle {
 
     /// See `Resource::synced`.
     pub(super) async fn synced(&self) -> Result<(), Error> {
-        let waiter = self.cacher.borrow_mut().standing_mut().wait_synced();
+        let waiter = self.cacher.borrow_mut().availability_mut().wait_synced();
         waiter.await.unwrap_or_else(|_| Err(Error::closed()))?;
-        let opened = self.cacher.borrow_mut().standing_mut().wait_opened();
+        let opened = self.cacher.borrow_mut().availability_mut().wait_opened();
         if let Some(opened) = opened {
             select(opened, self.runtime.sleep(MAX_OPENING_WAIT_MS)).await;
         }
@@ -129,7 +129,7 @@ impl Lifecycle {
     /// Lists anew, as the reflector is asked to; completes when that list is applied.
     pub(super) async fn list_anew(self: &Rc<Self>, ask: fn(&ReflectorHandle)) -> Result<(), Error> {
         self.start();
-        let waiter = self.cacher.borrow_mut().standing_mut().wait_listed();
+        let waiter = self.cacher.borrow_mut().availability_mut().wait_listed();
         match &*self.life.borrow() {
             Life::Running(reflector) => ask(reflector),
             Life::Starved => return Err(self.cacher.borrow().status().error.unwrap_or_else(Error::closed)),
@@ -158,7 +158,7 @@ impl Lifecycle {
         self.cacher.with(|cacher| cacher.viewing().revive(room));
         match &*self.life.borrow() {
             Life::Running(reflector) => {
-                self.cacher.borrow_mut().standing_mut().ask_again();
+                self.cacher.borrow_mut().availability_mut().ask_again();
                 return reflector.resume();
             }
             Life::New | Life::Closed => return,

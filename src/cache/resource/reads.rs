@@ -42,7 +42,7 @@ impl Reads {
         let text = resource_version.filter(|text| !text.is_empty());
         let version = text.map(|text| Version::parse(text).map_err(|error| Error::no_version(&error))).transpose()?;
         self.access.waits.check_open()?;
-        let ready = self.access.cacher.borrow().standing().ready().is_ready();
+        let ready = self.access.cacher.borrow().availability().ready().is_ready();
         if let Some(version) = version.filter(|_| ready) {
             self.access.waits.until_fresh(&version, MAX_FRESH_WAIT_MS).await?;
             let held = self.access.cacher.borrow().store().get(key).cloned();
@@ -82,7 +82,7 @@ impl Reads {
             }
             return self.access.upstream.list(&request).await;
         }
-        let ready = self.access.cacher.borrow().standing().ready().check(self.access.runtime.now());
+        let ready = self.access.cacher.borrow().availability().ready().check(self.access.runtime.now());
         if let Err(error) = ready {
             if request.is_unselective() && request.options.limit > 0 {
                 return self.access.upstream.list(&request).await;

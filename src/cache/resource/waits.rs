@@ -40,7 +40,7 @@ impl Waits {
 
     /// Fails once the cacher is closed.
     pub(super) fn check_open(&self) -> Result<(), Error> {
-        if self.cacher.borrow().standing().ready().is_stopped() { Err(Error::closed()) } else { Ok(()) }
+        if self.cacher.borrow().availability().ready().is_stopped() { Err(Error::closed()) } else { Ok(()) }
     }
 
     /// Waits until the cacher is ready; without `wait` fails with its 429, and with `refusable` as soon as the server refuses what it waits for.
@@ -49,12 +49,12 @@ impl Waits {
             let now = self.runtime.now();
             let waiter = {
                 let mut cacher = self.cacher.borrow_mut();
-                match cacher.standing().ready().check(now) {
+                match cacher.availability().ready().check(now) {
                     Ok(()) => return Ok(()),
-                    Err(error) if !wait || cacher.standing().ready().is_stopped() => return Err(error),
-                    Err(_) => match cacher.standing().refusal().filter(|_| refusable) {
+                    Err(error) if !wait || cacher.availability().ready().is_stopped() => return Err(error),
+                    Err(_) => match cacher.availability().refusal().filter(|_| refusable) {
                         Some(refusal) => return Err(refusal.clone()),
-                        None => cacher.standing_mut().ready_mut().wait(),
+                        None => cacher.availability_mut().ready_mut().wait(),
                     },
                 }
             };
@@ -67,7 +67,7 @@ impl Waits {
     /// Waits until the cacher has reached a version, so long at most; then 504, "Too large resource version". Meanwhile the upstream is asked
     /// for progress, where it can be. Dropping the future ends the wait and the asking. The time is counted, unless there is nothing to wait for.
     pub(super) async fn until_fresh(&self, version: &Version, limit: Millis) -> Result<(), Error> {
-        if self.cacher.borrow().version() >= version && !self.cacher.borrow().standing().ready().is_stopped() {
+        if self.cacher.borrow().version() >= version && !self.cacher.borrow().availability().ready().is_stopped() {
             return Ok(());
         }
         let began = self.runtime.now();
@@ -82,7 +82,7 @@ impl Waits {
         loop {
             let waiter = {
                 let mut cacher = self.cacher.borrow_mut();
-                if cacher.standing().ready().is_stopped() {
+                if cacher.availability().ready().is_stopped() {
                     return Err(Error::closed());
                 }
                 if cacher.version() >= version {
@@ -100,7 +100,7 @@ impl Waits {
 
     /// Waits until the stream has reached a version, within the limit of every such wait. A stream that is paused is not waited for.
     pub(super) async fn until_streamed(&self, version: &Version) {
-        if self.cacher.borrow().standing().phase() != Phase::Paused {
+        if self.cacher.borrow().availability().phase() != Phase::Paused {
             let _late = self.until_fresh(version, MAX_FRESH_WAIT_MS).await;
         }
     }
@@ -113,7 +113,7 @@ impl Waits {
                 let mut cacher = self.cacher.borrow_mut();
                 let holds = cacher.store().get(key).is_some_and(|held| held.uid() == Some(uid));
                 let left = deadline.since(self.runtime.now());
-                if !holds || left == 0 || cacher.standing().phase() == Phase::Paused {
+                if !holds || left == 0 || cacher.availability().phase() == Phase::Paused {
                     return;
                 }
                 // Whatever comes next: it wakes those who wait for what was reached before it.

@@ -43,14 +43,14 @@ impl Watches {
             }
         };
         let now = self.access.runtime.now();
-        let ready = self.access.cacher.borrow().standing().ready().check(now);
+        let ready = self.access.cacher.borrow().availability().ready().check(now);
         match ready {
             Ok(()) if self.required_now(&options, &start).is_some() => {
                 let required = self.required_now(&options, &start).unwrap_or_default();
                 self.access.cacher.with(|cacher| cacher.watching().start(id, &options, &start, &required.into(), now));
                 self.start_ticking();
             }
-            Err(error) if !wait || self.access.cacher.borrow().standing().ready().is_stopped() => {
+            Err(error) if !wait || self.access.cacher.borrow().availability().ready().is_stopped() => {
                 self.access.cacher.with(|cacher| cacher.dispatcher_mut().refuse(id, error));
             }
             _ => {
@@ -90,7 +90,7 @@ impl Watches {
         if self.access.waits.until_ready(true, false).await.is_err() {
             return; // closed, and with it every stream
         }
-        let generation = self.access.cacher.borrow().standing().ready().generation();
+        let generation = self.access.cacher.borrow().availability().ready().generation();
         let basis = self.basis(&options, &start).await;
         let now = self.access.runtime.now();
         self.access.cacher.with(|cacher| {
@@ -99,7 +99,7 @@ impl Watches {
             }
             match basis {
                 Err(error) => cacher.watching().fail(id, &error),
-                Ok(basis) if cacher.standing().ready().is_ready() && cacher.standing().ready().generation() == generation => {
+                Ok(basis) if cacher.availability().ready().is_ready() && cacher.availability().ready().generation() == generation => {
                     cacher.watching().start(id, &options, &start, &basis, now);
                 }
                 // What it waited for belongs to a state that is gone: an empty stream, to be opened again.
@@ -158,7 +158,7 @@ impl Watches {
                     runtime.sleep(TICK_INTERVAL_MS + fastrand::u64(0..TICK_INTERVAL_MS / 4)).await;
                     let now = runtime.now();
                     // After the close the schedule still names who has ended, and a timer would keep a process of Node alive.
-                    if !cacher.with(|cacher| cacher.watching().tick(now) && !cacher.standing().ready().is_stopped()) {
+                    if !cacher.with(|cacher| cacher.watching().tick(now) && !cacher.availability().ready().is_stopped()) {
                         return;
                     }
                 }

@@ -92,9 +92,9 @@ pub(super) const ALL: &[Growth] = &[
             let waits: Vec<_> = (0..n)
                 .map(|_| {
                     (
-                        cacher.standing_mut().ready_mut().wait().expect("a wait"),
-                        cacher.standing_mut().wait_synced(),
-                        cacher.standing_mut().wait_listed(),
+                        cacher.availability_mut().ready_mut().wait().expect("a wait"),
+                        cacher.availability_mut().wait_synced(),
+                        cacher.availability_mut().wait_listed(),
                     )
                 })
                 .collect();

@@ -1,4 +1,4 @@
-//! How a cacher stands: what people see of its connection, whether it can answer, and who waits for that.
+//! Whether a cacher is there for its users: what they see of its connection, whether it can answer, and who waits for that.
 
 use futures::channel::oneshot;
 
@@ -13,7 +13,7 @@ use crate::time::{Instant, WallTime};
 use crate::version::Version;
 
 /// Follows what the reflector says, and tells who waits.
-pub struct Standing {
+pub struct Availability {
     status: ResourceStatus,
     ready: Ready,
     waiters: ListWaiters,
@@ -25,7 +25,7 @@ pub struct Standing {
     signals: u32,
 }
 
-impl Standing {
+impl Availability {
     /// Idle.
     pub(super) fn new(now: Instant) -> Self {
         Self {
