@@ -25,6 +25,7 @@ pub(super) struct Queue {
     left: u64,
     // By key, the place of the last notification that the next one may merge with.
     mergeable: FxHashMap<Key, u64>,
+    // How many wait, and how many of them are of a resync.
     count: usize,
     resyncs: usize,
 }
@@ -34,55 +35,53 @@ impl Queue {
     ///
     /// Returns how many notifications of the initial state nobody will see.
     pub(super) fn push(&mut self, notification: Rc<Notification>, merge: bool) -> usize {
-        if !merge {
-            self.append(notification);
-            return 0;
-        }
-        let Some(key) = notification.key().cloned() else {
+        let Some(key) = notification.key().filter(|_| merge).cloned() else {
             self.append(notification);
             return 0;
         };
-        let place = self.mergeable.get(&key).map(|place| place.wrapping_sub(self.left));
-        let waiting = place.and_then(|place| self.notifications.get_mut(usize::try_from(place).unwrap_or(usize::MAX)));
-        if let Some(slot) = waiting
-            && let Some(first) = slot.take()
-        {
-            self.count -= 1;
-            self.resyncs -= usize::from(first.kind == NotificationKind::Resynced);
-            let initial = usize::from(first.kind == NotificationKind::InitiallyAdded);
-            return match merged(&first, &notification) {
-                Merged::Both => {
-                    self.count += 1;
-                    self.resyncs += usize::from(first.kind == NotificationKind::Resynced);
-                    *slot = Some(first);
-                    self.append_mergeable(key, notification);
-                    0
-                }
-                Merged::One(merged) => {
-                    self.count += 1;
-                    self.resyncs += usize::from(merged.kind == NotificationKind::Resynced);
-                    *slot = Some(merged);
-                    0
-                }
-                Merged::None => {
-                    self.mergeable.remove(&key);
-                    initial
-                }
-            };
+        let index = self.mergeable.get(&key).and_then(|place| usize::try_from(place.wrapping_sub(self.left)).ok()).unwrap_or(usize::MAX);
+        let waiting = self.notifications.get(index).and_then(Option::as_ref);
+        match waiting.map_or(Merged::Both, |first| merged(first, &notification)) {
+            Merged::Both => {
+                self.mergeable.insert(key, self.left.wrapping_add(self.notifications.len() as u64));
+                self.append(notification);
+                0
+            }
+            Merged::One(merged) => {
+                self.replace(index, Some(merged));
+                0
+            }
+            Merged::None => {
+                self.mergeable.remove(&key);
+                let unseen = self.replace(index, None);
+                usize::from(unseen.is_some_and(|unseen| unseen.kind == NotificationKind::InitiallyAdded))
+            }
         }
-        self.append_mergeable(key, notification);
-        0
     }
 
     fn append(&mut self, notification: Rc<Notification>) {
-        self.count += 1;
-        self.resyncs += usize::from(notification.kind == NotificationKind::Resynced);
+        self.came(&notification);
         self.notifications.push_back(Some(notification));
     }
 
-    fn append_mergeable(&mut self, key: Key, notification: Rc<Notification>) {
-        self.mergeable.insert(key, self.left.wrapping_add(self.notifications.len() as u64));
-        self.append(notification);
+    /// Puts this in a place that holds a notification, and returns that.
+    fn replace(&mut self, index: usize, by: Option<Rc<Notification>>) -> Option<Rc<Notification>> {
+        if let Some(by) = &by {
+            self.came(by);
+        }
+        let gone = std::mem::replace(self.notifications.get_mut(index)?, by)?;
+        self.went(&gone);
+        Some(gone)
+    }
+
+    fn came(&mut self, notification: &Notification) {
+        self.count += 1;
+        self.resyncs += usize::from(notification.kind == NotificationKind::Resynced);
+    }
+
+    fn went(&mut self, notification: &Notification) {
+        self.count -= 1;
+        self.resyncs -= usize::from(notification.kind == NotificationKind::Resynced);
     }
 
     /// Takes the first notification.
@@ -91,8 +90,7 @@ impl Queue {
             let notification = self.notifications.pop_front()?;
             self.left = self.left.wrapping_add(1);
             let Some(notification) = notification else { continue };
-            self.count -= 1;
-            self.resyncs -= usize::from(notification.kind == NotificationKind::Resynced);
+            self.went(&notification);
             // What follows is told by itself, because this one was delivered.
             if let Some(key) = notification.key()
                 && self.mergeable.get(key) == Some(&self.left.wrapping_sub(1))
@@ -107,8 +105,7 @@ impl Queue {
     pub(super) fn push_front(&mut self, notifications: impl DoubleEndedIterator<Item = Rc<Notification>>) {
         for notification in notifications.rev() {
             self.left = self.left.wrapping_sub(1);
-            self.count += 1;
-            self.resyncs += usize::from(notification.kind == NotificationKind::Resynced);
+            self.came(&notification);
             self.notifications.push_front(Some(notification));
         }
     }
@@ -139,9 +136,11 @@ impl Queue {
     }
 }
 
+/// What becomes of two notifications of one object.
 enum Merged {
     /// They cannot merge.
     Both,
+    /// This stands for both.
     One(Rc<Notification>),
     /// Nothing is left to tell.
     None,

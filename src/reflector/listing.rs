@@ -4,7 +4,7 @@ use std::mem;
 use std::rc::Rc;
 
 use super::order::Order;
-use super::quarantine::Quarantine;
+use super::quarantine::{Quarantine, of_item};
 use super::reader::Reader;
 use crate::json::{BrokenItem, Identity, Scanned};
 use crate::key::is_name;
@@ -97,7 +97,7 @@ impl Listing {
     pub(super) fn set_aside(&mut self, quarantine: &mut Quarantine) -> Result<(), Error> {
         let mut failed = None;
         for (identity, error) in mem::take(&mut self.refused) {
-            match quarantine.item(&identity, error) {
+            match quarantine.set_aside(of_item(&identity, &error), error) {
                 Ok(entry) => self.quarantined.push(entry),
                 Err(error) => failed = failed.or(Some(error)),
             }

@@ -41,17 +41,10 @@ impl Quarantine {
         false
     }
 
-    /// An item of a list that cannot be taken: what goes into quarantine for it, or the error that the list fails with this time.
-    pub(super) fn item(&mut self, identity: &Identity, error: Error) -> Result<Quarantined, Error> {
-        self.found(entry(identity, &error).ok_or(error)?)
-    }
-
-    /// The same where the state comes over a watch: an event stands for the item.
-    pub(super) fn initial_event(&mut self, event: Unreadable) -> Result<Quarantined, Error> {
-        self.found(of_event(&event).ok_or(event.error)?)
-    }
-
-    fn found(&mut self, entry: Quarantined) -> Result<Quarantined, Error> {
+    /// An item of a list, or an initial event in its place, cannot be taken for this error. Returns what goes into quarantine for it, or the
+    /// error that the list fails with this time.
+    pub(super) fn set_aside(&mut self, entry: Option<Quarantined>, error: Error) -> Result<Quarantined, Error> {
+        let Some(entry) = entry else { return Err(error) };
         let known = self.inside.iter().any(|held| held.key == entry.key) || self.tried.contains(&entry.key);
         self.note_try(entry.key.clone());
         if known { Ok(entry) } else { Err(entry.error) }
@@ -94,11 +87,11 @@ impl Quarantine {
 /// An event that cannot be taken, as it would be in quarantine. `None`: it has no place there.
 pub(super) fn of_event(event: &Unreadable) -> Option<Quarantined> {
     let identity = event.identity.as_deref().filter(|identity| matches!(identity.kind.as_str(), "ADDED" | "MODIFIED"))?;
-    entry(identity, &event.error)
+    of_item(identity, &event.error)
 }
 
-/// `None`: it cannot be said whose it is.
-fn entry(identity: &Identity, error: &Error) -> Option<Quarantined> {
+/// An item of a list that cannot be taken, as it would be in quarantine. `None`: it cannot be said which object it is.
+pub(super) fn of_item(identity: &Identity, error: &Error) -> Option<Quarantined> {
     let Identity { namespace, name, uid, .. } = identity;
     let own = match (name.as_str(), uid.as_str()) {
         ("", "") => return None,
@@ -124,6 +117,10 @@ mod tests {
         Error::protocol("no version")
     }
 
+    fn set_aside(quarantine: &mut Quarantine, identity: &Identity) -> Result<Quarantined, Error> {
+        quarantine.set_aside(of_item(identity, &error()), error())
+    }
+
     fn unreadable(identity: Option<Identity>) -> Unreadable {
         Unreadable { error: error(), identity: identity.map(Box::new) }
     }
@@ -133,7 +130,7 @@ mod tests {
         let mut quarantine = Quarantine::default();
         let event = |quarantine: &mut Quarantine, kind, name| quarantine.passes_over(&unreadable(Some(identity(kind, name))));
         assert!(!event(&mut quarantine, "MODIFIED", "a"));
-        let apart = quarantine.item(&identity("", "a"), error()).unwrap();
+        let apart = set_aside(&mut quarantine, &identity("", "a")).unwrap();
         assert_eq!(quarantine.listed(vec![apart]), Ok(true));
         assert!(event(&mut quarantine, "MODIFIED", "a") && event(&mut quarantine, "ADDED", "a"));
         assert!(!event(&mut quarantine, "DELETED", "a") && !quarantine.passes_over(&unreadable(None)));
@@ -147,25 +144,25 @@ mod tests {
         assert!(quarantine.sound(&object) && !quarantine.sound(&object));
         assert!(!event(&mut quarantine, "MODIFIED", "a"), "it begins anew");
         assert_eq!(quarantine.listed(Vec::new()), Ok(false), "cured");
-        assert!(quarantine.item(&identity("", "a"), error()).is_err());
+        assert!(set_aside(&mut quarantine, &identity("", "a")).is_err());
     }
 
     #[test]
     fn a_list_fails_once_for_an_item_and_then_goes_on_without_it() {
         let mut quarantine = Quarantine::default();
-        assert!(quarantine.item(&identity("", "a"), error()).is_err());
-        let entry = quarantine.item(&identity("", "a"), error()).unwrap();
+        assert!(set_aside(&mut quarantine, &identity("", "a")).is_err());
+        let entry = set_aside(&mut quarantine, &identity("", "a")).unwrap();
         assert_eq!(quarantine.listed(vec![entry.clone()]), Ok(true));
         assert_eq!(quarantine.listed(vec![entry.clone()]), Ok(false));
         assert_eq!(quarantine.listed(Vec::new()), Ok(true), "the list shows nothing of it any more");
         assert!(quarantine.listed(vec![entry; MAX_QUARANTINED + 1]).unwrap_err().message.contains("101 objects"));
         let nobody = Identity::default();
         for _ in 0..3 {
-            assert!(quarantine.item(&nobody, error()).is_err());
+            assert!(set_aside(&mut quarantine, &nobody).is_err());
         }
         let unnamed = Identity { uid: "u".into(), ..Identity::default() };
-        assert!(quarantine.item(&unnamed, error()).is_err());
-        assert_eq!(&*quarantine.item(&unnamed, error()).unwrap().key, "(uid u)");
+        assert!(set_aside(&mut quarantine, &unnamed).is_err());
+        assert_eq!(&*set_aside(&mut quarantine, &unnamed).unwrap().key, "(uid u)");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::failure;
 use super::host::{Asked, Listen, Stop};
 use super::listing::{List, MAX_BATCH};
 use super::order::Order;
+use super::quarantine;
 use super::reader::Event;
 use super::reflector::Reflector;
 use super::state::{OngoingWatch, OpenWatch, RoundEnd, State, Streaming};
@@ -126,7 +127,7 @@ impl Reflector {
                 // It says how far the server has got, not that the state is whole.
                 Ok(Event::Bookmark { .. }) => {}
                 Ok(Event::Failed(error)) => return Attempt::Refused(error),
-                Err(unreadable) => match self.quarantine.initial_event(unreadable) {
+                Err(unreadable) => match self.quarantine.set_aside(quarantine::of_event(&unreadable), unreadable.error) {
                     Ok(entry) => state.quarantined.push(entry),
                     Err(error) => return Attempt::Refused(error),
                 },
