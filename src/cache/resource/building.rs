@@ -89,9 +89,8 @@ impl Building {
 /// Builds views until the slice is over of which so much is spent; and how much is then.
 fn build(flusher: &Flusher, runtime: &SharedRuntime, mut spent: Spent) -> Spent {
     let (began, before) = (runtime.now(), spent.millis);
-    let mut cacher = flusher.cacher().borrow_mut();
     loop {
-        let more = cacher.viewing().build(MAX_UNTIMED_OBJECTS);
+        let more = flusher.cacher().borrow_mut().viewing().build(MAX_UNTIMED_OBJECTS);
         spent.batches += 1;
         spent.millis = before + runtime.now().since(began);
         if !more || spent.is_over() {

@@ -44,6 +44,7 @@ impl Flusher {
         if self.flushing.replace(true) {
             return false;
         }
+        // The one borrow that outlives a call into the host: the clock is read only if somebody is told of an event.
         let (flush, more) = self.cacher.borrow_mut().take_flush(&|| self.runtime.now());
         let hook = self.hook.borrow().clone().filter(|_| !flush.is_empty());
         if let Some(hook) = &hook {

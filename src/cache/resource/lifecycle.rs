@@ -85,10 +85,16 @@ impl Lifecycle {
 
     /// See `Resource::start`.
     pub(super) fn start(self: &Rc<Self>) {
-        match &*self.life.borrow() {
+        let starved = match &*self.life.borrow() {
             Life::Running(_) | Life::Closed => return,
-            Life::Starved if self.early_tries.borrow_mut().take(self.runtime.now()).is_err() => return,
-            Life::New | Life::Starved => {}
+            Life::Starved => true,
+            Life::New => false,
+        };
+        if starved {
+            let now = self.runtime.now();
+            if self.early_tries.borrow_mut().take(now).is_err() {
+                return;
+            }
         }
         let (sender, messages) = mpsc::channel(MAX_WAITING_MESSAGES);
         let fields = self.cacher.borrow().fields().clone();

@@ -61,15 +61,17 @@ async fn run(cacher: Rc<RefCell<Cacher>>, share: Rc<Share>, runtime: SharedRunti
 fn pack_slice(cacher: &RefCell<Cacher>, share: &Share, runtime: &SharedRuntime) -> bool {
     let began = runtime.now();
     let mut more = true;
-    {
-        let mut cacher = cacher.borrow_mut();
-        for _ in 0..MAX_BATCHES {
-            more = (0..MAX_UNTIMED_OBJECTS).all(|_| cacher.held_mut().pack_resting());
-            if !more || runtime.now().since(began) >= MAX_SLICE_MS {
-                break;
-            }
+    for _ in 0..MAX_BATCHES {
+        more = pack_batch(&mut cacher.borrow_mut());
+        if !more || runtime.now().since(began) >= MAX_SLICE_MS {
+            break;
         }
     }
     share.keep_bound();
     more
+}
+
+/// Whether there may be more to pack.
+fn pack_batch(cacher: &mut Cacher) -> bool {
+    (0..MAX_UNTIMED_OBJECTS).all(|_| cacher.held_mut().pack_resting())
 }

@@ -82,7 +82,8 @@ impl Reads {
             }
             return self.access.upstream.list(&request).await;
         }
-        let ready = self.access.cacher.borrow().availability().ready().check(self.access.runtime.now());
+        let now = self.access.runtime.now();
+        let ready = self.access.cacher.borrow().availability().ready().check(now);
         if let Err(error) = ready {
             if request.is_unselective() && request.options.limit > 0 {
                 return self.access.upstream.list(&request).await;

@@ -74,27 +74,23 @@ impl Waits {
         let asking = self.progress.is_supported().then(|| self.progress.wait());
         let result = self.wait_for(version, began + limit).await;
         drop(asking);
-        self.cacher.borrow().metrics().read_wait.observe_ms(self.runtime.now().since(began));
+        let waited = self.runtime.now().since(began);
+        self.cacher.borrow().metrics().read_wait.observe_ms(waited);
         result
     }
 
     async fn wait_for(&self, version: &Version, deadline: Instant) -> Result<(), Error> {
         loop {
-            let waiter = {
-                let mut cacher = self.cacher.borrow_mut();
-                if cacher.availability().ready().is_stopped() {
-                    return Err(Error::closed());
-                }
-                if cacher.version() >= version {
-                    return Ok(());
-                }
-                let left = deadline.since(self.runtime.now());
-                if left == 0 {
-                    return Err(Status::too_large(version, cacher.version()).into());
-                }
-                select(cacher.freshness_mut().wait(version.clone()), self.runtime.sleep(left))
-            };
-            let _woken = waiter.await;
+            self.check_open()?;
+            if self.cacher.borrow().version() >= version {
+                return Ok(());
+            }
+            let left = deadline.since(self.runtime.now());
+            if left == 0 {
+                return Err(Status::too_large(version, self.cacher.borrow().version()).into());
+            }
+            let reached = self.cacher.borrow_mut().freshness_mut().wait(version.clone());
+            let _woken = select(reached, self.runtime.sleep(left)).await;
         }
     }
 
@@ -109,18 +105,18 @@ impl Waits {
     pub(super) async fn until_gone(&self, key: &str, uid: &str) {
         let deadline = self.runtime.now() + MAX_FRESH_WAIT_MS;
         loop {
-            let waiter = {
+            let left = deadline.since(self.runtime.now());
+            let next = {
                 let mut cacher = self.cacher.borrow_mut();
                 let holds = cacher.store().get(key).is_some_and(|held| held.uid() == Some(uid));
-                let left = deadline.since(self.runtime.now());
                 if !holds || left == 0 || cacher.availability().phase() == Phase::Paused {
                     return;
                 }
                 // Whatever comes next: it wakes those who wait for what was reached before it.
                 let reached = cacher.version().clone();
-                select(cacher.freshness_mut().wait(reached), self.runtime.sleep(left))
+                cacher.freshness_mut().wait(reached)
             };
-            let _woken = waiter.await;
+            let _woken = select(next, self.runtime.sleep(left)).await;
         }
     }
 }

@@ -201,7 +201,8 @@ impl Writes {
             let message = format!("the write was taken, but its answer cannot be read: {}", error.message);
             Error { message, ..error }
         })?;
-        self.access.cacher.borrow_mut().informers_mut().mutated(&object, self.access.runtime.now());
+        let now = self.access.runtime.now();
+        self.access.cacher.borrow_mut().informers_mut().mutated(&object, now);
         self.access.waits.until_streamed(object.version()).await;
         let held = self.access.cacher.borrow().store().get(object.key()).cloned();
         Ok(held.filter(|held| held.version() == object.version()).unwrap_or(object))
@@ -210,7 +211,8 @@ impl Writes {
     /// See `Resource::mutated`.
     pub(super) fn mutated(&self, document: &[u8]) -> Result<(), Error> {
         let object = self.as_kept(document)?;
-        self.access.cacher.borrow_mut().informers_mut().mutated(&object, self.access.runtime.now());
+        let now = self.access.runtime.now();
+        self.access.cacher.borrow_mut().informers_mut().mutated(&object, now);
         Ok(())
     }
 
