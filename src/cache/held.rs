@@ -77,7 +77,8 @@ impl Held {
         *version <= self.version && self.window.undo_to(version).is_some()
     }
 
-    /// The upstream has forgotten what lies before this version: past states before it are no longer served.
+    /// The upstream has compacted what lies before this version: past states before it are no longer served. For who can tell: etcd says what it
+    /// compacted, the REST API does not.
     pub fn compact(&mut self, version: &Version) {
         self.window.compact(version);
     }

@@ -42,11 +42,6 @@ impl Scalar {
         }
     }
 
-    /// Whether the document has no such value. `null` is a value.
-    pub fn is_missing(&self) -> bool {
-        matches!(self, Scalar::Missing)
-    }
-
     /// Reads one JSON value without whitespace around it. No bytes mean a missing value.
     pub(crate) fn from_raw(raw: &[u8]) -> Scalar {
         match raw {
@@ -86,6 +81,5 @@ mod tests {
         assert_eq!(Scalar::Null.text(), "");
         assert_eq!(Scalar::Missing.text(), "");
         assert_eq!(Scalar::Composite.text(), "");
-        assert!(Scalar::Missing.is_missing() && !Scalar::Null.is_missing());
     }
 }

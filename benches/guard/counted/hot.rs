@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use watchcache::cache::{Basis, Cacher};
 use watchcache::change::ChangeKind;
+use watchcache::json::Scalar;
 use watchcache::json::frame::{Frame, scan_frame};
 use watchcache::json::list::ListScanner;
 use watchcache::message::Message;
@@ -172,7 +173,7 @@ fn field() -> Work {
     let slot = cacher.fields().borrow_mut().slot(&watchcache::json::path::Path::parse("status.phase").expect("a path"));
     Box::new(move || {
         for object in &objects {
-            assert!(!object.field(slot, &cacher.fields().borrow()).is_missing());
+            assert!(!matches!(object.field(slot, &cacher.fields().borrow()), Scalar::Missing));
         }
     })
 }

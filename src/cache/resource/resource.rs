@@ -174,7 +174,8 @@ impl Resource {
         self.lifecycle.share_memory(memory);
     }
 
-    /// Says how much is held. What has grown beyond the bound gives way.
+    /// Says how much is held, and what has grown beyond the bound gives way. Each message of the reflector does so too: this is for who applies
+    /// messages by [`Resource::with`].
     pub fn keep_memory_bound(&self) {
         self.share.keep_bound();
     }
