@@ -8,10 +8,7 @@ use crate::object::Object;
 use crate::selector::Filter;
 use crate::status::Error;
 use crate::version::Version;
-use crate::watch::Bookmarks;
-use crate::watch::Conversion;
-use crate::watch::{EventKind, WatchEvent};
-use crate::watch::{Start, WatchOptions};
+use crate::watch::{Bookmarks, Conversion, EventKind, Start, WatchEvent, WatchOptions};
 
 /// What a watch may begin with, made sure of before.
 #[derive(Debug, Default)]

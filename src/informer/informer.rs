@@ -290,7 +290,7 @@ impl Informer {
         self.indexes.decide(index, key, object, values, store);
     }
 
-    // What is held, each as new as it was written, and what was written beside that passes.
+    /// These objects, each in the version that was written where that is newer, and the others that were written and pass.
     fn with_waiting<'a>(
         &'a self,
         held: impl Iterator<Item = &'a Rc<Object>>,

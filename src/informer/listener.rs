@@ -50,7 +50,7 @@ pub struct ProcessorListener {
     in_hand: Vec<Rc<Notification>>,
     // Whether the next flush looks at it.
     pending: bool,
-    // How many notifications of the next flush, or of the one under way, it is given without a queue: so many, from the first on.
+    // How many notifications of the next flush, or of the one under way, go past its queue: the first so many.
     straight: usize,
 }
 
@@ -184,13 +184,13 @@ impl ProcessorListener {
         !std::mem::replace(&mut self.pending, true)
     }
 
-    /// A flush looks at it. Returns how many notifications the handler is given without a queue.
+    /// A flush looks at it. Returns how many notifications the handler is given past its queue.
     pub(super) fn begin_flush(&mut self) -> usize {
         self.pending = false;
         if self.is_removed() { 0 } else { self.straight }
     }
 
-    /// What the handler is given now from the queue, with all of `max` that goes without one counted.
+    /// What the handler is given now from the queue. What goes past the queue counts towards `max`.
     pub(super) fn take(&mut self, max: usize) -> &[Rc<Notification>] {
         let count = match self.handler {
             Handler::Ready => max.saturating_sub(self.straight),
@@ -205,7 +205,7 @@ impl ProcessorListener {
     /// The handler is not done with the last of so many notifications that it was given. It never got to those after, which wait again. With
     /// `pace` it gets one at a time from now on, until it is done with one at once.
     ///
-    /// `straight` is what the flush gave without queues.
+    /// `straight` is what the flush gave past the queues.
     pub(super) fn wait(&mut self, begun: usize, pace: bool, straight: &[Rc<Notification>]) {
         self.handler = Handler::Busy { paced: pace };
         let straight = &straight[..self.straight.min(straight.len())];

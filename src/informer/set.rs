@@ -81,7 +81,7 @@ impl Informers {
     pub fn forget(&mut self, id: InformerId) {
         self.stop(id);
         self.informers.try_remove(id.place());
-        self.untold.retain(|told| *told != id);
+        self.untold.retain(|other| *other != id);
     }
 
     /// There is no memory for an informer: it ends for good with all that it holds, and says why.

@@ -150,7 +150,7 @@ impl Beside {
                 Came::Frame(frame) => {
                     frames += 1;
                     self.take_frame(frame);
-                    host.pace().await;
+                    host.took_frame().await;
                 }
             }
         }
@@ -183,7 +183,7 @@ impl Beside {
                 true
             }
             Ok(Event::Failed(_)) => false,
-            Err(unreadable) => quarantine::of_event(&unreadable).is_some_and(|entry| ahead.cannot_take(entry)),
+            Err(unreadable) => quarantine::of_event(&unreadable).map(|entry| ahead.set_aside(entry)).is_some(),
         };
         if kept && ahead.fits(self.max_bytes) {
             self.ahead = Some(ahead);
@@ -231,12 +231,11 @@ impl Ahead {
         true
     }
 
-    /// Whether it is passed over is known when the list is whole.
-    fn cannot_take(&mut self, entry: Quarantined) -> bool {
+    /// Remembers a frame that cannot be taken. Whether it is passed over is known when the list is whole.
+    fn set_aside(&mut self, entry: Quarantined) {
         if self.unreadable.insert(entry.key.clone(), (self.frames, entry)).is_none() {
             self.bytes += UNREADABLE_BYTES;
         }
-        true
     }
 
     /// Whether all that waits is within the bound. It is counted anew where it seems not to be, because what waits has been packed

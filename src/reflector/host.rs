@@ -119,7 +119,7 @@ impl Host {
     }
 
     /// A frame was taken. Data that is always ready must not starve timers and input.
-    pub(super) async fn pace(&self) {
+    pub(super) async fn took_frame(&self) {
         self.frames.set(self.frames.get().wrapping_add(1));
         if self.frames.get().is_multiple_of(MAX_UNTIMED_FRAMES) {
             self.give_way().await;
@@ -192,7 +192,7 @@ mod tests {
             async {
                 for _ in 0..MAX_UNTIMED_FRAMES {
                     assert!(!rested.get(), "the clock is asked now and then only");
-                    host.pace().await;
+                    host.took_frame().await;
                 }
                 assert!(rested.get());
             },

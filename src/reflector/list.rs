@@ -11,7 +11,7 @@ use super::listing::Listing;
 use super::liveness::Watchdog;
 use super::reflector::Reflector;
 use super::state::{RoundEnd, State};
-use super::throttle::Ask;
+use super::throttle::Outgoing;
 use crate::connection::Connection;
 use crate::json::{ListHead, ListScanner};
 use crate::source::page::{Pace, read_with};
@@ -85,8 +85,8 @@ impl Reflector {
     async fn page(&mut self, request: ListRequest, listing: &mut Listing) -> Result<(), Halt> {
         listing.begin_page();
         let announced = Connection::Listing { again: self.listed };
-        let ask = Ask { verb: Verb::List, listen: Listen::LISTING, announced };
-        let permit = self.throttle.admit(&mut self.beside, ask).await?;
+        let outgoing = Outgoing { verb: Verb::List, listen: Listen::LISTING, announced };
+        let permit = self.throttle.admit(&mut self.beside, outgoing).await?;
         let watchdog = self.liveness.watchdog(self.host.now());
         let answer = self.beside.until(Listen::LISTING, Some(&watchdog), self.source.list(request)).await;
         let answer = match answer {

@@ -21,7 +21,7 @@ pub(super) struct Watchdog {
     limit: Option<Millis>,
     fed: Cell<Instant>,
     /// Fed since the clock was last asked.
-    fresh: Cell<bool>,
+    just_fed: Cell<bool>,
     expired: Cell<bool>,
     timer: RefCell<Option<LocalBoxFuture<'static, ()>>>,
 }
@@ -29,12 +29,12 @@ pub(super) struct Watchdog {
 impl Watchdog {
     /// Starts now. Without a limit it never expires.
     pub(super) fn new(limit: Option<Millis>, now: Instant) -> Self {
-        Self { limit, fed: Cell::new(now), fresh: Cell::new(true), expired: Cell::new(false), timer: RefCell::new(None) }
+        Self { limit, fed: Cell::new(now), just_fed: Cell::new(true), expired: Cell::new(false), timer: RefCell::new(None) }
     }
 
     pub(super) fn feed(&self, now: Instant) {
         self.fed.set(now);
-        self.fresh.set(true);
+        self.just_fed.set(true);
         self.expired.set(false);
     }
 
@@ -49,7 +49,7 @@ impl Watchdog {
         loop {
             let deadline = self.fed.get().saturating_add(limit);
             // Fed in this very poll, mostly: the clock need not be asked again.
-            let now = if self.fresh.take() { self.fed.get() } else { runtime.recent() };
+            let now = if self.just_fed.take() { self.fed.get() } else { runtime.recent() };
             if now >= deadline {
                 self.expired.set(true);
                 return Poll::Ready(());

@@ -21,7 +21,7 @@ use crate::status::Error;
 use crate::time::{Instant, Millis};
 
 /// A request that is about to go out.
-pub(super) struct Ask {
+pub(super) struct Outgoing {
     pub(super) verb: Verb,
     /// What the request listens to, and so does the wait for it.
     pub(super) listen: Listen,
@@ -59,9 +59,9 @@ impl Throttle {
     }
 
     /// Waits until this may be asked. `None`: its source has no server that others ask, too.
-    pub(super) async fn admit(&mut self, beside: &mut Beside, ask: Ask) -> Result<Option<Permit>, Asked> {
+    pub(super) async fn admit(&mut self, beside: &mut Beside, request: Outgoing) -> Result<Option<Permit>, Asked> {
         let Some(server) = self.server.clone() else { return Ok(None) };
-        let Ask { verb, listen, announced } = ask;
+        let Outgoing { verb, listen, announced } = request;
         let (mut away, mut waited) = (false, false);
         loop {
             match server.admit(verb, self.host.now()) {
@@ -119,7 +119,7 @@ impl Throttle {
 
     /// The wait that this error asks for.
     pub(super) fn wait_after(&mut self, error: Error) -> Wait {
-        let millis = self.tries.pause(&self.host, &error);
+        let millis = self.tries.wait_millis(&self.host, &error);
         self.wait_for(millis, error)
     }
 

@@ -68,8 +68,8 @@ impl Tries {
         self.refused_credentials = false;
     }
 
-    /// How long to wait after this error.
-    pub(super) fn pause(&mut self, host: &Host, error: &Error) -> Millis {
+    /// How long to wait after this error, in milliseconds.
+    pub(super) fn wait_millis(&mut self, host: &Host, error: &Error) -> Millis {
         if error.code == ErrorCode::Unauthorized && !self.refused_credentials {
             self.refused_credentials = true;
             return 0;
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn refused_credentials_are_asked_for_at_once_and_then_with_waits_until_a_watch_has_stood() {
         let (host, mut tries, error) = (host(), Tries::new(&ReflectorConfig::default()), refused(401, "Unauthorized"));
-        assert_eq!(tries.pause(&host, &error), 0);
-        assert!(tries.pause(&host, &error) >= 800);
+        assert_eq!(tries.wait_millis(&host, &error), 0);
+        assert!(tries.wait_millis(&host, &error) >= 800);
         tries.succeeded();
-        assert_eq!(tries.pause(&host, &error), 0);
+        assert_eq!(tries.wait_millis(&host, &error), 0);
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
         let (host, mut tries) = (host(), Tries::new(&ReflectorConfig::default()));
         let mut error = refused(503, "ServiceUnavailable");
         error.retry_after_seconds = Some(30);
-        assert_eq!(tries.pause(&host, &error), 30_000);
+        assert_eq!(tries.wait_millis(&host, &error), 30_000);
         let away = LeftAlone { millis: 40_000, verb: Some(Verb::List) };
         for (server, expected) in [(&NOWHERE, 30_000), (&away, 40_000)] {
             let wait = tries.wait(&host, error.clone(), 30_000, server);

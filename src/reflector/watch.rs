@@ -11,7 +11,7 @@ use super::order::Novelty;
 use super::reader::Event;
 use super::reflector::Reflector;
 use super::state::{Announced, OpenWatch, Opening, OpeningWatch, RoundEnd, State};
-use super::throttle::Ask;
+use super::throttle::Outgoing;
 use crate::connection::Connection;
 use crate::message::Message;
 use crate::source::WatchRequest;
@@ -23,7 +23,7 @@ use crate::version::Version;
 pub(super) const MIN_WATCH_MS: Millis = 1000;
 
 /// The time between an internal error and the next watch: the server is in trouble, and a moment often cures it.
-const MIN_INTERNAL_ERROR_PAUSE_MS: Millis = 100;
+const MIN_INTERNAL_ERROR_WAIT_MS: Millis = 100;
 
 /// How an open watch ended.
 enum End {
@@ -66,8 +66,8 @@ impl Reflector {
             Some(ongoing) => (None, ongoing),
             None => {
                 let announced = Connection::Reconnecting { lost: None };
-                let ask = Ask { verb: Verb::Watch, listen: Listen::WATCHING, announced };
-                let permit = self.throttle.admit(&mut self.beside, ask).await?;
+                let outgoing = Outgoing { verb: Verb::Watch, listen: Listen::WATCHING, announced };
+                let permit = self.throttle.admit(&mut self.beside, outgoing).await?;
                 let last = self.order.last().cloned().unwrap_or_default();
                 let opening = self.source.watch(self.watch_request(&last));
                 (permit, OpeningWatch { opening, behind: None })
@@ -157,7 +157,7 @@ impl Reflector {
                 }
                 Err(end) => return end,
             }
-            self.host.pace().await;
+            self.host.took_frame().await;
         }
     }
 
@@ -190,7 +190,7 @@ impl Reflector {
         let wait = match next {
             Next::Watch => self.throttle.wait_after(error),
             Next::WatchSoon if self.throttle.tries.allow_internal_error(self.host.now()) => {
-                self.throttle.wait_for(MIN_INTERNAL_ERROR_PAUSE_MS, error)
+                self.throttle.wait_for(MIN_INTERNAL_ERROR_WAIT_MS, error)
             }
             Next::ListForVersion => {
                 let wait = !self.throttle.tries.relists_freely(self.host.now());

@@ -16,7 +16,7 @@ use super::quarantine;
 use super::reader::Event;
 use super::reflector::Reflector;
 use super::state::{OngoingWatch, OpenWatch, RoundEnd, State, Streaming};
-use super::throttle::Ask;
+use super::throttle::Outgoing;
 use super::watch::MIN_WATCH_MS;
 use crate::change::ChangeKind;
 use crate::connection::Connection;
@@ -77,8 +77,8 @@ impl Reflector {
             timeout_seconds: self.liveness.watch_timeout(&mut self.host.random()),
         };
         let announced = Connection::Listing { again: self.listed };
-        let ask = Ask { verb: Verb::Watch, listen: Listen::LISTING, announced };
-        let permit = match self.throttle.admit(&mut self.beside, ask).await {
+        let outgoing = Outgoing { verb: Verb::Watch, listen: Listen::LISTING, announced };
+        let permit = match self.throttle.admit(&mut self.beside, outgoing).await {
             Ok(permit) => permit,
             Err(Asked) => return Attempt::Asked,
         };
@@ -118,8 +118,8 @@ impl Reflector {
                 }
                 Ok(Event::Bookmark { version, initial_events_end: true }) => {
                     let objects: Vec<_> = state.objects.into_values().collect();
-                    if !state.fresh.is_empty() {
-                        self.sink.send(Message::Page { objects: state.fresh, loaded: objects.len(), remaining: None }).await;
+                    if !state.untold.is_empty() {
+                        self.sink.send(Message::Page { objects: state.untold, loaded: objects.len(), remaining: None }).await;
                     }
                     let list = List { objects, version, quarantined: state.quarantined, ahead: Order::default() };
                     return Attempt::Whole(list, OpenWatch::new(stream, opened, None));
@@ -132,7 +132,7 @@ impl Reflector {
                     Err(error) => return Attempt::Refused(error),
                 },
             }
-            self.host.pace().await;
+            self.host.took_frame().await;
         }
     }
 }
@@ -142,7 +142,7 @@ impl Reflector {
 struct InitialState {
     objects: BTreeMap<Key, Rc<Object>>,
     /// Those that were not shown yet.
-    fresh: Vec<Rc<Object>>,
+    untold: Vec<Rc<Object>>,
     /// Those that cannot be taken, not for the first time.
     quarantined: Vec<Quarantined>,
     events: u64,
@@ -158,12 +158,12 @@ impl InitialState {
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>) -> Option<Vec<Rc<Object>>> {
         self.events += 1;
         if kind == ChangeKind::Deleted {
-            self.fresh.retain(|shown| shown.key() != object.key());
+            self.untold.retain(|shown| shown.key() != object.key());
             self.objects.remove(object.key());
             return None;
         }
         self.objects.insert(object.key().clone(), object.clone());
-        self.fresh.push(object);
-        (self.fresh.len() >= MAX_BATCH).then(|| mem::take(&mut self.fresh))
+        self.untold.push(object);
+        (self.untold.len() >= MAX_BATCH).then(|| mem::take(&mut self.untold))
     }
 }

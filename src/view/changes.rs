@@ -6,7 +6,7 @@ use crate::allocation::allocation;
 use crate::json::fields::FieldSet;
 use crate::object::{Object, ObjectId};
 
-use super::view::{NOTHING, Pending, View, Waiting};
+use super::view::{NONE_PENDING, Pending, View, Waiting};
 
 /// Changes of place that one look takes in, so that no look takes long. The others follow after the host's turn.
 const MAX_MOVES: usize = 1_000;
@@ -145,7 +145,7 @@ impl View {
     fn note(&mut self, row: u32, object: Option<Rc<Object>>, stays: bool) {
         let held = &mut self.rows[row as usize].pending;
         let pending = Pending { row, object, stays };
-        if *held == NOTHING {
+        if *held == NONE_PENDING {
             *held = self.pending.len() as u32;
             self.pending.push(pending);
         } else {
@@ -165,7 +165,7 @@ impl View {
 
     fn take_in(&mut self, Pending { row: at, object, stays }: Pending, fields: &FieldSet) {
         let row = &mut self.rows[at as usize];
-        row.pending = NOTHING;
+        row.pending = NONE_PENDING;
         let Some(object) = object else {
             let key = row.object.key().clone();
             self.drop_waiting(&key);

@@ -283,7 +283,7 @@ impl Views {
         self.tell_failure_changed(id);
     }
 
-    /// There is so much room: views that there was no memory for come back as far as it goes.
+    /// Views that there was no memory for come back, as far as this room goes.
     pub(crate) fn revive(&mut self, mut room: usize, store: &Store, fields: &FieldSet) {
         let ids: Vec<ViewId> = self.views.iter().filter(|(_, open)| open.failure.is_some()).map(|(id, _)| ViewId::of(id)).collect();
         for id in ids {
@@ -332,7 +332,7 @@ impl Views {
         self.views.is_empty()
     }
 
-    /// Names those for which that is so, and those that have found something.
+    /// Asks for a look at the views of which this holds, and names all that somebody must look at.
     fn stir(&mut self, which: fn(&View) -> bool) {
         for (id, open) in &mut self.views {
             if which(&open.view) {

@@ -68,8 +68,8 @@ pub(super) struct Row {
     pub(super) shown: bool,
 }
 
-/// Nothing waits for a row.
-pub(super) const NOTHING: u32 = u32::MAX;
+/// In place of an index: nothing waits for the row.
+pub(super) const NONE_PENDING: u32 = u32::MAX;
 
 /// What a row becomes at the next look.
 pub(super) struct Pending {
@@ -255,7 +255,7 @@ impl View {
     /// Adds a row, which has no place in the order yet.
     #[allow(clippy::cast_possible_truncation)] // more rows than that do not fit in memory
     pub(super) fn add_row(&mut self, object: &Rc<Object>) -> u32 {
-        let row = Row { sort_key: Box::default(), group: None, object: object.clone(), pending: NOTHING, ranked: false, shown: false };
+        let row = Row { sort_key: Box::default(), group: None, object: object.clone(), pending: NONE_PENDING, ranked: false, shown: false };
         let row = self.rows.insert(row) as u32;
         self.by_key.insert(object.key().clone(), row);
         row

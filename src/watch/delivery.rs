@@ -24,7 +24,7 @@ pub(super) struct Delivery {
     audience: Option<Rc<[WatcherId]>>,
     // Tells this audience from those before it.
     number: u32,
-    // Watchers whose batch began since the last flush. It is complete with it.
+    // Watchers whose batch began since the last flush. The next flush completes it.
     served: Vec<WatcherId>,
     delivered: u64,
 }

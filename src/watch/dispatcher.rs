@@ -31,12 +31,12 @@ pub struct Dispatcher {
     delivery: Delivery,
     bookmarks: BookmarkSchedule,
     deadlines: BTreeSet<(Instant, WatcherId)>,
-    // Those with an event that found no room. Nothing else is dispatched until each has gone in or its watcher has ended. Who has ended
-    // meanwhile may still stand here.
+    // Those with an event that found no room. Nothing else is dispatched until each event has found room or its watcher has ended. A watcher
+    // that has ended meanwhile may still stand here.
     blocked: Vec<WatcherId>,
     // Whether a watcher began to skip changes since that was last asked.
     overflowed: bool,
-    // Those that the event under way may concern; kept for its room.
+    // Those that the event under way may concern. The memory is used again for the next event.
     candidates: Vec<WatcherId>,
     metrics: Rc<Metrics>,
     dispatched: u64,
@@ -335,7 +335,7 @@ impl StoreObserver for Dispatcher {
         }
         let mut candidates = std::mem::take(&mut self.candidates);
         self.watchers.candidates(change, fields, &mut candidates);
-        // Those of one bucket mostly share a filter, and are in nobody's cache: the fewer of them are asked, the better.
+        // Watchers of one bucket mostly share a filter, so its last answer is used again. To ask it reads memory that no cache of the CPU has.
         let mut asked: Option<(*const Filter, Option<EventKind>)> = None;
         for id in candidates.drain(..) {
             let Some(watcher) = self.watchers.filed(id) else { continue };

@@ -1,4 +1,4 @@
-//! What becomes of changes that a watcher has no room for, where it asked for more than its end.
+//! What becomes of changes that a watcher has no room for, if it asked to skip them rather than to end.
 //!
 //! They merge by key: of each object, only what the subscriber was last told and what is so now are kept. That needs no history, however long
 //! the subscriber sleeps, and the number of objects bounds it. When the subscriber has taken what waits, it gets one event for each object that

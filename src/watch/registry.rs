@@ -50,8 +50,11 @@ impl Ids {
 /// All watchers that hear of changes.
 #[derive(Debug, Default)]
 pub(super) struct Registry {
+    // The slot of the field that routes events.
     trigger: Option<u32>,
+    // Those that hear of every event.
     everything: Roster,
+    // Those that are asked about every event.
     everywhere: Roster,
     // Counts watchers: the number in a route tells it from all that ever were.
     joined: u64,

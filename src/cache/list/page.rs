@@ -109,7 +109,7 @@ fn index_for(cacher: &Cacher, request: &Request, pinned: bool) -> Option<IndexMa
     let predicate = request.filter.predicate();
     let fields: Vec<&str> = predicate.field.terms().iter().map(|term| term.path.as_str()).collect();
     let labels: Vec<&str> = predicate.label.requirements().iter().map(|requirement| requirement.key()).collect();
-    let usable = predicate.indexes(None, &fields, &labels).into_iter();
+    let usable = predicate.indexes(None, &fields, &labels);
     usable
         .into_iter()
         .find(|index| cacher.store().has_index(&index.index) && (request.prefix.is_empty() || index.index != "f:metadata.namespace"))

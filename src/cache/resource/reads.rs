@@ -152,8 +152,8 @@ impl Reads {
         answer
     }
 
-    /// Everything, as new as the upstream is now, from one that tells no progress: its answer is the cache's where the cache is as far. To
-    /// know that takes the smallest list there is, where the answer itself may be megabytes.
+    /// Everything, as new as the upstream is now, which tells no progress. The cache answers if it has come as far. To know that takes the
+    /// smallest list there is; the answer itself may be megabytes.
     async fn list_newest(&self, request: &Request) -> Result<List, Error> {
         let ready = self.access.waits.until_ready(request.options.wait, true).await;
         self.access.waits.check_open()?;
@@ -171,7 +171,7 @@ impl Reads {
     }
 }
 
-/// What all paths of a resource begin with. Its name is any text; one that is no path stands for itself in no message.
+/// What all paths of a resource begin with. Its name may be any text; for one that is no path `objects` stands.
 pub(super) fn root(name: &str) -> String {
     let clean = !name.is_empty() && name.split('/').all(|element| !matches!(element, "" | "." | ".."));
     format!("/{}/", if clean { name } else { "objects" })

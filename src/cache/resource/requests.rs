@@ -16,7 +16,7 @@ use crate::time::Millis;
 
 /// How long a request may take, and how long all tries of one call: what an apiserver gives a request.
 pub(super) const MAX_REQUEST_MS: Millis = 60_000;
-/// How often a request that is told to come back later does so, as in client-go.
+/// How often a request is sent again because the server says when to come back, as in client-go.
 const MAX_RETRIES: u32 = 10;
 /// How long it waits where nothing says so. A page of another origin cannot read the header, which mostly says a second.
 const DEFAULT_RETRY_AFTER_MS: Millis = 1_000;
@@ -81,8 +81,8 @@ impl Requests {
         })
     }
 
-    /// Sends a request, again where that cannot do anything twice: once with new credentials, and while the server says that it took
-    /// nothing and when to come back.
+    /// Sends a request, and sends it again only where it cannot happen twice: once with new credentials, and while the server says that it
+    /// took nothing and when to come back.
     async fn send(&self, request: impl Fn() -> LocalBoxFuture<'static, Result<Vec<u8>, Error>>) -> Result<Vec<u8>, Error> {
         let deadline = self.access.runtime.now() + MAX_REQUEST_MS;
         let (mut asked_again, mut retries) = (false, 0);

@@ -33,7 +33,7 @@ impl Share {
         let Some(account) = &*account else { return };
         account.set(self.cacher.borrow().bytes());
         if account.memory().lacks(0) > 0 {
-            self.give_way(account);
+            self.reduce(account);
         }
         account.memory().note_bytes();
     }
@@ -45,9 +45,9 @@ impl Share {
         }
     }
 
-    /// What it takes to hold objects, or what is made of them, has grown beyond the bound.
+    /// What it takes to hold objects, or what is made of them, has grown beyond the bound: ends what may end, until that is kept.
     #[inline(never)]
-    fn give_way(&self, account: &Account) {
+    fn reduce(&self, account: &Account) {
         let memory = account.memory();
         memory.ending(|| {
             memory.sift_strays();
