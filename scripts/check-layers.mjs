@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Who may import whom. ARCHITECTURE.md has the table of layers, the lowest first; each module says the same in the last line of its
-// documentation ("Imports: …"); and the sources are held to both. No circle among files, in any language.
+// documentation ("Imports: …"); and the sources are held to both. No circle among files, in any language. Scripts import no benchmark and no test.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -78,15 +78,26 @@ export function layerViolations(actual, table, says) {
   return found;
 }
 
+/** What scripts import of the folders that import them. @param {Map<string, Set<string>>} graph */
+export function folderViolations(graph) {
+  return [...graph].flatMap(([file, imports]) => {
+    if (!file.startsWith("scripts/")) return [];
+    const above = [...imports].filter((other) => /^(benches|tests)\//.test(other));
+    return above.map((other) => `${file}: imports ${other}, which stands above the scripts`);
+  });
+}
+
 export function checkLayers() {
   const read = (/** @type {string} */ file) => readFileSync(join(root, file), "utf8");
   const rust = filesUnder(["src"], (path) => path.endsWith(".rs"));
   const scripts = filesUnder(["src/js", "www/src", "www/server", "scripts", "tests", "benches"], (path) => /\.(ts|tsx|js|mjs)$/.test(path));
   const graph = rustImports(rust, read);
   const door = (/** @type {string} */ room) => (rust.includes(`src/${room}.rs`) ? `src/${room}.rs` : `src/${room}/mod.rs`);
+  const scriptGraph = scriptImports(scripts, read);
   const found = [
     ...layerViolations(rooms(graph), layers(read("ARCHITECTURE.md")), (room) => said(read(door(room)))),
-    ...[...circles(graph), ...circles(scriptImports(scripts, read))].map((circle) => `a circle of imports: ${circle.join(", ")}`),
+    ...folderViolations(scriptGraph),
+    ...[...circles(graph), ...circles(scriptGraph)].map((circle) => `a circle of imports: ${circle.join(", ")}`),
   ];
   for (const line of found) console.log(line);
   console.log(`${rust.length + scripts.length} files looked at for who imports whom, ${found.length} violations`);

@@ -70,7 +70,7 @@ const groups = {
 
 const servers = {
   title: "end to end, against a real kube-apiserver and etcd",
-  run: () => run(process.execPath, ["scripts/test-servers.mjs"], { cwd: root, timeoutMs: 2 * GROUP_LIMIT_MS }),
+  run: () => run(process.execPath, ["tests/servers/run.mjs"], { cwd: root, timeoutMs: 2 * GROUP_LIMIT_MS }),
 };
 
 await main(async () => {

@@ -1,4 +1,4 @@
-// The apiserver's own watch cache (k8s.io/apiserver/pkg/storage/cacher), measured as benches/native.rs measures ours: the same pod, the same
+// The apiserver's own watch cache (k8s.io/apiserver/pkg/storage/cacher), measured as benches/native measures ours: the same pod, the same
 // watchers, the same number of events. It stands between a storage that is made of channels and watchers that only count.
 //
 //	go build -o cacher-go . && GOMAXPROCS=1 ./cacher-go -pod ../../tests/data/pod.json [-only NAME] [-scale 1.0]

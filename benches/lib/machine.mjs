@@ -11,6 +11,8 @@ export function commit(root) {
     "Cargo.toml",
     "Cargo.lock",
     "package-lock.json",
+    "benches/bench.mjs",
+    "benches/bench-native.mjs",
     "benches/informer",
     "benches/lib",
     "benches/page",

@@ -1,4 +1,4 @@
-// What scripts/bench.mjs may ask of this page. Each scenario runs the package and its peers on the same input.
+// What benches/bench.mjs may ask of this page. Each scenario runs the package and its peers on the same input.
 import { init } from "watchcache";
 import * as fanout from "./fanout.js";
 import * as informer from "./informer.js";

@@ -68,11 +68,11 @@ test("a path that grows faster than its input fails, and so does one that costs 
 
 test("no valgrind is one sentence with the remedy", (t) => {
   const { env } = machine(t, { links: ["node"] });
-  assert.match(sentenceOf(node(["scripts/guard.mjs"], env)), /^valgrind was not found: install it with your system's package manager/);
+  assert.match(sentenceOf(node(["benches/guard.mjs"], env)), /^valgrind was not found: install it with your system's package manager/);
 });
 
 test("a reason has to be given", (t) => {
   const { env } = machine(t, { links: ["node"] });
-  assert.match(sentenceOf(node(["scripts/guard.mjs", "--accept"], env)), /^--accept needs the reason in quotes/);
-  assert.match(sentenceOf(node(["scripts/guard.mjs", "--why"], env)), /^--why is no option of the guard/);
+  assert.match(sentenceOf(node(["benches/guard.mjs", "--accept"], env)), /^--accept needs the reason in quotes/);
+  assert.match(sentenceOf(node(["benches/guard.mjs", "--why"], env)), /^--why is no option of the guard/);
 });

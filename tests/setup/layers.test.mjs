@@ -1,7 +1,7 @@
 // The check of who imports whom: each rule is broken once, and found.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layers, layerViolations, rooms, said } from "../../scripts/check-layers.mjs";
+import { folderViolations, layers, layerViolations, rooms, said } from "../../scripts/check-layers.mjs";
 import { circles, expand, rustImports, scriptImports } from "../../scripts/lib/imports.mjs";
 
 /** @param {Record<string, string>} texts */
@@ -60,6 +60,18 @@ test("circles are found whole, and what hangs on one is none", () => {
     Object.entries({ a: ["b"], b: ["c"], c: ["a", "d"], d: ["e"], e: ["d"], f: ["a"] }).map(([a, b]) => [a, new Set(b)]),
   );
   assert.deepEqual(circles(graph).map(String).sort(), ["a,b,c", "d,e"]);
+});
+
+test("a script that imports a benchmark or a test is found, and neither of these that imports a script", () => {
+  const graph = new Map([
+    ["scripts/a.mjs", new Set(["scripts/lib/b.mjs", "www/server/c.mjs", "benches/d.mjs", "tests/e.mjs"])],
+    ["benches/d.mjs", new Set(["scripts/a.mjs"])],
+    ["tests/e.mjs", new Set(["benches/d.mjs", "scripts/a.mjs"])],
+  ]);
+  assert.deepEqual(folderViolations(graph), [
+    "scripts/a.mjs: imports benches/d.mjs, which stands above the scripts",
+    "scripts/a.mjs: imports tests/e.mjs, which stands above the scripts",
+  ]);
 });
 
 const TABLE = "x\n\n| module | imports | what |\n|---|---|---|\n| `low` | – | x |\n| `mid` | `low` | x |\n| `top` | `low` `mid` | x |\n";

@@ -8,16 +8,12 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { SetupError, main, say } from "../../../scripts/lib/fail.mjs";
-import { atLeast, root, toolCache } from "../../../scripts/lib/project.mjs";
-import { answer, looksOffline, run } from "../../../scripts/lib/run.mjs";
+import { requireGo } from "../../../scripts/lib/go.mjs";
+import { root, toolCache } from "../../../scripts/lib/project.mjs";
+import { looksOffline, run } from "../../../scripts/lib/run.mjs";
 
 /** The folder of the Go modules. */
 const SERVERS = join(root, "tests", "servers");
-
-/** Go that both modules ask for. */
-const GO_NEEDED = "1.26";
-
-const GO_REMEDY = `install Go ${GO_NEEDED} or newer from https://go.dev/doc/install, then run this again.`;
 
 /**
  * A server that can be built.
@@ -59,21 +55,6 @@ function linkerFlags(name, goMod) {
   const set = (/** @type {string} */ key, /** @type {string} */ value) =>
     ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].map((p) => `-X ${p}.${key}=${value}`).join(" ");
   return `-s -w ${set("gitVersion", version)} ${set("gitMajor", major)} ${set("gitMinor", minor)}`;
-}
-
-/**
- * The Go on the path.
- * @returns {{ version: string, platform: string }}
- * @throws {SetupError} when there is none, or one that can neither build the modules nor fetch a Go that can
- */
-export function requireGo() {
-  const [version, os, arch, toolchain] = answer("go", ["env", "GOVERSION", "GOOS", "GOARCH", "GOTOOLCHAIN"])?.split("\n") ?? [];
-  if (!version) throw new SetupError(`the real servers are built with Go and none was found: ${GO_REMEDY}`);
-  // From 1.21 on, Go fetches the toolchain that a module asks for, unless told to stay local.
-  const oldest = toolchain === "local" ? GO_NEEDED : "1.21";
-  const have = /^go(\d+\.\d+)/.exec(version)?.[1];
-  if (have && !atLeast(have, oldest)) throw new SetupError(`${version} is too old to build the real servers: ${GO_REMEDY}`);
-  return { version, platform: `${os}/${arch}` };
 }
 
 /**

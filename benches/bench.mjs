@@ -8,17 +8,17 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { format } from "prettier";
-import { launch } from "../benches/lib/browser.mjs";
-import { bundlePage } from "../benches/lib/bundle.mjs";
-import { commit, machine } from "../benches/lib/machine.mjs";
-import { intoReadme } from "../benches/lib/readme.mjs";
-import { disagreements, goalTable, ratioTable } from "../benches/lib/report.mjs";
-import { ROWS } from "../benches/rows/index.mjs";
+import { launch } from "./lib/browser.mjs";
+import { bundlePage } from "./lib/bundle.mjs";
+import { commit, machine } from "./lib/machine.mjs";
+import { intoReadme } from "./lib/readme.mjs";
+import { disagreements, goalTable, ratioTable } from "./lib/report.mjs";
+import { ROWS } from "./rows/index.mjs";
 import { startServer } from "../www/server/index.mjs";
-import { build } from "./build.mjs";
-import { CommandFailed, SetupError, main, say } from "./lib/fail.mjs";
-import { root } from "./lib/project.mjs";
-import { setup } from "./setup.mjs";
+import { build } from "../scripts/build.mjs";
+import { CommandFailed, SetupError, main, say } from "../scripts/lib/fail.mjs";
+import { root } from "../scripts/lib/project.mjs";
+import { setup } from "../scripts/setup.mjs";
 
 /** The whole run that is kept, and shown in the READMEs. */
 const LATEST = join(root, "benches/results/latest.json");

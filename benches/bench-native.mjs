@@ -6,29 +6,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { format } from "prettier";
-import { commit, machine } from "../benches/lib/machine.mjs";
-import { memoryLine, nativeTable, readTable, unequal } from "../benches/lib/native.mjs";
-import { intoReadme } from "../benches/lib/readme.mjs";
-import { nativeEnvironment } from "./lib/env.mjs";
-import { CommandFailed, SetupError, main, say } from "./lib/fail.mjs";
-import { root } from "./lib/project.mjs";
-import { run } from "./lib/run.mjs";
-import { requireGo } from "../tests/servers/harness/build.mjs";
+import { commit, machine } from "./lib/machine.mjs";
+import { memoryLine, nativeTable, readTable, unequal } from "./lib/native.mjs";
+import { buildProgram, linesOf } from "./lib/program.mjs";
+import { intoReadme } from "./lib/readme.mjs";
+import { CommandFailed, SetupError, main, say } from "../scripts/lib/fail.mjs";
+import { requireGo } from "../scripts/lib/go.mjs";
+import { root } from "../scripts/lib/project.mjs";
+import { run } from "../scripts/lib/run.mjs";
 
 const PLANS = { full: { rounds: 7, scale: 1 }, quick: { rounds: 2, scale: 0.1 } };
-
-/** Builds the bench target and says where it is. */
-async function buildOurs() {
-  const args = ["bench", "--locked", "--bench", "native", "--no-run", "--message-format=json-render-diagnostics"];
-  const { code, output } = await run("cargo", args, { cwd: root, env: nativeEnvironment(), quiet: true });
-  const built = output.split("\n").flatMap((line) => {
-    if (!line.startsWith("{")) return [];
-    const { target, executable } = JSON.parse(line);
-    return target?.kind?.includes("bench") && executable ? [executable] : [];
-  });
-  if (code !== 0 || built.length === 0) throw new CommandFailed("the native benchmark could not be built.");
-  return built[0];
-}
 
 /** Builds the Go module into a folder, or says why not. */
 async function buildTheirs(folder) {
@@ -46,16 +33,6 @@ async function buildTheirs(folder) {
   return binary;
 }
 
-/** One round of one program: its lines. */
-async function round(command, args, env) {
-  const { code, output } = await run(command, args, { cwd: root, env: { ...process.env, ...env }, quiet: true });
-  if (code !== 0) throw new CommandFailed(`${command} failed: ${output}`);
-  return output
-    .split("\n")
-    .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line));
-}
-
 await main(async () => {
   const quick = process.argv.includes("quick");
   const { rounds, scale } = PLANS[quick ? "quick" : "full"];
@@ -64,13 +41,13 @@ await main(async () => {
   const results = { ours: [], theirs: [] };
   try {
     say("building the benchmarks");
-    const ours = await buildOurs();
+    const ours = await buildProgram("native");
     const theirs = await buildTheirs(folder);
     for (let i = 0; i < rounds; i++) {
       say(`round ${i + 1} of ${rounds}`);
       const pod = join(root, "tests/data/pod.json");
-      results.ours.push(await round(ours, ["--pod", pod, "--scale", String(scale)]));
-      if (theirs) results.theirs.push(await round(theirs, ["-pod", pod, "-scale", String(scale)], { GOMAXPROCS: "1" }));
+      results.ours.push(await linesOf(ours, ["--pod", pod, "--scale", String(scale)]));
+      if (theirs) results.theirs.push(await linesOf(theirs, ["-pod", pod, "-scale", String(scale)], { GOMAXPROCS: "1" }));
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -5,39 +5,19 @@
 //   --only=TEXT   only what has this in its name; nothing is said of what is recorded and was left out
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { forEach, instructions } from "../benches/guard/instructions.mjs";
-import { accept, judge, judgeGrowth } from "../benches/guard/judge.mjs";
-import { table } from "../benches/lib/report.mjs";
-import { build } from "./build.mjs";
-import { nativeEnvironment, wasmEnvironment } from "./lib/env.mjs";
-import { CommandFailed, SetupError, main, say } from "./lib/fail.mjs";
-import { root } from "./lib/project.mjs";
-import { answer, run } from "./lib/run.mjs";
-import { setup } from "./setup.mjs";
-import { setupValgrind } from "./setup-valgrind.mjs";
+import { forEach, instructions } from "./guard/instructions.mjs";
+import { accept, judge, judgeGrowth } from "./guard/judge.mjs";
+import { buildProgram, linesOf } from "./lib/program.mjs";
+import { table } from "./lib/report.mjs";
+import { build } from "../scripts/build.mjs";
+import { nativeEnvironment, wasmEnvironment } from "../scripts/lib/env.mjs";
+import { CommandFailed, SetupError, main, say } from "../scripts/lib/fail.mjs";
+import { root } from "../scripts/lib/project.mjs";
+import { answer } from "../scripts/lib/run.mjs";
+import { setup } from "../scripts/setup.mjs";
+import { setupValgrind } from "../scripts/setup-valgrind.mjs";
 
 const FILE = join(root, "benches/guard/figures.json");
-
-/** The counted program. */
-async function buildBench() {
-  const args = ["bench", "--locked", "--bench", "guard", "--no-run", "--message-format=json-render-diagnostics"];
-  const { code, output } = await run("cargo", args, { cwd: root, env: nativeEnvironment(), quiet: true });
-  const built = output.split("\n").flatMap((line) => {
-    if (!line.startsWith("{")) return [];
-    const { target, executable } = JSON.parse(line);
-    return target?.kind?.includes("bench") && executable ? [executable] : [];
-  });
-  if (code !== 0 || built.length === 0) throw new CommandFailed("the program that is counted could not be built.");
-  return built[0];
-}
-
-/** The lines of JSON that a program prints. */
-async function linesOf(command, args) {
-  const { code, output } = await run(command, args, { cwd: root, quiet: true });
-  if (code !== 0) throw new CommandFailed(`${args.at(-1)} failed, see above.`);
-  const lines = output.split("\n").filter((line) => line.startsWith("{"));
-  return lines.map((line) => JSON.parse(line));
-}
 
 /** Compilers for the machine and for wasm, and what they compile for: another gives other code. */
 function compilers() {
@@ -75,7 +55,7 @@ async function sessionBytes() {
 }
 
 async function sizes() {
-  const { default: size } = await import("../benches/rows/size.mjs"); // its packages may just have been installed
+  const { default: size } = await import("./rows/size.mjs"); // its packages may just have been installed
   const { wasm, javascript } = await size.measure({ root, say: () => {} });
   const of = (name, size) => [`size-${name}`, { kind: "size", unit: "bytes, brotli", value: size.brotli }];
   return [of("wasm", wasm), of("javascript", javascript)];
@@ -109,7 +89,7 @@ await main(async () => {
   await setup({ browser: false });
   await build();
   say(`building the program that is counted, with ${valgrind}`);
-  const binary = await buildBench();
+  const binary = await buildProgram("guard");
   const [names] = await linesOf(binary, ["names"]);
   say("counting");
   const all = [

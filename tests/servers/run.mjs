@@ -2,14 +2,15 @@
 // `npm run test:servers`: the end-to-end suite against real servers. Builds kube-apiserver and etcd from their Go modules
 // when the tool cache has none, starts them on free ports, runs the suite, and stops them. Arguments go to `node --test`:
 //   npm run test:servers -- --test-name-pattern=bookmark
-import { build } from "./build.mjs";
-import { browserEnvironment } from "./lib/env.mjs";
-import { CommandFailed, main } from "./lib/fail.mjs";
-import { filesUnder } from "./lib/hash.mjs";
-import { root } from "./lib/project.mjs";
-import { run } from "./lib/run.mjs";
-import { setup } from "./setup.mjs";
-import { buildServer, requireGo } from "../tests/servers/harness/build.mjs";
+import { build } from "../../scripts/build.mjs";
+import { browserEnvironment } from "../../scripts/lib/env.mjs";
+import { CommandFailed, main } from "../../scripts/lib/fail.mjs";
+import { filesUnder } from "../../scripts/lib/hash.mjs";
+import { root } from "../../scripts/lib/project.mjs";
+import { run } from "../../scripts/lib/run.mjs";
+import { setup } from "../../scripts/setup.mjs";
+import { requireGo } from "../../scripts/lib/go.mjs";
+import { buildServer } from "./harness/build.mjs";
 
 await main(async () => {
   requireGo(); // before anything that takes long
