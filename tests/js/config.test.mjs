@@ -1,7 +1,7 @@
 // Mistakes of configuration: told where they are made, once. Over the real core, before and after it is loaded.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, afterEach, test } from "node:test";
+import { test } from "node:test";
 
 import { createInformerFactory, createWatchCache, init, initSync, waitForSync, WatchCacheError } from "watchcache";
 import { memorySource } from "watchcache/memory";
@@ -9,33 +9,18 @@ import { memorySource } from "watchcache/memory";
 import { runtimeOf } from "../../dist/init.js";
 import * as tables from "../../dist/options.js";
 import { readOptions } from "../../dist/settings.js";
-import { until } from "./lib/package.mjs";
+import { newCache, openShared, until } from "./lib/package.mjs";
 import { pod } from "./lib/pod.mjs";
 
 await init();
 const { loaded } = runtimeOf({});
 
-const logger = { debug() {}, info() {}, warn() {}, error() {} };
-const caches = [];
-const open = (options = {}) => {
-  const cache = createWatchCache({ flush: "microtask", logger, ...options });
-  caches.push(cache);
-  return cache;
-};
-afterEach(() => Promise.all(caches.splice(0).map((cache) => cache.close())));
-
-const upstream = memorySource({ objects: [pod("a/x")], readOnly: true });
-const shared = createWatchCache({ flush: "microtask", logger, retry: { initialMs: 1 } });
-const pods = shared.resource({ source: upstream, id: "pods" });
-await pods.synced();
-const informer = pods.informer();
-await informer.synced;
+const { cache: shared, pods, informer } = await openShared();
 const [event, notification] = await Promise.all([
   pods.watch().next(),
   new Promise((resolve) => void informer.addEventHandler((told) => void resolve(told))),
 ]);
 const view = pods.view();
-after(() => shared.close());
 
 /** Each value is wrong for the kind. */
 const WRONG = {
@@ -401,7 +386,7 @@ test("the core takes the durations and numbers that the table lets through, and 
 });
 
 test("a duration without end never comes, and one beyond all clocks neither", async () => {
-  const resource = open().resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
+  const resource = newCache().resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
   for (const resyncPeriod of [Infinity, 1e300, Number.MAX_VALUE, 2 ** 63, 2 ** 53]) {
     const endless = resource.informer({ resyncPeriod });
     let resyncs = 0;
@@ -417,7 +402,7 @@ test("a duration without end never comes, and one beyond all clocks neither", as
 
 test("an idle timeout and a linger without end are none", async () => {
   const upstream = memorySource({ objects: [pod("a/x")] });
-  const cache = open({ idleTimeout: Infinity, linger: Infinity, retry: { resetAfterMs: Infinity } });
+  const cache = newCache({ idleTimeout: Infinity, linger: Infinity, retry: { resetAfterMs: Infinity } });
   const resource = cache.resource({ source: upstream, id: "pods" });
   await resource.synced();
   await until(() => resource.status.phase === "live");
@@ -428,7 +413,7 @@ test("an idle timeout and a linger without end are none", async () => {
 test("the shortest waits that can be asked for make no loop of a failure", async () => {
   const upstream = memorySource({ objects: [pod("a/x")] });
   upstream.fail({ code: 503, message: "down" });
-  const cache = open({ retry: { initialMs: 1, capMs: 1, factor: 1, jitter: 0 } });
+  const cache = newCache({ retry: { initialMs: 1, capMs: 1, factor: 1, jitter: 0 } });
   cache
     .resource({ source: upstream, id: "pods" })
     .view()
@@ -441,7 +426,7 @@ test("the shortest waits that can be asked for make no loop of a failure", async
 test("an index may have any name", async () => {
   const names = ["__proto__", "constructor", "toString"];
   const indexes = JSON.parse(`{${names.map((name) => `"${name}":"metadata.name"`)}}`);
-  const resource = open({ indexes }).resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
+  const resource = newCache({ indexes }).resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
   await resource.synced();
   const informer = pods.informer({ indexers: indexes });
   await informer.synced;

@@ -1,6 +1,6 @@
 // Texts with a grammar: selectors, paths and names of indexes. When a mistake in them is told, before and after the core is loaded.
 import assert from "node:assert/strict";
-import { after, afterEach, test } from "node:test";
+import { test } from "node:test";
 
 import { createWatchCache, init } from "watchcache";
 import { memorySource } from "watchcache/memory";
@@ -8,15 +8,11 @@ import { memorySource } from "watchcache/memory";
 import { openCache } from "../../dist/cache.js";
 import { runtimeOf } from "../../dist/init.js";
 import { ModelModule } from "./lib/model.mjs";
-import { until } from "./lib/package.mjs";
+import { closing, newCache, openShared, silent, until } from "./lib/package.mjs";
 import { pod } from "./lib/pod.mjs";
 
 await init();
 const { loaded } = runtimeOf({});
-
-const logger = { debug() {}, info() {}, warn() {}, error() {} };
-const caches = [];
-afterEach(() => Promise.all(caches.splice(0).map((cache) => cache.close())));
 
 /** A cache whose core arrives when it is told to. It counts how often resources are opened. */
 function early(options = {}) {
@@ -28,18 +24,11 @@ function early(options = {}) {
   const module = { ...loaded(), openSource };
   const runtime = new ModelModule().runtime({ ready: false });
   runtime.loaded = () => (runtime.loading.phase === "loaded" ? module : undefined);
-  const cache = openCache({ flush: "microtask", logger, ...options }, runtime);
-  caches.push(cache);
+  const cache = closing(openCache({ flush: "microtask", logger: silent, ...options }, runtime));
   return { cache, arrive: () => runtime.arrive(), opened: () => opened };
 }
 
-const upstream = memorySource({ objects: [pod("a/x")], readOnly: true });
-const shared = createWatchCache({ flush: "microtask", logger, retry: { initialMs: 1 } });
-const pods = shared.resource({ source: upstream, id: "pods" });
-await pods.synced();
-const informer = pods.informer();
-await informer.synced;
-after(() => shared.close());
+const { upstream, cache: shared, pods, informer } = await openShared();
 
 const BAD_PATH = "spec..nodeName";
 const BAD_SELECTOR = "app in (";
@@ -175,9 +164,7 @@ for (const options of [{ trigger: BAD_PATH }, { strip: [BAD_PATH] }, { indexes: 
 }
 
 test("a listener that resumes what it hears of is not called for that again", async () => {
-  const cache = createWatchCache({ flush: "microtask", logger });
-  caches.push(cache);
-  const resource = cache.resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
+  const resource = newCache().resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
   let told = 0;
   resource.addEventListener("status", () => {
     // Without an end of its own this froze the page.

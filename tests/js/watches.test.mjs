@@ -1,30 +1,20 @@
 // Watches of the built package in Node, over a Source object: what becomes of slow ones, shards, and who hears of what.
 import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
+import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 import { createWatchCache } from "watchcache";
 import { memorySource } from "watchcache/memory";
 
+import { open, until } from "./lib/package.mjs";
 import { pod } from "./lib/pod.mjs";
 
-const caches = [];
-afterEach(() => Promise.all(caches.splice(0).map((cache) => cache.close())));
-
 async function live(upstream, options = {}) {
-  const logger = { debug() {}, info() {}, warn() {}, error() {} };
-  const cache = createWatchCache({ flush: "microtask", logger, retry: { initialMs: 1, capMs: 5 }, ...options });
-  caches.push(cache);
-  const resource = cache.resource({ source: upstream, id: "pods" });
+  const { cache, resource } = open(upstream, options);
   await resource.synced();
   await until(() => resource.status.phase === "live");
   return { cache, resource };
-}
-
-/** Waits until it holds, without a limit of its own: the runner has one. */
-async function until(condition) {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 const summary = ({ type, key, resourceVersion, resync }) => [type, key, resync && "resync", resourceVersion].filter(Boolean).join(" ");

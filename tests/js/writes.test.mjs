@@ -87,13 +87,15 @@ test("what a function throws is what the caller gets, and it may use the cache m
   const { cache, resource } = open(upstream);
   await resource.synced();
   const seen = [];
+  let list;
   await resource.update("ns/a", (current) => {
     seen.push(resource.peek("ns/a").metadata.name, resource.size, resource.byIndex("namespace", "ns").length);
     resource.watch().stop();
-    void resource.list();
+    list = resource.list();
     return { ...current, status: {} };
   });
   assert.deepEqual(seen, ["a", 1, 1]);
+  assert.equal((await list).items.length, 1);
   for (const mine of [new TypeError("mine"), "text", undefined, null]) {
     const failed = resource.update("ns/a", () => {
       throw mine;
