@@ -29,7 +29,7 @@ export interface Judge {
 }
 
 /** Takes a value as it was given, or throws `invalid`. */
-type Kind = (value: any, name: string, judge?: Judge) => any;
+export type Kind = (value: any, name: string, judge?: Judge) => any;
 
 /** A kind for each option. */
 export type Bag<O> = { readonly [K in keyof Required<O>]: Kind };

@@ -56,7 +56,7 @@ export interface ViewSnapshot<R, Access = Immutable> {
   readonly offset: number;
   /** How many rows there are, in the window and outside. Not final before `loaded`. */
   readonly total: number;
-  /** Rows by value of `groupBy`; empty without it. The same map until a count changes. */
+  /** Rows by value of `groupBy`, in the order of the values; empty without it. The same map until a count changes. */
   readonly counts: ReadonlyMap<string, number>;
   /** The list is whole, and every object was asked. Until then rows show only where nothing orders them. */
   readonly loaded: boolean;

@@ -146,7 +146,10 @@ test("what is mistaken is refused where it is given, by its name, and changes no
   const before = JSON.stringify([source.objects, source.resourceVersion]);
   const invalid = (call, message) => assert.throws(call, { name: "WatchCacheError", code: "invalid", message }, String(message));
   const wrong = {
-    objects: [5, null, "ab", map("a"), [null], [{}], [{ metadata: null }], [{ metadata: { name: 5 } }], [{ metadata: { name: "" } }]],
+    objects: [
+      ...[5, null, "ab", map("a"), [null], [{}], [{ metadata: null }], [{ metadata: { name: 5 } }], [{ metadata: { name: "" } }]],
+      [map("a"), map("b"), map("a", { n: "2" })],
+    ],
     kind: [5, null, ""],
     apiVersion: [5, null],
     resourceVersion: [5, "abc", "", "-1", "1.5", "0", "007", null, {}],
@@ -186,7 +189,7 @@ test("what is mistaken is refused where it is given, by its name, and changes no
   }
   invalid(() => source.fail({ cod: 403 }), "cod is no option of fail: did you mean code?");
   for (const times of [0, -1, Number.NaN, "2", null]) invalid(() => source.fail({ code: 403 }, { times }), /^times is/);
-  for (const verbs of ["list", ["patch"], null]) invalid(() => source.fail({ code: 403 }, { verbs }), /^verbs/);
+  for (const verbs of ["list", ["patch"], [], null]) invalid(() => source.fail({ code: 403 }, { verbs }), /^verbs/);
   invalid(() => source.fail({ code: 403 }, { verb: "list" }), "verb is no option of fail: did you mean verbs?");
   for (const options of [null, 5, { error: "x" }, { error: null }, { midFrame: "x" }, { eror: new Error() }])
     invalid(() => source.drop(options), /./);
@@ -265,6 +268,8 @@ test("failures of so many requests come in their order, before the one that last
   assert.deepEqual([await codes(1), await codes(1, watch)], [[500], [403]]);
   source.fail({ code: 503 });
   assert.deepEqual([await codes(1), await codes(1, watch)], [[503], [503]], "the newest holds");
+  source.fail({ code: 429 }, { times: 1 });
+  assert.deepEqual(await codes(2), [429, 503], "one that is numbered comes first, though it was said last");
   source.recover();
   assert.deepEqual([await codes(1), await codes(1, watch)], [["ok"], ["ok"]]);
 });
@@ -341,11 +346,14 @@ test("writes are refused as a server refuses them, and what identifies an object
   const changed = await update({ apiVersion: "v1", kind: "ConfigMap", data: { n: "2" } });
   assert.deepEqual({ ...changed.metadata, resourceVersion: "" }, { ...metadata, resourceVersion: "" });
   assert.equal(changed.data.n, "2");
-  source.put({ metadata: { namespace: "default", name: "made-00004" } });
   const make = async () =>
     JSON.parse((await source.create({ body: JSON.stringify({ metadata: { namespace: "default", generateName: "made-" } }) }, never)).body);
-  const names = [await make(), await make()].map((made) => made.metadata.name);
-  assert.equal(new Set([...names, "made-00004"]).size, 3);
+  const { name: first } = (await make()).metadata;
+  // This object is the next that is made, so the name of the one after it is taken.
+  const taken = `made-${String(Number(first.slice("made-".length)) + 2).padStart(5, "0")}`;
+  source.put({ metadata: { namespace: "default", name: taken } });
+  const { name: second } = (await make()).metadata;
+  assert.equal(new Set([first, taken, second]).size, 3);
 });
 
 for (const [kind, apiVersion, resource] of [
@@ -381,7 +389,10 @@ test("all members work detached and through a Proxy, methods may be replaced, an
   assert.deepEqual([JSON.parse(JSON.stringify(source)), inspect(source)], [shown, `MemorySource ${inspect(shown)}`]);
   assert.equal(inspect(clock), "VirtualClock { now: 10 }");
   source.list = async () => ({ body: "{}" });
-  assert.deepEqual(await page(proxy), {});
+  assert.deepEqual(await page(proxy), {}, "one that was used");
+  const unused = memorySource();
+  unused.list = async () => ({ body: "{}" });
+  assert.deepEqual(await page(unused), {}, "one that was not");
   const cache = createWatchCache({ flush: "microtask" });
   const other = memorySource({ objects: [map("a")] });
   await cache.resource({ source: new Proxy(other, {}), id: "configmaps" }).synced();

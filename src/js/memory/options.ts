@@ -1,4 +1,5 @@
-import { type Bag, callback, flag, invalid, is, list, number, object, read, text, word } from "../options.js";
+import { type Bag, callback, flag, invalid, is, type Kind, list, number, object, read, text, word } from "../options.js";
+import { keyOf } from "./history.js";
 import type { DropOptions, FailOptions, MemoryFailure, MemoryRefusal, MemorySourceOptions, MemoryVerb } from "./types.js";
 
 // What may be given to a memory source, by the rules of the package's other options: `invalid`, with the name of what is wrong.
@@ -38,7 +39,13 @@ export const OPTIONS: Bag<MemorySourceOptions<any>> = {
     ["now", "setTimeout", "clearTimeout"].every((method) => typeof value?.[method] === "function"),
   ),
 };
-export const FAIL: Bag<FailOptions> = { times: count, verbs: list(verb) };
+/** An empty array says neither that all requests fail nor that none does. */
+const verbs: Kind = (value, name) => {
+  const given = list(verb)(value, name);
+  if (given.length === 0) throw invalid(`${name} is an array of one verb or more, not an empty one: leave it out for all`);
+  return given;
+};
+export const FAIL: Bag<FailOptions> = { times: count, verbs };
 export const DROP: Bag<DropOptions> = { error: is("an Error", isError), midFrame: flag };
 const REFUSAL: Bag<MemoryRefusal> = { code: httpStatus, reason: text, message: text, retryAfterSeconds: number(0) };
 
@@ -62,6 +69,19 @@ export function checkObject(given: unknown, name: string): any {
   part(own, `${name}.metadata.name`);
   if (namespace !== undefined && namespace !== null && namespace !== "") part(namespace, `${name}.metadata.namespace`);
   return stored;
+}
+
+/** The first objects. Of two with one key the first would be lost without a word. */
+export function checkObjects(given: Iterable<unknown>): any[] {
+  const places = new Map<string, number>();
+  return Array.from(given, (object, place) => {
+    const stored = checkObject(object, `objects[${place}]`);
+    const key = keyOf(stored);
+    const known = places.get(key);
+    if (known !== undefined) throw invalid(`objects[${place}] has the key of objects[${known}], ${key}: put() makes a later version of it`);
+    places.set(key, place);
+    return stored;
+  });
 }
 
 /** Of a key, which a slash parts. */

@@ -8,7 +8,20 @@ import { hostClock, sleep } from "./clock.js";
 import { Failures } from "./failures.js";
 import { type Change, History, keyOf } from "./history.js";
 import { resourceOf } from "./names.js";
-import { checkFailure, checkFrame, checkObject, DROP, delay, FAIL, OPTIONS, optionalCallback, pageSize, verb, version } from "./options.js";
+import {
+  checkFailure,
+  checkFrame,
+  checkObject,
+  checkObjects,
+  DROP,
+  delay,
+  FAIL,
+  OPTIONS,
+  optionalCallback,
+  pageSize,
+  verb,
+  version,
+} from "./options.js";
 import { alreadyExists, expiredList, expiredToken, notFound, refused } from "./refusals.js";
 import { type ListRequest, planList, planWatch, versionOf, type WatchRequest } from "./requests.js";
 import { type Frame, Stream } from "./stream.js";
@@ -67,7 +80,7 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
   constructor(given: MemorySourceOptions<T>) {
     bindable(this);
     const options = read<MemorySourceOptions<any>>(OPTIONS, "memorySource", given);
-    const objects: any[] = Array.from(options.objects ?? [], (object, i) => checkObject(object, `objects[${i}]`));
+    const objects = checkObjects(options.objects ?? []);
     this.#kind = options.kind ?? objects[0]?.kind ?? "Object";
     this.#apiVersion = options.apiVersion ?? objects[0]?.apiVersion ?? "v1";
     this.#delay = options.delay ?? 0;

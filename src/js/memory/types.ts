@@ -52,7 +52,7 @@ export type MemoryFailure = Error | Status | MemoryRefusal;
 export interface FailOptions {
   /** So many requests fail, and then no more. Default: all until `recover()`. */
   times?: number | undefined;
-  /** Only such requests. Default: all. */
+  /** Only such requests, of one verb at least. Default: all. */
   verbs?: readonly MemoryVerb[] | undefined;
 }
 
@@ -75,7 +75,7 @@ export type MemoryObject<T, O> = O & {
 
 /** What a memory source begins with. */
 export interface MemorySourceOptions<T extends ObjectLike = KubeObject> {
-  /** What it holds at first, put one by one. These objects have no history: who resumes from before them gets 410. */
+  /** What it holds at first, put one by one, each under a key of its own. They have no history: who resumes from before them gets 410. */
   objects?: Iterable<T> | undefined;
   /** The kind of its lists, which messages name it by. Objects are sent as they were put. Default: that of the first object. */
   kind?: string | undefined;
