@@ -97,13 +97,13 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   }
 
   metrics(): string {
-    const page = this.runtime.loaded()?.openMetrics();
-    if (page === undefined) return "";
+    const exposition = this.runtime.loaded()?.openMetrics();
+    if (exposition === undefined) return "";
     try {
-      for (const resource of this.#open.keys()) resource.writeMetrics(page);
-      return page.text();
+      for (const resource of this.#open.keys()) resource.writeMetrics(exposition);
+      return exposition.text();
     } finally {
-      page.free();
+      exposition.free();
     }
   }
 

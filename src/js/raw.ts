@@ -5,7 +5,7 @@
  * given back by `release`, once for each time it was handed out. Nothing is decoded before `parse`.
  */
 
-/** Called with packed numbers after Rust has let go of its state, so it may call anything on the cache. */
+/** Called with flat arrays of numbers after Rust has let go of its state, so it may call anything on the cache. */
 export interface Hooks {
   /**
    * One boundary crossing for everything that happened since the last. `events` and `pairs` are scratch: they hold only until this
@@ -180,8 +180,8 @@ export interface RawResource {
   start(): void;
   status(): RawStatus;
   stats(): unknown;
-  /** Writes its metrics on a page of `openMetrics`. An empty scope: all of the resource. */
-  metrics(page: RawMetrics, group: string, resource: string, scope: string): void;
+  /** Adds its metrics to an exposition. An empty scope: all of the resource. */
+  metrics(exposition: RawMetrics, group: string, resource: string, scope: string): void;
 
   parse(id: number): unknown; // JSON.parse of the stored bytes: a new value at each call, the facade caches
   raw(id: number): Uint8Array; // a copy
@@ -282,7 +282,7 @@ export interface RawResource {
 /** Bytes that several resources may hold together; nothing to call. */
 export type RawMemory = object;
 
-/** Metrics of any number of resources. */
+/** An exposition: the metrics of any number of resources as one text. */
 export interface RawMetrics {
   text(): string;
   free(): void;

@@ -101,7 +101,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
 
   peek(key: string): T | undefined {
     text(key, "key");
-    return this.#life.look(undefined, ({ raw, objects }) => {
+    return this.#life.read(undefined, ({ raw, objects }) => {
       const id = raw.peek(key);
       return id === 0 ? undefined : (objects.take(id) as T);
     });
@@ -109,7 +109,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
 
   byIndex(index: string, value: string): readonly T[] {
     texts({ index, value });
-    return this.#life.look<readonly T[]>(NOTHING as readonly T[], ({ raw, objects }) => {
+    return this.#life.read<readonly T[]>(NOTHING as readonly T[], ({ raw, objects }) => {
       const ids = raw.byIndex(index, value);
       return this.#arrays.get(
         JSON.stringify([index, value]),
@@ -122,11 +122,11 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
 
   indexValues(index: string): readonly string[] {
     text(index, "index");
-    return this.#life.look<readonly string[]>(NOTHING, ({ raw }) => this.#texts.get(index, raw.indexValues(index)));
+    return this.#life.read<readonly string[]>(NOTHING, ({ raw }) => this.#texts.get(index, raw.indexValues(index)));
   }
 
   get size(): number {
-    return this.#life.look(0, ({ raw }) => raw.size());
+    return this.#life.read(0, ({ raw }) => raw.size());
   }
 
   // ---------------------------------------------------------------------------------- subscribing
@@ -338,10 +338,10 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   }
 
   /** Writes its metrics on a page, if it is open. */
-  writeMetrics(page: RawMetrics): void {
+  writeMetrics(exposition: RawMetrics): void {
     const { session } = this.#life;
     const { group, scope } = this.labels;
-    if (session !== undefined) this.#life.call(() => session.raw.metrics(page, group, this.name, scope));
+    if (session !== undefined) this.#life.call(() => session.raw.metrics(exposition, group, this.name, scope));
   }
 }
 

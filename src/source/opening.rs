@@ -1,4 +1,4 @@
-//! When a watch counts as open.
+//! When the watch of a user's source counts as open.
 
 use futures::future::{self, Either, LocalBoxFuture, select};
 use futures::{StreamExt, stream};
@@ -6,7 +6,8 @@ use futures::{StreamExt, stream};
 use super::source::FrameStream;
 use crate::status::Error;
 
-/// Tells an open watch from a refused one, where a refusal comes with the first frame. A watch that has nothing to say until `soon` is open.
+/// Tells an open watch from a refused one, where a refusal comes in place of the first frame. A watch that brings nothing before `soon` resolves
+/// counts as open.
 pub async fn opened(mut frames: FrameStream, soon: LocalBoxFuture<'static, ()>) -> Result<FrameStream, Error> {
     let first = match select(frames.next(), soon).await {
         Either::Left((first, _)) => first,

@@ -12,7 +12,7 @@ use crate::runtime::slice::Slice;
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 
-/// Bytes that are read between two looks at whether it is the host's turn.
+/// Bytes that are scanned before the clock is read again.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// The body of an answer, in chunks of any size.
@@ -28,7 +28,7 @@ pub trait Items {
     fn piece_read(&mut self) -> Result<(), Error>;
 }
 
-/// Takes sound items, of a page in which all must be.
+/// For a page in which every item must be JSON.
 struct Sound<'a>(&'a mut dyn FnMut(Scanned));
 
 impl Items for Sound<'_> {
@@ -89,7 +89,7 @@ pub async fn read_with(
     Ok(head)
 }
 
-/// Reads the next bytes of a page. Fails with code `out-of-memory` when there is none for what is read, else with `decode`.
+/// Scans the next bytes of a page. Fails with code `out-of-memory` when there is no memory for the items, else with `decode`.
 fn scan(scanner: &mut ListScanner, bytes: &[u8], fields: &FieldSet, items: &mut dyn Items) -> Result<(), Error> {
     // Many small objects take more than their text; and what was gathered is copied when it is whole.
     buffers::look_ahead(bytes.len().saturating_add(scanner.gathered()))?;
@@ -98,7 +98,7 @@ fn scan(scanner: &mut ListScanner, bytes: &[u8], fields: &FieldSet, items: &mut 
     Ok(())
 }
 
-/// A body that is one document, whole; protocol error beyond the longest frame.
+/// A body that is one document. Fails with a protocol error when it is longer than a frame may be.
 pub async fn read_all(mut body: Body<'_>) -> Result<Vec<u8>, Error> {
     let mut document = Vec::new();
     while let Some(chunk) = body.next().await {
@@ -131,7 +131,10 @@ pub fn head_version(head: &ListHead) -> Result<Version, Error> {
     Version::parse(text).map_err(|error| Error::protocol(format!("the list has no usable version: {error}")))
 }
 
-/// Whether an answer is a page of a list. No items at all are an empty list, if only there is a version: Go writes an empty slice as null.
+/// Letters of a foreign kind that a message quotes: it may be of any length.
+const MAX_QUOTED_KIND: usize = 40;
+
+/// Fails where an answer is no page of a list. A list without items is an empty one if it has a version: Go writes an empty slice as null.
 fn check(head: &ListHead) -> Result<(), Error> {
     match head.kind.as_deref() {
         Some("Status") => Err(Error::protocol("the list was answered with a Status and the code of a success")),
@@ -139,7 +142,7 @@ fn check(head: &ListHead) -> Result<(), Error> {
         Some("Table") if !head.items_seen => Err(Error::protocol("the list was answered with a Table, which holds no whole objects")),
         // It has a version of its own: taken for an empty list, it would cost everything that is held.
         Some(kind) if !head.items_seen && !kind.ends_with("List") => {
-            let kind: String = kind.chars().take(40).collect();
+            let kind: String = kind.chars().take(MAX_QUOTED_KIND).collect();
             Err(Error::protocol(format!("the list was answered with a {kind}, which is no list")))
         }
         _ => head_version(head).map(drop),

@@ -61,8 +61,9 @@ impl Pager {
         Ok(())
     }
 
-    /// Begins anew without pages: the pages took longer than the server keeps their version, and a list without pages comes from one moment
-    /// in any case. Once, and not instead of the first page; whether it does.
+    /// Begins anew without pages, once and only after a first page. Returns whether it does.
+    ///
+    /// It is for pages that took longer than the server keeps their version. A list without pages is of one moment in any case.
     pub fn begin_unpaged(&mut self) -> bool {
         if self.unpaged || !self.is_under_way() {
             return false;

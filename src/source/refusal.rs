@@ -2,7 +2,7 @@
 
 use crate::status::{Details, Error, Status};
 
-/// A refusal as it was given: whatever of this it had.
+/// A refusal as it was given. What it did not say is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Refusal {
     /// The server's own Status.
@@ -20,7 +20,7 @@ pub struct Refusal {
 }
 
 impl From<Refusal> for Error {
-    /// A Status of a failure is told as it is. Else a code makes one, and without any it was the network.
+    /// The Status of a failure is told as it is. Otherwise one is made of the code. Without a code it was the network.
     #[cold]
     #[inline(never)]
     fn from(refusal: Refusal) -> Self {

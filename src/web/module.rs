@@ -8,7 +8,7 @@ use super::bytes::memory_bytes as memory_size;
 use super::error::to_js;
 use super::handle::{Hooks, RawResource, resource_options};
 use super::transport::{JsSource, KubernetesSource, ObjectSource};
-use super::values::{Given, bytes, to_object};
+use super::values::{Given, bound, to_object};
 use super::{panic, runtime};
 use crate::cache::{DEFAULT_MAX_BYTES, Memory, ResourceConfig};
 use crate::source::Source;
@@ -44,7 +44,7 @@ impl RawMemory {
     /// So many bytes for all who are opened with it; undefined: the core's default.
     #[wasm_bindgen(constructor)]
     pub fn new(max_bytes: Option<f64>) -> Self {
-        Self(Memory::new(max_bytes.map_or(DEFAULT_MAX_BYTES, bytes)))
+        Self(Memory::new(max_bytes.map_or(DEFAULT_MAX_BYTES, bound)))
     }
 }
 

@@ -69,7 +69,7 @@ enum Yield {
 pub(super) struct WebRuntime {
     performance: Option<Performance>,
     yielding: Yield,
-    /// What the clock said last, and in which advance of the tasks.
+    /// The advance of the tasks in which the clock was read last, and what it said.
     read: Cell<(Option<u64>, Instant)>,
 }
 
@@ -189,7 +189,7 @@ impl Spawn for WebRuntime {
     }
 }
 
-/// What draws differ by: pages that wake together must not come back together.
+/// A seed of the host's: pages that wake together must not come back together.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn random_seed() -> u64 {
     (js_sys::Math::random() * 9_007_199_254_740_991.0) as u64

@@ -5,7 +5,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::time::{FOREVER, Millis};
 
-/// What a member of an object out is. One kind for all of them, so that the writer is compiled once.
+/// A member of an object that goes out. One kind for all of them, so that the writer is compiled once.
 pub(super) enum Given {
     /// Left out.
     Nothing,
@@ -45,9 +45,9 @@ pub(super) fn to_object(members: &[(&str, Given)]) -> JsValue {
     object.into()
 }
 
-/// Puts one more into it.
+/// Sets a property of an object that is ours.
 pub(super) fn set(object: &JsValue, name: &str, value: &JsValue) {
-    // Setting a property of a fresh object cannot fail.
+    // Of such an object that cannot fail.
     let _set = Reflect::set(object, &JsValue::from_str(name), value);
 }
 
@@ -65,9 +65,9 @@ pub(super) fn millis(value: f64) -> Millis {
     (value.max(0.0) as Millis).min(FOREVER)
 }
 
-/// A number of bytes, or of anything else; more than there can be is no bound.
+/// A bound as it was given; one beyond all that there can be bounds nothing.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-pub(super) fn bytes(value: f64) -> usize {
+pub(super) fn bound(value: f64) -> usize {
     value.max(0.0) as usize
 }
 

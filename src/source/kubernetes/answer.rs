@@ -1,4 +1,4 @@
-//! What the head of an answer means: refusals, when to come back, and pages of somebody else.
+//! What the head of an answer means: refusals, when to come back, and the pages of proxies.
 
 use crate::json::bytes::holds;
 use crate::status::{Error, ErrorCode, Status};
@@ -114,14 +114,17 @@ fn media_type(content_type: Option<&str>) -> String {
     if media.is_empty() { "an unknown content type".into() } else { media }
 }
 
-/// The body as one line of at most 200 characters, when it is text for people.
+/// Letters of a plain refusal that a message quotes: what stands before an apiserver says why in one sentence.
+const MAX_QUOTED_TEXT: usize = 200;
+
+/// The body as one line, when it is text for people.
 fn plain_text(content_type: Option<&str>, body: &[u8]) -> Option<String> {
     if content_type.is_some() && media_type(content_type) != "text/plain" {
         return None;
     }
     let text = std::str::from_utf8(body).ok()?;
     let line = text.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-    (!line.is_empty() && !line.starts_with(['<', '{', '['])).then(|| line.chars().take(200).collect())
+    (!line.is_empty() && !line.starts_with(['<', '{', '['])).then(|| line.chars().take(MAX_QUOTED_TEXT).collect())
 }
 
 /// The reason that the API machinery gives to a code.

@@ -53,8 +53,8 @@ impl FrameSplitter {
     }
 }
 
-/// Cuts a stream of bytes into frames, one a line. A chunk without the end of one gives an empty frame: a long frame on a slow line is no
-/// silence.
+/// Cuts a stream of bytes into frames, one a line. A chunk that ends no frame gives an empty one: so a long frame on a slow line does not look
+/// like silence.
 pub fn frames(chunks: PageStream) -> FrameStream {
     struct Cutting {
         chunks: PageStream,

@@ -18,22 +18,28 @@ pub fn namespace_of(path: &str) -> Option<&str> {
     (word == "namespaces" && !namespace.is_empty() && segments.clone().count() >= 3).then_some(namespace)
 }
 
-/// The path of a list, and what is left to its query: one namespace has a path of its own. A collection of one namespace has no path for
-/// another one, and holds nothing of it, which its query then says.
+/// The path of one namespace in a collection of all of them; `None` where the collection is of one namespace already.
+fn in_namespace(collection: &str, namespace: &str) -> Option<String> {
+    if namespace_of(collection).is_some() {
+        return None;
+    }
+    let (base, resource) = collection.rsplit_once('/')?;
+    Some(format!("{base}/namespaces/{}/{resource}", utf8_percent_encode(namespace, SEGMENT)))
+}
+
+/// The path of a list, and what is left to its query. One namespace has a path of its own. A collection of one namespace holds nothing of
+/// another, and the query says so.
 pub fn list_in(path: &str, mut request: ListRequest) -> (String, ListRequest) {
     let Some(narrow) = &mut request.narrow else { return (path.to_string(), request) };
     let Some(namespace) = narrow.namespace.take() else { return (path.to_string(), request) };
-    let path = match (namespace_of(path), path.rsplit_once('/')) {
-        (None, Some((base, resource))) => format!("{base}/namespaces/{}/{resource}", utf8_percent_encode(&namespace, SEGMENT)),
-        (own, _) => {
-            if own.is_some_and(|own| own != namespace) {
-                let term = format!("metadata.namespace={}", escape(&namespace));
-                narrow.fields = Some(narrow.fields.take().map_or(term.clone(), |fields| format!("{fields},{term}")));
-            }
-            path.to_string()
-        }
-    };
-    (path, request)
+    if let Some(path) = in_namespace(path, &namespace) {
+        return (path, request);
+    }
+    if namespace_of(path).is_some_and(|own| own != namespace) {
+        let term = format!("metadata.namespace={}", escape(&namespace));
+        narrow.fields = Some(narrow.fields.take().map_or(term.clone(), |fields| format!("{fields},{term}")));
+    }
+    (path.to_string(), request)
 }
 
 /// The path of one object.
@@ -41,20 +47,19 @@ pub fn object_path(collection: &str, object: &ObjectName) -> Result<String, Erro
     path_of(collection, &object.namespace, Some(&object.name))
 }
 
-/// The collection of all namespaces is read under `/api/v1/pods` and written under `/api/v1/namespaces/x/pods`.
+/// The path of a write. The collection of all namespaces is read under `/api/v1/pods` and written under `/api/v1/namespaces/x/pods`.
 pub(super) fn path_of(collection: &str, namespace: &str, name: Option<&str>) -> Result<String, Error> {
-    let encoded = |segment: &str| utf8_percent_encode(segment, SEGMENT).to_string();
-    let mut path = match (namespace_of(collection), collection.rsplit_once('/')) {
-        (Some(bound), _) if !namespace.is_empty() && bound != namespace => {
+    let mut path = collection.to_string();
+    if !namespace.is_empty() {
+        if namespace_of(collection).is_some_and(|own| own != namespace) {
             let message = "the namespace of the provided object does not match the namespace sent on the request";
             return Err(Status::bad_request(message).into());
         }
-        (None, Some((base, resource))) if !namespace.is_empty() => format!("{base}/namespaces/{}/{resource}", encoded(namespace)),
-        _ => collection.to_string(),
-    };
+        path = in_namespace(collection, namespace).unwrap_or(path);
+    }
     if let Some(name) = name {
         path.push('/');
-        path.push_str(&encoded(name));
+        path.extend(utf8_percent_encode(name, SEGMENT));
     }
     Ok(path)
 }

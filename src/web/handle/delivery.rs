@@ -1,4 +1,4 @@
-//! The sending end of a flush: events and notifications out, packed into numbers.
+//! The sending end of a flush: events and notifications go out as flat arrays of numbers.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use js_sys::{Array, Float64Array, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use super::notifications::Packed;
+use super::notifications::Notify;
 use super::pins::Pins;
 use super::scratch::Scratch;
 use crate::cache::Flush;
@@ -80,8 +80,8 @@ impl Delivery {
                 let (events, pairs, ended, views) = {
                     let mut scratch = self.scratch.borrow_mut();
                     (
-                        scratch.events(&events),
-                        scratch.pairs(&receivers),
+                        scratch.doubles(&events),
+                        scratch.numbers(&receivers),
                         scratch.rare(ended),
                         scratch.rare(flush.views.iter().map(|view| view.number())),
                     )
@@ -97,8 +97,8 @@ impl Delivery {
 
     /// Handlers of informers are told by a call of their own: pages without any do not carry its arguments.
     fn notify(&self, notifications: &Notifications) {
-        let Packed { table, pairs, handlers, informers, interruptions } =
-            Packed::of(notifications, &self.pins, &mut self.scratch.borrow_mut());
+        let Notify { table, pairs, handlers, informers, interruptions } =
+            Notify::of(notifications, &self.pins, &mut self.scratch.borrow_mut());
         report(self.hooks.notify(&table, &pairs, &handlers, &informers, &interruptions));
     }
 

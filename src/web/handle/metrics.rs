@@ -1,4 +1,4 @@
-//! Metrics of any number of resources on one page.
+//! Metrics of any number of resources as one text.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ use crate::cache::Cacher;
 use crate::metrics::{Exposition, numbers};
 use crate::web::values::{Given, to_object};
 
-/// The page: resources write themselves on it, then its text is read.
+/// An exposition: resources add their metrics, then its text is read.
 #[wasm_bindgen(skip_typescript)]
 #[derive(Default)]
 pub struct RawMetrics(RefCell<Exposition>);
@@ -21,15 +21,16 @@ impl RawMetrics {
     }
 }
 
-/// An empty page.
+/// An empty exposition.
 #[wasm_bindgen(js_name = openMetrics, skip_typescript)]
 pub fn open_metrics() -> Result<RawMetrics, JsValue> {
     crate::web::panic::check()?;
     Ok(RawMetrics::default())
 }
 
-pub(super) fn write(page: &RawMetrics, cacher: &Cacher, group: &str, resource: &str, scope: &str) {
-    page.0.borrow_mut().add(group, resource, scope, cacher.metrics(), &cacher.metrics_now());
+/// Adds the metrics of a resource.
+pub(super) fn write(exposition: &RawMetrics, cacher: &Cacher, group: &str, resource: &str, scope: &str) {
+    exposition.0.borrow_mut().add(group, resource, scope, cacher.metrics(), &cacher.metrics_now());
 }
 
 /// The series by name.

@@ -1,4 +1,4 @@
-//! What a flush tells handlers of informers, as it crosses.
+//! What a flush tells handlers of informers, as arguments of a call.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::web::error::to_js;
 use crate::web::values::set;
 
 /// The arguments of `Hooks.notify`.
-pub(super) struct Packed {
+pub(super) struct Notify {
     pub(super) table: Float64Array,
     pub(super) pairs: Uint32Array,
     pub(super) handlers: Uint32Array,
@@ -21,7 +21,7 @@ pub(super) struct Packed {
     pub(super) interruptions: Array,
 }
 
-impl Packed {
+impl Notify {
     /// The table is flat: kind, id, id of the old object, and 0 where there is no object. Each id is pinned once.
     pub(super) fn of(notifications: &Notifications, pins: &Pins, scratch: &mut Scratch) -> Self {
         let id = |object: &Option<Rc<Object>>| object.as_ref().map_or(0.0, |object| pins.pin(object));
@@ -30,8 +30,8 @@ impl Packed {
             table.extend_from_slice(&[f64::from(notification.kind as u8), id(&notification.object), id(&notification.old)]);
         }
         Self {
-            table: scratch.events(&table),
-            pairs: scratch.pairs(&notifications.pairs),
+            table: scratch.doubles(&table),
+            pairs: scratch.numbers(&notifications.pairs),
             handlers: scratch.rare(notifications.handlers_synced.iter().map(|handler| handler.number())),
             informers: scratch.rare(notifications.informers_synced.iter().map(|informer| informer.number())),
             interruptions: match notifications.interruptions.as_slice() {

@@ -13,7 +13,7 @@ use crate::watch::{OnOverflow, WatchOptions};
 use crate::web::bag::Bag;
 use crate::web::error::to_js;
 use crate::web::runtime::{peers, random_seed};
-use crate::web::values::{bytes, millis};
+use crate::web::values::{bound, millis};
 
 /// Options of a resource: those that were given, in place of the core's defaults.
 pub(in crate::web) fn resource_options(value: JsValue) -> Result<ResourceConfig, JsValue> {
@@ -26,7 +26,7 @@ pub(in crate::web) fn resource_options(value: JsValue) -> Result<ResourceConfig,
         fresh_ms: history.get("minMs").map(millis),
         lower: history.get::<u32>("minEvents").map(|events| events as usize),
         upper: history.get::<u32>("maxEvents").map(|events| events as usize),
-        max_bytes: history.get("maxBytes").map(bytes),
+        max_bytes: history.get("maxBytes").map(bound),
     });
     let indexes = given.list("indexes").iter().map(index).collect();
     config.indexes = IndexSpec::read(indexes).map_err(|error| to_js(&error))?;
@@ -79,7 +79,7 @@ pub(super) fn handler_options(value: JsValue) -> Result<HandlerRequest, JsValue>
         field_selector: given.get("fieldSelector"),
         resync_period: given.get("resyncPeriod").map(millis),
         coalesce: given.get("coalesce").unwrap_or_default(),
-        buffer_size: given.get("bufferSize").map(bytes),
+        buffer_size: given.get("bufferSize").map(bound),
     };
     given.check().map(|()| request)
 }

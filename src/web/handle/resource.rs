@@ -24,7 +24,7 @@ use crate::web::runtime::WebRuntime;
 pub(super) struct Inner {
     pub(super) resource: Rc<Resource>,
     pub(super) delivery: Delivery,
-    /// Kept for its room.
+    /// The text of `names`, used again so that it is allocated once.
     pub(super) names: Cell<String>,
 }
 
@@ -92,16 +92,16 @@ impl RawResource {
         Ok(stats::status(&self.core()?.with(|cacher| cacher.status())))
     }
 
-    /// Numbers.
+    /// Its counters and sizes.
     pub fn stats(&self) -> Result<JsValue, JsValue> {
         let Inner { resource, delivery, .. } = &**self.sound()?;
         let (now, flushes, pinned) = (resource.now(), delivery.flushes.get(), delivery.pins.len());
         Ok(resource.with(|cacher| stats::stats(cacher, now, flushes, pinned)))
     }
 
-    /// Writes its metrics on a page.
-    pub fn metrics(&self, page: &RawMetrics, group: &str, resource: &str, scope: &str) -> Result<(), JsValue> {
-        self.core()?.with(|cacher| metrics::write(page, cacher, group, resource, scope));
+    /// Adds its metrics to an exposition.
+    pub fn metrics(&self, exposition: &RawMetrics, group: &str, resource: &str, scope: &str) -> Result<(), JsValue> {
+        self.core()?.with(|cacher| metrics::write(exposition, cacher, group, resource, scope));
         Ok(())
     }
 
@@ -110,7 +110,7 @@ impl RawResource {
         Ok(done(self.core()?.clone().synced().boxed_local()))
     }
 
-    /// Lists anew; resolves when that is applied. With `reset` whatever the list's version.
+    /// Lists anew; resolves when that is applied. With `reset` a list of any version is taken.
     pub fn refresh(&self, reset: bool) -> Result<Promise, JsValue> {
         let resource = self.core()?.clone();
         Ok(done(if reset { resource.reset().boxed_local() } else { resource.refresh().boxed_local() }))
@@ -142,7 +142,7 @@ impl RawResource {
     }
 }
 
-/// A promise of what is only done or refused.
+/// A promise of work that is done or refused, and answers nothing.
 fn done(work: LocalBoxFuture<'static, Result<(), Error>>) -> Promise {
     future_to_promise(async move { work.await.map(|()| JsValue::UNDEFINED).map_err(|error| to_js(&error)) })
 }

@@ -18,7 +18,7 @@ use crate::web::values::{cast, property, set, text};
 /// The buffer for one chunk, where the reader fills ours. A larger one makes a long list no quicker.
 const CHUNK_BYTES: u32 = 128 << 10;
 
-/// Takes a stream's bytes for itself.
+/// Reads a stream, of which nobody else can read then.
 struct Chunks(Reader);
 
 enum Reader {
@@ -84,7 +84,7 @@ impl Body {
         Ok(Self { chunks, _abort: abort })
     }
 
-    /// The body of an answer that a source of the user gave.
+    /// A stream that a source of the user gave.
     pub(super) fn of(stream: &JsValue, abort: Abort) -> Result<Self, Error> {
         Ok(Self { chunks: Some(Chunks::of(stream)?), _abort: abort })
     }
@@ -93,6 +93,7 @@ impl Body {
         self.chunks.as_ref()?.next().await
     }
 
+    /// Its first bytes, as many as come.
     pub(super) async fn read_up_to(self, limit: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         while bytes.len() < limit
@@ -104,6 +105,7 @@ impl Body {
         bytes
     }
 
+    /// All of it, as a stream. Nothing follows an error.
     pub(super) fn chunks(self) -> PageStream {
         stream::unfold(Some(self), |state| async move {
             let body = state?;

@@ -38,8 +38,10 @@ extern "C" {
 
 /// A source written in JavaScript.
 pub(in crate::web) struct ObjectSource {
-    /// Whether it tells its current version, and whether it can be asked for progress.
-    tells: (bool, bool),
+    /// Whether it has `currentResourceVersion`.
+    tells_version: bool,
+    /// Whether it has `requestProgress`.
+    makes_progress: bool,
     collection: Option<Collection>,
     source: Rc<JsSource>,
     runtime: Rc<WebRuntime>,
@@ -48,10 +50,10 @@ pub(in crate::web) struct ObjectSource {
 impl ObjectSource {
     pub(in crate::web) fn new(source: JsSource) -> Self {
         let has = |name: &str| property(source.unchecked_ref(), name).is_some_and(|value| value.is_function());
-        let tells = (has("currentResourceVersion"), has("requestProgress"));
+        let (tells_version, makes_progress) = (has("currentResourceVersion"), has("requestProgress"));
         let collection = property(source.unchecked_ref(), "collection").filter(JsValue::is_object);
         let collection = collection.map(|given| Collection { namespace: text(&given, "namespace").filter(|text| !text.is_empty()) });
-        Self { tells, collection, source: Rc::new(source), runtime: Rc::new(WebRuntime::new()) }
+        Self { tells_version, makes_progress, collection, source: Rc::new(source), runtime: Rc::new(WebRuntime::new()) }
     }
 }
 
@@ -64,23 +66,20 @@ impl Source for ObjectSource {
         let source = self.source.clone();
         let asked = async move {
             let abort = Abort::new()?;
-            let answer = source.current_version(&abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
-            let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
+            let answer = settled(source.current_version(&abort.signal())).await?;
             let text = answer.as_string().ok_or_else(|| Error::protocol("the source's currentResourceVersion gave no text"))?;
             Version::parse(&text).map_err(|error| Error::protocol(format!("the source's currentResourceVersion: {error}")))
         };
-        self.tells.0.then(|| asked.boxed_local())
+        self.tells_version.then(|| asked.boxed_local())
     }
 
     fn request_progress(&self) -> Option<LocalBoxFuture<'static, Result<(), Error>>> {
         let source = self.source.clone();
         let asked = async move {
             let abort = Abort::new()?;
-            let answer = source.request_progress(&abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
-            JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
-            Ok(())
+            settled(source.request_progress(&abort.signal())).await.map(drop)
         };
-        self.tells.1.then(|| asked.boxed_local())
+        self.makes_progress.then(|| asked.boxed_local())
     }
 
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
@@ -88,7 +87,7 @@ impl Source for ObjectSource {
         async move {
             let abort = Abort::new()?;
             let narrow = request.narrow.unwrap_or_default();
-            let request = bag(&[
+            let request = parameters(&[
                 ("resourceVersion", request.resource_version.map(JsValue::from)),
                 ("resourceVersionMatch", request.resource_version_match.map(JsValue::from)),
                 ("limit", request.limit.map(JsValue::from)),
@@ -98,8 +97,7 @@ impl Source for ObjectSource {
                 ("labelSelector", narrow.labels.map(JsValue::from)),
                 ("fieldSelector", narrow.fields.map(JsValue::from)),
             ]);
-            let answer = source.list(&request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
-            let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
+            let answer = settled(source.list(&request, &abort.signal())).await?;
             let body = property(&answer, "body").ok_or_else(|| Error::protocol("the source's list gave no body"))?;
             stream_of(body, abort)
         }
@@ -111,7 +109,7 @@ impl Source for ObjectSource {
         let runtime = self.runtime.clone();
         async move {
             let abort = Abort::new()?;
-            let request = bag(&[
+            let request = parameters(&[
                 ("resourceVersion", Some(request.resource_version).filter(|version| !version.is_empty()).map(JsValue::from)),
                 ("resourceVersionMatch", request.resource_version_match.map(JsValue::from)),
                 ("sendInitialEvents", request.send_initial_events.map(JsValue::from)),
@@ -129,22 +127,26 @@ impl Source for ObjectSource {
     }
 
     fn get(&self, object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
-        let request = bag(&[("namespace", filled(object.namespace)), ("name", Some(object.name.into()))]);
+        let request = parameters(&[("namespace", filled(object.namespace)), ("name", Some(object.name.into()))]);
         ask(self.source.clone(), "get", request).boxed_local()
     }
 
     fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         let (method, request) = match request {
             WriteRequest::Create { namespace, document } => {
-                ("create", bag(&[("namespace", filled(namespace)), ("body", Some(text_of(&document)))]))
+                ("create", parameters(&[("namespace", filled(namespace)), ("body", Some(text_of(&document)))]))
             }
             WriteRequest::Update { object, document } => (
                 "update",
-                bag(&[("namespace", filled(object.namespace)), ("name", Some(object.name.into())), ("body", Some(text_of(&document)))]),
+                parameters(&[
+                    ("namespace", filled(object.namespace)),
+                    ("name", Some(object.name.into())),
+                    ("body", Some(text_of(&document))),
+                ]),
             ),
             WriteRequest::Delete { object, options } => (
                 "delete",
-                bag(&[
+                parameters(&[
                     ("namespace", filled(object.namespace)),
                     ("name", Some(object.name.into())),
                     ("body", Some(text_of(&options.document()))),
@@ -155,24 +157,31 @@ impl Source for ObjectSource {
     }
 }
 
+/// What a call of the user's gave in the end, or what it threw.
+async fn settled(called: Result<JsValue, JsValue>) -> Result<JsValue, Error> {
+    let settled = async { JsFuture::from(Promise::resolve(&called?)).await };
+    settled.await.map_err(|thrown| from_thrown(&thrown))
+}
+
 /// Calls a method that the source may lack, and reads the document that it answers with; empty when it answers with none.
 async fn ask(source: Rc<JsSource>, method: &str, request: JsValue) -> Result<Vec<u8>, Error> {
     let Some(function) = cast::<Function>(&source, method) else {
         return Err(Error::new(ErrorCode::Invalid, format!("the source has no method {method}")));
     };
     let abort = Abort::new()?;
-    let answer = function.call2(&source, &request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
-    let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_thrown(&thrown))?;
+    let answer = settled(function.call2(&source, &request, &abort.signal())).await?;
     match property(&answer, "body") {
         Some(body) => read_all(stream_of(body, abort)?).await,
         None => Ok(Vec::new()),
     }
 }
 
+/// A document as text.
 fn text_of(document: &[u8]) -> JsValue {
     JsValue::from_str(&String::from_utf8_lossy(document))
 }
 
+/// A text unless it is empty.
 fn filled(text: String) -> Option<JsValue> {
     (!text.is_empty()).then(|| text.into())
 }
@@ -186,9 +195,10 @@ fn stream_of(body: JsValue, abort: Abort) -> Result<PageStream, Error> {
     Ok(stream::once(future::ready(Ok(bytes))).boxed_local())
 }
 
-fn bag(entries: &[(&str, Option<JsValue>)]) -> JsValue {
+/// What a method of the source is called with: what is unset is left out.
+fn parameters(members: &[(&str, Option<JsValue>)]) -> JsValue {
     let object = Object::new();
-    for (name, value) in entries {
+    for (name, value) in members {
         if let Some(value) = value {
             set(&object, name, value);
         }
