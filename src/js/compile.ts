@@ -25,8 +25,8 @@ export interface Host {
 /** The shortest module there is: a host that refuses this one refuses them all. */
 const EMPTY = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
-/** What takes longer has died on its way, and is tried anew: even 3 kB a second bring the whole in that time. */
-const LIMIT_MS = 120_000;
+/** The longest load. Even 3 kB a second bring the whole in that time: what takes longer has died on its way, and is tried anew. */
+const MAX_LOAD_MS = 120_000;
 
 /** Why this page may compile no WebAssembly at all, which nothing changes while it lives; undefined where it may. */
 export function forbidden(): WatchCacheError | undefined {
@@ -150,7 +150,7 @@ async function fromDisk(read: (file: URL) => Promise<BufferSource>, href: string
 /** From the request to the last byte of its answer. */
 async function withinLimit<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new Error(`no whole answer came within ${LIMIT_MS / 1000} seconds`)), LIMIT_MS);
+  const timer = setTimeout(() => limit.abort(new Error(`no whole answer came within ${MAX_LOAD_MS / 1000} seconds`)), MAX_LOAD_MS);
   try {
     return await work(limit.signal);
   } finally {

@@ -24,13 +24,13 @@ export interface DeliveryTarget {
   report(error: unknown): void;
 }
 
-/** In place of a handler of the audience that is not called any more. */
+/** Stands in the audience for a handler that is not called any more. */
 const nobody: Handler = () => undefined;
 
 const NO_PAIRS = new Uint32Array(0);
 
 /**
- * The receiving end of the packed flush: turns numbers into calls.
+ * The receiving end of a flush: turns numbers into calls.
  *
  * Handlers may do anything to the cache, stopping themselves and others included: each is looked up at its turn, so a stopped one is
  * not called again, and none is called while another runs.
@@ -44,14 +44,15 @@ export class Delivery implements Hooks {
   readonly #handlers: (Handler | undefined)[] = [];
   readonly #recipients = new Map<number, Recipient>();
   #closed = false;
-  /** What is being handed out, and how far that has come: for a handler that stops its own watch. */
+  /** What is being handed out. It is kept for a handler that stops its own watch. */
   #events: StoredEvent<any>[] = [];
   /** Flat `[watcher, index into events]`; of an audience or of one event alone only when somebody asks. */
   #pairs: Uint32Array | undefined;
-  /** Of one event alone. */
+  /** Whom one event alone goes to. */
   #watcher: number | undefined;
+  /** The place in the pairs that has been reached. */
   #at = 0;
-  /** The last one. The core names its watchers only when they are others. */
+  /** The watchers of the last audience. The core names them only when they are others. */
   #audience: Uint32Array | undefined;
   /** The handlers of the audience, in its order; gathered when they are needed. */
   #called: Handler[] | undefined;
@@ -160,8 +161,8 @@ export class Delivery implements Hooks {
     return objects === undefined ? [] : this.#target.valuesFor(objects.take(id));
   };
 
-  #deliver(packed: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, audience: number): void {
-    if (packed.length > 0) this.#handOut(packed, pairs, audience);
+  #deliver(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, audience: number): void {
+    if (events.length > 0) this.#handOut(events, pairs, audience);
     for (let i = 0; i < ended.length; i += 2) {
       const recipient = this.#recipients.get(ended[i]!);
       this.detach(ended[i]!);
@@ -175,15 +176,16 @@ export class Delivery implements Hooks {
     if (signals !== 0) this.#target.signalled(signals);
   }
 
-  #handOut(packed: Float64Array, pairs: Uint32Array, number: number): void {
+  /** @param told the events, flat: kind and id of each @param audience how many watchers hear all of them; 0 where the pairs say who hears what */
+  #handOut(told: Float64Array, pairs: Uint32Array, audience: number): void {
     const objects = this.#objects!();
-    const events = new Array<StoredEvent<any>>(packed.length / 2);
+    const events = new Array<StoredEvent<any>>(told.length / 2);
     let lease = objects.lease();
     for (let i = 0; i < events.length; i++) {
       if (lease.isFull) lease = objects.lease();
-      events[i] = new StoredEvent(lease, packed[2 * i]!, packed[2 * i + 1]!);
+      events[i] = new StoredEvent(lease, told[2 * i]!, told[2 * i + 1]!);
     }
-    this.#call(events, pairs, number === 0 ? undefined : this.#watchersOf(pairs));
+    this.#call(events, pairs, audience === 0 ? undefined : this.#watchersOf(pairs));
   }
 
   /** By pairs, or each event to all of these watchers. */
@@ -200,7 +202,7 @@ export class Delivery implements Hooks {
         this.#target.report(error);
       }
     }
-    this.#over();
+    this.#handedAll();
   }
 
   #callOne(event: StoredEvent<any>, watcher: number): void {
@@ -217,11 +219,11 @@ export class Delivery implements Hooks {
       this.#target.report(error);
     }
     this.#watcher = undefined;
-    this.#over();
+    this.#handedAll();
   }
 
   /** All is handed out. */
-  #over(): void {
+  #handedAll(): void {
     this.#events = [];
     this.#pairs = undefined;
     if (this.#closed) this.#recipients.clear();

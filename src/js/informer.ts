@@ -7,7 +7,8 @@ import type { ObjectTable } from "./objects.js";
 import { checkHandler, HANDLER, indexes, invalid, type Judge, read, text, texts } from "./options.js";
 import type { RawInterruption, RawResource } from "./raw.js";
 import { type Reader, Transformed } from "./reader.js";
-import { RegistrationImpl, Settled } from "./registration.js";
+import { Deferred } from "./deferred.js";
+import { RegistrationImpl } from "./registration.js";
 import type { Session } from "./session.js";
 import { NOTHING, StableArrays, StableTexts } from "./stable-arrays.js";
 import type {
@@ -61,7 +62,7 @@ class Informer<T> implements Shape<T, Mutable> {
   readonly #options: InformerOptions<T, Mutable>;
   readonly #registrations = new Set<RegistrationImpl<T>>();
   readonly #indexers = new Map<string, Path | IndexFunction>();
-  readonly #synced = new Settled();
+  readonly #synced = new Deferred();
   readonly #arrays = new StableArrays<T>();
   readonly #texts = new StableTexts();
   #at: Attachment | undefined;
@@ -265,7 +266,7 @@ class Informer<T> implements Shape<T, Mutable> {
 
   byIndex(index: string, value: string): readonly T[] {
     texts({ index, value });
-    return this.#look(NOTHING as readonly T[], (at) => {
+    return this.#read(NOTHING as readonly T[], (at) => {
       this.#decide(at, index);
       return this.#array(at, JSON.stringify([index, value]), at.raw.informerByIndex(at.id, index, value));
     });
@@ -273,7 +274,7 @@ class Informer<T> implements Shape<T, Mutable> {
 
   indexKeys(index: string, value: string): readonly string[] {
     texts({ index, value });
-    return this.#look<readonly string[]>(NOTHING, (at) => {
+    return this.#read<readonly string[]>(NOTHING, (at) => {
       this.#decide(at, index);
       return this.#texts.get(JSON.stringify([index, value]), at.raw.informerIndexKeys(at.id, index, value));
     });
@@ -281,7 +282,7 @@ class Informer<T> implements Shape<T, Mutable> {
 
   indexValues(index: string): readonly string[] {
     text(index, "index");
-    return this.#look<readonly string[]>(NOTHING, (at) => {
+    return this.#read<readonly string[]>(NOTHING, (at) => {
       this.#decide(at, index);
       return this.#texts.get(index, at.raw.informerIndexValues(at.id, index));
     });
@@ -289,14 +290,14 @@ class Informer<T> implements Shape<T, Mutable> {
 
   list(labelSelector = "", namespace = ""): readonly T[] {
     texts({ labelSelector, namespace });
-    return this.#look(NOTHING as readonly T[], (at) =>
+    return this.#read(NOTHING as readonly T[], (at) =>
       this.#array(at, JSON.stringify([labelSelector, namespace, "list"]), at.raw.informerList(at.id, labelSelector, namespace)),
     );
   }
 
   get(key: string): T | undefined {
     text(key, "key");
-    return this.#look<T | undefined>(undefined, (at) => {
+    return this.#read<T | undefined>(undefined, (at) => {
       const id = at.raw.informerGet(at.id, key);
       return id === 0 ? undefined : this.#shown(at, id)[0];
     });
@@ -304,7 +305,7 @@ class Informer<T> implements Shape<T, Mutable> {
 
   mutated(object: ObjectLike): void {
     const document = toDocument(object, this.#host.name);
-    this.#look(undefined, ({ raw }) => raw.informerMutated(document));
+    this.#read(undefined, ({ raw }) => raw.informerMutated(document));
   }
 
   // ---------------------------------------------------------------------------------------- helpers
@@ -348,7 +349,7 @@ class Informer<T> implements Shape<T, Mutable> {
     }
   }
 
-  #look<V>(empty: V, read: (at: Attachment) => V): V {
+  #read<V>(empty: V, read: (at: Attachment) => V): V {
     const at = this.#at;
     return at === undefined ? empty : this.#call(() => read(at));
   }

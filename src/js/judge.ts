@@ -11,11 +11,11 @@ import {
 
 /**
  * What a handler hears where a function of the user decides it: a filter, or a transform that makes the objects. Either may throw at a version.
- * Of that one the handler is not told, and the next sound version is told as what it is after the last one that was.
+ * The handler is not told of that version. The next sound one is told by what it changes since the last that was told.
  */
 export class Judge<T> {
   readonly #filter: ((object: T) => boolean) | undefined;
-  /** By key, objects whose last version was not told: a notification whose old object is what was told last, if anything was. */
+  /** By key, objects whose last version was not told: the notification whose old object was told last; undefined where none was. */
   readonly #missed = new Map<string, Notification<T> | undefined>();
 
   constructor(filter: ((object: T) => boolean) | undefined) {
@@ -28,12 +28,12 @@ export class Judge<T> {
     if (kind === NOTIFICATION_OVERFLOWED) return notification;
     const isAddition = kind === NOTIFICATION_ADDED || kind === NOTIFICATION_INITIALLY_ADDED;
     const missed = this.#missed.size > 0 && !isAddition && this.#missed.has(notification.key);
-    const told = () => (missed ? this.#missed.get(notification.key) : this.#told(notification));
+    const lastTold = () => (missed ? this.#missed.get(notification.key) : this.#ifOldWasTold(notification));
     if (kind === NOTIFICATION_DELETED || kind === NOTIFICATION_DELETED_UNSEEN) {
-      const known = told();
+      const last = lastTold();
       if (missed) this.#missed.delete(notification.key);
       // Whatever its last state: who was told of the object is told of its end.
-      return known && notification;
+      return last && notification;
     }
     let passes: boolean;
     try {
@@ -41,11 +41,12 @@ export class Judge<T> {
       passes = this.#passes(object);
     } catch (error) {
       // What is only told once more has been told before.
-      if (!missed && kind !== NOTIFICATION_RESYNCED) this.#missed.set(notification.key, isAddition ? undefined : this.#told(notification));
+      if (!missed && kind !== NOTIFICATION_RESYNCED)
+        this.#missed.set(notification.key, isAddition ? undefined : this.#ifOldWasTold(notification));
       throw error;
     }
     if (isAddition || (kind === NOTIFICATION_RESYNCED && !missed)) return passes ? notification : undefined;
-    const before = told();
+    const before = lastTold();
     if (missed) this.#missed.delete(notification.key);
     if (before === undefined) return passes ? notification.asAddition() : undefined;
     if (!passes) return before.asDeletion();
@@ -58,7 +59,7 @@ export class Judge<T> {
   }
 
   /** The notification itself if its old object was told. Never throws. */
-  #told(notification: Notification<T>): Notification<T> | undefined {
+  #ifOldWasTold(notification: Notification<T>): Notification<T> | undefined {
     try {
       return this.#passes(notification.oldObject as T) ? notification : undefined;
     } catch {

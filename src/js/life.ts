@@ -165,7 +165,7 @@ export class Life<R extends Living> implements PageLife {
   }
 
   /** A read that answers at once. */
-  look<V>(empty: V, read: (session: Session) => V): V {
+  read<V>(empty: V, read: (session: Session) => V): V {
     const session = this.touch();
     return session === undefined ? empty : this.call(() => read(session));
   }

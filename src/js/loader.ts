@@ -75,7 +75,7 @@ export class Loader {
     return () => {
       this.#listeners.delete(listener);
       // When it is wanted again, the wait goes on where it stands: coming and going hastens nothing.
-      if (this.#listeners.size === 0) this.#rest();
+      if (this.#listeners.size === 0) this.#stopWaiting();
     };
   }
 
@@ -109,21 +109,21 @@ export class Loader {
     if (!known || phase === "idle") return this.#try(source, entry);
     this.tryNow(entry, true);
     return new Promise((resolve, reject) => {
-      const look = () => {
+      const settle = () => {
         const { phase, error } = this.#state;
         if (phase === "loading") return true;
         if (phase === "loaded") resolve();
         else reject(error!);
         return false;
       };
-      if (this.#state.phase === "failed") return look();
-      const off = this.want(() => look() || off(), entry);
+      if (this.#state.phase === "failed") return settle();
+      const off = this.want(() => settle() || off(), entry);
     });
   }
 
   /** It is there, by whatever way. */
   arrived(): void {
-    this.#rest();
+    this.#stopWaiting();
     this.#set({ phase: "loaded", attempt: 0 });
   }
 
@@ -136,7 +136,7 @@ export class Loader {
     this.#stopListening = onWake({ wake: () => this.tryNow(entry), hide: () => {} });
   }
 
-  #rest(): void {
+  #stopWaiting(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#stopListening?.();
@@ -149,7 +149,7 @@ export class Loader {
     const done = this.#run(source, entry, first);
     if (first) {
       this.#trying = { source, done };
-      this.#rest();
+      this.#stopWaiting();
       const { attempt, error } = this.#state;
       this.#set({ phase: "loading", attempt, error });
     }

@@ -30,10 +30,11 @@ class InformerEvent<T> implements NotificationBase {
   readonly #reader: Reader;
   readonly #id: number;
   readonly #old: number;
-  /** Itself, or the notification that this is another sight of, which has what both need of the pins. */
+  /** Itself, or the notification that this one tells in another form. The owner has the pins, and keeps the decoded objects. */
   readonly #owner: InformerEvent<any>;
-  #sights: Map<Reader, InformerEvent<any>> | undefined;
-  /** Has the old object, where that is not the version just before. */
+  /** The same notification for other readers. */
+  #byReader: Map<Reader, InformerEvent<any>> | undefined;
+  /** The notification that was told before this one, where others between them were not. It has the old object. */
   #before: InformerEvent<T> | undefined;
   /** Fields that were read, for the next who reads them. */
   #fields: Map<Path, unknown> | undefined;
@@ -53,12 +54,12 @@ class InformerEvent<T> implements NotificationBase {
   /** The same notification as another informer sees it. */
   seenBy(reader: Reader): InformerEvent<T> {
     if (reader === this.#reader) return this;
-    let sight = this.#sights?.get(reader);
-    if (sight === undefined) {
-      sight = new InformerEvent(this.#lease, this.kind, this.#id, this.#old, reader, this.#owner);
-      (this.#sights ??= new Map()).set(reader, sight);
+    let seen = this.#byReader?.get(reader);
+    if (seen === undefined) {
+      seen = new InformerEvent(this.#lease, this.kind, this.#id, this.#old, reader, this.#owner);
+      (this.#byReader ??= new Map()).set(reader, seen);
     }
-    return sight;
+    return seen;
   }
 
   /** The object came to pass a filter. */
@@ -146,7 +147,7 @@ class InformerEvent<T> implements NotificationBase {
     [this.#version, this.#key] = this.#id === 0 ? ["", ""] : this.#call((raw) => named(raw, this.#id));
   }
 
-  /** An object may take over its pin when it is decoded. The owner keeps that object, for all sights of it. */
+  /** An object may take over its pin when it is decoded. The owner keeps that object, for all forms of the notification. */
   #read(id: number): unknown {
     const [lease, owner] = [this.#lease, this.#owner];
     if (this.#reader !== lease.table) return this.#reader.read(id, lease, 0);

@@ -22,7 +22,7 @@ export interface NotifiedInformer {
   starved(interruption: RawInterruption): void;
 }
 
-/** Takes packed notifications to the handlers of informers. */
+/** Takes the notifications of a flush to the handlers of informers. */
 export class Notifier {
   /** By the core's numbers, which are dense. */
   readonly #registrations: (NotifiedHandler | undefined)[] = [];

@@ -1,5 +1,6 @@
 import { bindable, bindMethods } from "./bound.js";
 import { isPromise } from "./callbacks.js";
+import { Deferred } from "./deferred.js";
 import { closedError, WatchCacheError } from "./errors.js";
 import { Judge } from "./judge.js";
 import { DeletedObject, type Notification } from "./notification.js";
@@ -41,21 +42,6 @@ interface Attachment {
   readonly id: number;
 }
 
-/** A promise with its ends, whose rejection nobody has to wait for. */
-export class Settled {
-  readonly promise: Promise<void>;
-  resolve!: () => void;
-  reject!: (error: unknown) => void;
-
-  constructor() {
-    this.promise = new Promise<void>((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
-    this.promise.catch(() => {});
-  }
-}
-
 /** One handler at one informer. The core queues its notifications. Here the handler is called, and awaited if it returns a promise. */
 class HandlerRegistration<T> implements Shape {
   readonly #host: RegistrationHost;
@@ -63,7 +49,7 @@ class HandlerRegistration<T> implements Shape {
   readonly #options: RawHandlerOptions;
   readonly #filter: ((object: T) => boolean) | undefined;
   readonly #timeSlice: number;
-  readonly #synced = new Settled();
+  readonly #synced = new Deferred();
   #hasSynced = false;
   #removed = false;
   /** The handler itself, where it takes notifications as they are. */
@@ -71,16 +57,18 @@ class HandlerRegistration<T> implements Shape {
   /** Where a filter or a transform stands between. */
   #judge: Judge<T> | undefined;
   #at: Attachment | undefined;
+  /** The flush that it was told of last. */
   #flush = 0;
   /** Notifications of this flush that the handler was called for. */
   #begun = 0;
+  /** When its time slice of this flush is over. */
   #until = Infinity;
   /** The core was told that the handler is not done: what else this flush has for it comes again. */
   #held = false;
   /** A call is under way, whose promise may not have settled. */
   #busy = false;
   /** Made for who waits for its end. */
-  #ended: Settled | undefined;
+  #ended: Deferred | undefined;
 
   constructor(
     host: RegistrationHost,
@@ -145,7 +133,7 @@ class HandlerRegistration<T> implements Shape {
 
   /** Resolves when the call under way has ended. */
   get idle(): Promise<void> {
-    return this.#busy ? (this.#ended ??= new Settled()).promise : Promise.resolve();
+    return this.#busy ? (this.#ended ??= new Deferred()).promise : Promise.resolve();
   }
 
   // ------------------------------------------------------------------------- called by the notifier
@@ -205,11 +193,11 @@ class HandlerRegistration<T> implements Shape {
   }
 
   #called(at: Attachment | undefined): void {
-    this.#over();
+    this.#callEnded();
     if (this.#until !== Infinity && performance.now() >= this.#until) this.#wait(at, false, yielded());
   }
 
-  #over(): void {
+  #callEnded(): void {
     this.#busy = false;
     if (this.#ended === undefined) return;
     this.#ended.resolve();
@@ -218,7 +206,7 @@ class HandlerRegistration<T> implements Shape {
 
   #wait(at: Attachment | undefined, pace: boolean, promise: PromiseLike<unknown>): void {
     const done = () => {
-      if (pace) this.#over();
+      if (pace) this.#callEnded();
       if (at === undefined || this.#at !== at) return;
       this.#held = false;
       try {

@@ -1,6 +1,7 @@
 import type { RawViewSpec } from "./raw.js";
 import type { Session } from "./session.js";
 import { SharedView, type ViewHandle, type ViewHost } from "./shared-view.js";
+import { timer, unheld } from "./timer.js";
 import { now } from "./wake.js";
 
 const numbers = new WeakMap<object, number>();
@@ -34,7 +35,7 @@ export class SharedViews {
     if (view === undefined) this.#views.set(key, (view = new SharedView(this.#host, spec, where)));
     view.join(handle);
     this.#claims.add(handle);
-    this.#look();
+    this.#releaseLater();
     return view;
   }
 
@@ -72,31 +73,32 @@ export class SharedViews {
     for (const view of this.#views.values()) view.changed();
   }
 
-  /** Ends the claims of those that nobody has read for a while, the next look being when the next of them has waited long enough. */
-  #look(ms = this.#host.linger): void {
-    if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(
-      () => {
-        this.#timer = undefined;
-        const until = now() - this.#host.linger;
-        let next = Infinity;
-        for (const handle of [...this.#claims]) {
-          if (handle.isSubscribed) continue;
-          if (handle.lastUse <= until) handle.release();
-          else next = Math.min(next, handle.lastUse - until);
-        }
-        if (next < Infinity) this.#look(next);
-      },
-      // Clamped: a longer timer would fire at once.
-      Math.min(ms, 0x7fff_ffff),
-    );
-    // In Node a timer alone is no reason to stay alive.
-    (this.#timer as { unref?: () => void }).unref?.();
-  }
-
   /** A handle has lost its last subscriber. */
   left(): void {
-    this.#look();
+    this.#releaseLater();
+  }
+
+  /** Releases handles later that nobody has read by then. */
+  #releaseLater(ms = this.#host.linger): void {
+    if (this.#timer !== undefined) return;
+    const release = () => {
+      this.#timer = undefined;
+      const next = this.#releaseUnread();
+      if (next < Infinity) this.#releaseLater(next);
+    };
+    this.#timer = unheld(timer(release, ms));
+  }
+
+  /** Releases those that nobody has read for `linger`. Returns the milliseconds until the next of the others has waited as long. */
+  #releaseUnread(): number {
+    const until = now() - this.#host.linger;
+    let next = Infinity;
+    for (const handle of [...this.#claims]) {
+      if (handle.isSubscribed) continue;
+      if (handle.lastUse <= until) handle.release();
+      else next = Math.min(next, handle.lastUse - until);
+    }
+    return next;
   }
 }
 

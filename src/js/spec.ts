@@ -23,6 +23,9 @@ const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
 const GROUP = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
+/** The longest DNS subdomain, which names and groups of the API are. */
+const MAX_NAME_LENGTH = 253;
+
 const sourceNumbers = new WeakMap<Source, number>();
 let sources = 0;
 
@@ -92,5 +95,5 @@ export function selector(text: string | undefined): string | undefined {
 }
 
 function check(pattern: RegExp, text: unknown): boolean {
-  return typeof text === "string" && text.length <= 253 && pattern.test(text);
+  return typeof text === "string" && text.length <= MAX_NAME_LENGTH && pattern.test(text);
 }

@@ -22,16 +22,17 @@ interface StatusOwner {
   dispatch(name: "status"): void;
 }
 
-/** Rounds in a second that begin in a microtask. Later ones wait, so that listeners who change the status in a loop do not starve the page. */
-const MAX_ROUNDS = 32;
-const PAUSE_MS = 50;
+/** Microtasks in a second that tell a status. Later ones wait, so that listeners who change the status in a loop do not starve the page. */
+const MAX_MICROTASKS = 32;
+/** How long they wait. */
+const THROTTLE_MS = 50;
 
 /** Keeps a resource's snapshot, and tells of each new one. Nothing else makes one. */
 export class StatusTeller {
   readonly #of: StatusOwner;
   #planned = false;
-  #pauses = false;
-  #rounds = 0;
+  #throttled = false;
+  #microtasks = 0;
   #since = 0;
   #telling = false;
 
@@ -53,7 +54,7 @@ export class StatusTeller {
 
   /** The same for what the core tells. */
   heard(): void {
-    if (!this.#pauses) this.now();
+    if (!this.#throttled) this.now();
   }
 
   /** The same in the next microtask. */
@@ -61,13 +62,13 @@ export class StatusTeller {
     if (this.#planned) return;
     this.#planned = true;
     const tell = () => {
-      this.#planned = this.#pauses = false;
+      this.#planned = this.#throttled = false;
       this.now();
     };
     const now = performance.now();
-    if (now - this.#since > 1_000) [this.#since, this.#rounds] = [now, 0];
-    this.#pauses = ++this.#rounds > MAX_ROUNDS;
-    if (this.#pauses) setTimeout(tell, PAUSE_MS);
+    if (now - this.#since > 1_000) [this.#since, this.#microtasks] = [now, 0];
+    this.#throttled = ++this.#microtasks > MAX_MICROTASKS;
+    if (this.#throttled) setTimeout(tell, THROTTLE_MS);
     else queueMicrotask(tell);
   }
 }

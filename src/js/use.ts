@@ -1,3 +1,4 @@
+import { timer, unheld } from "./timer.js";
 import { now } from "./wake.js";
 
 /** After its stream was closed for want of users, a resource keeps its objects this much longer. */
@@ -50,10 +51,7 @@ export class Usage {
   }
 
   #arm(ms: number): void {
-    // Clamped: a longer timer would fire at once.
-    this.#timer = setTimeout(() => this.#check(), Math.min(ms, 0x7fff_ffff));
-    // In Node a timer alone is no reason to stay alive.
-    (this.#timer as { unref?: () => void }).unref?.();
+    this.#timer = unheld(timer(() => this.#check(), ms));
   }
 
   #check(): void {

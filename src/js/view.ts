@@ -46,7 +46,7 @@ class View<T> implements Shape<T, Mutable> {
   #window: ViewWindow;
   /** What tells each, with what ends it. */
   readonly #subscriptions = new Map<() => void, () => void>();
-  /** Those of `keys` that wait: they look again after each flush, and end with an error. */
+  /** Calls of `keys` that wait: each asks again after each flush, and ends with an error. */
   readonly #waiting = new Set<(end?: WatchCacheError) => void>();
   /** While somebody reads or subscribes. */
   #shared: SharedView | undefined;
@@ -147,7 +147,7 @@ class View<T> implements Shape<T, Mutable> {
   keys(): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
       const off = this.subscribe(() => {});
-      const look = (end?: WatchCacheError) => {
+      const ask = (end?: WatchCacheError) => {
         const { session, id, loaded, error = end } = this.#shared!;
         const host = this.#host;
         try {
@@ -159,11 +159,11 @@ class View<T> implements Shape<T, Mutable> {
         } catch (thrown) {
           reject(toError(thrown, host.name));
         }
-        this.#waiting.delete(look);
+        this.#waiting.delete(ask);
         off();
       };
-      this.#waiting.add(look);
-      look();
+      this.#waiting.add(ask);
+      ask();
     });
   }
 
@@ -185,7 +185,7 @@ class View<T> implements Shape<T, Mutable> {
 
   close(): void {
     const { name } = this.#host;
-    for (const look of [...this.#waiting]) look(new WatchCacheError("closed", `a view of ${name} was closed`, { resource: name }));
+    for (const ask of [...this.#waiting]) ask(new WatchCacheError("closed", `a view of ${name} was closed`, { resource: name }));
     for (const end of [...this.#subscriptions.values()]) end();
     this.release();
   }

@@ -1,5 +1,6 @@
 import { abortError, WatchCacheError } from "./errors.js";
 import { read, syncing, WAIT } from "./options.js";
+import { timer } from "./timer.js";
 import type { Syncing, WaitOptions } from "./types.js";
 
 /**
@@ -23,7 +24,7 @@ export async function waitForSync<N extends string>(what: Readonly<Record<N, Syn
       .map(([name]) => name)
       .sort();
   const message = () => `not synced: ${missing().join(", ")}`;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let waiting: ReturnType<typeof setTimeout> | undefined;
   let abort: (() => void) | undefined;
   const given = new Promise<never>((_, reject) => {
     abort = () => reject(abortError(signal!, message()));
@@ -31,8 +32,7 @@ export async function waitForSync<N extends string>(what: Readonly<Record<N, Syn
     signal?.addEventListener("abort", abort, { once: true });
     if (timeoutMs === undefined) return;
     const late = () => reject(new WatchCacheError("timeout", message(), { retryable: true }));
-    // Clamped: a longer timer would fire at once.
-    timer = setTimeout(late, Math.min(timeoutMs, 0x7fff_ffff));
+    waiting = timer(late, timeoutMs);
   });
   const all = Promise.all(entries.map(([name, { synced }]) => synced.then(() => done.push(name)))).catch((error: unknown) => {
     throw new WatchCacheError("closed", message(), { cause: error });
@@ -41,7 +41,7 @@ export async function waitForSync<N extends string>(what: Readonly<Record<N, Syn
     await Promise.race([all, given]);
     return done;
   } finally {
-    clearTimeout(timer);
+    clearTimeout(waiting);
     if (abort !== undefined) signal?.removeEventListener("abort", abort);
   }
 }

@@ -1,3 +1,5 @@
+import { unheld } from "./timer.js";
+
 /** What a cache wants to hear of its page. */
 export interface Sleeper {
   /**
@@ -9,8 +11,8 @@ export interface Sleeper {
   hide(): void;
 }
 
-/** How often the clocks are compared. */
-const LOOK_MS = 10_000;
+/** The time between two comparisons of the clocks. */
+const COMPARE_MS = 10_000;
 /** What they may differ by without anybody having slept. */
 const DRIFT_MS = 5_000;
 
@@ -31,7 +33,7 @@ export function now(): number {
 }
 
 /** Wakes everybody if the clocks have gone apart. */
-function look(): void {
+function compareClocks(): void {
   now();
   if (slept === told) return;
   told = slept;
@@ -45,15 +47,13 @@ function look(): void {
  * deadline would come as late as the machine slept. Comparing the clocks now and then finds that out.
  */
 export function onWake(sleeper: Sleeper): () => void {
-  look();
+  compareClocks();
   sleepers.add(sleeper);
   const wake = () => {
-    look();
+    compareClocks();
     sleeper.wake(slept);
   };
-  const timer = setInterval(look, LOOK_MS);
-  // It must not keep a process of Node alive.
-  (timer as { unref?: () => void }).unref?.();
+  const timer = unheld(setInterval(compareClocks, COMPARE_MS));
   const offs = [() => clearInterval(timer), () => sleepers.delete(sleeper)];
   const on = (target: unknown, type: string, listener: () => void) => {
     if (!(target instanceof EventTarget)) return;

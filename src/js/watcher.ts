@@ -3,6 +3,7 @@ import type { Delivery, Handler, Recipient } from "./delivery.js";
 import { toError, WatchCacheError } from "./errors.js";
 import type { StoredEvent } from "./event.js";
 import { invalid } from "./options.js";
+import { Queue } from "./queue.js";
 import type { Session } from "./session.js";
 import type { RawResource, RawWatchOptions } from "./raw.js";
 import type { AbortSignalLike, Mutable, WatchEnd, WatchEvent, WatchOptions } from "./types.js";
@@ -39,10 +40,9 @@ export class WatcherImpl<T> implements Recipient {
   readonly #signal: AbortSignalLike | undefined;
   #settleEnded!: (end: WatchEnd) => void;
   #at: Attachment | undefined;
-  #queue: StoredEvent<T>[] = [];
-  /** Read position in the queue: shifting a long array is slow. */
-  #head = 0;
+  readonly #queue = new Queue<StoredEvent<T>>();
   #waiters: Waiter[] = [];
+  /** The waiters are served in a microtask that is to come. */
   #serving = false;
   /** Whether a batch was asked for and has not come. */
   #asked = false;
@@ -53,11 +53,13 @@ export class WatcherImpl<T> implements Recipient {
   #handler: Handler | undefined;
   /** Whether events pass through the queue, as they do unless the handler itself stands in the delivery loop. */
   #queued = true;
+  /** Events are given to the handler one by one, each when its promise has settled. */
   #pacing = false;
   #settleForEach: ((failure: WatchCacheError | undefined) => void) | undefined;
   #over = false;
   /** Over, and the handler is not called any more. */
   #cut = false;
+  /** Nobody holds its handle. */
   #dropped = false;
   #failure: WatchCacheError | undefined;
 
@@ -87,12 +89,12 @@ export class WatcherImpl<T> implements Recipient {
   forEach(handler: (event: WatchEvent<T, Mutable>) => void | Promise<void>): Promise<void> {
     if (typeof handler !== "function") return Promise.reject(invalid("handler is a function"));
     if (this.#handler !== undefined || this.#waiters.length > 0) return Promise.reject(this.#busyError());
-    if (this.#over && this.#empty) return this.#outcome();
+    if (this.#over && this.#queue.isEmpty) return this.#outcome();
     this.#handler = handler as Handler;
     const finished = new Promise<void>((resolve, reject) => {
       this.#settleForEach = (failure) => (failure === undefined ? resolve() : reject(failure));
     });
-    if (!this.#empty) void this.#pace(undefined);
+    if (!this.#queue.isEmpty) void this.#pace(undefined);
     else if (this.#at !== undefined) this.#push();
     return finished;
   }
@@ -104,10 +106,9 @@ export class WatcherImpl<T> implements Recipient {
       this.#end({ reason: "stopped" });
       return;
     }
-    const unseen = !this.#empty || at.delivery.awaits(at.id);
+    const unseen = !this.#queue.isEmpty || at.delivery.awaits(at.id);
     const seen = unseen ? this.#lastSeen(at) : {};
-    this.#queue = [];
-    this.#head = 0;
+    this.#queue.clear();
     // Nothing more is called; the core's word that the watch is over frees it in `finished`.
     at.delivery.silence(at.id);
     try {
@@ -206,7 +207,7 @@ export class WatcherImpl<T> implements Recipient {
     this.#serving = true;
     queueMicrotask(() => {
       this.#serving = false;
-      while (this.#waiters.length > 0 && !this.#empty) this.#waiters.shift()!.take();
+      while (this.#waiters.length > 0 && !this.#queue.isEmpty) this.#waiters.shift()!.take();
       if (this.#over) while (this.#waiters.length > 0) this.#waiters.shift()!.over(this.#takeFailure());
       if (this.#waiters.length > 0) this.#demand(DEMAND_BATCH);
       this.#stopUnread();
@@ -220,7 +221,7 @@ export class WatcherImpl<T> implements Recipient {
 
   #wait<V>(take: () => V): Promise<IteratorResult<V, undefined>> {
     if (this.#waiters.length === 0) {
-      if (!this.#empty) return Promise.resolve({ value: take(), done: false });
+      if (!this.#queue.isEmpty) return Promise.resolve({ value: take(), done: false });
       if (this.#over) {
         const failure = this.#takeFailure();
         return failure === undefined ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(failure);
@@ -235,24 +236,14 @@ export class WatcherImpl<T> implements Recipient {
     });
   }
 
-  get #empty(): boolean {
-    return this.#head === this.#queue.length;
-  }
-
   #shift(): StoredEvent<T> {
-    const event = this.#queue[this.#head++]!;
-    if (this.#empty) {
-      this.#queue = [];
-      this.#head = 0;
-    }
+    const event = this.#queue.shift()!;
     this.#saw(event);
     return event;
   }
 
   #takeAll(): StoredEvent<T>[] {
-    const events = this.#head === 0 ? this.#queue : this.#queue.slice(this.#head);
-    this.#queue = [];
-    this.#head = 0;
+    const events = this.#queue.takeAll();
     if (events.some((event) => event.initialEventsEnd)) this.#live = true;
     this.#saw(events.at(-1));
     return events;
@@ -315,10 +306,7 @@ export class WatcherImpl<T> implements Recipient {
     this.#settleEnded(end);
     if (this.#handler !== undefined) {
       this.#cut = end.reason === "stopped" || end.reason === "closed";
-      if (this.#cut) {
-        this.#queue = [];
-        this.#head = 0;
-      }
+      if (this.#cut) this.#queue.clear();
       // A handler that is called right now may be about to return a promise; one that has is waited for, and first gets what is queued for it.
       queueMicrotask(() => {
         if (!this.#pacing) this.#settleForEach!(this.#takeFailure());

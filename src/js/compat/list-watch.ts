@@ -239,9 +239,9 @@ export class ListWatch<T extends KubernetesObject> implements ObjectCache<T>, In
 }
 
 /** What a stopped informer holds may be gone: then there is nothing. */
-function read<V>(nothing: V, look: () => V): V {
+function read<V>(nothing: V, get: () => V): V {
   try {
-    return look();
+    return get();
   } catch (error) {
     if (error instanceof WatchCacheError && error.code === "closed") return nothing;
     throw error;

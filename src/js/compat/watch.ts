@@ -49,19 +49,19 @@ export class WatchOver {
     const finish = (error: unknown) => {
       if (over) return;
       over = true;
-      resource.removeEventListener("status", look);
+      resource.removeEventListener("status", check);
       resource.removeEventListener("error", settle);
       controller.abort();
       settle();
       call(done, [error], report);
     };
-    const look = () => {
+    const check = () => {
       const { status } = resource;
       if (status.phase === "failed" || status.phase === "needs-auth") finish(new RequestError(status.error));
     };
     // Whatever skips changes or relists goes on here, with the difference.
     const watcher = resource.watch({ ...options, onOverflow: "resync", signal });
-    resource.addEventListener("status", look);
+    resource.addEventListener("status", check);
     resource.addEventListener("error", settle);
     signal.addEventListener("abort", () => finish(abortError(signal)), { once: true });
     watcher
@@ -78,7 +78,7 @@ export class WatchOver {
         (error: unknown) => finish(new RequestError(toError(error, spec.resource) as WatchCacheError)),
       );
     resource.synced({ signal }).then(settle, settle);
-    look();
+    check();
     await settled;
     return controller;
   }

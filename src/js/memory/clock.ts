@@ -1,11 +1,9 @@
 import { bindable, bindMethods } from "../bound.js";
 import type { HostAbortSignal } from "../host-types.js";
 import { printable } from "../inspect.js";
+import { timer } from "../timer.js";
 import { moment, span } from "./options.js";
 import type { MemoryClock, VirtualClock } from "./types.js";
-
-/** A longer timer of the host would fire at once. */
-const MAX_TIMER_MS = 0x7fff_ffff;
 
 /**
  * The host's clock, looked up at each use: a test runner may have put its own in place.
@@ -13,7 +11,7 @@ const MAX_TIMER_MS = 0x7fff_ffff;
  */
 export const hostClock: MemoryClock = {
   now: () => Date.now(),
-  setTimeout: (call, ms) => setTimeout(call, Math.min(ms, MAX_TIMER_MS)),
+  setTimeout: timer,
   clearTimeout: (timer: any) => clearTimeout(timer),
 };
 
@@ -22,8 +20,8 @@ interface Timer {
   readonly call: () => void;
 }
 
-/** Rounds of microtasks between two calls of a virtual clock: enough for an answer to reach who waits for it. */
-const ROUNDS = 20;
+/** Microtasks between two calls of a virtual clock: enough for an answer to reach who waits for it. */
+const MICROTASKS = 20;
 
 class Virtual implements VirtualClock {
   #now: number;
@@ -63,7 +61,7 @@ class Virtual implements VirtualClock {
     const thrown: unknown[] = [];
     for (;;) {
       // What was called may ask for a call of its own before the time is over.
-      for (let round = 0; round < ROUNDS; round++) await undefined;
+      for (let i = 0; i < MICROTASKS; i++) await undefined;
       const next = this.#timers.at(-1);
       if (next === undefined || next.at > until) break;
       this.#timers.pop();

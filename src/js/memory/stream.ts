@@ -1,4 +1,5 @@
 import type { HostAbortSignal } from "../host-types.js";
+import { unheld } from "../timer.js";
 import type { MemoryClock } from "./types.js";
 
 export type Frame = string | Uint8Array;
@@ -62,9 +63,7 @@ export class Stream {
 
   /** What has arrived, until the stream ends, the signal is aborted, or the time is over. */
   async *frames(timeoutSeconds: number | undefined): AsyncGenerator<Frame, void> {
-    const timer = timeoutSeconds === undefined ? undefined : this.#clock.setTimeout(this.#abort, timeoutSeconds * 1_000);
-    // In Node a timer alone is no reason to stay alive.
-    (timer as { unref?: () => void } | undefined)?.unref?.();
+    const timer = timeoutSeconds === undefined ? undefined : unheld(this.#clock.setTimeout(this.#abort, timeoutSeconds * 1_000));
     try {
       while (!this.#signal.aborted) {
         if (this.#arrived.length > 0) yield this.#arrived.shift()!;
