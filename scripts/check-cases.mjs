@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// The cases of tests/CASES.md against the tests that are named after them, both ways, against the code that keeps them, and against the
+// The cases of tests/cases against the tests that are named after them, both ways, against the code that keeps them, and against the
 // chapters that tell them. `--write` fills in the column of the tests.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import { definitionSaid, definitionsIn, named } from "./lib/definitions.mjs";
 import { CommandFailed, main } from "./lib/fail.mjs";
@@ -10,7 +10,9 @@ import { filesUnder } from "./lib/hash.mjs";
 import { root } from "./lib/project.mjs";
 import { MAX_WORDS, longSentences } from "./lib/sentences.mjs";
 
-const TABLE = "tests/CASES.md";
+/** Tells how cases are written, and lists the families. Each has a file of its own below. */
+const INDEX = "tests/CASES.md";
+const FOLDER = "tests/cases";
 const MEND = "`node scripts/check-cases.mjs --write` mends it";
 const COLUMNS = 6;
 /** Told by the comment at its code alone: no user meets it. */
@@ -59,6 +61,7 @@ export function testsIn(file, text) {
   return found;
 }
 
+/** A family's file. @typedef {{ file: string, markdown: string }} Family */
 /** @typedef {{ id: string, rule: string, from: string, code: string, told: string, tests: string, line: number, cells: number }} Case */
 /** @typedef {import("./lib/definitions.mjs").Definition} Definition */
 /** What each file of code defines. @typedef {Map<string, readonly Definition[]>} Code */
@@ -125,18 +128,18 @@ function codeFaults(said, code) {
   });
 }
 
-/** @param {string} markdown @param {ReturnType<typeof testsIn>} tests @param {Code} code */
-export function caseViolations(markdown, tests, code) {
-  const cases = casesOf(markdown);
+/** @param {Family[]} families @param {ReturnType<typeof testsIn>} tests @param {Code} code */
+export function caseViolations(families, tests, code) {
+  const cases = families.flatMap(({ file, markdown }) => casesOf(markdown).map((row) => ({ ...row, file })));
   const { known, said } = places(cases, tests);
   /** @type {string[]} */
   const found = [];
   for (const { file, line, name, ids } of tests)
     for (const id of ids)
-      if (caseOf(known, id, name) === undefined) found.push(`${file}:${line}: ${name} holds ${id}, which is no case of ${TABLE}`);
+      if (caseOf(known, id, name) === undefined) found.push(`${file}:${line}: ${name} holds ${id}, which is no case of ${FOLDER}`);
   const seen = new Set();
   for (const row of cases) {
-    const place = `${TABLE}:${row.line}: ${row.id}`;
+    const place = `${row.file}:${row.line}: ${row.id}`;
     if (row.cells !== COLUMNS) found.push(`${place} has ${row.cells} cells, not ${COLUMNS}`);
     if (idsOf(row.id)[0] === undefined) found.push(`${place} is no id`);
     if (seen.has(row.id)) found.push(`${place} stands twice`);
@@ -152,7 +155,7 @@ export function caseViolations(markdown, tests, code) {
   return found;
 }
 
-/** The tables with the column of the tests filled in. @param {string} markdown @param {ReturnType<typeof testsIn>} tests */
+/** A family's tables with the column of the tests filled in. @param {string} markdown @param {ReturnType<typeof testsIn>} tests */
 export function filled(markdown, tests) {
   const cases = casesOf(markdown);
   const { said } = places(cases, tests);
@@ -172,45 +175,42 @@ const anchor = (heading) =>
 /**
  * Where a case is told, and where nothing is. A row that says nothing is told in the chapters that its family names; one that says `code` by
  * the comment at its code alone.
- * @param {string} markdown @param {(path: string) => string | undefined} read
+ * @param {Family} family @param {(path: string) => string | undefined} read
  */
-export function linkViolations(markdown, read) {
-  const links = [...markdown.matchAll(/\]\(\.\.\/([^)#]+)(?:#([^)]+))?\)/g)].flatMap(([, path = "", chapter]) => {
-    if (chapter === undefined) return [`${TABLE}: the link to ${path} names no chapter`];
+export function linkViolations({ file, markdown }, read) {
+  const links = [...markdown.matchAll(/\]\(([^)#]+)(?:#([^)]+))?\)/g)].flatMap(([, link = "", chapter]) => {
+    const path = posix.join(posix.dirname(file), link);
+    if (chapter === undefined) return [`${file}: the link to ${path} names no chapter`];
     const headings = read(path)?.matchAll(/^#+ (.+)$/gm) ?? [];
     if ([...headings].some(([, heading = ""]) => anchor(heading) === chapter)) return [];
-    return [`${TABLE}: ${path} has no chapter #${chapter}`];
+    return [`${file}: ${path} has no chapter #${chapter}`];
   });
-  const lines = markdown.split("\n");
+  const isTold = /^[^|].*Told in \[/m.test(markdown);
   const untold = casesOf(markdown).flatMap(({ id, told, line }) => {
     if (told.startsWith("[") || told === IN_CODE) return [];
-    if (told !== "") return [`${TABLE}:${line}: ${id} is told in ${told}, which is neither a link nor "${IN_CODE}"`];
-    const family = lines.slice(0, line).findLastIndex((text) => text.startsWith("## "));
-    if (lines.slice(family, line).some((text) => text.includes("Told in ["))) return [];
-    return [`${TABLE}:${line}: neither ${id} nor its family says where it is told`];
+    if (told !== "") return [`${file}:${line}: ${id} is told in ${told}, which is neither a link nor "${IN_CODE}"`];
+    return isTold ? [] : [`${file}:${line}: neither ${id} nor its family says where it is told`];
   });
   return [...links, ...untold];
 }
 
-/** The list of families against the chapters: each chapter of cases stands in it, under the words that its ids begin with. @param {string} markdown */
-export function familyViolations(markdown) {
-  const listed = new Map(
-    [...markdown.matchAll(/^- ((?:`[a-z]+_`(?:, )?)+): \[[^\]]+\]\(#([^)]+)\)$/gm)].map(([, words, chapter]) => [chapter, words]),
-  );
-  const chapters = markdown.split(/^## /m).slice(1);
-  /** @type {string[]} */
-  const found = [];
-  for (const chapter of chapters) {
-    const heading = chapter.split("\n")[0] ?? "";
-    const words = [...new Set(casesOf(chapter).map(({ id }) => `\`${id.split("_")[0]}_\``))].join(", ");
-    const said = listed.get(anchor(heading));
-    if (said !== words) found.push(`${TABLE}: the list of families has to say - ${words}: [${heading}](#${anchor(heading)})`);
-    listed.delete(anchor(heading));
-  }
-  return [...found, ...[...listed.keys()].map((chapter) => `${TABLE}: the list of families names #${chapter}, which is no chapter`)];
+/** The list of families against their files: each stands in it, under the words that its ids begin with. @param {string} index @param {Family[]} families */
+export function familyViolations(index, families) {
+  const said = new Set([...index.matchAll(/^- .*\]\(cases\/.*$/gm)].map(([line]) => line));
+  const expected = families.map(({ file, markdown }) => {
+    const heading = /^# (.+)$/m.exec(markdown)?.[1] ?? "";
+    const words = [...new Set(casesOf(markdown).map(({ id }) => `\`${id.split("_")[0]}_\``))].join(", ");
+    return `- ${words}: [${heading}](cases/${posix.basename(file)})`;
+  });
+  const missing = expected.filter((line) => !said.has(line)).map((line) => `${INDEX}: the list of families has to say ${line}`);
+  const gone = [...said]
+    .filter((line) => !expected.includes(line))
+    .map((line) => `${INDEX}: the list of families has a line for nothing: ${line}`);
+  return [...missing, ...gone];
 }
 
-const readTable = () => readFileSync(join(root, TABLE), "utf8");
+/** @returns {Family[]} */
+const readFamilies = () => filesUnder([FOLDER]).map((file) => ({ file, markdown: readFileSync(join(root, file), "utf8") }));
 
 /** Tests of the scripts hold no case, and those of this one are full of ids. */
 const holdsCases = (/** @type {string} */ file) => /\.(rs|mjs)$/.test(file) && !file.startsWith("tests/setup/");
@@ -227,17 +227,24 @@ function allCode() {
 }
 
 export function checkCases() {
-  const table = readTable();
+  const families = readFamilies();
   const read = (/** @type {string} */ path) => (existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : undefined);
-  return [...caseViolations(table, allTests(), allCode()), ...linkViolations(table, read), ...familyViolations(table)];
+  return [
+    ...caseViolations(families, allTests(), allCode()),
+    ...families.flatMap((family) => linkViolations(family, read)),
+    ...familyViolations(readFileSync(join(root, INDEX), "utf8"), families),
+  ];
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   await main(() => {
-    if (process.argv.includes("--write")) writeFileSync(join(root, TABLE), filled(readTable(), allTests()));
+    const tests = allTests();
+    if (process.argv.includes("--write"))
+      for (const { file, markdown } of readFamilies()) writeFileSync(join(root, file), filled(markdown, tests));
     const found = checkCases();
     for (const line of found) console.log(line);
-    console.log(`${casesOf(readTable()).length} cases, ${allTests().length} tests named after them, ${found.length} violations`);
+    const cases = readFamilies().flatMap(({ markdown }) => casesOf(markdown));
+    console.log(`${cases.length} cases, ${tests.length} tests named after them, ${found.length} violations`);
     if (found.length > 0) throw new CommandFailed("cases and tests differ, see above.");
   });
 }

@@ -55,7 +55,8 @@ const KEPT = "`src/a.rs`: `put`";
 const row = (/** @type {string} */ id, code = KEPT, told = "code") => `| ${id} | A rule. | somewhere | ${code} | ${told} |  |\n`;
 const table = (/** @type {string[]} */ ...rows) => filled(HEAD + rows.join(""), all);
 const TABLE = table(row("win_01"), row("win_02"), row("in_24"), row("etcd_prev_value"));
-const violations = (/** @type {string} */ markdown, tests = all) => caseViolations(markdown, tests, CODE).join("\n");
+const FILE = "tests/cases/a.md";
+const violations = (/** @type {string} */ markdown, tests = all) => caseViolations([{ file: FILE, markdown }], tests, CODE).join("\n");
 
 test("a name begins with the ids of its cases", () => {
   assert.deepEqual(idsOf("win_01_a_rule"), ["win_01"]);
@@ -94,7 +95,7 @@ test("a table that was filled in agrees with its tests", () => {
 
 test("a test without a case is found", () => {
   const tests = [...all, ...found({ "src/a.rs": ["#[test]", "fn win_03_a_rule() {}"] })];
-  assert.equal(violations(TABLE, tests), "src/a.rs:2: win_03_a_rule holds win_03, which is no case of tests/CASES.md");
+  assert.equal(violations(TABLE, tests), "src/a.rs:2: win_03_a_rule holds win_03, which is no case of tests/cases");
   const promise = [...all, ...found({ "tests/b.rs": ["    etcd_unique_no_event_comes_twice:"] })];
   assert.match(violations(TABLE, promise), /holds etcd_unique, which is no case/);
   const other = [...all, ...found({ "tests/b.rs": ["    etcd_prev_kind_decides:"] })];
@@ -102,7 +103,7 @@ test("a test without a case is found", () => {
 });
 
 test("a case without a test is found, also where only a function that is none bears its name", () => {
-  assert.equal(violations(TABLE + row("win_09")), "tests/CASES.md:9: win_09 has no test");
+  assert.equal(violations(TABLE + row("win_09")), "tests/cases/a.md:9: win_09 has no test");
 });
 
 test("a case whose test moved or changed its name is found, and filling in mends it", () => {
@@ -111,9 +112,9 @@ test("a case whose test moved or changed its name is found, and filling in mends
     "tests/c.test.mjs": ['test("win_01: a title", () => {});', 'test("win_02")'],
     "tests/d.test.mjs": ['test("in_24_x")'],
   });
-  assert.match(violations(TABLE, moved), /^tests\/CASES\.md:7: in_24 has its tests elsewhere, or under other names: .* mends it$/);
+  assert.match(violations(TABLE, moved), /^tests\/cases\/a\.md:7: in_24 has its tests elsewhere, or under other names: .* mends it$/);
   assert.equal(violations(filled(TABLE, moved), moved), "");
-  assert.match(violations(TABLE.replace("win_01_a_rule", "win_01_another")), /CASES\.md:5: win_01 has its tests elsewhere/);
+  assert.match(violations(TABLE.replace("win_01_a_rule", "win_01_another")), /a\.md:5: win_01 has its tests elsewhere/);
 });
 
 test("what a file defines: items, and methods with the type that they are of", () => {
@@ -158,7 +159,7 @@ test("a case names where it is kept: a file, and what the file defines", () => {
 });
 
 test("a row that stands twice, is not whole or has no id is found", () => {
-  assert.match(violations(TABLE + TABLE.split("\n")[4]), /CASES\.md:9: win_01 stands twice/);
+  assert.match(violations(TABLE + TABLE.split("\n")[4]), /a\.md:9: win_01 stands twice/);
   assert.match(violations(TABLE.replace("| A rule. |", "|  |")), /win_01 does not say its rule/);
   assert.match(violations(TABLE.replace("A rule.", "A | rule.")), /win_01 has 7 cells, not 6/);
   assert.match(violations(TABLE.replace("A rule.", "Word ".repeat(26))), /win_01 has a sentence of 26 words, more than 25/);
@@ -167,32 +168,30 @@ test("a row that stands twice, is not whole or has no id is found", () => {
 
 test("a link to a chapter that does not exist is found", () => {
   const documents = /** @type {Record<string, string>} */ ({ "docs/a.md": "# A\n\n## Has it synced?\n" });
-  const found = (/** @type {string} */ link) => linkViolations(`Told in [a](../${link}).`, (path) => documents[path]).join("\n");
+  const found = (/** @type {string} */ link) =>
+    linkViolations({ file: FILE, markdown: `Told in [a](../../${link}).` }, (path) => documents[path]).join("\n");
   assert.equal(found("docs/a.md#has-it-synced"), "");
-  assert.equal(found("docs/a.md#gone"), "tests/CASES.md: docs/a.md has no chapter #gone");
-  assert.equal(found("docs/b.md#a"), "tests/CASES.md: docs/b.md has no chapter #a");
-  assert.equal(found("docs/a.md"), "tests/CASES.md: the link to docs/a.md names no chapter");
+  assert.equal(found("docs/a.md#gone"), "tests/cases/a.md: docs/a.md has no chapter #gone");
+  assert.equal(found("docs/b.md#a"), "tests/cases/a.md: docs/b.md has no chapter #a");
+  assert.equal(found("docs/a.md"), "tests/cases/a.md: the link to docs/a.md names no chapter");
 });
 
 test("a case that nothing tells is found: its row says where, or its family does", () => {
   const found = (/** @type {string} */ told, family = "") =>
-    linkViolations(`## Family\n\n${family}\n\n${row("win_01", KEPT, told)}`, () => "# A").join("\n");
+    linkViolations({ file: FILE, markdown: `# Family\n\n${family}\n\n${row("win_01", KEPT, told)}` }, () => "# A").join("\n");
   assert.equal(found("code"), "");
-  assert.equal(found("[a](../docs/a.md#a)"), "");
-  assert.equal(found("", "Told in [a](../docs/a.md#a)."), "");
-  assert.match(found(""), /^tests\/CASES\.md:5: neither win_01 nor its family says where it is told$/);
+  assert.equal(found("[a](../../docs/a.md#a)"), "");
+  assert.equal(found("", "Told in [a](../../docs/a.md#a)."), "");
+  assert.match(found(""), /^tests\/cases\/a\.md:5: neither win_01 nor its family says where it is told$/);
   assert.match(found("there"), /win_01 is told in there, which is neither a link nor "code"/);
 });
 
-test("the list of families names each chapter, with the words that its ids begin with", () => {
-  const found = (/** @type {string} */ list) =>
-    familyViolations(`${list}\n\n## Has it synced?\n\n${row("sy_01")}${row("win_02")}`).join("\n");
-  assert.equal(found("- `sy_`, `win_`: [Has it synced?](#has-it-synced)"), "");
-  const wanted = "tests/CASES.md: the list of families has to say - `sy_`, `win_`: [Has it synced?](#has-it-synced)";
-  assert.equal(found(""), wanted);
-  assert.equal(found("- `sy_`: [Has it synced?](#has-it-synced)"), wanted);
-  assert.equal(
-    found("- `sy_`, `win_`: [Has it synced?](#has-it-synced)\n- `rf_`: [Reflector](#reflector)"),
-    "tests/CASES.md: the list of families names #reflector, which is no chapter",
-  );
+test("the list of families names each file, with the words that its ids begin with", () => {
+  const family = { file: "tests/cases/has-it-synced.md", markdown: `# Has it synced?\n\n${row("sy_01")}${row("win_02")}` };
+  const found = (/** @type {string} */ list) => familyViolations(`# Cases\n\n${list}\n`, [family]).join("\n");
+  const right = "- `sy_`, `win_`: [Has it synced?](cases/has-it-synced.md)";
+  assert.equal(found(right), "");
+  assert.equal(found(""), `tests/CASES.md: the list of families has to say ${right}`);
+  assert.match(found("- `sy_`: [Has it synced?](cases/has-it-synced.md)"), /has to say .*`win_`.*\n.*a line for nothing: - `sy_`: /);
+  assert.match(found(`${right}\n- \`rf_\`: [Reflector](cases/reflector.md)`), /^tests\/CASES\.md: .* a line for nothing: - `rf_`/);
 });
