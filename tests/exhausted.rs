@@ -9,6 +9,7 @@ use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use watchcache::cache::{ListOptions, Resource, ResourceConfig};
 use watchcache::connection::Phase;
+use watchcache::json::{ErrorKind, FieldSet, ListScanner};
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::page::read_all;
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
@@ -124,6 +125,18 @@ fn an_item_of_a_list_that_there_is_no_memory_for_fails_the_list_and_nothing_else
     rig.time.run_until(rig.resource.clone().synced()).unwrap();
     rig.time.advance(0);
     assert_eq!((rig.phase(), rig.held()), (Phase::Live, 2));
+}
+
+#[test]
+fn the_error_names_the_byte_of_the_page_at_which_memory_ran_out() {
+    let _alone = ALONE.lock();
+    let fields = FieldSet::new(Vec::new());
+    let first = format!(r#"{{"items":[{SMALL}"#);
+    let rest = format!(r#",{{"text":"{}"#, "x".repeat(LONG));
+    let mut scanner = ListScanner::new();
+    scanner.push(first.as_bytes(), &fields, &mut |_| {}).unwrap();
+    let error = starved(|| scanner.push(rest.as_bytes(), &fields, &mut |_| {})).unwrap_err();
+    assert_eq!((error.kind, error.offset), (ErrorKind::OutOfMemory, first.len() + 1), "where the item begins that is too long");
 }
 
 #[test]

@@ -456,6 +456,20 @@ mod tests {
         assert_eq!(change(&mut dispatcher, &[4]), [(a, 4), (b, 3), (b, 4)]);
     }
 
+    /// Where memory runs out, what grew lately ends, and not what has been held all along.
+    #[test]
+    fn what_waited_when_it_was_noted_has_not_grown_since() {
+        let mut dispatcher = Dispatcher::default();
+        let [first, second] = [(); 2].map(|()| subscribed(&mut dispatcher, Demand::None));
+        change(&mut dispatcher, &[1, 2]);
+        dispatcher.mark();
+        assert_eq!(dispatcher.grown().1, 0);
+        dispatcher.end(first, EndReason::Stopped, &Version::ZERO);
+        change(&mut dispatcher, &[3]);
+        let (id, bytes) = dispatcher.grown();
+        assert_eq!((id, bytes), (second, named("pod", 3).size()));
+    }
+
     fn filter(fields: &mut FieldSet, labels: &str, selector: &str) -> Filter {
         Filter::new(FilterText { labels: Some(labels), fields: Some(selector), ..FilterText::default() }, fields).unwrap()
     }

@@ -160,6 +160,35 @@ fn changes_outside_the_ranges_do_not_touch_them() {
 }
 
 #[test]
+fn a_row_that_moves_into_a_range_out_of_it_or_past_it_is_told_and_no_other_move() {
+    let fields = &mut FieldSet::new(Vec::new());
+    let order = vec![OrderBy { slot: slot(fields, "spec.rank"), descending: false, kind: OrderAs::Number }];
+    let mut view = View::new(ViewSpec { order, ..ViewSpec::default() }, fields).unwrap();
+    let fields = &*fields;
+    let pod = |name: usize, rank: usize| {
+        object(&json!({"metadata": {"name": name.to_string(), "resourceVersion": "1"}, "spec": {"rank": rank}}), fields)
+    };
+    let mut pods: Vec<Rc<Object>> = (0..8).map(|name| pod(name, 10 * name)).collect();
+    view.fill(&pods, fields);
+    view.sync(true, fields);
+    view.open_range(0.into(), RowRange { offset: 2, limit: 2 });
+    assert_eq!(keys(&view, 0.into()).concat(), "23");
+
+    let mut change = |name: usize, rank: usize| {
+        let old = std::mem::replace(&mut pods[name], pod(name, rank));
+        view.change(Some(&old), Some(&pods[name]), fields);
+        (view.sync(true, fields), keys(&view, 0.into()).concat())
+    };
+    assert_eq!(change(6, 25), (true, "26".into()), "into it from behind");
+    assert_eq!(change(6, 65), (true, "23".into()), "and out of it again");
+    assert_eq!(change(0, 35), (true, "30".into()), "into it from before");
+    assert_eq!(change(1, 90), (true, "04".into()), "past it");
+    assert_eq!(change(7, 5), (true, "30".into()), "past it, the other way");
+    assert_eq!(change(5, 66), (false, "30".into()), "behind it");
+    assert_eq!(change(2, 1), (false, "30".into()), "before it");
+}
+
+#[test]
 fn an_ordered_view_shows_its_rows_when_the_list_is_whole_and_a_plain_one_as_they_come() {
     let fields = &mut FieldSet::new(Vec::new());
     let order = vec![OrderBy { slot: slot(fields, "spec.value"), descending: false, kind: OrderAs::Text }];
