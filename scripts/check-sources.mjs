@@ -7,12 +7,16 @@ import { checkCases } from "./check-cases.mjs";
 import { CommandFailed, main } from "./lib/fail.mjs";
 import { filesUnder } from "./lib/hash.mjs";
 import { root, versions } from "./lib/project.mjs";
-import { MAX_WORDS, longSentences } from "./lib/sentences.mjs";
+import { MAX_PARAGRAPH_WORDS, MAX_WORDS, longParagraphs, longSentences } from "./lib/sentences.mjs";
 
 const MAX_LINES = 600;
 /** How many long sentences each file still has. The figures only ever shrink: a check that finds fewer writes the fewer down. */
 const LONG_SENTENCES = "scripts/long-sentences.json";
 const SOURCES = /\.(rs|ts|tsx|mts|js|mjs|css|go|sh)$/;
+/** Where the documents are. The changelog is read entry by entry, and long ones stay as they were released. */
+const DOCUMENTS = ["README.md", "ARCHITECTURE.md", "docs", "benches", "fuzz", "scripts", "tests", "www"];
+/** What is read as prose: documents, and the comments of src. */
+const isProse = (file) => /^src\/.*\.(rs|ts|tsx)$/.test(file) || (file.endsWith(".md") && file !== "CHANGELOG.md");
 const JS_CRATES = /\b(wasm_bindgen(_futures|_test)?|js_sys|web_sys|gloo_timers|serde_wasm_bindgen)\b/;
 // Put together from halves, so that this file does not trip over itself.
 const UNFINISHED = new RegExp(
@@ -64,7 +68,7 @@ export function sizeViolations(readme, { figures }) {
 export function sentenceViolations(files, read, allowed) {
   const found = [];
   const left = {};
-  for (const file of files.filter((path) => /^(src\/.*\.(rs|ts|tsx)|(README|ARCHITECTURE)\.md|docs\/[^/]*\.md)$/.test(path))) {
+  for (const file of files.filter(isProse)) {
     const long = longSentences(file, read(file));
     const most = allowed[file] ?? 0;
     if (Math.min(long.length, most) > 0) left[file] = Math.min(long.length, most);
@@ -73,6 +77,18 @@ export function sentenceViolations(files, read, allowed) {
     if (most > 0) found.push(`${file}: ${long.length} long sentences, where ${LONG_SENTENCES} allows ${most}`);
   }
   return { found, left };
+}
+
+/** Paragraphs of comments and documents have at most `MAX_PARAGRAPH_WORDS` words. */
+export function paragraphViolations(files, read) {
+  return files
+    .filter(isProse)
+    .flatMap((file) =>
+      longParagraphs(file, read(file)).map(
+        ({ line, words, text }) =>
+          `${file}:${line}: a paragraph of ${words} words, more than ${MAX_PARAGRAPH_WORDS}: ${text.slice(0, 60)}…`,
+      ),
+    );
 }
 
 function checkSentences(files, read) {
@@ -88,11 +104,13 @@ function checkSentences(files, read) {
 
 export function checkSources() {
   const files = filesUnder(["src", "scripts", "tests", "www", "benches", "fuzz/fuzz_targets", ".ci"], (path) => SOURCES.test(path));
+  const prose = [...files, ...filesUnder(DOCUMENTS, (path) => path.endsWith(".md"))];
   const read = (file) => readFileSync(join(root, file), "utf8");
   const found = [
     ...violations(files, read),
     ...versionViolations(),
-    ...checkSentences([...files, ...filesUnder(["README.md", "ARCHITECTURE.md", "docs"])], read),
+    ...checkSentences(prose, read),
+    ...paragraphViolations(prose, read),
     ...sizeViolations(read("README.md"), JSON.parse(read("benches/guard/figures.json"))),
     ...checkCases(),
   ];

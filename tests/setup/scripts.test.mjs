@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { sentenceViolations, sizeViolations, violations } from "../../scripts/check-sources.mjs";
+import { paragraphViolations, sentenceViolations, sizeViolations, violations } from "../../scripts/check-sources.mjs";
 import { CommandFailed } from "../../scripts/lib/fail.mjs";
 import { atLeast, root, toolCache, versions } from "../../scripts/lib/project.mjs";
 import { must, run } from "../../scripts/lib/run.mjs";
@@ -157,11 +157,30 @@ test("long sentences are found in comments and documents, wherever their lines e
     `- ${words(20)}`,
     `- **Bold.** ${words(20)}`,
     words(6),
+    "<!-- figures -->",
+    words(40),
+    "<!-- /figures -->",
+    words(27),
   ];
   assert.deepEqual(found("a.md", markdown.join("\n")), [
     [1, 26],
     [9, 26],
+    [14, 27],
   ]);
+});
+
+test("long paragraphs are found in comments and in every document but the changelog", () => {
+  const text = `${words(60)}.\n${words(41)}.\n\n- ${words(100)}.\n- ${words(101)}.\n`;
+  const comment = `// ${words(60)}.\n// ${words(41)}.\n//\n// ${words(100)}.\n`;
+  const files = { "benches/README.md": text, "docs/a.md": words(100), "CHANGELOG.md": text, "src/a.rs": comment, "tests/a.rs": comment };
+  assert.deepEqual(
+    paragraphViolations(Object.keys(files), (file) => files[file]).map((line) => line.replace(/: word.*|: - word.*/, "")),
+    [
+      "benches/README.md:1: a paragraph of 101 words, more than 100",
+      "benches/README.md:5: a paragraph of 101 words, more than 100",
+      "src/a.rs:1: a paragraph of 101 words, more than 100",
+    ],
+  );
 });
 
 test("a file may not have more long sentences than it had, and fewer are written down", () => {
@@ -172,11 +191,14 @@ test("a file may not have more long sentences than it had, and fewer are written
     "src/better.rs": long,
     "src/good.ts": "// Short.\n",
     "tests/a.rs": long,
+    "CHANGELOG.md": words(26),
+    "www/server/README.md": words(26),
   };
   const judge = (allowed) => sentenceViolations(Object.keys(files), (file) => files[file], allowed);
-  assert.deepEqual(judge({ "src/new.rs": 1, "src/old.rs": 2, "src/better.rs": 2, "src/good.ts": 1, "src/gone.rs": 1 }), {
+  const allowed = { "src/new.rs": 1, "src/old.rs": 2, "src/better.rs": 2, "src/good.ts": 1, "src/gone.rs": 1, "www/server/README.md": 1 };
+  assert.deepEqual(judge(allowed), {
     found: [],
-    left: { "src/new.rs": 1, "src/old.rs": 2, "src/better.rs": 1 },
+    left: { "src/new.rs": 1, "src/old.rs": 2, "src/better.rs": 1, "www/server/README.md": 1 },
   });
   const { found, left } = judge({ "src/old.rs": 1, "src/better.rs": 1 });
   assert.deepEqual(
@@ -186,6 +208,7 @@ test("a file may not have more long sentences than it had, and fewer are written
       "src/old.rs:1: a sentence of 26 words, more than 25",
       "src/old.rs:3: a sentence of 26 words, more than 25",
       "src/old.rs: 2 long sentences, where scripts/long-sentences.json allows 1",
+      "www/server/README.md:1: a sentence of 26 words, more than 25",
     ],
   );
   assert.deepEqual(left, { "src/old.rs": 1, "src/better.rs": 1 });
