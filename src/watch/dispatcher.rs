@@ -462,7 +462,7 @@ mod tests {
         let mut dispatcher = Dispatcher::default();
         let [first, second] = [(); 2].map(|()| subscribed(&mut dispatcher, Demand::None));
         change(&mut dispatcher, &[1, 2]);
-        dispatcher.mark();
+        dispatcher.note_bytes();
         assert_eq!(dispatcher.grown().1, 0);
         dispatcher.end(first, EndReason::Stopped, &Version::ZERO);
         change(&mut dispatcher, &[3]);

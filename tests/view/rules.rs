@@ -170,14 +170,14 @@ fn a_row_that_moves_into_a_range_out_of_it_or_past_it_is_told_and_no_other_move(
     };
     let mut pods: Vec<Rc<Object>> = (0..8).map(|name| pod(name, 10 * name)).collect();
     view.fill(&pods, fields);
-    view.sync(true, fields);
+    view.look(true, fields);
     view.open_range(0.into(), RowRange { offset: 2, limit: 2 });
     assert_eq!(keys(&view, 0.into()).concat(), "23");
 
     let mut change = |name: usize, rank: usize| {
         let old = std::mem::replace(&mut pods[name], pod(name, rank));
         view.change(Some(&old), Some(&pods[name]), fields);
-        (view.sync(true, fields), keys(&view, 0.into()).concat())
+        (view.look(true, fields), keys(&view, 0.into()).concat())
     };
     assert_eq!(change(6, 25), (true, "26".into()), "into it from behind");
     assert_eq!(change(6, 65), (true, "23".into()), "and out of it again");
