@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use crate::json::fields::FieldSet;
 use crate::object::Object;
-use crate::sort::sort_by;
 
 use super::stage::{Seen, Stage};
 use super::view::View;
@@ -16,19 +15,16 @@ impl View {
     pub fn fill<'a>(&mut self, objects: impl IntoIterator<Item = &'a Rc<Object>>, fields: &FieldSet) {
         let mut rows = Vec::new();
         for object in objects {
-            if !self.passes(object, fields) {
+            if !self.criteria.passes(object, fields) {
                 continue;
             }
-            if self.predicate {
-                self.wait(object);
+            if self.criteria.needs_verdict() {
+                self.verdicts.wait(object);
             } else {
-                let row = self.add_row(object);
-                self.give_place(row, fields);
-                rows.push(row);
+                rows.push(self.rows.add_at(object, self.criteria.place(object, fields)));
             }
         }
-        sort_by(&mut rows, |a, b| self.rows[*a as usize].sort_key.cmp(&self.rows[*b as usize].sort_key));
-        self.ranks.fill(&rows);
+        self.rows.enter_all(rows);
     }
 
     /// Begins before the first object.
@@ -49,17 +45,15 @@ impl View {
         let mut last = None;
         for object in objects {
             last = Some(object.key());
-            if !self.passes(object, fields) {
+            if !self.criteria.passes(object, fields) {
                 continue;
             }
-            if self.predicate {
-                self.wait(object);
+            if self.criteria.needs_verdict() {
+                self.verdicts.wait(object);
                 self.stirred = true;
             } else {
-                let row = self.add_row(object);
-                self.give_place(row, fields);
-                let sort_key = &*self.rows[row as usize].sort_key;
-                self.ranks.insert(row, |other| *self.rows[other as usize].sort_key < *sort_key);
+                let row = self.rows.add(object);
+                self.rows.enter(row, self.criteria.place(object, fields));
             }
         }
         let Stage::Finding { passed, seen } = &mut self.stage else { return };
@@ -67,7 +61,7 @@ impl View {
             Some(last) => {
                 *passed = Some(last.clone());
                 // Named each time the rows have doubled: a reader that reads all of them each time reads at most twice as many as there are.
-                self.stirred |= self.ranks.len() > 2 * seen.total;
+                self.stirred |= self.rows.len() > 2 * seen.total;
             }
             None => {
                 self.stage.found(!self.pending.is_empty());
@@ -79,12 +73,12 @@ impl View {
     /// Shows what a look has found: everything, or where it has `left` changes that wait, what is in place. Whether something else is seen.
     pub(super) fn reveal(&mut self, left: bool, loaded: bool) -> bool {
         let before = (self.visible_rows(), self.stage.seen().is_some());
-        let ordered = !self.order.is_empty();
+        let ordered = self.criteria.is_ordered();
         if left || self.stage.is_finding() {
             self.stage.stand(Seen {
-                visible: if ordered { 0 } else { self.ranks.len() },
-                total: self.ranks.len(),
-                counts: self.counts.iter().map(|(value, count)| (value.clone(), count)).collect(),
+                visible: if ordered { 0 } else { self.rows.len() },
+                total: self.rows.len(),
+                counts: self.rows.counts(),
             });
         } else {
             self.stage.show(loaded, ordered);
@@ -93,6 +87,6 @@ impl View {
     }
 
     fn visible_rows(&self) -> usize {
-        self.stage.visible().min(self.ranks.len())
+        self.stage.visible().min(self.rows.len())
     }
 }

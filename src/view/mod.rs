@@ -10,15 +10,20 @@
 
 mod changes;
 mod count;
+mod criteria;
 mod fill;
 mod id;
 mod options;
 mod order;
+mod pending;
 mod quantity;
+mod ranges;
 mod ranks;
+mod rows;
 mod set;
 mod spec;
 mod stage;
+mod verdicts;
 mod view;
 
 pub use id::{RangeId, ViewId};

@@ -1,0 +1,85 @@
+//! The objects that wait for the verdict of a user's function.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::key::Key;
+use crate::object::{Object, ObjectId};
+
+struct Waiting {
+    object: Rc<Object>,
+    decided: bool,
+}
+
+/// What waits for a verdict, or for its verdict to be taken in. Of one key there is at most one object.
+#[derive(Default)]
+pub(super) struct Verdicts {
+    waiting: BTreeMap<ObjectId, Waiting>,
+    by_key: FxHashMap<Key, ObjectId>,
+    given: Vec<(ObjectId, bool)>,
+}
+
+impl Verdicts {
+    /// Whether no object waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Whether an object of this key waits.
+    pub(super) fn awaits(&self, key: &str) -> bool {
+        self.by_key.contains_key(key)
+    }
+
+    /// Whether a verdict waits to be taken in.
+    pub(super) fn has_given(&self) -> bool {
+        !self.given.is_empty()
+    }
+
+    /// This object waits from now on.
+    pub(super) fn wait(&mut self, object: &Rc<Object>) {
+        self.by_key.insert(object.key().clone(), object.id());
+        self.waiting.insert(object.id(), Waiting { object: object.clone(), decided: false });
+    }
+
+    /// The object of this key has changed or gone: no verdict on it counts.
+    pub(super) fn void(&mut self, key: &str) {
+        if !self.by_key.is_empty()
+            && let Some(id) = self.by_key.remove(key)
+        {
+            self.waiting.remove(&id);
+        }
+    }
+
+    /// The objects without a verdict, oldest first.
+    pub(super) fn undecided(&self) -> impl Iterator<Item = &Rc<Object>> {
+        self.waiting.values().filter(|waiting| !waiting.decided).map(|waiting| &waiting.object)
+    }
+
+    /// The verdict on an object. Returns whether it was still waiting for one.
+    pub(super) fn give(&mut self, object: ObjectId, passes: bool) -> bool {
+        let waiting = self.waiting.get_mut(&object).filter(|waiting| !waiting.decided);
+        let Some(waiting) = waiting else { return false };
+        waiting.decided = true;
+        self.given.push((object, passes));
+        true
+    }
+
+    /// Takes the verdicts that count, in the order in which they were given.
+    pub(super) fn take(&mut self) -> Vec<(Rc<Object>, bool)> {
+        let Self { waiting, by_key, given } = self;
+        let taken = given.drain(..).filter_map(|(id, passes)| {
+            let object = waiting.remove(&id)?.object;
+            by_key.remove(object.key());
+            Some((object, passes))
+        });
+        taken.collect()
+    }
+
+    /// Bytes that they take. The objects count elsewhere.
+    pub(super) fn bytes(&self) -> usize {
+        let waiting = 2 * size_of::<(ObjectId, Waiting)>() + 2 * size_of::<(Key, ObjectId)>();
+        self.waiting.len() * waiting
+    }
+}
