@@ -74,3 +74,36 @@ impl Pending {
         self.0.capacity() * size_of::<Next>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::named;
+
+    fn next(row: u32, version: u64) -> Next {
+        Next { row, object: Some(named("x", version)), stays: false }
+    }
+
+    #[test]
+    fn a_row_has_one_next_state_the_newest() {
+        let (mut rows, mut pending) = (Rows::default(), Pending::default());
+        let row = rows.add(&named("x", 1));
+        assert!(pending.of(rows.get(row)).is_none());
+        pending.note(next(row, 2), &mut rows);
+        pending.note(next(row, 3), &mut rows);
+        let taken = pending.pop(&mut rows).and_then(|next| next.object).unwrap();
+        assert_eq!(taken.version().as_u64(), Some(3));
+        assert!(pending.is_empty() && pending.of(rows.get(row)).is_none());
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_the_others_where_their_rows_find_them() {
+        let (mut rows, mut pending) = (Rows::default(), Pending::default());
+        let all = ["a", "b", "c"].map(|name| rows.add(&named(name, 1)));
+        all.iter().for_each(|row| pending.note(next(*row, 2), &mut rows));
+        pending.forget(all[0], &mut rows);
+        pending.forget(all[0], &mut rows);
+        let found = all.map(|row| pending.of(rows.get(row)).map(|next| next.row));
+        assert_eq!(found, [None, Some(all[1]), Some(all[2])]);
+    }
+}

@@ -89,3 +89,27 @@ impl Ranges {
         self.shown.len() * size_of::<u32>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_sees_what_moves_comes_or_goes_before_its_end_or_across_it() {
+        let mut ranges = Ranges::default();
+        ranges.open(RangeId::of(0), RowRange { offset: 10, limit: 5 });
+        let sees = |left: Option<usize>, entered: Option<usize>| ranges.see(Step { left, entered });
+        for (left, entered, seen) in [
+            (Some(3), None, true),
+            (None, Some(14), true),
+            (None, Some(15), false),
+            (Some(2), Some(9), false),
+            (Some(2), Some(10), true),
+            (Some(20), Some(14), true),
+            (Some(20), Some(15), false),
+            (None, None, false),
+        ] {
+            assert_eq!(sees(left, entered), seen, "{left:?} -> {entered:?}");
+        }
+    }
+}

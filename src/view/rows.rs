@@ -217,3 +217,29 @@ impl Rows {
         ask.then(|| self.ranks.rank(row))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::named;
+
+    fn place(sort_key: &[u8]) -> Place<'_> {
+        Place { sort_key, group: Some("g".into()) }
+    }
+
+    #[test]
+    fn a_row_is_found_counted_and_stands_where_its_place_is_until_it_goes() {
+        let mut rows = Rows::default();
+        let [a, b] = ["a", "b"].map(|name| rows.add(&named(name, 1)));
+        assert_eq!((rows.len(), rows.position(a)), (0, None), "it stands nowhere yet");
+        rows.enter(a, place(b"1"));
+        rows.enter(b, place(b"2"));
+        assert_eq!((rows.position(a), rows.position(b), rows.counts()), (Some(0), Some(1), vec![("g".into(), 2)]));
+        let step = rows.renew(a, named("a", 2), place(b"3"), true).unwrap();
+        assert_eq!((step.left, step.entered, rows.position(a)), (Some(0), Some(1), Some(1)));
+        assert!(rows.renew(a, named("a", 3), place(b"3"), true).is_none(), "it stands there");
+        assert_eq!(rows.remove(b, true).left, Some(0));
+        rows.remove(a, false);
+        assert_eq!((rows.len(), rows.find("a"), rows.counts(), rows.bytes()), (0, None, vec![], 0));
+    }
+}

@@ -83,3 +83,24 @@ impl Verdicts {
         self.waiting.len() * waiting
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::named;
+
+    #[test]
+    fn a_verdict_counts_once_and_only_while_its_object_waits() {
+        let mut verdicts = Verdicts::default();
+        let [kept, gone] = ["kept", "gone"].map(|name| named(name, 1));
+        verdicts.wait(&kept);
+        verdicts.wait(&gone);
+        assert!(verdicts.give(gone.id(), true) && verdicts.give(kept.id(), false));
+        assert!(!verdicts.give(kept.id(), true), "it has one");
+        verdicts.void("gone");
+        assert_eq!((verdicts.awaits("kept"), verdicts.awaits("gone"), verdicts.undecided().count()), (true, false, 0));
+        let taken: Vec<_> = verdicts.take().into_iter().map(|(object, passes)| (object.id(), passes)).collect();
+        assert_eq!(taken, [(kept.id(), false)]);
+        assert!(verdicts.is_empty() && !verdicts.has_given() && verdicts.bytes() == 0);
+    }
+}
