@@ -9,7 +9,8 @@ use crate::status::{Error, ErrorCode, Status};
 /// The identity of an object within its resource. Shared, because every index and watcher holds it.
 pub type Key = Rc<str>;
 
-/// The key of an object. Fails if a name is not a legal path segment, as in the apiserver's key functions.
+/// The key of an object. Fails if a name is not a legal path segment, such as one with a slash, as in the
+/// apiserver's key functions.
 pub fn key(namespace: &str, name: &str) -> Result<Key, Error> {
     check_segment("metadata.name", name)?;
     if namespace.is_empty() {
@@ -24,7 +25,7 @@ pub fn is_name(name: &str) -> bool {
     check_segment("", name).is_ok()
 }
 
-/// Splits a key into namespace and name. The namespace is empty for cluster-scoped objects.
+/// Splits a key at its first slash into namespace and name. The namespace is empty for cluster-scoped objects.
 pub fn split(key: &str) -> (&str, &str) {
     key.split_once('/').unwrap_or(("", key))
 }

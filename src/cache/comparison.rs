@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_and_leaves_what_a_replacement_at_once_does() {
+    fn st_05_it_finds_and_leaves_what_a_replacement_at_once_does() {
         let mut random = fastrand::Rng::with_seed(11);
         for round in 0..300 {
             let (held, next) = (list(&mut random), list(&mut random));

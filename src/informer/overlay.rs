@@ -189,13 +189,18 @@ mod tests {
 
     #[test]
     fn mu_04_an_object_made_anew_is_read_as_the_stream_brought_it() {
-        let mut overlay = with(2);
-        overlay.deleted(&object("uid-1", 2), Instant::START);
-        let anew = object("uid-2", 3);
-        overlay.stored(&anew);
-        overlay.mutated(&object("uid-1", 2), Instant::START); // an answer that was slow
-        assert_eq!(shown(&overlay, Some(&anew)), Some(3));
-        assert_eq!(overlay.newer("x", Some(&anew), Instant::START).unwrap().uid(), Some("uid-2"));
+        for deletion_seen in [true, false] {
+            let mut overlay = with(2);
+            if deletion_seen {
+                overlay.deleted(&object("uid-1", 2), Instant::START);
+            }
+            let anew = object("uid-2", 3);
+            overlay.stored(&anew);
+            assert!(overlay.is_empty(), "the write was of an earlier object");
+            overlay.mutated(&object("uid-1", 2), Instant::START); // an answer that was slow
+            assert_eq!(shown(&overlay, Some(&anew)), Some(3));
+            assert_eq!(overlay.newer("x", Some(&anew), Instant::START).unwrap().uid(), Some("uid-2"));
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Store {
         Self { indexes, ..Self::default() }
     }
 
-    /// Puts an object under its key and returns what it replaces.
+    /// Puts an object under its key, where [`get`](Self::get) finds it until it is removed. Returns what it replaces.
     pub fn upsert(&mut self, mut object: Rc<Object>) -> Option<Rc<Object>> {
         self.put(&mut object)
     }
@@ -71,7 +71,7 @@ impl Store {
         previous
     }
 
-    /// Removes and returns the object under this key.
+    /// Removes and returns the object under this key, if there is one.
     pub fn remove(&mut self, key: &str) -> Option<Rc<Object>> {
         let removed = self.objects.remove(key);
         self.release(removed.as_ref());

@@ -126,7 +126,7 @@ test("q_25: a version is transformed once, for all handlers; deletions that were
 
 test("q_26: however often everything is told again, a transform never meets its own result", async () => {
   const upstream = memorySource({ objects: [pod("a/x")] });
-  const { resource } = await live(upstream);
+  const { resource, reported } = await live(upstream);
   const informer = resource.informer({
     resyncPeriod: 1000,
     transform(object) {
@@ -136,15 +136,26 @@ test("q_26: however often everything is told again, a transform never meets its 
     },
   });
   let updates = 0;
-  informer.addEventHandler({ onUpdate: (old, object) => void (updates += old.transformed && object.transformed ? 1 : NaN) });
+  let resyncs = 0;
+  informer.addEventHandler({
+    onUpdate(old, object, { resync }) {
+      updates += old.transformed && object.transformed ? 1 : NaN;
+      resyncs += Number(resync);
+    },
+  });
+  await informer.synced;
   const end = Date.now() + 1100;
   while (Date.now() < end) {
     upstream.put(pod("a/x"));
     await pause(5);
-    assert.ok(informer.list().every(({ transformed }) => transformed));
+    assert.deepEqual(
+      informer.list().map(({ transformed }) => transformed),
+      [true],
+    );
     assert.equal(resource.peek("a/x").transformed, undefined);
   }
-  await until(() => updates > 20);
+  await until(() => updates > 20 && resyncs > 0);
+  assert.deepEqual(reported, [], "what a transform throws is reported");
 });
 
 test("in_13: a registration of another informer is left where it is", async () => {

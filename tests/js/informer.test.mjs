@@ -129,7 +129,7 @@ test("a handler that returns a promise is waited for; what exceeds its buffer is
   assert.equal(reported[0].code, "overflow");
 });
 
-test("in_26: remove resolves when the call under way has ended, and at once where there is none", async () => {
+test("in_25_in_26: remove resolves when the call under way has ended, and at once where there is none", async () => {
   const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource } = open(upstream);
   const informer = resource.informer({ start: false });
@@ -158,7 +158,7 @@ test("in_26: remove resolves when the call under way has ended, and at once wher
   assert.deepEqual(calls, ["a/x"]);
 });
 
-test("in_36: options that contradict or cannot be read are refused, and a handler that is none", async () => {
+test("in_36: options that cannot be read are refused, and a handler that is none", async () => {
   const { resource } = open(memorySource({ objects: [pod("a/x")] }));
   const informer = resource.informer();
   await informer.synced;
@@ -317,7 +317,7 @@ test("lists go by selector and namespace, and are the same array while nothing c
   assert.throws(() => informer.list("app in ("), { code: "invalid" });
 });
 
-test("filters narrow what a handler hears, by selectors and by a function", async () => {
+test("in_33: filters narrow what a handler hears, by selectors and by a function", async () => {
   const upstream = memorySource({ objects: [pod("a/x", { node: "n1" }), pod("a/y", { node: "n2" })] });
   const { resource } = open(upstream);
   const informer = resource.informer();
@@ -388,7 +388,7 @@ test("in_10: what comes too late says so; a second start only warns", async () =
   await assert.rejects(never.synced, { code: "closed" });
 });
 
-test("after stop nothing is called; others go on, and the stream closes with the last", async () => {
+test("in_29: after stop nothing is called; others go on, and the stream closes with the last", async () => {
   const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = open(upstream, { linger: 5 });
   const [one, other] = [resource.informer(), resource.informer()];
@@ -550,7 +550,7 @@ test("who waits is told the names in the order in which they were done", async (
   assert.deepEqual(await synced, ["quick", "slow"]);
 });
 
-test("handlers may do anything in a call: stop, remove each other, join, read, close", async () => {
+test("in_40: handlers may do anything in a call: stop, remove each other, join, read, close", async () => {
   const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource, cache, reported } = open(upstream);
   const informer = resource.informer();

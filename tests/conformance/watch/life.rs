@@ -284,7 +284,7 @@ fn a_relist_ends_streams_after_what_they_hold() {
 }
 
 #[test]
-fn st_06_the_bytes_held_stay_right_when_fields_are_wanted_later() {
+fn the_bytes_held_stay_right_when_fields_are_wanted_later() {
     let rig = Rig::new(Setup::default(), |upstream| {
         upstream.put("a", "x");
     });
