@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_so_many_for_so_long() {
+    fn mu_01_it_holds_so_many_for_so_long() {
         let mut overlay = Overlay::default();
         for number in 0..MAX_OBJECTS as u64 + 20 {
             overlay.mutated(&crate::testing::named(&format!("pod{number}"), 1), at(number));

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_merges_unasked_or_across_a_delivery() {
+    fn q_34_nothing_merges_unasked_or_across_a_delivery() {
         let mut queue = Queue::default();
         queue.push(updated(1, 2), false);
         queue.push(updated(2, 3), false);

@@ -285,7 +285,7 @@ fn who_is_not_done_is_waited_for_and_harms_nobody() {
 
 /// The queue of who is not done grows up to its bound. Then that is told, and what waits merges by object: nobody's last state is lost.
 #[test]
-fn a_queue_that_is_full_is_told_and_merges() {
+fn q_34_a_queue_that_is_full_is_told_and_merges() {
     let informed = Informed::plain(pods(&["a"]));
     let handler = informed.handler_with(HandlerOptions { buffer_size: 2, ..HandlerOptions::default() });
     informed.heard(handler);
@@ -313,7 +313,7 @@ fn a_queue_that_is_full_is_told_and_merges() {
 }
 
 #[test]
-fn who_coalesces_hears_of_what_waited_as_one() {
+fn q_34_who_coalesces_hears_of_what_waited_as_one() {
     let informed = Informed::plain(pods(&["a"]));
     let handler = informed.handler_with(HandlerOptions { coalesce: true, ..HandlerOptions::default() });
     let other = informed.handler();

@@ -450,7 +450,7 @@ fn kr_06_the_state_is_asked_for_by_the_first_watch_alone() {
 
 /// The writes of the resource show in informers that ask for it, before the stream brings them.
 #[test]
-fn a_write_shows_at_once_to_who_reads_his_writes() {
+fn mu_01_a_write_shows_at_once_to_who_reads_his_writes() {
     let options = InformerOptions { read_your_writes: true, ..InformerOptions::default() };
     let informed = Informed::new(options, |upstream| put(upstream, "a", "x"));
     informed.index("text", "spec.text").unwrap();
