@@ -518,6 +518,9 @@ test("sy_04: who waits is told what is missing, sorted, and why", async () => {
   assert.deepEqual([aborted.name, aborted.message, aborted.cause], ["AbortError", "not synced: a, b", reason]);
   assert.equal((await waitForSync(what, { signal: controller.signal }).catch((error) => error)).name, "AbortError");
   await waitForSync({ done: what.done }, { signal: controller.signal });
+  const gone = new Error("stopped");
+  const stopped = { hasSynced: false, synced: Promise.reject(gone) };
+  await assert.rejects(waitForSync({ ...what, stopped }), { code: "closed", message: "not synced: a, b, stopped", cause: gone });
 });
 
 test("who waits is told the names in the order in which they were done", async () => {
