@@ -6,7 +6,6 @@ use crate::growth::Growth;
 use crate::key::Key;
 use crate::object::{Object, ObjectId};
 use crate::runtime::Task;
-use crate::selector::NAMESPACE;
 use crate::status::{Error, ErrorCode};
 use crate::store::{Fields, Store};
 use crate::time::{Instant, Millis};
@@ -221,6 +220,11 @@ impl Informer {
         }
     }
 
+    /// Whether readers see what was written before the stream brings it.
+    pub(super) fn shows_writes(&self) -> bool {
+        self.overlay.is_some()
+    }
+
     /// A write left this object.
     pub(super) fn mutated(&mut self, object: &Rc<Object>, now: Instant) {
         if let Some(overlay) = self.overlay.as_mut().filter(|_| !matches!(self.life, Life::Stopped)) {
@@ -253,7 +257,7 @@ impl Informer {
     pub fn by_index(&self, index: &str, value: &str, store: &Store, now: Instant) -> Result<Vec<Rc<Object>>, Error> {
         let Some(keys) = self.indexes.keys(index, value) else {
             let held = store.by_index(index, value).map_err(|_| unknown(index))?;
-            let here = |object: &&Rc<Object>| index == NAMESPACE && object.namespace() == value;
+            let here = |object: &&Rc<Object>| store.has_index_value(index, object, value);
             return Ok(if self.has_synced() { self.with_waiting(held, now, &here) } else { Vec::new() });
         };
         if !self.has_synced() {
@@ -268,9 +272,7 @@ impl Informer {
             None if self.indexes.is_by_path(index) => self.indexes.has_value(index, object, value),
             None => !overlay.holds(object),
         };
-        let mut objects = self.with_waiting(keys.iter().filter_map(|key| store.get(key)), now, &here);
-        objects.retain(|object| here(&object));
-        Ok(objects)
+        Ok(self.with_waiting(keys.iter().filter_map(|key| store.get(key)), now, &here))
     }
 
     /// The objects whose values in an index by a function are missing.
@@ -290,7 +292,7 @@ impl Informer {
         self.indexes.decide(index, key, object, values, store);
     }
 
-    /// These objects, each in the version that was written where that is newer, and the others that were written and pass.
+    /// Those of these objects that pass in the version that was written, where that is newer, and the others that were written and pass.
     fn with_waiting<'a>(
         &'a self,
         held: impl Iterator<Item = &'a Rc<Object>>,
@@ -299,7 +301,7 @@ impl Informer {
     ) -> Vec<Rc<Object>> {
         let Some(overlay) = self.overlay.as_ref().filter(|overlay| !overlay.is_empty()) else { return held.cloned().collect() };
         let mut objects: Vec<Rc<Object>> =
-            held.map(|object| overlay.newer(object.key(), Some(object), now).unwrap_or(object).clone()).collect();
+            held.map(|object| overlay.newer(object.key(), Some(object), now).unwrap_or(object)).filter(passes).cloned().collect();
         for waiting in overlay.waiting(now).filter(passes) {
             if let Err(place) = objects.binary_search_by(|object| object.key().cmp(waiting.key())) {
                 objects.insert(place, waiting.clone());

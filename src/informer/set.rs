@@ -218,6 +218,11 @@ impl Informers {
         }
     }
 
+    /// Whether some informer's readers see what was written before the stream brings it.
+    pub fn show_writes(&self) -> bool {
+        self.informers.iter().any(|(_, informer)| informer.shows_writes())
+    }
+
     /// A write left this object.
     pub fn mutated(&mut self, object: &Rc<Object>, now: Instant) {
         for (_, informer) in &mut self.informers {

@@ -149,6 +149,14 @@ impl Store {
         Ok(Box::new(self.range(&format!("{value}/"), "")))
     }
 
+    /// Whether an object, which need not be held, has this value in an index.
+    pub fn has_index_value(&self, index: &str, object: &Object, value: &str) -> bool {
+        if self.indexes.has(index) {
+            return self.indexes.values_of(index, object).iter().any(|held| **held == *value);
+        }
+        object.namespace() == value
+    }
+
     /// The values that some object has in an index, ordered byte by byte. Fails when there is no such index.
     pub fn index_values(&self, index: &str) -> Result<Vec<Rc<str>>, Error> {
         if !self.has_index(index) {

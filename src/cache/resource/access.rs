@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::index_function::IndexFunction;
 use super::shared_cacher::SharedCacher;
 use super::upstream::Upstream;
 use super::waits::Waits;
@@ -17,5 +18,7 @@ pub(super) struct Access {
     pub(super) waits: Waits,
     /// Answers what the state cannot.
     pub(super) upstream: Upstream,
+    /// Gives the values in the computed indexes.
+    pub(super) index_function: Rc<IndexFunction>,
     pub(super) runtime: SharedRuntime,
 }

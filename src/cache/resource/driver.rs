@@ -7,13 +7,14 @@ use futures::StreamExt;
 use futures::channel::{mpsc, oneshot};
 use futures::future::select;
 
+use super::index_function::IndexFunction;
 use super::packing::Packing;
 use super::share::Share;
 use super::shared_cacher::SharedCacher;
 use crate::cache::comparison::Comparison;
 use crate::change::ChangeKind;
 use crate::message::Message;
-use crate::object::{IndexValues, Object};
+use crate::object::Object;
 use crate::runtime::SharedRuntime;
 use crate::runtime::slice::Slice;
 use crate::status::{Error, ErrorCode};
@@ -25,29 +26,27 @@ const MAX_BUDGET_MS: Millis = 100;
 /// Objects of a list that are compared between two readings of the clock, which costs a call into the host.
 const MAX_UNTIMED_OBJECTS: usize = 256;
 
-type IndexHook = Rc<dyn Fn(&Rc<Object>) -> IndexValues>;
-
 /// Takes messages to the cacher, one at a time, and leaves the host its turn between slices.
 pub(super) struct Driver {
     cacher: Rc<SharedCacher>,
     share: Rc<Share>,
     packing: Packing,
     runtime: SharedRuntime,
-    index_hook: RefCell<Option<IndexHook>>,
+    index_function: Rc<IndexFunction>,
     // Told when a subscriber makes room while changes wait for it.
     room: RefCell<Option<oneshot::Sender<()>>>,
 }
 
 impl Driver {
     /// Of this cacher, which has this share of the memory, and whose objects are packed when they rest.
-    pub(super) fn new(cacher: Rc<SharedCacher>, share: Rc<Share>, packing: Packing, runtime: SharedRuntime) -> Rc<Self> {
-        Rc::new(Self { cacher, share, packing, runtime, index_hook: RefCell::default(), room: RefCell::default() })
-    }
-
-    /// Sets who computes the values of an object in the computed indexes. Called with nothing borrowed, once for each object that arrives,
-    /// before it is stored.
-    pub(super) fn compute_indexes(&self, hook: impl Fn(&Rc<Object>) -> IndexValues + 'static) {
-        *self.index_hook.borrow_mut() = Some(Rc::new(hook));
+    pub(super) fn new(
+        cacher: Rc<SharedCacher>,
+        share: Rc<Share>,
+        packing: Packing,
+        index_function: Rc<IndexFunction>,
+        runtime: SharedRuntime,
+    ) -> Rc<Self> {
+        Rc::new(Self { cacher, share, packing, runtime, index_function, room: RefCell::default() })
     }
 
     /// A subscriber takes more, or is gone: changes that wait for its room may go on.
@@ -128,7 +127,9 @@ impl Driver {
     }
 
     fn compute_index_values(&self, message: &Message) {
-        let Some(hook) = self.index_hook.borrow().clone() else { return };
+        if !self.index_function.is_set() {
+            return;
+        }
         let arrived = match message {
             Message::Page { objects, .. } | Message::Replace { objects, .. } => objects.as_slice(),
             Message::Differences { differences, .. } => &differences.iter().filter_map(|one| one.after.clone()).collect::<Vec<_>>(),
@@ -138,8 +139,8 @@ impl Driver {
         for object in arrived {
             // What is held at the same version already is not stored anew.
             let held = |held: &Rc<Object>| held.version() == object.version() && held.has_index_values();
-            if !object.has_index_values() && !self.cacher.borrow().store().get(object.key()).is_some_and(held) {
-                object.set_index_values(hook(object));
+            if !self.cacher.borrow().store().get(object.key()).is_some_and(held) {
+                self.index_function.compute(object);
             }
         }
     }

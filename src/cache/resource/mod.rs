@@ -10,6 +10,7 @@ mod checker;
 mod content;
 mod driver;
 mod flusher;
+mod index_function;
 mod lifecycle;
 mod packing;
 mod progress;

@@ -8,6 +8,7 @@ use super::building::Building;
 use super::checker::{Check, Checker, Outcome};
 use super::driver::Driver;
 use super::flusher::Flusher;
+use super::index_function::IndexFunction;
 use super::lifecycle::{Lifecycle, Parts};
 use super::packing::Packing;
 use super::progress::Progress;
@@ -42,6 +43,7 @@ pub struct Resource {
     runtime: SharedRuntime,
     cacher: Rc<SharedCacher>,
     share: Rc<Share>,
+    index_function: Rc<IndexFunction>,
     driver: Rc<Driver>,
     lifecycle: Rc<Lifecycle>,
     reads: Rc<Reads>,
@@ -66,12 +68,14 @@ impl Resource {
         let cacher = SharedCacher::new(flusher.clone(), Building::new(flusher, runtime.clone()));
 
         // What is asked of the upstream, and of the state once it is there.
+        let index_function = Rc::new(IndexFunction::default());
         let progress = Progress::new(source.clone(), runtime.clone());
         let access = Rc::new(Access {
             name: config.name.as_str().into(),
             cacher: cacher.clone(),
             waits: Waits::new(cell.clone(), progress.clone(), runtime.clone()),
             upstream: Upstream::new(source.clone(), cell.clone(), runtime.clone(), config.reflector.page_size),
+            index_function: index_function.clone(),
             runtime: runtime.clone(),
         });
         let reads = Reads::new(access.clone());
@@ -81,7 +85,7 @@ impl Resource {
 
         // What keeps the state.
         let packing = Packing::new(cell, share.clone(), runtime.clone());
-        let driver = Driver::new(cacher.clone(), share.clone(), packing, runtime.clone());
+        let driver = Driver::new(cacher.clone(), share.clone(), packing, index_function.clone(), runtime.clone());
         let checker = config.check_consistency.then(|| Checker::new(check.clone()));
         let parts = Parts {
             cacher: cacher.clone(),
@@ -93,7 +97,7 @@ impl Resource {
             runtime: runtime.clone(),
         };
         let lifecycle = Lifecycle::new(parts, config.reflector.clone());
-        Ok(Rc::new(Self { config, runtime, cacher, share, driver, lifecycle, reads, writes, watches, check }))
+        Ok(Rc::new(Self { config, runtime, cacher, share, index_function, driver, lifecycle, reads, writes, watches, check }))
     }
 
     /// How the resource was set up.
@@ -112,10 +116,10 @@ impl Resource {
     }
 
     /// Sets who computes the values of an object in the computed indexes, where there are any. Called with nothing borrowed, once for each
-    /// object that arrives, before it is stored.
+    /// object that arrives or that a write left, before anybody sees it.
     pub fn on_index(&self, hook: impl Fn(&Rc<Object>) -> IndexValues + 'static) {
         if self.config.indexes.iter().any(|index| matches!(index.by, IndexBy::Computed(_))) {
-            self.driver.compute_indexes(hook);
+            self.index_function.set(hook);
         }
     }
 

@@ -201,8 +201,7 @@ impl Writes {
             let message = format!("the write was taken, but its answer cannot be read: {}", error.message);
             Error { message, ..error }
         })?;
-        let now = self.access.runtime.now();
-        self.access.cacher.borrow_mut().informers_mut().mutated(&object, now);
+        self.show(&object);
         self.access.waits.until_streamed(object.version()).await;
         let held = self.access.cacher.borrow().store().get(object.key()).cloned();
         Ok(held.filter(|held| held.version() == object.version()).unwrap_or(object))
@@ -210,10 +209,18 @@ impl Writes {
 
     /// See `Resource::mutated`.
     pub(super) fn mutated(&self, document: &[u8]) -> Result<(), Error> {
-        let object = self.as_kept(document)?;
-        let now = self.access.runtime.now();
-        self.access.cacher.borrow_mut().informers_mut().mutated(&object, now);
+        self.show(&self.as_kept(document)?);
         Ok(())
+    }
+
+    /// Shows what a write left to the informers whose readers want it at once.
+    fn show(&self, object: &Rc<Object>) {
+        if !self.access.cacher.borrow().informers().show_writes() {
+            return;
+        }
+        self.access.index_function.compute(object);
+        let now = self.access.runtime.now();
+        self.access.cacher.borrow_mut().informers_mut().mutated(object, now);
     }
 
     /// Reads an object as it would be kept.

@@ -11,6 +11,7 @@ use watchcache::key::{key, split};
 use watchcache::object::Object;
 use watchcache::source::ListRequest;
 use watchcache::status::ErrorCode;
+use watchcache::store::{IndexBy, IndexSpec};
 use watchcache::time::Instant;
 
 use crate::helpers::informed::Informed;
@@ -483,6 +484,36 @@ fn mutated(informed: &Informed, name: &str, uid: &str, version: u64, text: &str)
     let object =
         json!({ "metadata": { "name": name, "uid": uid, "resourceVersion": version.to_string() }, "spec": { "text": text } }).to_string();
     informed.rig.resource.mutated(object.as_bytes()).unwrap();
+}
+
+/// The same through the indexes of the cache, which the resource has from the start.
+#[test]
+fn mu_05_what_was_written_is_found_by_its_values_in_the_indexes_of_the_cache_too() {
+    let options = InformerOptions { read_your_writes: true, ..InformerOptions::default() };
+    let indexes = [("path", IndexBy::Path(Path::parse("spec.text").unwrap())), ("words", IndexBy::Computed(0))];
+    let indexes = indexes.map(|(name, by)| IndexSpec { name: name.into(), by }).to_vec();
+    let informed = Informed::idle(options, Setup { indexes, ..Setup::default() }, |upstream| put(upstream, "a", "x,y"));
+    let values = |object: &Rc<Object>| [words(object).into_iter().map(Into::into).collect()].into();
+    informed.rig.resource.on_index(values);
+    informed.start();
+    let found = |index: &str, value: &str| {
+        let names = informed.by_index(index, value).unwrap();
+        assert_eq!(informed.index_keys(index, value).unwrap(), names, "keys are found alike");
+        names
+    };
+    mutated(&informed, "new", "uid-new", 150, "x,z");
+    mutated(&informed, "a", "a", 151, "y,z");
+    assert_eq!(
+        (found("words", "x"), found("words", "y"), found("words", "z").join(" ")),
+        (vec!["new".into()], vec!["a".into()], "a new".into())
+    );
+    assert_eq!((found("path", "x,y"), found("path", "y,z"), found("path", "x,z")), (vec![], vec!["a".into()], vec!["new".into()]));
+    assert_eq!((found("f:spec.text", "y,z"), found("namespace", "").join(" ")), (vec!["a".into()], "a new".into()));
+    after(&informed, |upstream| {
+        upstream.pass(60);
+        put(upstream, "a", "q");
+    });
+    assert_eq!((found("words", "q"), found("path", "y,z")), (vec!["a".to_owned()], vec![]), "the stream has come as far");
 }
 
 /// As client-go's mutation cache with `includeAdds`; through indexes of both kinds.
