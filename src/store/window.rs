@@ -22,8 +22,6 @@ pub struct Window {
     bounds: WindowBounds,
     capacity: usize,
     changes: VecDeque<Change>,
-    // The position of the oldest change: the number of changes that ever left.
-    start: u64,
     // The version of the last change that left since the list.
     evicted: Option<Version>,
     list_version: Option<Version>,
@@ -43,7 +41,6 @@ impl Window {
             bounds,
             capacity,
             changes: VecDeque::new(),
-            start: 0,
             evicted: None,
             list_version: None,
             complete_since: None,
@@ -93,7 +90,6 @@ impl Window {
 
     /// Drops everything, because a list at this version replaced the objects.
     pub fn reset(&mut self, list_version: Version, now: Instant, strays: &mut Strays) {
-        self.start += self.changes.len() as u64;
         while let Some(change) = self.changes.pop_front() {
             note(&change, strays);
         }
@@ -226,7 +222,6 @@ impl Window {
         if let Some(change) = self.changes.pop_front() {
             self.bytes -= bytes_of(&change);
             note(&change, strays);
-            self.start += 1;
             self.complete_since = Some(change.at);
             self.evicted = Some(change.version().clone());
         }
@@ -338,53 +333,51 @@ mod tests {
         assert_eq!(refused(&fixed(5), "5").message, "watch cache isn't correctly initialized");
     }
 
-    /// `capacity` events, `step` apart, the first at position `start`, then one more: the capacity afterwards, and the first position.
-    fn resized(capacity: usize, start: u64, (lower, upper): (usize, usize), step: Millis) -> (usize, u64) {
+    /// A full window of changes that came `step` apart, `lost` others having left it before, is looked at another step later: the capacity
+    /// afterwards. What it holds then are the latest changes, as many as there is room for.
+    fn resized(capacity: usize, lost: u64, (lower, upper): (usize, usize), step: Millis) -> usize {
+        let strays = &mut Strays::default();
         let mut window = Window::new(WindowBounds { fresh_ms: FD, lower, upper, max_bytes: DEFAULT_MAX_BYTES });
         window.capacity = capacity;
-        window.start = start;
-        for event in 0..capacity as u64 {
-            window.changes.push_back(change(event + 1, at(event * step)));
+        let last = lost + capacity as u64;
+        for event in 1..=last {
+            if window.len() == capacity {
+                window.evict(strays);
+            }
+            let change = change(event, at(event * step));
+            window.bytes += bytes_of(&change);
+            window.changes.push_back(change);
         }
-        window.bytes = capacity * size_of::<Change>();
-        window.resize(at(capacity as u64 * step), &mut Strays::default());
-        // Whatever gave way was the oldest, and the rest is there in order.
-        let held: Vec<String> = window.changes.iter().map(|change| change.version().to_string()).collect();
-        let kept: Vec<String> = (window.start - start + 1..=capacity as u64).map(|version| version.to_string()).collect();
-        assert_eq!(held, kept);
-        (window.capacity, window.start)
+        window.resize(at((last + 1) * step), strays);
+        let held: Vec<u64> = window.changes.iter().filter_map(|change| change.version().as_u64()).collect();
+        let kept = capacity.min(window.capacity) as u64;
+        assert_eq!(held, (last - kept + 1..=last).collect::<Vec<_>>());
+        window.capacity
     }
 
+    /// Each case has a twin, where three changes have left the window before: the ring of the apiserver then begins elsewhere.
     macro_rules! capacity_follows_the_age_of_what_is_held {
-        ($($name:ident: $capacity:literal at $start:literal, $bounds:expr, $step:expr => $expected:expr;)*) => {$(
+        ($($name:ident: $capacity:literal, $bounds:expr, $step:expr => $expected:expr;)*) => {$(
             #[test]
             fn $name() {
-                assert_eq!(resized($capacity, $start, $bounds, $step), $expected);
+                for lost in [0, 3] {
+                    assert_eq!(resized($capacity, lost, $bounds, $step), $expected, "after {lost} that left");
+                }
             }
         )*};
     }
 
     capacity_follows_the_age_of_what_is_held! {
-        win_10_all_fresh_doubles: 5 at 0, (2, 10), FD / 6 => (10, 0);
-        win_11_the_oldest_stale_stays: 5 at 0, (2, 10), FD / 4 => (5, 0);
-        win_12_the_newest_quarter_stale_halves: 5 at 0, (2, 10), FD + 1000 => (2, 3);
-        win_13_not_below_the_lower_bound: 5 at 0, (3, 10), FD + 1000 => (3, 2);
-        win_14_not_above_the_upper_bound: 5 at 0, (2, 8), FD / 6 => (8, 0);
-        win_15_all_fresh_doubles_further_on: 5 at 3, (2, 10), FD / 6 => (10, 3);
-        win_16_the_oldest_stale_stays_further_on: 5 at 3, (2, 10), FD / 4 => (5, 3);
-        win_17_the_newest_quarter_stale_halves_further_on: 5 at 3, (2, 10), FD + 1000 => (2, 6);
-        win_18_not_below_the_lower_bound_further_on: 5 at 3, (3, 10), FD + 1000 => (3, 5);
-        win_19_not_above_the_upper_bound_further_on: 5 at 3, (2, 8), FD / 6 => (8, 3);
-        win_20_an_even_capacity_doubles: 8 at 0, (4, 16), FD / 9 => (16, 0);
-        win_21_exactly_as_old_as_fresh_may_be_stays: 8 at 0, (4, 16), FD / 8 => (8, 0);
-        win_22_two_of_eight_stale_halve: 8 at 0, (4, 16), FD / 2 + 1000 => (4, 4);
-        win_23_half_of_it_is_below_the_lower_bound: 8 at 0, (7, 16), FD / 2 + 1000 => (7, 1);
-        win_24_double_of_it_is_above_the_upper_bound: 8 at 0, (4, 10), FD / 9 => (10, 0);
-        win_25_an_even_capacity_doubles_further_on: 8 at 3, (4, 16), FD / 9 => (16, 3);
-        win_26_exactly_as_old_as_fresh_may_be_stays_further_on: 8 at 3, (4, 16), FD / 8 => (8, 3);
-        win_27_two_of_eight_stale_halve_further_on: 8 at 3, (4, 16), FD / 2 + 1000 => (4, 7);
-        win_28_half_of_it_is_below_the_lower_bound_further_on: 8 at 3, (7, 16), FD / 2 + 1000 => (7, 4);
-        win_29_double_of_it_is_above_the_upper_bound_further_on: 8 at 3, (4, 10), FD / 9 => (10, 3);
+        win_10_win_15_all_fresh_doubles: 5, (2, 10), FD / 6 => 10;
+        win_11_win_16_the_oldest_stale_stays: 5, (2, 10), FD / 4 => 5;
+        win_12_win_17_the_newest_quarter_stale_halves: 5, (2, 10), FD + 1000 => 2;
+        win_13_win_18_not_below_the_lower_bound: 5, (3, 10), FD + 1000 => 3;
+        win_14_win_19_not_above_the_upper_bound: 5, (2, 8), FD / 6 => 8;
+        win_20_win_25_an_even_capacity_doubles: 8, (4, 16), FD / 9 => 16;
+        win_21_win_26_exactly_as_old_as_fresh_may_be_stays: 8, (4, 16), FD / 8 => 8;
+        win_22_win_27_two_of_eight_stale_halve: 8, (4, 16), FD / 2 + 1000 => 4;
+        win_23_win_28_half_of_it_is_below_the_lower_bound: 8, (7, 16), FD / 2 + 1000 => 7;
+        win_24_win_29_double_of_it_is_above_the_upper_bound: 8, (4, 10), FD / 9 => 10;
     }
 
     #[test]
