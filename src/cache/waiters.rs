@@ -89,7 +89,7 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn few_are_kept_of_many_who_went_away_and_none_is_lost_who_waits() {
+    fn rdy_06_few_are_kept_of_many_who_went_away_and_none_is_lost_who_waits() {
         let mut waiters: Vec<(u32, bool)> = Vec::new();
         for number in 0..10_000 {
             // One in a hundred stays.

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_terms() {
+    fn sel_13_terms_are_read_and_their_values_lose_their_escapes() {
         use FieldOp::{Eq, NotEq};
         for (text, expected) in [
             ("", vec![]),

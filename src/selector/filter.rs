@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_400_and_says_which_selector_and_where() {
+    fn sel_12_a_mistake_is_400_and_says_which_selector_and_where() {
         let mut fields = FieldSet::new(Vec::new());
         let error = Filter::new(FilterText { labels: Some("app in web"), ..FilterText::default() }, &mut fields).unwrap_err();
         assert_eq!(error.code, ErrorCode::Invalid);

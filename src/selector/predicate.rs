@@ -50,12 +50,10 @@ impl Predicate {
     }
 
     /// The given indexes that narrow the search, best first: fields before labels, each in the given order. An index only preselects: its
-    /// objects must still be matched. The request's namespace replaces a missing term on `metadata.namespace`, but does not override one.
-    pub fn indexes(&self, namespace: Option<&str>, fields: &[&str], labels: &[&str]) -> Vec<IndexMatch> {
-        let by_field = fields.iter().filter_map(|path| {
-            let value = self.field.exact(path).or(if *path == "metadata.namespace" { namespace } else { None })?;
-            Some(IndexMatch { index: format!("f:{path}"), value: value.to_owned() })
-        });
+    /// objects must still be matched.
+    pub fn indexes(&self, fields: &[&str], labels: &[&str]) -> Vec<IndexMatch> {
+        let by_field =
+            fields.iter().filter_map(|path| Some(IndexMatch { index: format!("f:{path}"), value: self.field.exact(path)?.to_owned() }));
         let by_label =
             labels.iter().filter_map(|key| Some(IndexMatch { index: format!("l:{key}"), value: self.label.exact(key)?.to_owned() }));
         by_field.chain(by_label).collect()

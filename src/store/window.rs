@@ -187,7 +187,8 @@ impl Window {
         usize::try_from(per_second).unwrap_or(max).clamp(MIN_BUFFER, max.max(MIN_BUFFER))
     }
 
-    /// The oldest version a watch may start from.
+    /// The oldest version a watch may start from: the list's while no change has left, else the one before the oldest change. Without a list it is
+    /// that one from the beginning.
     pub fn oldest(&self) -> Option<Version> {
         match (&self.evicted, &self.list_version, self.changes.front()) {
             (None, Some(list), _) => Some(list.clone()),

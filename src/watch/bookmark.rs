@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_planned_for_the_past_comes_with_the_next_tick() {
+    fn law_10_deadline_what_is_planned_for_the_past_comes_with_the_next_tick() {
         let mut schedule = BookmarkSchedule::default();
         assert!(schedule.take_due(at(50_000)).is_empty());
         schedule.plan((1.into(), 1), at(20_000));

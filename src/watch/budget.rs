@@ -62,4 +62,14 @@ mod tests {
         now -= 120_000;
         assert_eq!(take(&mut budget, at(now)), 200);
     }
+
+    #[test]
+    fn law_10_deadline_a_budget_fills_with_the_time_that_passed_however_often_it_is_asked() {
+        let earned = |looks: u64| {
+            let mut budget = TimeBudget::new(Instant::START, 200);
+            let taken: f64 = (1..=looks).map(|look| budget.take(at(look * 2_000 / looks))).sum();
+            taken.round() as i64
+        };
+        assert_eq!([1, 2, 10, 2_000].map(earned), [100; 4]);
+    }
 }

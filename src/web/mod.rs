@@ -1,7 +1,7 @@
 //! The binding layer: the only place that knows JavaScript. It converts and carries, and holds no logic of the cache.
 //!
-//! Two rules keep it sound. Exported handles are `&self` over `Rc`. No state is borrowed while JavaScript runs: the core collects what is to be
-//! told, and `handle/delivery.rs` tells it with nothing borrowed.
+//! Two rules keep it sound. Exported handles are `&self` over `Rc`. No state is borrowed while JavaScript of users runs: the core collects what is
+//! to be told, and `handle/delivery.rs` tells it with nothing borrowed. One borrow outlives a call into the host: a flush reads its clock.
 //!
 //! Start with `module.rs`, which opens resources. Then `handle` is what JavaScript holds of one, and `transport` where its bytes come from.
 //!

@@ -161,7 +161,7 @@ fn law_04_split_a_page_of_pods_cut_at_every_size() {
 }
 
 #[test]
-fn law_04_split_items_come_as_soon_as_they_are_whole() {
+fn items_come_as_soon_as_they_are_whole() {
     let fields = fields();
     let page = br#"{"kind":"PodList","items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}],"metadata":{}}"#;
     let mut scanner = ListScanner::new();

@@ -79,8 +79,8 @@ fn any_step() -> impl Strategy<Value = Step> {
 }
 
 law! {
-    /// Join is to a handler what resume is to a watch: the state of that moment, and then everything.
-    law_03_resume_of_handlers_that_join_at_any_time_misses_nothing:
+    /// Who joins is told the state of that moment, and then everything: replayed, it is what stands upstream.
+    law_01_replay_of_handlers_that_join_at_any_time_misses_nothing:
     joiners_miss_nothing(
         seed: u64 = any::<u64>(),
         relist_updates: bool = any::<bool>(),

@@ -26,7 +26,7 @@ const LAWS: [(&str, u32); 35] = [
     ("law_02_order_holds_while_everything_misbehaves", 300),
     ("law_03_resume_equals_having_watched_since_or_says_410", 300),
     ("law_03_resume_through_drops_needs_no_other_list", 200),
-    ("law_03_resume_of_handlers_that_join_at_any_time_misses_nothing", 150),
+    ("law_01_replay_of_handlers_that_join_at_any_time_misses_nothing", 150),
     ("law_04_split_of_bytes_pages_and_batches_cannot_be_observed", 200),
     ("law_05_isolation_of_subscribers_from_each_other_and_the_source_from_all", 250),
     ("law_05_isolation_of_handlers_from_each_other", 150),

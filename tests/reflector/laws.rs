@@ -213,7 +213,7 @@ proptest! {
 
     /// Nor how the state comes: a watch that begins with it says what a list and a watch say.
     #[test]
-    fn law_04_split_of_list_and_watch_cannot_be_observed(seed in any::<u64>(), script in prop::collection::vec(rough(), 1..40)) {
+    fn whether_the_state_comes_by_a_list_or_a_watch_cannot_be_observed(seed in any::<u64>(), script in prop::collection::vec(rough(), 1..40)) {
         let run = |watch_list| {
             let rig = rig_of(seed, ReflectorConfig { watch_list, ..ReflectorConfig::default() }, 64);
             for step in &script {

@@ -181,7 +181,7 @@ proptest! {
 
     /// Whoever is poisoned: all others are as they stand upstream, nobody lists for ever, and the first sound word of each ends it.
     #[test]
-    fn law_05_isolation_a_poisoned_object_changes_nothing_for_the_others(seed in any::<u64>(), script in steps(), watch_list in any::<bool>()) {
+    fn a_poisoned_object_changes_nothing_for_the_others(seed in any::<u64>(), script in steps(), watch_list in any::<bool>()) {
         let rig = ReflectorRig::with(seed, ReflectorConfig { watch_list, ..pages(3) }, 0, |upstream| fill(upstream, 8));
         rig.run(2 * SECOND);
         let key = |number: u8| format!("ns/pod{number:04}");

@@ -66,27 +66,16 @@ fn sel_02_a_single_name() {
 #[test]
 fn sel_05_indexes_that_narrow_the_search() {
     let both = predicate("name=foo", "uid=12345");
-    assert_eq!(both.indexes(None, &[], &["bar"]), []);
-    assert_eq!(both.indexes(None, &[], &[]), []);
-    assert_eq!(both.indexes(None, &["uid"], &[]), [found("f:uid", "12345")]);
-    assert_eq!(both.indexes(None, &["uid"], &["bar"]), [found("f:uid", "12345")]);
-    assert_eq!(both.indexes(None, &[], &["name"]), [found("l:name", "foo")]);
-    assert_eq!(both.indexes(None, &["uid"], &["name"]), [found("f:uid", "12345"), found("l:name", "foo")]);
-    assert_eq!(predicate("name!=foo", "uid!=12345").indexes(None, &["uid"], &["name"]), []);
-    assert_eq!(predicate("name notin (foo)", "").indexes(None, &[], &["name"]), []);
-    assert_eq!(predicate("name in (foo)", "").indexes(None, &[], &["name"]), [found("l:name", "foo")]);
-    assert_eq!(predicate("name in (foo,bar)", "").indexes(None, &[], &["name"]), []);
-}
-
-#[test]
-fn sel_06_the_namespace_of_the_request_as_an_index() {
-    let fields = ["metadata.namespace"];
-    assert_eq!(predicate("", "").indexes(Some("default"), &fields, &[]), [found("f:metadata.namespace", "default")]);
-    let own = predicate("", "metadata.namespace=kube-system");
-    assert_eq!(own.indexes(Some("default"), &fields, &[]), [found("f:metadata.namespace", "kube-system")]);
-    assert_eq!(own.indexes(None, &fields, &[]), [found("f:metadata.namespace", "kube-system")]);
-    assert_eq!(predicate("", "").indexes(None, &fields, &[]), []);
-    assert_eq!(predicate("", "").indexes(Some("default"), &["spec.nodeName"], &[]), []);
+    assert_eq!(both.indexes(&[], &["bar"]), []);
+    assert_eq!(both.indexes(&[], &[]), []);
+    assert_eq!(both.indexes(&["uid"], &[]), [found("f:uid", "12345")]);
+    assert_eq!(both.indexes(&["uid"], &["bar"]), [found("f:uid", "12345")]);
+    assert_eq!(both.indexes(&[], &["name"]), [found("l:name", "foo")]);
+    assert_eq!(both.indexes(&["uid"], &["name"]), [found("f:uid", "12345"), found("l:name", "foo")]);
+    assert_eq!(predicate("name!=foo", "uid!=12345").indexes(&["uid"], &["name"]), []);
+    assert_eq!(predicate("name notin (foo)", "").indexes(&[], &["name"]), []);
+    assert_eq!(predicate("name in (foo)", "").indexes(&[], &["name"]), [found("l:name", "foo")]);
+    assert_eq!(predicate("name in (foo,bar)", "").indexes(&[], &["name"]), []);
 }
 
 /// One requirement as plain data, and what it means, word by word.

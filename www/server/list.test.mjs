@@ -281,7 +281,7 @@ testBoth("lst_22_con_02_opt_01_opt_02_tokens_that_are_none", async (t) => {
   assert.equal((await list(`continue=${encodeContinue("/first/bar\0", at(9))}&resourceVersion=0`)).code, 200);
 });
 
-test("con_01_con_05_token_text", () => {
+test("con_05_token_text", () => {
   assert.equal(encodeContinue("bar\0", 10), "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTAsInN0YXJ0IjoiYmFyXHUwMDAwIn0");
   assert.deepEqual(decodeContinue(encodeContinue("key", 1)), { start: "/key", version: 1 });
   assert.deepEqual(decodeContinue(encodeContinue("/", 1)), { start: "/", version: 1 });
@@ -400,6 +400,8 @@ testBoth("opt_05_limits", async (t) => {
   const { list } = await dataset(t);
   assert.equal((await list("limit=0")).body.items.length, 5);
   assert.equal((await list("limit=-1")).body.items.length, 5);
+  assert.equal((await list("limit=1")).body.items.length, 1);
+  assert.equal((await list("limit=1&resourceVersion=0")).body.items.length, 5);
   const abc = await list("limit=abc");
   assert.equal(abc.code, 400);
   assert.equal(abc.body.message, 'strconv.ParseInt: parsing "abc": invalid syntax');

@@ -72,7 +72,7 @@ test("sel_10_label_errors_have_the_original_words", () => {
   assert.throws(() => parseLabelSelector(`${"a".repeat(64)}`), /name part must be no more than 63 bytes/);
 });
 
-test("sel_02_fields_match_and_escape", () => {
+test("sel_13_fields_match_and_escape", () => {
   const fields = { "status.phase": "Running", "spec.nodeName": "a,b=c\\" };
   for (const [selector, expected] of /** @type {[string, boolean][]} */ ([
     ["", true],

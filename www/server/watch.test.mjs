@@ -469,7 +469,7 @@ testBoth("wat_36_a_slow_watcher_does_not_hold_up_a_fast_one_and_ends_when_overta
   );
 });
 
-testBoth("law_02_a_watch_replayed_over_its_list_is_the_store", async (t) => {
+testBoth("law_01_a_watch_replayed_over_its_list_is_the_store", async (t) => {
   const server = await serverFor(t, { pods: 120, history: 5_000 });
   const list = (await server.api("/api/v1/pods?pretty=false")).body;
   /** @type {Map<string, string>} */

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn opt_07_what_the_validation_of_a_list_forbids() {
+    fn opt_03_opt_07_what_the_validation_of_a_list_forbids() {
         let with = |version: Option<&str>, kind: &str, token: Option<&str>| ListOptions {
             resource_version: version.map(Into::into),
             resource_version_match: Some(kind.into()),

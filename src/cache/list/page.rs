@@ -109,7 +109,7 @@ fn index_for(cacher: &Cacher, request: &Request, pinned: bool) -> Option<IndexMa
     let predicate = request.filter.predicate();
     let fields: Vec<&str> = predicate.field.terms().iter().map(|term| term.path.as_str()).collect();
     let labels: Vec<&str> = predicate.label.requirements().iter().map(|requirement| requirement.key()).collect();
-    let usable = predicate.indexes(None, &fields, &labels);
+    let usable = predicate.indexes(&fields, &labels);
     usable
         .into_iter()
         .find(|index| cacher.store().has_index(&index.index) && (request.prefix.is_empty() || index.index != "f:metadata.namespace"))
@@ -220,6 +220,17 @@ mod tests {
         assert_eq!(by("", "metadata.name=foo"), (String::new(), 3, "foo".into()));
         // About one key there is nothing to narrow.
         assert_eq!(by("ns", "metadata.name=foo,spec.nodeName=node2"), (String::new(), 1, "foo".into()));
+    }
+
+    #[test]
+    fn sel_06_a_namespace_that_is_asked_for_is_a_range_of_keys_and_one_that_is_selected_an_index() {
+        let cacher = cacher(vec![pod("a/x", "v", "n"), pod("b/y", "v", "n"), pod("b/z", "v", "n")], &[]);
+        let by = |namespace: &str, fields: &str| found(&cacher, &ask(&cacher, namespace, "", fields));
+        assert_eq!(by("", ""), (String::new(), 3, "x y z".into()));
+        assert_eq!(by("b", ""), (String::new(), 2, "y z".into()));
+        assert_eq!(by("", "metadata.namespace=b"), ("f:metadata.namespace=b".into(), 2, "y z".into()));
+        assert_eq!(by("", "metadata.namespace!=b"), (String::new(), 3, "x".into()));
+        assert_eq!(by("a", "metadata.namespace=b"), (String::new(), 1, String::new()), "two that differ select nothing");
     }
 
     #[test]

@@ -91,3 +91,31 @@ impl Request {
         self.is_recursive() && self.checked.as_ref().is_some_and(|checked| checked.want == Want::Newest && checked.limit.is_none())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sel_02_a_list_that_selects_one_name_is_about_one_key() {
+        let request = |namespace: &str, fields: &str, token: Option<&str>, clustered: bool| {
+            let options = ListOptions {
+                namespace: Some(namespace.into()),
+                field_selector: Some(fields.into()),
+                resource_version: token.is_none().then(|| "0".into()),
+                continue_token: token.map(Into::into),
+                ..ListOptions::default()
+            };
+            Request::new(options, Some(&Collection::default()), clustered, "/pods/", &mut FieldSet::new(Vec::new())).unwrap()
+        };
+        let key = |namespace: &str, fields: &str| request(namespace, fields, None, false).key;
+        assert_eq!(key("ns", "metadata.name=foo").as_deref(), Some("ns/foo"));
+        assert_eq!(key("ns", "spec.nodeName=n,metadata.name==foo").as_deref(), Some("ns/foo"));
+        for (namespace, fields) in [("ns", "metadata.name!=foo"), ("ns", "metadata.namespace=ns"), ("ns", ""), ("", "metadata.name=foo")] {
+            assert_eq!(key(namespace, fields), None, "{namespace:?} {fields:?}");
+        }
+        assert_eq!(request("", "metadata.name=foo", None, true).key.as_deref(), Some("foo"), "of objects in no namespace");
+        let token = Token::encode("ns/a", "ns/", &Version::from(7)).unwrap();
+        assert_eq!(request("ns", "metadata.name=foo", Some(&token), false).key, None, "a page of a longer list stays one");
+    }
+}

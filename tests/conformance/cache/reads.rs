@@ -44,7 +44,7 @@ fn get_01_a_get_is_not_older_than_asked() {
 }
 
 #[test]
-fn get_02_a_missing_key_is_404() {
+fn get_02_key_02_a_missing_key_is_404_and_what_is_no_key_400() {
     for progress in [false, true] {
         let rig = dataset(progress);
         for version in [None, Some("0")] {
