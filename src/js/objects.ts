@@ -195,6 +195,7 @@ export class ObjectTable {
 
   /** @param all the same ids, which stay as they are */
   #lazy(ids: Float64Array, all: Float64Array): readonly unknown[] {
+    // Never given as arguments, of which engines take no hundred thousand.
     const array: unknown[] = Array.from(ids, () => UNDECODED);
     this.#lists.register(array, ids);
     // Node prints the array behind the proxy.

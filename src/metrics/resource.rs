@@ -143,7 +143,7 @@ impl Metrics {
     }
 
     /// Counts a list served from the cache. `index` narrowed it (`""` for none), `fetched` objects were read, and `returned` were in the
-    /// answer.
+    /// answer. Of evaluated ones none is ever counted, as in the apiserver's cache.
     pub fn list(&self, index: &str, fetched: usize, returned: usize) {
         let mut lists = self.lists.borrow_mut();
         let place = lists.binary_search_by(|(name, _)| name.as_str().cmp(index)).unwrap_or_else(|place| {

@@ -232,7 +232,8 @@ impl Status {
         matches!(self.reason.as_str(), "Expired" | "Gone") || (self.reason.is_empty() && self.code == 410)
     }
 
-    /// Whether the server has not reached the version yet. The cause says so, or the message of servers before 1.18.6.
+    /// Whether the server has not reached the version yet. A cause says so by its reason, or by its message, or the message of
+    /// servers before 1.18.6 does.
     pub fn is_too_large(&self) -> bool {
         if self.reason != "Timeout" {
             return false;

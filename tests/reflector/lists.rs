@@ -427,12 +427,13 @@ fn pg_04_objects_are_told_in_their_order_until_somebody_stops_or_a_page_fails() 
     let told = |rig: &ReflectorRig| {
         let replay = rig.replay.borrow();
         let pages = replay.said.iter().filter_map(|(_, said)| match said {
-            Said::Page { keys, .. } => Some(keys.len()),
+            Said::Page { keys, .. } => Some(keys.clone()),
             _ => None,
         });
-        pages.sum::<usize>()
+        pages.flatten().collect::<Vec<String>>()
     };
-    assert_eq!(told(&rig), 10);
+    let first_page: Vec<String> = (0..10).map(|number| format!("ns/pod{number:04}")).collect();
+    assert_eq!(told(&rig), first_page);
     rig.handle.close();
     let asked = rig.lists();
     rig.run(MINUTE);
@@ -444,7 +445,7 @@ fn pg_04_objects_are_told_in_their_order_until_somebody_stops_or_a_page_fails() 
         upstream.list_faults.borrow_mut().extend([ListFault::None, gone(), gone()]);
     });
     rig.run(10);
-    assert_eq!((told(&rig), rig.replay.borrow().errors()[0].code), (10, ErrorCode::Expired));
+    assert_eq!((told(&rig), rig.replay.borrow().errors()[0].code), (first_page, ErrorCode::Expired));
 }
 
 /// client-go's pager reads up to ten pages ahead of who takes them. Here the next page is asked for when the one before was handed over:

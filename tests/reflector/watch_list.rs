@@ -74,7 +74,7 @@ fn ref_14_the_state_comes_over_the_watch_and_the_same_stream_goes_on() {
 }
 
 #[test]
-fn ref_14_what_changes_before_the_state_is_whole_is_part_of_it() {
+fn wl_04_what_changes_before_the_state_is_whole_is_part_of_it() {
     let rig = rig(2, |upstream| {
         for name in ["p1", "p2"] {
             upstream.put("", name);
@@ -102,7 +102,7 @@ fn ref_14_what_changes_before_the_state_is_whole_is_part_of_it() {
 }
 
 #[test]
-fn ref_14_many_objects_show_before_the_state_is_whole() {
+fn many_objects_show_before_the_state_is_whole() {
     let rig = rig(3, |upstream| fill(upstream, 250));
     rig.run(10).assert_whole();
     let replay = rig.replay.borrow();
@@ -118,7 +118,7 @@ fn ref_14_many_objects_show_before_the_state_is_whole() {
 }
 
 #[test]
-fn ref_14_without_the_end_nothing_is_replaced() {
+fn wl_02_wl_05_without_the_end_nothing_is_replaced() {
     let rig = rig(4, |upstream| {
         upstream.watch_faults.borrow_mut().push_back(WatchFault::Say(vec![pod("ADDED", "p1", 1), bookmark(1, "false")]));
     });
@@ -192,24 +192,26 @@ fn ref_17_too_many_requests_are_waited_for() {
 
 #[test]
 fn ref_18_a_stream_that_ends_early_is_followed_by_another_from_scratch() {
-    let rig = rig(8, |upstream| {
-        fill(upstream, 3);
-        upstream.watch_faults.borrow_mut().push_back(WatchFault::Cut(2));
-    });
-    rig.run(0).assert_whole();
-    assert_eq!(watch_requests(&rig), [for_state(""), for_state("")]);
-    assert_eq!(rig.lists(), 0);
-    // After the state is whole, the end of the stream leads to a plain watch from the last version.
-    rig.run(2 * SECOND);
-    rig.upstream.put("ns", "later");
-    rig.run(10);
-    rig.upstream.drop_streams();
-    rig.run(10).assert_whole();
-    assert_eq!(watch_requests(&rig)[2..], [for_changes("104")]);
+    for cut in [WatchFault::Cut(2), WatchFault::SayAndClose(vec![pod("ADDED", "ghost", 50)])] {
+        let rig = rig(8, |upstream| {
+            fill(upstream, 3);
+            upstream.watch_faults.borrow_mut().push_back(cut);
+        });
+        rig.run(0).assert_whole();
+        assert_eq!(watch_requests(&rig), [for_state(""), for_state("")]);
+        assert_eq!(rig.lists(), 0);
+        // After the state is whole, the end of the stream leads to a plain watch from the last version.
+        rig.run(2 * SECOND);
+        rig.upstream.put("ns", "later");
+        rig.run(10);
+        rig.upstream.drop_streams();
+        rig.run(10).assert_whole();
+        assert_eq!(watch_requests(&rig)[2..], [for_changes("104")]);
+    }
 }
 
 #[test]
-fn ref_18_what_an_attempt_brought_does_not_outlive_it() {
+fn wl_17_what_an_attempt_brought_does_not_outlive_it() {
     let rig = rig(9, |upstream| {
         fill(upstream, 2);
         upstream.watch_faults.borrow_mut().push_back(WatchFault::Say(vec![pod("ADDED", "ghost", 50)]));
@@ -249,7 +251,7 @@ fn ref_20_an_established_watch_that_expires_ends_the_round_and_keeps_the_state()
 }
 
 #[test]
-fn ref_20_a_version_that_the_server_cannot_serve_is_left_out_at_once() {
+fn a_version_that_the_server_cannot_serve_is_left_out_at_once() {
     for error in [Status::too_old("102", "110"), Status::too_large("102", "7")] {
         let rig = rig(12, |upstream| fill(upstream, 2));
         rig.run(2 * SECOND);

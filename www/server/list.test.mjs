@@ -164,9 +164,14 @@ testBoth("lst_08_lst_09_lst_10_limits_and_versions", async (t) => {
 });
 
 testBoth("lst_12_key_order", async (t) => {
-  const { list } = await dataset(t);
+  const { list, at, createPod } = await dataset(t);
   assert.deepEqual(namesOf((await list("", "second")).body), ["second/bar", "second/foo"]);
   assert.deepEqual(namesOf((await list("")).body), ["first/bar", "second/bar", "second/foo", "third/barfoo", "third/foo"]);
+  // Whenever it was written, and in a state of the past.
+  await createPod("first", "alpha");
+  assert.deepEqual(namesOf((await list("", "first")).body), ["first/alpha", "first/bar"]);
+  const past = await list(`resourceVersion=${at(7)}&resourceVersionMatch=Exact`, "second");
+  assert.deepEqual(namesOf(past.body), ["second/bar", "second/baz", "second/foo"]);
 });
 
 testBoth("lst_13_lst_14_lst_16_a_selector_hides_the_remaining_count", async (t) => {
@@ -183,6 +188,10 @@ testBoth("lst_13_lst_14_lst_16_a_selector_hides_the_remaining_count", async (t) 
   const bars = (await list("fieldSelector=metadata.name%3Dbar&limit=2")).body;
   assert.deepEqual(namesOf(bars), ["first/bar", "second/bar"]);
   assert.ok(bars.metadata.continue);
+  // Others stand before both.
+  const foos = (await list("fieldSelector=metadata.name%3Dfoo&limit=2")).body;
+  assert.deepEqual(namesOf(foos), ["second/foo", "third/foo"]);
+  assert.equal(foos.metadata.continue, undefined);
   const onNode = (await list(`fieldSelector=spec.nodeName%3DfakeNode&limit=5&resourceVersion=${at(9)}&resourceVersionMatch=NotOlderThan`))
     .body;
   assert.deepEqual(namesOf(onNode), ["first/bar"]);

@@ -126,6 +126,7 @@ impl Driver {
         comparison.end()
     }
 
+    /// Once for each object, whether it comes in a list, over the watch as a part of the state, or as a change.
     fn compute_index_values(&self, message: &Message) {
         if !self.index_function.is_set() {
             return;

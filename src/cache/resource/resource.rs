@@ -226,7 +226,7 @@ impl Resource {
     // ------------------------------------------------------------------------------------ reads and writes
 
     /// Has consistent reads that the cache cannot serve within 3 s fail with 429 (`true`), or be answered by the upstream (`false`, the
-    /// default).
+    /// default). Without progress there are none from the cache: the upstream is asked all the same.
     pub fn spare_upstream(&self, spare: bool) {
         self.reads.spare_upstream(spare);
     }

@@ -226,6 +226,15 @@ fn lst_12_everything_in_key_order() {
         assert_eq!(page(rig, list("second").at(109).matching("NotOlderThan")), expected);
         let all = "first/bar@108 second/bar@103 second/foo@104 third/barfoo@105 third/foo@106 | 110";
         assert_eq!(page(rig, list("")), all);
+        // Whenever it was written, and in a state of the past.
+        rig.upstream.put("first", "alpha");
+        rig.run(0);
+        let all = "first/alpha@111 first/bar@108 second/bar@103 second/foo@104 third/barfoo@105 third/foo@106 | 111";
+        for version in ["", "0"] {
+            assert_eq!(page(rig, list("").at(version)), all);
+        }
+        let past = "second/bar@103 second/baz@107 second/foo@104 | 107";
+        assert_eq!(page(rig, list("second").at(107).matching("Exact")), past);
     });
 }
 
@@ -243,8 +252,11 @@ fn lst_13_behind_the_limit_nothing_is_examined() {
 #[test]
 fn lst_14_a_limit_counts_what_matches() {
     both(|rig| {
-        let named = page(rig, list("").fields("metadata.name=bar").limit(2));
-        assert_eq!(named, "first/bar@108 second/bar@103 | 110, behind second/bar@110");
+        let named = |name: &str, limit: i64| page(rig, list("").fields(&format!("metadata.name={name}")).limit(limit));
+        assert_eq!(named("bar", 2), "first/bar@108 second/bar@103 | 110, behind second/bar@110");
+        // Others stand before both.
+        assert_eq!(named("foo", 1), "second/foo@104 | 110, behind second/foo@110");
+        assert_eq!(named("foo", 2), "second/foo@104 third/foo@106 | 110");
     });
 }
 

@@ -47,7 +47,7 @@ fn metric(rig: &Rig, name: &str) -> f64 {
 /// The round is over, the next has not begun: watchers stay and hear nothing, whoever comes is told to come again. With the next round the
 /// watchers end, without an error; with its list the cacher is ready.
 #[test]
-fn ref_20_between_two_rounds_watchers_stay_and_nobody_new_is_served() {
+fn between_two_rounds_watchers_stay_and_nobody_new_is_served() {
     let rig = Rig::new(Setup::default(), one_pod);
     let open = rig.watch(after(101));
     rig.run(2000);
@@ -143,7 +143,7 @@ fn ref_10_watchers_outlive_internal_errors_for_thirty_seconds() {
 
 /// A watch that closes within a second, before anything came, is no watch: the round ends.
 #[test]
-fn ref_18_a_very_short_watch_ends_the_round() {
+fn rf_04_a_very_short_watch_ends_the_round() {
     let rig = Rig::new(Setup::default(), one_pod);
     let open = rig.watch(after(101));
     rig.run(2000);
