@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_asked_for_a_failure_that_goes_on_is_tried_twenty_times_a_second_at_most() {
+    fn rf_22_whatever_is_asked_for_a_failure_that_goes_on_is_tried_twenty_times_a_second_at_most() {
         for (initial_ms, cap_ms) in [(0, 0), (0, 30_000), (1, 1), (800, 0)] {
             let mut random = fastrand::Rng::with_seed(3);
             let mut backoff = Backoff::new(Retry { initial_ms, cap_ms, factor: 1.0, jitter: 0.0, reset_after_ms: 1000 });

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_silent_watch_the_next_ones_are_short_until_one_speaks_before_its_end() {
+    fn ref_13_behind_a_silent_watch_the_next_ones_are_short_until_one_speaks_before_its_end() {
         let liveness = Liveness::new(&ReflectorConfig::default());
         let mut random = fastrand::Rng::with_seed(1);
         let mut timeout = || liveness.watch_timeout(&mut random);

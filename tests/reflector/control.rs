@@ -252,7 +252,7 @@ fn is_waiting(rig: &ReflectorRig) -> bool {
 }
 
 #[test]
-fn whoever_asks_at_each_failure_is_heard_three_times_a_minute() {
+fn js_13_whoever_asks_at_each_failure_is_heard_three_times_a_minute() {
     for (code, reason) in REFUSALS {
         for (name, ask) in ASKS {
             let rig = refusing(50, code, reason);

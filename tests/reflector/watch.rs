@@ -382,7 +382,7 @@ fn js_14_an_expired_version_is_asked_for_once() {
 }
 
 #[test]
-fn after_three_healthy_minutes_the_waits_begin_anew() {
+fn rf_33_after_three_healthy_minutes_the_waits_begin_anew() {
     let refused = || WatchFault::Refuse(Error::network("connection refused"));
     let rig = ReflectorRig::with(26, config(), 0, |upstream| {
         upstream.watch_faults.borrow_mut().extend((0..6).map(|_| refused()));

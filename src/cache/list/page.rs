@@ -220,6 +220,18 @@ mod tests {
         assert_eq!(by("", "metadata.name=foo"), (String::new(), 3, "foo".into()));
         // About one key there is nothing to narrow.
         assert_eq!(by("ns", "metadata.name=foo,spec.nodeName=node2"), (String::new(), 1, "foo".into()));
+        // What an index holds is the present, from the beginning.
+        let (exact, token) = (Some("Exact".to_string()), Token::encode("ns/bar", "", &Version::from(100)).ok());
+        let plain = ListOptions { field_selector: Some("spec.nodeName=node2".into()), ..ListOptions::default() };
+        for (options, candidates) in [
+            (ListOptions { resource_version: Some("100".into()), resource_version_match: exact, ..plain.clone() }, 3),
+            (ListOptions { continue_token: token, ..plain }, 2),
+        ] {
+            let request = Request::new(options, Some(&Collection::default()), false, "/pods/", &mut cacher.fields().borrow_mut()).unwrap();
+            let before = fetched(&cacher, "");
+            assert_eq!(read(&cacher, &request).unwrap().objects.len(), 2);
+            assert_eq!(fetched(&cacher, "") - before, candidates);
+        }
     }
 
     #[test]

@@ -4,8 +4,9 @@ use watchcache::cache::ListOptions;
 use watchcache::metrics::Now;
 use watchcache::source::{ListRequest, Narrow};
 use watchcache::status::{ErrorCode, Status};
+use watchcache::version::Version;
 
-use crate::cache::lists::{Asking, list, lists, page};
+use crate::cache::lists::{Asking, dataset, list, lists, page};
 use crate::helpers::rig::{Rig, Setup};
 use crate::helpers::upstream::{ListFault, Request};
 use crate::{on_node, said};
@@ -124,7 +125,7 @@ fn dlg_12_a_page_as_new_as_the_upstream_is_the_caches_where_progress_is_told() {
 }
 
 #[test]
-fn dlg_14_before_the_cache_is_ready_a_page_is_the_upstreams_and_the_rest_is_429() {
+fn dlg_10_dlg_14_before_the_cache_is_ready_a_page_and_a_get_are_the_upstreams_and_the_rest_is_429() {
     for progress in [false, true] {
         let rig = Rig::idle(Setup::default(), |upstream| {
             upstream.tells_progress.set(progress);
@@ -138,6 +139,29 @@ fn dlg_14_before_the_cache_is_ready_a_page_is_the_upstreams_and_the_rest_is_429(
             assert_eq!(error.retry_after_seconds, Some(1));
         }
         assert_eq!(rig.get("a/x", Some("0")), Ok("a/x@101".into()), "a get is the upstream's");
+        // Without progress everything as it is now would be the upstream's in any case.
+        let newest = rig.pages(list("").impatient());
+        if progress {
+            assert_eq!(said(&newest.unwrap_err()).1, 429);
+        } else {
+            assert_eq!(newest.unwrap().objects.len(), 2);
+        }
+        let waiting = rig.resource.clone().list(list("").at(0).limit(1).labels("a!=b"));
+        rig.resource.start();
+        assert_eq!(rig.wait(waiting).unwrap().objects.len(), 2, "who waits hears of the first list");
+    }
+}
+
+/// The state that is kept costs no request.
+#[test]
+fn dlg_04_a_past_version_is_asked_of_the_upstream_only_where_it_is_not_kept() {
+    for progress in [false, true] {
+        let rig = dataset(progress);
+        let before = lists(&rig);
+        let past = || page(&rig, list("second").at(103).matching("Exact"));
+        assert_eq!((past(), lists(&rig) - before), ("second/bar@103 | 103".into(), 0));
+        rig.resource.with(|cacher| cacher.held_mut().compact(&Version::from(110)));
+        assert_eq!((past(), lists(&rig) - before), ("second/bar@103 | 103".into(), 1));
     }
 }
 
