@@ -28,6 +28,8 @@ impl From<Version> for Basis {
 /// What is delivered before anything else.
 pub(super) struct Interval {
     pub(super) events: Vec<WatchEvent>,
+    /// Whether they are a state, in the order of keys, and no part of the window.
+    pub(super) of_state: bool,
     /// Changes up to this version are none of the watcher's any more.
     pub(super) gate: Version,
     /// How many of the events are objects or changes.
@@ -65,6 +67,7 @@ impl Interval {
             (None, Some(objects)) => state_events(objects.iter().filter(passes), &state),
             (None, None) => state_events(held.store().namespace(filter.scope_namespace()).filter(passes), &state),
         };
+        let of_state = from_history.is_none() && !silent;
         let begin = from_history.unwrap_or_else(|| state.clone());
         let newest = events.last().map(|event| event.version.clone()).unwrap_or_default();
         let count = events.len();
@@ -76,7 +79,7 @@ impl Interval {
             None if options.allow_watch_bookmarks => Bookmarks::Regular,
             None => Bookmarks::Unwanted,
         };
-        Ok(Self { events, gate: begin.max(required.clone()).max(newest), count, bookmarks })
+        Ok(Self { events, of_state, gate: begin.max(required.clone()).max(newest), count, bookmarks })
     }
 }
 

@@ -64,6 +64,7 @@ impl Watching<'_> {
         self.metrics.init_events.add(interval.count as u64);
         let beginning = Beginning {
             interval: interval.events,
+            of_state: interval.of_state,
             gate: interval.gate,
             capacity: options.buffer_size.unwrap_or_else(|| self.default_capacity(&filter)).max(1),
             on_overflow: options.on_overflow,

@@ -205,6 +205,8 @@ export interface RawResource {
   /** Why a watch was refused, or cut short for want of memory (RawError), or undefined; and the last version delivered to it. Kept until `forget`. */
   refusal(watcher: number): RawError | undefined;
   lastVersion(watcher: number): string | undefined;
+  /** Whether a subscriber that missed what waits can go on from the last version that it saw. Asked before `stop`. */
+  resumesFromSeen(watcher: number, pastInitialEvents: boolean): boolean;
   forget(watcher: number): void;
 
   // Reads end, and their requests with them, when `over` resolves; it has to in the end.

@@ -48,8 +48,8 @@ export class WatcherImpl<T> implements Recipient {
   #asked = false;
   /** The last event that left the queue. */
   #last: StoredEvent<T> | undefined;
-  /** Whether the initial events, if any, have all been seen. */
-  #live: boolean;
+  /** Whether the event that ends the initial ones was seen. */
+  #pastInitialEvents = false;
   #handler: Handler | undefined;
   /** Whether events pass through the queue, as they do unless the handler itself stands in the delivery loop. */
   #queued = true;
@@ -68,8 +68,6 @@ export class WatcherImpl<T> implements Recipient {
     const { signal, ...rest } = options;
     this.#options = rest;
     this.#signal = signal;
-    const { resourceVersion = "", sendInitialEvents } = rest;
-    this.#live = sendInitialEvents === false || (sendInitialEvents !== true && resourceVersion !== "" && resourceVersion !== "0");
     this.ended = new Promise((resolve) => (this.#settleEnded = resolve));
     if (signal?.aborted) this.stop();
     else signal?.addEventListener("abort", this.#abort, { once: true });
@@ -244,7 +242,7 @@ export class WatcherImpl<T> implements Recipient {
 
   #takeAll(): StoredEvent<T>[] {
     const events = this.#queue.takeAll();
-    if (events.some((event) => event.initialEventsEnd)) this.#live = true;
+    if (events.some((event) => event.initialEventsEnd)) this.#pastInitialEvents = true;
     this.#saw(events.at(-1));
     return events;
   }
@@ -338,22 +336,18 @@ export class WatcherImpl<T> implements Recipient {
     return version(() => this.#at?.raw.lastVersion(this.#at.id));
   }
 
-  /**
-   * The same, while something that the core has delivered was not seen. It is the version of the last event that was, but not among
-   * initial events: those come in the order of keys, so nothing follows from the version of one.
-   */
-  #lastSeen({ delivery, id }: Attachment): { lastResourceVersion?: string } {
-    // Amid merged changes a version says nothing about other objects, either.
-    const { onOverflow = "terminate" } = this.#options;
-    if (!this.#live || onOverflow !== "terminate") return {};
+  /** The same, while something that the core has delivered was not seen: the version of the last event that was, if the core says that it will do. */
+  #lastSeen({ raw, delivery, id }: Attachment): { lastResourceVersion?: string } {
     const last = this.#queued ? this.#last : delivery.handling(id);
-    if (last !== undefined) return version(() => last.resourceVersion);
-    return this.#last === undefined && this.#queued ? version(() => this.#options.resourceVersion) : {};
+    return version(() => {
+      if (!raw.resumesFromSeen(id, this.#pastInitialEvents)) return undefined;
+      return last === undefined && this.#queued ? this.#options.resourceVersion : last?.resourceVersion;
+    });
   }
 
   #saw(event: StoredEvent<T> | undefined): void {
     this.#last = event;
-    if (event?.initialEventsEnd) this.#live = true;
+    if (event?.initialEventsEnd) this.#pastInitialEvents = true;
   }
 
   #busyError(): WatchCacheError {

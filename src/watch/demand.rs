@@ -1,5 +1,7 @@
 //! What a subscriber takes at the moment.
 
+use crate::status::{Error, ErrorCode};
+
 /// Whether the subscriber takes events at the moment. The numbers are those that cross to here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Demand {
@@ -13,14 +15,15 @@ pub enum Demand {
 }
 
 impl Demand {
-    /// The demand of a number that crossed to here; `None` for one that has no meaning.
-    pub fn numbered(mode: u8) -> Option<Self> {
-        Some(match mode {
-            0 => Self::None,
-            1 => Self::Batch(0),
-            2 => Self::All,
-            _ => return None,
-        })
+    /// The demand of a number that crossed to here. Fails with code `internal` for one that has no meaning.
+    pub fn numbered(mode: u8) -> Result<Self, Error> {
+        match mode {
+            0 => Ok(Self::None),
+            1 => Ok(Self::Batch(0)),
+            2 => Ok(Self::All),
+            // Taken for silence, it would leave the subscriber waiting for ever.
+            _ => Err(Error::new(ErrorCode::Internal, format!("no demand has the number {mode}"))),
+        }
     }
 
     /// Whether one more event is wanted. A batch is as large as what may wait.
@@ -55,8 +58,11 @@ mod tests {
 
     #[test]
     fn a_demand_crosses_as_nothing_a_batch_or_everything() {
-        let demands = [0, 1, 2, 3].map(Demand::numbered);
-        assert_eq!(demands, [Some(Demand::None), Some(Demand::Batch(0)), Some(Demand::All), None]);
+        assert_eq!([0, 1, 2].map(Demand::numbered), [Ok(Demand::None), Ok(Demand::Batch(0)), Ok(Demand::All)]);
+        for mode in [3, u8::MAX] {
+            let refusal = Demand::numbered(mode).unwrap_err();
+            assert_eq!((refusal.code, refusal.message), (ErrorCode::Internal, format!("no demand has the number {mode}")));
+        }
     }
 
     #[test]

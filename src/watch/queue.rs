@@ -124,6 +124,11 @@ impl Queue {
         self.on_overflow == OnOverflow::Resync
     }
 
+    /// Whether the subscriber is told each change by itself, and never a difference.
+    pub(super) fn tells_every_change(&self) -> bool {
+        self.on_overflow == OnOverflow::Terminate
+    }
+
     /// Whether the stream outlives a relist at this version. It must be where the cacher is, for what it then tells is the difference from there.
     pub(super) fn outlives_relist(&self, reached: &Version) -> bool {
         self.resyncs() && self.gate <= *reached
@@ -142,7 +147,7 @@ impl Queue {
             self.live.push_back(conversion.event(kind));
             return Pushed::Waits;
         }
-        if self.on_overflow == OnOverflow::Terminate {
+        if self.tells_every_change() {
             self.excess = Excess::Blocked(Box::new(conversion.event(kind)));
             return Pushed::Blocked;
         }

@@ -20,6 +20,8 @@ use super::route::Route;
 pub struct Beginning {
     /// The initial events.
     pub interval: Vec<WatchEvent>,
+    /// Whether they are a state, in the order of keys, and no part of the window.
+    pub of_state: bool,
     /// Events up to this version are part of the interval, or before it.
     pub gate: Version,
     /// How many live events may wait.
@@ -43,12 +45,15 @@ pub struct Watcher {
     queue: Queue,
     life: Life,
     growth: Growth,
+    // Whether its initial events are a state.
+    of_state: bool,
 }
 
 impl Watcher {
     /// A watcher that waits for its start.
     pub(super) fn new(filter: Filter, serial: u64) -> Self {
-        Self { filter: Rc::new(filter), serial, visit: 0, queue: Queue::default(), life: Life::default(), growth: Growth::default() }
+        let (queue, life, growth) = (Queue::default(), Life::default(), Growth::default());
+        Self { filter: Rc::new(filter), serial, visit: 0, queue, life, growth, of_state: false }
     }
 
     // ------------------------------------------------------------------------------------------------- what it is
@@ -90,6 +95,12 @@ impl Watcher {
         self.life.ended()?.resume_from.as_ref().filter(|version| !version.is_zero())
     }
 
+    /// Whether a subscriber that missed what waits can go on from the last version that it saw. It cannot where that version says nothing of
+    /// other objects. So it is amid a state, whose events come in the order of keys, and where a difference may have merged changes.
+    pub fn resumes_from_seen(&self, past_initial_events: bool) -> bool {
+        self.queue.tells_every_change() && (past_initial_events || !self.of_state)
+    }
+
     /// Where it stands in its life.
     pub(super) fn life(&self) -> &Life {
         &self.life
@@ -111,7 +122,8 @@ impl Watcher {
 
     /// It hears of changes from now on.
     pub(super) fn start(&mut self, beginning: Beginning, route: Route) {
-        let Beginning { interval, gate, capacity, on_overflow, bookmarks, deadline } = beginning;
+        let Beginning { interval, of_state, gate, capacity, on_overflow, bookmarks, deadline } = beginning;
+        self.of_state = of_state;
         self.queue.begin(interval, gate, capacity, on_overflow);
         self.life = Life::Live(Live { route, bookmarks, deadline });
     }
@@ -235,6 +247,21 @@ mod tests {
         assert_eq!(stopped(&[8, 9], None), Some(7));
         assert_eq!(stopped(&[], Some(7)), Some(9));
         assert_eq!(stopped(&[9], Some(7)), Some(8));
+    }
+
+    #[test]
+    fn one_that_missed_events_goes_on_from_what_it_saw_unless_that_was_amid_a_state_or_a_difference() {
+        for (on_overflow, of_state, resumes) in [
+            (OnOverflow::Terminate, false, [true, true]),
+            (OnOverflow::Terminate, true, [false, true]),
+            (OnOverflow::Resync, false, [false, false]),
+            (OnOverflow::Coalesce, true, [false, false]),
+        ] {
+            let mut watcher = Watcher::new(Filter::default(), 1);
+            watcher.start(Beginning { of_state, on_overflow, ..Beginning::default() }, Route::default());
+            let told = [false, true].map(|past_initial_events| watcher.resumes_from_seen(past_initial_events));
+            assert_eq!(told, resumes, "{on_overflow:?} {of_state}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::*;
 
 use super::options::watch_options;
 use super::resource::RawResource;
-use crate::watch::Demand;
+use crate::watch::{Demand, Watcher};
 use crate::web::error::to_js;
 
 #[wasm_bindgen]
@@ -18,7 +18,8 @@ impl RawResource {
 
     /// What the subscriber takes from now on, by its number.
     pub fn demand(&self, watcher: u32, mode: u8) -> Result<(), JsValue> {
-        self.core()?.demand(watcher.into(), Demand::numbered(mode).unwrap_or_default());
+        let demand = Demand::numbered(mode).map_err(|error| to_js(&error))?;
+        self.core()?.demand(watcher.into(), demand);
         Ok(())
     }
 
@@ -40,6 +41,14 @@ impl RawResource {
         let version =
             self.core()?.with(|cacher| cacher.dispatcher().get(watcher.into()).and_then(|watcher| watcher.resume_from().cloned()));
         Ok(version.map(|version| version.to_string()))
+    }
+
+    /// Whether a subscriber that missed what waits can go on from the last version that it saw.
+    #[wasm_bindgen(js_name = resumesFromSeen)]
+    pub fn resumes_from_seen(&self, watcher: u32, past_initial_events: bool) -> Result<bool, JsValue> {
+        let watcher = watcher.into();
+        let resumes = |watcher: &Watcher| watcher.resumes_from_seen(past_initial_events);
+        Ok(self.core()?.with(|cacher| cacher.dispatcher().get(watcher).is_some_and(resumes)))
     }
 
     /// Gives a watcher's id back.

@@ -22,6 +22,29 @@ fn cwl_01_a_stream_that_nobody_reads_can_be_stopped() {
     assert_eq!(rig.resource.with(|cacher| cacher.stats().dispatcher.watchers), 0);
 }
 
+/// A subscriber that stops amid what it was told says what it saw last. The core says whether it can go on from there.
+#[test]
+fn a_stream_that_begins_with_a_state_is_resumed_only_from_behind_that() {
+    let rig = Rig::new(Setup::default(), |upstream| _ = upstream.put("a", "x"));
+    let resumes = |options: WatchOptions| {
+        let id = rig.resource.watch(options, true);
+        rig.run(0);
+        [false, true].map(|past| rig.resource.with(|cacher| cacher.dispatcher().get(id).unwrap().resumes_from_seen(past)))
+    };
+    let asked = |version: Option<&str>, send_initial_events: Option<bool>| WatchOptions {
+        resource_version: version.map(Into::into),
+        resource_version_match: send_initial_events.map(|_| "NotOlderThan".into()),
+        send_initial_events,
+        allow_watch_bookmarks: true,
+        ..WatchOptions::default()
+    };
+    for version in [None, Some("0"), Some("100")] {
+        assert_eq!(resumes(asked(version, Some(true))), [false, true], "{version:?}, with a state");
+        assert_eq!(resumes(asked(version, Some(false))), [true, true], "{version:?}, without one");
+        assert_eq!(resumes(asked(version, None)), [version == Some("100"), true], "{version:?}");
+    }
+}
+
 #[test]
 fn cwl_02_nothing_comes_twice_after_the_state() {
     let rig = Rig::new(Setup::default(), |_| {});

@@ -353,6 +353,11 @@ class ModelResource {
     return watcher?.ended === undefined ? undefined : watcher.last;
   }
 
+  resumesFromSeen(id, pastInitialEvents) {
+    const { resourceVersion, onOverflow = "terminate", sendInitialEvents = resourceVersion === undefined } = this.#watchers.get(id).options;
+    return onOverflow === "terminate" && (pastInitialEvents || !sendInitialEvents);
+  }
+
   forget(id) {
     this.#check("forget", id);
     this.#watchers.delete(id);
