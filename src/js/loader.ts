@@ -1,5 +1,5 @@
 import { addressOf } from "./ask.js";
-import { RETRY } from "./bounds.js";
+import { backoff } from "./backoff.js";
 import { compile, type Entry, forbidden, toLoadError, unreachable } from "./compile.js";
 import { WatchCacheError } from "./errors.js";
 import { remedy } from "./remedy.js";
@@ -184,9 +184,7 @@ export class Loader {
 
   #failed(attempt: number, error: WatchCacheError, entry: Entry): void {
     if (!error.retryable) return this.#set({ phase: "failed", attempt, error });
-    const { initialMs, factor, capMs, jitter } = RETRY;
-    const delay = Math.min(initialMs * factor ** (attempt - 1), capMs) * (1 + Math.random() * jitter);
-    this.#set({ phase: "waiting", attempt, error, retryAt: Date.now() + delay });
+    this.#set({ phase: "waiting", attempt, error, retryAt: Date.now() + backoff(attempt, Math.random()) });
     if (this.#listeners.size > 0) this.#go(entry);
   }
 

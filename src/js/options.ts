@@ -1,6 +1,6 @@
 // What may be given: one table for each bag of options. The compiler compares it with the public types, tests/js/config.test.mjs with what
 // the core reads.
-import { MAX_GROWTH, MAX_WAIT_MS, MIN_FRESH_MS } from "./bounds.js";
+import { DEFAULT_MIN_EVENTS, MAX_GROWTH, MAX_WAIT_MS, MIN_FRESH_MS } from "./bounds.js";
 import { toError, WatchCacheError } from "./errors.js";
 import type { RawModule } from "./raw.js";
 import type {
@@ -19,7 +19,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "./types.js";
-import { NAMESPACE_INDEX } from "./wire.js";
+import { NAMESPACE_INDEX, ORDERS } from "./wire.js";
 
 /** Who can have the core judge the grammar of a selector or path, once the core is there. */
 export interface Judge {
@@ -127,6 +127,15 @@ const scope = { namespace: text, ...selectors };
 const period = number(0);
 /** The wait between two tries: no wait makes a loop, and one without end is no try. */
 const pause = number(1, MAX_WAIT_MS);
+const window = bag({ offset: whole(0), limit: whole(0) }, "offset limit");
+const sizes = bag({ minMs: number(MIN_FRESH_MS), minEvents: whole(1), maxEvents: whole(1), maxBytes: period });
+/** The bounds of the event window. The core has the same rules, in the same words, but a cache is made before the core is there. */
+const history: Kind = (value, name) => {
+  const bounds = sizes(value, name);
+  const { minEvents = DEFAULT_MIN_EVENTS, maxEvents = minEvents } = bounds;
+  if (maxEvents < minEvents) throw invalid(`${name}.maxEvents, ${maxEvents}, is below minEvents, ${minEvents}`);
+  return bounds;
+};
 
 export const SIGNAL: Bag<WriteOptions> = { signal };
 export const REFRESH = { reset: flag };
@@ -160,12 +169,11 @@ export const DELETE: Bag<DeleteOptions> = {
   gracePeriodSeconds: whole(0),
   propagationPolicy: word("Orphan", "Background", "Foreground"),
 };
-const window = bag({ offset: whole(0), limit: whole(0) }, "offset limit");
 export const VIEW: Bag<ViewSpec<any>> = {
   namespaces: list(text),
   ...selectors,
   where: callback,
-  orderBy: list(bag({ path: grammar, descending: flag, as: word("text", "natural", "number", "quantity", "time") }, "path")),
+  orderBy: list(bag({ path: grammar, descending: flag, as: word(...ORDERS) }, "path")),
   window,
   groupBy: grammar,
 };
@@ -206,7 +214,7 @@ export const CACHE: Bag<WatchCacheOptions> = {
   strip: list(grammar),
   trigger: grammar,
   indexes,
-  history: bag({ minMs: number(MIN_FRESH_MS), minEvents: whole(1), maxEvents: whole(1), maxBytes: period }),
+  history,
   memory: bag({ maxBytes: period }),
   pageSize: whole(1),
   watchList: flag,

@@ -1,4 +1,3 @@
-import { DEFAULT_MIN_EVENTS } from "./bounds.js";
 import { harmless } from "./callbacks.js";
 import type { WatchCacheError } from "./errors.js";
 import type { Logger } from "./host-types.js";
@@ -44,8 +43,6 @@ export function readOptions(given: WatchCacheOptions, judge?: Judge, usual: Sett
   const options = read(CACHE, "createWatchCache", given, judge);
   const { watchList, debug = false } = options;
   const { transport = watchList || options.WebSocket !== undefined ? "websocket" : usual } = options;
-  const { minEvents = DEFAULT_MIN_EVENTS, maxEvents } = options.history ?? {};
-  if (maxEvents !== undefined && maxEvents < minEvents) throw invalid("history.maxEvents", `is a whole number from ${minEvents} up`);
   // Servers compress such a watch in pieces, of which a browser's fetch reads the first and throws the rest away.
   if (watchList && transport === "fetch")
     throw invalid("watchList", 'needs the transport "websocket": browsers lose events of such a watch over fetch');

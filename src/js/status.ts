@@ -83,7 +83,10 @@ interface Own {
   readonly error: WatchCacheError | undefined;
 }
 
-/** What the core tells at this moment, and what is known better here. */
+/**
+ * What the core tells at this moment, and what is known better here. A pause and a close are true from the call on, which the core learns
+ * later. And while the WebAssembly loads, or after a panic, there is no core to ask.
+ */
 export function told(raw: RawResource | undefined, own: Own, resource: string): Told {
   let told: Told;
   try {
@@ -98,7 +101,7 @@ export function told(raw: RawResource | undefined, own: Own, resource: string): 
   if (own.error !== undefined) told = { ...told, error: own.error, retryAt: undefined };
   const phase = phaseOf(raw, own, told.phase);
   if (phase !== "paused") return { ...told, phase };
-  // At once, and not when the core comes to it.
+  // By the rule of the core (src/cache/status.rs), which comes to its pause later.
   const { staleSince, ...rest } = told;
   return told.resourceVersion !== undefined || shows(raw)
     ? { ...rest, phase, stale: true, staleSince: own.paused! }

@@ -11,6 +11,7 @@ import type { SharedViews } from "./shared-views.js";
 import { selector } from "./spec.js";
 import type { Mutable, View as Shape, ViewSnapshot, ViewSpec, ViewWindow, WriteOptions } from "./types.js";
 import { now } from "./wake.js";
+import { ORDERS } from "./wire.js";
 
 const NOTHING: ViewSnapshot<never, Mutable> = Object.freeze({
   rows: Object.freeze([]),
@@ -78,7 +79,7 @@ class View<T> implements Shape<T, Mutable> {
       namespaces: namespaces && [...new Set(namespaces)].sort(),
       labelSelector: selector(labelSelector),
       fieldSelector: selector(fieldSelector),
-      orderBy: orderBy?.map(({ path, descending = false, as = "text" }) => ({ path, descending, as })),
+      orderBy: orderBy?.map(({ path, descending = false, as = ORDERS[0] }) => ({ path, descending, as })),
       groupBy,
     };
   }

@@ -53,3 +53,6 @@ export const NOTIFICATION_TYPES = ["add", "add", "update", "update", "delete", "
 
 /** The index that every resource has, so that no other one may bear its name. */
 export const NAMESPACE_INDEX = "namespace";
+
+/** How a view can compare values. The first is the core's where none is named: specs that say so and specs that say nothing share a view. */
+export const ORDERS = ["text", "natural", "number", "quantity", "time"] as const;

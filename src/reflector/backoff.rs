@@ -135,6 +135,19 @@ mod tests {
         assert_eq!(total(retry, 5, 0), 10 + 20 + 40 + 80 + 100);
     }
 
+    /// tests/js/loader.test.mjs asks the same of `src/js/backoff.ts`, which waits before there is a core.
+    #[test]
+    fn the_waits_of_a_page_that_asks_for_no_others_begin_at_800_ms_and_end_at_30_seconds() {
+        for (jitter, factor) in [(0.0, 1), (1.0, 2)] {
+            let mut random = fastrand::Rng::with_seed(1);
+            let mut backoff = Backoff::new(Retry { jitter, ..Retry::default() });
+            for base in [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000] {
+                let wait = backoff.next(Instant::START, &mut random);
+                assert!((base..=factor * base).contains(&wait), "{wait} of {base}");
+            }
+        }
+    }
+
     #[test]
     fn rf_22_whatever_is_asked_for_a_failure_that_goes_on_is_tried_twenty_times_a_second_at_most() {
         for (initial_ms, cap_ms) in [(0, 0), (0, 30_000), (1, 1), (800, 0)] {

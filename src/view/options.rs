@@ -41,7 +41,7 @@ impl ViewOptions {
         let mut order = Vec::with_capacity(self.order.len());
         for (path, descending, kind) in &self.order {
             let slot = slot("orderBy.path", path, fields)?;
-            order.push(OrderBy { slot, descending: *descending, kind: order_as(kind.as_deref())? });
+            order.push(OrderBy { slot, descending: *descending, kind: OrderAs::read(kind.as_deref())? });
         }
         let group_by = self.group_by.as_ref().map(|path| slot("groupBy", path, fields)).transpose()?;
         let spec = ViewSpec {
@@ -56,18 +56,21 @@ impl ViewOptions {
     }
 }
 
-fn order_as(kind: Option<&str>) -> Result<OrderAs, Error> {
-    Ok(match kind {
-        None | Some("text") => OrderAs::Text,
-        Some("natural") => OrderAs::Natural,
-        Some("number") => OrderAs::Number,
-        Some("quantity") => OrderAs::Quantity,
-        Some("time") => OrderAs::Time,
-        Some(other) => {
-            let message = format!("orderBy.as: {other:?} is none of text, natural, number, quantity, time");
-            return Err(Error::new(ErrorCode::Invalid, message));
-        }
-    })
+impl OrderAs {
+    /// The order of a word; the usual one without a word. Fails with code `invalid`.
+    pub fn read(word: Option<&str>) -> Result<Self, Error> {
+        Ok(match word {
+            None | Some("text") => Self::Text,
+            Some("natural") => Self::Natural,
+            Some("number") => Self::Number,
+            Some("quantity") => Self::Quantity,
+            Some("time") => Self::Time,
+            Some(other) => {
+                let message = format!("orderBy.as: {other:?} is none of text, natural, number, quantity, time");
+                return Err(Error::new(ErrorCode::Invalid, message));
+            }
+        })
+    }
 }
 
 fn parse_path(what: &str, text: &str) -> Result<Path, Error> {

@@ -5,6 +5,7 @@ use watchcache::cache::signal;
 use watchcache::informer::NotificationKind;
 use watchcache::reflector::{MAX_GROWTH, MAX_WAIT_MS, Retry};
 use watchcache::store::{DEFAULT_FRESH_MS, DEFAULT_LOWER};
+use watchcache::view::OrderAs;
 use watchcache::watch::{Demand, EndReason, EventKind};
 
 const WIRE_TS: &str = include_str!("../../src/js/wire.ts");
@@ -80,6 +81,16 @@ fn names_that_no_index_may_have_are_the_same_in_both_languages() {
     for name in ["name", "namespaces", "Namespace", " ", "__proto__"] {
         assert!(watchcache::selector::check_index_name("indexes", name).is_ok(), "{name:?}");
     }
+}
+
+/// The facade shares a view among specs that mean the same, so it knows which order is the usual one.
+#[test]
+fn orders_of_views_are_the_same_in_both_languages() {
+    let orders = numbered!(OrderAs: Text, Natural, Number, Quantity, Time);
+    assert_eq!(words("ORDERS"), orders.map(|(name, _)| name.to_lowercase()));
+    let read: Vec<u32> = words("ORDERS").into_iter().map(|word| OrderAs::read(Some(word)).unwrap() as u32).collect();
+    assert_eq!(read, orders.map(|(_, number)| number));
+    assert_eq!((OrderAs::read(None).unwrap(), OrderAs::default() as u32), (OrderAs::default(), read[0]));
 }
 
 #[test]

@@ -200,6 +200,9 @@ test("nested options, numbers and words are refused by their whole name", async 
     [{ retry: { factor: 0 } }, "retry.factor is a number from 1 to 100, not 0"],
     [{ retry: { jitter: Infinity } }, "retry.jitter is a number from 0 to 100, not Infinity"],
     [{ history: { minMs: 1 } }, "history.minMs is a number from 75000 up, not 1"],
+    // In the words of src/store/bounds.rs.
+    [{ history: { minEvents: 9, maxEvents: 8 } }, "history.maxEvents, 8, is below minEvents, 9"],
+    [{ history: { maxEvents: 99 } }, "history.maxEvents, 99, is below minEvents, 100"],
     [{ memory: { maxBytes: null } }, "memory.maxBytes is a number from 0 up, not null"],
     [{ strip: ["a", 5] }, "strip[1] is text, not 5"],
     [{ indexes: { node: 5 } }, "indexes.node is a path or a function, not 5"],
@@ -375,6 +378,10 @@ test("the core takes the durations and numbers that the table lets through, and 
   both.push(
     (idleTimeout) => ({ idleTimeout }),
     (minMs) => ({ history: { minMs } }),
+    (minEvents) => ({ history: { minEvents } }),
+    (maxEvents) => ({ history: { maxEvents } }),
+    (maxEvents) => ({ history: { minEvents: 10, maxEvents } }),
+    (minEvents) => ({ history: { minEvents, maxEvents: 10 } }),
   );
   for (const given of both) {
     for (const value of NUMBERS) {

@@ -7,6 +7,7 @@ import { mock, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
+import { backoff } from "../../dist/backoff.js";
 import { Loader } from "../../dist/loader.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -44,6 +45,18 @@ function underClock(t, answer) {
 
 const down = () => new Response("", { status: 404 });
 const up = () => new Response(bytes.subarray(0, 8), { headers: { "content-type": "application/wasm" } });
+
+// `Backoff` of the core is asked the same in src/reflector/backoff.rs.
+test("the waits are those of the core: they double from 800 ms to 30 seconds, and chance adds up to as much again", () => {
+  const bases = [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000];
+  for (const random of [0, 0.25, 0.999]) {
+    const waits = bases.map((_, failed) => backoff(failed + 1, random));
+    assert.deepEqual(
+      waits,
+      bases.map((base) => base * (1 + random)),
+    );
+  }
+});
 
 test("the waits grow, and all who want it wait for the same tries", async (t) => {
   const { loader, entry, requests, adopted, pass } = underClock(t, () => answer());
