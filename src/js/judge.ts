@@ -10,8 +10,12 @@ import {
 } from "./wire.js";
 
 /**
- * What a handler hears where a function of the user decides it: a filter, or a transform that makes the objects. Either may throw at a version.
- * The handler is not told of that version. The next sound one is told by what it changes since the last that was told.
+ * Decides what a handler hears if it has a filter or a transform. These are functions of the user, so the core cannot call them: each answer
+ * would cost a call there and back. By the rule of `Conversion::kind`, an object that comes to pass is an addition, and one that ceases to is a
+ * deletion.
+ *
+ * Either function may throw at a version. The handler is not told of that version. It is told how the next sound version differs from the last
+ * one that it was told.
  */
 export class Judge<T> {
   readonly #filter: ((object: T) => boolean) | undefined;
