@@ -30,7 +30,7 @@ pub(super) struct Interval {
     pub(super) events: Vec<WatchEvent>,
     /// Whether they are a state, in the order of keys, and no part of the window.
     pub(super) of_state: bool,
-    /// Changes up to this version are none of the watcher's any more.
+    /// The watcher hears only of changes after this version.
     pub(super) gate: Version,
     /// How many of the events are objects or changes.
     pub(super) count: usize,
@@ -40,8 +40,11 @@ pub(super) struct Interval {
 impl Interval {
     /// Captures it.
     ///
-    /// Where it starts, as the apiserver's cacher does: from the state when the version is unset or `"0"` or when initial events are
-    /// asked for; after `n` from the window; with `sendInitialEvents=false` after the basis (unset) or now (`"0"`).
+    /// It starts where the apiserver's cacher does.
+    ///
+    /// - With the state, if initial events are asked for, or by default if the version is unset or `"0"`.
+    /// - With the window's changes after `n`, if the version is `n`.
+    /// - With `sendInitialEvents=false`, after the basis if the version is unset, and now if it is `"0"`.
     pub(super) fn capture(
         held: &Held,
         filter: &Filter,

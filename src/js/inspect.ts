@@ -4,7 +4,7 @@ const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 type Inspect = (value: unknown, options: object) => string;
 
 /** So many keys of a list are printed. */
-const SHOWN = 10;
+const MAX_SHOWN = 10;
 
 /**
  * Has the objects of a class printed as its name and what `describe` says, which is their JSON, too. It is called when one is printed, in Node and
@@ -53,6 +53,6 @@ export function words(type: string, read: () => readonly [key: string, version: 
 
 /** The first of so many things, and how many follow. */
 export function first(count: number, name: (at: number) => string): string[] {
-  const shown = Array.from({ length: Math.min(count, SHOWN) }, (_, at) => name(at));
-  return count > SHOWN ? [...shown, `… ${count - SHOWN} more`] : shown;
+  const shown = Array.from({ length: Math.min(count, MAX_SHOWN) }, (_, at) => name(at));
+  return count > MAX_SHOWN ? [...shown, `… ${count - MAX_SHOWN} more`] : shown;
 }

@@ -46,7 +46,7 @@ export function readOptions(given: WatchCacheOptions, judge?: Judge, usual: Sett
   // Servers compress such a watch in pieces, of which a browser's fetch reads the first and throws the rest away.
   if (watchList && transport === "fetch")
     throw invalid("watchList", 'needs the transport "websocket": browsers lose events of such a watch over fetch');
-  // Where a server renders, a path without an origin is none to go wrong yet.
+  // A page that a server renders has no origin yet. So a relative path is checked against one that is made up.
   if (options.server !== undefined) baseUrl(options.server, pageAddress() ?? "http://page");
   return {
     credentials: "same-origin",

@@ -1,8 +1,8 @@
 import { timer, unheld } from "./timer.js";
 import { now } from "./wake.js";
 
-/** After its stream was closed for want of users, a resource keeps its objects this much longer. */
-const KEEP_MS = 300_000;
+/** So long a resource keeps its objects after its stream was closed for want of users. */
+const MAX_IDLE_MS = 300_000;
 
 /**
  * Who uses a resource. Without a user for `linger` it goes idle: its stream closes, its objects stay. Without a read for five minutes
@@ -64,7 +64,7 @@ export class Usage {
       this.#isIdle = true;
       this.#idle();
     }
-    const keep = this.#linger + KEEP_MS;
+    const keep = this.#linger + MAX_IDLE_MS;
     if (unused < keep) return this.#arm(keep - unused);
     this.#evict();
   }

@@ -299,7 +299,7 @@ class View<T> implements Shape<T, Mutable> {
     }
     const others = places.map((i) => ids[i]!);
     const [taken, names] = others.length === 0 ? [[], []] : [objects.takeAll(others) as T[], raw.keysOf(Float64Array.from(others))];
-    // Whatever throws does so before: ids are always those of the rows.
+    // Nothing below throws. So the ids are always those of the rows in the snapshot.
     this.#ids = ids;
     this.#objects = objects;
     if (places.length === 0 && ids.length === oldRows.length) return [oldRows, oldKeys];

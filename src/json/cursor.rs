@@ -8,8 +8,8 @@ use super::range::is_finite;
 /// Objects and arrays that may be nested, the outermost included. This is serde_json's limit.
 const MAX_DEPTH: usize = 127;
 
-/// A number with fewer digits than this before its point, and no exponent, is within a double's range.
-const SURELY_IN_RANGE: usize = 300;
+/// A number with fewer digits than this before its point, and no exponent, is surely within a double's range.
+const MAX_SURE_DIGITS: usize = 300;
 
 /// What is wrong at the cursor's position, if anything. It has no position, so that the result of a step fits into a register.
 pub(super) type Checked<T = ()> = Result<T, ErrorKind>;
@@ -354,7 +354,7 @@ impl<'d> Cursor<'d> {
             _ => self.skip_digits()?,
         }
         // Only digits before the point make a number large.
-        let mut surely_in_range = self.at - start < SURELY_IN_RANGE;
+        let mut surely_in_range = self.at - start < MAX_SURE_DIGITS;
         if self.peek() == b'.' {
             self.at += 1;
             self.skip_digits()?;

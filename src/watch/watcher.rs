@@ -38,7 +38,7 @@ pub struct Beginning {
 #[derive(Debug)]
 pub struct Watcher {
     filter: Rc<Filter>,
-    // Tells it from others that had or will have its id.
+    // Each watcher has another one. Ids are used again.
     serial: u64,
     // The last event that visited it.
     visit: u64,
@@ -69,7 +69,7 @@ impl Watcher {
         self.filter = filter;
     }
 
-    /// Tells it from others that had or will have its id.
+    /// A number that no other watcher has. Ids are used again.
     pub fn serial(&self) -> u64 {
         self.serial
     }
@@ -89,8 +89,8 @@ impl Watcher {
         self.life.ended()?.error.as_deref()
     }
 
-    /// All that matched up to here was delivered. Known when the stream has ended, unless it never began or its interval was cut short. A
-    /// watch of a cache that holds nothing yet has no version to go on from.
+    /// The version up to which all that matched was delivered. It is known once the stream has ended. `None` if the stream never began, if its
+    /// interval was cut short, or if the cache held nothing yet.
     pub fn resume_from(&self) -> Option<&Version> {
         self.life.ended()?.resume_from.as_ref().filter(|version| !version.is_zero())
     }

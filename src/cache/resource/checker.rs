@@ -1,7 +1,7 @@
 //! Whether what is held is what the upstream holds: now and then both are listed at one version and compared.
 //!
-//! As the apiserver's consistency checker: a digest over namespace, name and version of every object. Where it differs, past states are in
-//! doubt and no longer served from here until a check succeeds. So they are where an object of one version has another content there.
+//! It compares a digest over namespace, name and version of every object, as the apiserver's consistency checker does. It also compares the
+//! contents. If either differs, past states are in doubt: they are not served from here until a check succeeds.
 
 use std::rc::Rc;
 

@@ -12,8 +12,8 @@ const MAX_DICTIONARY_BYTES: usize = 32 << 10;
 const CHALLENGE_TRIALS: u32 = 16;
 /// Texts before the first challenge. It comes early, because chance chose the first dictionary.
 const FIRST_PAUSE: u32 = 4;
-/// Texts between two challenges. Doubled after each challenge that was lost.
-const PAUSE: u32 = 256;
+/// Texts between two challenges, at least. Doubled after each challenge that was lost.
+const MIN_PAUSE: u32 = 256;
 /// No challenge for a text that packs to this many thousandths or less: there is little to gain.
 const GOOD_PERMILLE: usize = 60;
 /// Dictionaries in use at once. Each holds up to 32 KiB.
@@ -96,7 +96,7 @@ impl Dictionaries {
         } else if self.pause > 0 {
             self.pause -= 1;
             if self.ratio > self.settled_ratio * 3 / 2 && self.next_pause > 0 {
-                (self.pause, self.next_pause, self.settled_ratio) = (0, PAUSE, self.ratio);
+                (self.pause, self.next_pause, self.settled_ratio) = (0, MIN_PAUSE, self.ratio);
             }
         } else if permille > GOOD_PERMILLE && self.in_use() < MAX_DICTIONARIES {
             self.challenge = Some(Challenge { dictionary: Dictionary::of(text), trials: 0, current: 0, challenger: 0 });
@@ -109,7 +109,7 @@ impl Dictionaries {
     fn decide(&mut self) {
         let Some(challenge) = self.challenge.take() else { return };
         let won = challenge.challenger * 5 <= challenge.current * 4;
-        self.next_pause = if won { PAUSE } else { (self.next_pause * 2).clamp(PAUSE, PAUSE << 8) };
+        self.next_pause = if won { MIN_PAUSE } else { (self.next_pause * 2).clamp(MIN_PAUSE, MIN_PAUSE << 8) };
         self.pause = self.next_pause;
         self.settled_ratio = self.ratio;
         if won {
@@ -186,7 +186,7 @@ mod tests {
         for number in 0..20_000 {
             packed(&mut dictionaries, &object(if number % 2 == 0 { "Pod" } else { "Secret" }, number));
         }
-        assert!(dictionaries.next_pause > PAUSE, "{}", dictionaries.next_pause);
+        assert!(dictionaries.next_pause > MIN_PAUSE, "{}", dictionaries.next_pause);
     }
 
     #[test]
@@ -203,9 +203,9 @@ mod tests {
         let mut dictionaries = Dictionaries::default();
         (0..50).for_each(|number| _ = packed(&mut dictionaries, &object("Pod", number)));
         for (settled, ends) in [(dictionaries.ratio, false), (dictionaries.ratio / 2, true)] {
-            (dictionaries.pause, dictionaries.next_pause, dictionaries.settled_ratio) = (9, 4 * PAUSE, settled);
+            (dictionaries.pause, dictionaries.next_pause, dictionaries.settled_ratio) = (9, 4 * MIN_PAUSE, settled);
             packed(&mut dictionaries, &object("Pod", 50));
-            let expected = if ends { (0, PAUSE) } else { (8, 4 * PAUSE) };
+            let expected = if ends { (0, MIN_PAUSE) } else { (8, 4 * MIN_PAUSE) };
             assert_eq!((dictionaries.pause, dictionaries.next_pause), expected, "settled at {settled}, now {}", dictionaries.ratio);
         }
     }
