@@ -16,8 +16,8 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Decodes a text. The error is the position of the first wrong byte: a byte outside the alphabet, a last byte that is alone in its group,
-/// or a last byte with unused bits that are not zero.
+/// Decodes a text. The error is the position of the first wrong byte. Wrong is a byte outside the alphabet. So is a last byte that is alone
+/// in its group, or one with unused bits that are not zero.
 pub(crate) fn decode(text: &str) -> Result<Vec<u8>, usize> {
     let text = text.as_bytes();
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);

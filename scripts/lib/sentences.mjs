@@ -20,8 +20,9 @@ function ofComments(source) {
     const fence = line.startsWith("```");
     if (fence) fenced = !fenced;
     const next = block?.kind === kind && !mark.startsWith("/*") && !fence && !/^(|[-#@|].*|\d+\. .*)$/.test(line) && !block.closed;
+    const prose = !fence && !fenced && !line.startsWith("|");
     if (next && !fenced) block.text += ` ${line}`;
-    else found.push((block = { kind, line: index + 1, text: fence || fenced ? "" : line, closed: line === "" || fence || fenced }));
+    else found.push((block = { kind, line: index + 1, text: prose ? line : "", closed: line === "" || fence || fenced }));
   });
   return found;
 }
@@ -54,11 +55,18 @@ const paragraphs = (file, source) =>
 
 const wordsOf = (text) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
-/** @returns the sentences of more than `MAX_WORDS` words as `{ line, words, text }`; a colon and a semicolon end a sentence, code is one word */
+/**
+ * What ends a sentence. In documents a colon and a semicolon do so as well. In comments a colon does only before a list, whose items are
+ * paragraphs of their own.
+ */
+const ENDS = { comments: /(?<=[.!?]["')\]*_]*)\s+/, documents: /(?<=[.!?:;]["')\]*_]*)\s+/ };
+
+/** @returns the sentences of more than `MAX_WORDS` words as `{ line, words, text }`; code is one word */
 export function longSentences(file, source) {
+  const ends = file.endsWith(".md") ? ENDS.documents : ENDS.comments;
   return paragraphs(file, source).flatMap(({ line, text }) =>
     text
-      .split(/(?<=[.!?:;]["')\]*_]*)\s+/)
+      .split(ends)
       .map((sentence) => ({ line, words: wordsOf(sentence), text: sentence }))
       .filter(({ words }) => words > MAX_WORDS),
   );

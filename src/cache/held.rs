@@ -61,7 +61,7 @@ impl Held {
     }
 
     /// The objects as they were at a version: those of the last list or change up to it. 410 Expired when the window does not reach back to
-    /// it; 504 when the stream has not come so far, which is to be waited for before.
+    /// it. 504 when the stream has not come so far: callers wait for that before.
     pub fn state_at(&self, version: &Version) -> Result<Snapshot<'_>, Error> {
         if *version > self.version {
             return Err(Status::too_large(version, &self.version).into());

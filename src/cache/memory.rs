@@ -177,7 +177,7 @@ impl Drop for Account {
     }
 }
 
-/// Bytes that one more object may take beside its own: its place in the store, its change in the window, and that it waits to be packed.
+/// Bytes that one more object may take beside its own: its place in the store, its change, and its place among those to be packed.
 const ATTENDANT_BYTES: usize = Store::PLACE_BYTES + size_of::<Change>() + Packer::WAITING_BYTES;
 
 /// By how much a message makes a resource grow, at most.

@@ -32,8 +32,8 @@ const NO_PAIRS = new Uint32Array(0);
 /**
  * The receiving end of a flush: turns numbers into calls.
  *
- * Handlers may do anything to the cache, stopping themselves and others included: each is looked up at its turn, so a stopped one is
- * not called again, and none is called while another runs.
+ * Handlers may do anything to the cache, stopping themselves and others included. Each is looked up when it is to be called, so a stopped
+ * one is not called again. None is called while another runs.
  */
 export class Delivery implements Hooks {
   #objects: (() => ObjectTable) | undefined;
@@ -176,7 +176,10 @@ export class Delivery implements Hooks {
     if (signals !== 0) this.#target.signalled(signals);
   }
 
-  /** @param told the events, flat: kind and id of each @param audience how many watchers hear all of them; 0 where the pairs say who hears what */
+  /**
+   * @param told the events, flat: kind and id of each
+   * @param audience how many watchers hear all of them; 0 where the pairs say who hears what
+   */
   #handOut(told: Float64Array, pairs: Uint32Array, audience: number): void {
     const objects = this.#objects!();
     const events = new Array<StoredEvent<any>>(told.length / 2);

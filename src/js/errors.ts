@@ -154,8 +154,8 @@ export function pausedError(resource: string): WatchCacheError {
 }
 
 /**
- * What an aborted call throws: the signal's reason where that is a `DOMException` that says so, as of `AbortSignal.timeout`; for any other
- * an `AbortError`, with the reason as its `cause`.
+ * What an aborted call throws: the signal's reason where that is a `DOMException` that says so, as of `AbortSignal.timeout`. For any other
+ * reason it is an `AbortError`, with the reason as its `cause`.
  * @internal
  */
 export function abortError(signal: AbortSignalLike, message = "The operation was aborted."): DOMException {

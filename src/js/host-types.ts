@@ -1,6 +1,7 @@
 /**
  * The host's types, without asking for the library that declares them. Where a project has `EventTarget`, `AbortSignal` or `fetch`, that
- * very type is meant: from the DOM library, from `@types/node` or from a runtime of its own. Where it has none, the least that is used.
+ * very type is meant. It may come from the DOM library, from `@types/node` or from a runtime of its own. Where it has none, the least that
+ * is used.
  *
  * What the package takes is named by its least, so any implementation will do. What it gives is the host's.
  */

@@ -13,7 +13,8 @@ const entry = { bundled: address };
  *
  * This is one try, which rejects when it fails, or the one that is under way. After a failure it takes part in the next, which it hastens,
  * up to three times a minute.
- * Resources do not need it to succeed: what waits for them goes on when any try does, and they try again and again while they are used.
+ * Resources do not need this one to succeed: they try again and again while they are used. What waits for them goes on when any try
+ * succeeds.
  *
  * @param module Default: the `watchcache_bg.wasm` that is part of the package.
  * @throws {WatchCacheError} `network` when the bytes cannot be had. `decode` when they are not this package's WebAssembly or may not be

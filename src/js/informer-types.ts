@@ -16,9 +16,10 @@ export interface InformerOptions<T, Access = Immutable, Index extends string = s
    */
   resyncPeriod?: number | undefined;
   /**
-   * Makes of each object what handlers, indexes by a function and reads see. It gets a copy of its own, which it may change and return, once for
-   * each version of an object that somebody looks at; never its own result. Where it throws, the error is reported, handlers do not hear of that
-   * version, and reads leave the object out. It answers at once: a promise is such an error, told once.
+   * Makes of each object what handlers, indexes by a function and reads see. It gets a copy of its own, which it may change and return. It
+   * is called once for each version of an object that somebody looks at, and never with its own result. Where it throws, the error is
+   * reported, handlers do not hear of that version, and reads leave the object out. It answers at once: a promise is such an error, told
+   * once.
    */
   transform?: ((object: T) => T) | undefined;
   /**
@@ -28,8 +29,8 @@ export interface InformerOptions<T, Access = Immutable, Index extends string = s
    */
   indexers?: NamedIndexes<Index, Read<T, Access>> | undefined;
   /**
-   * Whether a relist also tells of objects that did not change, as client-go does: until the first resync to every handler, then to those whose
-   * resync is due. Default false: what did not change is told by resyncs alone.
+   * Whether a relist also tells of objects that did not change, as client-go does. Until the first resync it tells every handler, then
+   * those whose resync is due. Default false: what did not change is told by resyncs alone.
    */
   relistUpdates?: boolean | undefined;
   /**
@@ -65,8 +66,8 @@ export interface WatchInterruption {
   /** Whether something is held that may be out of date. */
   readonly stale: boolean;
   /**
-   * The key of the one object that this is about: no list has cured it, so it is set apart (`status.quarantined`), what was held of it stays, and
-   * the stream goes on with all others. Absent where the stream itself was interrupted.
+   * The key of the one object that this is about. No list has cured it, so it is set apart (`status.quarantined`). What was held of it
+   * stays, and the stream goes on with all others. Absent where the stream itself was interrupted.
    */
   readonly key?: string;
 }
@@ -245,8 +246,8 @@ export interface HandlerOptions<T, Access = Immutable> {
   /** Its own resync period, in milliseconds, raised to a second and rounded up to the informer's. 0: none. Default: the informer's. */
   resyncPeriod?: number | undefined;
   /**
-   * Whether changes of one object that wait for this handler merge: two updates into one, an addition with what follows, an addition and a deletion
-   * into nothing. Default false.
+   * Whether changes of one object that wait for this handler merge. Two updates become one, an addition takes in what follows, and an
+   * addition and a deletion become nothing. Default false.
    */
   coalesce?: boolean | undefined;
   /** Changes that may wait for a handler which returned a promise; see `onOverflow`. Default 1,000. */

@@ -5,8 +5,8 @@ import base64 from "./wasm/text.js";
 
 export * from "./exports.js";
 
-// As index.ts, with the WebAssembly inside the JavaScript. Nothing in here knows an address: scripts without one (a blob worker, a file that
-// was opened from disk, a test runner's CommonJS) load it like any other.
+// As index.ts, with the WebAssembly inside the JavaScript. Nothing in here knows an address. So scripts without one load it like any other:
+// a blob worker, a file that was opened from disk, a test runner's CommonJS.
 
 function bytes(): Uint8Array<ArrayBuffer> {
   const text = atob(base64);

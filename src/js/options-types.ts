@@ -77,7 +77,7 @@ export interface WatchCacheOptions<Index extends string = string> {
   /** Paths dropped from each object before it is stored. Default `["metadata.managedFields"]`; `[]` keeps everything. */
   strip?: readonly Path[] | undefined;
   /**
-   * The one field that routes events to watchers, such as `spec.nodeName`: a watch that demands a value of it hears of changes with that
+   * The one field that routes events to watchers, such as `spec.nodeName`. A watch that demands a value of it hears of changes with that
    * value alone, whatever else it demands. Without it a watch is found by whichever label or field it demands that the fewest others share.
    */
   trigger?: Path | undefined;

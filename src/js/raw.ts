@@ -1,8 +1,8 @@
 /**
  * What the WebAssembly module exports, as the facade sees it. Private: users import `watchcache`.
  *
- * Objects cross the boundary as ids (safe integers). An id that Rust hands out is pinned: its bytes stay readable until the id is
- * given back by `release`, once for each time it was handed out. Nothing is decoded before `parse`.
+ * Objects cross the boundary as ids (safe integers). An id that Rust hands out is pinned. Its bytes stay readable until `release` has given
+ * the id back as often as it was handed out. Nothing is decoded before `parse`.
  */
 
 /** Called with flat arrays of numbers after Rust has let go of its state, so it may call anything on the cache. */
@@ -215,7 +215,10 @@ export interface RawResource {
 
   // Writes end, and their request with them, when `over` resolves; it has to in the end.
   create(document: string, over: Promise<void>): Promise<number>;
-  /** `change` gets an id that is readable until it returns, and gives JSON, or undefined to leave the object alone; what it throws is rejected with as it is. */
+  /**
+   * `change` gets an id that is readable until it returns, and gives JSON, or undefined to leave the object alone. What it throws is
+   * rejected with as it is.
+   */
   update(key: string, change: (id: number) => string | undefined, over: Promise<void>): Promise<number>;
   delete(key: string, options: RawDeleteOptions, over: Promise<void>): Promise<void>;
 

@@ -52,9 +52,9 @@ export interface WatchOptions {
   /**
    * What happens to a watch that has more than `bufferSize` events waiting:
    * - `terminate`: it has a moment to catch up, then ends with reason `overflow`, as in the apiserver. The default.
-   * - `resync`: changes are skipped. Once the buffer is read there comes a BOOKMARK with `resync`, and after it the difference: one event
-   *   for each object that is not as this watch told it last, by version. Such a watch outlives a relist in the same way; an object that
-   *   vanished meanwhile is DELETED at the list's version.
+   * - `resync`: changes are skipped. Once the buffer is read there comes a BOOKMARK with `resync`, and after it the difference. That is one
+   *   event for each object that is not as this watch told it last, by version. Such a watch outlives a relist in the same way; an object
+   *   that vanished meanwhile is DELETED at the list's version.
    * - `coalesce`: changes of one object merge into one event, without a word. What was ADDED and is gone again never shows.
    */
   onOverflow?: "terminate" | "resync" | "coalesce" | undefined;
@@ -87,7 +87,7 @@ export interface WatchEnd {
  *
  * A watch that is not read holds its events back until its buffer is full. Then it ends with reason `overflow`, or does what its
  * `onOverflow` says. One that nobody holds any more, without a handler of `forEach` and with nobody waiting, stops when the engine collects
- * it; call `stop()` all the same, because nothing says when that is.
+ * it. Call `stop()` all the same, because nothing says when that is.
  */
 export interface Watcher<T, Access = Immutable> extends AsyncIterableIterator<WatchEvent<T, Access>>, HostAsyncDisposable {
   /** The next event, once it is there. */
@@ -206,7 +206,7 @@ export interface ListOptions {
   /** Objects a page; the answer's `continue` asks for the next one. Not heeded at `resourceVersion` `"0"`. */
   limit?: number | undefined;
   /**
-   * What the page before gave. All pages are of one version; when that is no longer kept the error is `expired`, and its
+   * What the page before gave. All pages are of one version. When that is no longer kept the error is `expired`. Its
    * `status.metadata.continue`, where there is one, goes on at the newest version.
    */
   continue?: string | undefined;

@@ -43,8 +43,8 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    * opened or refused, a second at most.
    *
    * @throws {WatchCacheError} `forbidden`, `not-found`, `unauthorized` or `closed`; network errors reject nothing, they show in `status`.
-   * @throws {DOMException} when the signal is aborted: its reason, where that is an `AbortError` or a `TimeoutError`; else an `AbortError` with
-   *   the reason as its `cause`.
+   * @throws {DOMException} when the signal is aborted: its reason, where that is an `AbortError` or a `TimeoutError`. Else an `AbortError`
+   *   with the reason as its `cause`.
    */
   synced(options?: { signal?: AbortSignalLike | undefined }): Promise<void>;
 
@@ -109,7 +109,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    *
    * @param object with `metadata.name` or `metadata.generateName`, and with `metadata.namespace` where the resource spans namespaces.
    * @throws {WatchCacheError} what the server says, such as `conflict` for a name that is taken, `invalid` with its causes in
-   *   `status.details`, `forbidden`; `network` and `timeout` when no answer came: whether it was created is not known then, and it is not
+   *   `status.details`, `forbidden`. `network` and `timeout` when no answer came: whether it was created is not known then, and it is not
    *   tried again. After 429 it is, as long as the server asks for, up to ten times within a minute.
    * @throws {DOMException} as `synced`. The write may have happened.
    */
@@ -131,7 +131,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    */
   update(key: string, change: (current: T) => T | DeepReadonly<T> | undefined, options?: WriteOptions): Promise<Read<T, Access>>;
   /**
-   * Deletes an object upstream. Resolves once the stream has told of it, within three seconds as for `create`: `peek` no longer shows it
+   * Deletes an object upstream. Resolves once the stream has told of it, within three seconds as for `create`. `peek` no longer shows it
    * then, or shows it with a `deletionTimestamp` where it ends gracefully or waits for finalizers.
    *
    * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
@@ -151,9 +151,9 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    */
   pause(): void;
   /**
-   * Opens the stream again, from where it was. While it waits for its next try to connect: tries at once. Waits end so three times a minute, by
-   * whoever asks; what is asked more often is done when there is room again, or when the wait is over. Brings back what `out-of-memory` has
-   * stopped, the resource and its views, as far as there is room now.
+   * Opens the stream again, from where it was. While it waits for its next try to connect: tries at once. Waits end so three times a
+   * minute, whoever asks. What is asked more often is done when there is room again, or when the wait is over. Brings back what
+   * `out-of-memory` has stopped, the resource and its views, as far as there is room now.
    */
   resume(): void;
   /** Ends the watchers with reason `closed` and lets go of what is held. `WatchCache.resource` then gives a new one. */

@@ -20,8 +20,8 @@ export interface SourceSpec<T = any> {
 export interface Source {
   /**
    * One page: a Kubernetes-style List document `{ metadata: { resourceVersion, continue?, remainingItemCount? }, items: [...] }`.
-   * Reject with `{ code, reason, message, retryAfterSeconds }`, where `code` is an HTTP status, to refuse; or with `{ status }`, a whole
-   * Status object, such as the error of another cache has.
+   * To refuse, reject with `{ code, reason, message, retryAfterSeconds }`, where `code` is an HTTP status. Or reject with `{ status }`, a
+   * whole Status object, such as the error of another cache has.
    *
    * `namespace`, `name` and the selectors say which part would do. They may be left unheeded: what comes is selected in any case. A
    * `continue` is one that the source gave with an earlier page.
@@ -68,9 +68,9 @@ export interface Source {
   delete?(request: { namespace?: string; name: string; body: string }, signal: HostAbortSignal): Promise<SourceAnswer | void>;
 
   /**
-   * Set where this is a Kubernetes API that is reached in a way of your own: with the one `namespace` that it is about, if so. Its lists
-   * are narrowed as asked, and its continue tokens are the apiserver's, which the cache then writes and reads as well. Otherwise the cache
-   * marks its own tokens, and nobody else reads them.
+   * Set where this is a Kubernetes API that is reached in a way of your own. Its `namespace` is the only one that the source is about, if
+   * so. Its lists are narrowed as asked, and its continue tokens are the apiserver's, which the cache then writes and reads as well.
+   * Otherwise the cache marks its own tokens, and nobody else reads them.
    */
   collection?: { namespace?: string | undefined } | undefined;
   /**

@@ -1,7 +1,7 @@
 /** Of what is not there. */
 export const NOTHING: readonly never[] = Object.freeze([]);
 
-/** Arrays by what was asked for, for as long as anyone holds them: who asks for the same again gets the same array while it would hold the same. */
+/** Arrays by what was asked for, for as long as anyone holds them. Who asks for the same again gets the same array, while it would hold the same. */
 export class StableArrays<T, Ids extends Float64Array | string[] = Float64Array> {
   readonly #known = new Map<string, { ids: Ids; array: WeakRef<readonly T[]> }>();
   readonly #gone = new FinalizationRegistry<string>((name) => {

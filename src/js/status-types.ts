@@ -29,9 +29,9 @@ export type ResourceStatus = Readonly<{
   /** How far the list that is on its way has come, in objects. */
   listed?: Readonly<{ loaded: number; remaining?: number }>;
   /**
-   * The keys of objects that the server sends in a form that cannot be taken, and that a new list has not cured: no usable version, a name
-   * that is no key, bytes that are no JSON. What was held of them stays as it was, everything else goes on. An `error` event tells of each;
-   * the first sound version of an object takes it out again.
+   * The keys of objects that the server sends in a form that cannot be taken, and that a new list has not cured. They have no usable
+   * version, a name that is no key, or bytes that are no JSON. What was held of them stays as it was, everything else goes on. An `error`
+   * event tells of each; the first sound version of an object takes it out again.
    */
   quarantined?: readonly string[];
 }> &

@@ -13,8 +13,8 @@ const known = new WeakMap<SafeTarget, Map<string, Map<Listener, () => void>>>();
 /**
  * An `EventTarget` whose listeners harm nobody: what one throws, or rejects with, is reported. Node would end the process for it.
  *
- * Listeners are wrapped, so that the platform's own rules hold for them: of `once`, `signal`, `capture`, of one that is added twice, and of one
- * that removes itself.
+ * Listeners are wrapped. So the platform's own rules hold for `once`, `signal` and `capture`, for one that is added twice, and for one that
+ * removes itself.
  */
 export abstract class SafeTarget extends EventTarget {
   constructor(host: Host | undefined) {

@@ -10,8 +10,8 @@ const FRAME_OVERDUE_MS = 250;
 const FRAME_MS = 16;
 
 /**
- * Calls views that have changed with the next animation frame or in the next microtask: all of them take in their changes before anybody is
- * told, so that whoever reads two of them sees one state.
+ * Calls views that have changed with the next animation frame or in the next microtask. All of them take in their changes before anybody is
+ * told. So whoever reads two of them sees one state.
  */
 export class Ticker {
   readonly #mode: "frame" | "microtask";

@@ -9,8 +9,8 @@ import type { Syncing, WaitOptions } from "./types.js";
  * @param what by the names that messages call them by
  * @throws {WatchCacheError} `timeout` after `timeoutMs`, and `closed` when one of them was stopped before; the message names those that
  *   are missing, sorted.
- * @throws {DOMException} when the signal is aborted: its reason, where that is an `AbortError` or a `TimeoutError`; else an `AbortError` with the
- *   same message, and the reason as its `cause`.
+ * @throws {DOMException} when the signal is aborted: its reason, where that is an `AbortError` or a `TimeoutError`. Else an `AbortError`
+ *   with the same message, and the reason as its `cause`.
  * @returns the names in the order in which they were done; those that were done before come first, as they were given
  */
 export async function waitForSync<N extends string>(what: Readonly<Record<N, Syncing>>, options?: WaitOptions): Promise<readonly N[]> {

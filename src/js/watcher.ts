@@ -305,7 +305,8 @@ export class WatcherImpl<T> implements Recipient {
     if (this.#handler !== undefined) {
       this.#cut = end.reason === "stopped" || end.reason === "closed";
       if (this.#cut) this.#queue.clear();
-      // A handler that is called right now may be about to return a promise; one that has is waited for, and first gets what is queued for it.
+      // A handler that is called right now may be about to return a promise. One that has returned a promise is waited for, and first gets
+      // what is queued for it.
       queueMicrotask(() => {
         if (!this.#pacing) this.#settleForEach!(this.#takeFailure());
       });
@@ -336,7 +337,10 @@ export class WatcherImpl<T> implements Recipient {
     return version(() => this.#at?.raw.lastVersion(this.#at.id));
   }
 
-  /** The same, while something that the core has delivered was not seen: the version of the last event that was, if the core says that it will do. */
+  /**
+   * The same, while something that the core has delivered was not seen. It is the version of the last event that was, if the core says that
+   * it will do.
+   */
   #lastSeen({ raw, delivery, id }: Attachment): { lastResourceVersion?: string } {
     const last = this.#queued ? this.#last : delivery.handling(id);
     return version(() => {

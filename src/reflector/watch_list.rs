@@ -44,7 +44,7 @@ impl Reflector {
     ///
     /// As in client-go, a 429 is followed by the wait that it asks for. An expired version, or one ahead of the server, is left out of the next
     /// request. A stream that ended early is followed by another from scratch. Any other fault leads to a list in the same round, which fails
-    /// as well if the fault remains. That includes a connection that fails, where client-go tries again: a browser cannot tell a refused
+    /// as well if the fault remains. That includes a connection that fails, where client-go tries again. A browser cannot tell a refused
     /// WebSocket from a server that does not know such watches.
     pub(super) async fn stream(&mut self, streaming: Streaming) -> State {
         let Streaming { unset, cut } = streaming;

@@ -157,8 +157,8 @@ impl Window {
         self.bytes = self.bytes - before + after;
     }
 
-    /// Drops the oldest changes while they hold too many bytes. Even without a new change that can happen: what versions share counts with
-    /// the last holder, so a size can grow when it is measured again.
+    /// Drops the oldest changes while they hold too many bytes. That can happen without a new change. What versions share counts with the
+    /// last holder, so a size can grow when it is measured again.
     pub(crate) fn keep_bound(&mut self, strays: &mut Strays) {
         if self.bytes > self.bounds.max_bytes {
             self.release(self.bytes - self.bounds.max_bytes, strays);

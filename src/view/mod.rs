@@ -1,8 +1,9 @@
-//! Live views: the rows of a resource that pass a filter, in an order, with ranges of them that somebody looks at, and counts by group.
+//! Live views: the rows of a resource that pass a filter, in an order. A view has ranges of rows that somebody looks at, and counts by
+//! group.
 //!
 //! A view hears of one change at a time and keeps it until somebody looks. Nothing is sorted or filtered anew. Between two looks the view
-//! stands still. It holds references to the shared objects and a sort key for each row. It knows nothing of JavaScript: where the caller has
-//! a condition of its own, the view says which objects wait for a verdict, and is told the answer.
+//! stands still. It holds references to the shared objects and a sort key for each row. It knows nothing of JavaScript. If the caller has a
+//! condition of its own, the view says which objects wait for a verdict, and is told the answer.
 //!
 //! Start with [`View`], then [`Views`], the set of those that are open on one store.
 //!

@@ -44,7 +44,7 @@ impl Outbox {
 
     /// As [`Outbox::event`], but an event that is in the table already keeps its place.
     ///
-    /// The same object may stand in the table at more than one version: as a change, and as part of the state that a later watch began with.
+    /// The same object may stand in the table at two versions: as a change, and in the state that a later watch began with.
     pub fn shared_event(&mut self, event: WatchEvent) -> u32 {
         let key = (event.object.id(), event.kind);
         if let Some(index) = self.seen.get(&key)

@@ -1,8 +1,8 @@
 //! Watchers by what they can match at all, so that an event visits only those it may concern.
 //!
 //! A watcher of everything hears of every event. So does one whose selectors demand nothing that could be looked up, such as `app!=web`.
-//! Any other is filed in buckets: by the name it is limited to, else under the values of one label or field that it demands, else by its
-//! namespace. Where it has a namespace, its buckets are of that namespace.
+//! Any other is filed in buckets, by the name it is limited to. Without one it is filed under the values of one label or field that it
+//! demands, else by its namespace. Where it has a namespace, its buckets are of that namespace.
 //!
 //! An event looks up the values that its object has, and those that it had before: watchers whose selection it leaves must hear of that.
 //!

@@ -1,5 +1,5 @@
-//! Texts out of linear memory. They go out as `String` only where that is rare: the glue's decoder checks them once more, and for a short text
-//! costs more than its letters.
+//! Texts out of linear memory. They go out as `String` only where that is rare. The glue's decoder checks them once more, and for a short
+//! text costs more than its letters.
 
 use js_sys::JsString;
 use wasm_bindgen::prelude::*;

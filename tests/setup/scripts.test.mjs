@@ -120,14 +120,23 @@ test("long sentences are found in comments and documents, wherever their lines e
     `// ${words(13)}`,
     `/// ${words(13)}`,
     "///",
-    `/// ${words(25)}; ${words(25)}. (${words(25)}.) ${words(2)} \`${words(40)}\``,
+    `/// ${words(25)}. ${words(25)}! (${words(25)}.) ${words(2)} \`${words(40)}\``,
     "/// ```",
     `/// ${words(30)}`,
     "/// ```",
+    `/// ${words(13)}; ${words(13)}.`,
+    "///",
+    `/// ${words(13)}: ${words(14)}.`,
+    "///",
+    `/// ${words(13)}:`,
+    `/// - ${words(14)}`,
+    `/// | ${words(30)} |`,
   ];
   assert.deepEqual(found("a.rs", rust.join("\n")), [
     [1, 26],
     [2, 26],
+    [12, 26],
+    [14, 27],
   ]);
   const typescript = [
     "/**",
@@ -157,6 +166,7 @@ test("long sentences are found in comments and documents, wherever their lines e
     `- ${words(20)}`,
     `- **Bold.** ${words(20)}`,
     words(6),
+    `- ${words(20)}; ${words(20)}: ${words(20)}`,
     "<!-- figures -->",
     words(40),
     "<!-- /figures -->",
@@ -165,7 +175,7 @@ test("long sentences are found in comments and documents, wherever their lines e
   assert.deepEqual(found("a.md", markdown.join("\n")), [
     [1, 26],
     [9, 26],
-    [14, 27],
+    [15, 27],
   ]);
 });
 

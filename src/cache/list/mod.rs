@@ -1,7 +1,8 @@
 //! Lists: what a request means, and who answers it.
 //!
-//! The order of steps is the apiserver's: the options are checked ([`ListOptions`]), the request is read ([`request`]), it is decided who answers
-//! ([`delegate`]), and a page of a state is read ([`page`]). Waiting and asking the upstream is done in `cache/resource/reads.rs`.
+//! The order of steps is the apiserver's. The options are checked ([`ListOptions`]) and the request is read ([`request`]). Then it is
+//! decided who answers ([`delegate`]), and a page of a state is read ([`page`]). Waiting and asking the upstream is done in
+//! `cache/resource/reads.rs`.
 
 pub(super) mod delegate;
 mod options;

@@ -77,8 +77,8 @@ fn candidates<'s, 'a>(
     state.range(&request.prefix, from.unwrap_or(""))
 }
 
-/// Takes what passes, up to the limit. Without a selector all candidates are counted, since what remains is told; with one, those behind the
-/// limit are left alone, whether they would pass or not, so that the last page may turn out empty.
+/// Takes what passes, up to the limit. Without a selector all candidates are counted, because the answer says how many remain. With one,
+/// those behind the limit are not tested. So the last page may turn out empty.
 fn take<'a>(candidates: impl Iterator<Item = &'a Rc<Object>>, request: &Request, limit: Option<usize>, fields: &FieldSet) -> Taken {
     let mut taken = Taken::default();
     let full = |taken: &Taken| limit.is_some_and(|limit| taken.objects.len() >= limit);

@@ -1,8 +1,8 @@
 //! Continue tokens, in the very form that kube-apiserver writes: each reads the other's.
 //!
-//! A token is base64url without padding of `{"v":"meta.k8s.io/v1","rv":100,"start":"name\u0000"}`. `start` is where the next page begins,
-//! relative to the prefix of the request (that of the namespace, where the request names one): the last key and a NUL, so that the next
-//! key is meant whatever it is. `rv` is the version all pages are read at; a negative one means the newest.
+//! A token is base64url without padding of `{"v":"meta.k8s.io/v1","rv":100,"start":"name\u0000"}`. `start` is where the next page begins:
+//! the last key and a NUL, so that the next key is meant whatever it is. The key is relative to the prefix of the request, which is its
+//! namespace if it names one. `rv` is the version all pages are read at; a negative one means the newest.
 
 use crate::base64url;
 use crate::json::value::Value;

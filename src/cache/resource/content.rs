@@ -5,8 +5,8 @@ use std::fmt::Write;
 use crate::json::value::Value;
 use crate::sort::sort_by;
 
-/// The first place where they differ, in the order of member names; `None`: they say the same. The order of members does not count, nor what
-/// of its own type only one of them names: a watch names it, and the items of a list leave it to the list.
+/// The first place where they differ, in the order of member names; `None`: they say the same. The order of members does not count. Nor
+/// does a type that only one of them names, because the items of a list leave that to the list.
 pub(super) fn first_mismatch(ours: &[u8], theirs: &[u8]) -> Option<String> {
     if ours == theirs {
         return None;

@@ -81,8 +81,8 @@ impl Requests {
         })
     }
 
-    /// Sends a request, and sends it again only where it cannot happen twice: once with new credentials, and while the server says that it
-    /// took nothing and when to come back.
+    /// Sends a request, and sends it again only where it cannot happen twice. That is once with new credentials, and while the server says
+    /// that it took nothing and when to come back.
     async fn send(&self, request: impl Fn() -> LocalBoxFuture<'static, Result<Vec<u8>, Error>>) -> Result<Vec<u8>, Error> {
         let deadline = self.access.runtime.now() + MAX_REQUEST_MS;
         let (mut asked_again, mut retries) = (false, 0);

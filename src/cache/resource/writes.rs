@@ -23,7 +23,7 @@ const MAX_CONFLICT_WAIT_MS: Millis = 250;
 /// How long a deletion that left no version waits for the stream: what it deleted was not held, and most likely never will be.
 const MAX_UNSEEN_WAIT_MS: Millis = 250;
 
-/// The one path that may be missing from an update: servers then keep what they have, so that clients which do not know it cannot lose it.
+/// The one path that may be missing from an update. Servers then keep what they have, so no client loses what it does not know.
 const KEPT_BY_SERVERS: &str = "metadata.managedFields";
 
 /// Why an update failed.

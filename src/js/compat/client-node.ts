@@ -18,9 +18,9 @@
  *    What came and went meanwhile is not told.
  * 4. `connect` tells that the watch stands, when it first does and after each interruption; not that it will be tried.
  * 5. What a callback throws or rejects with is reported (`reportError`, or the cache's logger), and the others are called all the same.
- * 6. The store is never a mixture of two lists, and may be ahead of what callbacks have been told. `list` gives a new array in the order
- *    of the keys, of any length; its objects are shared, plain JSON as the server sent it, without `metadata.managedFields` unless
- *    the cache's option `strip` keeps them: copy what you change.
+ * 6. The store is never a mixture of two lists, and may be ahead of what callbacks have been told. `list` gives a new array in the order of
+ *    the keys, of any length. Its objects are plain JSON as the server sent it, without `metadata.managedFields` unless the cache's option
+ *    `strip` keeps them. They are shared: copy what you change.
  * 7. `start` resolves when the first list was told, or with the first `error`.
  * 8. A `Watch` resumes by itself, and after 410 goes on with the difference. Its `done` is called once: at `timeoutSeconds`, after an abort
  *    (with the `AbortError`), and when the server refuses for good.

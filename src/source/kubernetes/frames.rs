@@ -10,8 +10,8 @@ use crate::status::Error;
 
 /// Cuts the body of a streamed watch into frames: one JSON document a line.
 ///
-/// A line break cannot stand inside a JSON document of one line, so the cut needs no parsing. A rest without its line break
-/// is a frame that was cut off by the end of the connection; whoever resumes the watch receives it again.
+/// A line break cannot stand inside a JSON document of one line, so the cut needs no parsing. A rest without its line break is a frame that
+/// the end of the connection cut off. Whoever resumes the watch receives it again.
 #[derive(Debug, Default)]
 pub struct FrameSplitter {
     rest: Vec<u8>,

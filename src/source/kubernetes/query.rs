@@ -128,8 +128,8 @@ mod tests {
         );
     }
 
-    /// Over a WebSocket nothing but whole objects can come, over fetch nothing else is asked for; and what begins with the state is asked
-    /// of a WebSocket only, because fetch may get it compressed in pieces of which it reads one.
+    /// Over a WebSocket nothing but whole objects can come, and over fetch nothing else is asked for. A watch that begins with the state is
+    /// asked of a WebSocket only. Fetch may get it compressed in pieces, of which it reads one.
     #[test]
     fn wir_09_only_who_is_told_to_asks_for_the_state() {
         let plain = watch_query(&WatchRequest { resource_version: "7".into(), ..WatchRequest::default() }, &Selection::default(), &[]);

@@ -24,8 +24,8 @@ impl RawResource {
         }))
     }
 
-    /// Changes an object. `change` is called with an id that holds until it returns, and gives JSON text, or undefined to leave it alone;
-    /// what it throws is what the promise rejects with. Given up when `over` resolves.
+    /// Changes an object. `change` is called with an id that holds until it returns, and gives JSON text, or undefined to leave it alone.
+    /// What it throws is what the promise rejects with. Given up when `over` resolves.
     pub fn update(&self, key: String, change: Function, over: Promise) -> Result<Promise, JsValue> {
         let inner = self.sound()?.clone();
         Ok(until(over, async move {
