@@ -144,6 +144,7 @@ async fn a_batch_is_delivered_once_and_the_rest_waits_until_it_is_wanted() {
     assert_eq!(world.received(watcher).len(), 1, "nobody asked for it");
     world.resource.demand(watcher, 1).unwrap();
     until("it comes when wanted", || world.received(watcher).len() == 2).await;
+    assert_eq!(code(&world.resource.demand(watcher, 3).unwrap_err()), "internal", "no silence in place of what it may mean");
 }
 
 #[wasm_bindgen_test]
