@@ -1,7 +1,7 @@
-// How often a frame crosses between JavaScript and WebAssembly: imports and exports of the package's wasm, counted in Node where each call
-// goes through a counter. Prints one line of JSON a figure; `--each` adds which functions they are.
+// How often a frame crosses between JavaScript and WebAssembly. Imports and exports of the package's wasm are counted in Node, where each
+// call goes through a counter. Prints one line of JSON a figure; `--each` adds which functions they are.
 //
-// What a frame costs in crossings depends on nothing but the code: frames come in bursts as from a socket, and the clock stands still, so that
+// What a frame costs in crossings depends on nothing but the code. Frames come in bursts as from a socket. The clock stands still, so that
 // no slice ends early.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

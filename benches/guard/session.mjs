@@ -1,9 +1,9 @@
-// Bytes that are held after a session of a thousand mounts, filters and routes, beside those before it: the session of tests/js/session.test.mjs,
-// whose views, watchers and timers are counted there. Prints one line of JSON a figure. Run with --expose-gc.
+// Bytes that are held after a session of a thousand mounts, filters and routes, beside those before it. It is the session of
+// tests/js/session.test.mjs, where its views, watchers and timers are counted. Prints one line of JSON a figure. Run with --expose-gc.
 //
-// Before is after another such session and its five minutes, so that all that is made once is there, tables at their largest. The JavaScript heap is taken after collections,
-// as little as it gets; in the WebAssembly the chunks are counted that its allocator has handed out, which is a count of bytes and no more:
-// its memory never shrinks, and grows by steps that hide a leak.
+// Before is after another such session and its five minutes, so that all that is made once is there, tables at their largest. The
+// JavaScript heap is taken after collections, as little as it gets. In the WebAssembly the chunks are counted that its allocator has handed
+// out, in bytes. Its memory as a whole never shrinks, and grows by steps that hide a leak.
 import { openSession, turns } from "../../tests/js/lib/session.mjs";
 
 const MOUNTS = 1_000;
@@ -29,7 +29,10 @@ WebAssembly.instantiate = async (...given) => {
   return result;
 };
 
-/** Bytes in use, chunk by chunk as dlmalloc, Rust's allocator for WebAssembly, has them: the size of each stands in it, with a bit for "in use". */
+/**
+ * Bytes in use, chunk by chunk as dlmalloc has them, Rust's allocator for WebAssembly. The size of each chunk stands in it, with a bit for
+ * "in use".
+ */
 function wasmBytes() {
   const words = new Uint32Array(memory.buffer);
   const end = memory.buffer.byteLength;
@@ -63,8 +66,8 @@ async function held() {
 }
 
 /**
- * Each figure is a multiple of what was held before. What WebAssembly holds while resources rest is bytes: what was held before is so little
- * that a part which leaves less behind would make the multiple worse.
+ * Each figure is a multiple of what was held before. What WebAssembly holds while resources rest is bytes. What was held before is so
+ * little that a part which leaves less behind would make the multiple worse.
  */
 function print(moment, before, after, inBytes = []) {
   for (const kind of Object.keys(after)) {

@@ -9,8 +9,8 @@ export function launch() {
 }
 
 /**
- * A page that has loaded the benchmarks, in a context and so in a process of its own. `run` asks a scenario of it, `protocol` is its session
- * of the DevTools protocol; an error in the page is an error of the next `run` or of `close`.
+ * A page that has loaded the benchmarks, in a context and so in a process of its own. `run` asks a scenario of it, `protocol` is its
+ * session of the DevTools protocol. An error in the page is an error of the next `run` or of `close`.
  */
 export async function openPage(browser, url) {
   const protocol = await openTarget(browser, {

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { build } from "vite";
 
 /**
- * `@kubernetes/client-node` is written for Node. Its informer and its cache are plain JavaScript and are bundled as they are; the one part
- * that is bound to Node, the class that opens the watch's connection by `node-fetch` and `node:readline`, is replaced by one that does the
- * same with what browsers have.
+ * `@kubernetes/client-node` is written for Node. Its informer and its cache are plain JavaScript and are bundled as they are. One part is
+ * bound to Node, the class that opens the watch's connection by `node-fetch` and `node:readline`. It is replaced by one that does the same
+ * with what browsers have.
  */
 function clientNodeForBrowsers(root) {
   return {

@@ -1,4 +1,4 @@
-// An API server of many different pods, with nothing but what a load of them needs: pages that were written beforehand, so that what is
+// An API server of many different pods, with nothing but what a load of them needs. Its pages were written beforehand, so that what is
 // measured is who reads them. The watch is open and quiet. It serves the benchmarks' page from the same origin.
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";

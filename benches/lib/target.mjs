@@ -1,6 +1,6 @@
-// A page that nobody watches. Playwright follows the network of each page that it opens: the browser then copies every byte of an answer,
-// decodes whole bodies and reports each frame of a WebSocket, within the page's own thread, which no user's page does. So pages are opened
-// over the protocol itself, and no more of it is enabled than what is asked for.
+// A page that nobody watches. Playwright follows the network of each page that it opens. The browser then copies every byte of an answer,
+// decodes whole bodies and reports each frame of a WebSocket. It does so within the page's own thread, which no user's page does. So pages
+// are opened over the protocol itself, and no more of it is enabled than what is asked for.
 
 /**
  * Opens a page of a context of its own, and so with a process of its own.

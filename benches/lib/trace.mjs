@@ -3,8 +3,8 @@
 const CATEGORIES = ["blink.user_timing", "disabled-by-default-devtools.timeline", "devtools.timeline"];
 
 /**
- * The tasks between the marks "STEP begins" and "STEP ends" that `work` leaves: the longest by the clock and by processor time, in ms, and what
- * the latter was made of.
+ * The tasks between the marks "STEP begins" and "STEP ends" that `work` leaves. Told is the longest by the clock and by processor time, in
+ * ms, and what the latter was made of.
  * @param {import("playwright-core").Browser} browser
  */
 export async function stepTrace(browser, step, work) {

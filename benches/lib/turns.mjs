@@ -1,4 +1,4 @@
-// Harnesses in pages of their own that take turns, round by round: a busy neighbour hurts all of them alike, and none pays for what another
+// Harnesses in pages of their own that take turns, round by round. A busy neighbour hurts all of them alike, and none pays for what another
 // left in the heap.
 import { openPage } from "./browser.mjs";
 

@@ -15,9 +15,9 @@ function random(seed) {
 const PODS_A_WORKLOAD = 40;
 
 /**
- * Different pods made from the real one: each has its own name, uid, times, addresses, containers' ids and volumes' names, and each workload
- * its own name, hash, owner and namespace, as the pods of one cluster differ. What a cache can save by likeness, it can save here no more than
- * there.
+ * Different pods made from the real one, as the pods of one cluster differ. Each has its own name, uid, times, addresses, containers' ids
+ * and volumes' names. Each workload has its own name, hash, owner and namespace. What a cache can save by likeness, it can save here no
+ * more than there.
  * @param realPod a pod of a real cluster, tests/data/pod.json
  * @returns (number, version, beat) => JSON; the heartbeat `beat` shows in the status
  */

@@ -5,7 +5,7 @@ import { feed, LISTED, open, reached } from "./upstream.js";
 
 /**
  * Callbacks that all count, so that none can be left out or called twice unseen. They are of different code, as the components of a page
- * are: an engine that sees one function only would fold it into the peer's loop. The first one keeps the last event.
+ * are. An engine that sees one function only would fold it into the peer's loop. The first one keeps the last event.
  */
 function subscribers(count) {
   const seen = { sum: 0, last: undefined };

@@ -8,8 +8,8 @@ const decoder = new TextDecoder();
 export const flat = (text) => decoder.decode(encoder.encode(text));
 
 /**
- * A pod of 14.4 kB with managedFields, taken from a real cluster; one of a few hundred bytes; or one of about so many bytes, which has as
- * many containers and variables as that takes.
+ * A pod of 14.4 kB with managedFields, taken from a real cluster, or one of a few hundred bytes. Or one of about so many bytes, which has
+ * as many containers and variables as that takes.
  * @param {"large" | "small" | number} size
  */
 export function template(size) {

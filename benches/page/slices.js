@@ -1,5 +1,5 @@
-// What a page feels while much is done at once: a large list, the first filter and the first order over it, and a list anew under a live table.
-// Each step runs between two marks of the trace, and says when the browser last drew.
+// What a page feels while much is done at once. That is a large list, the first filter and the first order over it, and a list anew under a
+// live table. Each step runs between two marks of the trace, and says when the browser last drew.
 import { createWatchCache } from "watchcache";
 import { Checksum, settle, turn } from "./measure.js";
 import { keyOf } from "./peers/object.js";

@@ -104,9 +104,9 @@ export async function feed(socket, texts, framesATask = FRAMES_A_TASK) {
 }
 
 /**
- * The same, but each frame is decoded just before, as a socket decodes it in the task of its message event: a frame that was made long
- * before would have to be fetched from slow memory first, by whoever takes it. What is timed is the taking alone, and all that it causes up to
- * the host's next turn.
+ * The same, but each frame is decoded just before, as a socket decodes it in the task of its message event. If it were made long before,
+ * whoever takes it would first have to fetch it from slow memory. What is timed is the taking alone, and all that it causes up to the
+ * host's next turn.
  * @param {readonly Uint8Array[]} tape the frames' bytes
  * @param {() => void} [taken] is called in each task when its last frame has been taken
  * @returns milliseconds

@@ -25,7 +25,7 @@ let running;
 /** What waits for the screen's next frame. */
 let drawing;
 
-/** Frames come when all events of a flush are in: a flush of all of them is what is measured, not when the screen happens to ask. */
+/** Frames come when all events of a flush are in. A flush of all of them is what is measured, not when the screen happens to ask. */
 function holdFrames() {
   globalThis.requestAnimationFrame = (call) => {
     drawing = call;

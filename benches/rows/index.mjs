@@ -1,5 +1,5 @@
-// What `npm run bench` measures, in this order. Each row (or group of rows) has a name, `measure` which gives what goes into the results,
-// `scenarios` with the harnesses whose checksums must agree, `lines` of the table, and perhaps a `table` of its own.
+// What `npm run bench` measures, in this order. Each row (or group of rows) has a name, and a `measure` which gives what goes into the
+// results. It has `scenarios` with the harnesses whose checksums must agree, `lines` of the table, and perhaps a `table` of its own.
 import dispatch from "./dispatch.mjs";
 import fanout from "./fanout.mjs";
 import informer from "./informer.mjs";

@@ -1,5 +1,5 @@
-// The informer, against that of `@kubernetes/client-node`: in Node, where each is as it comes from npm, and in Chromium, where the peer's
-// connection is replaced (see benches/page/peers/client-node-watch.js).
+// The informer, against that of `@kubernetes/client-node`. In Node each is as it comes from npm. In Chromium the peer's connection is
+// replaced (see benches/page/peers/client-node-watch.js).
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodeHost, pageHost } from "../informer/hosts.mjs";

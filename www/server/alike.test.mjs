@@ -1,5 +1,5 @@
-// The store and the package's cache before it, two implementations of one protocol, are asked the same: random lists, pages and watches of
-// one cluster that changes meanwhile. A failure names the seed and the request.
+// The store and the package's cache before it are two implementations of one protocol. They are asked the same: random lists, pages and
+// watches of one cluster that changes meanwhile. A failure names the seed and the request.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";

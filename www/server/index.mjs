@@ -100,8 +100,8 @@ export async function startServer(given = {}) {
     });
   });
 
-  // Node's own list of connections has neither those that were upgraded nor those that have not carried a request yet: the latter, which
-  // browsers open ahead, would be waited for until they time out.
+  // Node's own list of connections has neither those that were upgraded nor those that have not carried a request yet. Browsers open the
+  // latter ahead, and they would be waited for until they time out.
   /** @type {Set<import("node:net").Socket>} */
   const sockets = new Set();
   let isClosing = false;

@@ -9,8 +9,8 @@ async function main() {
     process.stdout.write(USAGE);
     return;
   }
-  // In microseconds, of which there are more than events: whoever was started later is ahead, and versions of before are too old. A server that
-  // went back would be asked for versions of its future, as no API server over etcd is, and be waited for in silence.
+  // In microseconds, of which there are more than events: whoever was started later is ahead, and versions of before are too old. A server
+  // that went back would be asked for versions of its future, and be waited for in silence. No API server over etcd is asked so.
   const server = await startServer({ ...options, firstVersion: Date.now() * 1_000 });
   const { mode, objects, proxy } = server.control.status();
   process.stdout.write(

@@ -76,8 +76,8 @@ export class Snapshot {
 }
 
 /**
- * The objects themselves, for who comes back for more: a list in pages may take longer than the window reaches back, as in the original,
- * where storage remembers for longer than the watch cache.
+ * The objects themselves, for who comes back for more. A list in pages may take longer than the window reaches back. So it is in the
+ * original, where storage remembers for longer than the watch cache.
  * @implements {State}
  */
 export class HeldState {

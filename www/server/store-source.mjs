@@ -9,8 +9,8 @@ import { asStatusError, expired } from "./status.mjs";
 /** @typedef {Parameters<import("watchcache").Source["list"]>[0] & Record<string, string | number | undefined>} ListRequest */
 
 /**
- * A quiet stream tells its version this often, so that nobody takes it for dead and the bookmarks of watches have news, as etcd does for
- * an API server.
+ * A quiet stream tells its version this often, as etcd does for an API server. So nobody takes it for dead, and the bookmarks of watches
+ * have news.
  */
 const PROGRESS_MS = 5_000;
 

@@ -202,7 +202,7 @@ export class Watcher extends Scope {
   }
 
   /**
-   * What an event is for this watcher: an object that enters the selection is ADDED, one that leaves it is DELETED with its previous
+   * What an event is for this watcher. An object that enters the selection is ADDED. One that leaves it is DELETED, with its previous
    * content under the event's version.
    * @param {StoreEvent} event
    */

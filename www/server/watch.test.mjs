@@ -414,8 +414,8 @@ testBoth("wir_09_no_watch_is_compressed", async (t) => {
   assert.deepEqual(await after.nextBrief(1), ["ADDED default/later"], "what comes after the state is read, too");
 });
 
-// The original sends one-row tables to who asks for them, column definitions with the first. Whole objects are all that is spoken here:
-// who names them as a way out gets them, who does not is refused, and a Status stays one.
+// The original sends one-row tables to who asks for them, column definitions with the first. Whole objects are all that is spoken here. Who
+// names them as a way out gets them, and who does not is refused. A Status stays one.
 testBoth("wir_14_no_watch_is_a_table", async (t) => {
   const { url, api } = await threePods(t);
   const table = "application/json;as=Table;v=v1;g=meta.k8s.io";

@@ -7,8 +7,8 @@ import { expired } from "./status.mjs";
  * @property {string} key
  * @property {import("./object-version.mjs").ObjectVersion | null} current the new content; null after a deletion
  * @property {import("./object-version.mjs").ObjectVersion | null} previous the content before; null when the object is new
- * @property {import("./object-version.mjs").ObjectVersion | null} last last content stamped with this event's version, for a DELETED
- *   frame; made at the first need unless the event is a deletion
+ * @property {import("./object-version.mjs").ObjectVersion | null} last last content stamped with this event's version, for a DELETED frame.
+ *   Made at the first need unless the event is a deletion
  */
 
 /** How long an event stays fresh: the bookmark period and a quarter of it. */
@@ -30,8 +30,8 @@ const ATTENDANTS = 2_048;
 /**
  * Positions count events since the server started and only grow, so a reader can keep one and see later whether it was overtaken.
  *
- * Unless their number is pinned, the capacity follows the rule of the apiserver's watch cache: it doubles where the window is full of events
- * that are fresh, and halves where the oldest of its last quarter is not. The bytes are a bound of this server's own.
+ * Unless their number is pinned, the capacity follows the rule of the apiserver's watch cache. It doubles where the window is full of
+ * events that are fresh, and halves where the oldest of its last quarter is not. The bytes are a bound of this server's own.
  */
 export class EventWindow {
   /**

@@ -4,7 +4,7 @@ import type { Pod } from "./pod";
 import { progress } from "./StatusChip";
 import { useNow } from "./useView";
 
-/** Lies over the foot of the table, so that no row moves for it: how far the list is, or since when the rows are old. */
+/** Tells how far the list is, or since when the rows are old. It lies over the foot of the table, so that no row moves for it. */
 export function StaleBar({ pods, status }: { pods: Resource<Pod>; status: ResourceStatus }) {
   const now = useNow(1000);
   const { phase, stale, staleSince, listed } = status;

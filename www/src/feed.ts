@@ -3,8 +3,8 @@ import { compareVersions } from "./format";
 import type { Pod } from "./pod";
 
 /**
- * A watch of its own beside the table's view: it counts, remembers when each pod changed, and checks what a watch promises, that
- * versions only grow. No object is decoded for it.
+ * A watch of its own beside the table's view. It counts, remembers when each pod changed, and checks what a watch promises: that versions
+ * only grow. No object is decoded for it.
  */
 export class Feed {
   events = 0;

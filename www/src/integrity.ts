@@ -26,7 +26,7 @@ interface Held {
 
 /**
  * The cache's state at its version, by a watch that starts with it and ends at the bookmark behind it. `pods.list()` gives the same
- * objects, but decodes them: 5,000 pods would stop the page for a moment each time, and only keys and versions are needed here.
+ * objects, but decodes them. 5,000 pods would stop the page for a moment each time, and only keys and versions are needed here.
  */
 async function heldBy(pods: Resource<Pod>, signal: AbortSignal): Promise<Held | undefined> {
   const items: Held["items"] = [];

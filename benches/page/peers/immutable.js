@@ -1,5 +1,5 @@
-// An immutable map of immutable objects, as the reducer of OpenShift's console keeps it: each object is converted deeply, compared with the
-// one before, and set when it differs in more than its version. Batches are applied at once, and subscribers are given what changed.
+// An immutable map of immutable objects, as the reducer of OpenShift's console keeps it. Each object is converted deeply and compared with
+// the one before. It is set when it differs in more than its version. Batches are applied at once, and subscribers are given what changed.
 import { fromJS, Map as ImmutableMap } from "immutable";
 import { GROUP, keyOf } from "./object.js";
 import { HIDDEN, ROWS } from "./rows.js";
