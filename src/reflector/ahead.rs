@@ -22,7 +22,7 @@ use super::liveness::{Liveness, Watchdog};
 use super::order::{Novelty, Order};
 use super::quarantine;
 use super::reader::{Event, Reader};
-use super::state::{OngoingWatch, OpenWatch, OpeningWatch};
+use super::state::{BegunWatch, OpenWatch, PendingWatch};
 use crate::change::ChangeKind;
 use crate::key::Key;
 use crate::message::Quarantined;
@@ -261,7 +261,7 @@ impl Ahead {
     }
 
     /// The whole list with all that came while it was read, and the watch that goes on. What the list shows already is dropped.
-    pub(super) async fn join(mut self, mut list: List, host: &Host) -> (List, Option<OngoingWatch>) {
+    pub(super) async fn join(mut self, mut list: List, host: &Host) -> (List, Option<BegunWatch>) {
         self.changes.retain(|_, change| *change.object.version() > list.version);
         if list.version < self.from || !self.passes_over(&list.quarantined) {
             return (list, None);
@@ -284,15 +284,15 @@ impl Ahead {
         }
         objects.extend(self.changes.into_values().filter_map(LastChange::shown));
         let reached = self.order.last().cloned().unwrap_or_default();
-        let behind = (reached < list.version).then(|| list.version.clone());
-        let ongoing = match self.stream {
-            Stream::Opening(opening) => OngoingWatch::Opening(OpeningWatch { opening, behind }),
+        let known_to = (reached < list.version).then(|| list.version.clone());
+        let begun = match self.stream {
+            Stream::Opening(answer) => BegunWatch::Pending(PendingWatch { answer, known_to }),
             Stream::Open(stream) => {
-                OngoingWatch::Open(OpenWatch { stream, opened: self.opened, from: Some(self.from), heard: self.heard, behind })
+                BegunWatch::Open(OpenWatch { stream, opened: self.opened, from: Some(self.from), heard: self.heard, known_to })
             }
         };
         let version = list.version.max(reached);
-        (List { objects, version, quarantined: list.quarantined, ahead: self.order }, Some(ongoing))
+        (List { objects, version, quarantined: list.quarantined, ahead: self.order }, Some(begun))
     }
 }
 

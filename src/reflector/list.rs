@@ -118,10 +118,10 @@ impl Reflector {
         let (host, came) = (&self.host, Cell::new(true));
         // The body feeds the watchdog when a chunk has come, and when that is read and the next one is waited for.
         let body = stream::poll_fn(|cx| {
-            let behind = came.take();
+            let was_read = came.take();
             let polled = body.poll_next_unpin(cx);
             came.set(polled.is_ready());
-            if behind || polled.is_ready() {
+            if was_read || polled.is_ready() {
                 watchdog.feed(host.recent());
             }
             polled

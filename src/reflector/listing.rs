@@ -105,12 +105,12 @@ impl Listing {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Tells the next objects of a page that is whole; `behind` is how many follow the page. `None` when all are told.
-    pub(super) fn tell(&mut self, behind: Option<u64>) -> Option<Message> {
+    /// Tells the next objects of a page that is whole; `following` is how many come after the page. `None` when all are told.
+    pub(super) fn tell(&mut self, following: Option<u64>) -> Option<Message> {
         let loaded = self.objects.len().min(self.told + MAX_BATCH);
         let from = mem::replace(&mut self.told, loaded);
         let objects = self.objects[from..loaded].to_vec();
-        let remaining = behind.map(|behind| behind + (self.objects.len() - loaded) as u64);
+        let remaining = following.map(|following| following + (self.objects.len() - loaded) as u64);
         (!objects.is_empty()).then_some(Message::Page { objects, loaded, remaining })
     }
 

@@ -1,13 +1,14 @@
 //! Turns a source into messages: one list, then one watch, for ever.
 //!
 //! The reflector asks a [`crate::source::Source`] for a list in pages and for the changes since, and tells a bounded channel what arrives,
-//! in order. It does not know who reads the channel. Start with `reflector.rs`: its states, and the one `match` that leads from each to the
-//! next.
+//! in order. It does not know who reads the channel. Start with `state.rs`, where the loop can stand, and `reflector.rs`: the one `match`
+//! that leads from each state to the next.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `reflector.rs` | the states of the loop, and the steps between rounds |
+//! | `state.rs`, `reflector.rs` | the states of the loop; what leads from each to the next, and the steps between rounds |
 //! | `list.rs`, `watch.rs`, `watch_list.rs` | the steps that list, that watch, and that take the state over a watch |
+//! | `listing.rs` | a list under way: what its pages have brought so far |
 //! | `ahead.rs` | the watch that is opened while a list is still being read |
 //! | `order.rs`, `quarantine.rs`, `kinds.rs`, `reader.rs` | which of what arrives is taken, and as what |
 //! | `failure.rs` | what a failure means: a list, or the same watch again |

@@ -1,4 +1,4 @@
-//! The loop of list and watch: its states, and the one `match` that leads from each to the next.
+//! The loop of list and watch: the one `match` that leads from each state (`state.rs`) to the next, and the steps between rounds.
 //!
 //! What the loop promises:
 //!
@@ -30,12 +30,13 @@ use super::order::Order;
 use super::quarantine::Quarantine;
 use super::reader::{Arrival, Reader};
 use super::sink::Sink;
-use super::state::{Announced, OngoingWatch, Opening, RoundEnd, State, Streaming};
+use super::state::{BegunWatch, Notice, RoundEnd, State, Streaming, WatchPlan};
 use super::throttle::Throttle;
 use crate::json::FieldSet;
 use crate::message::Message;
 use crate::runtime::{SharedRuntime, Task};
 use crate::source::Source;
+use crate::status::Error;
 
 /// The loop of list and watch for one resource. Made by [`Reflector::new`], driven by [`Reflector::run`].
 pub struct Reflector {
@@ -113,8 +114,8 @@ impl Reflector {
             State::Idle => self.begin().boxed_local(),
             State::Streaming(streaming) => self.stream(streaming).boxed_local(),
             State::Listing(listing) => self.list(listing).boxed_local(),
-            State::Listed(list, ongoing) => self.replace(list, ongoing).boxed_local(),
-            State::Opening(opening) => self.open(opening).boxed_local(),
+            State::Listed(list, begun) => self.replace(list, begun).boxed_local(),
+            State::Opening(plan) => self.open(plan).boxed_local(),
             State::Watching(watch) => self.watch(watch).boxed_local(),
             State::Waiting(wait, then) => async {
                 self.throttle.wait_out(&mut self.beside, wait).await;
@@ -141,29 +142,34 @@ impl Reflector {
         State::Listing(Box::new(Listing::new(self.page_size)))
     }
 
-    /// The state is whole, and replaces what is held.
-    async fn replace(&mut self, list: List, ongoing: Option<OngoingWatch>) -> State {
+    /// The state is whole, and replaces what is held. Then the watch goes on: the one that was begun beside the list, or a new one.
+    async fn replace(&mut self, list: List, begun: Option<BegunWatch>) -> State {
+        if let Err(error) = self.take_list(list).await {
+            return State::Ended(RoundEnd::failed(error));
+        }
+        let pending = match begun.filter(|_| !self.host.control.paused.get()) {
+            Some(BegunWatch::Open(open)) => return State::Watching(open),
+            Some(BegunWatch::Pending(pending)) => Some(pending),
+            None => None,
+        };
+        State::Opening(WatchPlan { pending, notice: Notice::Nothing })
+    }
+
+    /// Notes what a whole list says of versions and of the quarantine, and hands it on. Fails where it is older than what is held, or has
+    /// more than may be set aside.
+    async fn take_list(&mut self, list: List) -> Result<(), Error> {
         if self.host.control.reset.replace(false) {
             self.order.forget();
         }
-        if let Err(error) = self.order.replace(&list.version) {
-            return State::Ended(RoundEnd::failed(error));
-        }
+        self.order.replace(&list.version)?;
         self.order.join(list.ahead);
         self.host.control.refresh.set(false);
         self.listed = true;
-        match self.quarantine.listed(list.quarantined) {
-            Ok(false) => {}
-            Ok(true) => self.sink.send(Message::Quarantine(self.quarantine.all())).await,
-            Err(error) => return State::Ended(RoundEnd::failed(error)),
+        if self.quarantine.listed(list.quarantined)? {
+            self.sink.send(Message::Quarantine(self.quarantine.all())).await;
         }
         self.sink.send(Message::Replace { objects: list.objects, version: list.version }).await;
-        let ongoing = match ongoing.filter(|_| !self.host.control.paused.get()) {
-            Some(OngoingWatch::Open(open)) => return State::Watching(open),
-            Some(OngoingWatch::Opening(opening)) => Some(opening),
-            None => None,
-        };
-        State::Opening(Opening { ongoing, announced: Announced::Nothing })
+        Ok(())
     }
 
     /// A round is over.

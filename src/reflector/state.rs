@@ -18,9 +18,9 @@ pub(super) enum State {
     /// A list is read, page after page.
     Listing(Box<Listing>),
     /// The state is whole. With the watch that goes on from it, where it came over one or one was opened meanwhile.
-    Listed(List, Option<OngoingWatch>),
+    Listed(List, Option<BegunWatch>),
     /// A watch is to be opened at the last version.
-    Opening(Opening),
+    Opening(WatchPlan),
     /// The watch is open.
     Watching(OpenWatch),
     /// A try has failed; after the wait the loop goes on in this state.
@@ -37,40 +37,39 @@ pub(super) struct Streaming {
     pub(super) cut: bool,
 }
 
-/// What is known before a watch is opened.
-pub(super) struct Opening {
-    /// One that is being opened already.
-    pub(super) ongoing: Option<OpeningWatch>,
-    /// What is announced: nothing of the first watch of a round, else what broke the last one.
-    pub(super) announced: Announced,
+/// How the next watch is to be opened.
+pub(super) struct WatchPlan {
+    /// One that was asked for already. It is waited for, and no other is asked for.
+    pub(super) pending: Option<PendingWatch>,
+    pub(super) notice: Notice,
 }
 
-/// What people are told of a watch that is being opened.
-pub(super) enum Announced {
+/// What people are told when a watch is to be opened.
+pub(super) enum Notice {
     /// Nothing: it follows the list.
     Nothing,
     /// That the connection is made again, after this broke it, if anything did.
     Again(Option<Error>),
 }
 
-impl Opening {
-    /// Another watch behind one that has ended.
+impl WatchPlan {
+    /// Another watch after one that has ended.
     pub(super) fn again(lost: Option<Error>) -> Self {
-        Self { ongoing: None, announced: Announced::Again(lost) }
+        Self { pending: None, notice: Notice::Again(lost) }
     }
 }
 
 /// A watch that was asked for before its list was whole.
-pub(super) enum OngoingWatch {
-    Opening(OpeningWatch),
+pub(super) enum BegunWatch {
+    Pending(PendingWatch),
     Open(OpenWatch),
 }
 
-/// A watch that is being opened.
-pub(super) struct OpeningWatch {
-    pub(super) opening: LocalBoxFuture<'static, Result<FrameStream, Error>>,
-    /// Up to this version it brings what is known, if to any.
-    pub(super) behind: Option<Version>,
+/// A watch that was asked for and has no answer yet.
+pub(super) struct PendingWatch {
+    pub(super) answer: LocalBoxFuture<'static, Result<FrameStream, Error>>,
+    /// Becomes that of the [`OpenWatch`].
+    pub(super) known_to: Option<Version>,
 }
 
 /// A watch that is open.
@@ -81,13 +80,13 @@ pub(super) struct OpenWatch {
     pub(super) from: Option<Version>,
     /// It has brought something.
     pub(super) heard: bool,
-    /// It has not got so far yet: what it brings up to there is known.
-    pub(super) behind: Option<Version>,
+    /// What it brings up to this version is known from its list. `None` once it has come further.
+    pub(super) known_to: Option<Version>,
 }
 
 impl OpenWatch {
     pub(super) fn new(stream: FrameStream, opened: Instant, from: Option<Version>) -> Self {
-        Self { stream, opened, from, heard: false, behind: None }
+        Self { stream, opened, from, heard: false, known_to: None }
     }
 }
 

@@ -1,4 +1,12 @@
 //! The steps that watch: opened at the last version, and opened again there when the watch is lost.
+//!
+//! | step | takes | leads to |
+//! |---|---|---|
+//! | `open` | a [`WatchPlan`] | while paused it waits; then it tells the plan's notice, and connects |
+//! | `connect` | the plan's [`PendingWatch`], or asks for one | an [`Answer`], for which it waits |
+//! | `watch` | the [`OpenWatch`] of the answer | `follow`, which hands on what arrives, until the watch ends |
+//!
+//! A watch that failed or ended leads to the next plan, to a wait before it, or to the end of the round.
 
 use std::mem;
 
@@ -6,11 +14,11 @@ use futures::StreamExt;
 
 use super::breaker::Verb;
 use super::failure::{self, Next};
-use super::host::{Asked, Listen, Stop};
+use super::host::{Listen, Stop};
 use super::order::Novelty;
 use super::reader::Event;
 use super::reflector::Reflector;
-use super::state::{Announced, OpenWatch, Opening, OpeningWatch, RoundEnd, State};
+use super::state::{Notice, OpenWatch, PendingWatch, RoundEnd, State, WatchPlan};
 use super::throttle::Outgoing;
 use crate::connection::Connection;
 use crate::message::Message;
@@ -24,6 +32,15 @@ pub(super) const MIN_WATCH_MS: Millis = 1000;
 
 /// The time between an internal error and the next watch: the server is in trouble, and a moment often cures it.
 const MIN_INTERNAL_ERROR_WAIT_MS: Millis = 100;
+
+/// What became of a watch that was asked for.
+enum Answer {
+    Open(OpenWatch),
+    /// It was refused, or there was none in time.
+    Failed(Error),
+    /// Somebody paused or refreshed.
+    Asked,
+}
 
 /// How an open watch ended.
 enum End {
@@ -39,52 +56,55 @@ enum End {
 }
 
 impl Reflector {
-    /// Opens the watch, or waits for the one that is opening.
-    pub(super) async fn open(&mut self, opening: Opening) -> State {
-        let Opening { mut ongoing, announced } = opening;
+    /// Opens the watch, or waits for the one that was asked for.
+    pub(super) async fn open(&mut self, plan: WatchPlan) -> State {
+        let WatchPlan { mut pending, notice } = plan;
         if self.host.control.paused.get() {
-            ongoing = None;
+            pending = None;
         }
         let paused = self.throttle.unpaused(&mut self.beside).await;
         if self.host.control.refresh.get() {
             return State::Ended(RoundEnd::asked());
         }
-        match announced {
-            Announced::Again(lost) => self.sink.connection(Connection::Reconnecting { lost }).await,
-            Announced::Nothing if paused => self.sink.connection(Connection::Reconnecting { lost: None }).await,
-            Announced::Nothing => {}
+        match notice {
+            Notice::Again(lost) => self.sink.connection(Connection::Reconnecting { lost }).await,
+            Notice::Nothing if paused => self.sink.connection(Connection::Reconnecting { lost: None }).await,
+            Notice::Nothing => {}
         }
-        match self.opened(ongoing).await {
-            Ok(Ok(watch)) => State::Watching(watch),
-            Ok(Err(error)) => self.after(failure::of_opening(&error), error),
-            Err(Asked) => State::Opening(Opening::again(None)),
+        match self.connect(pending).await {
+            Answer::Open(watch) => State::Watching(watch),
+            Answer::Failed(error) => self.after(failure::of_opening(&error), error),
+            Answer::Asked => State::Opening(WatchPlan::again(None)),
         }
     }
 
-    async fn opened(&mut self, ongoing: Option<OpeningWatch>) -> Result<Result<OpenWatch, Error>, Asked> {
-        let (permit, OpeningWatch { opening, behind }) = match ongoing {
-            Some(ongoing) => (None, ongoing),
+    /// Asks for a watch, unless one is pending, and waits for the answer.
+    async fn connect(&mut self, pending: Option<PendingWatch>) -> Answer {
+        let (permit, PendingWatch { answer, known_to }) = match pending {
+            Some(pending) => (None, pending),
             None => {
                 let announced = Connection::Reconnecting { lost: None };
                 let outgoing = Outgoing { verb: Verb::Watch, listen: Listen::WATCHING, announced };
-                let permit = self.throttle.admit(&mut self.beside, outgoing).await?;
+                let Ok(permit) = self.throttle.admit(&mut self.beside, outgoing).await else { return Answer::Asked };
                 let last = self.order.last().cloned().unwrap_or_default();
-                let opening = self.source.watch(self.watch_request(&last));
-                (permit, OpeningWatch { opening, behind: None })
+                let answer = self.source.watch(self.watch_request(&last));
+                (permit, PendingWatch { answer, known_to: None })
             }
         };
         let watchdog = self.liveness.watchdog(self.host.now());
-        let stream = match self.host.until(Listen::WATCHING, Some(&watchdog), opening).await {
+        let stream = match self.host.until(Listen::WATCHING, Some(&watchdog), answer).await {
             Err(Stop::Deadline) => {
                 self.liveness.given_up(false);
                 Err(self.liveness.silence("the watch has not opened"))
             }
-            Err(Stop::Asked) => return Err(Asked),
+            Err(Stop::Asked) => return Answer::Asked,
             Ok(stream) => stream,
         };
         self.throttle.heard(permit, stream.as_ref().err());
-        let from = self.order.last().cloned();
-        Ok(stream.map(|stream| OpenWatch { behind, ..OpenWatch::new(stream, self.host.now(), from) }))
+        match stream {
+            Ok(stream) => Answer::Open(OpenWatch { known_to, ..OpenWatch::new(stream, self.host.now(), self.order.last().cloned()) }),
+            Err(error) => Answer::Failed(error),
+        }
     }
 
     pub(super) fn watch_request(&self, from: &Version) -> WatchRequest {
@@ -109,13 +129,13 @@ impl Reflector {
             self.throttle.tries.succeeded();
         }
         match end {
-            End::Asked => State::Opening(Opening::again(None)),
+            End::Asked => State::Opening(WatchPlan::again(None)),
             End::Lost(_) if short => {
                 State::Ended(RoundEnd::failed(Error::network("the watch was closed within a second, before anything new")))
             }
             End::Lost(error) => {
                 self.throttle.stagger().await;
-                State::Opening(Opening::again(error))
+                State::Opening(WatchPlan::again(error))
             }
             End::Refused(error) => self.after(failure::of_event(&error), error),
             End::Broken(error) => State::Ended(RoundEnd::failed(error)),
@@ -124,7 +144,7 @@ impl Reflector {
 
     /// Hands on what arrives. The stream is dropped, and with it the connection, before this returns.
     async fn follow(&mut self, watch: OpenWatch) -> End {
-        let OpenWatch { mut stream, opened, mut heard, mut behind, .. } = watch;
+        let OpenWatch { mut stream, opened, mut heard, mut known_to, .. } = watch;
         let watchdog = self.liveness.watchdog(self.host.now());
         loop {
             watchdog.feed(self.host.recent());
@@ -145,7 +165,7 @@ impl Reflector {
             if frame.is_empty() {
                 continue;
             }
-            match self.news(frame, &mut behind) {
+            match self.news(frame, &mut known_to) {
                 Ok(None) => {}
                 Ok(Some(message)) => {
                     if let Message::Change { object, .. } = &message
@@ -163,17 +183,17 @@ impl Reflector {
 
     /// What a frame has to tell. `None`: it is known already, or it is passed over because its object is in quarantine.
     ///
-    /// `behind` is the version up to which the watch brings what its list has shown, until it has come further.
-    fn news(&mut self, frame: Vec<u8>, behind: &mut Option<Version>) -> Result<Option<Message>, End> {
+    /// `known_to`: as in [`OpenWatch`].
+    fn news(&mut self, frame: Vec<u8>, known_to: &mut Option<Version>) -> Result<Option<Message>, End> {
         let event = match self.reader.event(frame) {
             Ok(event) => event,
             Err(unreadable) if self.quarantine.passes_over(&unreadable) => return Ok(None),
             Err(unreadable) => return Err(End::Broken(unreadable.error)),
         };
         match event {
-            Event::Change(_, object) if behind.as_ref().is_some_and(|known| object.version() <= known) => Ok(None),
+            Event::Change(_, object) if known_to.as_ref().is_some_and(|known| object.version() <= known) => Ok(None),
             Event::Change(kind, object) => {
-                *behind = None;
+                *known_to = None;
                 match self.order.change(&object) {
                     Ok(Novelty::Next) => Ok(Some(Message::Change { kind, object, at: self.host.recent() })),
                     Ok(Novelty::Repeated) => Ok(None),
@@ -198,6 +218,6 @@ impl Reflector {
             }
             Next::WatchSoon | Next::List => return State::Ended(RoundEnd::failed(error)),
         };
-        State::Waiting(wait, Box::new(State::Opening(Opening::again(None))))
+        State::Waiting(wait, Box::new(State::Opening(WatchPlan::again(None))))
     }
 }

@@ -15,7 +15,7 @@ use super::order::Order;
 use super::quarantine;
 use super::reader::Event;
 use super::reflector::Reflector;
-use super::state::{OngoingWatch, OpenWatch, RoundEnd, State, Streaming};
+use super::state::{BegunWatch, OpenWatch, RoundEnd, State, Streaming};
 use super::throttle::Outgoing;
 use super::watch::MIN_WATCH_MS;
 use crate::change::ChangeKind;
@@ -51,7 +51,7 @@ impl Reflector {
         self.throttle.answer_refresh();
         self.sink.connection(Connection::Listing { again: self.listed }).await;
         match self.attempt(unset).await {
-            Attempt::Whole(list, open) => State::Listed(list, Some(OngoingWatch::Open(open))),
+            Attempt::Whole(list, open) => State::Listed(list, Some(BegunWatch::Open(open))),
             Attempt::Cut { short: true } => self.begin_list(),
             // Once at once; a server that does it again is left alone for longer and longer.
             Attempt::Cut { short: false } if !cut => State::Streaming(Streaming { unset, cut: true }),
