@@ -67,13 +67,8 @@ impl Availability {
         self.lists
     }
 
-    /// Whether a list has been applied.
-    pub fn has_listed(&self) -> bool {
-        self.lists > 0
-    }
-
-    /// Whether a list was complete, and what it led to is held.
-    pub fn is_listed(&self) -> bool {
+    /// Whether a list was applied, and what it led to is held. A closed cacher holds nothing: it neither loads a view nor syncs an informer.
+    pub fn holds_list(&self) -> bool {
         self.lists > 0 && self.status.phase != Phase::Closed
     }
 
@@ -92,7 +87,7 @@ impl Availability {
     }
 
     /// A list is applied.
-    pub(super) fn listed(&mut self, now: Instant) {
+    pub(super) fn list_applied(&mut self, now: Instant) {
         self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
         if self.lists == 0 {
             self.status.phase = Phase::Listing; // also where it came without pages
@@ -100,7 +95,7 @@ impl Availability {
         self.status.listed = None;
         self.lists += 1;
         self.ready.set_ready(now);
-        self.waiters.listed(&Ok(()));
+        self.waiters.end_list_waits(&Ok(()));
     }
 
     /// An event or a bookmark arrived at this time.
@@ -134,11 +129,13 @@ impl Availability {
             Connection::NeedsAuth { error, .. } | Connection::Failed { error, .. } => Some(error.clone()),
             _ => None,
         };
-        let told = self.status.phase == Phase::Failed && self.status.error == refused;
-        // A mistake is told once, however often somebody wants it tried again.
-        let known = told && matches!(connection, Connection::Failed { retry_at: None, .. });
-        let erred = refused.is_some() && !known || matches!(connection, Connection::Waiting { .. });
-        self.signals |= signal::STATUS | if erred { signal::ERROR } else { 0 };
+        let is_error = match &connection {
+            Connection::Waiting { .. } | Connection::NeedsAuth { .. } | Connection::Failed { retry_at: Some(_), .. } => true,
+            // A mistake is told once, however often somebody wants it tried again.
+            Connection::Failed { retry_at: None, .. } => self.status.phase != Phase::Failed || self.status.error != refused,
+            _ => false,
+        };
+        self.signals |= signal::STATUS | if is_error { signal::ERROR } else { 0 };
         self.asked_again &= matches!(connection, Connection::Listing { .. });
         self.status.connection(connection);
         if !self.status.is_opening() {
@@ -178,7 +175,7 @@ impl Availability {
         self.status.listed = None;
         self.record_error(error.clone());
         self.ready.set_error(Some(error), now);
-        self.waiters.listed(&Err(error.clone()));
+        self.waiters.end_list_waits(&Err(error.clone()));
         self.ready.refused();
         self.waiters.opened();
     }
@@ -188,7 +185,7 @@ impl Availability {
         self.ready.stop(now);
         self.status.close();
         self.signals |= signal::STATUS;
-        self.waiters.listed(&Err(Error::closed()));
+        self.waiters.end_list_waits(&Err(Error::closed()));
         self.waiters.opened();
     }
 
@@ -238,8 +235,7 @@ impl Availability {
     /// A change came that goes backwards. The reflector refuses those; were one to slip through, nobody may see it.
     pub(super) fn refuse_change(&mut self, version: &Version, reached: &Version) {
         let message = format!("a change at version {version} arrived after version {reached}");
-        self.signals |= signal::ERROR;
-        self.status.error = Some(Error::new(ErrorCode::Internal, message));
+        self.record_error(Error::new(ErrorCode::Internal, message));
     }
 
     /// A watcher or a handler did not keep up.
@@ -255,5 +251,30 @@ impl Availability {
     /// Takes what this flush tells once, as bits of [`signal`].
     pub fn take_signals(&mut self) -> u32 {
         std::mem::take(&mut self.signals)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who follows the status alone must not go on showing it without the error.
+    #[test]
+    fn a_refused_change_is_told_as_an_error_and_in_the_status() {
+        let mut availability = Availability::new(Instant::START);
+        availability.refuse_change(&Version::from(3), &Version::from(5));
+        let error = availability.status(&Version::from(5)).error.unwrap();
+        assert_eq!(error.message, "a change at version 3 arrived after version 5");
+        assert_eq!(availability.take_signals(), signal::STATUS | signal::ERROR);
+    }
+
+    #[test]
+    fn a_closed_cacher_holds_no_list() {
+        let mut availability = Availability::new(Instant::START);
+        assert!(!availability.holds_list());
+        availability.list_applied(Instant::START);
+        assert!(availability.holds_list());
+        availability.close(Instant::START);
+        assert!(!availability.holds_list());
     }
 }

@@ -118,13 +118,13 @@ impl Cacher {
     /// The views, with the state that they show.
     pub fn viewing(&mut self) -> Viewing<'_> {
         let Self { observers, held, fields, availability, .. } = self;
-        Viewing { views: &mut observers.views, store: held.store(), fields, listed: availability.has_listed() }
+        Viewing { views: &mut observers.views, store: held.store(), fields, holds_list: availability.holds_list() }
     }
 
     /// The informers, with the state that they tell of.
     pub fn informing(&mut self) -> Informing<'_> {
         let Self { observers, held, fields, availability, .. } = self;
-        Informing { informers: &mut observers.informers, store: held.store(), fields, listed: availability.is_listed() }
+        Informing { informers: &mut observers.informers, store: held.store(), fields, holds_list: availability.holds_list() }
     }
 
     /// The watchers, with the state that they watch.
@@ -215,9 +215,13 @@ impl Cacher {
 
     fn page(&mut self, objects: &[Rc<Object>], loaded: usize, remaining: Option<u64>) {
         self.availability.page(loaded, remaining);
+        // A relist shows nothing before it is whole.
+        let shows = !self.availability.holds_list();
         for object in objects {
-            // A first list that is tried again brings what is shown already. A relist shows nothing before it is whole.
-            if self.held.arrived(object) || self.availability.has_listed() {
+            let known = self.held.same_version(object).cloned();
+            self.held.pack_later(object, known.as_ref());
+            // A first list that is tried again brings what is shown already.
+            if !shows || known.is_some() {
                 continue;
             }
             let previous = self.held.show(object);
@@ -233,7 +237,8 @@ impl Cacher {
             return;
         }
         for object in objects {
-            self.held.arrived(object);
+            let known = self.held.same_version(object).cloned();
+            self.held.pack_later(object, known.as_ref());
         }
         self.held.pack_arrived();
     }
@@ -248,7 +253,7 @@ impl Cacher {
         self.metrics.initializations.inc();
         #[allow(clippy::cast_precision_loss)]
         self.metrics.initialization_duration.set(now.since(self.round_began) as f64 / 1000.0);
-        self.availability.listed(now);
+        self.availability.list_applied(now);
     }
 
     fn quarantine(&mut self, all: Vec<Quarantined>) {
@@ -281,6 +286,7 @@ impl Cacher {
 
     fn bookmark(&mut self, version: Version, wall: WallTime) {
         self.availability.heard(wall);
+        // It is not dispatched, but counts so: the apiserver counts whatever its cacher hands on, and its bookmarks pass there too.
         self.metrics.events_dispatched.inc();
         if version > *self.version() {
             self.freshness.reached(&version);

@@ -90,11 +90,14 @@ impl Held {
 
     // --------------------------------------------------------------------------------------- what happens
 
-    /// An object has come in a list. Returns whether it is held at that version already: then what is held keeps its identity.
-    pub(super) fn arrived(&mut self, object: &Rc<Object>) -> bool {
-        let same = self.store.get(object.key()).filter(|held| held.version() == object.version());
-        self.packer.listed(object, same);
-        same.is_some()
+    /// What is held of an object at this very version. A list that brings it again does not replace it: it keeps its identity.
+    pub(super) fn same_version(&self, object: &Object) -> Option<&Rc<Object>> {
+        self.store.get(object.key()).filter(|held| held.version() == object.version())
+    }
+
+    /// An object has come in a list, and waits to be packed; `known` is its [`Held::same_version`].
+    pub(super) fn pack_later(&mut self, object: &Rc<Object>, known: Option<&Rc<Object>>) {
+        self.packer.listed(object, known);
     }
 
     /// So many objects have come in a list that some of them are packed at once.

@@ -15,14 +15,14 @@ pub struct Informing<'a> {
     pub(super) informers: &'a mut Informers,
     pub(super) store: &'a Store,
     pub(super) fields: &'a Rc<RefCell<FieldSet>>,
-    /// Whether the store holds a whole list.
-    pub(super) listed: bool,
+    /// As [`Availability::holds_list`](crate::cache::availability::Availability::holds_list).
+    pub(super) holds_list: bool,
 }
 
 impl Informing<'_> {
     /// Starts an informer. Returns whether it had not started.
     pub fn start(self, id: InformerId) -> bool {
-        self.informers.start(id, self.listed.then_some(self.store), &self.fields.borrow())
+        self.informers.start(id, self.holds_list.then_some(self.store), &self.fields.borrow())
     }
 
     /// Registers a handler with an informer.

@@ -55,11 +55,11 @@ impl ResourceStatus {
 
     /// Notes whether what is held is stale, and since when.
     ///
-    /// `listed`: a whole state is held, though it may be an empty one; `shows`: objects are, though they may be of a list under way.
-    pub(super) fn note_stale(&mut self, listed: bool, shows: bool, wall: WallTime) {
+    /// `whole`: a whole state is held, though it may be an empty one; `shows`: objects are, though they may be of a list under way.
+    pub(super) fn note_stale(&mut self, whole: bool, shows: bool, wall: WallTime) {
         // Rows of the first list under way are new, not stale; once that list fails they are.
-        let first_list = self.phase == Phase::Listing || !listed && self.is_opening();
-        self.stale = self.phase != Phase::Live && !first_list && (listed || shows);
+        let first_list = self.phase == Phase::Listing || !whole && self.is_opening();
+        self.stale = self.phase != Phase::Live && !first_list && (whole || shows);
         self.stale_since = self.stale.then(|| self.stale_since.unwrap_or(wall));
     }
 

@@ -12,19 +12,19 @@ pub struct Viewing<'a> {
     pub(super) views: &'a mut Views,
     pub(super) store: &'a Store,
     pub(super) fields: &'a RefCell<FieldSet>,
-    /// Whether a list has been applied.
-    pub(super) listed: bool,
+    /// As [`Availability::holds_list`](crate::cache::availability::Availability::holds_list).
+    pub(super) holds_list: bool,
 }
 
 impl Viewing<'_> {
     /// Opens a live view. Over more than a few objects it begins without rows, see [`Viewing::build`].
     pub fn open(self, options: &ViewOptions) -> Result<ViewId, Error> {
-        self.views.open(options, self.store, self.listed, &mut self.fields.borrow_mut())
+        self.views.open(options, self.store, self.holds_list, &mut self.fields.borrow_mut())
     }
 
     /// Has a view take in what waits for it. Returns whether it may show something else now.
     pub fn look(self, id: ViewId) -> bool {
-        self.views.look(id, self.listed, &self.fields.borrow())
+        self.views.look(id, self.holds_list, &self.fields.borrow())
     }
 
     /// Has unfinished views take in so many objects more. Returns whether some are still unfinished.

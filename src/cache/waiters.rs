@@ -57,7 +57,7 @@ impl ListWaiters {
     }
 
     /// A list is applied, or none will be.
-    pub(super) fn listed(&mut self, result: &Result<(), Error>) {
+    pub(super) fn end_list_waits(&mut self, result: &Result<(), Error>) {
         for waiter in self.first.drain(..).chain(self.next.drain(..)) {
             let _gone = waiter.send(result.clone());
         }

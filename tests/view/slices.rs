@@ -255,3 +255,15 @@ fn a_view_that_is_closed_while_it_is_built_leaves_no_task() {
     world.time.run_until_idle();
     assert_eq!(world.time.tasks(), tasks);
 }
+
+#[test]
+fn a_view_over_a_closed_resource_has_no_rows_and_is_not_loaded() {
+    let world = World::new(MANY);
+    world.resource.close();
+    let (view, _) = world.open(true);
+    world.time.run_until_idle();
+    world.resource.with(|cacher| {
+        let view = cacher.views().get(view).unwrap();
+        assert_eq!((view.total(), view.is_loaded()), (0, false));
+    });
+}

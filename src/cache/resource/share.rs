@@ -86,7 +86,7 @@ impl Share {
         let memory = account.memory();
         let growth = {
             let cacher = self.cacher.borrow();
-            growth(message, cacher.store(), !cacher.availability().has_listed())
+            growth(message, cacher.store(), !cacher.availability().holds_list())
         };
         if growth == 0 || memory.lacks(growth) == 0 {
             return Ok(());

@@ -226,7 +226,7 @@ fn st_20_the_version_is_the_lists_and_there_is_none_before_it() {
         upstream.put("", "b");
         upstream.pass(10);
     });
-    assert!(!rig.resource.with(|cacher| cacher.availability().is_listed()));
+    assert!(!rig.resource.with(|cacher| cacher.availability().holds_list()));
     assert_eq!(rig.status().resource_version, None);
     rig.resource.start();
     rig.run(0);
