@@ -29,8 +29,17 @@ export interface Living extends DeliveryTarget {
   fail(error: WatchCacheError): void;
   /** Dispatches an event. */
   dispatch(name: "error"): void;
-  /** Whether it is held still may have changed, or whether it is closed. */
-  listened(): void;
+  /** It was paused, resumed or closed: the cache may have to keep it, or no longer. */
+  updateKept(): void;
+}
+
+/** How a question is put. */
+interface Asking<V> {
+  signal?: AbortSignalLike | undefined;
+  /** What to do with an answer that nobody waits for any more. */
+  discard?: (value: V, objects: ObjectTable) => void;
+  /** Whether it waits for the first list, which does not come while the resource is paused. */
+  forList?: boolean;
 }
 
 /**
@@ -183,14 +192,10 @@ export class Life<R extends Living> implements PageLife {
    * A question to the core, which counts as a use until it is answered.
    *
    * @param question gets what makes a promise that resolves when nobody waits for the answer any more
-   * @param discard what to do with an answer that nobody waits for any more
-   * @param forList whether it waits for the first list, which does not come while the resource is paused
    */
   ask<V>(
     question: (raw: RawResource, over: () => Promise<void>) => Promise<V>,
-    signal?: AbortSignalLike,
-    discard?: (value: V, objects: ObjectTable) => void,
-    forList = false,
+    { signal, discard, forList = false }: Asking<V> = {},
   ): Promise<{ value: V; objects: ObjectTable }> {
     if (signal?.aborted) return Promise.reject(abortError(signal));
     if (this.#closed) return Promise.reject(closedError(this.#of.name));
@@ -223,7 +228,7 @@ export class Life<R extends Living> implements PageLife {
     const { staleSince = Date.now(), resourceVersion } = this.told();
     const wanted = this.#wanted();
     this.#paused = staleSince;
-    this.#of.listened();
+    this.#of.updateKept();
     if (wanted !== undefined) this.call(() => wanted.raw.pause());
     if (resourceVersion === undefined) this.#questions.reject(pausedError(this.#of.name), true);
     this.#teller.now();
@@ -231,7 +236,7 @@ export class Life<R extends Living> implements PageLife {
 
   resume(): void {
     this.#paused = undefined;
-    this.#of.listened();
+    this.#of.updateKept();
     if (this.#closed || this.#final !== undefined) return;
     // Without a user it ends as after a read.
     this.#usage.touch();
@@ -285,7 +290,7 @@ export class Life<R extends Living> implements PageLife {
     this.#of.closed();
     this.#questions.reject(closedError(this.#of.name));
     this.#usage.stop();
-    this.#of.listened();
+    this.#of.updateKept();
     this.#host.closed(this.#of);
     this.#teller.now();
   }

@@ -38,12 +38,20 @@ import { WatcherImpl } from "./watcher.js";
 import { changer, discard, discardAll, toDocument } from "./write.js";
 import { SIGNAL_ERROR, SIGNAL_OVERFLOW, SIGNAL_RELIST, SIGNAL_SYNCED } from "./wire.js";
 
+/** The event that tells a signal. */
+const SIGNAL_EVENTS: readonly [keyof ResourceEventMap, number][] = [
+  ["sync", SIGNAL_SYNCED],
+  ["relist", SIGNAL_RELIST],
+  ["overflow", SIGNAL_OVERFLOW],
+  ["error", SIGNAL_ERROR],
+];
+
 /**
  * A resource as users hold it: its reads, writes and subscribers. Its half in the core is a session, and when that comes and goes is the matter
  * of its life. Watchers and views that are older than the session are registered when it comes.
  */
 export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
-  // In this order: Chromium's console calls no getters, and shows the first five.
+  // In this order: Chromium's console calls no getters, and shows the first five. So the name comes first under the word that a reader looks for.
   readonly #resource: string;
   #phase: ResourceStatus["phase"] = "idle";
   readonly name: string;
@@ -81,13 +89,13 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   }
 
   async synced(options?: WriteOptions): Promise<void> {
-    await this.#life.ask((raw) => raw.synced(), read(SIGNAL, "synced", options).signal, undefined, true);
+    await this.#life.ask((raw) => raw.synced(), { signal: read(SIGNAL, "synced", options).signal, forList: true });
     this.#teller.now();
   }
 
   async list(given?: ListOptions): Promise<List<T, Mutable>> {
     const { signal, ...options } = read(LIST, "list", given);
-    const answer = await this.#life.ask((raw, over) => raw.list(options, over()), signal, discardAll, true);
+    const answer = await this.#life.ask((raw, over) => raw.list(options, over()), { signal, discard: discardAll, forList: true });
     const { ids, ...rest } = answer.value;
     return answer.objects.list(ids, rest) as List<T, Mutable>;
   }
@@ -95,7 +103,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   async get(key: string, given?: GetOptions): Promise<T> {
     text(key, "key");
     const { signal, ...options } = read(GET, "get", given);
-    const answer = await this.#life.ask((raw, over) => raw.get(key, options, over()), signal, discard, true);
+    const answer = await this.#life.ask((raw, over) => raw.get(key, options, over()), { signal, discard, forList: true });
     return answer.objects.take(answer.value) as T;
   }
 
@@ -167,7 +175,8 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
 
   async create(object: T, options?: WriteOptions): Promise<T> {
     const document = toDocument(object, this.name);
-    const answer = await this.#life.ask((raw, over) => raw.create(document, over()), read(SIGNAL, "create", options).signal, discard);
+    const { signal } = read(SIGNAL, "create", options);
+    const answer = await this.#life.ask((raw, over) => raw.create(document, over()), { signal, discard });
     return answer.objects.take(answer.value) as T;
   }
 
@@ -175,18 +184,25 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
     text(key, "key");
     callback(change, "change");
     const { signal } = read(SIGNAL, "update", options);
-    const answer = await this.#life.ask((raw, over) => raw.update(key, changer(raw, change, this.name), over()), signal, discard);
+    const answer = await this.#life.ask((raw, over) => raw.update(key, changer(raw, change, this.name), over()), { signal, discard });
     return answer.objects.take(answer.value) as T;
   }
 
   async delete(key: string, given?: DeleteOptions): Promise<void> {
     text(key, "key");
     const { signal, ...options } = read(DELETE, "delete", given);
-    await this.#life.ask((raw, over) => raw.delete(key, options, over()), signal);
+    await this.#life.ask((raw, over) => raw.delete(key, options, over()), { signal });
   }
 
-  /** What would not be the same if it were made anew is held by the cache, until it would. */
-  override listened(): void {
+  override listenersChanged(): void {
+    this.updateKept();
+  }
+
+  /**
+   * Has the cache keep it while it is paused or listened to, also if no user holds it any more. Another of its name would run, and tell those
+   * listeners nothing. In any other state another does as well.
+   */
+  updateKept(): void {
     this.#host.keep(this, !this.#life.isClosed && (isListened(this) || this.#life.isPaused));
   }
 
@@ -257,21 +273,25 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
     return this.#host.linger;
   }
 
-  session(open: boolean): Session | undefined {
-    return open ? this.#life.ensure() : this.#life.session;
+  get session(): Session | undefined {
+    return this.#life.session;
+  }
+
+  openSession(): Session | undefined {
+    return this.#life.ensure();
   }
 
   viewsChanged(ids: Uint32Array): void {
     this.#views.changed(ids);
   }
 
+  /** Takes what a flush tells once. First what is here follows it, then users hear of it. */
   signalled(signals: number): void {
-    const names = Object.entries({ sync: SIGNAL_SYNCED, relist: SIGNAL_RELIST, overflow: SIGNAL_OVERFLOW, error: SIGNAL_ERROR });
     const { phase, error } = this.told();
     if (phase === "closed") this.#life.drop();
     if ((signals & SIGNAL_SYNCED) !== 0) this.#views.statusChanged();
     this.#teller.heard();
-    for (const [name, bit] of names) if ((signals & bit) !== 0) this.dispatch(name as keyof ResourceEventMap, error);
+    for (const [name, bit] of SIGNAL_EVENTS) if ((signals & bit) !== 0) this.dispatch(name, error);
   }
 
   /** What its status is made of, at this moment. */

@@ -14,8 +14,10 @@ export interface ViewHost {
   readonly linger: number;
   readonly status: ResourceStatus;
   readonly hasSynced: boolean;
-  /** The core's half; with `open` it is opened where that can be, without a stream. */
-  session(open: boolean): Session | undefined;
+  /** The core's half, if there is one. */
+  readonly session: Session | undefined;
+  /** The same; it is opened where that can be, without a stream. */
+  openSession(): Session | undefined;
   /** A use that lasts, with a stream. */
   acquire(): () => void;
   /** A read, with a stream. */

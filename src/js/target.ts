@@ -40,7 +40,7 @@ export abstract class SafeTarget extends EventTarget {
       signal?.removeEventListener("abort", forget);
       same.delete(listener);
       if (same.size === 0) all.delete(key);
-      if (all.size === 0) this.listened();
+      if (all.size === 0) this.listenersChanged();
     };
     const guard = (event: Event) => {
       if (rest.once) forget();
@@ -52,7 +52,7 @@ export abstract class SafeTarget extends EventTarget {
     all.set(key, same.set(listener, forget));
     if (signal?.aborted) return forget();
     signal?.addEventListener("abort", forget);
-    this.listened();
+    this.listenersChanged();
   }
 
   override removeEventListener(type: string, listener: Listener | null, options?: boolean | EventListenerOptions): void {
@@ -63,7 +63,7 @@ export abstract class SafeTarget extends EventTarget {
   abstract report(error: unknown): void;
 
   /** Somebody listens, or nobody any more: see `isListened`. */
-  listened(): void {}
+  listenersChanged(): void {}
 }
 
 export function isListened(target: SafeTarget): boolean {

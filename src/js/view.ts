@@ -270,7 +270,7 @@ class View<T> implements Shape<T, Mutable> {
 
   /** Holds on to the core's view, and makes the snapshot one of its last state. */
   #claim(opens: boolean): void {
-    const session = this.#host.session(opens);
+    const session = opens ? this.#host.openSession() : this.#host.session;
     if (session === undefined && !opens) return;
     this.lastUse = now();
     this.#shared ??= this.#views.join(this, this.#spec, this.#where);
