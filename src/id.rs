@@ -2,7 +2,7 @@
 //!
 //! Imports: nothing of this crate.
 
-/// Defines an id: the place of something in a slab. It may stand for something else once that is forgotten.
+/// Defines an id: the index of something in a slab. It may stand for something else once that is forgotten.
 macro_rules! id {
     ($(#[$doc:meta])* $vis:vis $name:ident) => {
         $(#[$doc])*
@@ -17,16 +17,16 @@ macro_rules! id {
                 self.0
             }
 
-            /// The id of a place in a slab. No slab has as many as 32 bits can count, so the last one stands for nothing.
+            /// The id of an index in a slab. No slab has as many as 32 bits can count, so the last one stands for nothing.
             #[inline]
             #[allow(clippy::cast_possible_truncation)]
-            pub(crate) const fn of(place: usize) -> Self {
-                Self(if place < u32::MAX as usize { place as u32 } else { u32::MAX })
+            pub(crate) const fn of(index: usize) -> Self {
+                Self(if index < u32::MAX as usize { index as u32 } else { u32::MAX })
             }
 
-            /// Its place in the slab.
+            /// Its index in the slab.
             #[inline]
-            pub(crate) const fn place(self) -> usize {
+            pub(crate) const fn index(self) -> usize {
                 self.0 as usize
             }
         }
@@ -51,9 +51,9 @@ mod tests {
     );
 
     #[test]
-    fn an_id_is_the_number_of_its_place() {
+    fn an_id_is_the_number_of_its_index() {
         assert_eq!(ThingId::of(7), ThingId::from(7));
-        assert_eq!((ThingId::of(7).number(), ThingId::from(7).place()), (7, 7));
+        assert_eq!((ThingId::of(7).number(), ThingId::from(7).index()), (7, 7));
         assert_eq!(ThingId::of(usize::MAX).number(), u32::MAX, "it stands for nothing");
     }
 }

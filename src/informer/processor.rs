@@ -64,12 +64,12 @@ impl Processor {
 
     /// The listener of a registration, while its id stands for it.
     pub(super) fn get(&self, id: HandlerId) -> Option<&ProcessorListener> {
-        self.listeners.get(id.place()).filter(|listener| !listener.is_removed())
+        self.listeners.get(id.index()).filter(|listener| !listener.is_removed())
     }
 
     /// The same, to change it. What that leaves to give is given by the next flush after [`Processor::pend`].
     pub(super) fn get_mut(&mut self, id: HandlerId) -> Option<&mut ProcessorListener> {
-        self.listeners.get_mut(id.place()).filter(|listener| !listener.is_removed())
+        self.listeners.get_mut(id.index()).filter(|listener| !listener.is_removed())
     }
 
     /// All that were not removed.
@@ -107,7 +107,7 @@ impl Processor {
                 continue;
             }
             for id in informer.handlers() {
-                let listener = &mut self.listeners[id.place()];
+                let listener = &mut self.listeners[id.index()];
                 if unchanged && !listener.hears_unchanged() {
                     continue;
                 }
@@ -149,7 +149,7 @@ impl Processor {
 
     /// The handler is not done with the last of so many notifications of this flush (see [`ProcessorListener::wait`]).
     pub(super) fn handler_waits(&mut self, id: HandlerId, begun: usize, pace: bool) {
-        if let Some(listener) = self.listeners.get_mut(id.place()).filter(|listener| !listener.is_removed()) {
+        if let Some(listener) = self.listeners.get_mut(id.index()).filter(|listener| !listener.is_removed()) {
             listener.wait(begun, pace, &self.straight);
         }
     }
@@ -183,7 +183,7 @@ impl Processor {
         }
         flush.table.clone_from(&self.straight);
         for id in std::mem::take(&mut self.pending) {
-            let Some(listener) = self.listeners.get_mut(id.place()) else { continue };
+            let Some(listener) = self.listeners.get_mut(id.index()) else { continue };
             for place in 0..listener.begin_flush() {
                 flush.pairs.extend_from_slice(&[id.number(), u32::try_from(place).unwrap_or(u32::MAX)]);
             }
@@ -208,13 +208,13 @@ impl Processor {
         self.flushing = false;
         self.straight.clear();
         for id in std::mem::take(&mut self.served) {
-            if let Some(listener) = self.listeners.get_mut(id.place()) {
+            if let Some(listener) = self.listeners.get_mut(id.index()) {
                 listener.end_flush();
                 self.pend(id);
             }
         }
         for id in std::mem::take(&mut self.retired) {
-            self.listeners.try_remove(id.place());
+            self.listeners.try_remove(id.index());
             self.pending.retain(|pending| *pending != id);
         }
     }
@@ -228,6 +228,6 @@ impl Processor {
 
     /// Bytes of what waits for these, with the objects that nobody but readers hold. Looks at all of it.
     pub(super) fn bytes_with_late(&self, ids: &[HandlerId]) -> usize {
-        ids.iter().filter_map(|id| self.listeners.get(id.place())).map(ProcessorListener::bytes_with_late).sum()
+        ids.iter().filter_map(|id| self.listeners.get(id.index())).map(ProcessorListener::bytes_with_late).sum()
     }
 }

@@ -52,12 +52,12 @@ impl Informers {
 
     /// The informer of this id.
     pub fn get(&self, id: InformerId) -> Option<&Informer> {
-        self.informers.get(id.place())
+        self.informers.get(id.index())
     }
 
     /// The informer of this id, to give values to its indexes.
     pub fn get_mut(&mut self, id: InformerId) -> Option<&mut Informer> {
-        self.informers.get_mut(id.place())
+        self.informers.get_mut(id.index())
     }
 
     /// Starts it; with the state, where that is there. Returns whether it had not started: a second start does nothing.
@@ -71,7 +71,7 @@ impl Informers {
 
     /// Ends it for good. What waits for its handlers is dropped. It can be read as long as the store is.
     pub fn stop(&mut self, id: InformerId) {
-        let Some(informer) = self.informers.get_mut(id.place()) else { return };
+        let Some(informer) = self.informers.get_mut(id.index()) else { return };
         for handler in informer.stop() {
             self.processor.remove(handler);
         }
@@ -80,20 +80,20 @@ impl Informers {
     /// Ends it, and forgets that it was.
     pub fn forget(&mut self, id: InformerId) {
         self.stop(id);
-        self.informers.try_remove(id.place());
+        self.informers.try_remove(id.index());
         self.untold.retain(|other| *other != id);
     }
 
     /// There is no memory for an informer: it ends for good with all that it holds, and says why.
     pub(crate) fn fail(&mut self, id: InformerId, phase: Phase, error: Error) {
         self.stop(id);
-        self.informers[id.place()].drop_contents();
+        self.informers[id.index()].drop_contents();
         self.interruptions.push(Interruption { stops: Stops::Informer(id), phase, error, stale: true });
     }
 
     /// The first state of an informer.
     fn sync(&mut self, id: InformerId, store: &Store, fields: &FieldSet) {
-        let informer = &mut self.informers[id.place()];
+        let informer = &mut self.informers[id.index()];
         informer.sync();
         self.untold.push(id);
         if informer.handlers().is_empty() {
@@ -126,7 +126,7 @@ impl Informers {
         fields: &FieldSet,
         now: Instant,
     ) -> Result<HandlerId, Error> {
-        let Some(informer) = self.informers.get_mut(id.place()).filter(|informer| !informer.is_stopped()) else {
+        let Some(informer) = self.informers.get_mut(id.index()).filter(|informer| !informer.is_stopped()) else {
             let message = "handler was not added to shared informer because it has stopped already";
             return Err(Error::new(ErrorCode::Closed, message));
         };
@@ -198,7 +198,7 @@ impl Informers {
 
     /// Has the handlers of an informer whose resync is due hear of every object once more.
     pub fn resync(&mut self, id: InformerId, store: &Store, fields: &FieldSet, now: Instant) {
-        let Some(informer) = self.informers.get(id.place()).filter(|informer| informer.distributes()) else { return };
+        let Some(informer) = self.informers.get(id.index()).filter(|informer| informer.distributes()) else { return };
         let mut notifications = None;
         for id in informer.handlers() {
             let Some(listener) = self.processor.get_mut(*id) else { continue };
@@ -338,7 +338,7 @@ impl StoreObserver for Informers {
         }
         let running = self.informers.iter().filter(|(_, informer)| informer.is_running());
         let (told, new): (Vec<InformerId>, Vec<InformerId>) =
-            running.map(|(place, _)| InformerId::of(place)).partition(|id| self.informers[id.place()].has_synced());
+            running.map(|(place, _)| InformerId::of(place)).partition(|id| self.informers[id.index()].has_synced());
         if !told.is_empty() {
             self.relisted(differences, store, fields);
         }

@@ -109,9 +109,9 @@ impl Views {
 
     /// Closes a view and its ranges.
     pub fn close(&mut self, id: ViewId) {
-        let Some(open) = self.views.try_remove(id.place()) else { return };
+        let Some(open) = self.views.try_remove(id.index()) else { return };
         for range in open.view.ranges() {
-            self.ranges.try_remove(range.place());
+            self.ranges.try_remove(range.index());
         }
         self.bytes -= open.bytes;
         // Its id may stay among the stirred ones. It then names nothing, or a later view, which is asked whether it is stirred.
@@ -122,7 +122,7 @@ impl Views {
 
     /// Opens a range of the rows of a view.
     pub fn open_range(&mut self, id: ViewId, span: RowRange) -> Option<RangeId> {
-        self.views.get(id.place())?;
+        self.views.get(id.index())?;
         let range = RangeId::of(self.ranges.insert(id));
         self.arrange(id, |view| view.open_range(range, span));
         self.name_if_stirred(id);
@@ -131,7 +131,7 @@ impl Views {
 
     /// Moves a range. Its rows are others at once, and of the same state.
     pub fn move_range(&mut self, range: RangeId, span: RowRange) {
-        if let Some(id) = self.ranges.get(range.place()).copied() {
+        if let Some(id) = self.ranges.get(range.index()).copied() {
             self.arrange(id, |view| view.move_range(range, span));
             self.name_if_stirred(id);
         }
@@ -139,14 +139,14 @@ impl Views {
 
     /// Closes a range.
     pub fn close_range(&mut self, range: RangeId) {
-        if let Some(id) = self.ranges.try_remove(range.place()) {
+        if let Some(id) = self.ranges.try_remove(range.index()) {
             self.arrange(id, |view| view.close_range(range));
         }
     }
 
     /// Works on the ranges of a view, and weighs it afterwards.
     fn arrange(&mut self, id: ViewId, work: impl FnOnce(&mut View)) {
-        work(&mut self.views[id.place()].view);
+        work(&mut self.views[id.index()].view);
         self.weigh(id);
     }
 
@@ -168,7 +168,7 @@ impl Views {
 
     /// The view that a range belongs to.
     pub fn of_range(&self, range: RangeId) -> Option<&View> {
-        self.get(*self.ranges.get(range.place())?)
+        self.get(*self.ranges.get(range.index())?)
     }
 
     /// The rows of a range, in order; none where it is closed.
@@ -183,12 +183,12 @@ impl Views {
 
     /// A view, as of its last look.
     pub fn get(&self, id: ViewId) -> Option<&View> {
-        self.views.get(id.place()).map(|open| &open.view)
+        self.views.get(id.index()).map(|open| &open.view)
     }
 
     /// Has a view take in what waits, and says whether it may show something else now. From here on its changes are told again.
     pub fn look(&mut self, id: ViewId, listed: bool, fields: &FieldSet) -> bool {
-        let Some(open) = self.views.get_mut(id.place()) else { return false };
+        let Some(open) = self.views.get_mut(id.index()) else { return false };
         open.told = false;
         let changed = open.view.look(listed && open.failure.is_none(), fields) | std::mem::take(&mut open.failure_changed);
         self.unfinished |= open.view.is_behind();
@@ -198,7 +198,7 @@ impl Views {
 
     /// The verdict on an object that waits for one.
     pub fn decide(&mut self, id: ViewId, object: ObjectId, passes: bool) {
-        if let Some(open) = self.views.get_mut(id.place()) {
+        if let Some(open) = self.views.get_mut(id.index()) {
             open.view.decide(object, passes);
             self.name_if_stirred(id);
         }
@@ -212,7 +212,7 @@ impl Views {
         sort_by(&mut named, ViewId::cmp);
         named.dedup();
         named.retain(|id| {
-            let Some(open) = self.views.get_mut(id.place()) else { return false };
+            let Some(open) = self.views.get_mut(id.index()) else { return false };
             open.told = open.view.is_stirred();
             open.told
         });
@@ -273,7 +273,7 @@ impl Views {
 
     /// There is no memory for a view: it loses its rows, and says why.
     pub(crate) fn fail(&mut self, id: ViewId, error: Error, store: &Store) {
-        let open = &mut self.views[id.place()];
+        let open = &mut self.views[id.index()];
         // Estimate: the share of objects with a row is the same in what is still to be found.
         let left = open.view.finds_behind().map_or(0, |key| store.behind(key).count());
         let found = (store.len() - left).max(1);
@@ -287,7 +287,7 @@ impl Views {
     pub(crate) fn revive(&mut self, mut room: usize, store: &Store, fields: &FieldSet) {
         let ids: Vec<ViewId> = self.views.iter().filter(|(_, open)| open.failure.is_some()).map(|(id, _)| ViewId::of(id)).collect();
         for id in ids {
-            let open = &mut self.views[id.place()];
+            let open = &mut self.views[id.index()];
             let needs = open.failure.as_ref().map_or(0, |failure| failure.needs);
             if needs > room {
                 continue;
@@ -302,7 +302,7 @@ impl Views {
 
     /// It has failed, or come back: whoever looks next sees that.
     fn tell_failure_changed(&mut self, id: ViewId) {
-        let open = &mut self.views[id.place()];
+        let open = &mut self.views[id.index()];
         open.failure_changed = true;
         open.view.stir();
         self.name_if_stirred(id);
@@ -311,12 +311,12 @@ impl Views {
 
     /// Why a view has no rows any more.
     pub fn error(&self, id: ViewId) -> Option<&Error> {
-        self.views.get(id.place())?.failure.as_ref().map(|failure| &failure.error)
+        self.views.get(id.index())?.failure.as_ref().map(|failure| &failure.error)
     }
 
     /// Counts what a view takes now.
     fn weigh(&mut self, id: ViewId) {
-        let open = &mut self.views[id.place()];
+        let open = &mut self.views[id.index()];
         let bytes = open.view.bytes();
         self.grown |= bytes > open.bytes;
         self.bytes = self.bytes - std::mem::replace(&mut open.bytes, bytes) + bytes;
@@ -345,7 +345,7 @@ impl Views {
     }
 
     fn name_if_stirred(&mut self, id: ViewId) {
-        let open = &mut self.views[id.place()];
+        let open = &mut self.views[id.index()];
         if open.is_news() {
             self.stirred.push(id);
         }

@@ -210,8 +210,8 @@ impl Dispatcher {
         }
         let begin = self.delivery.noted();
         let mut straight = 0;
-        for place in 0..count {
-            let id = self.watchers.everything()[place];
+        for index in 0..count {
+            let id = self.watchers.everything()[index];
             straight += usize::from(self.offer(id, change, conversion, kind, indices));
         }
         if straight == count && count > 0 {
@@ -223,7 +223,7 @@ impl Dispatcher {
     fn offer(&mut self, id: WatcherId, change: &Change, conversion: &Conversion<'_>, kind: EventKind, indices: &mut Indices) -> bool {
         let queue = self.watchers.filed(id).map(Watcher::queue_mut).filter(|queue| queue.hears(change.version()));
         let Some(queue) = queue else { return false };
-        if queue.is_direct() {
+        if queue.goes_straight() {
             let everything = queue.demand() == Demand::All;
             let begins = queue.took_first();
             let index = self.index(conversion, kind, indices);

@@ -1,4 +1,4 @@
-//! What waits for one subscriber: its interval, live events, and what found no room behind them; and what the subscriber takes of it.
+//! What waits for one subscriber: its interval, live events, and what found no room after them; and what the subscriber takes of it.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -16,8 +16,8 @@ use super::overflow::{OnOverflow, Overflow};
 /// Events in the order of their delivery. What is delivered is a prefix of what matched, except where the subscriber asked for less.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    // Initial events, and differences after an overflow. They do not count against the capacity.
-    interval: VecDeque<WatchEvent>,
+    // What comes before the live events and does not count against the capacity: the interval, and later the differences of an overflow.
+    uncounted: VecDeque<WatchEvent>,
     live: VecDeque<WatchEvent>,
     excess: Excess,
     // What the subscriber takes now.
@@ -62,10 +62,21 @@ pub(super) enum Retried {
     Gone,
 }
 
+/// What a stream loses when that is dropped which waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// No event.
+    Nothing,
+    /// All events after this version. A watch from there has them again.
+    After(Version),
+    /// Part of a state or of a difference. No version stands for what was heard of it.
+    ForGood,
+}
+
 impl Queue {
     /// Begins with an interval, behind which only events above the gate come.
     pub(super) fn begin(&mut self, interval: Vec<WatchEvent>, gate: Version, capacity: usize, on_overflow: OnOverflow) {
-        *self = Self { interval: interval.into(), gate, capacity, on_overflow, demand: self.demand, ..Self::default() };
+        *self = Self { uncounted: interval.into(), gate, capacity, on_overflow, demand: self.demand, ..Self::default() };
     }
 
     /// What the subscriber takes now.
@@ -92,7 +103,7 @@ impl Queue {
 
     /// Whether an event may pass the queue by: nothing waits before it, and the subscriber takes it.
     #[inline]
-    pub(super) fn is_direct(&self) -> bool {
+    pub(super) fn goes_straight(&self) -> bool {
         self.is_empty() && self.demand.wants_more(self.capacity)
     }
 
@@ -105,7 +116,7 @@ impl Queue {
     /// Whether nothing waits for the subscriber.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.interval.is_empty() && self.live.is_empty() && matches!(self.excess, Excess::None)
+        self.uncounted.is_empty() && self.live.is_empty() && matches!(self.excess, Excess::None)
     }
 
     /// How many live events may wait.
@@ -140,22 +151,27 @@ impl Queue {
         self.demand == Demand::All || self.live.len() < self.capacity
     }
 
-    /// Adds a change as the event of this kind. Where there is no room, it merges with others or blocks.
+    /// Adds a change as the event of this kind. Where there is no room, it blocks or is merged.
     pub(super) fn push(&mut self, change: &Change, conversion: &Conversion<'_>, kind: EventKind) -> Pushed {
         let skips = matches!(self.excess, Excess::Skipped(_));
         if !skips && self.has_room() {
             self.live.push_back(conversion.event(kind));
-            return Pushed::Waits;
-        }
-        if self.tells_every_change() {
+            Pushed::Waits
+        } else if self.tells_every_change() {
             self.excess = Excess::Blocked(Box::new(conversion.event(kind)));
-            return Pushed::Blocked;
+            Pushed::Blocked
+        } else {
+            self.skip(change, kind);
+            if skips { Pushed::Waits } else { Pushed::Skips }
         }
+    }
+
+    /// Makes a change part of the difference that the watcher is told later.
+    fn skip(&mut self, change: &Change, kind: EventKind) {
         let before = change.previous.as_ref().filter(|_| kind != EventKind::Added);
         let after = (kind != EventKind::Deleted).then_some(&change.object);
         self.skip_after(|| change.version().predecessor().unwrap_or_default());
         self.merge(before, after, change.version());
-        if skips { Pushed::Waits } else { Pushed::Skips }
     }
 
     /// From here on the watcher is told differences, unless it is already.
@@ -207,7 +223,7 @@ impl Queue {
 
     /// Adds the event with which a stream fails, behind everything that waits.
     pub(super) fn push_failure(&mut self, status: &Status) {
-        let last = if self.live.is_empty() { &mut self.interval } else { &mut self.live };
+        let last = if self.live.is_empty() { &mut self.uncounted } else { &mut self.live };
         last.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO });
     }
 
@@ -223,8 +239,8 @@ impl Queue {
 
     fn pop(&mut self) -> Option<WatchEvent> {
         loop {
-            match self.interval.pop_front().or_else(|| self.live.pop_front()) {
-                // It was to end the initial events, and another has.
+            match self.uncounted.pop_front().or_else(|| self.live.pop_front()) {
+                // A plain bookmark that came while initial events waited. Their own end has told this version.
                 Some(event) if event.kind == EventKind::Bookmark && event.version <= self.gate => {}
                 Some(event) => return Some(event),
                 None => self.catch_up()?,
@@ -237,7 +253,7 @@ impl Queue {
         match std::mem::take(&mut self.excess) {
             Excess::Skipped(overflow) => {
                 let told = self.resyncs().then(|| WatchEvent::resync(overflow.since.clone()));
-                self.interval = told.into_iter().chain(overflow.into_events()).collect();
+                self.uncounted = told.into_iter().chain(overflow.into_events()).collect();
                 Some(())
             }
             other => {
@@ -258,21 +274,23 @@ impl Queue {
         reached.max(self.gate.clone())
     }
 
-    /// Drops what waits. Where that loses events, returns from where they could be had again; `Some(None)`: from nowhere.
-    pub(super) fn discard(&mut self) -> Option<Option<Version>> {
-        let (interval, live) = (std::mem::take(&mut self.interval), std::mem::take(&mut self.live));
-        if !interval.is_empty() {
-            return Some(None);
+    /// Drops what waits.
+    pub(super) fn discard(&mut self) -> Lost {
+        let (uncounted, live) = (std::mem::take(&mut self.uncounted), std::mem::take(&mut self.live));
+        if !uncounted.is_empty() {
+            return Lost::ForGood;
         }
         // A bookmark takes nothing with it, and may stand at the version of the last event that was heard.
-        let first = live.iter().find(|event| event.kind != EventKind::Bookmark)?;
-        Some(first.version.predecessor())
+        match live.iter().find(|event| event.kind != EventKind::Bookmark) {
+            Some(first) => first.version.predecessor().map_or(Lost::ForGood, Lost::After),
+            None => Lost::Nothing,
+        }
     }
 
     /// Bytes of the objects that wait here and that nobody but readers hold.
     pub(super) fn late_bytes(&self) -> usize {
         let late = |object: &Rc<Object>| if object.holder() == Holder::Nobody { object.size() } else { 0 };
-        let waiting: usize = self.interval.iter().chain(&self.live).map(|event| late(&event.object)).sum();
+        let waiting: usize = self.uncounted.iter().chain(&self.live).map(|event| late(&event.object)).sum();
         waiting
             + match &self.excess {
                 Excess::None => 0,

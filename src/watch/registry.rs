@@ -16,7 +16,7 @@ use crate::selector::Filter;
 
 use super::id::WatcherId;
 use super::roster::Roster;
-use super::route::{Bucket, Kind, Place, Route, Way, bucket};
+use super::route::{Bucket, Filing, Kind, Route, Way, bucket};
 
 /// So many watchers of a bucket are compared with a new one that may ask for the same. The last ones most likely do.
 const MAX_NEIGHBOURS: usize = 8;
@@ -90,8 +90,8 @@ impl Registry {
             Way::None => {}
             Way::Everything => self.everything.push(route.joined, watcher),
             Way::Everywhere => self.everywhere.push(route.joined, watcher),
-            Way::One(place) => self.put(*place, route.joined, watcher),
-            Way::Several(places) => places.iter().for_each(|place| self.put(*place, route.joined, watcher)),
+            Way::One(filing) => self.put(*filing, route.joined, watcher),
+            Way::Several(filings) => filings.iter().for_each(|filing| self.put(*filing, route.joined, watcher)),
         }
         route
     }
@@ -102,21 +102,21 @@ impl Registry {
             Way::None => {}
             Way::Everything => _ = self.everything.remove(route.joined, watcher),
             Way::Everywhere => _ = self.everywhere.remove(route.joined, watcher),
-            Way::One(place) => self.take(*place, route.joined, watcher),
-            Way::Several(places) => places.iter().for_each(|place| self.take(*place, route.joined, watcher)),
+            Way::One(filing) => self.take(*filing, route.joined, watcher),
+            Way::Several(filings) => filings.iter().for_each(|filing| self.take(*filing, route.joined, watcher)),
         }
     }
 
     /// Some of the watchers that stand where this one does, itself included. Some ids may stand for nobody.
     pub(super) fn neighbours(&self, route: &Route) -> &[WatcherId] {
-        let place = match &route.way {
+        let filing = match &route.way {
             Way::None => return &[],
             Way::Everything => return self.everything.last(MAX_NEIGHBOURS),
             Way::Everywhere => return self.everywhere.last(MAX_NEIGHBOURS),
-            Way::One(place) => place,
-            Way::Several(places) => &places[0],
+            Way::One(filing) => filing,
+            Way::Several(filings) => &filings[0],
         };
-        match self.buckets.get(&place.bucket) {
+        match self.buckets.get(&filing.bucket) {
             Some(Ids::One(_, id)) => std::slice::from_ref(id),
             Some(Ids::Many(ids)) => ids.last(MAX_NEIGHBOURS),
             None => &[],
@@ -186,10 +186,10 @@ impl Registry {
         self.buckets.get(&bucket).map_or(0, Ids::len)
     }
 
-    fn put(&mut self, place: Place, joined: u64, watcher: WatcherId) {
-        self.users(place.kind).0[usize::from(place.scoped)] += 1;
+    fn put(&mut self, filing: Filing, joined: u64, watcher: WatcherId) {
+        self.count_in(filing);
         self.buckets
-            .entry(place.bucket)
+            .entry(filing.bucket)
             .and_modify(|ids| match ids {
                 Ids::One(first, other) => {
                     let mut both = Roster::default();
@@ -202,34 +202,49 @@ impl Registry {
             .or_insert(Ids::One(joined, watcher));
     }
 
-    fn take(&mut self, place: Place, joined: u64, watcher: WatcherId) {
-        let Some(ids) = self.buckets.get_mut(&place.bucket) else { return };
+    fn take(&mut self, filing: Filing, joined: u64, watcher: WatcherId) {
+        let Some(ids) = self.buckets.get_mut(&filing.bucket) else { return };
         let gone = match ids {
             Ids::One(first, id) => (*first, *id) == (joined, watcher),
             Ids::Many(ids) => ids.remove(joined, watcher),
         };
-        if gone && (matches!(ids, Ids::One(..)) || ids.len() == 0) {
-            self.buckets.remove(&place.bucket);
+        if !gone {
+            return;
         }
-        if gone {
-            self.users(place.kind).0[usize::from(place.scoped)] -= 1;
+        if matches!(ids, Ids::One(..)) || ids.len() == 0 {
+            self.buckets.remove(&filing.bucket);
         }
-        self.fields.retain(|(_, users)| users.any());
+        self.count_out(filing);
     }
 
-    fn users(&mut self, kind: Kind) -> &mut Users {
+    /// One more watcher is filed under this kind of value.
+    fn count_in(&mut self, filing: Filing) {
+        if let Kind::Field(slot) = filing.kind
+            && !self.fields.iter().any(|(known, _)| *known == slot)
+        {
+            self.fields.push((slot, Users::default()));
+        }
+        if let Some(users) = self.users(filing.kind) {
+            users.0[usize::from(filing.scoped)] += 1;
+        }
+    }
+
+    /// One watcher less. A field that nobody demands any more is not looked up in events.
+    fn count_out(&mut self, filing: Filing) {
+        if let Some(users) = self.users(filing.kind) {
+            users.0[usize::from(filing.scoped)] -= 1;
+        }
+        if matches!(filing.kind, Kind::Field(_)) {
+            self.fields.retain(|(_, users)| users.any());
+        }
+    }
+
+    fn users(&mut self, kind: Kind) -> Option<&mut Users> {
         match kind {
-            Kind::Namespace => &mut self.namespaces,
-            Kind::Name => &mut self.names,
-            Kind::Label => &mut self.labels,
-            Kind::Field(slot) => {
-                let known = self.fields.iter().position(|(known, _)| *known == slot);
-                let index = known.unwrap_or_else(|| {
-                    self.fields.push((slot, Users::default()));
-                    self.fields.len() - 1
-                });
-                &mut self.fields[index].1
-            }
+            Kind::Namespace => Some(&mut self.namespaces),
+            Kind::Name => Some(&mut self.names),
+            Kind::Label => Some(&mut self.labels),
+            Kind::Field(slot) => self.fields.iter_mut().find(|(known, _)| *known == slot).map(|(_, users)| users),
         }
     }
 }

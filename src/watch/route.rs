@@ -31,14 +31,14 @@ pub(super) enum Way {
     /// It is asked about everything.
     Everywhere,
     /// In one bucket.
-    One(Place),
+    One(Filing),
     /// In several buckets of one kind.
-    Several(Box<[Place]>),
+    Several(Box<[Filing]>),
 }
 
 /// A bucket, and of which kind it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct Filing {
     pub(super) kind: Kind,
     /// Whether it is one of a single namespace.
     pub(super) scoped: bool,
@@ -60,30 +60,30 @@ impl Way {
             return Self::Everything;
         }
         let (namespace, name) = (filter.scope_namespace(), filter.scope_name());
-        let place = |kind, namespace: &str, key: &str, value: &str| Place {
+        let filing = |kind, namespace: &str, key: &str, value: &str| Filing {
             kind,
             scoped: !namespace.is_empty(),
             bucket: bucket(kind, namespace, key, value),
         };
         if let Some((slot, value)) = filter.demands().find(|(slot, _)| Some(*slot) == trigger) {
-            return Self::One(place(Kind::Field(slot), "", "", value));
+            return Self::One(filing(Kind::Field(slot), "", "", value));
         }
         if !name.is_empty() {
-            return Self::One(place(Kind::Name, namespace, "", name));
+            return Self::One(filing(Kind::Name, namespace, "", name));
         }
-        let by_field = filter.demands().map(|(slot, value)| vec![place(Kind::Field(slot), namespace, "", value)]);
+        let by_field = filter.demands().map(|(slot, value)| vec![filing(Kind::Field(slot), namespace, "", value)]);
         let by_label = filter.predicate().label.requirements().iter().filter_map(|requirement| {
             let demands = matches!(requirement.operator(), Operator::Equals | Operator::DoubleEquals | Operator::In);
             let values = requirement.values();
             let is_filed = demands && !values.is_empty() && values.len() <= MAX_FILED_VALUES;
-            is_filed.then(|| values.iter().map(|value| place(Kind::Label, namespace, requirement.key(), value)).collect::<Vec<_>>())
+            is_filed.then(|| values.iter().map(|value| filing(Kind::Label, namespace, requirement.key(), value)).collect::<Vec<_>>())
         });
         // A bucket with few watchers is the best guess: it most likely gets few events, and each of them visits few watchers.
-        let others = |places: &[Place]| places.iter().map(|place| population(place.bucket)).sum::<usize>() + places.len();
+        let others = |filings: &[Filing]| filings.iter().map(|filing| population(filing.bucket)).sum::<usize>() + filings.len();
         match by_field.chain(by_label).min_by_key(|places| others(places)) {
             Some(places) if places.len() == 1 => Self::One(places[0]),
             Some(places) => Self::Several(places.into()),
-            None if !namespace.is_empty() => Self::One(place(Kind::Namespace, namespace, "", "")),
+            None if !namespace.is_empty() => Self::One(filing(Kind::Namespace, namespace, "", "")),
             None => Self::Everywhere,
         }
     }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_label_of_too_many_values_is_not_looked_up() {
-        assert!(matches!(labelled(1), Way::One(Place { kind: Kind::Label, scoped: false, .. })));
+        assert!(matches!(labelled(1), Way::One(Filing { kind: Kind::Label, scoped: false, .. })));
         assert!(matches!(labelled(MAX_FILED_VALUES), Way::Several(places) if places.len() == MAX_FILED_VALUES));
         assert!(matches!(labelled(MAX_FILED_VALUES + 1), Way::Everywhere));
     }

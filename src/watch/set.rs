@@ -31,19 +31,19 @@ impl Watchers {
 
     /// The watcher of an id, while its subscriber is there.
     pub(super) fn get(&self, id: WatcherId) -> Option<&Watcher> {
-        self.all.get(id.place()).filter(|watcher| !watcher.life().is_retired())
+        self.all.get(id.index()).filter(|watcher| !watcher.life().is_retired())
     }
 
     /// The same, to change it.
     #[inline]
     pub(super) fn get_mut(&mut self, id: WatcherId) -> Option<&mut Watcher> {
-        self.all.get_mut(id.place()).filter(|watcher| !watcher.life().is_retired())
+        self.all.get_mut(id.index()).filter(|watcher| !watcher.life().is_retired())
     }
 
     /// The watcher of an id that the registry gave out: it is live, so nobody asks. For each event and watcher this is the hot path.
     #[inline]
     pub(super) fn filed(&mut self, id: WatcherId) -> Option<&mut Watcher> {
-        self.all.get_mut(id.place())
+        self.all.get_mut(id.index())
     }
 
     /// All, with their ids.
@@ -63,14 +63,14 @@ impl Watchers {
 
     /// Starts a watcher: it is filed, and shares its filter with those who ask for the same. Returns it, unless it does not wait for its start.
     pub(super) fn start(&mut self, id: WatcherId, beginning: Beginning) -> Option<&Watcher> {
-        let watcher = self.all.get_mut(id.place()).filter(|watcher| watcher.life().is_waiting())?;
+        let watcher = self.all.get_mut(id.index()).filter(|watcher| watcher.life().is_waiting())?;
         let route = self.registry.insert(watcher.filter(), id);
         let others = self.registry.neighbours(&route).iter().filter(|other| **other != id);
         let filter = watcher.filter().clone();
         watcher.start(beginning, route.clone());
-        let filters = others.filter_map(|other| self.all.get(other.place())).map(Watcher::filter);
+        let filters = others.filter_map(|other| self.all.get(other.index())).map(Watcher::filter);
         let shared = filters.rev().find(|other| **other == filter).cloned();
-        let watcher = &mut self.all[id.place()];
+        let watcher = &mut self.all[id.index()];
         if let Some(shared) = shared {
             watcher.share_filter(shared);
         }
@@ -95,7 +95,7 @@ impl Watchers {
     /// The flush is over: the ids of those who are gone may be used again.
     pub(super) fn remove_retired(&mut self) {
         for id in std::mem::take(&mut self.retired) {
-            self.all.remove(id.place());
+            self.all.remove(id.index());
         }
     }
 
@@ -137,7 +137,7 @@ impl Watchers {
 
     /// Files a live watcher anew.
     pub(super) fn refile(&mut self, id: WatcherId) {
-        if let Some(watcher) = self.all.get_mut(id.place()).filter(|watcher| watcher.life().live().is_some()) {
+        if let Some(watcher) = self.all.get_mut(id.index()).filter(|watcher| watcher.life().live().is_some()) {
             let route = self.registry.insert(watcher.filter(), id);
             watcher.refile(route);
         }

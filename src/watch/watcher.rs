@@ -12,7 +12,7 @@ use super::bookmark::Bookmarks;
 use super::event::{EndReason, EventKind, WatchEvent};
 use super::life::{Life, Live};
 use super::overflow::OnOverflow;
-use super::queue::Queue;
+use super::queue::{Lost, Queue};
 use super::route::Route;
 
 /// How a watcher begins, captured in one step with its start.
@@ -148,8 +148,12 @@ impl Watcher {
 
     /// What waits is not delivered any more. The subscriber may resume where it stopped hearing, not where the cacher is.
     fn discard(&mut self) {
-        let lost = self.queue.discard();
-        if let (Some(end), Some(resume_from)) = (self.life.ended_mut(), lost) {
+        let resume_from = match self.queue.discard() {
+            Lost::Nothing => return,
+            Lost::After(version) => Some(version),
+            Lost::ForGood => None,
+        };
+        if let Some(end) = self.life.ended_mut() {
             end.resume_from = resume_from;
         }
     }
