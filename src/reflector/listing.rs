@@ -65,7 +65,7 @@ impl Listing {
         }
     }
 
-    /// Begins anew without pages, and without what they brought. Once; whether it does.
+    /// Begins anew without pages, and without what they brought, where [`Pager::begin_unpaged`] allows it. Returns whether it does.
     pub(super) fn begin_unpaged(&mut self) -> bool {
         let unpaged = self.pager.begin_unpaged();
         if unpaged {

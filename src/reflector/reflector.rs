@@ -39,6 +39,8 @@ use crate::source::Source;
 use crate::status::Error;
 
 /// The loop of list and watch for one resource. Made by [`Reflector::new`], driven by [`Reflector::run`].
+///
+/// Its other steps stand in `list.rs`, `watch.rs` and `watch_list.rs`.
 pub struct Reflector {
     pub(super) source: Rc<dyn Source>,
     pub(super) host: Rc<Host>,

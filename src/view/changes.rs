@@ -15,7 +15,7 @@ impl View {
     /// Hears of one change of the store, by an event or as one difference of a relist. The object was added (`new` alone), replaced (both) or
     /// removed (`old` alone). `fields` is the set that the view was made with.
     ///
-    /// With a predicate, a new object that passes the selectors waits for its verdict. The row of its predecessor stays meanwhile.
+    /// Where the caller's condition decides too, a new object that passes the selectors waits for its verdict. The row of its predecessor stays meanwhile.
     pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, fields: &FieldSet) {
         let Some(key) = new.or(old).map(|object| object.key()) else { return };
         if !self.stage.has_passed(key) {

@@ -38,7 +38,7 @@ impl Criteria {
             namespaces: spec.namespaces.map(|names| names.into_iter().collect()),
             order: spec.order,
             group_by: spec.group_by,
-            needs_verdict: spec.predicate,
+            needs_verdict: spec.needs_verdict,
             sort_key: Vec::new(),
         })
     }

@@ -22,7 +22,7 @@ pub struct ViewOptions {
     /// The path whose values are counted.
     pub group_by: Option<String>,
     /// Whether the caller has a condition of its own.
-    pub predicate: bool,
+    pub needs_verdict: bool,
 }
 
 impl ViewOptions {
@@ -30,7 +30,7 @@ impl ViewOptions {
     ///
     /// Fails on a selector or path with a mistake, and on an order that does not exist.
     pub(super) fn parse(&self, fields: &mut FieldSet) -> Result<(ViewSpec, Vec<Slot>), Error> {
-        let predicate = parse_selectors(self.label_selector.as_deref(), self.field_selector.as_deref())?;
+        let selectors = parse_selectors(self.label_selector.as_deref(), self.field_selector.as_deref())?;
         let mut slots = Vec::new();
         let mut slot = |what: &str, path: &str, fields: &mut FieldSet| {
             let slot = fields.hold(&parse_path(what, path)?);
@@ -46,11 +46,11 @@ impl ViewOptions {
         let group_by = self.group_by.as_ref().map(|path| slot("groupBy", path, fields)).transpose()?;
         let spec = ViewSpec {
             namespaces: self.namespaces.clone(),
-            label: predicate.label,
-            field: predicate.field,
+            label: selectors.label,
+            field: selectors.field,
             order,
             group_by,
-            predicate: self.predicate,
+            needs_verdict: self.needs_verdict,
         };
         Ok((spec, slots))
     }

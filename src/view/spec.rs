@@ -18,7 +18,7 @@ pub struct ViewSpec {
     /// The field slot whose values are counted.
     pub group_by: Option<usize>,
     /// Whether the caller has a condition of its own. Objects that pass everything else then wait for its verdict.
-    pub predicate: bool,
+    pub needs_verdict: bool,
 }
 
 /// A range of positions.

@@ -154,7 +154,7 @@ fn objects_that_wait_for_a_verdict_are_counted_one_by_one() {
     let waiting = |count: usize| {
         let world = World::new(count);
         let before = world.bytes();
-        world.resource.with(|cacher| cacher.viewing().open(&ViewOptions { predicate: true, ..ViewOptions::default() }).unwrap());
+        world.resource.with(|cacher| cacher.viewing().open(&ViewOptions { needs_verdict: true, ..ViewOptions::default() }).unwrap());
         world.time.run_until_idle();
         world.bytes() - before
     };

@@ -124,7 +124,7 @@ impl Shape {
             label: LabelSelector::parse(&self.app.map_or(String::new(), |app| format!("app={app}"))).unwrap(),
             field: FieldSelector::parse(&self.not_phase.map_or(String::new(), |phase| format!("status.phase!={phase}"))).unwrap(),
             group_by: Some(slot(fields, "status.phase")),
-            predicate: self.odd_rank,
+            needs_verdict: self.odd_rank,
         };
         View::new(spec, fields).unwrap()
     }

@@ -18,8 +18,8 @@ fn view(spec: ViewSpec, fields: &mut FieldSet) -> View {
     view
 }
 
-fn view_with_predicate(fields: &mut FieldSet) -> View {
-    view(ViewSpec { predicate: true, ..ViewSpec::default() }, fields)
+fn view_with_condition(fields: &mut FieldSet) -> View {
+    view(ViewSpec { needs_verdict: true, ..ViewSpec::default() }, fields)
 }
 
 fn named(name: &str, version: u64, fields: &FieldSet) -> Rc<Object> {
@@ -40,7 +40,7 @@ fn numbers(view: &mut View, fields: &FieldSet) -> (usize, usize) {
 #[test]
 fn a_waiting_object_keeps_its_previous_row() {
     let fields = &mut FieldSet::new(Vec::new());
-    let mut view = view_with_predicate(fields);
+    let mut view = view_with_condition(fields);
     let (first, second, third) = (named("a", 1, fields), named("a", 2, fields), named("a", 3, fields));
     view.change(None, Some(&first), fields);
     assert_eq!(numbers(&mut view, fields), (0, 1));
@@ -66,7 +66,7 @@ fn a_waiting_object_keeps_its_previous_row() {
 #[test]
 fn a_waiting_object_that_goes_takes_its_row_along() {
     let fields = &mut FieldSet::new(Vec::new());
-    let mut view = view_with_predicate(fields);
+    let mut view = view_with_condition(fields);
     let (first, second) = (named("a", 1, fields), named("a", 2, fields));
     view.change(None, Some(&first), fields);
     view.look(true, fields);
@@ -89,7 +89,7 @@ fn a_waiting_object_that_goes_takes_its_row_along() {
 #[test]
 fn an_object_that_leaves_the_selector_needs_no_verdict() {
     let fields = &mut FieldSet::new(Vec::new());
-    let spec = ViewSpec { predicate: true, field: FieldSelector::parse("status.phase=Running").unwrap(), ..ViewSpec::default() };
+    let spec = ViewSpec { needs_verdict: true, field: FieldSelector::parse("status.phase=Running").unwrap(), ..ViewSpec::default() };
     let mut view = view(spec, fields);
     let pod =
         |version: u64, phase: &str| json!({"metadata": {"name": "a", "resourceVersion": version.to_string()}, "status": {"phase": phase}});
@@ -105,7 +105,7 @@ fn an_object_that_leaves_the_selector_needs_no_verdict() {
 #[test]
 fn law_07_rows_stay_when_a_relist_finds_them_unchanged() {
     let fields = &mut FieldSet::new(Vec::new());
-    let mut view = view_with_predicate(fields);
+    let mut view = view_with_condition(fields);
     let objects: Vec<Rc<Object>> = ["a", "b", "c"].iter().enumerate().map(|(index, name)| named(name, index as u64 + 1, fields)).collect();
     objects.iter().for_each(|object| view.change(None, Some(object), fields));
     view.look(true, fields);

@@ -1,6 +1,7 @@
-//! What JavaScript holds of a resource: one class, and a file for each job that it does.
+//! What JavaScript holds of a resource: [`RawResource`], with a file for each job that it does. Beside it stands [`RawMetrics`], the page on
+//! which all resources of a cache write.
 //!
-//! It is one class because each further one costs its glue. Split by job into six, the JavaScript grew by 145 bytes (brotli, of 26.3 kB).
+//! A resource is one class because each further one costs its glue. Split by job into six, the JavaScript grew by 145 bytes (brotli, of 26.3 kB).
 //! Nothing became simpler, because all of them need the same half of the core.
 //!
 //! Start with `resource.rs` for calls in, and with `delivery.rs` for flushes out.

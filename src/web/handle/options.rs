@@ -147,7 +147,7 @@ pub(super) fn view_options(value: JsValue) -> Result<ViewOptions, JsValue> {
         field_selector: given.get("fieldSelector"),
         order: given.list("orderBy").into_iter().map(level).collect(),
         group_by: given.get("groupBy"),
-        predicate: given.get("predicate").unwrap_or_default(),
+        needs_verdict: given.get("predicate").unwrap_or_default(),
     };
     given.check().map(|()| options)
 }

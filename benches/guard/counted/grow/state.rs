@@ -83,7 +83,7 @@ pub(super) const ALL: &[Growth] = &[
     Growth::other("view-of-waiting-rows", 5_000, |n| {
         let mut cacher = cacher(WindowBounds::default(), &[]);
         fill(&mut cacher, objects(n, 0, 1), 1);
-        let id = open(&mut cacher, &ViewOptions { predicate: true, ..view() });
+        let id = open(&mut cacher, &ViewOptions { needs_verdict: true, ..view() });
         Box::new(move || {
             let waiting: Vec<u64> = cacher.views().get(id).expect("a view").undecided().map(|object| object.id()).collect();
             waiting.into_iter().for_each(|object| cacher.views_mut().decide(id, object, true));
