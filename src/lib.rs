@@ -12,6 +12,7 @@
 //! - [`metrics`] counts under the apiserver's names.
 //! - [`runtime`] stands for the host: clocks, timers, tasks. [`status`] has the failures.
 //! - `web` is the binding layer. It exists only on `wasm32`, and only it knows JavaScript.
+//! - `testing` makes objects for tests and benches. It is public for them alone, and may change at any time.
 //!
 //! # Example
 //!

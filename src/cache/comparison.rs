@@ -35,7 +35,7 @@ impl Comparison {
 
     /// Compares so many objects more; whether some are left. One that is held at the same version goes, and what is held stays.
     pub(super) fn go_on(&mut self, store: &Store, max: usize) -> bool {
-        let mut held = store.behind(self.last.as_deref().unwrap_or("")).peekable();
+        let mut held = store.after(self.last.as_deref().unwrap_or("")).peekable();
         let mut last = None;
         for object in self.objects.by_ref().take(max) {
             while let Some(gone) = held.next_if(|held| held.key() < object.key()) {

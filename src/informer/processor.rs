@@ -96,36 +96,49 @@ impl Processor {
 
     // ------------------------------------------------------------------------------------------------- what they hear
 
-    /// Queues a notification for every listener of every informer that has synced. One that tells no change goes to those alone that hear of such.
+    /// Hands a notification to every listener of every informer that has synced. One that tells no change goes to those alone that hear of such.
     pub(super) fn distribute(&mut self, notification: &Rc<Notification>, informers: &Slab<Informer>, fields: &FieldSet) {
-        let place = self.straight.len();
         let unchanged = notification.kind == NotificationKind::Resynced;
-        let may_go_straight = place < MAX_NOTIFICATIONS_A_FLUSH && !unchanged && !self.flushing;
+        let may_go_straight = self.straight.len() < MAX_NOTIFICATIONS_A_FLUSH && !unchanged && !self.flushing;
         let mut went_straight = false;
         for (_, informer) in informers {
             if !informer.distributes() || unchanged && !informer.tells_unchanged() {
                 continue;
             }
             for id in informer.handlers() {
-                let listener = &mut self.listeners[id.index()];
-                if unchanged && !listener.hears_unchanged() {
+                if unchanged && !self.listeners[id.index()].hears_unchanged() {
                     continue;
                 }
-                if may_go_straight && listener.take_straight(place) {
+                if may_go_straight && self.hand_straight(*id) {
                     went_straight = true;
-                    if listener.pend() {
-                        self.pending.push(*id);
-                    }
-                    continue;
-                }
-                self.overflowed |= listener.hear(notification, fields);
-                if listener.pend_if_due() {
-                    self.pending.push(*id);
+                } else {
+                    self.enqueue(*id, notification, fields);
                 }
             }
         }
+        // At the index that those who took it have noted.
         if went_straight {
             self.straight.push(notification.clone());
+        }
+    }
+
+    /// Has a listener take the next notification of `straight` past its queue. Whether it does.
+    #[inline]
+    fn hand_straight(&mut self, id: HandlerId) -> bool {
+        let listener = &mut self.listeners[id.index()];
+        let takes = listener.take_straight(self.straight.len());
+        if takes && listener.pend() {
+            self.pending.push(id);
+        }
+        takes
+    }
+
+    #[inline]
+    fn enqueue(&mut self, id: HandlerId, notification: &Rc<Notification>, fields: &FieldSet) {
+        let listener = &mut self.listeners[id.index()];
+        self.overflowed |= listener.hear(notification, fields);
+        if listener.pend_if_due() {
+            self.pending.push(id);
         }
     }
 

@@ -118,8 +118,8 @@ impl Store {
         range.take_while(move |(key, _)| key.starts_with(&*prefix)).map(|(_, object)| object)
     }
 
-    /// The objects behind a key, in key order.
-    pub fn behind<'s>(&'s self, key: &str) -> impl Iterator<Item = &'s Rc<Object>> + use<'s> {
+    /// The objects after a key, in key order.
+    pub fn after<'s>(&'s self, key: &str) -> impl Iterator<Item = &'s Rc<Object>> + use<'s> {
         self.objects.range::<str, _>((Bound::Excluded(key), Bound::Unbounded)).map(|(_, object)| object)
     }
 

@@ -32,8 +32,8 @@ impl View {
         self.stage = Stage::begin();
     }
 
-    /// The key behind which [`find`](View::find) goes on; `None` where nothing is to be found.
-    pub fn finds_behind(&self) -> Option<&str> {
+    /// The key after which [`find`](View::find) goes on; `None` where nothing is to be found.
+    pub fn finds_after(&self) -> Option<&str> {
         match &self.stage {
             Stage::Finding { passed, .. } => Some(passed.as_deref().unwrap_or("")),
             _ => None,

@@ -234,12 +234,12 @@ impl Views {
         self.unfinished = false;
         for (_, open) in &mut self.views {
             let view = &mut open.view;
-            if let Some(key) = view.finds_behind().map(ToOwned::to_owned) {
-                view.find(store.behind(&key).take(max), fields);
+            if let Some(key) = view.finds_after().map(ToOwned::to_owned) {
+                view.find(store.after(&key).take(max), fields);
             } else if view.is_behind() {
                 view.catch_up(max, fields);
             }
-            self.unfinished |= view.finds_behind().is_some() || view.is_behind();
+            self.unfinished |= view.finds_after().is_some() || view.is_behind();
             let bytes = view.bytes();
             self.grown |= bytes > open.bytes;
             self.bytes = self.bytes - std::mem::replace(&mut open.bytes, bytes) + bytes;
@@ -275,7 +275,7 @@ impl Views {
     pub(crate) fn fail(&mut self, id: ViewId, error: Error, store: &Store) {
         let open = &mut self.views[id.index()];
         // Estimate: the share of objects with a row is the same in what is still to be found.
-        let left = open.view.finds_behind().map_or(0, |key| store.behind(key).count());
+        let left = open.view.finds_after().map_or(0, |key| store.after(key).count());
         let found = (store.len() - left).max(1);
         let needs = if left == 0 { open.bytes } else { (open.bytes / found + 1) * store.len() };
         open.failure = Some(Failure { error, needs });

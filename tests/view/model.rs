@@ -258,7 +258,7 @@ impl World {
                 }
             }
             Step::Find(count) => {
-                if let Some(key) = self.view.finds_behind().map(ToOwned::to_owned) {
+                if let Some(key) = self.view.finds_after().map(ToOwned::to_owned) {
                     let behind = self.objects.iter().filter(|(held, _)| **held > key).map(|(_, object)| object);
                     self.view.find(behind.take(*count), &self.fields);
                 }
@@ -303,7 +303,7 @@ impl World {
 
     /// What the view has to tell of this moment.
     fn truth(&mut self) -> Told {
-        let behind = self.view.finds_behind().map(ToOwned::to_owned);
+        let behind = self.view.finds_after().map(ToOwned::to_owned);
         let found = |key: &String| behind.as_ref().is_none_or(|behind| key <= behind);
         let selected = self.pods.iter().filter(|(key, pod)| found(key) && self.shape.selects(pod));
         let selected: BTreeMap<String, (Pod, ObjectId)> =
@@ -361,7 +361,7 @@ impl World {
     }
 
     fn look(&mut self) {
-        let builds = self.view.finds_behind().is_some();
+        let builds = self.view.finds_after().is_some();
         let (stirred, first) = (self.view.is_stirred(), self.version == 0 && self.ranges.is_empty());
         let changed = self.view.look(true, &self.fields);
         let before = std::mem::take(&mut self.told);
@@ -386,7 +386,7 @@ impl World {
 
     fn finish(&mut self) {
         self.apply(&Step::Look);
-        while self.view.finds_behind().is_some() {
+        while self.view.finds_after().is_some() {
             self.apply(&Step::Find(5));
         }
         for _ in 0..2 {
