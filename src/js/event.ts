@@ -1,8 +1,6 @@
-import { toError } from "./errors.js";
 import { printable, words } from "./inspect.js";
-import { type Lease, named } from "./objects.js";
+import type { Lease, Names } from "./objects.js";
 import { text } from "./options.js";
-import type { RawResource } from "./raw.js";
 import type { Path, WatchEvent as Shape, WatchEventBase } from "./types.js";
 import { EVENT_INITIAL_EVENTS_END, EVENT_RESYNC, EVENT_TYPES } from "./wire.js";
 
@@ -33,13 +31,11 @@ class WatchEvent<T> implements WatchEventBase {
   }
 
   get key(): string {
-    if (this.#key === undefined) this.#name();
-    return this.#key!;
+    return this.#key ?? this.#name()[1];
   }
 
   get resourceVersion(): string {
-    if (this.#version === undefined) this.#name();
-    return this.#version!;
+    return this.#version ?? this.#name()[0];
   }
 
   get object(): T {
@@ -47,13 +43,13 @@ class WatchEvent<T> implements WatchEventBase {
   }
 
   get raw(): Uint8Array {
-    return this.#read((raw) => raw.raw(this.#id));
+    return this.#lease.table.ask((raw) => raw.raw(this.#id));
   }
 
   get(path: Path): unknown {
     const known = this.#fields?.get(path);
     if (known !== undefined) return known;
-    const value = this.#read((raw) => raw.field(this.#id, text(path, "path")));
+    const value = this.#lease.table.ask((raw) => raw.field(this.#id, text(path, "path")));
     // What is no scalar is a new value for each.
     if (typeof value !== "object") (this.#fields ??= new Map()).set(path, value);
     return value;
@@ -77,17 +73,8 @@ class WatchEvent<T> implements WatchEventBase {
     return words(this.type, () => (this.type === "ERROR" ? [String(this.get("message") ?? ""), ""] : [this.key, this.resourceVersion]));
   }
 
-  /** Both at once: who asks for one mostly asks for the other. */
-  #name(): void {
-    [this.#version, this.#key] = this.#read((raw) => named(raw, this.#id));
-  }
-
-  #read<V>(get: (raw: RawResource) => V): V {
-    try {
-      return get(this.#lease.table.raw);
-    } catch (error) {
-      throw toError(error);
-    }
+  #name(): Names {
+    return ([this.#version, this.#key] = this.#lease.table.names(this.#id));
   }
 }
 

@@ -1,8 +1,6 @@
-import { toError } from "./errors.js";
 import { printable, words } from "./inspect.js";
-import { type Lease, named } from "./objects.js";
+import type { Lease, Names } from "./objects.js";
 import { text } from "./options.js";
-import type { RawResource } from "./raw.js";
 import type { Reader } from "./reader.js";
 import type { Deleted, InformerEvent as Shape, Mutable, NotificationBase, Path } from "./types.js";
 import {
@@ -84,13 +82,11 @@ class InformerEvent<T> implements NotificationBase {
   }
 
   get key(): string {
-    if (this.#key === undefined) this.#name();
-    return this.#key!;
+    return this.#key ?? this.#name()[1];
   }
 
   get resourceVersion(): string {
-    if (this.#version === undefined) this.#name();
-    return this.#version!;
+    return this.#version ?? this.#name()[0];
   }
 
   get object(): T {
@@ -108,7 +104,7 @@ class InformerEvent<T> implements NotificationBase {
     if (known !== undefined) return known;
     text(path, "path");
     if (this.#id === 0) return undefined;
-    const value = this.#call((raw) => raw.field(this.#id, path));
+    const value = this.#lease.table.ask((raw) => raw.field(this.#id, path));
     // What is no scalar is a new value for each.
     if (typeof value !== "object") (this.#fields ??= new Map()).set(path, value);
     return value;
@@ -117,7 +113,7 @@ class InformerEvent<T> implements NotificationBase {
   getOld(path: Path): unknown {
     text(path, "path");
     if (this.#before !== undefined) return this.#before.getOld(path);
-    return this.#old === 0 ? undefined : this.#call((raw) => raw.field(this.#old, path));
+    return this.#old === 0 ? undefined : this.#lease.table.ask((raw) => raw.field(this.#old, path));
   }
 
   get isInInitialList(): boolean {
@@ -142,9 +138,8 @@ class InformerEvent<T> implements NotificationBase {
     return words(this.type, () => [this.key, this.resourceVersion]);
   }
 
-  /** Both at once: who asks for one mostly asks for the other. */
-  #name(): void {
-    [this.#version, this.#key] = this.#id === 0 ? ["", ""] : this.#call((raw) => named(raw, this.#id));
+  #name(): Names {
+    return ([this.#version, this.#key] = this.#id === 0 ? ["", ""] : this.#lease.table.names(this.#id));
   }
 
   /** An object may take over its pin when it is decoded. The owner keeps that object, for all forms of the notification. */
@@ -153,14 +148,6 @@ class InformerEvent<T> implements NotificationBase {
     if (this.#reader !== lease.table) return this.#reader.read(id, lease, 0);
     if (id === owner.#id) return (owner.#object ??= lease.table.read(id, lease, owner.#slot));
     return (owner.#oldObject ??= lease.table.read(id, lease, owner.#slot + 1));
-  }
-
-  #call<V>(read: (raw: RawResource) => V): V {
-    try {
-      return read(this.#lease.table.raw);
-    } catch (error) {
-      throw toError(error);
-    }
   }
 }
 

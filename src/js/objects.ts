@@ -2,12 +2,8 @@ import { toError } from "./errors.js";
 import { first, printable, printed } from "./inspect.js";
 import type { RawResource } from "./raw.js";
 
-/** Version and key of an object. They cross together, because a short text costs the crossing more than the letters in it. */
-export function named(raw: RawResource, id: number): [version: string, key: string] {
-  const names = raw.names(id);
-  const space = names.indexOf(" ");
-  return [names.slice(0, space), names.slice(space + 1)];
-}
+/** Version and key of an object. Who asks for one mostly asks for the other. */
+export type Names = [version: string, key: string];
 
 /** Documents decoded in one crossing. Their texts are in memory three times meanwhile. */
 const MAX_DECODED_TOGETHER = 64;
@@ -199,7 +195,7 @@ export class ObjectTable {
     const array: unknown[] = Array.from(ids, () => UNDECODED);
     this.#lists.register(array, ids);
     // Node prints the array behind the proxy.
-    if (IN_NODE) printed(array, `Array(${all.length})`, () => this.#names(all));
+    if (IN_NODE) printed(array, `Array(${all.length})`, () => this.#described(all));
     const decode = (at: number) => {
       const id = ids[at]!;
       ids[at] = 0; // its pin goes its own way now
@@ -223,9 +219,9 @@ export class ObjectTable {
   }
 
   /** Of the first of these objects, for printing. */
-  #names(ids: Float64Array): string[] {
+  #described(ids: Float64Array): string[] {
     return first(ids.length, (at) => {
-      const [version, key] = named(this.#raw, ids[at]!);
+      const [version, key] = this.names(ids[at]!);
       return `${key} @${version}`;
     });
   }
@@ -235,9 +231,20 @@ export class ObjectTable {
     if (this.#returns.push(id) === 1) queueMicrotask(() => this.#release());
   }
 
-  /** For the getters of events. */
-  get raw(): RawResource {
-    return this.#raw;
+  /** For the getters of events: what the core answers, or its failure as an error of this package. */
+  ask<V>(read: (raw: RawResource) => V): V {
+    try {
+      return read(this.#raw);
+    } catch (error) {
+      throw toError(error);
+    }
+  }
+
+  /** They cross together, because a short text costs the crossing more than the letters in it. */
+  names(id: number): Names {
+    const names = this.ask((raw) => raw.names(id));
+    const space = names.indexOf(" ");
+    return [names.slice(0, space), names.slice(space + 1)];
   }
 
   /** See {@link #keep}. */

@@ -1,6 +1,6 @@
 import { atOnce, isRefusal } from "./callbacks.js";
 import { toError, WatchCacheError } from "./errors.js";
-import { deepFreeze, isObject, type Lease, named, type ObjectTable } from "./objects.js";
+import { deepFreeze, isObject, type Lease, type ObjectTable } from "./objects.js";
 
 /** How an informer sees objects. */
 export interface Reader {
@@ -49,7 +49,7 @@ export class Transformed implements Reader {
       value = atOnce("transform", this.#transform, this.#transform(copy));
     } catch (error) {
       if (isRefusal(error)) throw error;
-      const [version, key] = named(this.#table.raw, id);
+      const [version, key] = this.#table.names(id);
       const message = `transform failed for ${key} at ${version}: ${toError(error).message}`;
       throw new WatchCacheError("decode", message, { resource: this.#resource, cause: error });
     }
