@@ -2,6 +2,26 @@ import type { AbortSignalLike } from "./host-types.js";
 import type { Status } from "./metadata-types.js";
 import type { RawError } from "./raw.js";
 
+/** The codes in the order of the core. tests/conformance/wire.rs fails when the two differ. */
+export const ERROR_CODES = [
+  "expired",
+  "timeout",
+  "too-many-requests",
+  "unauthorized",
+  "forbidden",
+  "not-found",
+  "conflict",
+  "invalid",
+  "network",
+  "protocol",
+  "decode",
+  "overflow",
+  "unavailable",
+  "out-of-memory",
+  "closed",
+  "internal",
+] as const;
+
 /**
  * What callers branch on: what happened, and what to do.
  *
@@ -23,42 +43,9 @@ import type { RawError } from "./raw.js";
  * - `closed`: the cache, the resource, the informer or the view was closed. Make a new one.
  * - `internal`: a defect of this package. Please report it.
  */
-export type WatchCacheErrorCode =
-  | "expired"
-  | "timeout"
-  | "too-many-requests"
-  | "unauthorized"
-  | "forbidden"
-  | "not-found"
-  | "conflict"
-  | "invalid"
-  | "network"
-  | "protocol"
-  | "decode"
-  | "overflow"
-  | "unavailable"
-  | "out-of-memory"
-  | "closed"
-  | "internal";
+export type WatchCacheErrorCode = (typeof ERROR_CODES)[number];
 
-const CODES: ReadonlySet<string> = new Set<WatchCacheErrorCode>([
-  "expired",
-  "timeout",
-  "too-many-requests",
-  "unauthorized",
-  "forbidden",
-  "not-found",
-  "conflict",
-  "invalid",
-  "network",
-  "protocol",
-  "decode",
-  "overflow",
-  "unavailable",
-  "out-of-memory",
-  "closed",
-  "internal",
-]);
+const CODES: ReadonlySet<string> = new Set(ERROR_CODES);
 
 /** What else an error may carry. */
 export interface WatchCacheErrorDetails {

@@ -1,5 +1,6 @@
 import { addressOf } from "./ask.js";
 import { backoff } from "./backoff.js";
+import { EARLY_PERIOD_MS, MAX_EARLY_TRIES } from "./bounds.js";
 import { compile, type Entry, forbidden, toLoadError, unreachable } from "./compile.js";
 import { WatchCacheError } from "./errors.js";
 import { remedy } from "./remedy.js";
@@ -30,10 +31,6 @@ export interface Adopter {
   /** Makes it the page's instance, unless there is one. */
   adopt(module: WebAssembly.Module): Promise<void>;
 }
-
-/** So many tries a minute may come before their time, whoever asks for them: who asks at each failure would make a loop of it. */
-const MAX_EARLY_TRIES = 3;
-const MINUTE_MS = 60_000;
 
 /**
  * Loads the WebAssembly for all caches of a page. A load that fails is a connection that fails: it is tried again, later each time, while
@@ -88,7 +85,7 @@ export class Loader {
     const { phase } = this.#state;
     if (phase !== "waiting" && !(phase === "failed" && asked && forbidden() === undefined)) return;
     const now = Date.now();
-    if (this.#early.length === MAX_EARLY_TRIES && now - this.#early[0]! < MINUTE_MS) return;
+    if (this.#early.length === MAX_EARLY_TRIES && now - this.#early[0]! < EARLY_PERIOD_MS) return;
     this.#early.push(now);
     if (this.#early.length > MAX_EARLY_TRIES) this.#early.shift();
     if (this.#listeners.size > 0) this.#try(undefined, entry).catch(() => {});

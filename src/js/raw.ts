@@ -5,6 +5,8 @@
  * the id back as often as it was handed out. Nothing is decoded before `parse`.
  */
 
+import type { Phase } from "./wire.js";
+
 /** Called with flat arrays of numbers after Rust has let go of its state, so it may call anything on the cache. */
 export interface Hooks {
   /**
@@ -52,7 +54,7 @@ export interface RawError {
 }
 
 export interface RawInterruption {
-  phase: RawStatus["phase"];
+  phase: Phase;
   error: RawError;
   stale: boolean;
   retryAt?: number; // absent: at once
@@ -61,7 +63,7 @@ export interface RawInterruption {
 }
 
 export interface RawStatus {
-  phase: "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed";
+  phase: Phase;
   resourceVersion?: string;
   listed?: { loaded: number; remaining?: number };
   stale: boolean;

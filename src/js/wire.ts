@@ -56,3 +56,6 @@ export const NAMESPACE_INDEX = "namespace";
 
 /** How a view can compare values. The first is the core's where none is named: specs that say so and specs that say nothing share a view. */
 export const ORDERS = ["text", "natural", "number", "quantity", "time"] as const;
+
+/** Where the stream of a resource stands: `phase` in `RawStatus`. */
+export type Phase = "idle" | "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed" | "closed";

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use crate::time::{Instant, Millis};
 
 /// So many within [`EARLY_PERIOD_MS`]: a button that is pressed works at once, and code that asks at each failure makes no loop.
-const MAX_EARLY_TRIES: usize = 3;
+pub const MAX_EARLY_TRIES: usize = 3;
 /// The time in which early tries are counted.
-const EARLY_PERIOD_MS: Millis = 60_000;
+pub const EARLY_PERIOD_MS: Millis = 60_000;
 
 /// When waits were cut short because somebody asked for it.
 #[derive(Default)]

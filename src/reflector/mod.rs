@@ -46,7 +46,7 @@ mod watch_list;
 pub use self::backoff::Retry;
 pub use self::bounds::{MAX_GROWTH, MAX_WAIT_MS};
 pub use self::config::{MIN_WATCH_SECONDS, ReflectorConfig};
-pub use self::early::EarlyTries;
+pub use self::early::{EARLY_PERIOD_MS, EarlyTries, MAX_EARLY_TRIES};
 pub use self::handle::ReflectorHandle;
 pub use self::peers::Peers;
 pub use self::reader::Arrival;

@@ -1,14 +1,19 @@
 //! Whether Rust and JavaScript give the same numbers to what crosses between them, and to the few bounds that both must know. The numbers of Rust
-//! stand at its enums and configurations, those of JavaScript in `src/js/wire.ts` and `src/js/bounds.ts`.
+//! stand at its enums and configurations, those of JavaScript in `src/js/wire.ts` and `src/js/bounds.ts`, and codes of failures in `errors.ts`.
 
 use watchcache::cache::signal;
+use watchcache::connection::Phase;
 use watchcache::informer::NotificationKind;
-use watchcache::reflector::{MAX_GROWTH, MAX_WAIT_MS, Retry};
+use watchcache::reflector::{EARLY_PERIOD_MS, MAX_EARLY_TRIES, MAX_GROWTH, MAX_WAIT_MS, Retry};
+use watchcache::status::ErrorCode;
 use watchcache::store::{DEFAULT_FRESH_MS, DEFAULT_LOWER};
 use watchcache::view::OrderAs;
 use watchcache::watch::{Demand, EndReason, EventKind};
 
 const WIRE_TS: &str = include_str!("../../src/js/wire.ts");
+const ERRORS_TS: &str = include_str!("../../src/js/errors.ts");
+const STATUS_TS: &str = include_str!("../../src/js/status.ts");
+const STATUS_TYPES_TS: &str = include_str!("../../src/js/status-types.ts");
 const BOUNDS_TS: &str = include_str!("../../src/js/bounds.ts");
 
 /// All variants of an enum with their names and numbers. A new variant does not compile before it stands in the list.
@@ -18,6 +23,16 @@ macro_rules! numbered {
             $($kind::$variant => (),)*
         };
         [$((stringify!($variant), $kind::$variant as u32)),*]
+    }};
+}
+
+/// The words of all variants of an enum. A new variant does not compile before it stands in the list.
+macro_rules! worded {
+    ($kind:ident: $($variant:ident),*) => {{
+        let _complete = |kind: $kind| match kind {
+            $($kind::$variant => (),)*
+        };
+        [$($kind::$variant.as_str()),*]
     }};
 }
 
@@ -32,9 +47,19 @@ fn constants(prefix: &str) -> Vec<(String, u32)> {
 
 /// The words of a list in `wire.ts`.
 fn words(list: &str) -> Vec<&'static str> {
-    let (_, rest) = WIRE_TS.split_once(&format!("export const {list} = [")).unwrap_or_else(|| panic!("wire.ts has no list {list}"));
+    words_of(WIRE_TS, list)
+}
+
+/// The words of a list in a source.
+fn words_of(source: &'static str, list: &str) -> Vec<&'static str> {
+    let (_, rest) = source.split_once(&format!("export const {list} = [")).unwrap_or_else(|| panic!("there is no list {list}"));
     let (list, _) = rest.split_once("] as const;").expect("the list ends");
     list.split(',').map(|word| word.trim().trim_matches('"')).filter(|word| !word.is_empty()).collect()
+}
+
+/// The words in quotes.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('"').skip(1).step_by(2).collect()
 }
 
 /// A variant's name as a constant of JavaScript has it.
@@ -132,6 +157,31 @@ fn wire_numbers_of_demands_are_the_same_in_both_languages() {
     assert_eq!(constants("DEMAND_"), named);
 }
 
+/// A code that the facade does not know would reach users as `internal`.
+#[test]
+fn codes_of_failures_are_the_same_in_both_languages() {
+    let codes = worded!(
+        ErrorCode: Expired, Timeout, TooManyRequests, Unauthorized, Forbidden, NotFound, Conflict, Invalid, Network, Protocol, Decode,
+        Overflow, Unavailable, OutOfMemory, Closed, Internal
+    );
+    assert_eq!(words_of(ERRORS_TS, "ERROR_CODES"), codes);
+}
+
+#[test]
+fn phases_are_the_same_in_both_languages() {
+    let phases = worded!(Phase: Idle, Loading, Listing, Live, Reconnecting, Relisting, Paused, NeedsAuth, Failed, Closed);
+    let wire = WIRE_TS.lines().find(|line| line.starts_with("export type Phase = ")).map(quoted).expect("wire.ts has the phases");
+    assert_eq!(wire, phases);
+    // What users see of a status has more in some phases: each stands in one of its shapes, and all but the first may tell of errors.
+    let shapes: Vec<Vec<&str>> = STATUS_TYPES_TS.lines().filter_map(|line| Some(quoted(&line[line.find("phase: \"")?..]))).collect();
+    let [quiet, troubled @ ..] = &*shapes else { panic!("status-types.ts has no shapes") };
+    let mut shown: Vec<&str> = shapes.concat();
+    shown.sort_by_key(|word| phases.iter().position(|phase| phase == word));
+    assert_eq!(shown, phases, "{quiet:?} and {troubled:?}");
+    let told = STATUS_TS.lines().find(|line| line.starts_with("const TROUBLED")).map(quoted).expect("status.ts has the phases of trouble");
+    assert_eq!(told, troubled.concat());
+}
+
 /// What `bounds.ts` says of a constant, as it stands there.
 fn bound(name: &str) -> &'static str {
     let lines = BOUNDS_TS.lines().filter_map(|line| line.strip_prefix("export const ")?.strip_suffix(';')?.split_once(" = "));
@@ -151,6 +201,8 @@ fn bounds_that_both_languages_know_are_the_same() {
         ("DEFAULT_MIN_EVENTS", DEFAULT_LOWER as f64),
         ("MAX_WAIT_MS", MAX_WAIT_MS as f64),
         ("MAX_GROWTH", MAX_GROWTH),
+        ("MAX_EARLY_TRIES", MAX_EARLY_TRIES as f64),
+        ("EARLY_PERIOD_MS", EARLY_PERIOD_MS as f64),
     ];
     assert_eq!(core.map(|(name, _)| number(bound(name))), core.map(|(_, value)| value));
     assert_eq!(known, core.len() + 1, "all of them are compared: these, and RETRY below");

@@ -335,7 +335,8 @@ export function listen(): void {
 export function tell(error: unknown): string {
   if (!(error instanceof WatchCacheError)) return "";
   same<typeof error.code, WatchCacheErrorCode>();
-  const code:
+  same<
+    typeof error.code,
     | "expired"
     | "timeout"
     | "too-many-requests"
@@ -351,7 +352,8 @@ export function tell(error: unknown): string {
     | "unavailable"
     | "out-of-memory"
     | "closed"
-    | "internal" = error.code;
+    | "internal"
+  >();
   same<typeof error.status, Status | undefined>();
   same<typeof error.mistake, SelectorMistake | undefined>();
   same<typeof error.retryable, boolean>();
@@ -359,5 +361,5 @@ export function tell(error: unknown): string {
   same<typeof error.resource, string | undefined>();
   // @ts-expect-error: no such code
   if (error.code === "aborted") return "";
-  return code;
+  return error.code;
 }
