@@ -4,6 +4,7 @@
 //! alive. No task has to ask whether its owner still exists.
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
@@ -16,6 +17,12 @@ use super::host::Spawn;
 /// task's turn. A task may drop its own handle.
 #[must_use = "the task ends when its handle is dropped"]
 pub struct Task(Rc<Shared>);
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task").field("over", &self.is_over()).finish()
+    }
+}
 
 /// What handle and task know of each other.
 #[derive(Default)]

@@ -7,6 +7,7 @@ use crate::change::{Change, Difference};
 use crate::json::fields::FieldSet;
 use crate::metrics::Metrics;
 use crate::object::Object;
+use crate::runtime::Task;
 use crate::selector::Filter;
 use crate::status::{Error, Status};
 use crate::store::{Replacement, StoreObserver};
@@ -78,9 +79,11 @@ impl Dispatcher {
         self.watchers.get(id)
     }
 
-    /// Whether this very watcher is still to be started: it may have ended while it waited, and its id stand for another.
-    pub fn awaits_start(&self, id: WatcherId, serial: u64) -> bool {
-        self.get(id).is_some_and(|watcher| watcher.serial() == serial && watcher.life().is_waiting())
+    /// Has a watcher keep the task that is to start it, so that the task ends with the watcher.
+    pub fn start_later(&mut self, id: WatcherId, task: Task) {
+        if let Some(watcher) = self.watchers.get_mut(id) {
+            watcher.wait(task);
+        }
     }
 
     /// Has a field route events: watchers that demand a value of it hear of that value alone.

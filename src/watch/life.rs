@@ -1,5 +1,6 @@
 //! The life of a watcher: it waits for its start, is live, has ended, and is retired.
 
+use crate::runtime::Task;
 use crate::status::Error;
 use crate::time::Instant;
 use crate::version::Version;
@@ -9,11 +10,10 @@ use super::event::EndReason;
 use super::route::Route;
 
 /// Where a watcher stands. It goes one way, from each to one of those below.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) enum Life {
-    /// It waits until its initial events can be captured, and hears of nothing.
-    #[default]
-    Waiting,
+    /// It waits until its initial events can be captured, and hears of nothing. The task that waits for them ends with it.
+    Waiting { _start: Option<Task> },
     /// It hears of changes.
     Live(Live),
     /// Its stream is over. What waits is still delivered, and then the end is told.
@@ -44,15 +44,21 @@ pub(super) struct End {
     pub(super) error: Option<Box<Error>>,
 }
 
+impl Default for Life {
+    fn default() -> Self {
+        Self::Waiting { _start: None }
+    }
+}
+
 impl Life {
     /// Whether it still waits for its start.
     pub(super) fn is_waiting(&self) -> bool {
-        matches!(self, Self::Waiting)
+        matches!(self, Self::Waiting { .. })
     }
 
     /// Whether it may still hear of anything.
     pub(super) fn is_open(&self) -> bool {
-        matches!(self, Self::Waiting | Self::Live(_))
+        matches!(self, Self::Waiting { .. } | Self::Live(_))
     }
 
     /// Whether its subscriber is gone.
@@ -84,7 +90,7 @@ impl Life {
     /// of everything.
     pub(super) fn end(&mut self, reason: EndReason, close: impl FnOnce() -> Version) -> Option<Live> {
         let (live, resume_from) = match std::mem::replace(self, Self::Retired) {
-            Self::Waiting => (None, None),
+            Self::Waiting { .. } => (None, None),
             Self::Live(live) => (Some(live), Some(close())),
             over => {
                 *self = over;

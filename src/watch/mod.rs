@@ -5,7 +5,7 @@
 //!
 //! Start with [`Dispatcher`], then [`Watcher`].
 //!
-//! Imports: change, growth, id, json, key, metrics, object, selector, sort, status, store, time, version.
+//! Imports: change, growth, id, json, key, metrics, object, runtime, selector, sort, status, store, time, version.
 
 mod audience;
 mod bookmark;

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::growth::Growth;
+use crate::runtime::Task;
 use crate::selector::Filter;
 use crate::status::Error;
 use crate::time::Instant;
@@ -70,7 +71,7 @@ impl Watcher {
     }
 
     /// A number that no other watcher has. Ids are used again.
-    pub fn serial(&self) -> u64 {
+    pub(super) fn serial(&self) -> u64 {
         self.serial
     }
 
@@ -119,6 +120,13 @@ impl Watcher {
     }
 
     // ------------------------------------------------------------------------------------------------- its life
+
+    /// This task starts it, and ends when it has nothing more to wait for.
+    pub(super) fn wait(&mut self, task: Task) {
+        if self.life.is_waiting() {
+            self.life = Life::Waiting { _start: Some(task) };
+        }
+    }
 
     /// It hears of changes from now on.
     pub(super) fn start(&mut self, beginning: Beginning, route: Route) {

@@ -115,6 +115,7 @@ impl Lifecycle {
                 this.starve(&error);
             }
         };
+        // Each message of the one is applied by the other in the same poll. Both end by themselves once the reflector's handle is closed.
         self.runtime.spawn_together([reflector.run().boxed_local(), driven.boxed_local()]);
         if let Some(checker) = &self.checker {
             checker.start();

@@ -3,13 +3,12 @@
 //! A quiet resource hears of the upstream's version with the next bookmark only, up to a minute later. Some upstreams can be asked for one: etcd
 //! can, the Kubernetes API over HTTP cannot. They are asked ten times a second, and only while that helps somebody.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use futures::FutureExt;
 use futures::future::select;
 
-use crate::runtime::SharedRuntime;
+use crate::runtime::{SharedRuntime, SingleTask};
 use crate::source::Source;
 use crate::time::{Instant, Millis};
 
@@ -22,14 +21,20 @@ const MAX_REQUEST_MS: Millis = 1_000;
 pub(super) struct Progress {
     source: Rc<dyn Source>,
     runtime: SharedRuntime,
+    demand: Rc<Demand>,
+    // None once it was stopped.
+    asking: RefCell<Option<SingleTask>>,
+}
+
+/// What those who wait and the task that asks for them know of each other.
+#[derive(Default)]
+struct Demand {
     waiters: Cell<usize>,
-    running: Cell<bool>,
-    stopped: Cell<bool>,
     asked_at: Cell<Option<Instant>>,
 }
 
 /// Somebody who waits. Dropping it ends the wait.
-pub(super) struct Waiting(Rc<Progress>);
+pub(super) struct Waiting(Rc<Demand>);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
@@ -40,14 +45,7 @@ impl Drop for Waiting {
 impl Progress {
     /// One that is idle.
     pub(super) fn new(source: Rc<dyn Source>, runtime: SharedRuntime) -> Rc<Self> {
-        Rc::new(Self {
-            source,
-            runtime,
-            waiters: Cell::new(0),
-            running: Cell::new(false),
-            stopped: Cell::new(false),
-            asked_at: Cell::new(None),
-        })
+        Rc::new(Self { source, runtime, demand: Rc::default(), asking: RefCell::new(Some(SingleTask::default())) })
     }
 
     /// Whether the upstream tells its version and its progress on request. Consistent reads from the cache take both.
@@ -56,40 +54,38 @@ impl Progress {
     }
 
     /// Begins to wait. The first request goes out at once, unless one has just gone out.
-    pub(super) fn wait(self: &Rc<Self>) -> Waiting {
-        self.waiters.set(self.waiters.get() + 1);
-        if !self.running.replace(true) {
-            self.runtime.spawn(self.clone().run().boxed_local());
+    pub(super) fn wait(&self) -> Waiting {
+        self.demand.waiters.set(self.demand.waiters.get() + 1);
+        if let Some(asking) = &*self.asking.borrow() {
+            asking.start(&*self.runtime, || ask(self.source.clone(), self.runtime.clone(), self.demand.clone()));
         }
-        Waiting(self.clone())
+        Waiting(self.demand.clone())
     }
 
     /// Never asks again.
     pub(super) fn stop(&self) {
-        self.stopped.set(true);
+        self.asking.take();
     }
+}
 
-    async fn run(self: Rc<Self>) {
-        loop {
-            let now = self.runtime.now();
-            let due = self.asked_at.get().map_or(now, |at| at + REQUEST_INTERVAL_MS);
-            if due > now {
-                self.runtime.sleep(due.since(now)).await;
-            }
-            let request = self.source.request_progress().filter(|_| self.waiters.get() > 0 && !self.stopped.get());
-            let Some(request) = request else { break };
-            self.asked_at.set(Some(self.runtime.now()));
-            // Its answer comes on the watch. One that fails is followed by the next.
-            drop(select(request, self.runtime.sleep(MAX_REQUEST_MS)).await);
+async fn ask(source: Rc<dyn Source>, runtime: SharedRuntime, demand: Rc<Demand>) {
+    loop {
+        let now = runtime.now();
+        let due = demand.asked_at.get().map_or(now, |at| at + REQUEST_INTERVAL_MS);
+        if due > now {
+            runtime.sleep(due.since(now)).await;
         }
-        self.running.set(false);
+        let request = source.request_progress().filter(|_| demand.waiters.get() > 0);
+        let Some(request) = request else { return };
+        demand.asked_at.set(Some(runtime.now()));
+        // Its answer comes on the watch. One that fails is followed by the next.
+        drop(select(request, runtime.sleep(MAX_REQUEST_MS)).await);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-
+    use futures::FutureExt;
     use futures::future::LocalBoxFuture;
 
     use super::*;
@@ -197,5 +193,20 @@ mod tests {
         let _waiting = progress.wait();
         time.advance(2500);
         assert_eq!(*counting.asked.borrow(), [0, 1000, 2000]);
+    }
+
+    #[test]
+    fn one_that_is_stopped_or_dropped_leaves_no_task() {
+        for end in [|progress: Rc<Progress>| progress.stop(), |progress: Rc<Progress>| drop(progress)] {
+            let (time, _counting, progress) = setup(true, true);
+            drop(progress.wait());
+            let waiting = progress.wait();
+            time.advance(10);
+            assert_eq!(time.tasks(), 1, "a request is under way");
+            end(progress);
+            time.run_until_idle();
+            assert_eq!((time.tasks(), time.elapsed()), (0, 10));
+            drop(waiting);
+        }
     }
 }

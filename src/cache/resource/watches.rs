@@ -2,18 +2,16 @@
 
 use std::rc::Rc;
 
-use futures::FutureExt;
-
 use super::access::Access;
 use super::reads::{Reads, root};
 use super::waits::{MAX_FRESH_WAIT_MS, MAX_NEAR_WAIT_MS};
 use crate::cache::interval::Basis;
 use crate::cache::list::ListOptions;
 use crate::key::prepare;
-use crate::runtime::SingleTask;
+use crate::runtime::{SingleTask, Task};
 use crate::status::Error;
 use crate::version::Version;
-use crate::watch::{EndReason, Start, TICK_INTERVAL_MS, WatchOptions, Watcher, WatcherId};
+use crate::watch::{EndReason, Start, TICK_INTERVAL_MS, WatchOptions, WatcherId};
 
 /// Opens watches on a cacher.
 pub(super) struct Watches {
@@ -55,8 +53,8 @@ impl Watches {
             }
             _ => {
                 let this = self.clone();
-                let serial = self.access.cacher.borrow().dispatcher().get(id).map_or(0, Watcher::serial);
-                self.access.runtime.spawn(async move { this.watch_later(id, serial, options, start).await }.boxed_local());
+                let task = Task::spawn(&*self.access.runtime, async move { this.watch_later(id, options, start).await });
+                self.access.cacher.borrow_mut().dispatcher_mut().start_later(id, task);
             }
         }
         id
@@ -86,7 +84,8 @@ impl Watches {
         }
     }
 
-    async fn watch_later(self: Rc<Self>, id: WatcherId, serial: u64, options: WatchOptions, start: Start) {
+    /// The watcher keeps this as its task: a watch that ends while it waits ends it.
+    async fn watch_later(self: Rc<Self>, id: WatcherId, options: WatchOptions, start: Start) {
         if self.access.waits.until_ready(true, false).await.is_err() {
             return; // closed, and with it every stream
         }
@@ -94,9 +93,6 @@ impl Watches {
         let basis = self.basis(&options, &start).await;
         let now = self.access.runtime.now();
         self.access.cacher.with(|cacher| {
-            if !cacher.dispatcher().awaits_start(id, serial) {
-                return; // stopped while it waited
-            }
             match basis {
                 Err(error) => cacher.watching().fail(id, &error),
                 Ok(basis) if cacher.availability().ready().is_ready() && cacher.availability().ready().generation() == generation => {

@@ -319,3 +319,17 @@ fn the_bytes_held_stay_right_when_fields_are_wanted_later() {
     rig.run(0);
     assert_eq!(rig.resource.with(|cacher| cacher.store().bytes()), 0);
 }
+
+/// Of the list that it waits for nothing is known yet, so it would wait for as long as the upstream is away.
+#[test]
+fn a_watch_that_is_stopped_while_it_waits_leaves_no_task() {
+    let rig = Rig::idle(Setup::default(), |_| {});
+    rig.run(0);
+    let before = rig.time.tasks();
+    let waiting = rig.watch(WatchOptions::default());
+    rig.run(1000);
+    assert!(rig.time.tasks() > before, "it waits for the first list");
+    rig.stop(waiting);
+    rig.run(0);
+    assert_eq!((rig.ended(waiting), rig.time.tasks()), (Some(EndReason::Stopped), before));
+}
