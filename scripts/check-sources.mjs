@@ -26,6 +26,31 @@ const UNFINISHED = new RegExp(
     "(skip|todo|only)\\b",
 );
 
+/** What a JavaScript test has an upstream of, where that is not `watchcache/memory`. */
+const OTHER_UPSTREAMS = {
+  "the model of the core": /\/(model|open)\.mjs"/,
+  "a server": /\bcreateServer\b|\/www\/server\//,
+  "a source of its own": /async \*watch\(|\blist: async\b|async list\(/,
+  "a fetch of its own": /\bfetch: (async )?\(|"fetch", async\b/,
+};
+
+/**
+ * The tests of the facade are over `watchcache/memory`; tests/README.md lists each that is not, with its reason.
+ * @param tests the files of tests/js
+ * @param readme tests/README.md
+ */
+export function upstreamViolations(tests, read, readme) {
+  const chapter = readme.split("### Other upstreams")[1]?.split("\n#")[0] ?? "";
+  const listed = [...chapter.matchAll(/`([\w-]+)`(?=[^|\n]*\|[^|\n]*\|$)/gm)].map(([, name]) => `tests/js/${name}.test.mjs`);
+  const found = tests.flatMap((file) => {
+    const kinds = Object.entries(OTHER_UPSTREAMS).flatMap(([kind, pattern]) => (pattern.test(read(file)) ? [kind] : []));
+    if (kinds.length > 0 === listed.includes(file)) return [];
+    if (kinds.length === 0) return [`tests/README.md: ${file} has no other upstream than watchcache/memory, and is listed as an exception`];
+    return [`${file}: has ${kinds.join(", ")}, where watchcache/memory is the rule; tests/README.md lists the exceptions`];
+  });
+  return [...found, ...listed.filter((file) => !tests.includes(file)).map((file) => `tests/README.md: there is no ${file}`)];
+}
+
 /** @param read gives the text of a file; returns violations as "file:line: what is wrong" */
 export function violations(files, read) {
   const found = [];
@@ -112,6 +137,11 @@ export function checkSources() {
     ...checkSentences(prose, read),
     ...paragraphViolations(prose, read),
     ...sizeViolations(read("README.md"), JSON.parse(read("benches/guard/figures.json"))),
+    ...upstreamViolations(
+      files.filter((file) => /^tests\/js\/[^/]+\.test\.mjs$/.test(file)),
+      read,
+      read("tests/README.md"),
+    ),
     ...checkCases(),
   ];
   for (const line of found) console.log(line);

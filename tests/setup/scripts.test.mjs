@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { paragraphViolations, sentenceViolations, sizeViolations, violations } from "../../scripts/check-sources.mjs";
+import { paragraphViolations, sentenceViolations, sizeViolations, upstreamViolations, violations } from "../../scripts/check-sources.mjs";
 import { CommandFailed } from "../../scripts/lib/fail.mjs";
 import { atLeast, root, toolCache, versions } from "../../scripts/lib/project.mjs";
 import { must, run } from "../../scripts/lib/run.mjs";
@@ -251,3 +251,22 @@ function alive(pid) {
     return false;
   }
 }
+
+test("a test of the facade with another upstream is listed, and none else", () => {
+  const texts = {
+    "tests/js/a.test.mjs": 'import { memorySource } from "watchcache/memory";',
+    "tests/js/b.test.mjs": 'import { openModel } from "./lib/open.mjs";',
+    "tests/js/c.test.mjs": "const source = { list: async () => {}, async *watch() {} };",
+    "tests/js/d.test.mjs": 'import { createServer } from "node:http";\nconst options = { fetch: async () => {} };',
+  };
+  const judge = (rows) =>
+    upstreamViolations(Object.keys(texts), (file) => texts[file], `### Other upstreams\n\n${rows}\n## Next\n\n| \`z\` | no |\n`);
+  assert.deepEqual(judge("| `b` `c` | reason with `a` |\n| `d` | reason |"), []);
+  const rule = "where watchcache/memory is the rule; tests/README.md lists the exceptions";
+  assert.deepEqual(judge("| `a` `b` | reason |\n| `e` | reason |"), [
+    "tests/README.md: tests/js/a.test.mjs has no other upstream than watchcache/memory, and is listed as an exception",
+    `tests/js/c.test.mjs: has a source of its own, ${rule}`,
+    `tests/js/d.test.mjs: has a server, a fetch of its own, ${rule}`,
+    "tests/README.md: there is no tests/js/e.test.mjs",
+  ]);
+});
