@@ -1,4 +1,7 @@
 //! Objects for tests, made the way the cache makes them: from JSON bytes, through the scanner.
+//!
+//! It is public because unit tests, the programs in `tests` and the benchmarks share it. No other code calls it, so the linker leaves it out
+//! of the WebAssembly.
 
 use std::fmt::Display;
 use std::rc::Rc;
