@@ -14,52 +14,8 @@
 //! - `web` is the binding layer. It exists only on `wasm32`, and only it knows JavaScript.
 //! - `testing` makes objects for tests and benches. It is public for them alone, and may change at any time.
 //!
-//! # Example
-//!
-//! A resource over a source of one's own, in virtual time. In a browser the binding layer supplies source and runtime.
-//!
-//! ```
-//! use std::cell::RefCell;
-//! use std::rc::Rc;
-//!
-//! use futures::future::LocalBoxFuture;
-//! use futures::stream::{self, StreamExt};
-//! use futures::FutureExt;
-//! use watchcache::cache::{Resource, ResourceConfig};
-//! use watchcache::runtime::virtual_time::VirtualTime;
-//! use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
-//! use watchcache::status::Error;
-//!
-//! /// One pod at version 1, which changes once.
-//! struct Pods;
-//!
-//! impl Source for Pods {
-//!     fn list(&self, _: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
-//!         let page = r#"{"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a","resourceVersion":"1"}}]}"#;
-//!         async { Ok(stream::once(async { Ok(page.into()) }).boxed_local()) }.boxed_local()
-//!     }
-//!     fn watch(&self, _: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
-//!         let frame = r#"{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVersion":"2"}}}"#;
-//!         async { Ok(stream::once(async { Ok(frame.into()) }).chain(stream::pending()).boxed_local()) }.boxed_local()
-//!     }
-//! }
-//!
-//! # fn main() -> Result<(), Error> {
-//! let time = VirtualTime::new(7);
-//! let config = ResourceConfig { check_consistency: false, ..ResourceConfig::named("pods") };
-//! let pods = Resource::new(config, Rc::new(Pods), time.clone())?;
-//! let flushes = Rc::new(RefCell::new(0));
-//! let counted = flushes.clone();
-//! pods.on_flush(move |_| *counted.borrow_mut() += 1);
-//! pods.start();
-//! time.advance(1_000);
-//! assert_eq!(pods.with(|cacher| cacher.version().to_string()), "2");
-//! assert_eq!(pods.with(|cacher| cacher.store().get("a").map(|pod| pod.version().to_string())).as_deref(), Some("2"));
-//! assert!(*flushes.borrow() > 0);
-//! pods.close();
-//! # Ok(())
-//! # }
-//! ```
+//! [`cache::Resource`] has an example: a resource over a source of one's own, in virtual time. In a browser the binding layer supplies source and
+//! runtime.
 //!
 //! ARCHITECTURE.md lists the laws that hold everywhere, such as replay, order, resume and isolation. Each has tests named after it.
 

@@ -38,6 +38,53 @@ use crate::view::{ViewId, ViewOptions};
 use crate::watch::{Demand, WatchOptions, WatcherId};
 
 /// A resource. Its methods never call the flush hook before they return.
+///
+/// Here over a source of one's own, in virtual time:
+///
+/// ```
+/// use std::cell::RefCell;
+/// use std::rc::Rc;
+///
+/// use futures::future::{FutureExt, LocalBoxFuture, ready};
+/// use futures::stream::{self, StreamExt};
+/// use watchcache::cache::{ListOptions, Resource, ResourceConfig};
+/// use watchcache::runtime::virtual_time::VirtualTime;
+/// use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
+/// use watchcache::status::Error;
+/// use watchcache::watch::{Demand, EventKind, WatchOptions};
+///
+/// /// One pod at version 1, which is updated once.
+/// struct Pods;
+///
+/// impl Source for Pods {
+///     fn list(&self, _: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
+///         let page = r#"{"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a","resourceVersion":"1"}}]}"#;
+///         ready(Ok(stream::iter([Ok(page.into())]).boxed_local())).boxed_local()
+///     }
+///     fn watch(&self, _: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
+///         let frame = r#"{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVersion":"2"}}}"#;
+///         ready(Ok(stream::iter([Ok(frame.into())]).chain(stream::pending()).boxed_local())).boxed_local()
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Error> {
+/// let time = VirtualTime::new(7);
+/// let config = ResourceConfig { check_consistency: false, ..ResourceConfig::named("pods") };
+/// let pods = Resource::new(config, Rc::new(Pods), time.clone())?;
+/// let told = Rc::new(RefCell::new(Vec::new()));
+/// let heard = told.clone();
+/// pods.on_flush(move |flush| heard.borrow_mut().extend(flush.outbox.events.iter().map(|event| event.kind)));
+/// let watch = pods.watch(WatchOptions { resource_version: Some("1".into()), ..WatchOptions::default() }, true);
+/// pods.demand(watch, Demand::All);
+/// pods.start();
+/// time.advance(1_000);
+/// let list = time.run_until(pods.clone().list(ListOptions::default()))?;
+/// assert_eq!(list.objects[0].version().to_string(), "2");
+/// assert_eq!(*told.borrow(), [EventKind::Modified]);
+/// pods.close();
+/// # Ok(())
+/// # }
+/// ```
 pub struct Resource {
     config: ResourceConfig,
     runtime: SharedRuntime,
