@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::id::WatcherId;
 
-/// How often a watcher gets a bookmark at least, as in the apiserver.
+/// How long after one bookmark a watcher gets the next, as in the apiserver; to a second or two, because seconds and ticks decide.
 pub(super) const BOOKMARK_INTERVAL_MS: Millis = 60_000;
 /// The last bookmark comes this long before a stream's deadline, so that the next stream can start close to its end.
 pub(super) const LAST_BOOKMARK_LEAD_MS: Millis = 2_000;
@@ -28,7 +28,7 @@ pub enum Bookmarks {
 }
 
 impl Bookmarks {
-    /// Whether a bookmark of this version says something new to a watcher that hears of events behind the gate.
+    /// Whether a bookmark of this version says more than the beginning of a watcher, which ended at the gate.
     pub(super) fn want(&self, version: &Version, gate: &Version) -> bool {
         match self {
             Self::Unwanted => false,

@@ -186,6 +186,7 @@ impl Dispatcher {
     pub fn tick(&mut self, now: Instant, processed: &Version) -> bool {
         let mut bookmark: Option<WatchEvent> = None;
         for (id, serial) in self.bookmarks.take_due(now) {
+            // Who has ended is still planned, and its id may stand for another by now.
             let known = |watcher: &&mut Watcher| watcher.serial() == serial && watcher.life().live().is_some();
             let Some(watcher) = self.watchers.get_mut(id).filter(known) else { continue };
             let mut make = || bookmark.get_or_insert_with(|| WatchEvent::bookmark(processed.clone(), false)).clone();

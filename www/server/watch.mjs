@@ -96,7 +96,7 @@ export class Watcher extends Scope {
     /** How many of `initial` are sent. */
     this.sent = 0;
     this.endBookmark = 0;
-    /** Events up to here are known to the client. */
+    /** The version at which the watch began: events up to here are part of its beginning, or before it. */
     this.gate = 0;
     /** Position of the next event in the window; -1 until the watch has started. */
     this.position = -1;
