@@ -73,7 +73,7 @@ test("options that are the facade's own have its defaults, all others are left t
     { pageSize: 0 },
     { pageSize: 1.5 },
     { watchList: 1 },
-    { watchList: true, transport: "fetch" }, // wir_09: compressed in pieces, of which browsers read one
+    { watchList: true, transport: "fetch" },
     { linger: -1 },
     { idleTimeout: "90" },
     { retry: { factor: 0 } },
@@ -82,6 +82,13 @@ test("options that are the facade's own have its defaults, all others are left t
   for (const options of [...wrong, { flush: "never" }, { credentials: "always" }, { auth: "token" }, { fetch: 1 }, { WebSocket: {} }]) {
     assert.throws(() => readOptions(options), { code: "invalid", message: new RegExp(Object.keys(options)[0]) });
   }
+});
+
+test("wir_09: the state is asked for over a WebSocket, not over fetch, which browsers may decompress in part", () => {
+  const fault = { code: "invalid", message: /watchList.* needs the transport "websocket"/ };
+  assert.throws(() => readOptions({ watchList: true, transport: "fetch" }), fault);
+  for (const usual of /** @type {const} */ (["websocket", "fetch"]))
+    assert.equal(readOptions({ watchList: true }, undefined, usual).transport, "websocket");
 });
 
 test("what was given reaches the core and nothing else does, and calls go to the user's functions", async () => {

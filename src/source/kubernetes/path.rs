@@ -70,7 +70,7 @@ mod tests {
     use crate::source::request::Narrow;
 
     #[test]
-    fn a_namespace_has_its_path_in_the_collection() {
+    fn wir_05_a_namespace_has_its_path_in_the_collection() {
         for (path, namespace) in [
             ("/api/v1/pods", None),
             ("/api/v1/namespaces", None),

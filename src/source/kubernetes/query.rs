@@ -112,6 +112,11 @@ mod tests {
             ListRequest { resource_version: Some("7".into()), resource_version_match: Some("Exact".into()), ..ListRequest::default() };
         assert_eq!(list_query(&exact, &Selection::default(), &[]), "resourceVersion=7&resourceVersionMatch=Exact&pretty=false");
         assert_eq!(list_query(&ListRequest::default(), &Selection::default(), &[]), "pretty=false");
+        let watch = WatchRequest { resource_version: "314159".into(), timeout_seconds: 300, ..WatchRequest::default() };
+        assert_eq!(
+            watch_query(&watch, &selection, &[]),
+            "labelSelector=name+in+%28foo%2Cbar%29%2Cx%21%3Dy&fieldSelector=Host%3D&watch=1&resourceVersion=314159&timeoutSeconds=300"
+        );
     }
 
     #[test]

@@ -153,7 +153,7 @@ fn who_takes_everything_is_never_too_slow() {
 
 /// Bookmarks come by a timer of their own, which may fire in the very moment in which a reader has made room for an event that waits.
 #[test]
-fn a_bookmark_does_not_overtake_an_event_that_waits_for_room() {
+fn bkm_06_a_bookmark_does_not_overtake_an_event_that_waits_for_room() {
     let rig = Rig::new(Setup::default(), |_| {});
     for millis in 60_000..62_500 {
         let (timer, upstream) = (rig.time.sleep(millis), rig.upstream.clone());

@@ -3,7 +3,7 @@
 //! The apiserver reads both a hundred at a time while the cache goes on. Here they are captured as references in one step, so nothing that
 //! happens later can touch them.
 
-use watchcache::watch::{Demand, EndReason, WatchOptions};
+use watchcache::watch::{Demand, EndReason, EventKind, WatchOptions};
 
 use crate::after;
 use crate::helpers::rig::{Rig, Setup};
@@ -55,7 +55,7 @@ fn int_04_the_state_comes_at_the_state_s_version_and_then_no_more() {
     let heard = rig.client.streams.borrow()[watch].events.clone();
     for event in &heard {
         let (own, document) = &rig.upstream.state()[&event.key];
-        assert_eq!((event.version, event.own, &*event.document), (150, *own, &**document));
+        assert_eq!((event.kind, event.version, event.own, &*event.document), (EventKind::Added, 150, *own, &**document));
     }
     assert_eq!(rig.heard(watch).len(), 50);
     assert_eq!(rig.heard(watch), [""; 0]);

@@ -34,6 +34,18 @@ fn wat_02_a_watch_from_the_future_hears_only_what_is_beyond_it() {
     assert_eq!(rig.heard(future), ["MODIFIED a/pod@1011"]);
 }
 
+#[test]
+fn wat_04_the_end_waits_for_the_version_that_was_asked_for() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    let watch = rig.watch(initial(Some("105"), true, true));
+    rig.run(1000);
+    before(&rig.upstream, 105);
+    rig.upstream.bookmark();
+    assert_eq!((rig.heard(watch), rig.version()), (vec![], 104));
+    rig.upstream.put("a", "x");
+    assert_eq!(rig.heard(watch), ["ADDED a/x@105", "INITIAL-EVENTS-END @105"]);
+}
+
 /// Which version a watch asks for, after three pods were written to an upstream that began at 100.
 enum At {
     Unset,
@@ -200,7 +212,7 @@ fn wat_28_initial_events_wait_for_the_version_for_three_seconds() {
 
 /// The version of a cluster is that of its last write, to whatever resource. Where nobody says that a quiet one is up to date, its list does.
 #[test]
-fn initial_events_of_a_quiet_resource_in_a_busy_cluster_are_the_upstreams_own_list() {
+fn cwl_02_initial_events_of_a_quiet_resource_in_a_busy_cluster_are_the_upstreams_own_list() {
     let rig = Rig::new(Setup::default(), |upstream| {
         upstream.put("a", "x");
         upstream.put("a", "y");
@@ -287,6 +299,15 @@ fn wat_30_a_delete_carries_the_version_of_the_deletion() {
     let event = &rig.client.streams.borrow()[watch].events[0];
     assert_eq!(event.own, 110);
     assert!(event.document.contains("\"resourceVersion\":\"110\""));
+}
+
+#[test]
+fn wat_31_a_version_that_is_no_number_is_500_without_a_reason() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    let watch = rig.watch(WatchOptions { resource_version: Some("abc".into()), ..WatchOptions::default() });
+    assert_eq!((rig.heard(watch), rig.ended(watch)), (vec![], Some(EndReason::Error)));
+    let message = "resourceVersion: Invalid value: \"abc\": strconv.ParseUint: parsing \"abc\": invalid syntax";
+    assert_eq!(crate::said(&rig.refusal(watch).unwrap()), (ErrorCode::Invalid, 500, "", message));
 }
 
 #[test]
