@@ -435,6 +435,7 @@ testBoth("wir_07_answers_for_people_are_indented", async (t) => {
     (await api(`/api/v1/pods?${query}`, { headers: { "user-agent": agent } })).text.split("\n").length > 2;
   assert.equal(await ask("", "Mozilla/5.0 (X11; Linux x86_64)"), true);
   assert.equal(await ask("", "curl/8.0"), true);
+  assert.equal(await ask("", "Wget/1.21"), true);
   assert.equal(await ask("pretty=false", "Mozilla/5.0 (X11; Linux x86_64)"), false);
   assert.equal(await ask("", "kubectl/v1.36.3"), false);
   assert.equal(await ask("pretty=true", "kubectl/v1.36.3"), true);

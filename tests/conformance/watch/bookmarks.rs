@@ -148,6 +148,8 @@ fn bkm_09_only_the_end_of_the_initial_events_is_annotated() {
 fn bkm_10_a_bookmark_says_nothing_but_a_version() {
     let documents = documents();
     assert!(documents.len() >= 2);
+    let end = serde_json::json!({"resourceVersion": "100", "annotations": {"k8s.io/initial-events-end": "true"}});
+    assert_eq!(documents[0], serde_json::json!({ "metadata": end }));
     for document in &documents[1..] {
         assert_eq!(*document, serde_json::json!({"metadata": {"resourceVersion": "101"}}));
     }

@@ -128,11 +128,13 @@ fn cwl_08_a_stop_around_the_end_of_the_time_for_slow_watchers_blocks_nobody() {
         rig.upstream.put("a", "y");
         rig.run(moment);
         rig.stop(slow);
-        let fresh = silent(&rig, after(102));
         rig.upstream.put("a", "z");
+        assert_eq!(rig.heard(other).len(), 3, "at {moment}");
+        let fresh = silent(&rig, after(103));
+        rig.upstream.put("a", "new");
         rig.demand(fresh, Demand::All);
-        assert_eq!(rig.heard(fresh), ["ADDED a/z@103"], "at {moment}");
-        assert_eq!(rig.heard(other).len(), 3);
+        assert_eq!(rig.heard(fresh), ["ADDED a/new@104"], "at {moment}");
+        assert_eq!(rig.heard(other).len(), 1);
         assert!(rig.ended(slow).is_some());
     }
 }
@@ -170,6 +172,25 @@ fn cwl_09_bookmarks_beside_stops_leave_no_stream_open() {
         let expected: &[&str] = if number < late { &["ADDED a/x@101"] } else { &["ADDED a/x@101", "BOOKMARK @101"] };
         assert_eq!(heard, expected, "{number}");
     }
+}
+
+/// The number of a watcher that is gone is used again, while its bookmark is still planned.
+#[test]
+fn cwl_09_a_bookmark_planned_for_who_is_gone_is_not_for_who_gets_the_number() {
+    let rig = Rig::new(Setup::default(), |_| {});
+    let open = || rig.watch(WatchOptions { allow_watch_bookmarks: true, ..after(100) });
+    let gone = open();
+    rig.run(30_000);
+    rig.client.vanish(&rig.resource, gone);
+    rig.run(1);
+    let other = open();
+    let id = |stream: usize| rig.client.streams.borrow()[stream].id;
+    assert_eq!(id(gone), id(other));
+    rig.upstream.put("a", "x");
+    rig.run(45_000);
+    assert_eq!(rig.heard(other), ["ADDED a/x@101"], "its own comes a minute after its beginning");
+    rig.run(20_000);
+    assert_eq!(rig.heard(other), ["BOOKMARK @101"]);
 }
 
 #[test]
