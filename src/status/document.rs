@@ -265,7 +265,6 @@ impl Status {
             410 => ErrorCode::Expired,
             429 => ErrorCode::TooManyRequests,
             408 | 504 => ErrorCode::Timeout,
-            500 if self.reason == "InternalError" => ErrorCode::Unavailable,
             500..=599 => ErrorCode::Unavailable,
             _ => ErrorCode::Protocol,
         }

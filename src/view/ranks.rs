@@ -287,6 +287,16 @@ mod tests {
     }
 
     #[test]
+    fn a_chunk_that_was_filled_at_once_has_room_for_a_third_more() {
+        let mut ranks = Ranks::with_chunks_of(16);
+        ranks.fill(&(0..120).collect::<Vec<_>>());
+        let chunks = ranks.order.len();
+        let values: Vec<u16> = (0..120).chain((0..120).step_by(3)).collect();
+        (120..160).for_each(|row| insert(&mut ranks, &values, row));
+        assert_eq!((chunks, ranks.order.len()), (10, 10), "no chunk was split");
+    }
+
+    #[test]
     fn chunks_are_full_where_rows_come_in_order_and_merge_where_they_go() {
         let mut ranks = Ranks::with_chunks_of(8);
         let values: Vec<u16> = (0..800).collect();

@@ -221,10 +221,23 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::allocation::table;
     use crate::testing::named;
 
     fn place(sort_key: &[u8]) -> Place<'_> {
         Place { sort_key, group: Some("g".into()) }
+    }
+
+    #[test]
+    fn law_08_bounded_rows_count_as_many_bytes_as_they_take_with_their_keys_and_their_table() {
+        let mut rows = Rows::default();
+        // So many that an array which doubles is full, and a table half full.
+        let numbers =
+            (0..2048).map(|number| rows.add_at(&named(&format!("{number}"), 1), place(format!("{number:020}").as_bytes()))).collect();
+        rows.enter_all(numbers);
+        let keys = 2048 * allocation(20);
+        let taken = rows.rows.capacity() * size_of::<Row>() + table(&rows.by_key) + keys + 2048 * Ranks::PLACE_BYTES;
+        assert!(rows.bytes().abs_diff(taken) * 20 < taken, "{} bytes are counted, {taken} are taken", rows.bytes());
     }
 
     #[test]

@@ -87,7 +87,17 @@ impl Verdicts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::allocation::table;
     use crate::testing::named;
+
+    #[test]
+    fn law_08_bounded_what_waits_for_a_verdict_counts_as_its_tree_and_its_table_take() {
+        let mut verdicts = Verdicts::default();
+        (0..2048).for_each(|number| verdicts.wait(&named(&format!("{number}"), 1)));
+        // A tree that is filled in order has six entries in each node of eleven. A table of so many is half full.
+        let taken = 2048 * size_of::<(ObjectId, Waiting)>() * 11 / 6 + table(&verdicts.by_key);
+        assert!(verdicts.bytes().abs_diff(taken) * 20 < taken, "{} bytes are counted, {taken} are taken", verdicts.bytes());
+    }
 
     #[test]
     fn a_verdict_counts_once_and_only_while_its_object_waits() {

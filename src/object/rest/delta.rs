@@ -257,6 +257,20 @@ mod tests {
     }
 
     #[test]
+    fn what_two_texts_have_in_common_is_told_to_the_byte() {
+        for length in 0..200 {
+            let same = "a".repeat(length);
+            // A bit of difference, a byte, and an end.
+            for (left, right) in [("b", "c"), ("\0", "\u{7f}"), ("", "b")] {
+                let (left, right) = (format!("{same}{left}{left}{left}"), format!("{same}{right}{right}{right}"));
+                assert_eq!(common(left.as_bytes(), right.as_bytes()), length, "{left} {right}");
+                let (left, right) = (left.bytes().rev().collect::<Vec<_>>(), right.bytes().rev().collect::<Vec<_>>());
+                assert_eq!(common_back(&left, &right), length);
+            }
+        }
+    }
+
+    #[test]
     fn what_would_be_too_long_is_refused() {
         let (base, text) = ("a".repeat(500), (0..500u32).map(|at| char::from(b'b' + (at * 7 % 23) as u8)).collect::<String>());
         assert_eq!(Coder::default().encode(base.as_bytes(), text.as_bytes(), 200), None);

@@ -199,6 +199,15 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_that_ends_a_pause_is_that_of_the_texts_which_were_packed() {
+        let (mut dictionaries, text) = (Dictionaries::default(), object("Pod", 1));
+        packed(&mut dictionaries, br#"{"metadata":{"name":"nothing like the others"}}"#);
+        let lengths: Vec<usize> = (0..400).map(|_| packed(&mut dictionaries, &text)).collect();
+        let last = lengths[399] * 8_000 / text.len();
+        assert!(dictionaries.ratio.abs_diff(last) <= 32, "{} of 8,000, where the texts have packed to {last}", dictionaries.ratio);
+    }
+
+    #[test]
     fn a_pause_ends_early_where_texts_pack_half_as_badly_again_as_when_it_began_and_not_before() {
         let mut dictionaries = Dictionaries::default();
         (0..50).for_each(|number| _ = packed(&mut dictionaries, &object("Pod", number)));

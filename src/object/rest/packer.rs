@@ -279,6 +279,20 @@ mod tests {
     }
 
     #[test]
+    fn what_packed_objects_leave_is_overhead_until_the_holes_are_closed() {
+        let mut packer = Packer::default();
+        let objects: Vec<_> = (0..9).map(|number| object(&format!("pod{number}"), 1, 200)).collect();
+        objects.iter().for_each(|object| packer.stored(object));
+        while packer.pack_next(&mut |_, _, _| {}) {}
+        let (packed, live) = (packer.overhead(), packer.arena.live());
+        drop(objects);
+        assert!(live > 0);
+        assert_eq!(packer.overhead(), packed + live);
+        packer.close_holes();
+        assert!(packer.overhead() < packed);
+    }
+
+    #[test]
     fn a_load_is_behind_while_more_waits_than_it_may() {
         let (mut packer, large) = (Packer::default(), object("large", 1, MAX_LISTED_BYTES));
         assert!(!packer.is_behind());
