@@ -4,7 +4,8 @@
 //   --part=2/3    only the second third of the sample, for more machines than one
 //   --list        only print the sample
 // A mutant's name holds its line, so a seed draws the same sample again only at the same commit. Takes hours, so it is no part of CI.
-// What the last sample found is told in tests/MUTANTS.md. Everything is written to target/mutants; nothing in the checkout is changed.
+// What the last sample found is told in tests/MUTANTS.md. Everything is written to target/mutants; nothing in the checkout is changed,
+// and nobody may change its sources meanwhile.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -121,6 +122,8 @@ await main(async () => {
   const totals = { caught: 0, timeout: 0, unviable: 0 };
   for (const stage of STAGES) {
     if (left.length === 0) break;
+    // Each stage reads the sources anew. A mutant's name holds its line, so others would be run, and hundreds of them.
+    if (allMutants(env).join() !== names.join()) throw new CommandFailed("The sources have changed since the sample was drawn.");
     say(`stage ${stage.name}: ${left.length} mutants`);
     const found = await runStage(stage, left, names, folder, env);
     for (const kind of Object.keys(totals)) totals[kind] += found[kind].length;
