@@ -11,7 +11,7 @@ export const MAX_WAIT_MS = 86_400_000;
 export const MAX_GROWTH = 100;
 /** The waits between two tries to load the WebAssembly: those of a resource where nothing else is asked for. */
 export const RETRY = { initialMs: 800, factor: 2, capMs: 30_000, jitter: 1 } as const;
-/** So many tries within the period below may come before their time, whoever asks for them: who asks at each failure would make a loop of it. */
+/** So many tries within the period below may come before their time, whoever asks for them. Who asks at each failure would make a loop of it. */
 export const MAX_EARLY_TRIES = 3;
 /** The time in which early tries are counted. */
 export const EARLY_PERIOD_MS = 60_000;
