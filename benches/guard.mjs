@@ -1,8 +1,13 @@
 #!/usr/bin/env node
-// `npm run guard`: what noise does not move. Instructions of the native hot paths, how work grows with its input, bytes held, crossings between
-// JavaScript and WebAssembly, what a session leaves behind, package size. A figure that differs by more than its tolerance from
-// benches/guard/figures.json, up or down, fails until it is written down there with a reason:  npm run guard -- --accept "why it changed"
-//   --only=TEXT   only what has this in its name; nothing is said of what is recorded and was left out
+// `npm run guard`: compares figures that noise does not move with those recorded in benches/guard/figures.json.
+// - instructions of the native hot paths, and how they grow with the input
+// - bytes held, and bytes that a session leaves behind
+// - crossings between JavaScript and WebAssembly
+// - sizes of the package
+//
+// A figure fails if it differs by more than its tolerance, up or down. It passes once the new value is recorded with a reason.
+//   --accept "why it changed"   records the new values
+//   --only=TEXT                 measures only the figures with this in their name, and does not report the others as missing
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { forEach, instructions } from "./guard/instructions.mjs";

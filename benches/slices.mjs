@@ -1,11 +1,11 @@
-// What a page feels in Chromium while much is done at once: the longest task of its main thread, and the longest time without a frame.
-// Meanwhile 100,000 pods are listed, first filtered, first ordered, and listed anew under live tables.
+// What a page in Chromium feels under load: the longest task of its main thread, and the longest time without a frame. The load is
+// 100,000 pods: listed, filtered for the first time, ordered for the first time, and listed anew under live tables.
 //
 //   node scripts/env.mjs -- node benches/slices.mjs [--pods 100000] [--changes 20000] [--rounds 3] [--keep]
 //
-// The package and what one writes by hand take turns, each round on a fresh page of a server of its own. They have to show the same rows. A
-// task is told by the clock and by the processor time of its thread: what the former has beyond the latter is somebody else's. `--keep`
-// writes the rounds to benches/results/slices.json.
+// The package and hand-written code alternate, each round on a fresh page of a server of its own. They have to show the same rows. A task
+// is measured by the clock and by its thread's processor time: the difference is time that other processes took. `--keep` writes the rounds
+// to benches/results/slices.json.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";

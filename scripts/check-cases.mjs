@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The cases of tests/cases against the tests that are named after them, both ways, against the code that keeps them, and against the
-// chapters that tell them. `--write` fills in the column of the tests.
+// Each case of tests/cases has a test that is named after it, code that keeps it, and a chapter that tells it. Each such test has a case.
+// `--write` fills in the column of the tests.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Who may import whom. ARCHITECTURE.md has the table of layers, the lowest first; each module says the same in the last line of its
-// documentation ("Imports: …"); and the sources are held to both. No circle among files, in any language. Scripts import no benchmark and no test.
+// Who may import whom. ARCHITECTURE.md has the table of layers, the lowest first. Each module repeats its row in the last line of its
+// documentation ("Imports: …"). The sources are held to both. No circle among files, in any language. Scripts import no benchmark and no
+// test.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -12,11 +12,13 @@ import { MAX_PARAGRAPH_WORDS, MAX_WORDS, longParagraphs, longSentences } from ".
 const MAX_LINES = 600;
 /** How many long sentences each file still has. The figures only ever shrink: a check that finds fewer writes the fewer down. */
 const LONG_SENTENCES = "scripts/long-sentences.json";
-const SOURCES = /\.(rs|ts|tsx|mts|js|mjs|css|go|sh)$/;
+const SOURCES = /\.(rs|ts|tsx|mts|js|jsx|mjs|cjs|css|go|sh)$/;
+/** Files whose comments are held as well: settings, and the script of the pipeline. */
+const SETTINGS = ["Cargo.toml", "rustfmt.toml", ".cargo/config.toml", "fuzz/Cargo.toml", ".ci/run"];
 /** Where the documents are. The changelog is read entry by entry, and long ones stay as they were released. */
 const DOCUMENTS = ["README.md", "ARCHITECTURE.md", "docs", "benches", "fuzz", "scripts", "tests", "www"];
-/** What is read as prose: documents, and the comments of src. */
-const isProse = (file) => /^src\/.*\.(rs|ts|tsx)$/.test(file) || (file.endsWith(".md") && file !== "CHANGELOG.md");
+/** What is read as prose: the comments of every source, and every document but the changelog. */
+const isProse = (file) => file !== "CHANGELOG.md";
 const JS_CRATES = /\b(wasm_bindgen(_futures|_test)?|js_sys|web_sys|gloo_timers|serde_wasm_bindgen)\b/;
 // Put together from halves, so that this file does not trip over itself.
 const UNFINISHED = new RegExp(
@@ -86,7 +88,7 @@ export function sizeViolations(readme, { figures }) {
 }
 
 /**
- * Comments of src and the documents have sentences of at most `MAX_WORDS` words.
+ * Comments and documents have sentences of at most `MAX_WORDS` words.
  * @param allowed the long sentences that a file may have, by its path
  * @returns each long sentence of a file that has more, and the figures of all files that may stay
  */
@@ -129,7 +131,7 @@ function checkSentences(files, read) {
 
 export function checkSources() {
   const files = filesUnder(["src", "scripts", "tests", "www", "benches", "fuzz/fuzz_targets", ".ci"], (path) => SOURCES.test(path));
-  const prose = [...files, ...filesUnder(DOCUMENTS, (path) => path.endsWith(".md"))];
+  const prose = [...files, ...filesUnder(SETTINGS), ...filesUnder(DOCUMENTS, (path) => path.endsWith(".md"))];
   const read = (file) => readFileSync(join(root, file), "utf8");
   const found = [
     ...violations(files, read),

@@ -2,7 +2,7 @@
 // `npm run fuzz`: every target in fuzz/ for a minute, as many at a time as there are cores.
 //   --seconds=600   longer
 //   selectors …     only these targets
-// Input that breaks a target is kept in fuzz/artifacts; what it has learned lies in fuzz/corpus and is used by the next run.
+// Input that breaks a target is kept in fuzz/artifacts. Input that reached new code lies in fuzz/corpus, where the next run begins.
 import { mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// A wasm32 toolchain where rustup can fetch no target: Debian's newest Rust (the one it builds its browsers with) has the sources of
-// the standard library but no wasm32 build of it, so it is built here, once, into the tool cache. Nothing under /usr is changed.
+// A wasm32 toolchain where rustup can fetch no target. Debian's newest Rust, with which it builds its browsers, has the sources of the
+// standard library but no wasm32 build of it. So this script builds it, once, into the tool cache. Nothing under /usr is changed.
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

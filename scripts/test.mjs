@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // `npm test`: sets up what is missing, then runs every test, group by group, and fails at the end if one of them failed.
-// Names select groups:  npm test -- rust browser node page packaging
-// Of the matrix of bundlers, runners and hosts, packaging takes one of each by turns; MATRIX=all, or names, select others.
-//   --all   every group, the whole matrix, and the end-to-end tests against real servers (`npm run test:all`)
+// Names select groups. The group packaging has a matrix of bundlers, runners and hosts, and takes the next of each kind with each commit.
+//   npm test -- rust browser node page packaging
+//   MATRIX=all   the whole matrix; MATRIX=NAMES, with commas between them, these alone
+//   --all        every group, the whole matrix, and the end-to-end tests against real servers (`npm run test:all`)
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "./build.mjs";

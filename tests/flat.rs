@@ -29,8 +29,8 @@ use watchcache::watch::{Demand, OnOverflow, WatchOptions, WatcherId};
 #[global_allocator]
 static HELD: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, usize::MAX);
 
-/// One at a time, because all tests of this program share its allocator; and each to its thread's very end, when the tables that the thread
-/// kept are given back.
+/// Runs one test at a time, because all tests of this program share its allocator. Each runs in a thread of its own and waits for its end,
+/// because only then the thread gives its tables back.
 fn alone(test: impl FnOnce() + Send + 'static) {
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _alone = ALONE.lock();
@@ -177,8 +177,8 @@ fn law_08_bounded_a_million_events_leave_memory_as_it_was() {
             held.push(HELD.allocated());
         }
         assert_eq!(rig.version, LISTED + 1_000_000);
-        // The first events fill what is bounded: the window, and the table of texts that are held once, which may still grow once, by a MiB. What
-        // packing has not come to yet differs by some 50 kB. Together that is less than two bytes for each of the other events.
+        // The first events fill what is bounded: the window and the table of shared texts. That table may still grow once, by a MiB. The
+        // objects that are not packed yet differ by some 50 kB. Together that is less than two bytes for each of the other events.
         let most = |rounds: &[usize]| rounds.iter().copied().max().unwrap();
         let (before, after) = (most(&held[50..150]), most(&held[400..]));
         assert!(after <= before + (1 << 20) + (1 << 17), "{before} bytes became {after}");

@@ -6,8 +6,8 @@ const STILL_MS = 500;
 const PATIENCE_MS = 60_000;
 
 /**
- * @param {object} env what the harnesses need, `load` by name giving what each needs of packages, and how this host measures: `cpuMs()` so
- * far, `now()` in milliseconds since 1970
+ * @param {object} env what the harnesses need; `load`, which loads each harness's packages by its name; and this host's clocks, `cpuMs()`
+ * and `now()` (milliseconds since 1970)
  */
 export function informerClient(env) {
   let harness;

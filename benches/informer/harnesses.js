@@ -1,12 +1,14 @@
-// An informer of the package and one of `@kubernetes/client-node`, driven alike, in Node and in the browser, over the same kind of stream; and
-// a reader of that stream that looks for the ends of its lines and nothing more, to tell what the stream itself costs. Each gives
-//   sync(told)            starts it with one handler; resolves when the handler has heard of `env.expected` objects and the informer is synced
-//   handlers(n, told, reads)  from now on, n handlers hear of changes, each by its number; nothing else does. `reads` is what each does with one:
-//                         "names" takes its key and version, "fields" two of its fields as well, "object" the whole object
-//   extraBytes()          what it holds beside the JavaScript heap
-//   stats()               changes as long as it has work to do
-//   close()
-// `told` is given (handler, key, version, number), where the number is of what was read.
+// An informer of the package and one of `@kubernetes/client-node`, in Node and in the browser, over the same kind of stream. Beside them
+// stands a reader that only looks for the ends of lines: it shows what the stream itself costs. Each harness has these methods:
+//
+// - `sync(told)` starts it with one handler. It resolves when the informer is synced and the handler has heard of `env.expected` objects.
+// - `handlers(n, told, reads)` replaces the handlers by n others, which hear of changes alone. `reads` says what each reads of a change:
+//   "names" its key and version, "fields" two of its fields as well, "object" the whole object.
+// - `extraBytes()` is what it holds beside the JavaScript heap.
+// - `stats()` changes as long as it has work to do.
+// - `close()` ends it.
+//
+// They call `told(handler, key, version, number)`: the number stands for what was read, and is part of the checksum.
 
 const keyOf = ({ metadata }) => `${metadata.namespace}/${metadata.name}`;
 const lengths = ({ metadata, spec, status }) => metadata.name.length + spec.containers.length + status.conditions.length;

@@ -1,4 +1,4 @@
-// The servers that the tests in the browser talk to: an open one, one that wants a token, and one that answers with a page of HTML.
+// The three servers that the tests in the browser talk to. One is open, one wants a token, and one answers with a page of HTML.
 import { pathToFileURL } from "node:url";
 import { join } from "node:path";
 import { root } from "./project.mjs";

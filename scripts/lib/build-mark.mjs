@@ -1,5 +1,6 @@
-// What ties the WebAssembly to its glue. They call each other by names of one letter, so that the module of another build would often link, and
-// then read memory for what it is not: an old file in a cache, or half of a deployment. Both bear the same mark, which the facade compares.
+// What ties the WebAssembly to its glue. They call each other by names of one letter, so the module of another build would often link, and
+// would then misread memory. Such a module comes from an old file in a cache, or from half of a deployment. So both bear the mark of their
+// build, and the facade compares the two.
 import { createHash } from "node:crypto";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 

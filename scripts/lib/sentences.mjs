@@ -2,27 +2,38 @@
 export const MAX_WORDS = 25;
 export const MAX_PARAGRAPH_WORDS = 100;
 
-/** @returns the paragraphs of a source's comments (Rust and TypeScript) as `{ line, text }`; comments behind code are left out */
-function ofComments(source) {
+/** Files whose comments begin with `#`. */
+const HASHED = /(\.(sh|toml)|\/run)$/;
+const MARKS = /^\s*(\/\/[/!]?|\/\*\*?|\*(?!\/))(?:(\s+)(.*?))?(?:\s*\*\/)?$/;
+const HASHES = /^\s*(#)(?:(\s+)(.*?))?$/;
+
+/** @returns the paragraphs of a source's comments as `{ line, text }`; comments behind code are left out */
+function ofComments(source, marks) {
   const found = [];
   let block = null;
   let fenced = false;
   source.split("\n").forEach((text, index) => {
-    const [, mark, body] = /^\s*(\/\/[/!]?|\/\*\*?|\*(?!\/))(?:\s+(.*?))?(?:\s*\*\/)?$/.exec(text) ?? [];
+    const [, mark, space, body] = marks.exec(text) ?? [];
     // A `*` begins a line of a comment only inside of one: elsewhere it may be code.
     if (mark === undefined || (mark === "*" && block === null)) {
       block = null;
       fenced = false;
       return;
     }
-    const kind = mark.startsWith("//") ? mark : "*";
+    const kind = /^(\/\/|#)/.test(mark) ? mark : "*";
     const line = body ?? "";
     const fence = line.startsWith("```");
     if (fence) fenced = !fenced;
-    const next = block?.kind === kind && !mark.startsWith("/*") && !fence && !/^(|[-#@|].*|\d+\. .*)$/.test(line) && !block.closed;
+    // What is indented goes on with an item of a list. Elsewhere it is an example or an option, and stands alone.
+    const alone = !block?.item && /^(\s{2,}|\t)$/.test(space ?? "");
+    const begins = alone || block?.alone || /^(|[-#@|].*|\d+\. .*)$/.test(line);
+    const next = block?.kind === kind && !mark.startsWith("/*") && !fence && !begins && !block.closed;
     const prose = !fence && !fenced && !line.startsWith("|");
     if (next && !fenced) block.text += ` ${line}`;
-    else found.push((block = { kind, line: index + 1, text: prose ? line : "", closed: line === "" || fence || fenced }));
+    else {
+      const item = !alone && /^(- |@|\d+\. )/.test(line);
+      found.push((block = { kind, line: index + 1, text: prose ? line : "", closed: line === "" || fence || fenced, item, alone }));
+    }
   });
   return found;
 }
@@ -47,11 +58,24 @@ function ofMarkdown(source) {
   return found;
 }
 
-const paragraphs = (file, source) =>
-  (file.endsWith(".md") ? ofMarkdown(source) : ofComments(source)).map(({ line, text }) => ({
-    line,
-    text: text.replace(/`[^`]*`/g, "`code`"),
-  }));
+/** The types of JSDoc, `@param {…}`, are code as well. */
+function withoutTypes(text) {
+  for (let from = text.search(/@\w+ \{/); from >= 0; from = text.search(/@\w+ \{/)) {
+    const open = text.indexOf("{", from);
+    let end = open;
+    for (let depth = 0; end < text.length; end++) {
+      depth += { "{": 1, "}": -1 }[text[end]] ?? 0;
+      if (depth === 0) break;
+    }
+    text = text.slice(0, open) + text.slice(end + 1).trimStart();
+  }
+  return text;
+}
+
+function paragraphs(file, source) {
+  const found = file.endsWith(".md") ? ofMarkdown(source) : ofComments(source, HASHED.test(file) ? HASHES : MARKS);
+  return found.map(({ line, text }) => ({ line, text: withoutTypes(text).replace(/`[^`]*`/g, "`code`") }));
+}
 
 const wordsOf = (text) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 

@@ -1,5 +1,5 @@
-// The names by which the WebAssembly and its glue call each other, made short: wasm-bindgen's hold a hash each, which no compression shortens,
-// and no bundler may touch them. Only these two files know them.
+// Shortens the names by which the WebAssembly and its glue call each other. Each of wasm-bindgen's names holds a hash, which no compression
+// shortens, and no bundler may rename them. They can be renamed here because only these two files know them.
 import { readFileSync, writeFileSync } from "node:fs";
 import { CommandFailed } from "./fail.mjs";
 

@@ -1,5 +1,5 @@
-// `watchcache/compat/client-node` in a page, which has no Node to fall back on: over WebSockets it hears what `@kubernetes/client-node` hears in
-// Node from the same server at the same time.
+// `watchcache/compat/client-node` in a page, which has no Node to fall back on. Over WebSockets it hears what `@kubernetes/client-node`
+// hears in Node from the same server.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";

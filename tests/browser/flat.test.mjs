@@ -1,5 +1,5 @@
-// A page that stays open: what a million events and ten thousand subscribers leave behind, on the heap after a collection (through the
-// DevTools protocol) and in WebAssembly memory.
+// What a million events and ten thousand subscribers leave behind in a page that stays open. It is counted on the heap after a collection
+// (through the DevTools protocol) and in WebAssembly memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { served } from "./served.mjs";
@@ -57,8 +57,8 @@ async function rounds(count, work, held) {
 test("law_08_bounded: a million events leave a page as it was", async () => {
   const { page, run, collect, held, close } = await open();
   await page.evaluate(() => void (globalThis.users = globalThis.flat.settle()));
-  // An event that nobody holds any more is pinned until the collector comes. Left to itself it comes when it likes: then memory at its worst
-  // differs by as much between two runs as the events of a round take.
+  // An event that nobody holds any more stays pinned until the collector runs. When the collector runs by itself, the peak of two runs
+  // differs by as much as the events of a round take. So the test collects.
   const work = async () => {
     for (let fed = 0; fed < 50_000; fed += 1_000) {
       await run("feed", 1_000);

@@ -1,5 +1,5 @@
-// Where the WebAssembly does not come, or comes to an odd place: a page whose server answers 404, a policy that forbids it, two copies of the
-// package in one page, workers, and a frame that is made of a text.
+// The WebAssembly does not load: the server answers 404, or a policy forbids it. Or it loads in an unusual place: twice in one page, in
+// workers, in a frame that is made of a text.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";

@@ -172,7 +172,7 @@ fn phases_are_the_same_in_both_languages() {
     let phases = worded!(Phase: Idle, Loading, Listing, Live, Reconnecting, Relisting, Paused, NeedsAuth, Failed, Closed);
     let wire = WIRE_TS.lines().find(|line| line.starts_with("export type Phase = ")).map(quoted).expect("wire.ts has the phases");
     assert_eq!(wire, phases);
-    // What users see of a status has more in some phases: each stands in one of its shapes, and all but the first may tell of errors.
+    // A status has other fields in some phases. Each phase stands in one shape of its type, and only the first shape has no error.
     let shapes: Vec<Vec<&str>> = STATUS_TYPES_TS.lines().filter_map(|line| Some(quoted(&line[line.find("phase: \"")?..]))).collect();
     let [quiet, troubled @ ..] = &*shapes else { panic!("status-types.ts has no shapes") };
     let mut shown: Vec<&str> = shapes.concat();

@@ -1,6 +1,6 @@
 /**
- * Watch frames that no sound server sends: each is told with its code, none changes anything, and the cache comes back to the
- * server's exact state by itself. Over a WebSocket and over fetch.
+ * Watch frames that no sound server sends, over a WebSocket and over fetch. Each is told with its code, and none changes anything.
+ * The cache comes back to the server's exact state by itself.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

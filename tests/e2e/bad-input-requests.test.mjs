@@ -1,6 +1,6 @@
 /**
- * Requests that go wrong: selectors with a typo, wrong tokens and paths, servers that are something else or not there, and
- * functions of the user that fail. Each is told with its code and cured by what cures it.
+ * Requests that go wrong. Selectors have a typo, tokens and paths are wrong, servers are something else or not there, and functions
+ * of the user fail. Each is told with its code, and ends when its cause ends.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

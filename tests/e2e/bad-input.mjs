@@ -1,6 +1,6 @@
 /**
- * What the tests of bad input share: a server that says exactly the bytes it is told to, and a witness who holds everything
- * a user can hold (objects, rows, watches) and notices when any of it is harmed.
+ * What the tests of bad input share: a server and a witness. The server sends exactly the bytes that a test gives it. The witness
+ * holds everything that a user can hold (objects, rows, watches), and notices when any of it is harmed.
  * @module
  */
 import assert from "node:assert/strict";
@@ -42,8 +42,8 @@ export function socketOf(origin) {
  */
 
 /**
- * A list+watch API over real HTTP and real WebSockets that is honest until it is told otherwise: `page` answers a list in its
- * own way, `say` puts any bytes into the open watches.
+ * A list+watch API over real HTTP and real WebSockets. It is honest until a test changes that: `page` answers a list in its own
+ * way, and `say` puts any bytes into the open watches.
  */
 export class RawServer {
   /** @type {((request: { token?: string, number: number }, body: string) => Page | undefined) | undefined} */
@@ -221,8 +221,8 @@ export async function live(resource) {
 }
 
 /**
- * Writes, and waits until the watch has brought it. A stream that ends within a second of its opening and has said nothing is no
- * stream, and is cured by a list; one that has said something is a lost connection.
+ * Writes, and waits until the watch has brought it. A stream that ends within a second and has said nothing counts as refused, and
+ * leads to a list. A stream that has said something counts as a lost connection.
  * @param {any} resource @param {() => unknown} write
  */
 export async function hasSaidSomething(resource, write) {
@@ -253,8 +253,8 @@ export async function assertHolds(resource, server) {
 export const keyIn = ({ metadata }) => (metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name);
 
 /**
- * Everything a user can hold of a resource. It looks at each status, each change of rows and each error that the resource
- * tells: no object that the server left alone may become another one, and no row may vanish.
+ * Holds everything that a user can hold of a resource, and looks at each status, each change of rows and each error that it tells.
+ * An object that the server left alone may not become another one, and its row may not vanish.
  */
 export class Witness {
   /** Every status that was told, in order. @type {any[]} */
@@ -305,8 +305,8 @@ export class Witness {
   }
 
   /**
-   * Causes a trouble and waits until it is told: an error of the code, with these words, in a phase that says that changes do not
-   * arrive, with the time of the next try. Meanwhile and at that moment all that was held is held.
+   * Causes a trouble and waits until it is told: an error of this code, with these words, and the time of the next try. The phase
+   * says that changes do not arrive. All that was held is still held.
    * @param {() => unknown} cause
    * @param {{ code: string, words: RegExp, phase?: string }} expected
    */

@@ -1,6 +1,6 @@
 /**
- * The package as an application uses it, with eyes on its connections: what it asks of the server is recorded, and the
- * state it holds is compared with the server's, object by object.
+ * The package as an application uses it. Its requests to the server are recorded, and the state that it holds is compared with
+ * the server's, object by object.
  * @module
  */
 import assert from "node:assert/strict";

@@ -1,6 +1,6 @@
 /**
- * The end-to-end suite against the embedded server while it serves from the package's own cache: what kube-apiserver's clients expect of
- * its watch cache, asked of this one. Caches that watch it are then caches behind a cache.
+ * The end-to-end suite against the embedded server while it serves from the package's own cache. It asks of this cache what
+ * kube-apiserver's clients expect of theirs. Caches that watch the server are then caches behind a cache.
  */
 import { after, before, describe } from "node:test";
 import { cacheScenarios } from "./cache-scenarios.mjs";

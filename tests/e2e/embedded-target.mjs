@@ -1,6 +1,6 @@
 /**
- * The embedded server as a target of the end-to-end suite. What its fault commands can do is done by them; only dying is
- * played by a proxy before it, because its objects live in its memory and would die with it.
+ * The embedded server as a target of the end-to-end suite. Its fault commands cause every fault but one. A proxy before it
+ * plays its death, because the server's objects live in its memory and would die with it.
  * @module
  */
 import { startServer } from "../../www/server/index.mjs";

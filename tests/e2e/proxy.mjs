@@ -1,6 +1,6 @@
 /**
- * A proxy as they stand between pages and servers: it may drop, delay, truncate, cut after a while, hold back what a stream brings until it
- * ends, or answer for itself. Requests and upgrades alike.
+ * A proxy like those between pages and servers, for requests and upgrades. It may drop, delay, truncate, cut after a while, or answer for
+ * itself. It may also hold back what a stream brings until the stream ends.
  * @module
  */
 import { createServer, request as httpRequest } from "node:http";

@@ -1,7 +1,7 @@
 /**
- * What users of list+watch clients in JavaScript have reported, each played to the original from npm and to this package, against the same
- * server. Where the original has the fault, its half of a test says so: it fails here as soon as a version without it is installed, and then
- * goes.
+ * What users of list+watch clients in JavaScript have reported. Each report is played to the original from npm and to this package, against
+ * the same server. Where the original has the fault, its half of the test asserts the fault. That half fails once a version without the
+ * fault is installed, and can then be deleted.
  */
 import { CHANGE, CONNECT, ERROR, KubeConfig, makeInformer } from "@kubernetes/client-node";
 import assert from "node:assert/strict";

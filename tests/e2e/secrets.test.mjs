@@ -1,6 +1,6 @@
 /**
- * Law 12: a token appears in no log, error, status, count or URL. As a property over random tokens and random trouble, on a server that wants
- * them: everything that a user of the package can see is searched for the token, for parts of it, and for its encodings.
+ * Law 12: a token appears in no log, error, status, count or URL. The law is tried with random tokens and random trouble, on a server that
+ * wants tokens. Everything that a user can see is searched for the token, for parts of it, and for its encodings.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,7 +1,7 @@
 /**
  * The Kubernetes API as bytes on the wire, with nothing of the package between: fetch for requests, `ws` for watches.
- * What the scenarios expect of a server is said in these terms, and the second client that writes while the cache
- * watches is made of it too.
+ * The scenarios say in these terms what they expect of a server. The second client, which writes while the cache watches,
+ * uses it too.
  * @module
  */
 import WebSocket from "ws";

@@ -145,7 +145,7 @@ impl Selection {
     }
 }
 
-/// Writes a pod of a small world: eight names in three namespaces, on one of two nodes or none, of one of two apps or none.
+/// Writes a pod of a small world: eight names in three namespaces, two nodes and two apps. A pod may have no node and no app.
 pub fn put_pod(upstream: &Upstream, number: u8, node: u8, app: u8) -> u64 {
     let (namespace, name) = pod(number);
     upstream.put_with(namespace, &name, labels_of(app), &json!({"nodeName": node_of(node)}))

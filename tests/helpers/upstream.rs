@@ -1,4 +1,4 @@
-//! An upstream in memory, as the API server is one: every write has its own version, lists are consistent and paged, watches
+//! An upstream in memory with the API server's rules. Every write has its own version, lists are consistent and paged, watches
 //! replay the history, and old versions expire. On request it misbehaves in every way that networks, proxies and replicas do.
 
 pub mod faults;

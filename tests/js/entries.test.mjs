@@ -1,4 +1,4 @@
-// The package has an entry for browsers, one for Node and one without a file beside it: whoever writes for one can write for the others.
+// The package has an entry for browsers, one for Node and one without a file beside it. Code that is written for one runs with the others.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// One rule for all that the package hands out to be kept: every member works taken off its handle, and through whatever a framework puts before
-// it. Which members there are is read from the declarations, so that a new one is asked for here.
+// One rule for every handle of the package: its members work when they are taken off it, and through the proxies of frameworks. The
+// members are read from the declarations, so that a new one cannot be forgotten here.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -27,8 +27,8 @@ async function relist(upstream, resource, missed = () => {}) {
   await until(() => upstream.asked("list").length > lists && resource.status.phase === "live");
 }
 
-// client-go ends the process. Here the object is there all the same, for the store follows the server; it has no values in that index, the error
-// is reported, and other indexes go on.
+// client-go ends the process. Here the store holds the object all the same, because the store follows the server. The object has no values
+// in that index, the error is reported, and other indexes go on.
 test("st_17: an index function that fails is reported, and changes no other index", async () => {
   const upstream = memorySource({ objects: [pod("a/good"), pod("a/bad")] });
   const { resource, reported } = await live(upstream);

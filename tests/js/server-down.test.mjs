@@ -1,5 +1,5 @@
-// A server that is down, and thirty resources that want it: what the built package asks of a port that is really closed, the host's own requests
-// counted on their way. The waits are a twentieth of the defaults, so that the first minute takes three seconds.
+// A server that is down, and thirty resources that want it. The test counts what the built package asks of a port that is really closed, by
+// the host's own requests. The waits are a twentieth of the defaults, so that the first minute takes three seconds.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -1,5 +1,5 @@
-// Handlers whose filter or transform throws at some versions: of those they are not told, and the next sound one comes as what it is after
-// the last one that they were told of.
+// Handlers whose filter or transform throws at some versions. They are not told of those versions. The next version that does not throw is
+// told as a change from the last one that they were told of.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,7 +1,6 @@
-// Sessions of everything that may be done with views, drawn at random: also inside callbacks, through proxies and by methods that were taken off.
-// At each step R10 and R11 are asked: a snapshot is another if and only if its subscribers are told, once in a flush, all of one state; what is
-// asked for is answered however it ends; nothing is left.
-// SESSIONS sets how many, SEED with which the first begins.
+// Random sessions of everything that may be done with views, also inside callbacks, through proxies and by methods that were taken off.
+// Each step is held to laws R10 and R11. A snapshot changes if and only if its subscribers are told, once in a flush and all of one state.
+// Every request is answered, however it ends, and nothing is left. SESSIONS sets their number, SEED the seed of the first.
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { WatchCacheError } from "watchcache";

@@ -1,5 +1,5 @@
-//! Documents that mean harm: each is read as serde_json reads it, or refused with it, whole or in pieces, as a frame, as an object and in
-//! a list page. What they cost is counted by `npm run guard`.
+//! Documents that mean harm. Each is read as serde_json reads it, or refused where serde_json refuses it. Each is tried whole and in
+//! pieces, as a frame, as an object and in a list page. `npm run guard` counts what they cost.
 
 use serde_json::Value;
 use watchcache::json::{ErrorKind, FieldSet, Frame, JsonError, ListScanner, Path, Scanned, scan_frame, scan_object};

@@ -1,5 +1,5 @@
-//! The scanner against serde_json, which it has to agree with on every document: on random ones, on mutations of
-//! realistic ones, and on a list of known edges.
+//! The scanner has to agree with serde_json on every document. Tried are random documents, mutations of realistic ones, and a
+//! list of known edges.
 
 use crate::helpers::json::{FIELDS, any_document, any_object, mutated, pod, read_path, remove_path};
 use proptest::prelude::*;

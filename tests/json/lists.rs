@@ -233,7 +233,8 @@ fn a_failed_page_stays_failed() {
     assert_eq!(scanner.finish(), Err(error));
 }
 
-/// Whatever is wrong with an item, those around it are read, however the page is cut; an item that has no end or no name fails the page.
+/// Whatever is wrong with an item, the items around it are read, however the page is cut. Only an item without an end or a name fails the
+/// page.
 #[test]
 fn law_04_split_items_that_cannot_be_read_are_set_aside_with_their_names() {
     let bad: [&[u8]; 4] = [

@@ -97,8 +97,8 @@ law! {
 }
 
 law! {
-    /// One version is one change: after each event a subscriber holds what stood at its version, and whoever looks at the cache at that
-    /// moment sees it as well.
+    /// One version is one change. After each event a subscriber holds the state of its version, and a read of the cache at that moment
+    /// shows the change as well.
     etcd_atomic_a_version_is_one_change_and_all_of_it:
     versions_are_atomic(seed: u64 = any::<u64>(), steps: Vec<Step> = crowd()) {
         let world = World::new(Setup::seeded(seed));
@@ -142,8 +142,8 @@ law! {
 }
 
 law! {
-    /// What an object was before says what kind of event it is: ADDED where it was not there for the subscriber, MODIFIED where it was, DELETED
-    /// where it is no more; a DELETED carries what it was, at the version at which it went.
+    /// The object before decides the kind of an event. It is ADDED where the subscriber did not have the object, MODIFIED where it did, and
+    /// DELETED where it has it no longer. A DELETED carries the last object, at the version at which it went.
     etcd_prev_value_decides_the_kind_of_an_event:
     previous_values_decide(seed: u64 = any::<u64>(), steps: Vec<Step> = crowd()) {
         let world = played(seed, &steps);
@@ -178,7 +178,7 @@ fn restamped(document: &str, version: u64) -> String {
 }
 
 law! {
-    /// No event is of version 0 or of one that does not exist yet, nor of one that the watch began behind; and the place to go on exists.
+    /// No event has version 0, a version that does not exist yet, or one at or before the start of the watch. The place to go on exists.
     etcd_validity_of_versions_of_events:
     event_versions_are_valid(seed: u64 = any::<u64>(), steps: Vec<Step> = crowd()) {
         let world = World::new(Setup::seeded(seed));

@@ -50,8 +50,8 @@ impl Reader {
 }
 
 law! {
-    /// A watch that breaks goes on behind the last event that its client heard, and the client then knows what it would have known without the
-    /// break; or it is told 410, and only where the window does not reach back so far.
+    /// A watch that breaks goes on behind the last event that its client heard. The client then knows what it would have known without the
+    /// break. It is told 410 only where the window does not reach back so far.
     etcd_resumable_a_broken_watch_goes_on_from_the_last_version:
     broken_watches_go_on(
         seed: u64 = any::<u64>(),
@@ -125,7 +125,8 @@ fn bookmarked() -> impl Strategy<Value = Vec<Step>> {
 }
 
 law! {
-    /// What a bookmark promises: everything up to its version was delivered before it, nothing of it comes after it, and a watch may go on there.
+    /// A bookmark promises three things. Everything up to its version came before it, none of that comes after it, and a watch may go on
+    /// there.
     etcd_bookmarkable_everything_up_to_a_bookmark_was_delivered:
     bookmarks_are_true(seed: u64 = any::<u64>(), steps: Vec<Step> = bookmarked()) {
         let world = World::new(Setup::seeded(seed));

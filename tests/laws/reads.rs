@@ -1,4 +1,4 @@
-//! Law 1 for who asks once: a list is the state at its version, whole and nothing else; so is a get, and a write is held when it is told.
+//! Law 1 for single requests. A list is exactly the state at its version, and so is a get. A write is held by the time it is answered.
 
 use proptest::prelude::*;
 use watchcache::store::WindowBounds;
@@ -71,7 +71,7 @@ law! {
     }
 }
 
-/// The traces read what they are meant to: further pages of the past, objects that are not there, and versions that are gone or to come.
+/// The traces do reach the rare reads: further pages of the past, objects that are not there, versions that are gone or to come.
 #[test]
 fn the_traces_ask_for_everything() {
     use proptest::strategy::ValueTree;

@@ -1,5 +1,5 @@
-//! Laws 1, 2 and 7 for those who would rather skip changes than end: what they hear still leads to what stands upstream, each event can
-//! be applied to what came before it, and versions grow.
+//! Laws 1, 2 and 7 for watchers that would rather skip changes than end. What they hear still leads to the upstream's state, each event
+//! applies to what came before it, and versions grow.
 
 use std::collections::BTreeMap;
 

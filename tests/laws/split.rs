@@ -55,8 +55,8 @@ law! {
         assert_eq!(&run(seed, &steps, 0, chunk, false), &whole);
         let paged = run(seed, &steps, page_size, chunk, true);
         assert_eq!(paged.rows, whole.rows);
-        // What a fault makes happen while a list of several pages is read is part of that list: the window begins behind it, and the watch beside
-        // it may be the one that the fault is for. So streams that begin later may be told 410 there.
+        // Changes during a list of several pages are part of that list, and the window begins behind it. Also, the fault may hit the watch
+        // beside that list instead. So streams that begin later may be told 410 there.
         if !steps.iter().any(|step| matches!(step, Step::Fault(_))) {
             assert_eq!(paged, whole);
         }

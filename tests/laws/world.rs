@@ -406,7 +406,8 @@ fn six_pods(upstream: &Upstream) {
     }
 }
 
-/// What holds at each flush: nothing is held after the close; until then the store is what stood upstream at its version, and each view shows what passes of it.
+/// What holds at each flush. After the close nothing is held. Until then the store is the upstream's state at its version, and each view
+/// shows the objects that pass its filter.
 fn judge(resource: &Rc<Resource>, views: &[(ViewId, usize)], upstream: &Upstream) {
     let (rows, version, lists) =
         (rows_of(resource), resource.with(|cacher| cacher.version().as_u64().unwrap()), resource.with(|cacher| cacher.stats().lists));

@@ -1,4 +1,4 @@
-// A day in the life of the page that README.md's React example makes: filters typed letter by letter, routes, StrictMode, a server that goes
+// A day in the life of README.md's React example. Filters are typed letter by letter, routes change, StrictMode is on, and the server goes
 // away and comes back. Every frame is checked, and at the end nothing is left but what is mounted. DAY_MINUTES makes the day longer.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

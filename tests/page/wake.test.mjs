@@ -1,5 +1,5 @@
-// Pages that were frozen, offline, asleep or kept for the way back, with fifty resources open: every one is live again with one watch and no
-// list, their rows are there all the while, and they do not come back all at one moment.
+// Pages with fifty open resources that were frozen, offline, asleep, or kept in the back/forward cache. Every resource is live again with
+// one watch and no list. Its rows are there all the while. The resources do not all ask at one moment.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { extname, join, normalize } from "node:path";
@@ -179,12 +179,13 @@ test("asleep, while the steady clock stood still and nobody told", () =>
   }, PATIENT));
 
 /**
- * Leaves the page and comes back to it. Answers why the browser did not keep it, where it had reasons of its own: memory was short, or the
- * page was too slow to freeze. A reason that lies in the page fails.
+ * Leaves the page and comes back to it. Answers why the browser did not keep it. The browser may have reasons of its own: too little
+ * memory, or a page that was too slow to freeze. A reason that lies in the page fails.
  * @param {Page} page @param {() => Promise<void>} meanwhile @returns {Promise<string | undefined>}
  */
 async function thereAndBack(page, meanwhile) {
-  // Script that runs in a page while it is put away ends its being kept: whether the next one is there is learnt from the browser alone.
+  // A script that runs in a page while the browser puts it away would prevent that. So only the browser is asked whether the next page is
+  // there.
   await page.send("Page.enable");
   await page.send("Page.navigate", { url: `${origin.url}/elsewhere` });
   const arrived = (/** @type {string} */ path) => page.told("Page.frameNavigated", ({ frame }) => frame.url === `${origin.url}${path}`);

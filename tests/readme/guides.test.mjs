@@ -1,5 +1,5 @@
-// The guides in docs/: each example is run behind the guide's prelude, on a server of its own, and prints exactly what stands below it,
-// where "…" is whatever differs from run to run.
+// The guides in docs/. Each example runs behind the guide's prelude, on a server of its own, and prints exactly what stands below it. There
+// "…" stands for whatever differs from run to run.
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -157,7 +157,7 @@ fn a_list_that_begins_anew_drops_what_it_shows_already() {
     }
 }
 
-/// A watch that has not got as far as the list that began anew: what it has brought is old, and what is on its way is known already.
+/// The watch is behind the list that began anew. What it has brought is old, and what is on its way is already part of that list.
 #[test]
 fn what_is_on_its_way_to_a_list_that_shows_it_is_no_step_backwards() {
     for (seed, pause) in (0..40).map(|seed| (seed, 400)).chain([(6, 30 * SECOND)]) {
@@ -471,7 +471,8 @@ fn objects_in_quarantine_are_passed_over_and_cured_meanwhile() {
     rig.assert_whole();
     assert_eq!((replaces, lists, watches, rig.replay.borrow().quarantined.len()), (2, 6, 1, 0), "cured");
 
-    // A deletion of it that cannot be taken, and what spoils again behind a sound word: the watch is let go, and another meets what it met.
+    // The deletion of the object cannot be read; or the object is sound once and then spoiled again. The watch is dropped, and the next one
+    // meets the same events.
     let deleted: &dyn Fn(&Upstream) = &|upstream| {
         upstream.delete("ns", "pod0003");
     };

@@ -143,8 +143,8 @@ fn a_refresh_lists_at_once_whatever_is_going_on() {
     assert!(rig.replay.borrow().errors().is_empty());
 }
 
-/// Fifty that slept together: each looks at once whether its stream lives, and they come back one by one within a second, each with one
-/// watch from its version and no list; whoever is asked for by name does not wait.
+/// Fifty reflectors slept together. Each looks at once whether its stream lives. They come back one by one within a second, each with one
+/// watch from its version and no list. One that is resumed by name does not wait.
 #[test]
 fn many_that_wake_together_come_back_apart_and_with_one_request_each() {
     let time = VirtualTime::new(90);

@@ -1,4 +1,5 @@
-//! A server that is away, and many who want something of it: what they ask together, and that nobody waits for a path that is not its own.
+//! A server that is away, and many reflectors that want something of it. Counts what they ask together. Nobody waits for a path that is not
+//! its own.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

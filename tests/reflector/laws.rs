@@ -232,7 +232,7 @@ proptest! {
     }
 }
 
-/// Sleeps, and looks when the next watch is asked for: at once where the sleep went beyond the deadline, else to the millisecond when it comes.
+/// Sleeps, and checks when the next watch is asked for: at once if the sleep passed the deadline, else at the very millisecond of it.
 fn sleeps_until(rig: &ReflectorRig, deadline: Millis, sleep: Millis, woken: bool) {
     let before = rig.watches();
     rig.time.suspend(sleep);

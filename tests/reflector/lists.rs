@@ -369,8 +369,8 @@ fn rf_14_later_lists_keep_the_limit_of_the_first() {
     }
 }
 
-/// client-go lists at its last version, and without one at once when that has expired. Here no list names a version, so that one which is
-/// called expired nevertheless has failed, and is asked for again by the sequence of waits.
+/// client-go lists at its last version, and at once without one when that has expired. Here no list names a version. So a list that is
+/// called expired has failed like any other, and is asked for again after the next wait.
 #[test]
 fn rf_16_a_first_page_that_is_called_expired_has_failed() {
     let rig = ReflectorRig::with(73, config(), 0, |upstream| {
@@ -385,8 +385,8 @@ fn rf_16_a_first_page_that_is_called_expired_has_failed() {
     assert_eq!(rig.replay.borrow().errors()[0].code, ErrorCode::Expired);
 }
 
-/// What servers of three ages say of a version that they have not reached: a cause, a message of a cause, a message. client-go lists without
-/// a version then; a watch that is answered so leads to a list here, and a list, which names none, is asked for again.
+/// What servers of three ages say of a version that they have not reached: a cause, a message of a cause, a message. client-go then lists
+/// without a version. Here a watch that is answered so leads to a list. A list names no version, and is simply asked for again.
 #[test]
 fn rf_18_a_version_that_the_server_has_not_reached_leads_to_a_list_without_one() {
     let cause = |reason: &str, message: &str| Details {
@@ -448,8 +448,8 @@ fn pg_04_objects_are_told_in_their_order_until_somebody_stops_or_a_page_fails() 
     assert_eq!((told(&rig), rig.replay.borrow().errors()[0].code), (first_page, ErrorCode::Expired));
 }
 
-/// client-go's pager reads up to ten pages ahead of who takes them. Here the next page is asked for when the one before was handed over:
-/// never more than one list is open beside the watch that goes on from it, and a stop leaves neither behind.
+/// client-go's pager reads up to ten pages ahead of its consumer. Here the next page is asked for when the one before was handed over. At
+/// most one list is open beside the watch that goes on from it, and a stop leaves neither behind.
 #[test]
 fn pg_05_no_page_is_asked_for_before_the_one_before_it_was_handed_over() {
     let rig = ReflectorRig::with(77, pages(10), 0, |upstream| {

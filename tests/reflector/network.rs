@@ -1,5 +1,5 @@
-//! What stands between the reflector and its server: connections that break or fall silent, sign-ins that run out, proxies that cut and proxies that
-//! hold back.
+//! What stands between the reflector and its server. Connections break or fall silent, sign-ins run out, and proxies cut streams or hold
+//! them back.
 
 use crate::helpers::replay::ReflectorRig;
 use crate::helpers::scenario::{MINUTE, SECOND, config, fill, status, waits};
@@ -7,8 +7,8 @@ use crate::helpers::upstream::{ListFault, WatchFault};
 use watchcache::connection::Connection;
 use watchcache::status::{Error, ErrorCode, Status};
 
-/// Credentials may run out in the midst of a stream: they are asked for anew at once, at the same version, and only refused twice somebody
-/// has to sign in.
+/// Credentials may run out in the midst of a stream. The watch is then asked for at once with new ones, at the same version. Only when
+/// those are refused as well, somebody has to sign in.
 #[test]
 fn an_expired_token_in_the_stream_is_renewed_at_once_and_then_needs_somebody() {
     let rig = ReflectorRig::with(82, config(), 0, |upstream| fill(upstream, 3));
@@ -50,8 +50,8 @@ fn a_proxy_that_cuts_after_a_minute_costs_a_watch_a_minute() {
     assert_eq!((rig.lists(), rig.watches(), waits(&rig).len()), (1, 11, 0));
 }
 
-/// A proxy that holds back what a stream brings until it ends: after one watch that was silent for too long, the next are so short that the
-/// server ends them first, and with them all comes that was held back.
+/// A proxy holds back what a stream brings until the stream ends. After one watch that was silent for too long, the next ones are so short
+/// that the server ends them first. With their end comes all that was held back.
 #[test]
 fn behind_a_proxy_that_buffers_changes_come_with_the_end_of_short_watches() {
     let rig = ReflectorRig::with(84, config(), 0, |upstream| {
@@ -137,8 +137,9 @@ fn a_watch_or_list_that_never_opens_is_given_up() {
     assert_eq!(waits(&rig).len(), 3);
 }
 
-/// client-go's transport tries ten times and then gives an empty watch, so that a list follows. A browser cannot tell a lost connection from
-/// a refused one, and a list over a network that is away is no better than a watch: it is tried at the same version for as long as it takes.
+/// client-go's transport tries ten times and then gives an empty watch, so that a list follows. A browser cannot tell a lost connection
+/// from a refused one. Over a network that is away, a list does no better than a watch. So the watch is tried at its version for as long as
+/// it takes.
 #[test]
 fn rf_38_a_watch_whose_connections_all_break_is_tried_again_at_its_version() {
     let rig = ReflectorRig::with(81, config(), 0, |upstream| {

@@ -426,8 +426,8 @@ fn rf_10_versions_out_of_order_before_the_state_is_whole_are_no_step_backwards()
     assert_eq!((rig.lists(), watch_requests(&rig)), (0, vec![for_state("")]));
 }
 
-/// client-go warns every ten seconds and waits for ever. Here pages show what has come, a stream that brings anything is waited for, however
-/// long it takes, and one that is silent beyond the idle timeout is given up as any other.
+/// client-go warns every ten seconds and waits for ever. Here pages show what has come. A stream that brings anything is waited for,
+/// however long it takes. One that is silent beyond the idle timeout is given up like any other.
 #[test]
 fn wl_13_the_bookmark_is_waited_for_as_long_as_anything_comes() {
     let rig = rig(30, |upstream| {

@@ -1,6 +1,6 @@
 /**
- * An apiserver that sheds load: with its plain limit of requests in flight, whatever comes beyond it is answered 429 with a Retry-After, in
- * plain text. Watches are not counted, lists are.
+ * An apiserver that sheds load by its plain limit of requests in flight. It answers requests beyond the limit with 429 and a Retry-After,
+ * in plain text. It counts lists, but no watches.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";

@@ -1,6 +1,6 @@
 /**
- * `watchcache types` over the OpenAPI documents of the real kube-apiserver, with a custom resource: what it writes compiles, and says what the
- * objects of that very server are.
+ * `watchcache types` over the OpenAPI documents of the real kube-apiserver, with a custom resource. The types that it writes compile, and
+ * describe the objects of that very server.
  */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -155,6 +155,30 @@ test("long sentences are found in comments and documents, wherever their lines e
     [9, 27],
     [10, 28],
   ]);
+  const types = [
+    "/**",
+    ` * @param {{ a: { b: string }, ${words(30)} }} options ${words(21)} @returns {string} ${words(1)}`,
+    ` * @param {string} name ${words(25)}`,
+    " */",
+  ];
+  assert.deepEqual(found("a.mjs", types.join("\n")), [[3, 27]]);
+  const examples = [
+    `// ${words(20)}:`,
+    `//   --option ${words(20)}`,
+    `//\t${words(20)}`,
+    `// ${words(20)}:`,
+    `// - ${words(13)}`,
+    `//   ${words(14)}`,
+    "//",
+    `//   ${words(26)}`,
+  ];
+  assert.deepEqual(found("a.go", examples.join("\n")), [
+    [5, 27],
+    [8, 26],
+  ]);
+  const settings = [`# ${words(13)}`, `# ${words(13)}`, `name = 1 # ${words(30)}`, "#", `# ${words(25)}.`];
+  for (const file of ["Cargo.toml", "a.sh", ".ci/run"]) assert.deepEqual(found(file, settings.join("\n")), [[1, 26]], file);
+  assert.deepEqual(found("a.rs", settings.join("\n")), [], "an attribute of Rust is no comment");
   const markdown = [
     words(13),
     words(13),
@@ -179,16 +203,26 @@ test("long sentences are found in comments and documents, wherever their lines e
   ]);
 });
 
-test("long paragraphs are found in comments and in every document but the changelog", () => {
+test("long paragraphs are found in the comments of every source and in every document but the changelog", () => {
   const text = `${words(60)}.\n${words(41)}.\n\n- ${words(100)}.\n- ${words(101)}.\n`;
   const comment = `// ${words(60)}.\n// ${words(41)}.\n//\n// ${words(100)}.\n`;
-  const files = { "benches/README.md": text, "docs/a.md": words(100), "CHANGELOG.md": text, "src/a.rs": comment, "tests/a.rs": comment };
+  const documents = { "benches/README.md": text, "docs/a.md": words(100), "CHANGELOG.md": text };
+  const sources = [
+    "src/a.rs",
+    "tests/a.rs",
+    "scripts/a.mjs",
+    "benches/a.js",
+    "www/src/a.tsx",
+    "fuzz/fuzz_targets/a.rs",
+    "tests/servers/a.go",
+  ];
+  const files = { ...documents, ...Object.fromEntries(sources.map((file) => [file, comment])) };
   assert.deepEqual(
     paragraphViolations(Object.keys(files), (file) => files[file]).map((line) => line.replace(/: word.*|: - word.*/, "")),
     [
       "benches/README.md:1: a paragraph of 101 words, more than 100",
       "benches/README.md:5: a paragraph of 101 words, more than 100",
-      "src/a.rs:1: a paragraph of 101 words, more than 100",
+      ...sources.map((file) => `${file}:1: a paragraph of 101 words, more than 100`),
     ],
   );
 });
@@ -200,15 +234,30 @@ test("a file may not have more long sentences than it had, and fewer are written
     "src/old.rs": `${long}\n${long}`,
     "src/better.rs": long,
     "src/good.ts": "// Short.\n",
-    "tests/a.rs": long,
+    "tests/js/a.test.mjs": long,
+    "scripts/a.mjs": long,
+    "benches/page/a.js": long,
+    "fuzz/fuzz_targets/a.rs": long,
+    "www/src/style/a.css": `/* ${words(26)}. */\n`,
+    ".ci/run": `# ${words(26)}.\n`,
     "CHANGELOG.md": words(26),
     "www/server/README.md": words(26),
   };
   const judge = (allowed) => sentenceViolations(Object.keys(files), (file) => files[file], allowed);
-  const allowed = { "src/new.rs": 1, "src/old.rs": 2, "src/better.rs": 2, "src/good.ts": 1, "src/gone.rs": 1, "www/server/README.md": 1 };
+  const held = ["tests/js/a.test.mjs", "scripts/a.mjs", "benches/page/a.js", "fuzz/fuzz_targets/a.rs", "www/src/style/a.css", ".ci/run"];
+  const others = Object.fromEntries(held.map((file) => [file, 1]));
+  const allowed = {
+    ...others,
+    "src/new.rs": 1,
+    "src/old.rs": 2,
+    "src/better.rs": 2,
+    "src/good.ts": 1,
+    "src/gone.rs": 1,
+    "www/server/README.md": 1,
+  };
   assert.deepEqual(judge(allowed), {
     found: [],
-    left: { "src/new.rs": 1, "src/old.rs": 2, "src/better.rs": 1, "www/server/README.md": 1 },
+    left: { ...others, "src/new.rs": 1, "src/old.rs": 2, "src/better.rs": 1, "www/server/README.md": 1 },
   });
   const { found, left } = judge({ "src/old.rs": 1, "src/better.rs": 1 });
   assert.deepEqual(
@@ -218,6 +267,7 @@ test("a file may not have more long sentences than it had, and fewer are written
       "src/old.rs:1: a sentence of 26 words, more than 25",
       "src/old.rs:3: a sentence of 26 words, more than 25",
       "src/old.rs: 2 long sentences, where scripts/long-sentences.json allows 1",
+      ...held.map((file) => `${file}:1: a sentence of 26 words, more than 25`),
       "www/server/README.md:1: a sentence of 26 words, more than 25",
     ],
   );

@@ -1,4 +1,4 @@
-//! The scanner as it runs in the browser, where a string is searched sixteen bytes a step: the same questions to
+//! The scanner as it runs in the browser, where it searches a string by sixteen bytes a step. It is asked the same questions as
 //! serde_json, which has no such step.
 
 use serde_json::Value;

@@ -1,14 +1,17 @@
-// The package and what a page would use instead of it. Each takes the frames of a socket and tells subscribers which want the pods of one
-// group: `open(upstream)` gives
-//   take(frame)               a frame's text has arrived
-//   flush()                   the task's last frame has been taken: what works in batches, works now
-//   subscribe(group, hear)    `hear` is given each change of the group's pods as (key, version, object); without a group of all pods
-//   view(hear)                `hear` is given the first rows by start, newest first, without those of one group, now and at each flush that
-//                             changes them; gives what ends it
-//   keys(), get(key)          the state
-//   settled(version)          resolves when everything up to that version is applied and told
-//   close()
-// All peers hold what they parsed. They give subscribers the changed objects alone, which is more than some of the pages do that use them.
+// The package and what a page would use instead of it. Each takes the frames of a socket, and tells the subscribers of a group of pods
+// what changed in it. `open(upstream)` gives these methods:
+//
+// - `take(frame)`: the text of a frame has arrived.
+// - `flush()`: the task's last frame has been taken. Peers that work in batches work now.
+// - `subscribe(group, hear)` calls `hear(key, version, object)` for each change of a pod of the group; without a group, of any pod.
+// - `view(hear)` calls `hear` with the first rows by start, newest first, without those of one group. It does so now and at each flush
+//   that changes them, and returns the function that ends it.
+// - `keys()` and `get(key)` read the state.
+// - `settled(version)` resolves when everything up to that version is applied and told.
+// - `close()` ends it.
+//
+// All peers hold what they parsed. They tell subscribers of the changed objects alone, which favours them: some pages hand over all
+// objects.
 import { clientNode } from "./client-node.js";
 import { immutable } from "./immutable.js";
 import { map } from "./map.js";

@@ -1,13 +1,13 @@
 //! The table of failures: what goes wrong, by which channel it is told, and in which words.
 //!
-//! A failure is told in one of three ways: the request itself fails, an ERROR event ends its stream, or the stream ends without a word, and
-//! whoever watched goes on from its last version. An apiserver has these failures as well, which cannot happen here:
+//! A failure is told in one of three ways. The request itself fails. Or an ERROR event ends its stream. Or the stream ends without a word,
+//! and its client goes on from its last version. An apiserver also has failures that cannot happen here:
 //!
 //! - a watch from a window that was never filled: watches begin when the first list has filled it;
 //! - initial events refused because the storage tells no progress: they are served, if need be by a list of the upstream;
 //! - a field that a resource cannot be selected by: every scalar path can;
-//! - a resource that cannot be watched, or no form of answer that the client takes (405, 406): a source lists and watches, and there is one
-//!   form; what a server says of that kind comes through as any other refusal;
+//! - a resource that cannot be watched, or no form of answer that the client takes (405, 406): every source lists and watches, in one form.
+//!   What a server says of that kind comes through as any other refusal;
 //! - a list that takes a minute: there is no limit but the caller's signal;
 //! - a server that shuts down (429 as plain text): that is the upstream's, and comes through;
 //! - `sendInitialEvents` of a list: lists have no such option;

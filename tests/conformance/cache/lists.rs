@@ -327,8 +327,8 @@ fn lst_22_tokens_without_start_or_version_are_refused() {
     });
 }
 
-/// What the path of a request may be is more than options can say: a namespace with a slash in it stands for the path of a key, an empty
-/// name for that of a namespace.
+/// Options cannot say every path that a request may have. So a namespace with a slash stands for the path of a key, and an empty name for
+/// the path of a namespace.
 #[test]
 fn lst_24_a_prefix_is_one_of_whole_elements() {
     for progress in [false, true] {

@@ -253,8 +253,8 @@ fn changes_and_deliveries_are_counted() {
     assert_eq!(metric(&rig, bucket), 3.0);
 }
 
-/// One object comes in a form that cannot be taken, and goes on doing so. Its row stays as it was, the status names it, all others go on;
-/// its first sound version ends that, and watchers hear of it as of any change.
+/// An object comes again and again in a form that cannot be read. Its row stays as it was, the status names it, and all other objects go
+/// on. Its first sound version ends that, and watchers hear of it as of any change.
 #[test]
 fn a_poisoned_object_is_set_apart_and_everything_else_goes_on() {
     let rig = Rig::new(Setup::default(), |upstream| {

@@ -113,8 +113,8 @@ fn in_21_who_joins_amid_the_first_list_hears_of_everything_once() {
     }
 }
 
-/// What a handler throws is caught where it is called, in the facade (and tested there): to the core a call that threw has returned, and one
-/// whose promise was rejected is done. Of client-go's two rules, a second's pause and no sync ever after, neither is kept.
+/// The facade catches what a handler throws, and tests it. To the core, a call that threw has returned, and a call whose promise was
+/// rejected is done. client-go instead pauses for a second, and such a handler is never synced.
 #[test]
 fn in_24_five_calls_that_fail_are_five_calls_and_then_it_is_synced() {
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), pods(&["a", "b", "c", "d", "e"]));

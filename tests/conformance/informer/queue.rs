@@ -1,7 +1,8 @@
-//! What becomes of lists and events in the order in which a handler hears of them: client-go's queue, whose deltas here go straight to the store.
+//! The order in which a handler hears of lists and events. The cases are those of client-go's queue, whose deltas here go straight to the
+//! store.
 //!
-//! Each trace is heard by one who takes everything at once, and by one who is not done with the first notification before all has happened: both hear
-//! the same. Lists begin with what did not change, as client-go tells it where resync is off.
+//! Two handlers hear each trace: one takes everything at once, the other is busy with its first notification until all has happened. Both
+//! hear the same. Lists begin with what did not change, as client-go tells it where resync is off.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -428,7 +429,8 @@ fn q_27_synced_is_who_has_handled_all_of_the_first_list() {
     assert!(informed.has_synced() && informed.handler_synced(handler));
 }
 
-/// A first list that is tried again: what its pages had brought and the next try lacks was told to nobody, so nobody is told that it is gone.
+/// A first list fails and is tried again. Nobody was told of the objects that only the first try brought, so nobody is told that they are
+/// gone.
 #[test]
 fn q_28_what_a_failed_first_list_brought_is_no_state() {
     let setup = Setup { page_size: 1, ..Setup::default() };
@@ -483,8 +485,8 @@ fn q_33_who_waits_for_the_state_is_told_of_the_end() {
     assert_eq!(informed.rig.time.elapsed(), 0, "at once");
 }
 
-/// Batches are flushes here, of no more than five hundred notifications of a handler: what came together is handed over together and in order, changes of
-/// one object not excepted, and all of the first state comes before what came after it.
+/// client-go's batches are flushes here, of at most five hundred notifications of a handler. What came together is handed over together and
+/// in order, several changes of one object included. All of the first state comes before what came after it.
 #[test]
 fn q_29_what_came_together_is_told_together() {
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), |upstream| {

@@ -151,7 +151,7 @@ fn who_takes_everything_is_never_too_slow() {
     assert_eq!((rig.ended(all), rig.heard(all).len()), (None, 2050));
 }
 
-/// Bookmarks come by a timer of their own, which may fire in the very moment in which a reader has made room for an event that waits.
+/// Bookmarks have a timer of their own. It may fire in the very moment in which a reader has made room for an event that waits.
 #[test]
 fn bkm_06_a_bookmark_does_not_overtake_an_event_that_waits_for_room() {
     let rig = Rig::new(Setup::default(), |_| {});

@@ -393,9 +393,9 @@ fn wat_37_initial_events_are_not_ignored_and_without_the_option_a_watch_begins_a
     assert_eq!(rig.heard(silent), [""; 0]);
 }
 
-/// The REST layer of an apiserver reads a watch that names neither a version nor initial events as one with `sendInitialEvents` and
-/// `NotOlderThan`: it then waits for the upstream's newest, and with bookmarks tells the end of the state. That layer is not part of a cache,
-/// and here nothing is filled in: such a watch has what is held, at once, even while the upstream is ahead. Who wants the other says so.
+/// A watch may name neither a version nor initial events. An apiserver's REST layer then fills in `sendInitialEvents` and `NotOlderThan`,
+/// so the watch waits for the upstream's newest version. With bookmarks it also tells the end of the state. That layer is not part of a
+/// cache, and here nothing is filled in. The watch has what is held, at once, even while the upstream is ahead.
 #[test]
 fn opt_06_a_watch_that_says_nothing_is_taken_as_it_is() {
     let rig = Rig::new(Setup::default(), |upstream| {

@@ -1,5 +1,5 @@
-//! The half of the upstream that takes writes, as an API server does: an update names the version that it replaces, a deletion may name
-//! what must hold.
+//! The half of the upstream that takes writes, with an API server's rules. An update names the version that it replaces. A deletion may
+//! name its preconditions.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

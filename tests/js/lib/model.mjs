@@ -1,6 +1,6 @@
 // A small cacher in JavaScript that keeps the raw boundary's promises (src/js/raw.ts): it holds objects, pins, queues, batches and views.
-// The facade's tests use it for what the real core cannot be made to do on demand: panics, ids whose bytes are gone, ends of every kind,
-// and exact control of which events share a flush. It is strict where the core is: reading an id that is not pinned throws.
+// The facade's tests use it for what the real core cannot do on demand: panics, ids without bytes, ends of every kind. It also
+// controls exactly which events share a flush. It is strict where the core is: reading an id that is not pinned throws.
 
 import * as wire from "../../../dist/wire.js";
 import { compare, ModelViews } from "./model-views.mjs";

@@ -1,7 +1,7 @@
 /**
  * The resources that are compared: where they live, what is written to them, and which selectors the server knows for them.
  *
- * A trace names namespaces and objects by number; the names appear only when it is played, so that the same trace can be played again
+ * A trace names namespaces and objects by number. The names appear only when it is played, so the same trace can be played again
  * beside what an earlier one has left.
  * @module
  */

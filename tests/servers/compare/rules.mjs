@@ -1,6 +1,6 @@
 /**
- * What counts as the same answer. Everything is compared one to one; where that cannot be, a rule stands in for it, and each rule is an
- * entry of {@link EXCEPTIONS} with its reason.
+ * What counts as the same answer. Everything is compared one to one, with exceptions. Each exception is a rule in {@link EXCEPTIONS}
+ * with its reason.
  * @module
  */
 import { isDeepStrictEqual } from "node:util";

@@ -1,6 +1,6 @@
 /**
- * Builds the real servers of the end-to-end suite from their Go modules, once: a binary is kept in the tool cache under
- * the hash of everything that decides it, so an unchanged checkout never builds twice and two checkouts share one build.
+ * Builds the real servers of the end-to-end suite from their Go modules, once. A binary is kept in the tool cache under
+ * the hash of everything that decides it. So an unchanged checkout never builds twice, and two checkouts share one build.
  * @module
  */
 import { createHash } from "node:crypto";
@@ -43,8 +43,8 @@ export function requiredVersion(goMod, module) {
 }
 
 /**
- * Linker flags that put the module's version where the server looks for it, as the project's own release builds do;
- * without them `/version` of kube-apiserver says v0.0.0.
+ * Linker flags that put the module's version where the server looks for it, as the project's own release builds do.
+ * Without them `/version` of kube-apiserver says v0.0.0.
  * @param {ServerName} name
  * @param {string} goMod
  */

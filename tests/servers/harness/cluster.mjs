@@ -1,6 +1,6 @@
 /**
  * etcd and kube-apiserver as one thing a test can start, break and stop. Everything lives in a temporary folder and on
- * free ports of 127.0.0.1; nothing is left when it is stopped or when the process that started it ends.
+ * free ports of 127.0.0.1. Nothing is left when it is stopped, or when the process that started it ends.
  * @module
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";

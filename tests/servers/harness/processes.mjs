@@ -1,5 +1,5 @@
 /**
- * Child processes that never outlive their test: each one is known by its handle, ends on `stop`, and is killed when the
+ * Child processes that never outlive their test. Each one is known by its handle and ends on `stop`. It is killed when the
  * process that started it exits for whatever reason.
  * @module
  */

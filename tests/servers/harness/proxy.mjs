@@ -1,7 +1,7 @@
 /**
- * A reverse proxy on plain HTTP before a server with a self-signed certificate, as `kubectl proxy` is one, but a
- * transparent one: Authorization, subprotocols and every other header pass, and an upgraded connection is two sockets
- * joined. It gives a page one origin, and the tests a place to break connections.
+ * A reverse proxy on plain HTTP before a server with a self-signed certificate, like `kubectl proxy`, but transparent.
+ * Authorization, subprotocols and every other header pass, and an upgraded connection is two sockets joined. It gives a
+ * page one origin, and the tests a place to break connections.
  * @module
  */
 import { createServer, request as httpRequest } from "node:http";
