@@ -187,7 +187,7 @@ fn law_08_bounded_a_million_events_leave_memory_as_it_was() {
 }
 
 #[test]
-fn law_08_bounded_ten_thousand_who_come_and_go_leave_nothing_behind() {
+fn law_08_bounded_ten_thousand_subscribers_that_come_and_go_leave_nothing_behind() {
     alone(|| {
         let mut rig = Rig::new(1_000);
         rig.changes(5_000);

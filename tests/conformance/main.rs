@@ -1,4 +1,4 @@
-//! The watch cache, case by case, through its resource: what a user of it sees.
+//! The watch cache, case by case, as a user of a resource sees it.
 //!
 //! Each test carries the id of the behaviour that it holds. Versions begin at 100 here: the upstream's at its start.
 

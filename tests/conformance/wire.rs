@@ -108,7 +108,7 @@ fn names_that_no_index_may_have_are_the_same_in_both_languages() {
     }
 }
 
-/// The facade shares a view among specs that mean the same, so it knows which order is the usual one.
+/// The facade shares a view among specs that mean the same, so it knows the default order.
 #[test]
 fn orders_of_views_are_the_same_in_both_languages() {
     let orders = numbered!(OrderAs: Text, Natural, Number, Quantity, Time);

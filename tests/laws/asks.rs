@@ -1,4 +1,4 @@
-//! Who reads and writes through the resource: each answer is compared with what stood upstream.
+//! Reads and writes through the resource. Each answer is compared with the upstream's state.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -23,16 +23,16 @@ pub struct Answers {
     /// Pages, and lists that were read to their end.
     pub pages: Cell<usize>,
     pub lists: Cell<usize>,
-    /// Lists of which a further page was of another state than the present.
+    /// Lists with a later page of a past state.
     pub past: Cell<usize>,
     pub objects: Cell<usize>,
     pub writes: Cell<usize>,
     pub not_found: Cell<usize>,
     /// Failures by their HTTP code; 0 where there is none.
     pub failures: RefCell<BTreeMap<u16, usize>>,
-    /// A replica was behind at some time: then what is newest upstream is not promised.
+    /// A replica was behind at some time. Then the newest state is not promised.
     pub lagged: Cell<bool>,
-    /// Nothing failed upstream, so that a failure follows from the request alone.
+    /// Nothing failed upstream, so each failure is the request's own.
     pub calm: Cell<bool>,
 }
 
@@ -113,7 +113,7 @@ impl Asking {
         });
     }
 
-    /// Gets one object. It, or its absence, must have been so at some time between the version named (or the question) and the answer.
+    /// Gets one object. The answer must have been true at some time between the version named (or the question) and the answer.
     pub fn get(&self, number: u8, at: StartAt) {
         let (this, asked) = (self.clone(), self.at(at));
         let (namespace, name) = pod(number);
@@ -216,7 +216,7 @@ impl Asking {
         });
     }
 
-    /// What a write gave is what the upstream has noted down; and where nothing is late, the state has come that far.
+    /// The answer to a write is what the upstream has noted down. If nothing is late, the cache has reached its version.
     fn judge_write(&self, kind: &str, key: &str, object: &Rc<Object>) {
         count(&self.answers.writes);
         let (version, document) = row(object).1;
@@ -236,7 +236,7 @@ struct Walk<'a> {
     asked: Option<u64>,
     exact: bool,
     limit: Option<usize>,
-    /// The least version that the answer may be of.
+    /// The lowest version that the answer may have.
     floor: u64,
     pages: Option<(u64, Vec<Row>)>,
 }

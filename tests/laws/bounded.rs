@@ -1,4 +1,4 @@
-//! Law 8, bounded: the window holds no more than it may, and an event looks only at those it may concern.
+//! Law 8, bounded: the window holds no more than it may, and an event is compared only with watchers that it may concern.
 
 use proptest::prelude::*;
 use watchcache::store::WindowBounds;
@@ -27,7 +27,7 @@ law! {
             });
             assert!(stats.history_bytes <= max_bytes, "{} bytes of {max_bytes}", stats.history_bytes);
             assert!(stats.history <= stats.history_capacity && stats.history_capacity <= lower + more, "{stats:?}");
-            // However little it holds, it is known from where on.
+            // However little the window holds, its oldest version is known.
             let oldest = oldest.expect("there was a list");
             assert!(oldest <= version);
             world.rig.resource.with(|cacher| {
@@ -40,9 +40,9 @@ law! {
     }
 }
 
-/// What two versions have in common counts with the newer one, until that is gone.
+/// What two versions share counts with the newer one. When that is gone, it counts with the older one.
 #[test]
-fn law_08_bounded_is_the_window_where_a_version_comes_to_count_more() {
+fn law_08_bounded_is_the_window_where_a_version_grows_by_what_it_shared() {
     use crate::steps::{Fault::*, Step::*};
     the_window_is_bounded(
         18069979378452927634,
@@ -76,14 +76,14 @@ fn law_08_bounded_is_the_window_where_a_version_comes_to_count_more() {
     );
 }
 
-/// Whether an object may concern a watcher, by what can be looked up of its selection: any one demand that the object meets.
+/// Whether an object may concern a watcher: whether it meets any demand of the selection that an index can look up.
 fn meets_a_demand(selection: usize, key: &str, document: &str) -> bool {
     let document: serde_json::Value = serde_json::from_str(document).unwrap();
     let app = document["metadata"]["labels"]["app"].as_str();
     let node = document["spec"]["nodeName"].as_str().unwrap_or("");
     let (namespace, name) = key.split_once('/').unwrap();
     match selection {
-        // Nothing is demanded, or nothing that could be looked up.
+        // The selection demands nothing, or nothing that an index could look up.
         0 | 5 | 7 | 9 | 15 | 16 | 18 => true,
         1 => namespace == "ns1",
         2 => name == "pod3",

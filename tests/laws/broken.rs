@@ -1,4 +1,4 @@
-//! Law 11, whole: what is broken never enters the store, nor reaches a watcher or a view; then it recovers.
+//! Law 11, whole: a broken document enters no store and reaches no watcher and no view. Afterwards the cache recovers.
 
 use proptest::prelude::*;
 use watchcache::connection::Phase;

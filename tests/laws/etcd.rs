@@ -14,8 +14,8 @@ use crate::helpers::rig::Setup;
 use crate::steps::{Ask, Match, StartAt, Step, any_plan, ask, compaction, fault, gentle_fault, own_write, subscriber, time, trace, write};
 use crate::world::{Watched, World, began, expected, selected};
 
-/// Subscribers of every kind, who begin and end in the middle of writes and of trouble upstream.
-fn crowd() -> impl Strategy<Value = Vec<Step>> {
+/// Subscribers of every kind, which begin and end in the middle of writes and of trouble upstream.
+fn many_subscribers() -> impl Strategy<Value = Vec<Step>> {
     let watch = any_plan().prop_map(Step::Watch);
     trace(prop_oneof![10 => write(), 1 => own_write(), 4 => time(), 4 => watch, 5 => subscriber(), 1 => fault(), 1 => gentle_fault()], 50)
 }
@@ -27,7 +27,7 @@ fn played(seed: u64, steps: &[Step]) -> World {
     world
 }
 
-/// What a watch heard that has begun: where it began, and its stream.
+/// Judges each watch that has begun: where it began, and its stream.
 fn each_begun(world: &World, mut judge: impl FnMut(&Watched, u64, &Stream)) {
     for watched in world.watches() {
         let streams = world.rig.client.streams.borrow();
@@ -44,16 +44,16 @@ fn split_initial(watched: &Watched, from: u64, stream: &Stream) -> (Vec<Heard>, 
 }
 
 law! {
-    /// Events come in the order of their versions; those that are the state come first, in the order of their keys.
+    /// Events come in the order of their versions. The initial state comes first, in the order of its keys.
     etcd_ordered_events_come_by_version:
-    events_are_ordered(seed: u64 = any::<u64>(), steps: Vec<Step> = crowd()) {
+    events_are_ordered(seed: u64 = any::<u64>(), steps: Vec<Step> = many_subscribers()) {
         each_begun(&played(seed, &steps), |watched, from, stream| {
             let told: Vec<&Heard> = stream.events.iter().filter(|event| event.kind != EventKind::Error).collect();
             assert!(told.is_sorted_by_key(|event| event.version), "{told:?}");
             let (initial, live) = split_initial(watched, from, stream);
             assert_eq!(stream.changes()[..initial.len()], initial, "the state comes first");
             assert!(initial.is_sorted_by(|one, next| one.key < next.key), "{initial:?}");
-            // Of one version are only the deletions that a relist brings to who outlives it.
+            // Only the deletions that a relist brings to a watch that outlives it share a version.
             let of_a_relist = |event: &Heard| stream.options.on_overflow == OnOverflow::Resync && event.kind == EventKind::Deleted;
             for pair in live.windows(2) {
                 assert!(pair[0].version < pair[1].version || of_a_relist(&pair[1]), "{pair:?}");
@@ -64,7 +64,7 @@ law! {
 
 law! {
     etcd_unique_no_event_comes_twice:
-    events_are_unique(seed: u64 = any::<u64>(), steps: Vec<Step> = crowd()) {
+    events_are_unique(seed: u64 = any::<u64>(), steps: Vec<Step> = many_subscribers()) {
         each_begun(&played(seed, &steps), |_, _, stream| {
             let mut seen = HashSet::new();
             for event in stream.changes() {
@@ -77,19 +77,19 @@ law! {
 }
 
 law! {
-    /// Who heard of two changes has heard of all between them, and who still listens of all there are.
+    /// A subscriber that heard of two changes has heard of all between them. One that still listens has heard of all.
     etcd_reliable_no_event_between_two_is_missing:
-    nothing_is_missing(seed: u64 = any::<u64>(), steps: Vec<Step> = crowd()) {
+    nothing_is_missing(seed: u64 = any::<u64>(), steps: Vec<Step> = many_subscribers()) {
         let world = played(seed, &steps);
         each_begun(&world, |watched, from, stream| {
             if stream.options.on_overflow != OnOverflow::Terminate {
-                return; // who chose to skip changes
+                return; // it chose to skip changes
             }
             let heard = stream.changes();
             let open = stream.ended.is_none() && !stream.vanished;
             let reached = if open { world.rig.version() } else { heard.last().map_or(from, |event| event.version) };
             let whole = expected(&world.rig.upstream, watched, from, reached);
-            // Only who left in the midst of the state knows a part of it.
+            // Only a subscriber that left in the midst of the state knows a part of it.
             let partial = !open && watched.from_state && reached == from;
             assert_eq!(heard, if partial { &whole[..heard.len()] } else { &whole[..] }, "{watched:?}");
         });
@@ -100,7 +100,7 @@ law! {
     /// One version is one change. After each event a subscriber holds the state of its version, and a read of the cache at that moment
     /// shows the change as well.
     etcd_atomic_a_version_is_one_change_and_all_of_it:
-    versions_are_atomic(seed: u64 = any::<u64>(), steps: Vec<Step> = crowd()) {
+    versions_are_atomic(seed: u64 = any::<u64>(), steps: Vec<Step> = many_subscribers()) {
         let world = World::new(Setup::seeded(seed));
         let client = Rc::downgrade(&world.rig.client);
         *world.rig.client.between.borrow_mut() = Some(Rc::new(move |resource: &Rc<Resource>| {
@@ -145,7 +145,7 @@ law! {
     /// The object before decides the kind of an event. It is ADDED where the subscriber did not have the object, MODIFIED where it did, and
     /// DELETED where it has it no longer. A DELETED carries the last object, at the version at which it went.
     etcd_prev_value_decides_the_kind_of_an_event:
-    previous_values_decide(seed: u64 = any::<u64>(), steps: Vec<Step> = crowd()) {
+    previous_values_decide(seed: u64 = any::<u64>(), steps: Vec<Step> = many_subscribers()) {
         let world = played(seed, &steps);
         each_begun(&world, |watched, from, stream| {
             let upstream = &world.rig.upstream;
@@ -180,7 +180,7 @@ fn restamped(document: &str, version: u64) -> String {
 law! {
     /// No event has version 0, a version that does not exist yet, or one at or before the start of the watch. The place to go on exists.
     etcd_validity_of_versions_of_events:
-    event_versions_are_valid(seed: u64 = any::<u64>(), steps: Vec<Step> = crowd()) {
+    event_versions_are_valid(seed: u64 = any::<u64>(), steps: Vec<Step> = many_subscribers()) {
         let world = World::new(Setup::seeded(seed));
         let (client, upstream) = (Rc::downgrade(&world.rig.client), world.rig.upstream.clone());
         *world.rig.client.between.borrow_mut() = Some(Rc::new(move |_: &Rc<Resource>| {
@@ -248,12 +248,12 @@ law! {
     }
 }
 
-/// The crowds are what the promises are about: events of each kind to subscribers of every kind, many who leave early, and some who skip.
+/// The promises are tried on what they are about: events of each kind, subscribers of every kind, some that leave early, some that skip.
 #[test]
-fn the_crowds_hear_of_everything() {
+fn the_traces_have_events_and_subscribers_of_every_kind() {
     use proptest::strategy::ValueTree;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let traces = crowd();
+    let traces = many_subscribers();
     let mut seen = BTreeMap::new();
     for seed in 0..80 {
         let world = played(seed, &traces.new_tree(&mut runner).unwrap().current());

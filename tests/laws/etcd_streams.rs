@@ -15,7 +15,7 @@ use crate::steps::{
 };
 use crate::world::{Watched, World, began, expected, failure, selected};
 
-/// A client that knows what it heard and nothing else.
+/// A client that knows only what it heard.
 #[derive(Default)]
 struct Reader {
     rows: BTreeMap<String, String>,
@@ -27,7 +27,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Takes what a watch heard; whether it heard of the whole state where it began with that.
+    /// Takes what a watch heard. If it began with the state, nothing counts before it has heard all of that.
     fn take(&mut self, watched: &Watched, events: &[Heard]) {
         let mut events = events.iter();
         if watched.from_state {
@@ -169,7 +169,7 @@ law! {
     }
 }
 
-/// The stream of everything, as one with a selection has to be.
+/// What a stream with a selection has to be, made from the stream of everything.
 fn filtered(selection: usize, all: &[Heard]) -> Vec<Heard> {
     let passes = |document: &String| SELECTIONS[selection].passes(document);
     let mut rows: BTreeMap<String, Heard> = BTreeMap::new();

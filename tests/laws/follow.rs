@@ -1,4 +1,4 @@
-//! A subscriber that never gives up: whatever ends its watch, it goes on where that ended, or begins anew when it must.
+//! A subscriber that never gives up. Whatever ends its watch, it goes on where that ended, or begins anew if it must.
 
 use std::collections::BTreeMap;
 

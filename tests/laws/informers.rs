@@ -13,7 +13,7 @@ use crate::helpers::upstream::Request;
 use crate::steps::{Step, fault, gentle_fault, time, trace, write};
 use crate::world::World;
 
-/// After how many steps it is done with a notification (0: at once), whether it coalesces, and its bound.
+/// After how many steps a handler is done with a notification (0: at once), whether it coalesces, and the bound of its queue.
 type Temper = (u8, bool, u8);
 
 #[derive(Default)]
@@ -79,7 +79,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 }
 
 law! {
-    /// Who joins is told the state of that moment, and then everything: replayed, it is what stands upstream.
+    /// A handler that joins is told the state of that moment, and then every change. Replayed, they give the upstream's state.
     law_01_replay_of_handlers_that_join_at_any_time_misses_nothing:
     joiners_miss_nothing(
         seed: u64 = any::<u64>(),
@@ -136,7 +136,7 @@ fn heard_by_good(seed: u64, joins: usize, steps: &[Step], bad: Option<&[(Temper,
             world.rig.run(0);
         }
         world.step(step);
-        // Who is done has its turn at once, and with it everybody else: so it is where nobody is slow.
+        // A handler that is done hears the next notification at once, as when no handler is slow.
         world.rig.run(0);
         if let Some(handler) = others.get(index % 7) {
             informed.done(*handler);

@@ -23,7 +23,7 @@ fn run(seed: u64, good: &[Plan], steps: &[Step], bad: Option<&[Vec<Step>]>) -> S
     world.view(0);
     let mut watched = Vec::new();
     for (index, step) in steps.iter().enumerate() {
-        // The good ones begin one after the other, in the midst of it all. They are judged by themselves alone.
+        // The well-behaved watches begin one after the other amid the others' steps. Only they are judged.
         if let Some(plan) = good.get(index) {
             world.rig.run(0);
             watched.push(world.watch(plan));
@@ -55,7 +55,7 @@ fn run(seed: u64, good: &[Plan], steps: &[Step], bad: Option<&[Vec<Step>]>) -> S
     Seen { streams: streams.collect(), view: world.rig.view_rows(all), asked, version: world.rig.version() }
 }
 
-/// Initial events at the upstream's version ask it for that: a request that everybody may make, and that others see in its log.
+/// Initial events at the upstream's version ask the upstream for it. Every watch may make that request, and it shows in the log.
 fn without_upstream(plan: Plan) -> Plan {
     Plan { initial: None, ..plan }
 }

@@ -1,4 +1,4 @@
-//! Law 6, loud loss: nothing is dropped without a word, and the word says where to go on.
+//! Law 6, loud loss: nothing is dropped without telling, and what is told says where to go on.
 
 use proptest::prelude::*;
 use watchcache::cache::signal;
@@ -25,7 +25,7 @@ law! {
                 continue;
             }
             overflows += 1;
-            // Only who stopped in the midst of the initial events knows of no place to go on.
+            // Only a watch that stopped amid its initial events has no place to go on.
             let Some(reached) = world.rig.resume_from(watched.stream) else { continue };
             let before = world.changes(&watched);
             let resumed = world.watch(&Plan { selection: watched.selection, start: StartAt::At(reached), ..PLAN });
@@ -41,7 +41,7 @@ law! {
 }
 
 law! {
-    /// Who skips changes is told so before it hears of what comes after them, at the version up to which it has heard of everything.
+    /// A watch that skips changes is told so before it hears of later ones. It is told the version up to which it has heard of everything.
     law_06_loss_of_who_resyncs_is_told_before_the_difference:
     skips_are_told(
         seed: u64 = any::<u64>(),

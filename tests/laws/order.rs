@@ -44,7 +44,7 @@ law! {
 }
 
 law! {
-    /// The reflector's own trouble: what `misbehave` does, in its own order, and much of it.
+    /// Much of the trouble that the reflector's own tests make (`misbehave`), in its own order.
     law_02_order_holds_while_everything_misbehaves:
     a_follower_sees_order(
         seed: u64 = any::<u64>(),

@@ -12,7 +12,7 @@ fn window(size: usize) -> WindowBounds {
 }
 
 law! {
-    /// Nothing fails upstream, so that what fails follows from the request: a version that is forgotten, or that has not come.
+    /// Nothing fails upstream, so each failure is the request's own: a version that is forgotten, or that has not come.
     law_01_replay_holds_for_lists_gets_and_writes:
     answers_are_true(
         seed: u64 = any::<u64>(),

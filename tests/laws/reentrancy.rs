@@ -1,4 +1,4 @@
-//! Law 9, re-entrancy: whoever is called may do anything to the cache in that call, and harms nobody by it.
+//! Law 9, re-entrancy: a callback may do anything to the cache, and harms nobody by it.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

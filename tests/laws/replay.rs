@@ -1,4 +1,4 @@
-//! Law 1, replay: the store is the list with the changes replayed, at every version, and so is what each watcher hears.
+//! Law 1, replay: at every version the store is the list with the changes replayed. What each watcher hears gives the same.
 
 use std::collections::BTreeMap;
 

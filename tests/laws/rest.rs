@@ -26,7 +26,7 @@ enum Packing<'p> {
     Never,
     /// All of them after each step.
     Always,
-    /// So many after each step, in turn.
+    /// So many after each step, by this list.
     Some(&'p [u8]),
 }
 
@@ -82,7 +82,7 @@ fn at_once(plan: Plan) -> Step {
     Step::Watch(if waits { Plan { initial: None, ..plan } } else { plan })
 }
 
-/// What the law is worth: the objects of these traces are packed indeed, and what they take is counted as it is.
+/// The law would be worth nothing if these traces packed no objects. They do, and the bytes counted are the bytes held.
 #[test]
 fn objects_at_rest_are_packed_and_counted() {
     let world = World::packing(Setup::seeded(1), false);

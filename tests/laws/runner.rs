@@ -113,15 +113,15 @@ fn note(law: &'static str, played: u32) {
 
 /// A trace that breaks a law.
 struct Found {
-    /// It, as the arguments of the check.
+    /// The trace, as the arguments of the check.
     minimal: String,
     failure: String,
 }
 
-/// The number of traces that were played, all to the end; or what one broke.
+/// The number of traces that were played to the end; or the one that broke the law.
 fn search<S: Strategy>(seed: u64, traces: u32, strategy: S, hold: impl Fn(S::Value)) -> Result<u32, Found> {
     collect_failures();
-    // The environment may ask proptest for other numbers, which would make the count a lie.
+    // The environment may ask proptest for another number of traces, and the count would be wrong.
     let config = Config {
         cases: traces,
         failure_persistence: None,
@@ -148,7 +148,7 @@ fn search<S: Strategy>(seed: u64, traces: u32, strategy: S, hold: impl Fn(S::Val
     }
 }
 
-/// Keeps the failures of traces, and lets all others be told as ever.
+/// Keeps the failures of traces, and prints all others as usual.
 fn collect_failures() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// What breaks in these traces is that pod 3 is deleted after pod 5 was written: two steps, whatever else there is.
+    /// In these traces the deletion of pod 3 after a write of pod 5 breaks the law: two steps are enough.
     #[test]
     fn a_trace_that_breaks_a_law_comes_out_minimal_and_as_a_call() {
         let breaks = |(seed, steps): (u64, Vec<Step>)| {

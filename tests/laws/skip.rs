@@ -17,7 +17,7 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
     prop::collection::vec((step, prop::bool::weighted(0.2)), 1..80)
 }
 
-/// What the stream says stands there at its end, and how it ended.
+/// The state that the stream told by its end, and how it ended.
 fn run(
     seed: u64,
     on_overflow: OnOverflow,

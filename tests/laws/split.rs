@@ -26,7 +26,7 @@ fn run(seed: u64, steps: &[Step], page_size: u32, chunk: usize, together: bool) 
     world.rig.run(0);
     let mut quiet = true;
     for step in steps {
-        // Writes may come together; who does something else does it when all is quiet, so that it means the same.
+        // Writes may come together. Every other step is made when all is quiet, so that it means the same.
         let write = matches!(step, Step::Put(..) | Step::Delete(_) | Step::Pass(_));
         if !(together && write && quiet) {
             world.rig.run(0);
@@ -69,7 +69,7 @@ fn at_once(plan: Plan) -> Step {
     Step::Watch(if waits { Plan { initial: None, ..plan } } else { plan })
 }
 
-/// Faults that are over, or have the same effect, however lists are paged: a page that fails is one of several, or all there is.
+/// Faults that are over, or have the same effect, however lists are paged. A page that fails may be one of several, or the whole list.
 fn calm_fault() -> impl Strategy<Value = Step> {
     use crate::steps::Fault::{BrokenFrame, CutList, ForeignPage, RefuseList};
     fault().prop_filter("pages are counted", |step| !matches!(step, Step::Fault(BrokenFrame | CutList(_) | ForeignPage | RefuseList)))

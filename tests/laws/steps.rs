@@ -1,4 +1,4 @@
-//! What traces are made of: everything that upstreams, networks and subscribers do, one step at a time.
+//! The steps of a trace: everything that upstreams, networks and subscribers do.
 //!
 //! Their debug texts are expressions, so that a trace that breaks a law can be kept as a test.
 
@@ -114,7 +114,7 @@ pub struct Ask {
     pub at: StartAt,
     pub kind: Match,
     pub limit: u8,
-    /// So long after a page the next one is asked for.
+    /// How long after a page the next one is asked for.
     pub pause: Millis,
 }
 
@@ -129,7 +129,7 @@ pub enum Step {
     Remove(u8),
     /// The version moves on by writes to other resources.
     Pass(u64),
-    /// The upstream forgets what lies before so many versions ago; and whether the cache hears of it.
+    /// The upstream forgets what is older than this many versions; and whether the cache hears of it.
     Compact(u64, bool),
     Run(Millis),
     Fault(Fault),
@@ -254,7 +254,7 @@ pub fn plan() -> impl Strategy<Value = Plan> {
     })
 }
 
-/// The same, with subscribers of every temper, who end when they are too slow.
+/// The same with fast and slow subscribers, which end when they are too slow.
 pub fn moody_plan() -> impl Strategy<Value = Plan> {
     let timeout = prop::option::weighted(0.2, 1u32..200);
     (plan(), prop::option::weighted(0.7, 1usize..5), timeout, take()).prop_map(|(plan, buffer, timeout, take)| Plan {
@@ -269,7 +269,7 @@ pub fn moody_plan() -> impl Strategy<Value = Plan> {
 pub fn any_plan() -> impl Strategy<Value = Plan> {
     let policy = prop_oneof![3 => Just(OnOverflow::Terminate), 1 => Just(OnOverflow::Resync), 1 => Just(OnOverflow::Coalesce)];
     (moody_plan(), policy).prop_map(|(plan, on_overflow)| {
-        // Who skips changes is there to do so.
+        // A subscriber that skips changes is there to do so.
         let most = if on_overflow == OnOverflow::Terminate { plan.buffer } else { Some(plan.buffer.unwrap_or(1)) };
         Plan { on_overflow, buffer: most, ..plan }
     })

@@ -106,7 +106,7 @@ impl World {
         }
     }
 
-    /// Packs some of what rests, which nobody may notice.
+    /// Packs some objects that nobody reads. Nobody may notice that.
     fn pack(&self) {
         let Some(random) = &self.packing else { return };
         let mut random = random.borrow_mut();
@@ -237,7 +237,7 @@ impl World {
         }
     }
 
-    /// Lets the watch stand for a second: one that ends sooner is a short one, with another answer.
+    /// Lets the watch stand for a second. One that ends sooner counts as very short, and is answered in another way.
     fn let_stand(&self) {
         for _ in 0..100 {
             let last = self.rig.upstream.requests.borrow().last().map_or(0, Request::at);
@@ -330,7 +330,7 @@ impl World {
             return self.judge_skipping(watched, stream, from);
         }
         let expected = |to| expected(upstream, watched, from, to);
-        // Who stops does not hear the rest, which may have been an error.
+        // A watch that stops does not hear what is left, which may have been an error.
         let stopped = self.watching.borrow().stopped.contains(&watched.stream);
         let cut_short = stream.vanished || stopped && stream.resume_from.is_none();
         if cut_short {
@@ -345,7 +345,7 @@ impl World {
 }
 
 impl World {
-    /// Who skips changes hears of what can be applied, and of all of it in the end.
+    /// A watch that skips changes hears of changes that can be applied, and in the end holds the whole state.
     fn judge_skipping(&self, watched: &Watched, stream: &Stream, from: u64) {
         let upstream = &self.rig.upstream;
         let heard = stream.changes();
@@ -363,8 +363,8 @@ impl World {
     }
 }
 
-/// The version behind which a watch heard of everything, once it had begun. Who asked for what is new upstream began at a version that only
-/// the upstream knew: not after the first event.
+/// The version after which a watch heard of everything, once it had begun. A watch from the newest version began at one that only the
+/// upstream knew. It cannot have begun after its first event.
 pub fn began(watched: &Watched, stream: &Stream) -> Option<u64> {
     let asked_upstream = !watched.from_state && stream.options.resource_version.is_none();
     let first = stream.events.iter().find(|event| event.is_change()).filter(|_| asked_upstream);

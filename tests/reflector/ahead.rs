@@ -183,7 +183,7 @@ fn what_is_on_its_way_to_a_list_that_shows_it_is_no_step_backwards() {
     }
 }
 
-/// The list that began anew is of a replica that is behind: what lies between it and the watch would be missing.
+/// The list that began anew is of a replica that is behind. The changes between it and the watch would be missing.
 #[test]
 fn a_list_that_begins_anew_before_the_watch_gets_a_watch_of_its_own() {
     let rig = slow(7, 4, 12);
@@ -219,7 +219,7 @@ fn a_watch_that_fails_is_let_go_and_the_list_goes_on() {
         say(&[event("MODIFIED", "pod0001", 113), event("MODIFIED", "pod0001", 50)]),
         say(&[event("DELETED", "pod0001", 113), "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"pod0002\"}}}".into()]),
         say(&[event("ADDED", "stray", 113), "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{}}}".into()]),
-        // What cannot be taken is of an object that the list shows sound.
+        // The event cannot be taken, but the list shows a sound version of its object.
         say(&[
             event("ADDED", "stray", 113),
             "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"pod0002\",\"namespace\":\"ns\"}}}".into(),
@@ -354,14 +354,14 @@ fn pause_close_and_refresh_while_it_waits() {
     rig.run(MINUTE).assert_whole();
     assert_eq!(rig.watches(), 2, "one a list");
 
-    // A list under way is the answer to a refresh; to become visible or online changes nothing.
+    // A list that is under way answers a refresh. To become visible or online changes nothing.
     let rig = listing(15);
     rig.handle.refresh();
     rig.handle.resume();
     rig.run(MINUTE).assert_whole();
     assert_eq!((rig.lists(), rig.watches(), rig.replay.borrow().replaces()), (6, 1, 1));
 
-    // After a sleep of the machine the watch is dead, which its deadline tells when somebody looks.
+    // After a sleep of the machine the watch is dead. Its deadline shows that at the next look.
     let rig = listing(16);
     rig.upstream.freeze_streams();
     rig.time.suspend(HOUR);
@@ -482,7 +482,7 @@ fn objects_in_quarantine_are_passed_over_and_cured_meanwhile() {
         upstream.spoiled.borrow_mut().0.insert("ns/pod0003".into(), Spoil::NoVersion);
         word(upstream);
     };
-    // To that one the deletion is what leads to a list; of the other object it sees nothing sound.
+    // In the first case the deletion leads that watch to a list. In the second it sees no sound version of the object.
     for (seed, meanwhile, lists) in [(22, deleted, 20), (23, again, 14)] {
         let (_, _, _, rig) = spoiled(seed, meanwhile);
         rig.run(MINUTE);

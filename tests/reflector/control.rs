@@ -1,4 +1,4 @@
-//! What users ask of a reflector: pause, resume, refresh, close; and what a sleep of the machine does to it.
+//! What users ask of a reflector (pause, resume, refresh, close), and what a sleep of the machine does to it.
 
 use crate::helpers::replay::ReflectorRig;
 use crate::helpers::scenario::{HOUR, MINUTE, SECOND, config, fill, status};
@@ -94,7 +94,7 @@ fn js_13_a_pause_in_a_wait_leaves_no_ghost_and_a_wake_skips_it() {
     error.retry_after_seconds = Some(3600);
     let rig = ReflectorRig::with(37, config(), 0, |upstream| fill(upstream, 1));
     rig.run(2 * SECOND);
-    // A drop alone is made up for at once.
+    // A single drop is resumed at once.
     rig.upstream.drop_streams();
     rig.run(0).assert_whole();
     assert_eq!(rig.watches(), 2);
@@ -171,7 +171,7 @@ fn many_that_wake_together_come_back_apart_and_with_one_request_each() {
     assert!(busiest <= 15 && came[25] > 200, "{came:?}");
 }
 
-/// The same with waits: what was put off for a minute begins when the page is back, apart from the others.
+/// The same with waits. A try that was a minute away comes when the page is back, at another moment than those of the others.
 #[test]
 fn many_that_are_woken_from_their_waits_come_back_apart() {
     let time = VirtualTime::new(91);
@@ -195,9 +195,9 @@ fn many_that_are_woken_from_their_waits_come_back_apart() {
     assert!(came[10] > 50 && came[49] <= SECOND, "{came:?}");
 }
 
-/// One alone waits for nobody.
+/// A lone reflector waits for no other.
 #[test]
-fn law_10_deadline_a_lone_one_is_back_within_one_round_trip() {
+fn law_10_deadline_a_lone_reflector_is_back_within_one_round_trip() {
     let rig = ReflectorRig::with(92, config(), 0, |upstream| fill(upstream, 2));
     rig.run(10 * SECOND);
     rig.upstream.freeze_streams();
@@ -206,7 +206,7 @@ fn law_10_deadline_a_lone_one_is_back_within_one_round_trip() {
     rig.handle.resume();
     rig.run(0).assert_whole();
     assert_eq!((rig.lists(), rig.watches()), (1, 2));
-    // Nobody tells: the first timer does.
+    // No event tells of the sleep, so the first timer finds it.
     rig.upstream.freeze_streams();
     rig.upstream.put("ns", "missed-too");
     rig.time.suspend(10 * MINUTE);
@@ -214,11 +214,11 @@ fn law_10_deadline_a_lone_one_is_back_within_one_round_trip() {
     assert_eq!((rig.lists(), rig.watches()), (1, 3));
 }
 
-// ------------------------------------------------------------------------------------ asked for too often
+// ------------------------------------------------------------------------------------ early tries
 
 type Ask = (&'static str, fn(&ReflectorRig));
 
-/// What somebody does at each failure.
+/// What a user may do at each failure.
 const ASKS: [Ask; 3] = [
     ("resume", |rig| rig.handle.resume()),
     ("refresh", |rig| rig.handle.refresh()),
@@ -252,7 +252,7 @@ fn is_waiting(rig: &ReflectorRig) -> bool {
 }
 
 #[test]
-fn js_13_whoever_asks_at_each_failure_is_heard_three_times_a_minute() {
+fn js_13_early_tries_at_each_failure_are_granted_three_times_a_minute() {
     for (code, reason) in REFUSALS {
         for (name, ask) in ASKS {
             let rig = refusing(50, code, reason);
@@ -265,7 +265,7 @@ fn js_13_whoever_asks_at_each_failure_is_heard_three_times_a_minute() {
                 }
                 rig.lists()
             };
-            // The first, three that were hastened, and for 401 the one with new credentials.
+            // The first list, three early ones, and for 401 the one with new credentials.
             let least = 4 + usize::from(code == 401);
             assert_eq!(until(SECOND, 10), least, "{code}, {name}: in the first second");
             let minute = until(59 * SECOND, 100);
@@ -278,7 +278,7 @@ fn js_13_whoever_asks_at_each_failure_is_heard_three_times_a_minute() {
 }
 
 #[test]
-fn whoever_asks_once_is_heard_at_once() {
+fn a_single_early_try_is_granted_at_once() {
     for (code, reason) in REFUSALS {
         for (name, ask) in ASKS {
             let rig = refusing(51, code, reason);
@@ -302,9 +302,9 @@ fn whoever_asks_once_is_heard_at_once() {
     }
 }
 
-/// What is asked for while there is no room is neither lost nor done at once.
+/// An early try beyond the limit is neither lost nor made at once.
 #[test]
-fn whoever_asked_too_often_is_heard_when_there_is_room() {
+fn an_early_try_too_many_is_granted_when_the_minute_is_over() {
     let mut error = status(429, "TooManyRequests");
     error.retry_after_seconds = Some(3600);
     let mistake = status(405, "MethodNotAllowed");
@@ -329,7 +329,7 @@ fn whoever_asked_too_often_is_heard_when_there_is_room() {
 
 /// Also where the list succeeds, and only the watch is refused.
 #[test]
-fn whoever_asks_at_each_refused_watch_is_heard_three_times_a_minute() {
+fn early_tries_at_each_refused_watch_are_granted_three_times_a_minute() {
     for (name, ask) in ASKS {
         let rig = ReflectorRig::with(53, config(), 0, |upstream| {
             fill(upstream, 1);

@@ -238,9 +238,9 @@ fn a_server_that_answers_is_asked_by_all_at_once() {
     assert!(together <= alone + 220, "{together} ms, and {alone} ms if nobody waits: one answer later");
 }
 
-/// Of few that load nobody waits for anybody.
+/// While only one path fails, no other waits for it.
 #[test]
-fn what_only_one_path_answers_holds_nobody_back() {
+fn a_failure_of_one_path_holds_no_other_back() {
     for fault in
         [Fault::Answered(status(404, "NotFound")), Fault::Answered(status(503, "ServiceUnavailable")), Fault::Refused, Fault::Silent]
     {
@@ -249,7 +249,7 @@ fn what_only_one_path_answers_holds_nobody_back() {
             *page.all[bad].fault.borrow_mut() = fault.clone();
             page.run(3 * SECOND);
             assert_eq!(page.live(), MANY - 1);
-            // Each stream is resumed at once, however often the one has failed meanwhile.
+            // Each stream is resumed at once, however often the bad path has failed meanwhile.
             page.run(2 * MINUTE);
             for one in &page.all {
                 one.upstream.drop_streams();
@@ -266,9 +266,9 @@ fn what_only_one_path_answers_holds_nobody_back() {
     }
 }
 
-/// One path of a server fails as if it were away, and nothing else is open: the others have their turn.
+/// One path of a server fails as if the server were away, and nothing else is open. The others are tried all the same.
 #[test]
-fn whoever_asked_in_vain_lets_another_one_ask() {
+fn a_reflector_that_asked_in_vain_lets_another_one_ask() {
     let mut page = Page::new(6, Fault::Refused, true);
     page.run(10 * SECOND);
     *page.all[0].fault.borrow_mut() = Fault::Refused;
@@ -281,7 +281,7 @@ fn whoever_asked_in_vain_lets_another_one_ask() {
 }
 
 #[test]
-fn whoever_says_that_it_is_back_is_believed_once() {
+fn a_user_who_says_that_the_server_is_back_is_believed_once() {
     let page = Page::new(7, Fault::Refused, true);
     page.run(MINUTE);
     page.server.forget();
@@ -295,12 +295,12 @@ fn whoever_says_that_it_is_back_is_believed_once() {
 }
 
 #[test]
-fn one_that_waits_can_be_paused_and_closed_and_one_that_asks_too() {
+fn a_reflector_can_be_paused_and_closed_while_it_waits_and_while_it_asks() {
     let page = Page::new(8, Fault::Silent, true);
     page.run(MINUTE);
     assert_eq!(page.server.asked().0, 10);
     page.set(Fault::None);
-    // All that ask are given up before they hear anything: others take their place.
+    // The reflectors that ask are paused or closed before they hear anything. Others ask in their place.
     let asking: Vec<usize> = page.server.lists.borrow().iter().map(|(number, _)| *number).collect();
     for (at, number) in asking.iter().enumerate() {
         let handle = &page.all[*number].handle;
@@ -319,9 +319,9 @@ fn one_that_waits_can_be_paused_and_closed_and_one_that_asks_too() {
     assert_eq!(page.all[waiting].said.borrow().last().map(|(_, said)| said.clone()), Some(Connection::Paused));
 }
 
-/// A page whose listeners ask at each failure: together they are heard as often as one.
+/// The listeners of a page ask at each failure. Together they get as many early tries as one.
 #[test]
-fn whoever_all_ask_at_each_failure_are_heard_three_times_a_minute_together() {
+fn early_tries_of_all_at_each_failure_are_granted_three_times_a_minute_together() {
     for name in ["resume", "refresh"] {
         let ask = |handle: &ReflectorHandle| if name == "resume" { handle.resume() } else { handle.refresh() };
         for lost in [false, true] {
@@ -337,7 +337,7 @@ fn whoever_all_ask_at_each_failure_are_heard_three_times_a_minute_together() {
             }
             let (lists, watches) = page.server.asked();
             assert!((4..=22).contains(&(lists + watches)), "{name}, {lost}: {lists} lists, {watches} watches");
-            // One press is heard at once, a minute after the last.
+            // A minute after the last, a single early try is granted at once.
             page.run(3 * MINUTE);
             page.server.forget();
             ask(&page.all[0].handle);
@@ -351,9 +351,9 @@ fn whoever_all_ask_at_each_failure_are_heard_three_times_a_minute_together() {
     }
 }
 
-/// The server answers the others, so nobody waits for it, and its early tries have no bound. The resource's own have.
+/// The server answers the others, so its own limit of early tries does not count. The limit of the resource does.
 #[test]
-fn one_that_asks_at_each_failure_of_its_own_path_is_heard_three_times_a_minute() {
+fn early_tries_at_each_failure_of_one_path_are_granted_three_times_a_minute() {
     let page = Page::new(10, Fault::None, true);
     *page.all[0].fault.borrow_mut() = Fault::Answered(status(500, "InternalError"));
     page.run(3 * SECOND);

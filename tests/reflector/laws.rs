@@ -67,7 +67,7 @@ fn play(rig: &ReflectorRig, step: &Step) {
         Step::Bookmark => upstream.bookmark(),
         Step::Repeat(count) => upstream.repeat(count),
         Step::Drop => {
-            // A watch that has stood for a second is no short one.
+            // A watch that has stood for a second does not count as very short.
             while rig.upstream.requests.borrow().last().is_some_and(|request| rig.elapsed() - request.at() < SECOND) {
                 rig.run(SECOND);
             }
@@ -139,7 +139,7 @@ fn chaos(seed: u64, steps: usize, write: bool, page_size: u32, watch_list: bool)
     rig.upstream.behave();
     rig.handle.resume();
     rig.run(15 * MINUTE);
-    // Not in the moment between two watches, of which a slow replay may still have to hear.
+    // Not between two watches: a slow replay may not have heard of that yet.
     if rig.replay.borrow().last_connection() != Some(&Connection::Live) {
         rig.run(SECOND);
     }
@@ -191,7 +191,7 @@ proptest! {
         prop_assert_eq!(replay.changes(), written);
     }
 
-    /// How bytes are cut changes nothing at all; how lists are paged changes the progress alone.
+    /// How bytes are cut changes nothing at all. How lists are paged changes only the progress.
     #[test]
     fn law_04_split_of_bytes_and_pages_cannot_be_observed(seed in any::<u64>(), script in prop::collection::vec(rough(), 1..40)) {
         let run = |page_size, chunk| {
@@ -211,7 +211,7 @@ proptest! {
         prop_assert_eq!(&without_pages(run(1, 64)), &whole);
     }
 
-    /// Nor how the state comes: a watch that begins with it says what a list and a watch say.
+    /// How the state comes changes nothing. A watch that begins with the state tells what a list and a watch tell.
     #[test]
     fn whether_the_state_comes_by_a_list_or_a_watch_cannot_be_observed(seed in any::<u64>(), script in prop::collection::vec(rough(), 1..40)) {
         let run = |watch_list| {
@@ -222,7 +222,7 @@ proptest! {
             rig.run(15 * MINUTE);
             rig.assert_whole();
             let said = without_pages(said(&rig)).into_iter().map(|(_, said)| said);
-            // When a watch ends at its timeout is drawn anew for each, and with it what it is told of an end.
+            // The timeout of each watch is random, and so is what is told of its end.
             let news = said.filter(|said| matches!(said, Said::Change(..))).collect::<Vec<_>>();
             (news, rig.replay.borrow().rows.clone(), rig.lists())
         };
@@ -252,7 +252,7 @@ fn sleeps_until(rig: &ReflectorRig, deadline: Millis, sleep: Millis, woken: bool
 }
 
 proptest! {
-    /// A stream is dead when nothing came for so long by the clock, however much of that was slept.
+    /// A stream is dead when nothing came within the deadline by the clock, however much of that time the machine slept.
     #[test]
     fn law_10_deadline_of_silence_is_kept_through_sleeps(
         seed in any::<u64>(), heard in 1u64..300 * SECOND, awake in 0u64..90 * SECOND, sleep in 1u64..4 * MINUTE, woken in any::<bool>(),
@@ -269,7 +269,7 @@ proptest! {
         sleeps_until(&rig, deadline, sleep, woken);
     }
 
-    /// A wait ends when it was said to, however much of it was slept; or when somebody calls.
+    /// A wait ends at its time, however much of it the machine slept; or when a user asks for a try.
     #[test]
     fn law_10_deadline_of_waits_is_kept_through_sleeps(
         seed in any::<u64>(), asked in 1u32..600, awake in 0u64..10 * MINUTE, sleep in 1u64..20 * MINUTE, woken in any::<bool>(),

@@ -1,4 +1,4 @@
-//! The reflector's lists, case by case: pages, refusals, answers that are none.
+//! The reflector's lists, case by case: pages, refusals, answers that cannot be read.
 
 use crate::helpers::replay::{ReflectorRig, Said};
 use crate::helpers::scenario::{MINUTE, SECOND, config, fill, list_requests, pages, status, waits};
@@ -186,7 +186,7 @@ fn js_10_no_items_are_an_empty_list_only_with_a_version() {
         assert!(replay.errors().iter().all(|error| error.code == ErrorCode::Protocol));
         drop(replay);
 
-        // What is held goes with an empty list, and stays with what is none.
+        // An empty list removes what is held. An answer that is no list does not.
         let rig = ReflectorRig::with(36, config(), 0, |upstream| {
             upstream.put("", "a");
         });
@@ -250,8 +250,8 @@ fn lwt_01_pages_of_two_over_three() {
     );
 }
 
-/// An etcd that was restored from a backup: its versions are lower than those held. That cannot be told from a replica that is behind, so
-/// somebody has to say it.
+/// An etcd was restored from a backup, so its versions are lower than those held. A replica that is behind looks the same, so a user has to
+/// say it.
 #[test]
 fn law_02_order_a_server_that_was_reset_is_taken_for_what_it_is_when_somebody_says_so() {
     for watch_list in [false, true] {
@@ -265,7 +265,7 @@ fn law_02_order_a_server_that_was_reset_is_taken_for_what_it_is_when_somebody_sa
         rig.handle.refresh();
         rig.run(MINUTE);
         assert_eq!((rig.replay.borrow().replaces(), rig.replay.borrow().version), (1, Some(107)));
-        // One that fails keeps what was said for the next.
+        // A list that fails leaves that word to the next one.
         rig.upstream.list_faults.borrow_mut().push_back(ListFault::Refuse(status(500, "InternalError")));
         if watch_list {
             rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(status(500, "InternalError")));
@@ -278,7 +278,7 @@ fn law_02_order_a_server_that_was_reset_is_taken_for_what_it_is_when_somebody_sa
     }
 }
 
-/// Nobody said so: however often the same list comes, it is not applied.
+/// Unless a user says so, the same list is not applied, however often it comes.
 #[test]
 fn law_02_order_unless_told_it_never_goes_back() {
     let rig = ReflectorRig::with(55, config(), 0, |upstream| fill(upstream, 6));
@@ -346,7 +346,7 @@ fn rf_12_every_list_comes_in_pages_of_the_chosen_size() {
     assert_eq!(rig.replay.borrow().rows.len(), 10);
 }
 
-/// client-go names its last version then, for a server to answer from its cache. Here no list names one, with pages or without.
+/// client-go then names its last version, so that a server can answer from its cache. Here no list names one, with pages or without.
 #[test]
 fn rf_13_without_pages_a_list_asks_for_everything_at_once() {
     let rig = ReflectorRig::with(71, pages(0), 0, |upstream| fill(upstream, 10));
@@ -413,7 +413,7 @@ fn rf_18_a_version_that_the_server_has_not_reached_leads_to_a_list_without_one()
     }
 }
 
-/// Whoever takes the objects of a list stops in the midst of a page: nothing more is asked for. A page that has expired comes after those
+/// The consumer of a list stops in the midst of a page, and nothing more is asked for. A page that has expired fails only after the pages
 /// before it were told.
 #[test]
 fn pg_04_objects_are_told_in_their_order_until_somebody_stops_or_a_page_fails() {

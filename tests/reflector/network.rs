@@ -71,7 +71,7 @@ fn behind_a_proxy_that_buffers_changes_come_with_the_end_of_short_watches() {
     }
     rig.run(SECOND).assert_whole();
     assert_eq!((rig.lists(), rig.replay.borrow().errors().len()), (1, 0));
-    // It is taken out of the way: watches last again.
+    // Without the proxy watches last again.
     rig.upstream.buffers.set(false);
     rig.run(2 * MINUTE);
     rig.upstream.put("ns", "free");
@@ -83,7 +83,7 @@ fn behind_a_proxy_that_buffers_changes_come_with_the_end_of_short_watches() {
     assert!(rig.watches() <= watches + 1, "{} after {watches}", rig.watches());
 }
 
-/// What breaks a stream is told with the next try, which comes at once; its end in good order is nothing to tell.
+/// The error that breaks a stream is told, and the next try comes at once. An orderly end of a stream is not told.
 #[test]
 fn a_stream_that_broke_is_resumed_at_once_and_says_why() {
     let rig = ReflectorRig::with(11, config(), 0, |upstream| fill(upstream, 1));

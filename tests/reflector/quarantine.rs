@@ -1,4 +1,4 @@
-//! Objects that cannot be taken, and that no list cures: they are set apart under their keys, and nobody else notices.
+//! Objects that cannot be taken, and that no list cures. They are set apart under their keys, and nothing else changes.
 
 use crate::helpers::replay::{ReflectorRig, Said};
 use crate::helpers::scenario::{HOUR, MINUTE, SECOND, config, fill, pages};
@@ -83,7 +83,7 @@ fn an_event_that_cannot_be_taken_leads_to_one_list_which_sets_its_object_apart_a
         assert_eq!((rig.lists(), rig.replay.borrow().errors().len()), (2, 1), "{how:?}");
         assert_eq!(quarantines(&rig), [[named(how)]]);
         assert_eq!(rig.replay.borrow().rows["ns/pod0001"], held, "nothing held is lost");
-        // A list later on finds it still so, and another finds it well.
+        // A later list still cannot read the object, and the next one can.
         rig.handle.refresh();
         rig.run(2 * SECOND);
         assert_eq!((quarantines(&rig).len(), rig.replay.borrow().rows["ns/pod0001"].clone()), (1, held));
@@ -95,7 +95,7 @@ fn an_event_that_cannot_be_taken_leads_to_one_list_which_sets_its_object_apart_a
     }
 }
 
-/// What a list cures is not set apart, however often the watch spoils it: the lists come further and further apart.
+/// An object that a list cures is not set apart, however often the watch spoils it. The lists come less and less often.
 #[test]
 fn what_only_the_watch_spoils_is_cured_by_lists_that_come_less_and_less_often() {
     let rig = ReflectorRig::with(62, config(), 0, |upstream| fill(upstream, 3));
@@ -136,7 +136,7 @@ fn too_many_of_them_are_no_matter_of_single_objects() {
     assert_eq!((rig.replay.borrow().replaces(), quarantines(&rig).len()), (0, 0));
     let error = rig.replay.borrow().errors().last().unwrap().clone();
     assert!(error.message.contains("101 objects cannot be read"), "{error}");
-    // One less, and it is.
+    // With one less, each is set apart.
     cure(&rig.upstream, "ns/pod0000");
     rig.run(5 * MINUTE);
     assert_eq!((rig.replay.borrow().rows.len(), quarantines(&rig)[0].len()), (1, 100));
@@ -179,7 +179,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whoever is poisoned: all others are as they stand upstream, nobody lists for ever, and the first sound word of each ends it.
+    /// Whichever objects are poisoned, all others are as upstream. Nobody lists for ever, and the first sound version of each ends it.
     #[test]
     fn a_poisoned_object_changes_nothing_for_the_others(seed in any::<u64>(), script in steps(), watch_list in any::<bool>()) {
         let rig = ReflectorRig::with(seed, ReflectorConfig { watch_list, ..pages(3) }, 0, |upstream| fill(upstream, 8));
@@ -206,7 +206,7 @@ proptest! {
                 }
             }
         }
-        // Left alone it comes to rest: live, with no list any more, and right about everyone who is well.
+        // Then the reflector is live, lists no more, and is right about every sound object.
         rig.run(20 * MINUTE);
         let lists = rig.lists();
         rig.upstream.put("ns", "pod0007");
@@ -219,7 +219,7 @@ proptest! {
         let unread = rig.replay.borrow().quarantined.clone();
         let well = |rows| sound(rows).into_iter().filter(|(key, _)| !unread.contains(key)).collect::<Vec<_>>();
         prop_assert_eq!(well(&held), well(&rig.upstream.state()));
-        // A sound word of each.
+        // A sound version of each.
         rig.upstream.spoiled.borrow_mut().0.clear();
         for number in 0..8 {
             rig.upstream.put("ns", &format!("pod{number:04}"));

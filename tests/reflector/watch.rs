@@ -82,7 +82,7 @@ fn rf_04_a_watch_that_closes_at_once_leads_to_a_list_after_a_wait() {
 fn rf_06_an_error_event_ends_the_stream() {
     let rig = ReflectorRig::with(13, config(), 0, |upstream| fill(upstream, 1));
     rig.run(2 * SECOND);
-    // The server forgets to close: the client does.
+    // The server does not close the stream, so the client does.
     rig.upstream.send_raw(&format!("{{\"type\":\"ERROR\",\"object\":{}}}", Status::too_many_requests("slow", 5).to_json()));
     rig.run(10);
     assert_eq!(rig.upstream.connections(), 0);
@@ -190,8 +190,8 @@ fn rf_20_a_watch_that_is_put_off_four_times_is_tried_at_its_version_with_growing
     }
 }
 
-/// client-go passes over what is of the wrong kind and goes on. Here nothing is passed over: it may stand for a change of an object that is
-/// held. The round ends, says why, and a list shows what stood behind it; and a version that went backwards is not taken.
+/// client-go passes over an event of the wrong kind. Here it is not passed over, because it may stand for a change of a held object. The
+/// round ends and says why, and a list shows the change. A version that went backwards is not taken.
 #[test]
 fn ref_06_what_is_of_the_wrong_kind_ends_the_round_and_loses_nothing() {
     let table =
@@ -264,7 +264,7 @@ fn ref_10_internal_errors_are_retried_for_thirty_seconds() {
     assert_eq!(rig.lists(), 2);
 }
 
-/// Whatever else goes wrong meanwhile, the window is that of the internal errors: nothing prolongs it, and nothing begins it anew.
+/// Whatever else goes wrong meanwhile, the thirty seconds are those of the internal errors. Nothing makes them longer or begins them anew.
 #[test]
 fn rf_24_other_errors_do_not_touch_the_deadline_of_internal_ones() {
     let rig = ReflectorRig::with(20, config(), 0, |upstream| fill(upstream, 1));
@@ -356,7 +356,7 @@ fn rf_30_an_expired_version_is_listed_at_once_and_then_with_a_wait() {
     assert_eq!(rig.lists(), 2);
     rig.run(SECOND).assert_whole();
     assert_eq!(rig.lists(), 3);
-    // Long after, it is nobody's fault again.
+    // Long after, an expired version is listed at once again.
     rig.run(10 * MINUTE);
     rig.upstream.send_error(&Status::too_old("1", "2"));
     rig.run(0);
@@ -474,7 +474,7 @@ fn law_02_order_what_is_said_twice_is_heard_once_and_what_goes_back_is_refused()
     let error = rig.replay.borrow().errors()[0].clone();
     assert_eq!((error.code, rig.lists()), (ErrorCode::Protocol, 2));
     assert_eq!(error.message, "the watch sent ns/pod0000 at version 103 behind version 105");
-    // A bookmark from the past is nothing to worry about.
+    // A bookmark from the past is passed over.
     rig.upstream.send_raw(r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}"#);
     rig.run(2 * SECOND).assert_whole();
     assert_eq!(rig.lists(), 2);

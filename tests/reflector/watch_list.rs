@@ -1,4 +1,4 @@
-//! The state over a watch, case by case: initial events instead of a list, and the ways back.
+//! The state over a watch, case by case: initial events instead of a list, and when a list is used after all.
 
 use crate::helpers::replay::{ReflectorRig, Said};
 use crate::helpers::scenario::{MINUTE, SECOND, config, fill, list_requests, status, waits};
@@ -216,7 +216,7 @@ fn wl_17_what_an_attempt_brought_does_not_outlive_it() {
         fill(upstream, 2);
         upstream.watch_faults.borrow_mut().push_back(WatchFault::Say(vec![pod("ADDED", "ghost", 50)]));
     });
-    // The stream says nothing more: given up by its deadline, it is followed by a list.
+    // The stream falls silent. It is given up at its deadline, and a list follows.
     rig.run(2 * MINUTE).assert_whole();
     assert_eq!(rig.replay.borrow().rows.len(), 2);
 }
@@ -240,7 +240,7 @@ fn ref_20_an_established_watch_that_expires_ends_the_round_and_keeps_the_state()
     let rig = rig(11, |upstream| fill(upstream, 3));
     rig.run(2 * SECOND);
     refuse(&rig.upstream, [Status::new(410, "Expired", "rv already expired").into()]);
-    // The next round is kept from its state, so that what is held in between can be seen.
+    // The next round gets no state, so that the test sees what is held in between.
     rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Hang);
     rig.upstream.drop_streams();
     rig.run(10);
@@ -268,7 +268,7 @@ fn list_and_watch(rig: &ReflectorRig, version: &str) {
     assert_eq!(watch_requests(rig).last(), Some(&for_changes(version)));
 }
 
-/// client-go asks a gate and the client's own word; here it is an option, and whether the server has it shows at the first request.
+/// client-go asks a feature gate and the client. Here it is an option, and the first request shows whether the server supports it.
 #[test]
 fn wl_01_on_by_option_and_off_where_the_server_has_none() {
     let message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
@@ -339,7 +339,7 @@ fn wl_06_any_refusal_leads_to_a_list_and_a_watch_in_the_same_round() {
     }
 }
 
-/// An object that only the first attempt brought is gone with it.
+/// An object that only the first attempt brought is dropped with it.
 #[test]
 fn wl_08_a_stream_that_closes_before_the_bookmark_is_followed_by_the_same_request() {
     let rig = rig(25, |upstream| {
@@ -396,7 +396,7 @@ fn wl_12_initial_events_do_not_move_the_version_and_their_end_does() {
         });
         rig.run(10 * SECOND);
         assert_eq!(rig.replay.borrow().version, end.then_some(102));
-        // Where it goes on says the same.
+        // The version at which it goes on shows the same.
         rig.handle.pause();
         rig.run(10);
         rig.handle.resume();
@@ -405,7 +405,7 @@ fn wl_12_initial_events_do_not_move_the_version_and_their_end_does() {
     }
 }
 
-/// Initial events come in the order of their keys, not of their versions: none of them is behind another.
+/// Initial events come in the order of their keys, not of their versions. So a lower version is no step backwards.
 #[test]
 fn rf_10_versions_out_of_order_before_the_state_is_whole_are_no_step_backwards() {
     let rig = rig(29, |upstream| {
@@ -443,7 +443,7 @@ fn wl_13_the_bookmark_is_waited_for_as_long_as_anything_comes() {
     assert_eq!((rig.watches(), rig.lists()), (2, 1), "silent in the end");
 }
 
-/// A half-filled state of an attempt that failed is never shown with that of the next, whatever lies between them.
+/// The partial state of a failed attempt is never shown with that of the next, whatever happens between them.
 #[test]
 fn wl_17_what_only_the_first_of_two_attempts_brought_does_not_appear() {
     for cut in

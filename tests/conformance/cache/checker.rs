@@ -11,7 +11,7 @@ use watchcache::version::Version;
 use crate::helpers::rig::{Rig, Setup};
 use crate::helpers::upstream::{ListFault, Request};
 
-/// The checks so far: how many succeeded, failed, and could not be made.
+/// How many checks so far succeeded, failed, and could not be made.
 fn counts(rig: &Rig) -> [f64; 3] {
     rig.resource.with(|cacher| {
         let mut counts = [0.0; 3];

@@ -1,4 +1,4 @@
-//! Who answers a read: the cache or its upstream; and what of the upstream's answers comes through.
+//! Whether the cache or its upstream answers a read, and which of the upstream's answers come through.
 
 use watchcache::cache::ListOptions;
 use watchcache::metrics::Now;
@@ -62,7 +62,7 @@ fn dlg_08_a_consistent_read_that_does_not_get_fresh_is_answered_by_the_upstream(
     assert_eq!(counted(&rig, CONSISTENT, &[("success", "false"), ("fallback", "true")]), 1.0);
 }
 
-/// Without progress nobody can hasten the stream: a short wait, because the cache's answer would be the same, and then the upstream.
+/// Without progress nothing can hasten the stream. The cache waits for it a little, and then asks the upstream.
 #[test]
 fn dlg_08_without_progress_it_waits_a_quarter_of_a_second() {
     let rig = behind(false);
@@ -139,7 +139,7 @@ fn dlg_10_dlg_14_before_the_cache_is_ready_a_page_and_a_get_are_the_upstreams_an
             assert_eq!(error.retry_after_seconds, Some(1));
         }
         assert_eq!(rig.get("a/x", Some("0")), Ok("a/x@101".into()), "a get is the upstream's");
-        // Without progress everything as it is now would be the upstream's in any case.
+        // Without progress the upstream answers every read of the present.
         let newest = rig.pages(list("").impatient());
         if progress {
             assert_eq!(said(&newest.unwrap_err()).1, 429);
@@ -191,7 +191,7 @@ fn dlg_a_request_goes_upstream_as_it_was_given() {
     assert_eq!(last_list(&rig), expected);
 }
 
-/// Servers know few fields. What they do not know is selected here, of pages that they cut: nothing is lost between two of them.
+/// Servers know few fields. The cache selects by the others itself, on pages that the server cut. No object is lost between two pages.
 #[test]
 fn dlg_a_field_that_the_upstream_does_not_know_is_selected_here_and_every_object_stays_in_reach() {
     let rig = Rig::new(Setup::default(), |upstream| {

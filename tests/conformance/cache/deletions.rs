@@ -100,7 +100,7 @@ fn the_object_that_follows_under_the_same_name_is_not_waited_for() {
     assert!(rig.time.elapsed() - began < 3000);
 }
 
-/// The wait for the object held would say nothing of the one that was deleted.
+/// To wait for the held object would say nothing of the deleted one.
 #[test]
 fn a_deletion_of_another_object_than_is_held_waits_for_the_upstreams_version() {
     let rig = rig();

@@ -22,7 +22,7 @@ use crate::helpers::rig::{Rig, Setup};
 use crate::helpers::upstream::ListFault;
 use crate::{after, initial};
 
-/// What goes wrong, how that comes about, and what is said of it.
+/// What goes wrong, how it is caused, and what is told.
 type Row = (&'static str, fn() -> String, &'static str);
 
 /// An error in one line: stable code, HTTP code and reason, message, and all that its details say.
@@ -36,7 +36,7 @@ fn status_text(status: &Status) -> String {
     let details = status.details.clone().unwrap_or_default();
     let mut text = format!("{} {}", status.code, status.reason);
     if let (422, Some(group), Some(kind)) = (status.code, &details.group, &details.kind) {
-        // The message is made of the causes: one as it is, several in brackets.
+        // The message consists of the causes: a single one as it is, several in brackets.
         let faults: Vec<String> = details.causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
         let all = if faults.len() == 1 { faults.concat() } else { format!("[{}]", faults.join(", ")) };
         assert_eq!(status.message, format!("{kind}.{group} \"\" is invalid: {all}"));

@@ -1,4 +1,4 @@
-//! A Kubernetes API lists and watches objects of one kind. One that names another is none of them.
+//! A Kubernetes API lists and watches objects of one kind. An object of another kind is refused.
 
 use watchcache::status::ErrorCode;
 
@@ -93,7 +93,7 @@ fn a_list_of_mixed_kinds_is_not_taken() {
     }
 }
 
-/// Any other source may send what it likes: its kinds are its own affair.
+/// Any other source may send objects of several kinds.
 #[test]
 fn other_sources_may_mix_kinds() {
     let rig = Rig::new(Setup::default(), |upstream| {

@@ -1,7 +1,7 @@
 //! What a list answers: which objects, at which version, and how its pages follow each other.
 //!
-//! Each case is asked of a cache whose upstream tells no progress, as the Kubernetes API does not, and of one whose upstream does. The answer
-//! is the same; who gives it is another matter (see `delegation`). Versions stand 100 above those of the cases.
+//! Each case is asked of a cache whose upstream tells no progress, as the Kubernetes API does not, and of one whose upstream does. The
+//! answer is the same; `delegation` tests who gives it. Versions are 100 above those of the cases.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -242,7 +242,7 @@ fn lst_12_everything_in_key_order() {
 fn lst_13_behind_the_limit_nothing_is_examined() {
     both(|rig| {
         let named = |limit: i64| page(rig, list("").fields("metadata.name=barfoo").limit(limit));
-        // What is behind may match or not: the token says that there is something, and how much of it would match nobody knows.
+        // Objects behind the limit may match or not. The token says that there are some, but not how many match.
         assert_eq!(named(1), "third/barfoo@105 | 110, behind third/barfoo@110");
         assert_eq!(named(2), "third/barfoo@105 | 110");
         assert_eq!(named(5), "third/barfoo@105 | 110");

@@ -13,7 +13,7 @@ use crate::helpers::upstream::{Upstream, WatchFault};
 
 const SIZE: usize = 1_000;
 
-/// Writes an object with a text that has no likeness to any other, so that nothing is won by packing it.
+/// Writes an object with a text unlike any other, so that packing does not make it smaller.
 fn put(upstream: &Upstream, name: &str) -> u64 {
     let mut random = fastrand::Rng::with_seed(upstream.version());
     let text: String = (0..SIZE).map(|_| random.alphanumeric()).collect();
@@ -169,7 +169,7 @@ fn law_08_bounded_a_host_without_memory_stops_the_resource_and_takes_nothing_fro
     assert_eq!((rig.status().phase, rig.rows()), (Phase::Live, before));
 }
 
-/// What was told and never read is JavaScript's until it collects, which nobody can ask for.
+/// An event that was told and never read belongs to JavaScript until it collects, and nobody can ask it to.
 #[test]
 fn law_05_isolation_what_javascript_has_not_collected_ends_no_stream() {
     let memory = Memory::new(bytes(15));
@@ -201,7 +201,7 @@ fn what_waits_for_a_flush_ends_no_stream() {
     let rig = member(&memory, 10);
     let watch = rig.watch(after(110));
     rig.run(0);
-    // All at once: what the window gives up stands in the flush that follows the slice.
+    // All at once. What the window drops is still held by the flush that follows the slice.
     for _ in 0..50 {
         put(&rig.upstream, "pod0");
     }

@@ -1,4 +1,4 @@
-//! What no waiting cures: what a server does not do at all, and mistakes on this side.
+//! What waiting does not cure: what a server does not do at all, and mistakes on this side.
 
 use watchcache::cache::signal;
 use watchcache::connection::Phase;
@@ -37,7 +37,7 @@ fn told(rig: &Rig) -> bool {
 fn what_the_server_does_not_allow_is_invalid_and_asked_for_only_when_somebody_asks() {
     let list = refused(|upstream| upstream.list_faults.borrow_mut().push_back(ListFault::Refuse(not_allowed())));
     let watch = refused(|upstream| upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(not_allowed())));
-    // For the watch there is a list before it.
+    // The watch comes after a list.
     for (rig, each) in [(list, 1), (watch, 2)] {
         rig.run(3_600_000);
         let status = rig.status();

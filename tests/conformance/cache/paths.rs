@@ -1,4 +1,4 @@
-//! What is no path below the resource's own is refused, whoever names it.
+//! Every request refuses namespaces and names that lead out of the resource's own path.
 
 use watchcache::cache::ListOptions;
 use watchcache::status::{Error, ErrorCode};
@@ -41,7 +41,7 @@ fn key_02_a_watch_refuses_the_namespaces_that_a_list_refuses() {
 }
 
 #[test]
-fn key_02_so_it_does_with_names() {
+fn key_02_a_watch_refuses_the_names_that_a_list_refuses() {
     let rig = Rig::new(Setup::default(), |upstream| {
         upstream.put("a", "x");
     });

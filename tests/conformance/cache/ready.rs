@@ -40,7 +40,7 @@ fn rdy_12_a_start_that_fails_lets_nobody_hang() {
 }
 
 #[test]
-fn rdy_12_who_chooses_to_wait_is_served_when_it_works_again() {
+fn rdy_12_a_request_that_waits_is_served_when_the_upstream_works_again() {
     let rig = broken_upstream();
     let patient = rig.watch(after(0));
     assert_eq!((rig.heard(patient), rig.ended(patient)), (vec![], None));
@@ -97,7 +97,7 @@ fn rdy_13_what_is_under_way_at_the_close_is_dropped() {
 }
 
 #[test]
-fn rdy_13_who_waits_at_the_close_is_told() {
+fn rdy_13_a_request_that_waits_at_the_close_is_told() {
     let rig = Rig::idle(Setup::default(), |upstream| upstream.list_faults.borrow_mut().push_back(ListFault::Hang));
     rig.resource.start();
     let waiting = rig.watch(WatchOptions::default());

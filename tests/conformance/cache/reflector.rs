@@ -27,7 +27,7 @@ fn counts(upstream: &Upstream) -> (usize, usize) {
     (lists, requests.len() - lists)
 }
 
-/// What a list without patience is told.
+/// What a list is told that does not wait.
 fn refusal(rig: &Rig) -> Error {
     rig.list(ListOptions { resource_version: Some("0".into()), wait: false, ..ListOptions::default() }).unwrap_err()
 }
@@ -44,8 +44,8 @@ fn metric(rig: &Rig, name: &str) -> f64 {
     found.expect(name)
 }
 
-/// The round is over, the next has not begun: watchers stay and hear nothing, whoever comes is told to come again. With the next round the
-/// watchers end, without an error; with its list the cacher is ready.
+/// The round is over, and the next has not begun. Watchers stay and hear nothing, and new requests are told to come again. When the next
+/// round begins, the watchers end without an error. When its list is there, the cacher is ready.
 #[test]
 fn between_two_rounds_watchers_stay_and_nobody_new_is_served() {
     let rig = Rig::new(Setup::default(), one_pod);
@@ -71,7 +71,7 @@ fn between_two_rounds_watchers_stay_and_nobody_new_is_served() {
     assert_eq!((rig.status().phase, rig.rows().len()), (Phase::Live, 2));
 }
 
-/// The established watch is opened again, and its version is gone: the round ends with that error, and the store keeps its last state.
+/// The established watch is opened again, but its version is gone. The round ends with that error, and the store keeps its last state.
 #[test]
 fn ref_20_a_version_that_is_gone_at_the_reopening_ends_the_round() {
     let rig = Rig::new(Setup::default(), one_pod);
@@ -108,7 +108,7 @@ fn rdy_10_downtime_makes_retry_after_longer() {
     assert_eq!(seconds, [1, 3, 11, 30]);
 }
 
-/// A stream that ends is followed by another at the last version: the same round, nobody is told, nobody is refused.
+/// A stream that ends is followed by another at the last version. It is the same round: nobody is told, and nobody is refused.
 #[test]
 fn ref_09_a_stream_that_is_opened_again_is_no_new_round() {
     let rig = Rig::new(Setup::default(), one_pod);
@@ -141,7 +141,7 @@ fn ref_10_watchers_outlive_internal_errors_for_thirty_seconds() {
     assert_eq!((rig.ended(open), counts(&rig.upstream).0), (Some(EndReason::Relist), 2));
 }
 
-/// A watch that closes within a second, before anything came, is no watch: the round ends.
+/// A watch that closes within a second, before anything came, ends the round.
 #[test]
 fn rf_04_a_very_short_watch_ends_the_round() {
     let rig = Rig::new(Setup::default(), one_pod);
@@ -173,7 +173,7 @@ fn ref_14_a_cache_whose_state_comes_over_the_watch_serves_as_any_other() {
     let [Request::Watch(_, WatchRequest { send_initial_events: Some(true), .. })] = requests.as_slice() else { panic!("{requests:?}") };
 }
 
-/// How often the cacher began anew, how often in vain, and how long it took.
+/// How often the cacher began anew, how often that failed, and how long it took.
 #[test]
 fn rounds_are_counted() {
     let rig = Rig::idle(Setup::default(), |upstream| {
@@ -201,7 +201,7 @@ fn rounds_are_counted() {
     assert!(took > 0.0 && took <= 0.5, "{took}");
 }
 
-/// Whoever says that the server was reset gets its state, with the watchers ended as by any other list.
+/// A user who says that the server was reset gets its state. The watchers end as by any other list.
 #[test]
 fn ref_01_a_reset_server_is_read_anew() {
     let rig = Rig::new(Setup::default(), |upstream| {

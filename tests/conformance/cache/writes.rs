@@ -1,4 +1,4 @@
-//! Writes through the resource: what goes out, what is tried again, and what is held when they are done.
+//! Writes through the resource: what is sent, what is tried again, and what is held when they are done.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -397,7 +397,7 @@ fn throttled(seconds: u32) -> WriteFault {
 }
 
 #[test]
-fn who_is_told_to_come_back_comes_back() {
+fn a_write_that_is_told_when_to_come_back_is_tried_again_then() {
     let rig = rig();
     for _ in 0..3 {
         fail(&rig, throttled(2));
@@ -408,7 +408,7 @@ fn who_is_told_to_come_back_comes_back() {
 }
 
 #[test]
-fn nobody_comes_back_for_ever() {
+fn a_write_is_tried_again_at_most_ten_times() {
     let rig = rig();
     for _ in 0..11 {
         fail(&rig, throttled(1));
@@ -424,7 +424,7 @@ fn nobody_comes_back_for_ever() {
 }
 
 #[test]
-fn who_is_not_told_when_to_come_back_comes_after_a_second() {
+fn a_write_that_is_not_told_when_to_come_back_is_tried_again_after_a_second() {
     // As a page sees it whose origin may not read the header.
     let rig = rig();
     fail(&rig, WriteFault::Refuse(Status::new(429, "TooManyRequests", "HTTP 429: Too many requests").into()));

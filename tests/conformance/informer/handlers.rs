@@ -50,7 +50,7 @@ fn in_13_a_registration_of_another_informer_stays() {
     assert_eq!(informed.heard(handler), ["A!(ns/pod1@101)"]);
 }
 
-/// What a handler is, the core does not know: the facade registers one function twice. Both registrations live by themselves.
+/// The core does not know what a handler is, so the facade may register one function twice. Both registrations are independent.
 #[test]
 fn in_14_two_registrations_are_told_each_and_one_outlives_the_other() {
     let informed = Informed::plain(pods(&["pod1"]));
@@ -63,7 +63,7 @@ fn in_14_two_registrations_are_told_each_and_one_outlives_the_other() {
 }
 
 #[test]
-fn in_18_who_was_removed_hears_of_nothing_more() {
+fn in_18_a_removed_handler_hears_of_nothing_more() {
     let informed = Informed::plain(pods(&["pod1"]));
     let handler = informed.handler();
     assert_eq!(informed.heard(handler), ["A!(ns/pod1@101)"]);
@@ -73,7 +73,7 @@ fn in_18_who_was_removed_hears_of_nothing_more() {
 }
 
 #[test]
-fn in_20_who_joins_late_is_told_what_is_held_as_its_first_state() {
+fn in_20_a_handler_that_joins_late_is_told_what_is_held_as_its_first_state() {
     let informed = Informed::plain(pods(&["a", "b", "c"]));
     informed.rig.run(60_000);
     let handler = informed.handler();
@@ -88,9 +88,9 @@ fn in_20_who_joins_late_is_told_what_is_held_as_its_first_state() {
     assert_eq!(informed.heard(handler), ["A(ns/d@104)"]);
 }
 
-/// Amid the first list the pages that have come show in views and nobody was told: a handler hears of all when it is whole.
+/// During the first list views show the pages that have come, and no handler was told. A handler hears of all when the list is whole.
 #[test]
-fn in_21_who_joins_amid_the_first_list_hears_of_everything_once() {
+fn in_21_a_handler_that_joins_amid_the_first_list_hears_of_everything_once() {
     let setup = Setup { page_size: 2, ..Setup::default() };
     let informed = Informed::idle(InformerOptions::default(), setup, |upstream| {
         pods(&["a", "b", "c", "d", "e"])(upstream);
@@ -220,7 +220,7 @@ fn in_33_a_filter_makes_of_a_change_what_it_is_to_the_handler() {
 }
 
 #[test]
-fn in_40_who_is_removed_by_another_gets_nothing_more_of_the_same_flush() {
+fn in_40_a_handler_that_another_removes_gets_nothing_more_of_the_same_flush() {
     let informed = Informed::plain(pods(&[]));
     let (first, second) = (informed.handler(), informed.handler());
     let remove = informed.remover();
@@ -238,7 +238,7 @@ fn in_40_who_is_removed_by_another_gets_nothing_more_of_the_same_flush() {
 
 /// A handler that joins inside a call hears of the state that the call was told of, and not of the change once more.
 #[test]
-fn who_joins_inside_a_call_hears_of_nothing_twice() {
+fn a_handler_that_joins_inside_a_call_hears_of_nothing_twice() {
     let informed = Rc::new(Informed::plain(pods(&["a"])));
     let handler = informed.handler();
     informed.heard(handler);
@@ -259,7 +259,7 @@ fn who_joins_inside_a_call_hears_of_nothing_twice() {
 }
 
 #[test]
-fn who_is_not_done_is_waited_for_and_harms_nobody() {
+fn a_busy_handler_is_waited_for_and_delays_no_other() {
     let informed = Informed::plain(pods(&["a"]));
     let (slow, quick) = (informed.handler(), informed.handler());
     informed.on_call(slow, |_, _| false);
@@ -283,7 +283,7 @@ fn who_is_not_done_is_waited_for_and_harms_nobody() {
     assert_eq!(counted(), (InformerStats::default(), None));
 }
 
-/// The queue of who is not done grows up to its bound. Then that is told, and what waits merges by object: nobody's last state is lost.
+/// The queue of a busy handler grows up to its bound. Then it is told so, and what waits merges by object: no object's last state is lost.
 #[test]
 fn q_34_a_queue_that_is_full_is_told_and_merges() {
     let informed = Informed::plain(pods(&["a"]));
@@ -313,7 +313,7 @@ fn q_34_a_queue_that_is_full_is_told_and_merges() {
 }
 
 #[test]
-fn q_34_who_coalesces_hears_of_what_waited_as_one() {
+fn q_34_a_handler_that_coalesces_hears_of_what_waited_as_one_change() {
     let informed = Informed::plain(pods(&["a"]));
     let handler = informed.handler_with(HandlerOptions { coalesce: true, ..HandlerOptions::default() });
     let other = informed.handler();

@@ -1,4 +1,4 @@
-//! Informers: how they begin, end, are told again, and what their readers see.
+//! Informers: how they begin, resync and end, and what their readers see.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -103,7 +103,7 @@ fn in_06_a_relist_without_changes_tells_nobody_unless_that_was_asked_for() {
 }
 
 #[test]
-fn in_16_it_is_new_then_started_then_stopped_too() {
+fn in_16_an_informer_is_new_then_started_then_stopped() {
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), pods(1));
     let flags = || {
         informed.rig.resource.with(|cacher| {
@@ -121,7 +121,7 @@ fn in_16_it_is_new_then_started_then_stopped_too() {
 }
 
 #[test]
-fn in_17_a_handler_comes_too_late_after_the_end_and_goes_all_the_same() {
+fn in_17_after_the_end_a_handler_cannot_join_and_can_still_be_removed() {
     let informed = Informed::plain(pods(1));
     let handler = informed.handler();
     informed.stop();
@@ -237,7 +237,7 @@ fn lists(informed: &Informed) -> usize {
 /// The stream is interrupted, and goes on at once.
 const AT_ONCE: Stops = Stops::Stream { retry_at: None };
 
-/// Of every interruption it is told, those that client-go keeps to itself included.
+/// An informer is told of every interruption, also of those that client-go keeps to itself.
 #[test]
 fn interruptions_are_told_with_what_follows() {
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), pods(1));
@@ -262,7 +262,7 @@ fn interruptions_are_told_with_what_follows() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0].error.status.as_ref().unwrap().code, 500);
 
-    // A watch that breaks after it has brought something is resumed at once, and that is told; one that its server ended is no news.
+    // A watch that breaks after it has brought something is resumed at once, and that is told. A watch that its server ended is not.
     informed.rig.run(5 * SECOND);
     informed.rig.upstream.put("ns", "more");
     informed.rig.run(5 * SECOND);
@@ -290,7 +290,7 @@ fn interruptions_are_told_with_what_follows() {
     assert_eq!(informed.interruptions(), []);
 }
 
-/// Out of date may also be a list of nothing, and what has come of a first list that breaks off.
+/// An empty list may be out of date as well, and so may the part of a first list that broke off.
 #[test]
 fn an_interruption_says_that_something_is_held_be_it_an_empty_list_or_half_of_one() {
     let empty = Informed::plain(pods(0));
@@ -312,7 +312,7 @@ fn an_interruption_says_that_something_is_held_be_it_an_empty_list_or_half_of_on
     }
 }
 
-/// It is told once, by its key; everything else goes on, and so does the informer.
+/// The object is told once, by its key. Everything else goes on, and so does the informer.
 #[test]
 fn an_object_that_no_list_cures_is_told_by_its_key() {
     let informed = Informed::plain(pods(2));

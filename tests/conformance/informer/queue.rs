@@ -20,7 +20,7 @@ fn with_relist_updates() -> InformerOptions {
     InformerOptions { relist_updates: true, ..InformerOptions::default() }
 }
 
-/// What is heard of all that happens after the state of these objects (101 and up).
+/// What a handler hears of all that happens after the state of these objects (versions 101 and up).
 fn told(names: &[&str], happens: impl Fn(&Rig)) -> Vec<String> {
     let [awake, asleep] = [true, false].map(|awake| {
         let informed = Informed::new(with_relist_updates(), |upstream| {
@@ -43,14 +43,14 @@ fn told(names: &[&str], happens: impl Fn(&Rig)) -> Vec<String> {
     awake
 }
 
-/// A list that brings what happens meanwhile, unseen.
+/// The watch misses what happens, and a list brings it.
 fn relist(rig: &Rig, missed: impl FnOnce(&Upstream)) {
     rig.run(0);
     rig.lose_history(missed);
     rig.run(10_000); // where an earlier one was so shortly before that there is a wait
 }
 
-/// There is one producer, the upstream: what is left is that each object's own order is kept, whatever the other does.
+/// client-go has several producers here. A cache has one, its upstream, so only the order of each object's changes is tested.
 #[test]
 fn q_01_a_thousand_changes_of_two_objects_keep_their_order() {
     let heard = told(&["a", "b"], |rig| {
@@ -80,7 +80,7 @@ fn q_02_an_addition_a_change_and_a_deletion_are_three_notifications() {
 }
 
 #[test]
-fn q_03_nobody_jumps_the_line() {
+fn q_03_no_event_overtakes_another() {
     let heard = told(&[], |rig| {
         for name in ["foo", "bar", "foo", "foo", "zab", "foo"] {
             rig.upstream.put("", name);
@@ -393,12 +393,12 @@ fn q_24_a_resync_brings_nothing_back() {
 }
 
 #[test]
-fn q_27_synced_is_who_has_handled_all_of_the_first_list() {
+fn q_27_a_handler_that_has_handled_all_of_the_first_list_is_synced() {
     // Nothing has come.
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), |_| {});
     let handler = informed.handler();
     assert!(!informed.has_synced() && !informed.handler_synced(handler));
-    // An empty list. What comes before a first list, there is nothing of: events follow lists.
+    // An empty list. No event can come before a first list.
     informed.start();
     assert!(informed.has_synced() && informed.handler_synced(handler));
     // Two objects, one handled, both handled.
@@ -415,7 +415,7 @@ fn q_27_synced_is_who_has_handled_all_of_the_first_list() {
     informed.done(handler);
     assert!(informed.handler_synced(handler));
     assert_eq!(informed.told_handler_synced(handler), 1);
-    // One key twice: it is one object, told once, and with that told all of it is.
+    // One key twice is one object. It is told once, and then the list is told.
     let items = [101, 102].map(|version| format!(r#"{{"metadata":{{"name":"a","resourceVersion":"{version}"}}}}"#)).join(",");
     let body = format!(r#"{{"kind":"PodList","apiVersion":"v1","metadata":{{"resourceVersion":"102"}},"items":[{items}]}}"#);
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), |upstream| {
@@ -468,9 +468,9 @@ fn q_32_what_is_held_decides_what_an_event_is() {
     assert_eq!(heard, ["U(held@101->102)", "A(unknown@103)"]);
 }
 
-/// There is no consumer that blocks. What is left: who waits for a sync hears of the end.
+/// client-go's consumer blocks on its queue. Nothing blocks here, so only the wait for a sync is tested: it hears of the end.
 #[test]
-fn q_33_who_waits_for_the_state_is_told_of_the_end() {
+fn q_33_a_wait_for_the_state_is_told_of_the_end() {
     let informed = Informed::idle(InformerOptions::default(), Setup::default(), |upstream| {
         upstream.list_faults.borrow_mut().push_back(ListFault::Hang);
     });
@@ -532,7 +532,7 @@ fn q_29_what_came_together_is_told_together() {
     assert_eq!(batches[1..].concat(), ["A!(500@601)", "U(000@101->602)", "A(new@603)"]);
 }
 
-/// An event without a key ends the round; the list that follows tells what it stood for, if it stood for anything.
+/// An event without a key ends the round. The list that follows tells the change that it stood for, if any.
 #[test]
 fn q_30_events_without_a_key_stop_nothing() {
     let bad = "{\"type\":\"ADDED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"103\"}}}\n";
@@ -550,7 +550,7 @@ fn q_30_events_without_a_key_stop_nothing() {
     assert_eq!(heard, ["A(a@101)", "A(b@102)", "U(a@101->101)", "U(b@102->102)", "A(c@104)"]);
 }
 
-/// What the store does not take is told to nobody: here an event at a version that it has passed.
+/// An event that the store does not take is told to nobody. Here its version is older than the store.
 #[test]
 fn q_31_of_three_events_the_one_that_is_not_taken_is_not_told() {
     let heard = told(&[], |rig| {

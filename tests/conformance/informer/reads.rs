@@ -206,7 +206,7 @@ fn st_18_a_list_that_replaces_the_state_replaces_what_stands_in_every_index() {
     }
 }
 
-/// Values that come for an object which has changed meanwhile are no news.
+/// Values that arrive for an object that has changed meanwhile are dropped.
 #[test]
 fn values_of_what_is_no_longer_held_do_not_count() {
     let informed = with(&[("a", "old")]);
@@ -247,8 +247,8 @@ fn st_21_the_version_is_that_of_the_last_event() {
     }
 }
 
-/// There are no transactions of callers. What is left: of a stretch of events the sound ones are taken, and one without a key takes nothing with it
-/// but the round.
+/// client-go's store takes transactions of its callers, which there are not here. Of several events the sound ones are taken. One without a
+/// key ends the round, and nothing else.
 #[test]
 fn st_24_events_without_a_key_leave_those_before_and_after_them() {
     let informed = with(&[]);
@@ -317,7 +317,7 @@ fn st_30_versions_beyond_what_a_double_holds_stay_apart() {
     assert_eq!(informed.heard(handler), ["U(a@9007199254740992->9007199254740994)"]);
 }
 
-/// What client-go pushes as whole snapshots a view is here: it is told once for each change, and once for a list.
+/// client-go pushes whole snapshots. Here a view has that part: it is told once for each change, and once for a list.
 #[test]
 fn st_32_a_view_is_told_of_each_change_and_of_a_list_once_and_of_no_read() {
     let rig = Rig::new(Setup::default(), |_| {});
@@ -341,7 +341,7 @@ fn st_32_a_view_is_told_of_each_change_and_of_a_list_once_and_of_no_read() {
     assert_eq!(pushes(), 0);
 }
 
-/// Readers of an informer see a list when it is whole; until then what there was.
+/// Readers of an informer see a list when it is whole. Until then they see the state before it.
 #[test]
 fn kr_01_a_relist_shows_nothing_before_it_is_whole() {
     let setup = Setup { page_size: 1, ..Setup::default() };
@@ -451,7 +451,7 @@ fn kr_06_the_state_is_asked_for_by_the_first_watch_alone() {
 
 /// The writes of the resource show in informers that ask for it, before the stream brings them.
 #[test]
-fn mu_01_a_write_shows_at_once_to_who_reads_his_writes() {
+fn mu_01_a_write_shows_at_once_in_an_informer_that_reads_its_writes() {
     let options = InformerOptions { read_your_writes: true, ..InformerOptions::default() };
     let informed = Informed::new(options, |upstream| put(upstream, "a", "x"));
     informed.index("text", "spec.text").unwrap();
@@ -462,7 +462,7 @@ fn mu_01_a_write_shows_at_once_to_who_reads_his_writes() {
         let text = String::from_utf8(object.text().to_vec()).unwrap().replace("\"x\"", "\"y\"");
         Ok::<_, ()>(Some(text.into_bytes()))
     };
-    // It waits three seconds for the stream, and shows after the answer.
+    // The write waits three seconds for the stream, and shows after the answer.
     let update = informed.rig.resource.clone().update("a".into(), changed);
     let create = informed.rig.resource.clone().create(br#"{"metadata":{"name":"b"},"spec":{"text":"y"}}"#.to_vec());
     informed.rig.wait(update).unwrap();
@@ -479,7 +479,7 @@ fn mu_01_a_write_shows_at_once_to_who_reads_his_writes() {
     assert_eq!(informed.list(""), ["a@102", "b@103"]);
 }
 
-/// An object as a write that went another way left it.
+/// An object as a write left it that did not go through the resource.
 fn mutated(informed: &Informed, name: &str, uid: &str, version: u64, text: &str) {
     let object =
         json!({ "metadata": { "name": name, "uid": uid, "resourceVersion": version.to_string() }, "spec": { "text": text } }).to_string();

@@ -192,7 +192,7 @@ impl Past {
         Ok(texts(state.range("", "")))
     }
 
-    /// Of these versions, those that can be read.
+    /// Those of the versions that can be read.
     fn readable(&self, versions: &[u64]) -> Vec<u64> {
         versions.iter().copied().filter(|version| self.at(*version).is_ok()).collect()
     }
@@ -274,14 +274,14 @@ fn what_the_cacher_has_not_reached_is_no_past() {
     assert_eq!(past.at(101), Err("Timeout: Too large resource version: 101, current: 100".into()));
 }
 
-/// A resource with the computed index "apps", whose values are what stands before each '-' in the name; and which objects were computed.
+/// A resource with the computed index "apps", whose values stand before each '-' in the name; and the objects that were computed.
 fn computed(prepare: impl FnOnce(&crate::helpers::upstream::Upstream)) -> (Rig, Rc<RefCell<Vec<String>>>) {
     let indexes = vec![IndexSpec { name: "apps".into(), by: IndexBy::Computed(0) }];
     let rig = Rig::idle(Setup { indexes, ..Setup::default() }, prepare);
     let seen = Rc::new(RefCell::new(Vec::new()));
     let (resource, noted) = (Rc::downgrade(&rig.resource), seen.clone());
     rig.resource.on_index(move |object| {
-        // What a user's function does with the resource harms nobody: nothing is borrowed.
+        // A user's function may do anything with the resource, because nothing is borrowed.
         let resource = resource.upgrade().unwrap();
         resource.with(|cacher| cacher.stats());
         let unread = resource.watch(watchcache::watch::WatchOptions::default(), false);

@@ -71,7 +71,7 @@ fn win_06_after_a_list_its_version_is_the_oldest_start() {
     let written = rig.upstream.put("a", "z");
     let event = format!("ADDED a/z@{written}");
     assert_eq!(rig.heard(at), vec![event.clone()]);
-    // Who begins now has it of the window, which the list began anew.
+    // A watch that begins now reads it from the window, which the list began anew.
     let (late, behind) = (rig.watch(after(list)), rig.watch(after(list + 1)));
     assert_eq!((rig.heard(late), rig.heard(behind)), (vec![event.clone()], vec![event]));
     let held = rig.resource.with(|cacher| cacher.held().window().len());
@@ -81,7 +81,7 @@ fn win_06_after_a_list_its_version_is_the_oldest_start() {
 }
 
 #[test]
-fn win_08_who_is_refused_is_told_the_oldest_start() {
+fn win_08_a_watch_that_is_refused_is_told_the_oldest_start() {
     let (rig, list) = relisted();
     let old = rig.watch(after(list - 1));
     assert_eq!(rig.heard(old), [format!("ERROR 410 Expired: too old resource version: {} ({list})", list - 1)]);
@@ -128,7 +128,7 @@ fn win_32_a_relist_leaves_no_gap_inside_any_stream() {
         let versions: Vec<u64> = heard.changes().iter().map(|event| event.version).collect();
         match heard.ended {
             Some(EndReason::Relist) => assert_eq!(versions, [101, 102, 103, 104, 105, 106]),
-            // Begun after the list: it asks for what nobody holds any more.
+            // A watch that begins after the list asks for changes that are held no longer.
             Some(EndReason::Error) => {
                 assert_eq!(format!("{:?}", heard.events), format!("[ERROR 410 Expired: too old resource version: 100 ({relisted})]"));
             }

@@ -1,4 +1,4 @@
-//! When a stream says how far it has got.
+//! When a stream says which version it has reached.
 
 use watchcache::watch::{EndReason, WatchOptions};
 
@@ -89,7 +89,7 @@ fn bkm_06_a_bookmark_stands_between_what_it_covers_and_what_comes_later() {
 }
 
 #[test]
-fn who_did_not_ask_gets_none() {
+fn a_watch_that_did_not_ask_gets_no_bookmark() {
     let rig = Rig::new(Setup::default(), |_| {});
     let watch = rig.watch(after(100));
     rig.upstream.put("a", "x");
@@ -105,7 +105,7 @@ fn bkm_08_an_idle_stream_that_is_where_it_began_gets_none() {
     rig.run(300_000);
     assert_eq!(rig.heard(idle), [""; 0]);
     assert_eq!(rig.heard(ended), ["INITIAL-EVENTS-END @100"]);
-    // What came from the history is as much of its beginning.
+    // Events from the history belong to the beginning, too.
     let other = Rig::new(Setup::default(), |_| {});
     other.upstream.put("a", "x");
     other.run(0);

@@ -1,4 +1,4 @@
-//! Watchers beside each other: who is slow, and who pays for it.
+//! Watchers beside each other: which one is slow, and that no other pays for it.
 
 use std::rc::Rc;
 
@@ -81,7 +81,7 @@ fn dsp_04_blocked_watchers_share_one_deadline() {
 }
 
 #[test]
-fn who_makes_room_in_time_goes_on() {
+fn a_blocked_watcher_that_makes_room_in_time_goes_on() {
     let rig = Rig::new(Setup::default(), |_| {});
     rig.run(10_000);
     let slow = silent(&rig, 1);
@@ -117,9 +117,9 @@ fn the_time_for_slow_watchers_runs_out_and_comes_back() {
     assert_eq!(terminated(), 2);
 }
 
-/// The number of an ended watcher is used again: what was meant for the old one is not for the new one.
+/// The number of an ended watcher is used again. What was meant for the old watcher must not reach the new one.
 #[test]
-fn an_event_that_found_no_room_is_not_delivered_to_who_gets_the_number() {
+fn an_event_that_found_no_room_is_not_for_the_next_watcher_of_that_number() {
     let rig = Rig::new(Setup::default(), |_| {});
     rig.run(10_000);
     let slow = silent(&rig, 1);
@@ -135,9 +135,9 @@ fn an_event_that_found_no_room_is_not_delivered_to_who_gets_the_number() {
     assert_eq!(rig.heard(other), ["ADDED b/z@103"]);
 }
 
-/// Who takes everything waits for the next flush alone, however much there is to hand out first.
+/// A watcher that takes everything only waits for the next flush, however much is handed out first.
 #[test]
-fn who_takes_everything_is_never_too_slow() {
+fn a_watcher_that_takes_everything_is_never_too_slow() {
     let rig = Rig::new(Setup::default(), |upstream| {
         for number in 0..2000 {
             upstream.put("a", &format!("pod{number:04}"));
@@ -174,9 +174,9 @@ fn bkm_06_a_bookmark_does_not_overtake_an_event_that_waits_for_room() {
     assert_eq!(rig.ended(reader), None);
 }
 
-/// A second's worth of a full window, within bounds: few for those whom the trigger finds, for they hear little; many for the others.
+/// A queue holds what a full window has of a second, within bounds. It is short if the trigger finds the watcher, which then hears little.
 #[test]
-fn the_room_of_a_watcher_goes_by_the_window_and_the_trigger() {
+fn the_length_of_a_queue_depends_on_the_window_and_the_trigger() {
     let bounds = watchcache::store::WindowBounds { lower: 102_400, upper: 102_400, ..Setup::default().window };
     let rig = Rig::new(Setup { window: bounds, ..Setup::default() }, |_| {});
     let room = |selector: Option<&str>| {

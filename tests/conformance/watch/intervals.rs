@@ -18,7 +18,7 @@ fn history(count: u64) -> (Rig, usize, Vec<String>) {
     (rig, watch, expected)
 }
 
-/// There is no buffer of a hundred here that could be full; its border is one that must not show.
+/// The apiserver has a buffer of a hundred. Here is none, so nothing may change at a hundred.
 #[test]
 fn int_01_around_a_hundred_events_nothing_is_lost_and_none_are_none() {
     for count in [0, 99, 100, 101] {
@@ -70,8 +70,8 @@ fn int_05_the_state_comes_in_key_order() {
     assert_eq!(keys, expected);
 }
 
-/// The apiserver reads the state from a snapshot where it keeps them, and copies it where it does not. Here it is captured either way:
-/// what changes later is not in it.
+/// The apiserver reads the state from a snapshot if it keeps snapshots, and copies it otherwise. Here it is captured either way, so later
+/// changes are not in it.
 #[test]
 fn int_06_the_state_is_captured_whether_or_not_past_states_are_kept() {
     for consistent in [true, false] {
@@ -90,7 +90,7 @@ fn int_06_the_state_is_captured_whether_or_not_past_states_are_kept() {
 
 /// In the apiserver such a stream closes after a hundred events: the window has overwritten what it was reading.
 #[test]
-fn int_08_what_leaves_the_window_still_comes_to_who_began_before() {
+fn int_08_what_leaves_the_window_still_comes_to_a_watch_that_began_before() {
     let rig = Rig::new(Setup::window(250), |upstream| upstream.pass(899));
     for number in 0..250 {
         assert_eq!(rig.upstream.put("a", &format!("pod{number}")), 1000 + number);
@@ -106,7 +106,7 @@ fn int_08_what_leaves_the_window_still_comes_to_who_began_before() {
     rig.demand(watch, Demand::All);
     let expected: Vec<String> = (0..250).map(|number| format!("ADDED a/pod{number}@{}", 1000 + number)).collect();
     assert_eq!((rig.heard(watch), rig.ended(watch)), (expected, None));
-    // A list replaces everything: then it closes, with no ERROR.
+    // A list replaces everything. Then the stream closes, without an ERROR.
     let read = rig.watch_as(WatchOptions { namespace: Some("b".into()), ..after(1249) }, true, Demand::None);
     rig.lose_history(|_| {});
     rig.demand(read, Demand::All);

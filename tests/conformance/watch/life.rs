@@ -22,7 +22,7 @@ fn cwl_01_a_stream_that_nobody_reads_can_be_stopped() {
     assert_eq!(rig.resource.with(|cacher| cacher.stats().dispatcher.watchers), 0);
 }
 
-/// A subscriber that stops amid what it was told says what it saw last. The core says whether it can go on from there.
+/// A subscriber that stops amid a batch says what it saw last. The core says whether a watch can go on from there.
 #[test]
 fn a_stream_that_begins_with_a_state_is_resumed_only_from_behind_that() {
     let rig = Rig::new(Setup::default(), |upstream| _ = upstream.put("a", "x"));
@@ -92,8 +92,8 @@ fn too_slow_for_its_beginning() -> (Rig, usize) {
     (rig, slow)
 }
 
-/// In the apiserver such a stream ends at once, its initial events cut short, for their end has not found room in the queue. Here that
-/// end stands among them and needs none: the stream is terminated all the same, but what it holds stays there to be read.
+/// In the apiserver such a stream ends at once and loses initial events, because their end finds no room in the queue. Here that end is one
+/// of them and needs no room. The stream is terminated all the same, but what it holds can still be read.
 #[test]
 fn cwl_05_a_stream_whose_initial_events_nobody_reads_is_terminated() {
     let (rig, slow) = too_slow_for_its_beginning();
@@ -115,8 +115,8 @@ fn cwl_06_what_a_terminated_stream_holds_is_delivered_with_the_end_of_its_initia
     assert_eq!(rig.heard(resumed), ["ADDED a/20@105", "ADDED a/25@106"]);
 }
 
-/// Nothing runs beside anything else here. What is left of the race: a stop before, at and after the moment in which the time for slow
-/// watchers runs out.
+/// Nothing runs in parallel here. Of the race only the order is left. A stop comes before, at or after the moment in which the time for
+/// slow watchers runs out.
 #[test]
 fn cwl_08_a_stop_around_the_end_of_the_time_for_slow_watchers_blocks_nobody() {
     for moment in 48..=52 {
@@ -145,7 +145,7 @@ fn cwl_09_bookmarks_beside_stops_leave_no_stream_open() {
     let rig = Rig::new(Setup::default(), |_| {});
     let options = || WatchOptions { allow_watch_bookmarks: true, timeout_seconds: Some(4), ..after(100) };
     let streams: Vec<usize> = (0..1000).map(|_| rig.watch(options())).collect();
-    // Beside each stands one that takes nothing: its bookmark waits when it is stopped.
+    // Each has a neighbour that takes nothing, whose bookmark waits when it is stopped.
     let unread: Vec<usize> = (0..1000).map(|_| silent(&rig, options())).collect();
     rig.upstream.put("a", "x");
     let (mut told, mut open) = (Vec::new(), 2000);
@@ -174,9 +174,9 @@ fn cwl_09_bookmarks_beside_stops_leave_no_stream_open() {
     }
 }
 
-/// The number of a watcher that is gone is used again, while its bookmark is still planned.
+/// The number of a stopped watcher is used again while its bookmark is still planned.
 #[test]
-fn cwl_09_a_bookmark_planned_for_who_is_gone_is_not_for_who_gets_the_number() {
+fn cwl_09_a_bookmark_planned_for_a_stopped_watcher_is_not_for_the_next_of_its_number() {
     let rig = Rig::new(Setup::default(), |_| {});
     let open = || rig.watch(WatchOptions { allow_watch_bookmarks: true, ..after(100) });
     let gone = open();
@@ -219,7 +219,7 @@ fn cwl_10_what_a_stopped_stream_delivered_is_a_prefix() {
     rig.upstream.put("a", "late");
     rig.run(1000);
     assert_eq!(rig.heard(slow), [""; 0], "a prefix, and nothing behind it");
-    // Whoever goes on from there misses nothing.
+    // A watch that goes on from there misses nothing.
     let resumed = rig.watch(after(100 + heard.len() as u64));
     let rest = rig.heard(resumed);
     assert_eq!((rest.len(), rest.last().map(String::as_str)), (22 - heard.len(), Some("ADDED a/late@122")));
@@ -341,7 +341,7 @@ fn the_bytes_held_stay_right_when_fields_are_wanted_later() {
     assert_eq!(rig.resource.with(|cacher| cacher.store().bytes()), 0);
 }
 
-/// Of the list that it waits for nothing is known yet, so it would wait for as long as the upstream is away.
+/// The list that it waits for has not begun, so it would wait for as long as the upstream is away.
 #[test]
 fn a_watch_that_is_stopped_while_it_waits_leaves_no_task() {
     let rig = Rig::idle(Setup::default(), |_| {});

@@ -1,4 +1,4 @@
-//! Watchers that would rather skip changes than end, and what a relist is to them.
+//! Watchers that would rather skip changes than end, and what they hear of a relist.
 
 use watchcache::cache::signal;
 use watchcache::watch::{Demand, EndReason, OnOverflow, WatchOptions};
@@ -30,9 +30,9 @@ fn with_d() -> Rig {
     })
 }
 
-/// What fits is told as it was; what does not merges by key, in the order of the last change of each.
+/// Changes that fit into the queue are told as they were. The others merge by key, in the order of each key's last change.
 #[test]
-fn who_coalesces_hears_of_each_object_once() {
+fn a_watch_that_coalesces_hears_of_each_object_once() {
     let rig = with_d();
     let sleeper = asleep(&rig, OnOverflow::Coalesce, after(101));
     ten_changes(&rig);
@@ -48,7 +48,7 @@ fn who_coalesces_hears_of_each_object_once() {
 }
 
 #[test]
-fn who_resyncs_is_told_where_the_gap_is_and_hears_the_difference() {
+fn a_watch_that_resyncs_is_told_where_the_gap_is_and_hears_the_difference() {
     let rig = with_d();
     let sleeper = asleep(&rig, OnOverflow::Resync, after(101));
     ten_changes(&rig);
@@ -85,7 +85,7 @@ fn a_difference_goes_by_the_selector_of_the_watch() {
     assert!(left.contains("\"nodeName\":\"n1\"") && left.contains("\"resourceVersion\":\"107\""), "{left}");
 }
 
-/// However long the sleep: what leaves the window meanwhile is not needed.
+/// The watcher may be slow for any time. A difference does not need what leaves the window meanwhile.
 #[test]
 fn a_difference_needs_no_history() {
     let rig = Rig::new(Setup::window(2), |upstream| {
@@ -118,7 +118,7 @@ fn a_stop_amid_a_difference_leaves_no_version_to_go_on_from_and_before_it_does()
     }
 }
 
-/// What waits behind the queue is not delivered once the stream is over: a later watch goes on before it.
+/// Changes that wait behind the queue are not delivered once the stream is over. A later watch begins before them.
 #[test]
 fn a_stream_that_ends_while_changes_merge_says_where_they_began() {
     let rig = with_d();
@@ -133,7 +133,7 @@ fn a_stream_that_ends_while_changes_merge_says_where_they_began() {
 }
 
 #[test]
-fn a_relist_ends_who_did_not_ask_to_outlive_it_and_brings_the_others_the_difference() {
+fn a_relist_ends_watches_but_those_that_resync_hear_the_difference() {
     let rig = Rig::new(Setup::default(), |upstream| {
         for name in ["a", "b", "c", "z"] {
             upstream.put("ns", name);
@@ -178,7 +178,7 @@ fn a_relist_ends_who_did_not_ask_to_outlive_it_and_brings_the_others_the_differe
     assert_eq!(rig.ended(asleep), None);
 }
 
-/// Of an object that is gone nobody knows when it went; one that only left the selection did so at its own version.
+/// Nobody knows when an object that is gone went. An object that only left the selection did so at its own version.
 #[test]
 fn a_relist_takes_what_left_a_selection_at_its_own_version() {
     let on = |upstream: &Upstream, name: &str, node: &str| upstream.put_with("ns", name, &[], &serde_json::json!({"nodeName": node}));
@@ -197,7 +197,7 @@ fn a_relist_takes_what_left_a_selection_at_its_own_version() {
 }
 
 #[test]
-fn who_outlives_a_relist_still_ends_with_the_cache() {
+fn a_watch_that_outlives_a_relist_still_ends_with_the_cache() {
     let rig = Rig::new(Setup::default(), |_| {});
     let kept = rig.watch(WatchOptions { on_overflow: OnOverflow::Resync, ..after(100) });
     rig.lose_history(|upstream| upstream.pass(1));

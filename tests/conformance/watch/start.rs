@@ -62,7 +62,7 @@ enum Before {
     End,
 }
 
-/// One that waited for the first list begins with that, wherever the upstream is by then: what is written meanwhile follows.
+/// A watch that waited for the first list begins with it, however far the upstream is by then. What is written meanwhile follows.
 #[test]
 fn a_watch_without_options_that_waited_misses_nothing_written_meanwhile() {
     let rig = Rig::idle(Setup::default(), |upstream| {
@@ -210,7 +210,7 @@ fn wat_28_initial_events_wait_for_the_version_for_three_seconds() {
     }
 }
 
-/// The version of a cluster is that of its last write, to whatever resource. Where nobody says that a quiet one is up to date, its list does.
+/// The version of a cluster is that of its last write to any resource. If nobody says that a quiet resource is up to date, its list does.
 #[test]
 fn cwl_02_initial_events_of_a_quiet_resource_in_a_busy_cluster_are_the_upstreams_own_list() {
     let rig = Rig::new(Setup::default(), |upstream| {
@@ -237,7 +237,7 @@ fn cwl_02_initial_events_of_a_quiet_resource_in_a_busy_cluster_are_the_upstreams
         assert_eq!(rig.heard(stream), ["MODIFIED a/x@110", "BOOKMARK @110"], "the deletion was before the list");
     }
 
-    // Neither tells the upstream, nor does it list: then it is as with any version that does not come.
+    // The upstream tells nothing and does not list. Then the version is treated like any other that does not come.
     rig.upstream.freeze_streams();
     rig.upstream.pass(5);
     rig.upstream.list_faults.borrow_mut().extend([
@@ -346,7 +346,7 @@ fn wat_33_a_stopped_watch_ends() {
 }
 
 #[test]
-fn wat_34_who_waited_through_a_relist_finds_the_stream_closed_and_empty() {
+fn wat_34_a_watch_that_waited_through_a_relist_finds_its_stream_closed_and_empty() {
     let rig = Rig::new(Setup::default(), |upstream| {
         upstream.put("a", "x");
     });
@@ -381,8 +381,8 @@ fn wat_36_a_fast_watcher_beside_a_slow_one_never_goes_back_in_time() {
     assert_eq!((rig.ended(slow), rig.resume_from(slow)), (Some(EndReason::Overflow), Some(1009)));
 }
 
-/// The apiserver can be told to know nothing of initial events, and then ignores the option. There is no such switch here: who asks for
-/// them gets them, and who says nothing gets what watches have always given.
+/// The apiserver has a switch that makes it ignore the option for initial events. There is no such switch here. A watch that asks for them
+/// gets them, and a watch without the option begins as watches always have.
 #[test]
 fn wat_37_initial_events_are_not_ignored_and_without_the_option_a_watch_begins_as_ever() {
     let rig = Rig::new(Setup::default(), |upstream| {
@@ -438,8 +438,8 @@ fn opt_08_forbidden_combinations_are_refused_before_the_stream() {
     assert_eq!(refused(WatchOptions { field_selector: Some("a".into()), ..WatchOptions::default() }), (ErrorCode::Invalid, 400));
 }
 
-/// Which options make a list of a watch that begins with the state: any version or none, never an exact one. What client-go refuses
-/// beforehand in its own lists (a limit, a continue token) no watch has.
+/// Which options go with a watch that begins with the state: any version or none, but no exact one. client-go also refuses a limit and a
+/// continue token beforehand. No watch has these here.
 #[test]
 fn wl_16_initial_events_go_with_any_version_that_is_not_exact() {
     let rig = Rig::new(Setup::default(), |upstream| {
