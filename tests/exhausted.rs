@@ -1,4 +1,4 @@
-//! Where the host gives no more memory: what arrives then is the error `out-of-memory`, and nothing that is held is lost.
+//! The host gives no more memory. What arrives then fails with `out-of-memory`, and nothing that is held is lost.
 
 #![cfg(not(target_arch = "wasm32"))]
 
@@ -27,7 +27,7 @@ const CHUNK: usize = 64 << 10;
 const LEFT: usize = 6 << 20;
 const LONG: usize = 30 << 20;
 
-/// Has the host give so little more while this is done.
+/// Does this while the host gives no more than `LEFT`.
 fn starved<R>(work: impl FnOnce() -> R) -> R {
     HOST.set_limit(HOST.allocated() + LEFT).unwrap();
     let result = work();
@@ -35,7 +35,7 @@ fn starved<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// What an upstream sends: texts, and a stretch of so many letters between them.
+/// What an upstream sends: two texts, and a run of letters between them.
 #[derive(Clone, Default)]
 struct Document {
     before: String,
@@ -44,7 +44,7 @@ struct Document {
 }
 
 impl Document {
-    /// Its bytes in chunks, each made when it is asked for: what the upstream has is no memory of the host.
+    /// Its bytes in chunks. Each is made when it is asked for, so the document itself takes no memory of the host.
     fn chunks(self) -> PageStream {
         let rest = self.letters;
         let letters = (0..rest.div_ceil(CHUNK)).map(move |at| vec![b'x'; CHUNK.min(rest - at * CHUNK)]);
@@ -168,7 +168,7 @@ fn a_single_object_that_there_is_no_memory_for_is_the_error() {
     let object = |letters| Document { before: r#"{"text":""#.into(), letters, behind: r#""}"#.into() }.chunks();
     let read = |letters| read_all(object(letters)).now_or_never().unwrap();
     assert_eq!(starved(|| read(LONG)).unwrap_err().code, ErrorCode::OutOfMemory);
-    // Gathered it would just fit; but whoever reads it keeps a copy.
+    // The gathered text would just fit, but its reader keeps a copy.
     assert_eq!(starved(|| read(LEFT * 7 / 10)).unwrap_err().code, ErrorCode::OutOfMemory);
     assert_eq!(read(LONG).unwrap().len(), LONG + 11);
 }

@@ -62,7 +62,7 @@ impl Source for Fed {
     }
 }
 
-/// A pod. Of its texts one is never seen again, or not before so many others.
+/// A pod. One of its texts is unique, or comes again only after many others.
 fn document(pod: u64, version: u64, texts: u64) -> String {
     let mut text = String::new();
     let _infallible = write!(
@@ -98,7 +98,7 @@ impl Rig {
         };
         let resource = Resource::new(config, Rc::new(source), time.clone()).unwrap();
         let told = Rc::downgrade(&resource);
-        // As the binding layer and the facade do: who has ended is forgotten, and who is named is looked at.
+        // As the binding layer and the facade do: a view that is named is looked at, and a watch that has ended is forgotten.
         resource.on_flush(move |flush| {
             let resource = told.upgrade().unwrap();
             for view in flush.views {
@@ -115,7 +115,7 @@ impl Rig {
         rig
     }
 
-    /// One change upstream. Each pod goes now and then, and comes back.
+    /// One change upstream. Each pod is deleted now and then, and comes back.
     fn change(&mut self) {
         self.version += 1;
         let pod = self.version * 7 % PODS;
@@ -161,7 +161,7 @@ fn law_08_bounded_a_million_events_leave_memory_as_it_was() {
         rig.watch(options("", ""), Demand::All);
         rig.watch(options("app in (app-1, app-2)", ""), Demand::All);
         rig.watch(options("", "spec.nodeName=node-7"), Demand::All);
-        // One that never takes anything, and one that takes a batch now and then.
+        // One watch never takes anything, and one takes a batch now and then.
         rig.watch(WatchOptions { on_overflow: OnOverflow::Coalesce, ..options("", "") }, Demand::None);
         let seldom = rig.watch(WatchOptions { on_overflow: OnOverflow::Resync, ..options("app", "") }, Demand::None);
         rig.resource.with(|cacher| cacher.viewing().open(&view())).unwrap();
@@ -205,7 +205,7 @@ fn law_08_bounded_ten_thousand_subscribers_that_come_and_go_leave_nothing_behind
 fn law_08_bounded_fields_that_nobody_asks_for_any_more_take_nothing() {
     alone(|| {
         let mut rig = Rig::new(1_000);
-        // Each asks for fields that nobody asked for before, and sees all objects and changes with them.
+        // Each round asks for fields that nobody asked for before, and has all objects and changes read with them.
         let ask = |rig: &mut Rig, from: usize, count: usize| {
             for number in from..from + count {
                 let watch = rig.watch(options("", &format!("spec.watched{number}.value!=x,spec.nodeName!=node-x")), Demand::All);
@@ -220,7 +220,7 @@ fn law_08_bounded_fields_that_nobody_asks_for_any_more_take_nothing() {
                 rig.resource.stop(watch);
                 rig.time.advance(10);
             }
-            // Every pod is another one by then.
+            // Every pod has changed by then.
             settled(rig)
         };
         let before = ask(&mut rig, 0, 300);
@@ -249,7 +249,7 @@ fn cycles(rig: &mut Rig, count: usize) {
             .enumerate()
             .map(|(i, options)| rig.watch(options, if i == taken { Demand::None } else { Demand::All }))
             .collect();
-        // These wait for what does not come: a version, and nothing at all.
+        // These wait for what does not come: a version, and any event.
         let waits = rig.watch(WatchOptions { resource_version: Some("9999999999".into()), ..options("", "") }, Demand::All);
         let get = rig.resource.clone().get("team-0/pod-0".into(), Some("9999999999".into()));
         let view = rig.resource.with(|cacher| cacher.viewing().open(&view())).unwrap();
@@ -265,7 +265,7 @@ fn cycles(rig: &mut Rig, count: usize) {
             match (cycle + i) % 3 {
                 0 => rig.resource.stop(id),
                 1 => rig.resource.with(|cacher| cacher.dispatcher_mut().forget(id)),
-                // The one with a time of its own ends by itself, the others are closed by the page a little later.
+                // The watch with a timeout ends by itself. The page closes the others a little later.
                 _ if i == 4 => {}
                 _ => {
                     rig.time.advance(0);
@@ -277,7 +277,7 @@ fn cycles(rig: &mut Rig, count: usize) {
     }
 }
 
-/// Bytes held once everything that has a time of its own is over, the window is as full as ever, and what rests is packed.
+/// Bytes held once every timeout is over, the window is as full as ever, and what nobody reads is packed.
 fn settled(rig: &mut Rig) -> usize {
     rig.time.advance(180_000);
     rig.changes(4_000);
@@ -425,11 +425,11 @@ fn law_08_bounded_a_long_list_that_arrives_faster_than_it_is_applied_waits_packe
             assert_eq!(resource.with(|cacher| (cacher.status().phase, cacher.store().len())), (Phase::Live, 3_000));
             let resting = HELD.allocated() - empty;
             assert!(resting < 3 << 20, "{resting} bytes for 30 MB of text");
-            // What waits to be packed, and what it takes to pack and to pass it on; a page is 10 MB.
+            // Beside them lie the objects that wait to be packed, and the buffers that pack them and pass them on. A page is 10 MB.
             assert!(most - empty < resting + (2 << 20), "{} bytes meanwhile, {resting} afterwards", most - empty);
         };
         listed(most.take());
-        // The same again holds everything twice until it is whole, the second time as next to nothing.
+        // A second list holds everything twice until it is whole. The second copy shares nearly all bytes with the first.
         let again = resource.clone().refresh();
         time.run_until(again).unwrap();
         listed(most.take());
@@ -443,11 +443,11 @@ fn law_08_bounded_different_objects_that_change_all_day_take_no_more_than_in_the
         let empty = HELD.allocated();
         let mut objects = Different::new(COUNT, 700);
         objects.load();
-        // Until each has so many older versions that one of them is packed whole, as it will be ever after.
+        // Then each object has so many older versions that one of them is packed whole, as it always will be.
         objects.change(12 * COUNT);
         let morning = objects.change(5 * COUNT);
         let evening = objects.change(15 * COUNT);
-        // What is packed lies in blocks of a quarter of a megabyte: of them there is one more or one less.
+        // Packed texts lie in blocks of 256 KiB, of which there may be one more or one less.
         assert!(evening <= morning + (1 << 18), "{morning} bytes became {evening}");
         let (counted, held) = (objects.cacher.bytes(), HELD.allocated() - empty);
         assert!(counted.abs_diff(held) < held / 10, "{counted} bytes are counted, and {held} held");

@@ -74,7 +74,7 @@ test("law_08_bounded: a million events leave a page as it was", async () => {
   await close();
 });
 
-test("law_08_bounded: ten thousand who come and go leave a page as it was", async () => {
+test("law_08_bounded: ten thousand subscribers that come and go leave a page as it was", async () => {
   const { run, held, close } = await open();
   const work = () => run("cycles", 500);
   await run("feed", 5_000); // the history is full

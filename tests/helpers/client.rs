@@ -1,4 +1,4 @@
-//! Who listens to a resource: takes its flushes as the binding layer does, and checks at each event that it may come.
+//! A listener to a resource. It takes flushes as the binding layer does, and checks at each event that it may come.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -66,7 +66,7 @@ pub struct Stream {
     pub ended: Option<EndReason>,
     pub resume_from: Option<u64>,
     pub refusal: Option<Error>,
-    /// Its subscriber went away without a word.
+    /// Its subscriber went away without stopping it.
     pub vanished: bool,
     resynced: bool,
     read: usize,
@@ -77,7 +77,7 @@ impl Stream {
         assert!(self.ended.is_none(), "{event:?} came after the end");
         if let Some(last) = self.events.last() {
             assert!(last.kind != EventKind::Error, "{event:?} came after {last:?}");
-            // Initial events are all at the version of the state that they are; a bookmark may repeat the version before it.
+            // Initial events all have the version of their state. A bookmark may repeat the version before it.
             let state = event.kind == EventKind::Added && last.kind == EventKind::Added && event.own <= event.version;
             // So are the deletions that a relist brings: nobody knows their own.
             let relist = self.resynced && event.kind == EventKind::Deleted && last.is_change();
@@ -113,7 +113,7 @@ pub struct Client {
     pub between: RefCell<Option<Between>>,
     /// Called first in each flush.
     pub on_flush: RefCell<Option<Between>>,
-    /// Whom handlers of informers belong to.
+    /// Takes the notifications of the informers' handlers.
     pub on_notifications: RefCell<Option<OnNotifications>>,
 }
 

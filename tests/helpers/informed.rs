@@ -1,4 +1,4 @@
-//! Informers of a rig: who listens, as the binding layer does, and what was heard.
+//! Informers of a rig. They listen as the binding layer does, and note what their handlers heard.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ type IndexFunction = Rc<dyn Fn(&Object) -> Vec<String>>;
 struct Ears {
     heard: RefCell<HashMap<HandlerId, Vec<String>>>,
     calls: RefCell<HashMap<HandlerId, Call>>,
-    /// Who was removed, and in which flush or after which one.
+    /// The handlers that were removed, and in which flush or after which one.
     removed: RefCell<HashMap<HandlerId, usize>>,
     synced: RefCell<Vec<HandlerId>>,
     informers_synced: RefCell<Vec<InformerId>>,
@@ -47,7 +47,7 @@ impl Ears {
         for pair in notifications.pairs.chunks_exact(2) {
             let (id, notification) = (HandlerId::from(pair[0]), &notifications.table[pair[1] as usize]);
             if let Some(flush) = self.removed.borrow().get(&id) {
-                // What was on its way is dropped here, as the facade does it. Nothing more may be.
+                // What was on its way is dropped here, as the facade does it. More may not be on its way.
                 assert_eq!(*flush, self.flushes.get(), "{notification:?} is given to a handler that was removed before");
                 continue;
             }
@@ -82,7 +82,7 @@ impl Informed {
         Self::over(Rig::idle(setup, prepare), options)
     }
 
-    /// Over a rig that there is, not started.
+    /// Over a rig that exists already; not started.
     pub fn over(rig: Rig, options: InformerOptions) -> Self {
         let ears: Rc<Ears> = Rc::default();
         let listener = ears.clone();
@@ -226,7 +226,7 @@ impl Informed {
         })
     }
 
-    /// Has the functions judge what they have not seen, as a reader does.
+    /// Has the functions compute what they have not seen, as a reader does.
     fn decide(&self, name: &str) {
         let Some(function) = self.functions.borrow().get(name).cloned() else { return };
         let now = self.rig.resource.now();

@@ -112,7 +112,7 @@ fn object_of(inner: impl Strategy<Value = String>) -> impl Strategy<Value = Stri
 /// The text of a random JSON object.
 pub fn any_object() -> impl Strategy<Value = String> {
     (object_of(value()), object_of(value()), space(), space()).prop_map(|(plain, metadata, before, behind)| {
-        // Half of the members that matter stand in metadata: random names alone would rarely meet there.
+        // Half of the fields stand in metadata, where random names alone would rarely hit them.
         let joint = if plain.trim() == "{}" { "" } else { "," };
         let rest = plain.strip_prefix('{').unwrap_or("}");
         let rest = if rest.trim() == "}" { "}" } else { rest };
@@ -226,7 +226,7 @@ pub fn read_path<'v>(value: &'v Value, path: &str) -> Found<'v> {
 /// Removes what stands at the paths, all of them read in the value as it was.
 pub fn remove_path(value: &mut Value, paths: &[&str]) {
     let mut places: Vec<String> = paths.iter().filter_map(|path| pointer(value, path)).collect();
-    // From behind, so that no removal moves what is still to be removed; what is inside goes first.
+    // From the end, so that no removal moves another. The inner of two is removed first.
     places.sort_by(|left, right| order(right, left));
     places.dedup();
     for place in places {

@@ -1,4 +1,4 @@
-//! The naive model: what a watcher must hear follows from the upstream's history alone, by looking at every object each time.
+//! The naive model. It looks at every object each time, and derives from the upstream's history alone what a watcher must hear.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -114,7 +114,7 @@ impl Selection {
         (self.name, self.labels, self.fields, self.shard) == (None, None, None, None)
     }
 
-    /// `None` for what views have no word for: a name, a shard.
+    /// `None` for what views cannot select by: a name, a shard.
     pub fn view(&self) -> Option<ViewOptions> {
         (self.name.is_none() && self.shard.is_none()).then(|| ViewOptions {
             namespaces: self.namespace.map(|namespace| vec![namespace.into()]),
@@ -238,7 +238,7 @@ pub fn replay(mut rows: BTreeMap<String, String>, changes: &[Heard]) -> BTreeMap
     rows
 }
 
-/// The store is what stood upstream at its version.
+/// The store is the upstream's state at its version.
 pub fn assert_store(rig: &Rig) {
     let version = rig.version();
     assert!(rig.rows() == rig.upstream.state_at(version), "the store at version {version}: {:?}", rig.rows().keys());

@@ -1,4 +1,4 @@
-//! A cache that is nothing but a replay of what the reflector says, and checks at each word that it may be said.
+//! A cache that only replays the reflector's messages, and checks at each that it may come.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,13 +38,13 @@ pub struct Replay {
     pub rows: State,
     pub version: Option<u64>,
     pub said: Vec<(Millis, Said)>,
-    /// In quarantine: what is held of them is what was held before.
+    /// The objects in quarantine. Of each the cache holds what it held before.
     pub quarantined: BTreeSet<String>,
-    /// Ever in quarantine: their first sound word may be any.
+    /// The objects that ever were in quarantine. Their first sound version may be any.
     doubtful: BTreeSet<String>,
     in_round: bool,
     replaced: bool,
-    /// Somebody said that the server was reset, and no list has come since.
+    /// A user said that the server was reset, and no list has come since.
     reset: bool,
     pub ended: bool,
 }
@@ -121,7 +121,7 @@ impl Replay {
         self.said.push((now, said));
     }
 
-    /// The replay of what was said is what stood upstream at that version.
+    /// The replay is the upstream's state at that version.
     fn check(&self, upstream: &Upstream) {
         let sound = |rows: &State| -> State {
             rows.iter().filter(|(key, _)| !self.quarantined.contains(*key)).map(|(key, row)| (key.clone(), row.clone())).collect()
@@ -203,7 +203,7 @@ impl ReflectorRig {
         Self::on(VirtualTime::new(seed), seed, config, slow, prepare)
     }
 
-    /// The same in a time that others live in, too.
+    /// The same with a virtual time that others share.
     pub fn on(time: Rc<VirtualTime>, seed: u64, config: ReflectorConfig, slow: Millis, prepare: impl FnOnce(&Upstream)) -> Self {
         let upstream = Upstream::new(time.clone(), seed);
         prepare(&upstream);

@@ -77,7 +77,7 @@ struct Open {
     /// The version it was asked to start behind.
     from: u64,
     sent: u64,
-    /// The replica behind it has got so far; `None`: it is up to date.
+    /// The version that its replica has reached; `None`: it is up to date.
     reached: Option<u64>,
     frozen: bool,
 }
@@ -98,24 +98,24 @@ pub struct Upstream {
     watches: Rc<Cell<usize>>,
     peak: Cell<(usize, usize)>,
     overlapped: Cell<bool>,
-    /// Watches know of so many writes; 0: of all since the last compaction.
+    /// How many writes watches can go back; 0: to the last compaction.
     pub remembers: Cell<usize>,
     pub requests: RefCell<Vec<Request>>,
     pub list_faults: RefCell<VecDeque<ListFault>>,
     pub watch_faults: RefCell<VecDeque<WatchFault>>,
     /// Objects that go out in a form that nobody can take, in lists and watches alike.
     pub spoiled: RefCell<Spoiled>,
-    /// Answers come from a replica that is so many versions behind.
+    /// How many versions behind the replica is that answers.
     pub behind: Cell<u64>,
-    /// What watches bring is held back on the way until they end.
+    /// A proxy holds back what watches bring until they end.
     pub buffers: Cell<bool>,
     /// Bytes a chunk of a list's body, at most.
     pub chunk: Cell<usize>,
-    /// Requests are answered after up to so many milliseconds.
+    /// Requests are answered after at most so many milliseconds.
     pub latency: Cell<Millis>,
     /// Bookmarks on open watches, so many milliseconds apart; 0: none.
     pub bookmark_every: Cell<Millis>,
-    /// What came beside lists and watches.
+    /// Requests that are no lists and no watches.
     pub writes: Writes,
     /// Whether it tells its version and its progress on request, as etcd does and the Kubernetes API does not.
     pub tells_progress: Cell<bool>,
@@ -335,7 +335,7 @@ impl Upstream {
         self.drop_streams();
     }
 
-    /// Sends the last writes that an open watch has sent once more.
+    /// Sends the last writes of the open watches once more.
     pub fn repeat(&self, count: usize) {
         let log = self.log.borrow();
         for stream in self.streams.borrow().iter().filter(|stream| !stream.frozen) {
@@ -413,7 +413,7 @@ impl Upstream {
             ListFault::Stall(at) => stream::iter(self.cut(&page[..at.min(page.len())])).chain(stream::pending()).boxed_local(),
             _ => stream::iter(self.cut(&page)).boxed_local(),
         };
-        // Every chunk is a turn of its own, so that anything may happen between two of them.
+        // Every chunk is polled by itself, so that anything may happen between two of them.
         let time = self.time.clone();
         Ok(Held {
             stream: held

@@ -13,7 +13,7 @@ use watchcache::status::Error;
 use watchcache::testing::document;
 use watchcache::view::{RangeId, View};
 
-/// Nobody asks it: what it would bring is applied by hand.
+/// A source that is never asked: tests apply the changes by hand.
 pub struct Still;
 
 impl Source for Still {

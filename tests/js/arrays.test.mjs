@@ -1,4 +1,4 @@
-// The arrays that the package hands out: nobody's to change, and the same while they hold the same.
+// The arrays that the package hands out. Readers cannot change them, and each stays the same array while it holds the same objects.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -1,4 +1,4 @@
-// What `auth` may give and throw, and what becomes of it.
+// What `auth` may give and throw, and what the cache does with it.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -172,7 +172,7 @@ test("what a getter of the answer throws is as if auth had thrown it", async (t)
   assert.equal(it.asked.length, 0);
 });
 
-test("who asks after resume hears of the next try, not of the last one", async (t) => {
+test("a request after resume hears of the next try, not of the last one", async (t) => {
   const it = await pods(t, () => {
     throw Object.assign(new Error("session has ended"), { status: 401 });
   });

@@ -1,4 +1,4 @@
-// Functions that users give: what they throw, and what their promises reject with, ends in one place; and who must answer at once says so.
+// Functions that users give. What they throw and what their promises reject with is reported in one place. Some may not return promises.
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 

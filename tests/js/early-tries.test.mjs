@@ -1,4 +1,4 @@
-// Listeners that ask for the next try at each failure: how often the server is asked, over the real core and an injected fetch.
+// Listeners that ask for the next try at each failure. Counts how often the server is asked, over the real core and an injected fetch.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -71,7 +71,7 @@ for (const [what, answer] of Object.entries(answers)) {
     }
   }
 
-  test(`${what}: whoever presses a button is heard at once, and once`, async (t) => {
+  test(`${what}: a single early try is granted at once, and once`, async (t) => {
     const { asked, all } = opened(t, answer);
     const [resource] = all;
     const waits = () => TROUBLED.includes(resource.status.phase) && (resource.status.retryAt !== undefined || what === "405");
@@ -88,7 +88,7 @@ for (const [what, answer] of Object.entries(answers)) {
   });
 }
 
-test("thirty resources of a server that is down, all of whose listeners ask, are heard as one", async (t) => {
+test("the listeners of thirty resources of a server that is down get as many early tries as one", async (t) => {
   const { asked, all } = opened(t, answers.down, 30);
   for (const resource of all) {
     for (const type of ["status", "error"]) {

@@ -1,4 +1,4 @@
-// When the promise of `forEach` settles: not before the handler's own last promise has.
+// The promise of `forEach` settles after the handler's own last promise.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

@@ -150,7 +150,7 @@ for (const options of [{ trigger: BAD_PATH }, { strip: [BAD_PATH] }, { indexes: 
     assert.equal(resource.status.phase, "failed");
     assert.equal(resource.status.retryAt, undefined);
     assert.ok(resource.status.error.message.startsWith(name), resource.status.error.message);
-    // Who comes later is told the same, and nothing is tried again.
+    // Later requests are told the same, and nothing is tried again.
     const { error } = resource.status;
     assert.equal(rows.getSnapshot().error, error);
     assert.equal(resource.peek("a/x"), undefined);
@@ -167,7 +167,7 @@ test("a listener that resumes what it hears of is not called for that again", as
   const resource = newCache().resource({ source: memorySource({ objects: [pod("a/x")] }), id: "pods" });
   let told = 0;
   resource.addEventListener("status", () => {
-    // Without an end of its own this froze the page.
+    // A loop without an end froze the page here.
     if (++told < 10_000) resource.resume();
   });
   await resource.synced();

@@ -1,4 +1,4 @@
-// What the package does in Node where nothing is said of the host.
+// What the package does in Node by default.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, before, test } from "node:test";

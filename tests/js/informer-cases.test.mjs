@@ -1,4 +1,4 @@
-// What client-go's tests pin of its informers where JavaScript functions take part: transforms, index functions, deletions, filters.
+// Cases of client-go's informers in which JavaScript functions take part: transforms, index functions, deletions, filters.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -58,7 +58,7 @@ test("st_17: an index function that fails is reported, and changes no other inde
   assert.equal(informer.list().length, 2);
 });
 
-// The version held is the server's, whatever the transform makes of objects: a deliberate difference.
+// The version held is the server's, whatever the transform makes of objects. That is a deliberate difference.
 test("st_22: a transform to a bare text is what readers and handlers see, and the version goes on", async () => {
   const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource } = await live(upstream);
@@ -267,7 +267,7 @@ test("what informers held is given back when nobody holds it any more", async ()
   assert.equal(cache.stats().resources[0].pinned, 0);
 });
 
-test("who keeps the newest object of a key keeps no older versions", async () => {
+test("a reader that keeps the newest object of a key keeps no older versions", async () => {
   const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, cache } = await live(upstream);
   const { setFlagsFromString } = await import("node:v8");

@@ -66,7 +66,7 @@ test("an event is read by paths without decoding either of its objects", async (
   assert.equal(cache.stats().resources[0].decoded, 0);
 });
 
-test("in_24: a handler that throws is reported each time, is synced, and harms nobody", async () => {
+test("in_24: a handler that throws is reported each time, is synced, and harms no other", async () => {
   const upstream = memorySource({ objects: ["1", "2", "3", "4", "5"].map((key) => pod(`a/${key}`)) });
   const { resource, reported } = open(upstream);
   const informer = resource.informer();
@@ -116,7 +116,7 @@ test("a handler that returns a promise is waited for; what exceeds its buffer is
   assert.deepEqual(heard, ["add 101", "update 102", "update 103", "overflow", "update 106"]);
   assert.equal(registration.hasSynced, true);
   assert.deepEqual(reported, []);
-  // Callbacks without a word for it have it reported.
+  // Where callbacks have no member for it, it is reported.
   release();
   const silent = informer.addEventHandler({ onUpdate: () => new Promise((resolve) => (release = resolve)) }, { bufferSize: 1 });
   await silent.synced;
@@ -255,7 +255,7 @@ test("a transform that throws is reported; that version is told to nobody and sh
   assert.deepEqual([informer.list().map(name), informer.get("a/bad")], [["good"], undefined]);
 });
 
-test("in_37: in debug, whoever changes what is shared is told at once", async () => {
+test("in_37: in debug, a handler that changes a shared object is told at once", async () => {
   const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, reported } = open(upstream, { debug: true, checkConsistency: false });
   const informer = resource.informer();
@@ -506,7 +506,7 @@ test("in_42: a factory gives one informer for each resource, and starts, waits a
   await second.shutdown();
 });
 
-test("sy_04: who waits is told what is missing, sorted, and why", async () => {
+test("sy_04: a wait is told which names are missing, sorted, and why", async () => {
   const never = () => ({ hasSynced: false, synced: new Promise(() => {}) });
   const what = { b: never(), done: { hasSynced: true, synced: Promise.resolve() }, a: never() };
   await assert.rejects(waitForSync(what, { timeoutMs: 5 }), { code: "timeout", message: "not synced: a, b" });
@@ -523,7 +523,7 @@ test("sy_04: who waits is told what is missing, sorted, and why", async () => {
   await assert.rejects(waitForSync({ ...what, stopped }), { code: "closed", message: "not synced: a, b, stopped", cause: gone });
 });
 
-test("who waits is told the names in the order in which they were done", async () => {
+test("a wait is told the names in the order in which they were done", async () => {
   const ends = {};
   const later = (name) => {
     const thing = { hasSynced: false };

@@ -1,5 +1,5 @@
-// Filters of handlers are functions, so JavaScript decides what a change is to such a handler. For watches the core does (`Conversion::kind`): here
-// both are told the same changes.
+// Filters of handlers are functions, so JavaScript decides what a change is to such a handler. For watches the core decides
+// (`Conversion::kind`). Here both are told the same changes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

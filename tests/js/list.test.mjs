@@ -185,7 +185,7 @@ test("a source that is a Kubernetes API shares its tokens with the cache, and te
     const first = await pods.list({ resourceVersion: "105", limit: 2 });
     const token = JSON.parse(Buffer.from(first.continue, "base64url").toString());
     assert.deepEqual(token, { v: "meta.k8s.io/v1", rv: 105, start: "/a/p2\0" });
-    // At a version that is gone it is the upstream's, which says how to go on.
+    // A version that is gone is asked of the upstream, which says how to go on.
     const status = { code: 410, reason: "Expired", message: "too old", metadata: { continue: "go-on" } };
     upstream.fail(Object.assign(new Error("refused"), { status }));
     const old = Buffer.from(JSON.stringify({ ...token, rv: 7 })).toString("base64url");

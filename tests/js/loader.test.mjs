@@ -1,4 +1,4 @@
-// A WebAssembly that does not come at once: the loader by the clock, and the whole package, a process for each, over real connections.
+// A WebAssembly that does not come at once: the loader under a mocked clock, and the whole package in processes over real connections.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -68,7 +68,7 @@ test("the waits grow, and all who want it wait for the same tries", async (t) =>
     requests.map(({ at }) => at),
     [0, 800, 2_400, 5_600, 12_000, 24_800, 50_400],
   );
-  // A cache on the way may hold the answer of before.
+  // A cache on the way may hold an older answer.
   assert.deepEqual([...new Set(requests.slice(1).map(({ cache }) => cache))], ["no-cache"]);
   const { phase, attempt, retryAt, error } = loader.state;
   assert.deepEqual([phase, attempt, retryAt, error.code], ["waiting", 7, 1_080_400, "network"]);
@@ -85,7 +85,7 @@ test("in its first minute a server that is down is asked ten times at most, what
   const listener = () => {
     loader.tryNow(entry, true);
     loader.load(undefined, entry).catch(() => {});
-    // One that comes and goes, as a component that is drawn anew.
+    // A user that comes and goes, like a component that renders again.
     for (const end of ends) end();
     ends.clear();
     ends.add(loader.want(() => {}, entry));
@@ -127,7 +127,7 @@ for (const stage of ["head", "body"]) {
   });
 }
 
-test("what hastens it is heard at once; nobody who wants it, nobody who asks", async (t) => {
+test("an early try is granted at once; without a user nothing is asked for", async (t) => {
   const { loader, entry, requests, pass } = underClock(t, down);
   const end = loader.want(() => {}, entry);
   await pass(15_000);
@@ -138,7 +138,7 @@ test("what hastens it is heard at once; nobody who wants it, nobody who asks", a
   end();
   await pass(3_600_000 / 10);
   assert.equal(requests.length, before + 1);
-  // The wait is over long since: the next who wants it need not wait.
+  // The wait has been over for long, so the next user need not wait.
   const again = loader.want(() => {}, entry);
   await pass(100);
   assert.equal(requests.length, before + 2);
@@ -149,13 +149,13 @@ test("what hastens it is heard at once; nobody who wants it, nobody who asks", a
   assert.equal(requests.length, before + 2);
 });
 
-test("an answer that is no WebAssembly fails once; only who asks has it tried again", async (t) => {
+test("an answer that is no WebAssembly fails once, and only resume tries again", async (t) => {
   const page = () => new Response("<!doctype html>", { headers: { "content-type": "text/html" } });
   let answer = page;
   const { loader, entry, requests, pass } = underClock(t, () => answer());
   loader.want(() => {}, entry);
   await pass(600_000);
-  // The second past all caches: what they hold may be old.
+  // The second request goes past all caches, because what they hold may be old.
   assert.deepEqual(
     requests.map(({ cache }) => cache),
     ["default", "reload"],
@@ -185,7 +185,7 @@ test("what is no source fails once, whatever it came by", async (t) => {
   }
 });
 
-test("one that only a cache has broken is loaded past it", async (t) => {
+test("a file that only an HTTP cache has broken is loaded past that cache", async (t) => {
   const { loader, entry, requests, pass } = underClock(t, () => (requests.length === 1 ? new Response("old") : up()));
   loader.want(() => {}, entry);
   await pass(100);
@@ -330,13 +330,13 @@ test("what can never succeed is told once, and nothing loops; a file that is not
     console.log(pods.status.phase, pods.status.error.code, pods.status.retryAt, informer.isStopped, told.length < 40);
   `;
   assert.deepEqual(await run(url, program("url")), ["decode,decode,decode,decode", "failed decode undefined true true"]);
-  // Twice for each try; and those that the listener asks for are three a minute.
+  // Two requests for each try, and three early tries a minute.
   assert.ok(asked.length <= 8, `${asked.length} requests`);
   const missing = await run(url, program('new URL("file:///no/such/file.wasm")'));
   assert.deepEqual(missing, ["network,network,network,network", "failed network undefined true true"]);
 });
 
-test("whoever comes first is adopted, while others are on their way", async (t) => {
+test("the instance that comes first is adopted, while others are on their way", async (t) => {
   const { url } = await serve(t, () => {});
   const said = await run(
     url,
@@ -357,7 +357,7 @@ test("whoever comes first is adopted, while others are on their way", async (t) 
   assert.deepEqual(said, ["well,well,well,well,invalid,well,well", "well,well,well,well,invalid,well", "2 x 1"]);
 });
 
-test("a host that instantiates large modules only in its own time: one instance, whoever comes meanwhile", async (t) => {
+test("a host that instantiates large modules only in its own time: one instance, however many ask meanwhile", async (t) => {
   const { url } = await serve(t, () => {});
   const said = await run(
     url,

@@ -1,4 +1,4 @@
-// What is held beyond `memory.maxBytes`, as its users hear of it: the one that grows ends with `out-of-memory`, and nobody else.
+// What users hear of when more is held than `memory.maxBytes`. The one that grows ends with `out-of-memory`, and no other.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import v8 from "node:v8";
@@ -107,7 +107,7 @@ test("r11_a_view_that_loses_its_rows_while_it_is_shown_says_so_and_keeps_what_it
   const told = [];
   view.subscribe(() => told.push(view.getSnapshot()));
   await until(() => view.getSnapshot().loaded);
-  // It grows row by row, until there is no room for one more.
+  // The view grows row by row, until there is no room for one more.
   for (let i = 0; i < 2_000 && view.getSnapshot().error === undefined && resource.status.error === undefined; i++) {
     upstream.put(pod(`b/more-${i}-${name}`));
     if (i % 20 === 0) await turn();

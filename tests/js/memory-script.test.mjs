@@ -1,4 +1,5 @@
-// The script of `watchcache/memory`: what is given and what is given out, time, order and refusals. Beside a server: memory-source.test.mjs.
+// The script of `watchcache/memory`: what it takes and gives out, time, order and refusals. memory-source.test.mjs compares it with a
+// server.
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// `watchcache/memory` by itself: the script, and that lists, versions and watches are those of a Kubernetes API server. The embedded one, which
-// is held to the real one by tests/servers, is asked the same.
+// `watchcache/memory` by itself: the script, and its lists, versions and watches. The embedded server is asked the same, and gives the same
+// answers. tests/servers compares that server with the real one.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
@@ -293,7 +293,7 @@ test("an answer that never comes is given up with its signal", async () => {
   await assert.rejects(list, { message: "enough" });
 });
 
-test("a bookmark goes to who takes them", async () => {
+test("a bookmark goes to the watches that take bookmarks", async () => {
   const source = memorySource({ kind: "Pod" });
   const types = async (allowWatchBookmarks) =>
     (await said(source, { resourceVersion: "100", allowWatchBookmarks })).map(({ type }) => type);

@@ -62,7 +62,7 @@ test("ref_14 the state comes over the watch where that is chosen, and by a list 
   }
 });
 
-test("a server that was reset is read anew by who says so", async () => {
+test("a server that was reset is read anew when a user says so", async () => {
   const upstream = memorySource({ objects: many(3) });
   const { resource } = open(upstream);
   await resource.synced();
@@ -309,7 +309,7 @@ test("before the cache is ready: wait, or be told at once", async () => {
   upstream.fail({ code: 503, reason: "ServiceUnavailable", message: "not yet", retryAfterSeconds: 1 });
   const { resource } = open(upstream);
   await assert.rejects(resource.list({ wait: false, resourceVersion: "0" }), { code: "too-many-requests", retryable: true });
-  // What is to be as new as the upstream is asked of it, and so is an object that nothing is held of yet.
+  // Reads of the newest state ask the upstream, and so do gets of objects that are not held yet.
   await assert.rejects(resource.list({ wait: false }), { code: "unavailable" });
   await assert.rejects(resource.get("a/x"), { code: "unavailable" });
   await assert.rejects(resource.watch({ wait: false }).next(), { code: "too-many-requests" });

@@ -1,4 +1,4 @@
-// What a resource answers that is paused while nothing of it is held.
+// What a resource answers that is paused before it holds anything.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

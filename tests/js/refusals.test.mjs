@@ -1,4 +1,4 @@
-// What a Kubernetes API answers that is not what was asked for.
+// Answers of a Kubernetes API that are not what was asked for.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -74,7 +74,7 @@ test("an event of another kind than the list's ends the round, and the next list
   send("ADDED", item("w", 12, "Service"));
   await until(() => told.length > 0);
   assert.deepEqual(told, ["the server sent a Service where objects are of the kind Pod"]);
-  // This server's list is older than what it has sent: it is refused, and what is held stays.
+  // This server's list is older than what it has sent. The list is refused, and what is held stays.
   await until(() => asked.filter((what) => what === "list").length > 1);
   assert.deepEqual([resource.peek("a/w"), resource.size], [undefined, 2]);
 });

@@ -46,7 +46,7 @@ test("what is asked before the WebAssembly is there is answered when it is", asy
   assert.equal(models.length, 1);
 });
 
-test("a WebAssembly that cannot be loaded now is a connection that fails: who waits goes on waiting, and the status tells until when", async () => {
+test("a WebAssembly that cannot be loaded now is a connection that fails: requests go on waiting, and the status tells until when", async () => {
   const { resource, runtime, models } = await openModel({ ready: false });
   const told = [];
   resource.addEventListener("status", ({ detail }) => {
@@ -71,7 +71,7 @@ test("a WebAssembly that cannot be loaded now is a connection that fails: who wa
   assert.equal(runtime.wanted(), 0);
 });
 
-test("nobody who uses it: the WebAssembly is wanted no longer, and what was closed rejects", async (t) => {
+test("without users the WebAssembly is wanted no longer, and what was closed rejects", async (t) => {
   t.after(turned());
   const { resource, runtime, cache } = await openModel({ ready: false, options: { linger: 5_000 } });
   const error = new WatchCacheError("network", "no answer", { retryable: true });
@@ -93,7 +93,7 @@ test("nobody who uses it: the WebAssembly is wanted no longer, and what was clos
   assert.equal(runtime.wanted(), 0);
 });
 
-test("a WebAssembly that can never be loaded fails everyone who waits, once, until somebody asks to try again", async () => {
+test("a WebAssembly that can never be loaded fails every request that waits, once, until a user asks for a try", async () => {
   const { resource, runtime, models } = await openModel({ ready: false });
   const told = [];
   resource.addEventListener("status", ({ detail }) => {
@@ -111,7 +111,7 @@ test("a WebAssembly that can never be loaded fails everyone who waits, once, unt
   assert.equal(resource.status.phase, "failed");
   assert.deepEqual(errors, [error]);
   assert.deepEqual(told, ["loading", "failed"]);
-  // Who comes later is told the same.
+  // Later requests are told the same.
   const late = [resource.synced(), resource.list(), resource.watch().next(), resource.informer().synced];
   for (const outcome of await Promise.allSettled(late)) assert.equal(outcome.reason, error);
   assert.equal(errors.length, 1);
@@ -373,7 +373,7 @@ test("a cache closes by close, by await using and by its signal", async () => {
   assert.equal(third.models.length, 0, "what was closed while it loaded is not opened");
 });
 
-test("a panic is told to everyone who waits, and to every later call: nothing hangs", async () => {
+test("a panic is told to every request that waits, and to every later call: nothing hangs", async () => {
   const { cache, resource, model, module, reported } = await openModel({ objects: [pod("a/x", 1)] });
   const watcher = resource.watch({ resourceVersion: "10" });
   const next = watcher.next();

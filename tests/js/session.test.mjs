@@ -53,7 +53,7 @@ test("r10_nothing_is_left_of_a_thousand_mounts_filters_and_routes", { timeout: 2
   const open = () => cache.stats().resources.map(({ views, watchers, informers, handlers }) => ({ views, watchers, informers, handlers }));
 
   await session.sync();
-  // What never comes to be used: its WebAssembly cannot be had. One of its resources is held all the time.
+  // A cache whose WebAssembly cannot be loaded is never used. One of its resources is held all the time.
   const runtime = new ModelModule().runtime({ ready: false });
   const broken = openCache({ flush: "microtask", linger: LINGER, logger: { debug() {}, info() {}, warn() {}, error() {} } }, runtime);
   const lost = broken.resource({ source: upstream, id: "lost" });
@@ -66,7 +66,7 @@ test("r10_nothing_is_left_of_a_thousand_mounts_filters_and_routes", { timeout: 2
     shown.push(informer.list(), informer.indexKeys("namespace", namespace), informer.indexValues("namespace"));
     for (const array of shown) arrays.push(new WeakRef(array));
     const listener = () => {};
-    // Whoever listens, in each way in which that ends.
+    // Listeners, in each way in which listening ends.
     const listened = cache.resource({ source: upstream, id: `listened-${i}` });
     listened.addEventListener("status", listener, { signal: lasting });
     listened.addEventListener("status", listener);
@@ -156,7 +156,7 @@ test("r10_what_nobody_uses_is_gone_before_its_time_when_memory_is_short", { time
   await use(cache, "other", 200);
   await pass(3 * LINGER);
   assert.deepEqual(states(), ["idle 200", "idle 200"], "both are held, for whoever comes back");
-  // Far from five minutes later somebody needs the room.
+  // Long before the five minutes are over the room is needed.
   await use(cache, "more", 600);
   await pass(3 * LINGER);
   assert.deepEqual(states(), ["idle 600"]);

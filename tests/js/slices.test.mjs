@@ -1,4 +1,5 @@
-// A host runs all microtasks before it does anything else. So what is there already is read in slices, and the host has its turn between them.
+// A host runs all microtasks before it does anything else. So bytes that are there already are read in slices, and the host has its turn
+// between them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createWatchCache } from "watchcache";
@@ -7,7 +8,7 @@ const object = (number, note) => ({
   metadata: { name: `p${number}`, namespace: "d", resourceVersion: String(11 + number), annotations: { note } },
 });
 
-// The sources are literal ones: how often the core comes for more is what counts here, and a memorySource has all of it at hand.
+// The sources are object literals, because the tests count how often the core asks for more. A memorySource has everything at hand.
 
 /** Counts how often something happens between two turns of the host. */
 function countTurns() {

@@ -1,4 +1,4 @@
-// `resource.status` as an external store: a new snapshot comes with a `status` event, and only so.
+// `resource.status` as an external store: it changes with a `status` event, and only then.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";

@@ -83,7 +83,7 @@ test("a filter: what did not pass before it broke comes as an addition, what doe
   assert.deepEqual((await settled()).filter, ["A! y@102", "A x@104", "D a/y@102", "A y@107"]);
 });
 
-test("deleted while it is broken: who was told of it is told of its end, and nobody else", async () => {
+test("deleted while it is broken: handlers that were told of it are told of its end, and no others", async () => {
   const { upstream, settled } = await rig([pod("a/known"), pod("a/never", BROKEN)]);
   upstream.put(pod("a/known", BROKEN));
   upstream.remove("a/never");
@@ -93,7 +93,7 @@ test("deleted while it is broken: who was told of it is told of its end, and nob
   assert.deepEqual(heard.transform, heard.filter);
 });
 
-test("a deletion whose last state the filter cannot judge, or would not pass, still reaches who knows the object", async () => {
+test("a deletion whose last state the filter cannot judge, or would not pass, still reaches handlers that know the object", async () => {
   const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource, reported } = open(upstream);
   const keys = [];

@@ -1,4 +1,4 @@
-// How views end: whoever asks or comes later hears why, and what the core throws meanwhile reaches nobody who reads.
+// How views end. Every later reader hears why, and what the core throws meanwhile reaches no reader.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WatchCacheError } from "watchcache";
@@ -36,7 +36,7 @@ const ENDINGS = {
 };
 
 for (const [what, { code, options, end }] of Object.entries(ENDINGS)) {
-  test(`whoever comes after the end hears why: ${what}`, async (t) => {
+  test(`a reader that comes after the end hears why: ${what}`, async (t) => {
     // No server, so that reads open.
     globalThis.WorkerGlobalScope = class {};
     t.after(() => delete globalThis.WorkerGlobalScope);
@@ -91,7 +91,7 @@ test("r10_keys_settle_however_the_view_ends", async () => {
     "out-of-memory": [
       ({ model }) => model.refuse(rawError("out-of-memory", "too much")),
       ({ model }) => {
-        // The view alone, as the core sheds it.
+        // Only the view ends, as when the core needs its memory.
         model.viewSync = () => true;
         model.viewError = () => rawError("out-of-memory", "too much");
         model.put(pod("a/x", 11));
@@ -121,7 +121,7 @@ test("r10_keys_settle_however_the_view_ends", async () => {
   assert.deepEqual(await held, ["a/p00", "a/p01"], "what is held is told while it is paused");
 });
 
-test("what the core throws while it is lost reaches nobody who reads", async () => {
+test("what the core throws while it is lost reaches no reader", async () => {
   const { resource, model, module } = await openModel({ objects: pods(3) });
   const view = resource.view({ window: { offset: 0, limit: 2 } });
   view.subscribe(() => {});

@@ -288,7 +288,7 @@ class Session {
   oneState() {
     const states = new Map();
     for (const { handle, born } of this.subscriptions) {
-      // What opened in a callback is of that moment; the others follow in the next microtask.
+      // A view that opens in a callback shows that moment. The others follow in the next microtask.
       if (born === this.flush || handle.resource !== this.resource) continue;
       const snapshot = handle.view.getSnapshot();
       const { snapshots } = this.flush;

@@ -513,7 +513,7 @@ test("r11_a_subscriber_is_told_once_in_a_flush_and_never_of_what_it_has", async 
   assert.equal(seen.length, 2, "it is where it was");
 });
 
-test("r11_who_subscribes_in_a_callback_of_another_view_hears_of_the_next_change", async () => {
+test("r11_a_subscriber_that_joins_in_a_callback_of_another_view_hears_of_the_next_change", async () => {
   const { resource, model } = await openModel({ objects: pods(1) });
   const [first, second] = [resource.view(), resource.view({ groupBy: "status.phase" })];
   const late = [];

@@ -1,4 +1,4 @@
-// Watches of the built package in Node, over a Source object: what becomes of slow ones, shards, and who hears of what.
+// Watches of the built package in Node, over a Source object: slow ones, shards, and which watch hears of which change.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
@@ -134,7 +134,7 @@ test("shards share out the objects by the hash of their uid", async () => {
   assert.throws(() => resource.watch(wrong), { code: "invalid", message });
 });
 
-test("a change looks at those alone whom it may concern, by any field, and by the trigger first", async () => {
+test("a change is compared only with watches that it may concern, by any field, and by the trigger first", async () => {
   for (const trigger of [undefined, "spec.nodeName"]) {
     const upstream = memorySource({ objects: [pod("a/x")] });
     const { resource, cache } = await live(upstream, trigger === undefined ? {} : { trigger });
@@ -149,7 +149,7 @@ test("a change looks at those alone whom it may concern, by any field, and by th
     await until(() => heard.length === 1);
     assert.deepEqual(heard, [[7, "a/y"]]);
     assert.equal(visited() - before, 1);
-    // Whom it leaves and whom it comes to.
+    // The watch that the object leaves, and the one that it enters.
     upstream.put(pod("a/y", { node: "node-8" }));
     await until(() => heard.length === 3);
     assert.equal(visited() - before, 3);
@@ -181,7 +181,7 @@ test("a watch ends at its time, and says from where another goes on", async () =
   assert.deepEqual(await all, ["ADDED a/y 102"]);
 });
 
-test("a crowd hears of every event in its order, whoever throws, stops another, joins or turns slow amid one", async () => {
+test("many watches hear of every event in its order while some throw, stop others, join or become slow", async () => {
   const upstream = memorySource({ objects: [pod("a/x")] });
   const logger = { debug() {}, info() {}, warn() {}, error: () => void thrown++ };
   let thrown = 0;

@@ -178,7 +178,7 @@ fn what_is_too_deep_is_refused_by_name_and_place() {
     }
 }
 
-/// Each filter names the first element for which it holds, however many filters there are at one array.
+/// Each filter names the first element that it matches, however many filters there are at one array.
 #[test]
 fn many_filters_at_one_array_take_their_first_element_each() {
     let mut fields = FieldSet::new(Vec::new());

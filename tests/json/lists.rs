@@ -1,4 +1,4 @@
-//! List pages: however they are cut, the same comes out, and only of pages that are strict JSON.
+//! List pages. However they are cut, the result is the same, and only pages that are strict JSON give one.
 
 use crate::helpers::json::{any_document, any_object, mutated, pod};
 use proptest::prelude::*;
@@ -133,7 +133,7 @@ proptest! {
         let shown = String::from_utf8_lossy(&page);
         match oracle(&page) {
             None => prop_assert!(end.is_err(), "accepted {shown}"),
-            // The one thing that JSON allows and a list does not.
+            // JSON allows this, and a list does not.
             Some(_) if end.as_ref().is_err_and(|error| error.kind == ErrorKind::DuplicateItems) => {}
             Some((_, head)) => prop_assert_eq!(end, Ok(head), "{}", shown),
         }

@@ -1,5 +1,5 @@
 // Every bundler, every runner of tests and every host without one, each with the packed package in an app of its own. A run takes one of
-// each by turns; MATRIX selects others: names with commas between them, or `all`.
+// each, and the next one with each commit. MATRIX selects others: names with commas between them, or `all`.
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -106,7 +106,7 @@ test("a mistake in a selector is shown under its box, with its place, and the ro
     await type(page, "field", "status.phase=Running");
     const running = (await listed("fieldSelector=status.phase%3DRunning")).length;
     await rowCount(page, running);
-    // On the way there stands "tier", which is a selector, and every pod has that label.
+    // While it is typed the text is "tier", which is a selector, and every pod has that label.
     await type(page, "label", "tier in production");
     const mistake = page.locator(".selector", { has: page.locator('input[name="label-selector"]') }).locator(".mistake");
     await mistake.waitFor();

@@ -1,4 +1,4 @@
-// The browser has its turn between slices of work, and draws in it: while a view over many objects is built, frames go on.
+// The browser has its turn between slices of work and draws in it, so frames go on while a view over many objects is built.
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -114,7 +114,7 @@ const withAll = (body, options = {}) =>
     );
     await until(page, all, rows);
     await page.evaluate(fewest);
-    // A watch that ends within its first second is a short one, and has another answer.
+    // A watch that ends within its first second counts as refused, and leads to a list.
     await sleep(1_200);
     requests = [];
     await body(page);
@@ -165,9 +165,9 @@ test("offline and online", () =>
     assert.ok(performance.now() - began < 60_000, "the event had them try before their time");
   }, PATIENT));
 
-test("asleep, while the steady clock stood still and nobody told", () =>
+test("asleep, while the steady clock stood still and no event told", () =>
   withAll(async (page) => {
-    // The connections are dead, and nobody says so.
+    // The connections are dead, and no event tells so.
     server.control.fault("freeze");
     await write();
     await page.evaluate(() => {

@@ -1,4 +1,4 @@
-//! The grammar of selectors in the Kubernetes API: what is refused, in which words and where, and that what is printed reads back.
+//! The grammar of selectors in the Kubernetes API: what is refused, in which words and at which place. What is printed reads back.
 
 use proptest::prelude::*;
 use watchcache::selector::{FieldSelector, LabelSelector};

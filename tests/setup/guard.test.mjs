@@ -1,4 +1,4 @@
-// What the guard lets pass and what it fails, and what it writes down.
+// What the guard lets pass, what it fails, and what it records.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accept, judge, judgeGrowth } from "../../benches/guard/judge.mjs";

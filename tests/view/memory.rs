@@ -1,4 +1,4 @@
-//! What views, watchers and indexes take counts as memory, and the one that grows beyond the bound is the one that ends.
+//! Views, watchers and indexes count as memory. The one that grows beyond the bound ends, and no other.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -37,7 +37,7 @@ struct World {
     version: u64,
 }
 
-/// A pod whose text nothing is like, so that packing wins nothing.
+/// A pod with a text unlike any other, so that packing does not make it smaller.
 fn pod(number: usize, version: u64) -> Rc<Object> {
     let mut random = fastrand::Rng::with_seed(version);
     let text: String = (0..400).map(|_| random.alphanumeric()).collect();
@@ -45,7 +45,7 @@ fn pod(number: usize, version: u64) -> Rc<Object> {
 }
 
 impl World {
-    /// With so many objects, one index, and no history to speak of.
+    /// With so many objects, one index, and nearly no history.
     fn new(count: usize) -> Self {
         let by = IndexBy::Path(Path::parse("metadata.labels.app").unwrap());
         Self::indexed(count, vec![IndexSpec { name: "app".into(), by }])
@@ -135,12 +135,12 @@ fn views_and_what_waits_for_them_are_counted_and_given_back() {
     let row = (opened - before) / 5_000;
     assert!((80..400).contains(&row), "{row} bytes a row");
     assert_eq!(memory.bytes(), opened);
-    // Nobody looks: the rows hold what was replaced.
+    // Until the next look the rows hold the replaced objects.
     (0..1_000).for_each(|number| world.change(number));
     let waiting = world.bytes() - opened;
     assert!((400_000..1_500_000).contains(&waiting), "{waiting} bytes of a thousand objects of more than 400");
     world.resource.with(|cacher| cacher.viewing().look(view));
-    // What readers let go of is noticed when the store rests.
+    // A pass of packing notices what readers let go of.
     world.resource.with(|cacher| cacher.held_mut().begin_packing());
     assert!(world.bytes() < opened + 100_000, "{} bytes became {}", opened, world.bytes());
     world.resource.with(|cacher| cacher.views_mut().close(view));
@@ -219,7 +219,7 @@ fn law_06_a_watcher_that_holds_too_much_ends_and_says_from_where_it_can_go_on() 
     world.resource.demand(quick, Demand::All);
     world.time.run_until_idle();
     let began = world.version;
-    // What it was to hear of is replaced, and nobody else holds it.
+    // The objects that it has yet to hear of are replaced, so its queue alone holds them.
     for number in 0..1_000 {
         world.change(number % 10);
     }
@@ -242,7 +242,7 @@ fn indexes_are_counted() {
     assert!(with.bytes() >= without.bytes() + index);
 }
 
-/// Whoever was told of a view looks at it: that look alone may say whether something else shows.
+/// A reader that was told of a view looks at it. Only that look may say that something else shows.
 #[test]
 fn law_06_a_view_that_ends_or_comes_back_shows_something_else_at_the_next_look_and_at_no_other() {
     for count in [900, 3_000] {
@@ -251,7 +251,7 @@ fn law_06_a_view_that_ends_or_comes_back_shows_something_else_at_the_next_look_a
         let view = world.view();
         assert_eq!((world.error(view), world.total(view)), (None, count), "there is room for one");
         world.told.take();
-        // Nobody looks at it: it holds what was replaced.
+        // Until the next look the view holds the replaced objects.
         let mut changed = 0;
         while world.error(view).is_none() {
             changed += 1;
@@ -262,7 +262,7 @@ fn law_06_a_view_that_ends_or_comes_back_shows_something_else_at_the_next_look_a
         assert!(look(&world, view), "the rows are gone, and the reason is there");
         assert!(!look(&world, view), "nothing happened since");
 
-        // There is room enough, now that nothing is late.
+        // There is room enough, because no replaced object is held any more.
         world.resource.resume();
         world.time.run_until_idle();
         assert_eq!(world.told.take().views, [view]);
@@ -318,7 +318,7 @@ fn the_one_that_grows_ends_and_not_the_largest() {
     world.told.take();
     let mut ended = Vec::new();
     for number in 0..3_000 {
-        // Few objects, which change often, and whose view is looked at: what is late waits for the handler.
+        // Few objects that change often, and a view that is looked at: what accumulates waits for the handler.
         world.change(number % 10);
         world.resource.with(|cacher| cacher.viewing().look(view));
         world.time.run_until_idle();
@@ -339,7 +339,7 @@ fn the_one_that_grows_ends_and_not_the_largest() {
     assert!(memory.bytes() + 300_000 < bound, "{} of {bound} bytes", memory.bytes());
 }
 
-/// JavaScript gives back what it does not hold when it collects, and no sooner.
+/// JavaScript gives back what it no longer holds only when it collects.
 #[test]
 fn what_javascript_has_not_collected_counts_only_when_it_has_outlived_collections() {
     let (mut world, memory) = World::bounded(1_000, 300_000);

@@ -1,4 +1,5 @@
-//! Live views against the same picture made from scratch, after random changes, looks and moves, some of them while the view is being built.
+//! Live views against rows that are filtered and sorted from scratch, after random changes, looks and moves. Some come while the view is
+//! built.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -145,7 +146,7 @@ impl Shape {
                     Level::Name => number(&a.name).cmp(&number(&b.name)),
                 };
                 let ordering = if *descending { ordering.reverse() } else { ordering };
-                // What has no rank comes last in both directions.
+                // Rows without a rank come last in both directions.
                 let missing = *level == Level::Rank && (a.rank.is_none() || b.rank.is_none());
                 let ordering = if missing { a.rank.is_none().cmp(&b.rank.is_none()) } else { ordering };
                 if ordering.is_ne() {
@@ -180,16 +181,16 @@ struct World {
     pods: BTreeMap<String, Pod>,
     objects: BTreeMap<String, Rc<Object>>,
     ranges: Vec<(RangeId, RowRange)>,
-    /// With verdicts: the rows, at the version that was last let through, and what waits to be taken in.
+    /// With verdicts: the rows at the versions that last passed, and the verdicts that the view has not taken in.
     placed: BTreeMap<String, (Pod, ObjectId)>,
     verdicts: Vec<(String, ObjectId, bool)>,
-    /// What was told at the last look; it stands until the next.
+    /// What was told at the last look. It holds until the next.
     told: Told,
     was_loaded: bool,
 }
 
 impl World {
-    /// Of a view that is built from these pods, a few at a time, or has none at the start.
+    /// With a view that is built from these pods in slices, or that starts without any.
     fn new(shape: Shape, pods: Option<&[Pod]>) -> Self {
         let mut fields = FieldSet::new(Vec::new());
         let view = shape.view(&mut fields);

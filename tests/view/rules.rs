@@ -78,7 +78,7 @@ fn a_waiting_object_that_goes_takes_its_row_along() {
     view.change(Some(&second), None, fields);
     assert_eq!(numbers(&mut view, fields), (0, 0));
     assert!(!view.decide(second.id(), true));
-    // One that never was a row.
+    // This object never was a row.
     view.change(None, Some(&first), fields);
     assert_eq!(numbers(&mut view, fields), (0, 1));
     view.change(Some(&first), None, fields);

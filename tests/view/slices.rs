@@ -119,7 +119,7 @@ impl World {
         self.resource.with(|cacher| cacher.viewing().look(view))
     }
 
-    /// Has the host take its turns until the view is loaded, with something going on in each; so many there were.
+    /// Runs the host's turns until the view is loaded, and `during` in each. Returns their number.
     fn turns(&self, view: ViewId, mut during: impl FnMut(usize)) -> usize {
         let mut turns = 0;
         self.time.run_until(async {
@@ -200,7 +200,7 @@ fn a_relist_of_many_is_taken_in_by_slices() {
     }
 }
 
-/// A page looks with its frames, and between two of them are many turns of the host.
+/// A page looks at each frame. Between two frames the host has many turns.
 #[test]
 fn a_relist_of_many_needs_few_looks() {
     let world = World::new(MANY);
@@ -228,7 +228,7 @@ fn a_view_that_one_slice_is_enough_for_is_there_at_once() {
     }
 }
 
-/// A page that mounts many views at a time has them all in the next turns, and none of these takes longer for it.
+/// A page that mounts many views at a time has them all within a few turns, and no turn takes longer for it.
 #[test]
 fn views_that_open_in_one_turn_share_one_slice() {
     let world = World::new(SLICE / 2);

@@ -7,16 +7,16 @@ use watchcache::time::Millis;
 
 use super::Upstream;
 
-/// What is wrong with an object's document on the wire.
+/// How an object's document is spoiled on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spoil {
     NoVersion,
     BadVersion,
-    /// A name that is no key; its uid stays.
+    /// A name that cannot be a key; its uid stays.
     BadName,
     /// No name at all; its uid stays.
     NoName,
-    /// A byte that no JSON may hold, though its brackets fit.
+    /// A byte that JSON forbids; the brackets still match.
     Broken,
 }
 
@@ -24,7 +24,7 @@ impl Spoil {
     pub const ALL: [Self; 5] = [Self::NoVersion, Self::BadVersion, Self::BadName, Self::NoName, Self::Broken];
 }
 
-/// Whose documents are spoiled, by key.
+/// The objects whose documents are spoiled, by key.
 #[derive(Default)]
 pub struct Spoiled(pub BTreeMap<String, Spoil>);
 
@@ -100,7 +100,7 @@ impl Upstream {
             12 => self.send_raw("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"stray\",\"resourceVersion\":\"1\"}}}"),
             13 => self.send_error(&Status::internal("etcdserver: leader changed")),
             14 => self.send_error(&Status::too_old(1, 2)),
-            // Credentials that are refused twice have run out; those refused once were only old.
+            // Credentials that are refused twice have run out. Those that are refused once were only old.
             15 if at.is_multiple_of(3) => {
                 let refusal = || WatchFault::Refuse(Status::new(401, "Unauthorized", "Unauthorized").into());
                 self.watch_faults.borrow_mut().extend((0..1 + at % 2).map(|_| refusal()));
@@ -128,7 +128,7 @@ impl Upstream {
         }
     }
 
-    /// No more faults: what is open and frozen stays so, everything new is well and quick.
+    /// Ends all faults. Open streams that are frozen stay frozen, and everything new is sound and quick.
     pub fn behave(&self) {
         self.list_faults.borrow_mut().clear();
         self.watch_faults.borrow_mut().clear();

@@ -83,7 +83,7 @@ impl Upstream {
         self.current.borrow().get(key).map(|(_, document)| serde_json::from_str(document).unwrap())
     }
 
-    /// The document of an object, for who asks for it.
+    /// The document of an object, as a request gets it.
     pub fn answer_get(&self, object: &ObjectName) -> Result<Vec<u8>, Error> {
         let found = self.object(&key(&object.namespace, &object.name));
         found.map(|found| found.to_string().into_bytes()).ok_or_else(|| Status::not_found("pods", &object.name).into())
@@ -136,7 +136,7 @@ impl Upstream {
         if object["metadata"].get("uid").is_some_and(|uid| *uid != found["metadata"]["uid"]) {
             return Err(conflict(&target.name, "Precondition failed: UID in precondition"));
         }
-        // Clients that do not know it cannot lose it.
+        // A client that does not know this field cannot remove it.
         if object["metadata"].get("managedFields").is_none() && found["metadata"].get("managedFields").is_some() {
             object["metadata"]["managedFields"] = found["metadata"]["managedFields"].clone();
         }

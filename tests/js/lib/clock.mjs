@@ -1,4 +1,4 @@
-// The clocks of a test that turns them.
+// Clocks that a test turns by hand.
 import { mock } from "node:test";
 
 /**
@@ -9,7 +9,7 @@ import { mock } from "node:test";
 export function turned({ now = 1_000_000, timers = ["setTimeout"] } = {}) {
   mock.timers.enable({ apis: [...timers, "Date"], now });
   const { now: steady } = performance;
-  // Not by `mock.method`, which keeps each call, and so whoever called.
+  // Not by `mock.method`, which keeps each call and so the object that called.
   performance.now = () => Date.now();
   return () => {
     performance.now = steady;

@@ -482,7 +482,7 @@ class ModelResource {
       if (watcher.ended !== undefined || (object !== undefined && !matches(object, watcher.options))) continue;
       watcher.queue.push({ kind, sequence, entry: this.#pin(entry) });
     }
-    // Whoever made the entry for this event alone lets go of it.
+    // An entry that was made for this event alone is dropped.
     if (kind >= wire.EVENT_DELETED) this.#unpin(entry);
     this.#viewsChange();
   }

@@ -1,5 +1,5 @@
-// A session of a page: mounts, filters and routes over the real core, under a clock that is turned by hand. What is left of it is counted by
-// tests/js/session.test.mjs, by kind, and by benches/guard/session.mjs, in bytes.
+// A session of a page: mounts, filters and routes over the real core, under a clock that is turned by hand. tests/js/session.test.mjs
+// counts what is left of it by kind, and benches/guard/session.mjs in bytes.
 import { mock } from "node:test";
 import { createWatchCache, init } from "watchcache";
 import { memorySource } from "watchcache/memory";

@@ -1,4 +1,4 @@
-// Runs in a worker: a cache with one watch, whose timers of a second and some are written down and over at once.
+// Runs in a worker: a cache with one watch. Its timers of more than a second are noted, and fire at once.
 import { parentPort } from "node:worker_threads";
 
 import { createWatchCache } from "watchcache";

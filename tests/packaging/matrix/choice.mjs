@@ -1,8 +1,8 @@
-// Which apps of the matrix a run takes: one of each kind by turns, or what MATRIX names.
+// Which apps of the matrix a run takes: one of each kind, the next one with each commit, or those that MATRIX names.
 import { root } from "../../../scripts/lib/project.mjs";
 import { answer } from "../../../scripts/lib/run.mjs";
 
-/** The number of commits, so that each commit has the next turn and always the same; in a checkout without its history, the day. */
+/** The number of commits, so that each commit chooses the next ones and always the same. In a checkout without its history, the day. */
 export function turnNow(folder = root) {
   const git = (...args) => answer("git", ["-C", folder, ...args]);
   const count = git("rev-parse", "--is-shallow-repository") === "false" ? git("rev-list", "--count", "HEAD") : undefined;
