@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Who may import whom. ARCHITECTURE.md has the table of layers, the lowest first. Each module repeats its row in the last line of its
-// documentation ("Imports: …"). The sources are held to both. No circle among files, in any language. Scripts import no benchmark and no
-// test.
+// documentation ("Imports: …"). The sources are held to both. No circle among files, in any language. Scripts import no test, and
+// neither imports a benchmark.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -79,12 +79,18 @@ export function layerViolations(actual, table, says) {
   return found;
 }
 
-/** What scripts import of the folders that import them. @param {Map<string, Set<string>>} graph */
+/** Folders beside the sources, the lowest first. Benchmarks may use what tests share; tests of a benchmark stand beside it. */
+const FOLDERS = ["scripts", "tests", "benches"];
+/** Where a file's folder stands among them; -1 for any other. @param {string} file */
+const heightOf = (file) => FOLDERS.indexOf(file.split("/")[0] ?? "");
+
+/** What files import of a folder that stands above their own. @param {Map<string, Set<string>>} graph */
 export function folderViolations(graph) {
   return [...graph].flatMap(([file, imports]) => {
-    if (!file.startsWith("scripts/")) return [];
-    const above = [...imports].filter((other) => /^(benches|tests)\//.test(other));
-    return above.map((other) => `${file}: imports ${other}, which stands above the scripts`);
+    const height = heightOf(file);
+    if (height < 0) return [];
+    const above = [...imports].filter((other) => heightOf(other) > height);
+    return above.map((other) => `${file}: imports ${other}, which stands above ${FOLDERS[height]}`);
   });
 }
 

@@ -58,7 +58,7 @@ const groups = {
     title: "node --test: server, facade, scripts, end to end",
     run: () => {
       const apart = new Set(under("tests/page", "tests/packaging", "tests/servers"));
-      const all = under("tests", "www/server", "src/js").filter((file) => !apart.has(file));
+      const all = under("tests", "benches", "www/server", "src/js").filter((file) => !apart.has(file));
       return nodeTest(all, "the server, the facade and the scripts");
     },
   },

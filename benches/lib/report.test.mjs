@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { disagreements, perUnit, ratioTable, table, timeRow } from "../../benches/lib/report.mjs";
-import { differentPods } from "../../benches/page/different-pods.js";
-import { ROWS } from "../../benches/rows/index.mjs";
+import { disagreements, perUnit, ratioTable, table, timeRow } from "./report.mjs";
+import { differentPods } from "../page/different-pods.js";
+import { ROWS } from "../rows/index.mjs";
 import { root } from "../../scripts/lib/project.mjs";
 
 const harness = (checksum) => ({ ms: [10, 30, 20], cpuMs: [8, 9, 7], checksum });

@@ -1,8 +1,8 @@
 // What the guard lets pass, what it fails, and what it records.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accept, judge, judgeGrowth } from "../../benches/guard/judge.mjs";
-import { sentenceOf, machine, node } from "./harness.mjs";
+import { accept, judge, judgeGrowth } from "./judge.mjs";
+import { sentenceOf, machine, node } from "../../tests/setup/harness.mjs";
 
 const figure = (kind, value) => ({ kind, unit: "units", value });
 const recorded = {
