@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// `npm run bench:native`: the cacher as native code beside the apiserver's own (Go), in turn and on one thread each. Nothing is asserted
-// about time; that both delivered the same events is. Without Go it says so and measures ours alone.
-//   quick   fewer rounds and events: whether it works, not how fast it is; kept in artifacts/
+// `npm run bench:native`: the cacher as native code beside the apiserver's own (Go), in turn and on one thread each. It asserts that both
+// delivered the same events, and nothing about time. Without Go it says so and measures ours alone.
+//   quick   fewer rounds and events, to see that it works; the result is kept in artifacts/
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// `npm run bench`: the package against its peers, in a headless Chromium, both in the same run. Nothing is asserted about time; that every
-// harness did the same work is, by a checksum over what its subscribers received.
+// `npm run bench`: the package against its peers, in a headless Chromium, both in the same run. It asserts that every harness did the same
+// work, by a checksum over what its subscribers received, and nothing about time.
 //   ROW...      only these rows; see benches/rows
-//   quick       fewer rounds and smaller lists: whether it all works, not how fast it is; kept in artifacts/
+//   quick       fewer rounds and smaller lists, to see that it works; the result is kept in artifacts/
 //   --again     ROWs take the place of what the latest whole run has of them, each with its own commit
 //   --name=NAME the result's file, benches/results/NAME.json (latest); a whole run as "latest" also goes into benches/README.md and README.md
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -50,7 +50,7 @@ async function measure(browser, { rows, mode }) {
       try {
         results[row.name] = await row.measure({ browser, url: server.url, root, page, mode, say });
       } catch (error) {
-        // The other rows are worth having all the same.
+        // One row that fails must not cost the others.
         say(`${row.name} failed: ${error.stack ?? error}`);
         results[row.name] = { failed: String(error.message ?? error).split("\n")[0] };
         continue;
@@ -114,7 +114,7 @@ await main(async () => {
   writeFileSync(file, await format(JSON.stringify(run), { parser: "json", printWidth: 140 }));
   if (mode === "full" && whole && name === "latest") {
     intoReadme(root, "latest", `${origin(run)}\n\n${tables}`);
-    // Sizes stand there already, where people look for them first.
+    // README.md has the sizes already.
     intoReadme(root, "figures", goalTable(lines.filter(({ unit }) => unit !== "kB")), "README.md");
   }
 

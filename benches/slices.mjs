@@ -30,7 +30,7 @@ const FIGURES = ["ms", "longest", "longestCpu", "undrawn"];
 async function serve(page, pods) {
   const server = await startServer({ port: 0, pods, rate: 0, root: page, now: () => NOW });
   process.on("message", ({ changes }) => {
-    // Everybody is cut off, so much happens, and what they saw last is forgotten: 410.
+    // All streams end, changes happen, and the versions from before are gone: 410.
     server.control.fault("freeze");
     server.control.step(changes);
     server.control.fault("expire");

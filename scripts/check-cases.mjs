@@ -108,7 +108,7 @@ function definedIn(code, said) {
 }
 
 /**
- * What is wrong with where a case says that it is kept: `file`: `function`, `Type::method`; several of them with a line break between.
+ * What is wrong with the code that a case names: `file`: `function`, `Type::method`; several of them with a line break between.
  * @param {string} said @param {Code} code
  */
 function codeFaults(said, code) {
@@ -173,8 +173,8 @@ const anchor = (heading) =>
     .replaceAll(" ", "-");
 
 /**
- * Where a case is told, and where nothing is. A row that says nothing is told in the chapters that its family names; one that says `code` by
- * the comment at its code alone.
+ * The chapters that tell a case. A row that names none is told in the chapters of its family. A row that says `code` is told only by the
+ * comment at its code.
  * @param {Family} family @param {(path: string) => string | undefined} read
  */
 export function linkViolations({ file, markdown }, read) {

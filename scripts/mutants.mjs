@@ -3,9 +3,9 @@
 //   node scripts/mutants.mjs [--seed=15] [--count=300]    needs cargo-mutants (cargo install --locked cargo-mutants)
 //   --part=2/3    only the second third of the sample, for more machines than one
 //   --list        only print the sample
-// A mutant's name holds its line, so a seed draws the same sample again only at the same commit. Takes hours, so it is no part of CI.
-// What the last sample found is told in tests/MUTANTS.md. Everything is written to target/mutants; nothing in the checkout is changed,
-// and nobody may change its sources meanwhile.
+// A mutant's name holds its line, so a seed draws the same sample again only at the same commit. It takes hours, so it is no part of CI.
+// tests/MUTANTS.md tells what the last sample found. Everything is written to target/mutants. Nothing in the checkout is changed, and its
+// sources may not change meanwhile.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,8 +29,8 @@ const SLOW = [
 ];
 
 /**
- * From the quickest tests to all: a stage has only the mutants that survived the one before. The times are several times what the tests take
- * on two busy cores, so what reaches them loops.
+ * From the quickest tests to all. A stage has only the mutants that survived the one before. The limits are several times what the tests
+ * take on two busy cores, so a mutant that reaches one loops.
  */
 const STAGES = [
   { name: "lib", seconds: 60, programs: ["--lib"], args: ["--", ...SLOW.flatMap((test) => ["--skip", test])] },
@@ -81,7 +81,7 @@ async function runStage(stage, mutants, all, folder, env) {
   const out = join(folder, stage.name);
   rmSync(out, { recursive: true, force: true });
   mkdirSync(join(out, "mutants.out"), { recursive: true });
-  // No filter of cargo-mutants takes exactly these, as none holds for deleted fields. So all others are said to be caught already.
+  // No filter of cargo-mutants selects exactly these, as none applies to deleted fields. So all others are marked as caught already.
   const wanted = new Set(mutants);
   const others = all.filter((name) => !wanted.has(name));
   writeFileSync(join(out, "mutants.out/caught.txt"), others.map((name) => `${name}\n`).join(""));

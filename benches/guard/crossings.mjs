@@ -1,8 +1,8 @@
 // How often a frame crosses between JavaScript and WebAssembly. Imports and exports of the package's wasm are counted in Node, where each
 // call goes through a counter. Prints one line of JSON a figure; `--each` adds which functions they are.
 //
-// What a frame costs in crossings depends on nothing but the code. Frames come in bursts as from a socket. The clock stands still, so that
-// no slice ends early.
+// The crossings of a frame depend only on the code. Frames come in bursts as from a socket. The clock stands still, so that no slice ends
+// early.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../scripts/lib/project.mjs";

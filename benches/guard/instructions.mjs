@@ -15,7 +15,7 @@ export async function instructions(binary, args) {
   try {
     const out = join(folder, "callgrind.out");
     const options = ["-q", "--tool=callgrind", `--callgrind-out-file=${out}`, `--toggle-collect=${FUNCTION}`];
-    // An empty environment: its size moves the stack, and what is aligned otherwise is copied otherwise.
+    // The environment is empty, because its size moves the stack, and copies depend on alignment.
     const { code, output } = await run(which("valgrind"), [...options, binary, ...args], {
       cwd: folder,
       env: {},

@@ -1,4 +1,4 @@
-// What the guard holds against what: figures that were measured against those that are written down, and growth against its limit.
+// How the guard judges: it compares measured figures with the recorded ones, and growth with its limit.
 
 /** A figure that changes by more than this, up or down, has to be written down anew. */
 export const TOLERANCE = 0.05;

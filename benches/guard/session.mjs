@@ -1,9 +1,9 @@
-// Bytes that are held after a session of a thousand mounts, filters and routes, beside those before it. It is the session of
-// tests/js/session.test.mjs, where its views, watchers and timers are counted. Prints one line of JSON a figure. Run with --expose-gc.
+// Compares the bytes held after a session of a thousand mounts, filters and routes with those held before it. tests/js/session.test.mjs
+// counts the views, watchers and timers of the same session. Prints one line of JSON a figure. Run with --expose-gc.
 //
-// Before is after another such session and its five minutes, so that all that is made once is there, tables at their largest. The
-// JavaScript heap is taken after collections, as little as it gets. In the WebAssembly the chunks are counted that its allocator has handed
-// out, in bytes. Its memory as a whole never shrinks, and grows by steps that hide a leak.
+// Before it comes another such session with its five minutes, so that everything that is made once exists, and tables are at their
+// largest. The figure of the JavaScript heap is the least after several collections. The figure of the WebAssembly is the bytes that its
+// allocator has handed out. Its memory as a whole never shrinks, and grows by steps that hide a leak.
 import { openSession, turns } from "../../tests/js/lib/session.mjs";
 
 const MOUNTS = 1_000;
@@ -66,8 +66,8 @@ async function held() {
 }
 
 /**
- * Each figure is a multiple of what was held before. What WebAssembly holds while resources rest is bytes. What was held before is so
- * little that a part which leaves less behind would make the multiple worse.
+ * Each figure is a multiple of what was held before. Only what WebAssembly holds after the linger is given in bytes. So little is held
+ * before it that a saving there would make the multiple worse.
  */
 function print(moment, before, after, inBytes = []) {
   for (const kind of Object.keys(after)) {

@@ -1,5 +1,5 @@
-// An API server of many different pods, with nothing but what a load of them needs. Its pages were written beforehand, so that what is
-// measured is who reads them. The watch is open and quiet. It serves the benchmarks' page from the same origin.
+// An API server of many different pods, with only what a load of them needs. Its pages are written beforehand, so that only the reader is
+// measured. The watch is open and quiet. It serves the benchmarks' page from the same origin.
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

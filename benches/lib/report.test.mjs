@@ -1,4 +1,4 @@
-// What the benchmarks say must be able to be bad news.
+// The reports of the benchmarks also show bad news.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

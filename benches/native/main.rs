@@ -1,8 +1,16 @@
 //! The cacher as native code: the same work as `benches/go` does with the apiserver's own, and what has no peer there.
 //!
-//! `npm run bench:native` runs both side by side and prints ratios. Alone: `cargo bench --bench native -- --pod tests/data/pod.json
-//! [--only NAME] [--scale
-//! 1.0]`. Prints one JSON object a line. `us` and `cpu` are µs an event (or a read) by the clock and of the thread's processor time. `packing_us` and `packing_cpu` are what the idle turns in between took for each event. `delivered` is what watchers received, or a checksum over what a read gave.
+//! `npm run bench:native` runs both side by side and prints ratios. Alone:
+//!
+//! ```text
+//! cargo bench --bench native -- --pod tests/data/pod.json [--only NAME] [--scale 1.0]
+//! ```
+//!
+//! It prints one JSON object a line:
+//!
+//! - `us` and `cpu` are µs an event (or a read), by the clock and of the thread's processor time.
+//! - `packing_us` and `packing_cpu` are what the idle turns in between took for each event.
+//! - `delivered` is the number of events that watchers received, or a checksum over what a read gave.
 
 mod clock;
 mod dispatch;

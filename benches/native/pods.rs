@@ -51,7 +51,7 @@ pub(crate) fn fill(cacher: &mut Cacher, objects: Vec<Rc<Object>>, version: u64) 
     let _told = cacher.availability_mut().take_signals();
 }
 
-/// An idle turn, as the runtime takes them: all that arrived before it is packed.
+/// An idle turn of the host, as the runtime uses it: all that arrived before it is packed.
 pub(crate) fn rest(cacher: &mut Cacher) {
     cacher.held_mut().begin_packing();
     while cacher.held_mut().pack_resting() {}

@@ -1,4 +1,4 @@
-// Very many different pods, a long history, and events without end: does it hold, and does it stay as it is?
+// Very many different pods, a long history, and events without end. Do they fit into memory, and does it stay at that?
 import realPod from "../../tests/data/pod.json";
 import { differentPods } from "./different-pods.js";
 import { flat, frame } from "./frames.js";

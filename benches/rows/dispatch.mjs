@@ -1,4 +1,4 @@
-// One event that ten watchers want: what it matters how many others there are.
+// One event that ten watchers want. Measures what any number of other watchers adds.
 import { MAP, OURS } from "../lib/peers.mjs";
 import { perUnit, timeRow } from "../lib/report.mjs";
 import { inTurns } from "../lib/turns.mjs";

@@ -1,4 +1,4 @@
-//! Watch frames: taken exactly when serde_json takes them and they have the shape of one, and what is kept is what arrived.
+//! Watch frames. One is taken exactly when serde_json takes it and it has the shape of a frame. What is kept is what arrived.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

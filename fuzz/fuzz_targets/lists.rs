@@ -1,4 +1,4 @@
-//! List pages: taken exactly when serde_json takes them and they have the shape of one, however their bytes are cut.
+//! List pages. One is taken exactly when serde_json takes it and it has the shape of a list, however its bytes are cut.
 #![no_main]
 
 use std::fmt;
@@ -19,8 +19,8 @@ fn scan<'p>(chunks: impl IntoIterator<Item = &'p [u8]>) -> (Vec<Scanned>, Result
     (items, scanner.finish())
 }
 
-/// What an object has as `items`, each time. serde_json takes the last; who takes items as they come takes the first that is not null, and
-/// nothing behind it.
+/// Every `items` of an object. serde_json takes the last. A reader of items as they come takes the first that is not null, and none after
+/// it.
 struct Items(Vec<Value>);
 
 impl<'de> Deserialize<'de> for Items {

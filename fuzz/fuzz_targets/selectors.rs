@@ -1,4 +1,4 @@
-//! Label and field selectors: whatever is typed is read or refused, and what was read is the same when its own text is read again.
+//! Label and field selectors. Whatever is typed is read or refused. A selector that was read prints a text that reads as the same selector.
 #![no_main]
 
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Continue tokens: whatever is sent is read or refused with 400, and what was given out leads back to the same place.
+//! Continue tokens. Whatever is sent is read or refused with 400. A token that was given out leads back to the same place.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-// wasm-bindgen's glue as the package ships it. What is generated has every way of loading; here it loses those, which the package does itself.
-// It is read with a parser, and what is not known stops the build: another wasm-bindgen may write another glue.
+// wasm-bindgen's glue as the package ships it. The generated glue has every way of loading, which are cut out here: the package loads by
+// itself. The glue is read with a parser, and an unknown form stops the build, because another wasm-bindgen may write another glue.
 import { parseAst } from "vite";
 import { CommandFailed } from "./fail.mjs";
 

@@ -29,7 +29,7 @@ export function shortenNames(printed, glue) {
     .replace(/\b(wasm\.)([\w$]+)\b()/g, rename(exported))
     .replaceAll(`"${IMPORTS}"`, '"a"');
   for (const name of imported.keys()) checked(used.has(name), name);
-  // What is exported and not called by its name there is called by nobody.
+  // An export that the glue does not name is not called at all.
   writeFileSync(glue, text);
 }
 

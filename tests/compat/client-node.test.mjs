@@ -117,7 +117,7 @@ test("after a restart both hear of what changed meanwhile, and of nothing else",
   const [, gone] = await at.remove("b/y");
   const fresh = await at.create("a/fresh");
   for (const subject of pair) await subject.informer.start();
-  // How far what was deleted had come when it was last seen, only one of them knows.
+  // Only one of the two knows the last version of a deleted object.
   const ends = (calls) => calls.filter((call) => !call.startsWith("update b/y")).map((call) => call.replace(/^(delete .*)@.*/, "$1"));
   for (const subject of pair) {
     await until(() => subject.heard.some((call) => call.startsWith("delete")) && ends(subject.heard).length === 3);
@@ -186,7 +186,7 @@ test("the history expires: both list anew and hear of the difference alone", asy
   const z = await at.create("c/z");
   at.control.fault("expire");
   at.control.fault("clear");
-  // Nobody heard of the deletion itself: the last state that was known is told.
+  // Neither heard of the deletion itself, so the last known state is told.
   await hear(pair, [`update ${x2}`, `delete ${y}`, `add ${z}`], { anyOrder: true });
   for (const subject of pair) assert.deepEqual(subject.held(), [x2, z]);
   await until(() => at.streams() === 2);

@@ -218,7 +218,7 @@ test("a restart after the cache let go of its stream lists anew, and tells the d
   await at.remove("a/y");
   await subject.informer.start();
   const [update, gone] = await subject.told(2);
-  // Whether more than the name is left of what vanished together with the cache's own copy is up to the garbage collector.
+  // The garbage collector decides whether more than the name is left of an object that the cache no longer holds.
   assert.deepEqual([update, gone.split("@")[0]], [`update ${x2}`, "delete a/y"]);
 });
 

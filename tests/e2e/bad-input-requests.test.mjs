@@ -150,7 +150,7 @@ describe("wrong tokens", () => {
       await hasSaidSomething(pods, () => writeTo(api));
       token.now = "revoked";
       server.control.fault("drop");
-      // The first refusal is answered by asking for another token; only then somebody has to sign in.
+      // After the first refusal the cache asks for another token. Only after the second somebody has to sign in.
       const { error, retryAt } = await eventually(() => pods.status.phase === "needs-auth" && pods.status, "needs-auth");
       assert.equal(error.code, "unauthorized");
       assert.match(error.message, /Unauthorized/);
@@ -382,7 +382,7 @@ describe("functions of the user that fail", () => {
         let works = false;
         const pods = open(t, server.url, { transport, ...fail(() => works) });
         const early = pods.synced().catch((/** @type {any} */ error) => error);
-        // A mistake on this side is told once, and not tried again before somebody says so.
+        // A mistake on this side is told once, and not tried again before a user says so.
         const mistaken = code === "invalid";
         const status = await eventually(() => (mistaken || pods.status.retryAt) && pods.status.error && pods.status, `an error of ${name}`);
         if (mistaken) assert.deepEqual([status.phase, status.retryAt], ["failed", undefined]);
@@ -390,7 +390,7 @@ describe("functions of the user that fail", () => {
         assert.match(status.error.message, words);
         assert.ok(!status.error.message.includes("secret"));
         works = true;
-        // What can only be cured by changing something rejects; a network that fails does not.
+        // An error that only a change of configuration cures rejects. A network that fails does not.
         if (mistaken) pods.resume();
         assert.equal((await early)?.code, mistaken ? code : undefined);
         await live(pods);

@@ -18,9 +18,9 @@ describe("kube-apiserver with one request in flight", () => {
   let target;
   let token = "";
   before(async () => {
-    // Priority and fairness would queue them; this is how servers before it, and those without it, defend themselves.
+    // Priority and fairness would queue the requests. Servers without it defend themselves in this way.
     target = await kubeApiServerTarget({ flags: ["--enable-priority-and-fairness=false", "--max-requests-inflight=1"] });
-    // Nobody is shed who belongs to system:masters: the other user gets the rights and not the group.
+    // A user in system:masters is never shed, so the other user gets the rights without the group.
     const rbac = { group: "rbac.authorization.k8s.io" };
     const admin = new Api(target.url, target.token);
     const answer = await admin.request("POST", `/apis/${rbac.group}/v1/clusterrolebindings`, {

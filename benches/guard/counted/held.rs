@@ -1,4 +1,4 @@
-//! Bytes that what is held takes, everything counted: what the allocator has handed out.
+//! The bytes held, counted by the allocator.
 
 use std::fmt::Write;
 use std::rc::Rc;
@@ -33,7 +33,7 @@ pub(crate) fn print() {
     print!("{lines}");
 }
 
-/// How much more is held after the work, a unit. What the work gives is held meanwhile.
+/// How many bytes more are held after the work, a unit. The result of the work is held meanwhile.
 #[allow(clippy::cast_precision_loss)]
 fn grown<T>(units: usize, work: impl FnOnce() -> T) -> f64 {
     let before = HELD.allocated();

@@ -1,4 +1,4 @@
-//! The paths that an event, a list or a view takes in a page that is at work. What is counted is recorded in `figures.json`.
+//! The paths that an event, a list or a view takes in a busy page. The figures are recorded in `figures.json`.
 
 use std::hint::black_box;
 use std::rc::Rc;
@@ -166,7 +166,7 @@ fn page() -> Work {
     })
 }
 
-/// A path that was registered after the objects had come: it is looked for in what is held.
+/// A path that is registered after the objects have come. It is searched in their texts.
 fn field() -> Work {
     let cacher = cacher();
     let objects: Vec<_> = documents(POD, 50).iter().map(|text| object(text, &cacher.fields().borrow())).collect();

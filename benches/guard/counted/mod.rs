@@ -1,4 +1,4 @@
-//! What `npm run guard` counts: the work of the native hot paths, how it grows with its input, and the bytes that what is held takes.
+//! What `npm run guard` counts: the work of the native hot paths, how it grows with its input, and the bytes held.
 //!
 //! Alone: `cargo bench --bench guard -- names`, `-- hot NAME`, `-- grow NAME SIZE`, `-- peer NAME SIZE`, `-- held`. Everything here is the
 //! same in every run: no clock, no chance, no order of a hash with a seed.
@@ -11,7 +11,7 @@ mod hot;
 #[path = "../../native/pods.rs"]
 mod pods;
 
-/// Counts the bytes that are held. What it does about each allocation is part of what is counted of the work.
+/// Counts the bytes that are held. Its own instructions for each allocation are counted with the work.
 #[global_allocator]
 static HELD: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, usize::MAX);
 

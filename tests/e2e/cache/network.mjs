@@ -71,7 +71,7 @@ export function networkScenarios(getTarget) {
             await pods.informer({ onWatchError: (/** @type {any} */ interruption) => void told.push(interruption) }).synced;
             for (let round = 0; round < 15; round++) {
               await concurrently(20, (i) => place.label(numbered(i), { round: String(round) }));
-              // Not within a watch's first second, before anything new: that is no watch, and a list would follow.
+              // Not within the first second of a watch, before anything new. Such a watch counts as refused, and a list would follow.
               await eventually(
                 () => pods.peek(`${place.namespace}/${numbered(0)}`)?.metadata.labels?.round === String(round),
                 `round ${round}`,

@@ -31,7 +31,7 @@ export async function withCache(target, body, { options, spec: extra, seed } = {
       fetch: traffic.fetch,
       WebSocket: /** @type {any} */ (traffic.WebSocket),
       retry: RETRY,
-      // A scenario mostly looks at a resource without using it, and what nobody uses lets go of its stream after five seconds.
+      // A scenario mostly looks at a resource without using it, and an unused resource closes its stream after five seconds.
       linger: 60_000,
       ...options,
       ...more,

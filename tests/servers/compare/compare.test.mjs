@@ -122,7 +122,7 @@ describe("the package beside kube-apiserver", () => {
   async function smallest(trace, first, count) {
     let small = await shrink(trace, first, played);
     let { differences } = await play(cluster, small);
-    // What passes with more patience was slow, not wrong: then the whole trace is the evidence.
+    // A trace that passes with longer waits was slow, not wrong. Then the whole trace is the evidence.
     if (differences.length === 0) [small, differences] = [trace, [first]];
     const folder = join(root, "artifacts");
     mkdirSync(folder, { recursive: true });

@@ -161,7 +161,7 @@ class Play {
       : verb === "delete"
         ? this.api.request("DELETE", path, { body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 } })
         : this.api.request("PATCH", status ? `${path}/status` : path, { body, headers: merge }));
-    // Where a step was left out, what built on it has no object to change.
+    // After a step is left out, later steps may have no object to change.
     if (answer.status === 404 || answer.status === 409) return;
     if (answer.status > 299) throw new Error(`${verb} ${path}: ${answer.status} ${answer.text}`);
     let version = answer.body.metadata.resourceVersion;
@@ -288,7 +288,8 @@ class Play {
     for (const deadline = Date.now() + this.patience; ; await sleep(3)) {
       const verdict = compareWatches(request, server, ours, context);
       const over = request.timeout === undefined || (server.ended && ours.ended);
-      // Two sides that have said nothing yet agree as well, and a write then would fall before the one state and behind the other.
+      // Two sides that have said nothing yet agree as well. A write at that moment would come before the state of one and after that of the
+      // other.
       const stated = hasStated(request, server) && hasStated(request, ours);
       if (verdict.equal && !stated && Date.now() <= deadline) continue;
       if ((verdict.equal && over) || Date.now() > deadline) return verdict;

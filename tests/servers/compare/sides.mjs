@@ -116,7 +116,7 @@ export class Server {
 }
 
 /**
- * Changes what the package gives, to see whether the comparison tells.
+ * Changes what the package gives, to see whether the comparison finds that.
  * @typedef {object} Tamper
  * @property {(event: SeenEvent) => SeenEvent | undefined} [event] undefined drops it
  * @property {(answer: Answer, request: Request) => Answer} [answer]

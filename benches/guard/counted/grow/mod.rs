@@ -21,7 +21,7 @@ pub(crate) struct Growth {
 }
 
 enum Kind {
-    /// A document to scan, and whether it is sound. Has serde_json as its peer, which the scan must not be slower than.
+    /// A document to scan, and whether it is sound. The scan must not be slower than serde_json.
     Document(fn(usize) -> String, bool),
     Other(fn(usize) -> Work),
 }

@@ -1,4 +1,4 @@
-//! Watchers: as many as there are, what they hear of, and how they come and go.
+//! Many watchers: what they hear of, and how they come and go.
 
 use std::cell::RefCell;
 use std::rc::Rc;
