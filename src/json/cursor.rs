@@ -32,9 +32,9 @@ impl<'d> Cursor<'d> {
         Cursor { document, at, depth, non_ascii: false, proved: false }
     }
 
-    /// A reader of a document that was checked before.
-    pub(super) fn proved(document: &'d [u8]) -> Self {
-        Cursor { proved: true, ..Self::new(document, 0, 0) }
+    /// A reader at `at` of a document that was checked before.
+    pub(super) fn proved(document: &'d [u8], at: usize) -> Self {
+        Cursor { proved: true, ..Self::new(document, at, 0) }
     }
 
     #[inline]

@@ -8,6 +8,7 @@
 //!
 //! Imports: sort.
 
+pub mod edits;
 pub mod error;
 pub mod fields;
 pub mod frame;
@@ -31,6 +32,7 @@ mod text;
 pub(crate) mod value;
 pub(crate) mod write;
 
+pub use edits::{Edit, Edits, compare_object};
 pub use error::{ErrorKind, JsonError};
 pub use fields::{FieldSet, Slot};
 pub use frame::{Frame, FrameType, scan_frame};

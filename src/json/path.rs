@@ -63,7 +63,7 @@ impl Path {
 }
 
 fn find(segments: &[Segment], document: &[u8]) -> Option<Range<usize>> {
-    let mut cursor = Cursor::proved(document);
+    let mut cursor = Cursor::proved(document, 0);
     cursor.peek_token();
     locate(&mut cursor, segments).ok().flatten()
 }

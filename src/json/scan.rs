@@ -34,6 +34,8 @@ pub struct Scanned {
     pub fields: Vec<Scalar>,
     /// The time at which the fields were read, see [`FieldSet::now`].
     pub read: u32,
+    /// Whether a wanted name occurs twice in one object. Such a document is never compared with a new one.
+    pub repeats: bool,
     /// The document without the `strip` paths. Nothing else changes, not even whitespace.
     pub bytes: Box<[u8]>,
 }
@@ -63,7 +65,7 @@ pub(super) fn scan_object_at(document: &[u8], start: usize, depth: usize, fields
 
 /// The values of all slots in a document that was checked before. If it is broken nevertheless, all are missing.
 pub(crate) fn read_slots(document: &[u8], fields: &FieldSet) -> Vec<Scalar> {
-    let mut cursor = Cursor::proved(document);
+    let mut cursor = Cursor::proved(document, 0);
     cursor.peek_token();
     let mut walk = Walk::new(fields);
     walk.strips = false;
@@ -96,6 +98,7 @@ pub(super) struct Walk<'f> {
     roles: [Span; Role::COUNT],
     /// What is to be removed, ordered by position.
     stripped: Vec<Span>,
+    repeats: bool,
 }
 
 impl<'f> Walk<'f> {
@@ -107,7 +110,30 @@ impl<'f> Walk<'f> {
             slots: vec![MISSING; fields.len()],
             roles: [MISSING; Role::COUNT],
             stripped: Vec::new(),
+            repeats: false,
         }
+    }
+
+    /// Notes again what is wanted of the value at `at` in a checked document. Nothing is removed.
+    pub(super) fn again(&mut self, document: &[u8], at: usize, node: usize) -> Option<()> {
+        self.strips = false;
+        self.value(&mut Cursor::proved(document, at), node).ok()
+    }
+
+    /// The value with this role.
+    pub(super) fn role(&self, role: Role) -> Span {
+        self.roles[role as usize]
+    }
+
+    /// The value in this slot.
+    pub(super) fn slot(&self, document: &[u8], slot: usize) -> Scalar {
+        let (start, end) = self.slots[slot];
+        Scalar::from_raw(&document[start..end])
+    }
+
+    /// Whether a wanted name occurred twice in one object.
+    pub(super) fn repeats(&self) -> bool {
+        self.repeats
     }
 
     /// Steps over the object that must start at the cursor.
@@ -152,6 +178,7 @@ impl<'f> Walk<'f> {
                     let bit = 1u64.checked_shl(position as u32).unwrap_or(0);
                     if bit == 0 || seen & bit != 0 {
                         self.forget(child, true);
+                        self.repeats = true;
                     }
                     seen |= bit;
                     self.value(cursor, child)?;
@@ -220,7 +247,7 @@ impl<'f> Walk<'f> {
     }
 
     fn scalars(&self, document: &[u8]) -> Vec<Scalar> {
-        self.slots.iter().map(|&(start, end)| Scalar::from_raw(&document[start..end])).collect()
+        (0..self.slots.len()).map(|slot| self.slot(document, slot)).collect()
     }
 
     /// Makes the values at the noted positions, and the stored bytes.
@@ -240,6 +267,7 @@ impl<'f> Walk<'f> {
             labels: labels(&document[from..to]),
             initial_events_end: text(Role::InitialEventsEnd).is_some_and(|text| text == "true"),
             read: self.fields.now(),
+            repeats: self.repeats,
             fields: if moved { read_slots(&bytes, self.fields) } else { self.scalars(document) },
             bytes,
         }

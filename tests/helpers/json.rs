@@ -98,6 +98,11 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
+/// The text of a random JSON value.
+pub fn any_value() -> impl Strategy<Value = String> {
+    value()
+}
+
 /// An object as text; names may repeat.
 fn object_of(inner: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
     prop::collection::vec((space(), key(), space(), space(), inner, space()), 0..7).prop_map(|members| {

@@ -8,4 +8,5 @@ mod helpers {
 
 mod adversarial;
 mod documents;
+mod edits;
 mod lists;

@@ -7,6 +7,8 @@
 
 use std::mem;
 
+use crate::json::bytes::{common, word};
+
 /// Bytes of a copied piece, unless it continues the last one. A shorter one costs nearly as much as its bytes.
 const MIN_COPY_BYTES: usize = 12;
 /// Bytes that are compared side by side after a difference, before the slower search begins.
@@ -149,36 +151,9 @@ pub(super) fn decode(base: &[u8], delta: &[u8], length: usize) -> Option<Vec<u8>
     (text.len() == length).then_some(text)
 }
 
-/// The number of equal bytes at the start of two texts.
-fn common(left: &[u8], right: &[u8]) -> usize {
-    let least = left.len().min(right.len());
-    let (left, right) = (&left[..least], &right[..least]);
-    // Most of two versions is equal, so most time is spent here. One branch for each block is much faster than one for each word.
-    let same = |(a, b): &(&[u8; BLOCK], &[u8; BLOCK])| words(a).zip(words(b)).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0;
-    let mut at = left.as_chunks().0.iter().zip(right.as_chunks().0).take_while(same).count() * BLOCK;
-    while let (Some(a), Some(b)) = (word(left, at), word(right, at)) {
-        if a != b {
-            return at + (a ^ b).trailing_zeros() as usize / 8;
-        }
-        at += 8;
-    }
-    at + left[at..].iter().zip(&right[at..]).take_while(|(a, b)| a == b).count()
-}
-
 /// The number of equal bytes at the end of two texts.
 fn common_back(left: &[u8], right: &[u8]) -> usize {
     left.iter().rev().zip(right.iter().rev()).take_while(|(a, b)| a == b).count()
-}
-
-/// Bytes compared at once.
-const BLOCK: usize = 64;
-
-fn words(bytes: &[u8; BLOCK]) -> impl Iterator<Item = u64> {
-    bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))
-}
-
-fn word(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
 #[allow(clippy::cast_possible_truncation)]

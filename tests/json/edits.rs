@@ -1,0 +1,253 @@
+//! What an update changes, found by comparison, against a scan of the whole document.
+
+use crate::helpers::json::{FIELDS, Mutation, any_object, any_value, mutated, pod};
+use proptest::prelude::*;
+use serde_json::Value;
+use watchcache::json::{Edit, Edits, FieldSet, Path, Scanned, compare_object, scan_object};
+
+fn fields(strip: &[&str]) -> FieldSet {
+    let path = |text: &&str| Path::parse(text).unwrap();
+    let mut fields = FieldSet::new(strip.iter().map(path).collect());
+    for field in FIELDS {
+        fields.slot(&path(field));
+    }
+    fields
+}
+
+fn shown(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}
+
+/// A JSON text of bytes that an edit names.
+fn part(text: &[u8], from: u32, to: u32) -> &[u8] {
+    &text[from as usize..to as usize]
+}
+
+fn applied(held: &[u8], new: &[u8], edits: &[Edit]) -> Vec<u8> {
+    let (mut text, mut at) = (Vec::new(), 0);
+    for edit in edits {
+        text.extend_from_slice(&held[at..edit.old_start as usize]);
+        text.extend_from_slice(part(new, edit.new_start, edit.new_end));
+        at = edit.old_end as usize;
+    }
+    text.extend_from_slice(&held[at..]);
+    text
+}
+
+/// Compares, and holds the result against a full scan. Returns what was found, and what is held now.
+fn compared(held: &Scanned, document: &[u8], fields: &FieldSet) -> Option<(Edits, Scanned)> {
+    let found = compare_object(&held.bytes, document, fields)?;
+    let told = || format!("{} -> {}: {:?}", shown(&held.bytes), shown(document), found.edits);
+    let full = scan_object(document, fields).unwrap_or_else(|error| panic!("{error}: {}", told()));
+    let mut now = Scanned { bytes: found.bytes.clone(), repeats: found.repeats, ..held.clone() };
+    now.version = found.version.clone().or(now.version);
+    now.labels = found.labels.clone().unwrap_or(now.labels);
+    for (slot, value) in &found.fields {
+        now.fields[*slot] = value.clone();
+    }
+    // A stripped name that stands twice is in no held text, and so in no one's way.
+    assert_eq!(now, Scanned { repeats: now.repeats, ..full }, "{}", told());
+
+    assert_eq!(shown(&applied(&held.bytes, &found.bytes, &found.edits)), shown(&found.bytes), "{}", told());
+    for edit in &found.edits {
+        for value in [part(&held.bytes, edit.old_start, edit.old_end), part(&found.bytes, edit.new_start, edit.new_end)] {
+            serde_json::from_slice::<Value>(value).unwrap_or_else(|error| panic!("{error} in {}: {}", shown(value), told()));
+        }
+    }
+    assert!(found.edits.iter().zip(found.edits.iter().skip(1)).all(|(one, next)| one.old_end < next.old_start), "{}", told());
+    Some((found, now))
+}
+
+/// The members and elements of a sound document, and all values, as positions.
+#[derive(Default)]
+struct Parts {
+    items: Vec<(usize, usize)>,
+    // Where an item is a member, and not an element.
+    members: Vec<usize>,
+    values: Vec<(usize, usize)>,
+    // Items that have a neighbour in front of them in the same object or array.
+    pairs: Vec<((usize, usize), (usize, usize))>,
+}
+
+fn space(text: &[u8], at: &mut usize) {
+    while text[*at].is_ascii_whitespace() {
+        *at += 1;
+    }
+}
+
+impl Parts {
+    fn of(text: &[u8]) -> Self {
+        let mut parts = Self::default();
+        let mut at = 0;
+        space(text, &mut at);
+        parts.value(text, &mut at);
+        parts
+    }
+
+    fn string(text: &[u8], at: &mut usize) {
+        *at += 1;
+        while text[*at] != b'"' {
+            *at += if text[*at] == b'\\' { 2 } else { 1 };
+        }
+        *at += 1;
+    }
+
+    fn value(&mut self, text: &[u8], at: &mut usize) {
+        let start = *at;
+        match text[*at] {
+            b'"' => Self::string(text, at),
+            open @ (b'{' | b'[') => {
+                *at += 1;
+                let mut last = None;
+                loop {
+                    space(text, at);
+                    match text[*at] {
+                        b',' => *at += 1,
+                        b'}' | b']' => break,
+                        _ => {
+                            let item = *at;
+                            if open == b'{' {
+                                self.members.push(item);
+                                Self::string(text, at);
+                                space(text, at);
+                                *at += 1;
+                                space(text, at);
+                            }
+                            self.value(text, at);
+                            self.items.push((item, *at));
+                            self.pairs.extend(last.map(|last| (last, (item, *at))));
+                            last = Some((item, *at));
+                        }
+                    }
+                }
+                *at += 1;
+            }
+            _ => {
+                while !matches!(text.get(*at), None | Some(b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t')) {
+                    *at += 1;
+                }
+            }
+        }
+        self.values.push((start, *at));
+    }
+}
+
+/// A change of a document's values, as a user or a server makes it.
+#[derive(Clone, Debug)]
+enum Change {
+    Replaced(String),
+    Removed,
+    Doubled,
+    Inserted(String),
+    Moved,
+    Spaced,
+}
+
+fn change() -> impl Strategy<Value = (prop::sample::Index, Change)> {
+    let change = prop_oneof![
+        8 => any_value().prop_map(Change::Replaced),
+        2 => Just(Change::Removed),
+        1 => Just(Change::Doubled),
+        2 => any_value().prop_map(Change::Inserted),
+        1 => Just(Change::Moved),
+        1 => Just(Change::Spaced),
+    ];
+    (any::<prop::sample::Index>(), change)
+}
+
+fn changed(document: &[u8], place: prop::sample::Index, change: &Change) -> Vec<u8> {
+    let parts = Parts::of(document);
+    let mut text = document.to_vec();
+    let item = (!parts.items.is_empty()).then(|| parts.items[place.index(parts.items.len())]);
+    match (change, item) {
+        // The last value is the document itself.
+        (Change::Replaced(value), _) if parts.values.len() > 1 => {
+            let (from, to) = parts.values[place.index(parts.values.len() - 1)];
+            text.splice(from..to, value.bytes());
+        }
+        (Change::Removed, Some((from, to))) => {
+            let mut behind = to;
+            space(document, &mut behind);
+            if document[behind] == b',' {
+                text.drain(from..=behind);
+            } else {
+                let before = document[..from].iter().rposition(|byte| !byte.is_ascii_whitespace()).unwrap();
+                text.drain(if document[before] == b',' { before } else { from }..to);
+            }
+        }
+        (Change::Doubled, Some((from, to))) => drop(text.splice(from..from, [&document[from..to], b","].concat())),
+        (Change::Inserted(value), Some((from, _))) => {
+            let new = if parts.members.contains(&from) { format!("\"new\":{value},") } else { format!("{value},") };
+            drop(text.splice(from..from, new.into_bytes()));
+        }
+        (Change::Moved, _) if !parts.pairs.is_empty() => {
+            let ((from, end), (start, to)) = parts.pairs[place.index(parts.pairs.len())];
+            let moved = [&document[start..to], &document[end..start], &document[from..end]].concat();
+            drop(text.splice(from..to, moved));
+        }
+        (Change::Spaced, Some((from, _))) => drop(text.splice(from..from, *b" \n")),
+        _ => {}
+    }
+    text
+}
+
+const STRIPS: &[&[&str]] = &[&[], &["metadata.managedFields"], &["a", "metadata.labels.b"], &["items[1]"]];
+
+/// Some values change, and now and then bytes.
+fn update() -> impl Strategy<Value = (Vec<(prop::sample::Index, Change)>, Option<Mutation>)> {
+    (prop::collection::vec(change(), 0..4), prop::option::weighted(0.3, mutated()))
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 1_000 }) }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// What is held comes from comparisons wherever one can tell, so their mistakes would add up.
+    #[test]
+    fn law_14_differences_what_a_comparison_finds_is_what_a_full_scan_reads(
+        held in any_object(),
+        updates in prop::collection::vec(update(), 1..5),
+        strip in prop::sample::select(STRIPS),
+    ) {
+        let fields = fields(strip);
+        let mut scanned = scan_object(held.as_bytes(), &fields).unwrap();
+        let mut document = held.into_bytes();
+        prop_assume!(!scanned.repeats);
+        for (changes, broken) in &updates {
+            for (place, change) in changes {
+                document = changed(&document, *place, change);
+            }
+            if let Some(mutation) = broken {
+                compared(&scanned, &mutation.apply(&document), &fields);
+            }
+            let found = compared(&scanned, &document, &fields).map(|(_, now)| now);
+            scanned = found.unwrap_or_else(|| scan_object(&document, &fields).unwrap());
+            if scanned.repeats {
+                break;
+            }
+        }
+    }
+}
+
+/// The exemplar pod with some texts replaced.
+fn edited(edits: &[(&str, &str)]) -> Vec<u8> {
+    let mut text = String::from_utf8(pod()).unwrap();
+    for (old, new) in edits {
+        assert!(text.contains(old), "{old}");
+        text = text.replacen(old, new, 1);
+    }
+    text.into_bytes()
+}
+
+#[test]
+fn a_heartbeat_is_its_version_and_its_times() {
+    let fields = fields(&["metadata.managedFields"]);
+    let held = scan_object(&pod(), &fields).unwrap();
+    let version = format!("\"resourceVersion\":\"{}\"", held.version.as_deref().unwrap());
+    let times = [("\"lastTransitionTime\":\"", "\"lastTransitionTime\":\"1"), (&*version, "\"resourceVersion\":\"999999999\"")];
+    let (found, _) = compared(&held, &edited(&times), &fields).expect("a difference");
+    assert_eq!((found.edits.len(), found.version.as_deref()), (2, Some("999999999")));
+}
