@@ -1,11 +1,12 @@
 //! Watch frames: documents of the form `{"type":"ADDED","object":{…}}`.
 
 use super::cursor::{Checked, Cursor, no_object};
+use super::edits::{Edits, compare};
 use super::error::{ErrorKind, JsonError};
 use super::fields::FieldSet;
 use super::path::key_is;
 use super::scan::{Scanned, Walk};
-use super::text::string;
+use super::text::{string, unescape};
 
 /// What a watch frame says about its object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,4 +120,84 @@ fn read_members<'f>(cursor: &mut Cursor<'_>, fields: &'f FieldSet) -> Checked<Me
         more = cursor.next_member()?;
     }
     Ok(members)
+}
+
+/// What a watch frame changes of an object that is held.
+#[derive(Clone, Debug)]
+pub struct Update<H> {
+    /// `Added`, `Modified` or `Deleted`.
+    pub kind: FrameType,
+    /// What `held` gave.
+    pub held: H,
+    /// What differs.
+    pub edits: Edits,
+}
+
+/// Reads a watch frame by comparing its object with the text that is held of it. `held` finds that text by namespace and name.
+///
+/// `None` says nothing about the frame: [`scan_frame`] has to read it. See [`compare_object`](super::compare_object) for what may be
+/// compared.
+pub fn scan_update<H: AsRef<[u8]>>(document: &[u8], fields: &FieldSet, held: impl FnOnce(&str, &str) -> Option<H>) -> Option<Update<H>> {
+    let mut cursor = Cursor::new(document, 0, 0);
+    cursor.peek_token();
+    let start = cursor.at;
+    // In the order in which Go writes a frame.
+    if cursor.peek() != b'{' || !cursor.open_object().ok()? || cursor.read_key().ok()? != b"type" {
+        return None;
+    }
+    let kind = cursor.at;
+    cursor.skip_value().ok()?;
+    let kind = FrameType::parse(&string(document, (kind, cursor.at))?);
+    if !matches!(kind, FrameType::Added | FrameType::Modified | FrameType::Deleted) {
+        return None;
+    }
+    if !cursor.next_member().ok()? || cursor.read_key().ok()? != b"object" {
+        return None;
+    }
+    let (namespace, name) = names(document, cursor.at)?;
+    let held = held(&unescape(namespace), &unescape(name))?;
+    let (edits, end) = compare(held.as_ref(), document, cursor.at, cursor.depth(), fields)?;
+    cursor.at = end;
+    if cursor.next_member().ok()? {
+        return None;
+    }
+    cursor.expect_end(start).ok()?;
+    Some(Update { kind, held, edits })
+}
+
+/// The namespace and name of the object at `at`, as far as they can be found at once. Nothing is checked: they are a guess.
+fn names(document: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
+    let mut cursor = Cursor::proved(document, at);
+    if cursor.peek() != b'{' || !cursor.open_object().ok()? {
+        return None;
+    }
+    while cursor.read_key().ok()? != b"metadata" {
+        cursor.skip_value().ok()?;
+        if !cursor.next_member().ok()? {
+            return None;
+        }
+    }
+    if cursor.peek() != b'{' || !cursor.open_object().ok()? {
+        return None;
+    }
+    let (mut namespace, mut name) = (None, None);
+    loop {
+        let key = cursor.read_key().ok()?;
+        // Servers write the namespace beside the name: there is none if these come first.
+        if name.is_some() && matches!(key, b"uid" | b"resourceVersion") {
+            break;
+        }
+        let start = cursor.at;
+        cursor.skip_value().ok()?;
+        let value = || document.get(start + 1..cursor.at - 1).filter(|_| document[start] == b'"');
+        match key {
+            b"name" => name = Some(value()?),
+            b"namespace" => namespace = Some(value()?),
+            _ => {}
+        }
+        if name.is_some() && namespace.is_some() || !cursor.next_member().ok()? {
+            break;
+        }
+    }
+    Some((namespace.unwrap_or_default(), name?))
 }

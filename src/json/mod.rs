@@ -35,7 +35,7 @@ pub(crate) mod write;
 pub use edits::{Edit, Edits, compare_object};
 pub use error::{ErrorKind, JsonError};
 pub use fields::{FieldSet, Slot};
-pub use frame::{Frame, FrameType, scan_frame};
+pub use frame::{Frame, FrameType, Update, scan_frame, scan_update};
 pub use identity::{Identity, identify};
 pub use labels::Labels;
 pub(crate) use labels::no_labels;

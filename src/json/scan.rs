@@ -36,6 +36,8 @@ pub struct Scanned {
     pub read: u32,
     /// Whether a wanted name occurs twice in one object. Such a document is never compared with a new one.
     pub repeats: bool,
+    /// The objects and arrays around it where it was checked. Elsewhere it might be nested too deep.
+    pub depth: usize,
     /// The document without the `strip` paths. Nothing else changes, not even whitespace.
     pub bytes: Box<[u8]>,
 }
@@ -99,6 +101,7 @@ pub(super) struct Walk<'f> {
     /// What is to be removed, ordered by position.
     stripped: Vec<Span>,
     repeats: bool,
+    depth: usize,
 }
 
 impl<'f> Walk<'f> {
@@ -111,6 +114,7 @@ impl<'f> Walk<'f> {
             roles: [MISSING; Role::COUNT],
             stripped: Vec::new(),
             repeats: false,
+            depth: 0,
         }
     }
 
@@ -138,6 +142,7 @@ impl<'f> Walk<'f> {
 
     /// Steps over the object that must start at the cursor.
     pub(super) fn whole_object(&mut self, cursor: &mut Cursor<'_>) -> Checked {
+        self.depth = cursor.depth();
         match cursor.peek() {
             b'{' => self.value(cursor, ROOT),
             byte => Err(cursor.fault(no_object(byte))),
@@ -268,6 +273,7 @@ impl<'f> Walk<'f> {
             initial_events_end: text(Role::InitialEventsEnd).is_some_and(|text| text == "true"),
             read: self.fields.now(),
             repeats: self.repeats,
+            depth: self.depth,
             fields: if moved { read_slots(&bytes, self.fields) } else { self.scalars(document) },
             bytes,
         }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::rest::body::{Body, Whole};
 use super::rest::text::{Lent, Text};
 use crate::allocation::{allocation, own_text, shared};
+use crate::json::edits::Edits;
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::json::scalar::Scalar;
@@ -69,6 +70,8 @@ pub struct Object {
     queued: Cell<bool>,
     // One flag for everything that JavaScript holds of it.
     pinned: Cell<bool>,
+    // The depth in documents up to which its text may be compared with a new one; `None` where it may not.
+    comparable: Option<u8>,
     body: RefCell<Body<Self>>,
 }
 
@@ -88,9 +91,40 @@ impl Object {
         let version = Version::parse(text).map_err(|error| Error::protocol(error.to_string()))?;
         let head = Head { namespace_len: namespace.len(), key, uid: scanned.uid, labels: scanned.labels };
         let fields = if scanned.fields.is_empty() { no_fields() } else { scanned.fields.into() };
-        let object = Self::of(Rc::new(head), version, fields, scanned.bytes);
-        object.read.set(scanned.read);
-        Ok(object)
+        let comparable = if scanned.repeats { None } else { u8::try_from(scanned.depth).ok() };
+        let object = Self { comparable, read: Cell::new(scanned.read), ..Self::of(Rc::new(head), version, fields, scanned.bytes) };
+        Ok(object.measured())
+    }
+
+    /// The version that an update makes of this one.
+    pub fn updated(&self, update: Edits, depth: usize) -> Result<Rc<Self>, Error> {
+        let version = match &update.version {
+            Some(text) => Version::parse(text).map_err(|error| Error::protocol(error.to_string()))?,
+            None => self.version.clone(),
+        };
+        let head = match update.labels {
+            Some(labels) if labels != self.head.labels => Rc::new(Head { labels, ..(*self.head).clone() }),
+            _ => self.head.clone(),
+        };
+        let held = self.fields.borrow();
+        let fields = if update.fields.iter().all(|(slot, value)| held.get(*slot) == Some(value)) {
+            held.clone()
+        } else {
+            let mut fields = held.to_vec();
+            update.fields.into_iter().for_each(|(slot, value)| fields[slot] = value);
+            fields.into()
+        };
+        let comparable = if update.repeats { None } else { u8::try_from(depth).ok() };
+        let object = Self { comparable, read: self.read.clone(), ..Self::of(head, version, fields, update.bytes) };
+        Ok(object.measured())
+    }
+
+    /// Whether its text may be compared with that of an update, in which the object stands inside `depth` objects and arrays.
+    pub fn is_comparable(&self, depth: usize, fields: &FieldSet) -> bool {
+        let read = self.read.get();
+        self.comparable.is_some_and(|checked| usize::from(checked) >= depth)
+            && self.fields.borrow().len() == fields.len()
+            && (0..fields.len()).all(|slot| fields.is_current(slot, read))
     }
 
     /// The document of a bookmark: a version, and optionally the annotation that ends the initial events.
@@ -107,11 +141,11 @@ impl Object {
 
     fn bare(version: Version, text: String) -> Rc<Self> {
         let head = NOBODY.with(Rc::clone);
-        Self::of(head, version, no_fields(), text.into_bytes().into_boxed_slice())
+        Self::of(head, version, no_fields(), text.into_bytes().into_boxed_slice()).measured()
     }
 
-    fn of(head: Rc<Head>, version: Version, fields: Rc<[Scalar]>, bytes: Box<[u8]>) -> Rc<Self> {
-        let object = Self {
+    fn of(head: Rc<Head>, version: Version, fields: Rc<[Scalar]>, bytes: Box<[u8]>) -> Self {
+        Self {
             id: next_id(),
             version,
             head,
@@ -123,10 +157,14 @@ impl Object {
             depth: Cell::new(0),
             queued: Cell::new(false),
             pinned: Cell::new(false),
+            comparable: None,
             body: RefCell::new(Body::Raw(Text::new(bytes))),
-        };
-        object.size.set(object.measure());
-        Rc::new(object)
+        }
+    }
+
+    fn measured(self) -> Rc<Self> {
+        self.size.set(self.measure());
+        Rc::new(self)
     }
 
     /// Unique for each version of each object.
@@ -226,7 +264,7 @@ impl Object {
         bytes.extend_from_slice(text.as_bytes());
         bytes.extend_from_slice(&held[span.end..]);
         // Fields are read again, because the version may be one of them.
-        Ok(Self::of(self.head.clone(), version.clone(), no_fields(), bytes.into_boxed_slice()))
+        Ok(Self::of(self.head.clone(), version.clone(), no_fields(), bytes.into_boxed_slice()).measured())
     }
 
     /// Shares with the previous version what is equal in both.
@@ -345,7 +383,7 @@ impl Whole for Object {
 }
 
 /// The object's identity and labels.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Head {
     key: Key,
     namespace_len: usize,

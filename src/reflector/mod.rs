@@ -49,5 +49,5 @@ pub use self::config::{MIN_WATCH_SECONDS, ReflectorConfig};
 pub use self::early::{EARLY_PERIOD_MS, EarlyTries, MAX_EARLY_TRIES};
 pub use self::handle::ReflectorHandle;
 pub use self::peers::Peers;
-pub use self::reader::Arrival;
+pub use self::reader::{Arrival, Predecessors};
 pub use self::reflector::Reflector;

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::kinds::Kinds;
 use crate::change::ChangeKind;
-use crate::json::{FieldSet, Frame, FrameType, Identity, Path, Scalar, identify, scan_frame};
-use crate::object::Object;
+use crate::json::{FieldSet, Frame, FrameType, Identity, Path, Scalar, Update, identify, scan_frame, scan_update};
+use crate::object::{Lent, Object};
 use crate::source::buffers;
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
@@ -37,24 +37,48 @@ pub(super) struct Unreadable {
 /// Nothing of a page is told before all of it has proved to be sound, and messages wait for their receiver. What is seen may never be told.
 pub type Arrival = Box<dyn Fn(&[Rc<Object>])>;
 
+/// Finds the object that is held under a namespace and name.
+pub type Predecessors = Box<dyn Fn(&str, &str) -> Option<Rc<Object>>>;
+
 /// With which paths objects are read, and of which kind they must be.
 pub(super) struct Reader {
     pub(super) fields: Rc<RefCell<FieldSet>>,
     pub(super) kinds: Kinds,
     pub(super) arrival: OnceCell<Arrival>,
+    pub(super) predecessors: OnceCell<Predecessors>,
 }
 
 impl Reader {
     pub(super) fn new(fields: Rc<RefCell<FieldSet>>, kinds: Kinds) -> Self {
-        Self { fields, kinds, arrival: OnceCell::new() }
+        Self { fields, kinds, arrival: OnceCell::new(), predecessors: OnceCell::new() }
     }
 
     /// Reads a frame of a watch, and gives its buffer back.
     pub(super) fn event(&self, frame: Vec<u8>) -> Result<Event, Unreadable> {
-        let event = read(&frame, &self.fields.borrow(), &self.kinds)
+        let fields = self.fields.borrow();
+        let event = self
+            .update(&frame, &fields)
+            .map_or_else(|| read(&frame, &fields, &self.kinds), Ok)
             .map_err(|error| Unreadable { error, identity: identify(&frame, true).map(Box::new) });
         buffers::give_back(frame);
         event
+    }
+
+    /// Reads a frame by comparing it with what is held of its object.
+    fn update(&self, frame: &[u8], fields: &FieldSet) -> Option<Event> {
+        let predecessors = self.predecessors.get()?;
+        let held = |namespace: &str, name: &str| {
+            let held = predecessors(namespace, name)?;
+            held.is_comparable(FRAME_DEPTH, fields).then(|| Held { text: held.lend(), object: held })
+        };
+        let Update { kind, held, edits } = scan_update(frame, fields, held)?;
+        let kind = match kind {
+            FrameType::Added => ChangeKind::Added,
+            FrameType::Modified => ChangeKind::Modified,
+            FrameType::Deleted => ChangeKind::Deleted,
+            _ => return None,
+        };
+        Some(Event::Change(kind, held.object.updated(edits, FRAME_DEPTH).ok()?))
     }
 
     /// These objects of a list have been read.
@@ -62,6 +86,21 @@ impl Reader {
         if let Some(arrival) = self.arrival.get().filter(|_| !objects.is_empty()) {
             arrival(objects);
         }
+    }
+}
+
+/// The objects around the object of a frame.
+const FRAME_DEPTH: usize = 1;
+
+/// An object, and its text to compare with.
+struct Held {
+    object: Rc<Object>,
+    text: Lent,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.text
     }
 }
 

@@ -28,7 +28,7 @@ use super::listing::{List, Listing};
 use super::liveness::Liveness;
 use super::order::Order;
 use super::quarantine::Quarantine;
-use super::reader::{Arrival, Reader};
+use super::reader::{Arrival, Predecessors, Reader};
 use super::sink::Sink;
 use super::state::{BegunWatch, Notice, RoundEnd, State, Streaming, WatchPlan};
 use super::throttle::Throttle;
@@ -94,6 +94,11 @@ impl Reflector {
     /// Sets who sees each object of a list as it is read.
     pub fn on_arrival(&mut self, arrival: Arrival) {
         let _second = self.reader.arrival.set(arrival);
+    }
+
+    /// Sets who finds the object that an event may replace.
+    pub fn on_predecessors(&mut self, predecessors: Predecessors) {
+        let _second = self.reader.predecessors.set(predecessors);
     }
 
     /// Runs until it is closed by its handle, or nobody receives its messages any more.

@@ -13,6 +13,7 @@ use super::progress::Progress;
 use super::share::Share;
 use super::shared_cacher::SharedCacher;
 use crate::cache::memory::{Grower, Member, Memory};
+use crate::key::key;
 use crate::message::MAX_WAITING_MESSAGES;
 use crate::reflector::{EarlyTries, Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::SharedRuntime;
@@ -106,6 +107,12 @@ impl Lifecycle {
             if let Some(cacher) = cacher.upgrade() {
                 cacher.borrow_mut().arriving(objects);
             }
+        }));
+        let cacher = Rc::downgrade(&self.cacher);
+        reflector.on_predecessors(Box::new(move |namespace, name| {
+            let cacher = cacher.upgrade()?;
+            let cacher = cacher.borrow();
+            cacher.store().get(&key(namespace, name).ok()?).cloned()
         }));
         self.cacher.borrow_mut().availability_mut().begin();
         self.cacher.plan_flush();

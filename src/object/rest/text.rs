@@ -73,6 +73,12 @@ impl Lent {
     }
 }
 
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
 impl Deref for Lent {
     type Target = [u8];
 
