@@ -22,6 +22,9 @@ const MAX_EDITS: usize = 48;
 /// Edits that make up more than this part of the held text are left to a full scan: one half.
 const MAX_EDITED_PART: usize = 2;
 
+/// Bytes that are looked through, in texts of the held one's length. Where containers lie deep inside each other, each is looked through.
+const MAX_LOOKED_THROUGH: usize = 3;
+
 /// One value that differs. Positions are of bytes: in the held text, and in the new one, both without what is stripped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edit {
@@ -52,12 +55,19 @@ pub struct Edits {
     pub bytes: Box<[u8]>,
 }
 
+/// A comparison that told nothing. The document may be broken, or differ by too much, or in its identity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InVain {
+    /// Bytes that were compared and looked through.
+    pub bytes: usize,
+}
+
 /// Compares an object's document with the text that is held of it; see [`compare`]. Whitespace around it is allowed and not stored.
 pub fn compare_object(held: &[u8], document: &[u8], fields: &FieldSet) -> Option<Edits> {
     let mut cursor = Cursor::new(document, 0, 0);
     cursor.peek_token();
     let start = cursor.at;
-    let (edits, end) = compare(held, document, start, 0, fields)?;
+    let (edits, end) = compare(held, document, start, 0, fields).ok()?;
     cursor.at = end;
     cursor.expect_end(start).ok()?;
     Some(edits)
@@ -66,11 +76,10 @@ pub fn compare_object(held: &[u8], document: &[u8], fields: &FieldSet) -> Option
 /// Compares the object that starts at `start` inside `depth` objects and arrays with the text that is held of it. Returns what changed, and
 /// the position behind the object.
 ///
-/// `None` says nothing about the document: it may be broken, or differ by too much, or in its identity. The held text must have been scanned
-/// with the same fields, and no wanted name may occur twice in one of its objects.
-pub(super) fn compare(held: &[u8], document: &[u8], start: usize, depth: usize, fields: &FieldSet) -> Option<(Edits, usize)> {
+/// The held text must have been scanned with the same fields, and no wanted name may occur twice in one of its objects.
+pub(super) fn compare(held: &[u8], document: &[u8], start: usize, depth: usize, fields: &FieldSet) -> Result<(Edits, usize), InVain> {
     if fields.strips_in_arrays() || document.get(start) != Some(&b'{') {
-        return None;
+        return Err(InVain::default());
     }
     let mut comparison = Comparison {
         held,
@@ -84,9 +93,10 @@ pub(super) fn compare(held: &[u8], document: &[u8], start: usize, depth: usize, 
         edited: 0,
         removed: Vec::new(),
         touched: Vec::new(),
+        bytes: 0,
     };
-    let end = comparison.run(start)?;
-    comparison.finish(start, end, fields).map(|edits| (edits, end))
+    let found = comparison.run(start).and_then(|end| Some((comparison.finish(start, end, fields)?, end)));
+    found.ok_or(InVain { bytes: comparison.bytes })
 }
 
 type Span = (usize, usize);
@@ -150,6 +160,8 @@ struct Comparison<'d, 'f> {
     edited: usize,
     removed: Vec<Span>,
     touched: Vec<(usize, usize)>,
+    /// Looked through so far.
+    bytes: usize,
 }
 
 impl Comparison<'_, '_> {
@@ -159,6 +171,7 @@ impl Comparison<'_, '_> {
         let (mut held, mut new) = (0, start);
         loop {
             let equal = common(&self.held[held..], &self.document[new..]);
+            self.bytes += equal;
             (held, new) = (held + equal, new + equal);
             if held == self.held.len() {
                 return Some(new);
@@ -204,10 +217,16 @@ impl Comparison<'_, '_> {
                 Place::Value(interest) => {
                     match held.get(start)? {
                         bracket @ (b'{' | b'[') if differs > start => {
-                            // It is looked through no further than to where the texts differ.
-                            if let Some(end) = leap(&held[..differs], start) {
-                                (self.at, self.place) = (end, Place::Behind);
-                                continue;
+                            // It is looked through no further than to where the texts differ. The object itself does not end before.
+                            if !self.frames.is_empty() {
+                                self.bytes += differs - start;
+                                if self.bytes > held.len() * MAX_LOOKED_THROUGH {
+                                    return None;
+                                }
+                                if let Some(end) = leap(&held[..differs], start) {
+                                    (self.at, self.place) = (end, Place::Behind);
+                                    continue;
+                                }
                             }
                             self.open(*bracket, interest, start + new - differs);
                         }
@@ -283,6 +302,7 @@ impl Comparison<'_, '_> {
     /// Reads the value that stands at `new` in place of the held one. Returns the positions behind both.
     fn edit(&mut self, (start, end): Span, new: usize, interest: Interest) -> Option<(usize, usize)> {
         let new_end = self.read(new)?;
+        self.bytes += new_end - new;
         (self.at, self.place) = (end, Place::Behind);
         if self.held[start..end] == self.document[new..new_end] {
             return Some((end, new_end));
@@ -375,8 +395,8 @@ impl Comparison<'_, '_> {
         node.strip || node.children().any(|child| self.strips(child))
     }
 
-    fn finish(self, start: usize, end: usize, fields: &FieldSet) -> Option<Edits> {
-        let Self { document, removed, touched, .. } = &self;
+    fn finish(&self, start: usize, end: usize, fields: &FieldSet) -> Option<Edits> {
+        let Self { document, removed, touched, .. } = self;
         let mut walk = Walk::new(fields);
         let (mut slots, mut roles) = (Vec::new(), Vec::new());
         for &(node, at) in touched {

@@ -1,9 +1,12 @@
 //! Watch frames: documents of the form `{"type":"ADDED","object":{…}}`.
 
+use std::rc::Rc;
+
 use super::cursor::{Checked, Cursor, no_object};
-use super::edits::{Edits, compare};
+use super::edits::{Edits, InVain, compare};
 use super::error::{ErrorKind, JsonError};
 use super::fields::FieldSet;
+use super::intern::intern;
 use super::path::key_is;
 use super::scan::{Scanned, Walk};
 use super::text::{string, unescape};
@@ -126,7 +129,9 @@ fn read_members<'f>(cursor: &mut Cursor<'_>, fields: &'f FieldSet) -> Checked<Me
 #[derive(Clone, Debug)]
 pub struct Update<H> {
     /// `Added`, `Modified` or `Deleted`.
-    pub kind: FrameType,
+    pub frame: FrameType,
+    /// `kind` of the object, if it stands where servers write it: before `metadata`.
+    pub kind: Option<Rc<str>>,
     /// What `held` gave.
     pub held: H,
     /// What differs.
@@ -135,44 +140,70 @@ pub struct Update<H> {
 
 /// Reads a watch frame by comparing its object with the text that is held of it. `held` finds that text by namespace and name.
 ///
-/// `None` says nothing about the frame: [`scan_frame`] has to read it. See [`compare_object`](super::compare_object) for what may be
+/// An error says nothing about the frame: [`scan_frame`] has to read it. See [`compare_object`](super::compare_object) for what may be
 /// compared.
-pub fn scan_update<H: AsRef<[u8]>>(document: &[u8], fields: &FieldSet, held: impl FnOnce(&str, &str) -> Option<H>) -> Option<Update<H>> {
+pub fn scan_update<H: AsRef<[u8]>>(
+    document: &[u8],
+    fields: &FieldSet,
+    held: impl FnOnce(&str, &str) -> Option<H>,
+) -> Result<Update<H>, InVain> {
     let mut cursor = Cursor::new(document, 0, 0);
     cursor.peek_token();
     let start = cursor.at;
-    // In the order in which Go writes a frame.
+    let (frame, Guess { kind, namespace, name }) = update_head(&mut cursor).ok_or_else(InVain::default)?;
+    let held = held(&unescape(namespace), &unescape(name)).ok_or_else(InVain::default)?;
+    let (edits, end) = compare(held.as_ref(), document, cursor.at, cursor.depth(), fields)?;
+    cursor.at = end;
+    let ends = matches!(cursor.next_member(), Ok(false)) && cursor.expect_end(start).is_ok();
+    if !ends {
+        return Err(InVain { bytes: end });
+    }
+    // What was a guess is proved now: an edit of it would have ended the comparison.
+    Ok(Update { frame, kind: kind.map(|kind| intern(&unescape(kind))), held, edits })
+}
+
+/// Reads a frame up to its object: what it says of it, and whose object it may be. The members must stand as Go writes them.
+fn update_head<'d>(cursor: &mut Cursor<'d>) -> Option<(FrameType, Guess<'d>)> {
     if cursor.peek() != b'{' || !cursor.open_object().ok()? || cursor.read_key().ok()? != b"type" {
         return None;
     }
-    let kind = cursor.at;
+    let start = cursor.at;
     cursor.skip_value().ok()?;
-    let kind = FrameType::parse(&string(document, (kind, cursor.at))?);
-    if !matches!(kind, FrameType::Added | FrameType::Modified | FrameType::Deleted) {
+    let frame = FrameType::parse(&string(cursor.document, (start, cursor.at))?);
+    if !matches!(frame, FrameType::Added | FrameType::Modified | FrameType::Deleted) {
         return None;
     }
     if !cursor.next_member().ok()? || cursor.read_key().ok()? != b"object" {
         return None;
     }
-    let (namespace, name) = names(document, cursor.at)?;
-    let held = held(&unescape(namespace), &unescape(name))?;
-    let (edits, end) = compare(held.as_ref(), document, cursor.at, cursor.depth(), fields)?;
-    cursor.at = end;
-    if cursor.next_member().ok()? {
-        return None;
-    }
-    cursor.expect_end(start).ok()?;
-    Some(Update { kind, held, edits })
+    Some((frame, guess(cursor.document, cursor.at)?))
 }
 
-/// The namespace and name of the object at `at`, as far as they can be found at once. Nothing is checked: they are a guess.
-fn names(document: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
+/// Whose object something may be. Texts stand as in the document.
+struct Guess<'d> {
+    kind: Option<&'d [u8]>,
+    namespace: &'d [u8],
+    name: &'d [u8],
+}
+
+/// Finds whose the object at `at` is, as far as that can be told at once. Nothing is checked.
+fn guess(document: &[u8], at: usize) -> Option<Guess<'_>> {
+    let text = |start: usize, end: usize| document.get(start + 1..end - 1).filter(|_| document[start] == b'"');
     let mut cursor = Cursor::proved(document, at);
     if cursor.peek() != b'{' || !cursor.open_object().ok()? {
         return None;
     }
-    while cursor.read_key().ok()? != b"metadata" {
+    let mut kind = None;
+    loop {
+        let key = cursor.read_key().ok()?;
+        if key == b"metadata" {
+            break;
+        }
+        let start = cursor.at;
         cursor.skip_value().ok()?;
+        if key == b"kind" {
+            kind = Some(text(start, cursor.at)?);
+        }
         if !cursor.next_member().ok()? {
             return None;
         }
@@ -189,15 +220,14 @@ fn names(document: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
         }
         let start = cursor.at;
         cursor.skip_value().ok()?;
-        let value = || document.get(start + 1..cursor.at - 1).filter(|_| document[start] == b'"');
         match key {
-            b"name" => name = Some(value()?),
-            b"namespace" => namespace = Some(value()?),
+            b"name" => name = Some(text(start, cursor.at)?),
+            b"namespace" => namespace = Some(text(start, cursor.at)?),
             _ => {}
         }
         if name.is_some() && namespace.is_some() || !cursor.next_member().ok()? {
             break;
         }
     }
-    Some((namespace.unwrap_or_default(), name?))
+    Some(Guess { kind, namespace: namespace.unwrap_or_default(), name: name? })
 }

@@ -32,7 +32,7 @@ mod text;
 pub(crate) mod value;
 pub(crate) mod write;
 
-pub use edits::{Edit, Edits, compare_object};
+pub use edits::{Edit, Edits, InVain, compare_object};
 pub use error::{ErrorKind, JsonError};
 pub use fields::{FieldSet, Slot};
 pub use frame::{Frame, FrameType, Update, scan_frame, scan_update};

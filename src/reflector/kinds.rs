@@ -18,6 +18,11 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
+    #[cfg(test)]
+    pub(super) fn checked() -> Self {
+        Self { checked: true, ..Self::default() }
+    }
+
     pub(super) fn of(source: &dyn Source) -> Self {
         Self { checked: source.names_kinds(), kind: RefCell::default() }
     }
@@ -42,6 +47,11 @@ impl Kinds {
         Ok(())
     }
 
+    /// Whether an object that names this kind is surely one of them. Where kinds are checked, `None` may be one that stands elsewhere.
+    pub(super) fn permit(&self, named: Option<&str>) -> bool {
+        !self.checked || named.is_some_and(|named| self.kind.borrow().as_deref() == Some(named))
+    }
+
     /// A page was whole that calls itself this kind: `PodList` is one of objects of the kind `Pod`. Without objects it decides nothing.
     pub(super) fn listed(&self, list: Option<&str>, is_empty: bool) -> Result<(), Error> {
         let objects = list.and_then(|list| list.strip_suffix("List")).filter(|kind| !kind.is_empty() && !is_empty);
@@ -53,13 +63,9 @@ impl Kinds {
 mod tests {
     use super::*;
 
-    fn checked() -> Kinds {
-        Kinds { checked: true, ..Kinds::default() }
-    }
-
     #[test]
     fn the_list_decides_and_without_objects_the_first_of_them() {
-        let kinds = checked();
+        let kinds = Kinds::checked();
         assert!(kinds.listed(Some("PodList"), false).is_ok() && kinds.check(Some("Pod")).is_ok() && kinds.check(None).is_ok());
         let error = kinds.check(Some("Service")).unwrap_err();
         assert!(error.message.contains("a Service") && error.message.contains("the kind Pod"), "{error}");
@@ -70,7 +76,7 @@ mod tests {
 
     #[test]
     fn items_and_their_list_agree() {
-        let kinds = checked();
+        let kinds = Kinds::checked();
         assert!(kinds.check(Some("Pod")).is_ok());
         assert!(kinds.listed(Some("ServiceList"), false).is_err());
         for list in [None, Some("List"), Some("Playlists"), Some("PodList")] {

@@ -11,6 +11,7 @@
 //! | `listing.rs` | a list under way: what its pages have brought so far |
 //! | `ahead.rs` | the watch that is opened while a list is still being read |
 //! | `order.rs`, `quarantine.rs`, `kinds.rs`, `reader.rs` | which of what arrives is taken, and as what |
+//! | `predecessors.rs` | a frame that is read by comparing it with what is held of its object |
 //! | `failure.rs` | what a failure means: a list, or the same watch again |
 //! | `throttle.rs`, `tries.rs`, `backoff.rs`, `early.rs`, `breaker.rs`, `peers.rs` | when the next request goes out |
 //! | `handle.rs`, `host.rs`, `liveness.rs`, `sink.rs` | what users ask, how each wait listens to them, to deadlines, and to who reads |
@@ -32,6 +33,7 @@ mod listing;
 mod liveness;
 mod order;
 mod peers;
+mod predecessors;
 mod quarantine;
 mod reader;
 #[allow(clippy::module_inception)] // the folder is named after what it holds
@@ -49,5 +51,6 @@ pub use self::config::{MIN_WATCH_SECONDS, ReflectorConfig};
 pub use self::early::{EARLY_PERIOD_MS, EarlyTries, MAX_EARLY_TRIES};
 pub use self::handle::ReflectorHandle;
 pub use self::peers::Peers;
-pub use self::reader::{Arrival, Predecessors};
+pub use self::predecessors::Predecessors;
+pub use self::reader::Arrival;
 pub use self::reflector::Reflector;

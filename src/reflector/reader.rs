@@ -4,9 +4,10 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use super::kinds::Kinds;
+use super::predecessors::Comparisons;
 use crate::change::ChangeKind;
-use crate::json::{FieldSet, Frame, FrameType, Identity, Path, Scalar, Update, identify, scan_frame, scan_update};
-use crate::object::{Lent, Object};
+use crate::json::{FieldSet, Frame, FrameType, Identity, Path, Scalar, identify, scan_frame};
+use crate::object::Object;
 use crate::source::buffers;
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
@@ -37,48 +38,29 @@ pub(super) struct Unreadable {
 /// Nothing of a page is told before all of it has proved to be sound, and messages wait for their receiver. What is seen may never be told.
 pub type Arrival = Box<dyn Fn(&[Rc<Object>])>;
 
-/// Finds the object that is held under a namespace and name.
-pub type Predecessors = Box<dyn Fn(&str, &str) -> Option<Rc<Object>>>;
-
 /// With which paths objects are read, and of which kind they must be.
 pub(super) struct Reader {
     pub(super) fields: Rc<RefCell<FieldSet>>,
     pub(super) kinds: Kinds,
     pub(super) arrival: OnceCell<Arrival>,
-    pub(super) predecessors: OnceCell<Predecessors>,
+    pub(super) comparisons: Comparisons,
 }
 
 impl Reader {
     pub(super) fn new(fields: Rc<RefCell<FieldSet>>, kinds: Kinds) -> Self {
-        Self { fields, kinds, arrival: OnceCell::new(), predecessors: OnceCell::new() }
+        Self { fields, kinds, arrival: OnceCell::new(), comparisons: Comparisons::default() }
     }
 
     /// Reads a frame of a watch, and gives its buffer back.
     pub(super) fn event(&self, frame: Vec<u8>) -> Result<Event, Unreadable> {
         let fields = self.fields.borrow();
-        let event = self
-            .update(&frame, &fields)
+        let compared = self.comparisons.read(&frame, &fields, &self.kinds);
+        let event = compared
+            .and_then(|(kind, object)| Some(Event::Change(change(&kind)?, object)))
             .map_or_else(|| read(&frame, &fields, &self.kinds), Ok)
             .map_err(|error| Unreadable { error, identity: identify(&frame, true).map(Box::new) });
         buffers::give_back(frame);
         event
-    }
-
-    /// Reads a frame by comparing it with what is held of its object.
-    fn update(&self, frame: &[u8], fields: &FieldSet) -> Option<Event> {
-        let predecessors = self.predecessors.get()?;
-        let held = |namespace: &str, name: &str| {
-            let held = predecessors(namespace, name)?;
-            held.is_comparable(FRAME_DEPTH, fields).then(|| Held { text: held.lend(), object: held })
-        };
-        let Update { kind, held, edits } = scan_update(frame, fields, held)?;
-        let kind = match kind {
-            FrameType::Added => ChangeKind::Added,
-            FrameType::Modified => ChangeKind::Modified,
-            FrameType::Deleted => ChangeKind::Deleted,
-            _ => return None,
-        };
-        Some(Event::Change(kind, held.object.updated(edits, FRAME_DEPTH).ok()?))
     }
 
     /// These objects of a list have been read.
@@ -86,21 +68,6 @@ impl Reader {
         if let Some(arrival) = self.arrival.get().filter(|_| !objects.is_empty()) {
             arrival(objects);
         }
-    }
-}
-
-/// The objects around the object of a frame.
-const FRAME_DEPTH: usize = 1;
-
-/// An object, and its text to compare with.
-struct Held {
-    object: Rc<Object>,
-    text: Lent,
-}
-
-impl AsRef<[u8]> for Held {
-    fn as_ref(&self) -> &[u8] {
-        &self.text
     }
 }
 
@@ -112,14 +79,8 @@ fn read(frame: &[u8], fields: &FieldSet, kinds: &Kinds) -> Result<Event, Error> 
             Ok(Event::Bookmark { version, initial_events_end: object.initial_events_end })
         }
         Ok(Frame::Event { kind, object }) => {
-            let kind = match kind {
-                FrameType::Added => ChangeKind::Added,
-                FrameType::Modified => ChangeKind::Modified,
-                FrameType::Deleted => ChangeKind::Deleted,
-                FrameType::Bookmark | FrameType::Error | FrameType::Unknown(_) => {
-                    return Err(Error::new(ErrorCode::Internal, "a watch frame of another type was read as a change"));
-                }
-            };
+            let kind =
+                change(&kind).ok_or_else(|| Error::new(ErrorCode::Internal, "a watch frame of another type was read as a change"))?;
             if object.name.is_none() && is_table(&object.bytes) {
                 return Err(Error::protocol("the watch sent a Table, which holds no whole object"));
             }
@@ -135,6 +96,15 @@ fn read(frame: &[u8], fields: &FieldSet, kinds: &Kinds) -> Result<Event, Error> 
             Err(Error::protocol(format!("unable to decode an event from the watch stream: unknown type {kind:?}")))
         }
         Err(error) => Err(Error::decode(format!("unable to decode an event from the watch stream: {error}"))),
+    }
+}
+
+fn change(kind: &FrameType) -> Option<ChangeKind> {
+    match kind {
+        FrameType::Added => Some(ChangeKind::Added),
+        FrameType::Modified => Some(ChangeKind::Modified),
+        FrameType::Deleted => Some(ChangeKind::Deleted),
+        FrameType::Bookmark | FrameType::Error | FrameType::Unknown(_) => None,
     }
 }
 

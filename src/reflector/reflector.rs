@@ -27,8 +27,9 @@ use super::kinds::Kinds;
 use super::listing::{List, Listing};
 use super::liveness::Liveness;
 use super::order::Order;
+use super::predecessors::Predecessors;
 use super::quarantine::Quarantine;
-use super::reader::{Arrival, Predecessors, Reader};
+use super::reader::{Arrival, Reader};
 use super::sink::Sink;
 use super::state::{BegunWatch, Notice, RoundEnd, State, Streaming, WatchPlan};
 use super::throttle::Throttle;
@@ -98,7 +99,7 @@ impl Reflector {
 
     /// Sets who finds the object that an event may replace.
     pub fn on_predecessors(&mut self, predecessors: Predecessors) {
-        let _second = self.reader.predecessors.set(predecessors);
+        self.reader.comparisons.begin(predecessors);
     }
 
     /// Runs until it is closed by its handle, or nobody receives its messages any more.

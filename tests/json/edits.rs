@@ -3,7 +3,7 @@
 use crate::helpers::json::{FIELDS, Mutation, any_object, any_value, mutated, pod};
 use proptest::prelude::*;
 use serde_json::Value;
-use watchcache::json::{Edit, Edits, FieldSet, Path, Scanned, compare_object, scan_object};
+use watchcache::json::{Edit, Edits, FieldSet, Frame, Path, Scanned, compare_object, scan_frame, scan_object, scan_update};
 
 fn fields(strip: &[&str]) -> FieldSet {
     let path = |text: &&str| Path::parse(text).unwrap();
@@ -37,8 +37,14 @@ fn applied(held: &[u8], new: &[u8], edits: &[Edit]) -> Vec<u8> {
 /// Compares, and holds the result against a full scan. Returns what was found, and what is held now.
 fn compared(held: &Scanned, document: &[u8], fields: &FieldSet) -> Option<(Edits, Scanned)> {
     let found = compare_object(&held.bytes, document, fields)?;
-    let told = || format!("{} -> {}: {:?}", shown(&held.bytes), shown(document), found.edits);
-    let full = scan_object(document, fields).unwrap_or_else(|error| panic!("{error}: {}", told()));
+    let full = scan_object(document, fields).unwrap_or_else(|error| panic!("{error} in {}", shown(document)));
+    let now = judged(held, &found, full);
+    Some((found, now))
+}
+
+/// Holds what was found against a full scan. Returns what is held now.
+fn judged(held: &Scanned, found: &Edits, full: Scanned) -> Scanned {
+    let told = || format!("{} -> {}: {:?}", shown(&held.bytes), shown(&full.bytes), found.edits);
     let mut now = Scanned { bytes: found.bytes.clone(), repeats: found.repeats, ..held.clone() };
     now.version = found.version.clone().or(now.version);
     now.labels = found.labels.clone().unwrap_or(now.labels);
@@ -46,7 +52,7 @@ fn compared(held: &Scanned, document: &[u8], fields: &FieldSet) -> Option<(Edits
         now.fields[*slot] = value.clone();
     }
     // A stripped name that stands twice is in no held text, and so in no one's way.
-    assert_eq!(now, Scanned { repeats: now.repeats, ..full }, "{}", told());
+    assert_eq!(now, Scanned { repeats: now.repeats, depth: now.depth, ..full.clone() }, "{}", told());
 
     assert_eq!(shown(&applied(&held.bytes, &found.bytes, &found.edits)), shown(&found.bytes), "{}", told());
     for edit in &found.edits {
@@ -55,7 +61,7 @@ fn compared(held: &Scanned, document: &[u8], fields: &FieldSet) -> Option<(Edits
         }
     }
     assert!(found.edits.iter().zip(found.edits.iter().skip(1)).all(|(one, next)| one.old_end < next.old_start), "{}", told());
-    Some((found, now))
+    now
 }
 
 /// The members and elements of a sound document, and all values, as positions.
@@ -230,6 +236,56 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn law_14_differences_a_frame_that_is_compared_is_read_as_a_whole_one(
+        more in any_object(),
+        namespace in prop::sample::select(&["", ",\"namespace\":\"n\""][..]),
+        (changes, broken) in update(),
+        kind in prop::sample::select(&["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "SYNC"][..]),
+        extra in prop::sample::select(&["", ",\"x\":1", ",\"object\":{}", ",\"type\":\"ADDED\"", "}", ","][..]),
+    ) {
+        let fields = fields(&["metadata.managedFields"]);
+        let metadata = format!("{{\"name\":\"a\"{namespace},\"uid\":\"u\",\"resourceVersion\":\"7\",\"labels\":{{\"b\":\"1\"}}}}");
+        let held = format!("{{\"kind\":\"Pod\",\"metadata\":{metadata},\"more\":{more},\"items\":[{more}],\"a\":{{\"b\":[1,{more}]}}}}");
+        let scanned = scan_object(held.as_bytes(), &fields).unwrap();
+        prop_assume!(!scanned.repeats);
+        let document = changes.iter().fold(held.into_bytes(), |document, (place, change)| changed(&document, *place, change));
+        let mut frame = format!("{{\"type\":\"{kind}\",\"object\":{}{extra}}}\n", shown(&document)).into_bytes();
+        if let Some(mutation) = broken {
+            frame = mutation.apply(&frame);
+        }
+        let same = |namespace: &str, name: &str| {
+            scanned.namespace.as_deref().unwrap_or("") == namespace && scanned.name.as_deref() == Some(name)
+        };
+        let held = |namespace: &str, name: &str| same(namespace, name).then(|| scanned.bytes.clone());
+        if let Ok(update) = scan_update(&frame, &fields, held) {
+            let Ok(Frame::Event { kind, object }) = scan_frame(&frame, &fields) else { panic!("no event: {}", shown(&frame)) };
+            assert_eq!(update.frame, kind);
+            assert!(update.kind.is_none() || update.kind == object.kind, "{:?} and not {:?}", update.kind, object.kind);
+            judged(&scanned, &update.edits, object);
+        }
+    }
+}
+
+#[test]
+fn what_lies_deep_is_looked_through_no_more_than_three_times() {
+    let fields = fields(&[]);
+    let deep = |version: u32, spec: &str| {
+        let nested = format!("{}{spec}{}", "[".repeat(100), "]".repeat(100));
+        format!(r#"{{"metadata":{{"name":"a","resourceVersion":"{version}"}},"long":"{}","spec":{nested}}}"#, "x".repeat(9000)).into_bytes()
+    };
+    let held = scan_object(&deep(1, "1"), &fields).unwrap();
+    assert!(compared(&held, &deep(2, "2"), &fields).is_some(), "what lies in front is looked through once");
+    let wide = |version: u32, last: u32| deep(version, &format!("\"{}\",{last}", "y".repeat(9000)));
+    let held = scan_object(&wide(1, 1), &fields).unwrap();
+    let frame = [br#"{"type":"MODIFIED","object":"#, &wide(2, 2)[..], b"}"].concat();
+    let in_vain = scan_update(&frame, &fields, |_, _| Some(&*held.bytes)).unwrap_err();
+    assert!(in_vain.bytes > 3 * held.bytes.len() && in_vain.bytes < 5 * held.bytes.len(), "{in_vain:?}");
 }
 
 /// The exemplar pod with some texts replaced.

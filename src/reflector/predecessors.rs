@@ -1,0 +1,182 @@
+//! Reads frames by comparing them with what is held of their objects, as long as that pays.
+
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
+
+use super::kinds::Kinds;
+use crate::json::{FieldSet, FrameType, InVain, Update, scan_update};
+use crate::object::{Lent, Object};
+
+/// Finds the object that is held under a namespace and name.
+pub type Predecessors = Box<dyn Fn(&str, &str) -> Option<Rc<Object>>>;
+
+/// The objects around the object of a frame.
+const FRAME_DEPTH: usize = 1;
+
+/// Frames that are read without a comparison after several in vain. A comparison in vain costs up to a scan, so many cost a few percent.
+const MAX_PASSED_OVER: u32 = 64;
+
+/// A comparison that ended within this part of a frame cost next to nothing: an eighth.
+const CHEAP_PART: usize = 8;
+
+/// The held versions of objects, and whether comparing with them has paid lately.
+#[derive(Default)]
+pub(super) struct Comparisons {
+    predecessors: OnceCell<Predecessors>,
+    // Comparisons in vain since the last one that paid.
+    in_vain: Cell<u32>,
+    // Frames that are still to be read without one.
+    passed_over: Cell<u32>,
+}
+
+impl Comparisons {
+    /// Sets who finds the held versions.
+    pub(super) fn begin(&self, predecessors: Predecessors) {
+        let _second = self.predecessors.set(predecessors);
+    }
+
+    /// Reads a frame by comparing it with what is held of its object. `None` says nothing about the frame.
+    pub(super) fn read(&self, frame: &[u8], fields: &FieldSet, kinds: &Kinds) -> Option<(FrameType, Rc<Object>)> {
+        let predecessors = self.predecessors.get()?;
+        if let Some(rest) = self.passed_over.get().checked_sub(1) {
+            self.passed_over.set(rest);
+            return None;
+        }
+        let held = |namespace: &str, name: &str| {
+            let held = predecessors(namespace, name)?;
+            held.is_comparable(FRAME_DEPTH, fields).then(|| Held { text: held.lend(), object: held })
+        };
+        let update = scan_update(frame, fields, held);
+        self.note(update.as_ref().err(), frame.len());
+        let Update { frame, kind, held, edits } = update.ok()?;
+        if !kinds.permit(kind.as_deref()) {
+            return None;
+        }
+        Some((frame, held.object.updated(edits, FRAME_DEPTH).ok()?))
+    }
+
+    /// Notes whether the comparison of a frame was in vain. One that ended soon cost nothing.
+    fn note(&self, in_vain: Option<&InVain>, frame_bytes: usize) {
+        match in_vain {
+            None => self.in_vain.set(0),
+            Some(InVain { bytes }) if *bytes < frame_bytes / CHEAP_PART => {}
+            Some(_) => {
+                let in_vain = self.in_vain.get() + 1;
+                self.in_vain.set(in_vain);
+                self.passed_over.set(1u32.checked_shl(in_vain).map_or(MAX_PASSED_OVER, |frames| frames.min(MAX_PASSED_OVER)));
+            }
+        }
+    }
+}
+
+/// An object, and its text to compare with.
+struct Held {
+    object: Rc<Object>,
+    text: Lent,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{Path, scan_object};
+    use crate::version::Version;
+
+    fn fields() -> FieldSet {
+        let mut fields = FieldSet::new(vec![Path::parse("metadata.managedFields").unwrap()]);
+        fields.slot(&Path::parse("spec.a").unwrap());
+        fields
+    }
+
+    fn document(kind: &str, version: u32, spec: &str) -> String {
+        let filler = "x".repeat(400);
+        format!(
+            r#"{{{kind}"metadata":{{"name":"a","namespace":"n","resourceVersion":"{version}"}},"filler":"{filler}","spec":{{"a":{spec}}}}}"#
+        )
+    }
+
+    fn frame(document: &str) -> Vec<u8> {
+        format!("{{\"type\":\"MODIFIED\",\"object\":{document}}}\n").into_bytes()
+    }
+
+    /// An object that arrived in a frame.
+    fn held(document: &str, fields: &FieldSet) -> Rc<Object> {
+        let Ok(crate::json::Frame::Event { object, .. }) = crate::json::scan_frame(&frame(document), fields) else { panic!("no event") };
+        Object::new(object).unwrap()
+    }
+
+    fn comparisons(held: &Rc<Object>) -> Comparisons {
+        let (comparisons, held) = (Comparisons::default(), held.clone());
+        comparisons.begin(Box::new(move |namespace, name| (namespace == "n" && name == "a").then(|| held.clone())));
+        comparisons
+    }
+
+    #[test]
+    fn law_14_differences_an_update_has_what_a_full_scan_would_read() {
+        let fields = fields();
+        let held = held(&document("", 1, "1"), &fields);
+        let comparisons = comparisons(&held);
+        let text = document("", 2, "\"two\"");
+        let (kind, object) = comparisons.read(&frame(&text), &fields, &Kinds::default()).unwrap();
+        assert_eq!((kind, object.version(), &**object.key()), (FrameType::Modified, &Version::from(2), "n/a"));
+        assert_eq!((&*object.text(), object.field(0, &fields)), (text.as_bytes(), crate::json::Scalar::Text("two".into())));
+        assert!(!object.shares_facts(&held), "a field differs");
+        let (_, other) = comparisons.read(&frame(&document("", 3, "1")), &fields, &Kinds::default()).unwrap();
+        assert!(other.shares_facts(&held), "nothing that is wanted differs");
+        assert_ne!(other.id(), held.id());
+    }
+
+    #[test]
+    fn what_was_read_otherwise_is_not_compared() {
+        let mut fields = fields();
+        let text = document("", 1, "1");
+        // Not in a frame: inside of one it would be nested deeper than where it was checked.
+        let alone = Object::new(scan_object(text.as_bytes(), &fields).unwrap()).unwrap();
+        assert!(comparisons(&alone).read(&frame(&document("", 2, "1")), &fields, &Kinds::default()).is_none());
+        let held = held(&text, &fields);
+        fields.slot(&Path::parse("spec.b").unwrap());
+        assert!(comparisons(&held).read(&frame(&document("", 2, "1")), &fields, &Kinds::default()).is_none());
+    }
+
+    #[test]
+    fn where_kinds_are_checked_a_kind_must_be_known_to_be_right() {
+        let fields = fields();
+        let kinds = Kinds::checked();
+        let read = |kind: &str| {
+            let held = held(&document(kind, 1, "1"), &fields);
+            comparisons(&held).read(&frame(&document(kind, 2, "1")), &fields, &kinds).is_some()
+        };
+        let pod = "\"kind\":\"Pod\",";
+        assert!(!read(pod), "none has been named");
+        kinds.check(Some("Pod")).unwrap();
+        assert!(read(pod) && !read("\"kind\":\"Node\",") && !read(""));
+        kinds.begin();
+        assert!(!read(pod), "the next list decides");
+    }
+
+    #[test]
+    fn comparisons_in_vain_grow_rare_until_one_pays() {
+        let fields = fields();
+        let held = held(&document("", 1, "1"), &fields);
+        let comparisons = comparisons(&held);
+        let read = |document: &str| comparisons.read(&frame(document), &fields, &Kinds::default()).is_some();
+        // Broken behind nearly all of it.
+        let broken = document("", 2, "1").replace("}}", "}");
+        let sound = document("", 2, "2");
+        let mut passed_over = Vec::new();
+        for _ in 0..8 {
+            assert!(!read(&broken));
+            passed_over.push(comparisons.passed_over.get());
+            (0..comparisons.passed_over.get()).for_each(|_| assert!(!read(&sound), "it is passed over"));
+        }
+        assert_eq!(passed_over, [2, 4, 8, 16, 32, 64, 64, 64]);
+        assert!(read(&sound) && comparisons.in_vain.get() == 0);
+        // What differs at its beginning costs nothing.
+        assert!(!read(&document("\"new\":1,", 2, "1")) && read(&sound));
+    }
+}
