@@ -205,7 +205,7 @@ fn update() -> impl Strategy<Value = (Vec<(prop::sample::Index, Change)>, Option
 }
 
 fn config() -> ProptestConfig {
-    ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 1_000 }) }
+    ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 400 }) }
 }
 
 proptest! {
@@ -306,4 +306,46 @@ fn a_heartbeat_is_its_version_and_its_times() {
     let times = [("\"lastTransitionTime\":\"", "\"lastTransitionTime\":\"1"), (&*version, "\"resourceVersion\":\"999999999\"")];
     let (found, _) = compared(&held, &edited(&times), &fields).expect("a difference");
     assert_eq!((found.edits.len(), found.version.as_deref()), (2, Some("999999999")));
+}
+
+#[test]
+fn a_number_with_a_digit_more_is_one_edit() {
+    let fields = fields(&[]);
+    let filler = "x".repeat(200);
+    let text = |number: &str| format!(r#"{{"filler":"{filler}","list":[7,{number},{number}],"last":{number}}}"#).into_bytes();
+    let held = scan_object(&text("1"), &fields).unwrap();
+    for number in ["12", "1.5", "1e3", "-1"] {
+        let (found, _) = compared(&held, &text(number), &fields).expect(number);
+        assert_eq!(found.edits.len(), 3, "{number}");
+    }
+}
+
+#[test]
+fn what_is_new_is_read_strictly() {
+    let fields = fields(&["stripped"]);
+    let filler = "x".repeat(2_000);
+    let text = |value: &[u8], stripped: &[u8]| {
+        let parts: [&[u8]; 5] = [b"{\"filler\":\"", filler.as_bytes(), b"\",\"deep\":{\"in\":[", value, b"]},\"stripped\":"];
+        [&parts.concat()[..], stripped, b",\"last\":1}"].concat()
+    };
+    let held = scan_object(&text(b"1", b"[]"), &fields).unwrap();
+    assert!(compared(&held, &text(b"\"\xc3\xbc\"", b"[2]"), &fields).is_some());
+    let nested = |depth: usize| [vec![b'['; depth], vec![b']'; depth]].concat();
+    // The object, `deep` and `in` are around the first, the object alone around the second.
+    assert!(compared(&held, &text(&nested(124), b"0"), &fields).is_some());
+    assert!(compared(&held, &text(b"1", &nested(126)), &fields).is_some());
+    for (value, stripped) in [
+        (&b"\"\xc3\""[..], &b"[]"[..]),
+        (b"\"a\nb\"", b"[]"),
+        (b"01", b"[]"),
+        (b"1,", b"[]"),
+        (b"2", b"\"\xff\""),
+        (b"2", b"[1,]"),
+        (&nested(125), b"[]"),
+        (b"2", &nested(127)),
+    ] {
+        let document = text(value, stripped);
+        assert!(compare_object(&held.bytes, &document, &fields).is_none(), "{}", shown(&document));
+        assert!(scan_object(&document, &fields).is_err(), "{}", shown(&document));
+    }
 }
