@@ -3,7 +3,7 @@
 import { parseAst } from "vite";
 import { CommandFailed } from "./fail.mjs";
 
-/** Loads, compiles and instantiates; the facade does all three (`src/js/loader.ts`, `compile.ts`, `init.ts`). */
+/** Loads, compiles and instantiates; the facade does all three (`src/js/load/loader.ts`, `compile.ts`, `instance.ts`). */
 const LOADING = ["__wbg_load", "__wbg_init", "initSync", "__wbg_finalize_init"];
 
 /**

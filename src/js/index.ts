@@ -1,5 +1,5 @@
-import { openCache } from "./cache.js";
-import { instantiate, instantiateSync, runtimeOf } from "./init.js";
+import { openCache } from "./cache/cache.js";
+import { instantiate, instantiateSync, runtimeOf } from "./load/instance.js";
 import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
 import { address } from "./wasm/address.js";
 

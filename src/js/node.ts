@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
 
-import { openCache } from "./cache.js";
-import type { Entry } from "./compile.js";
-import { instantiate, instantiateSync, runtimeOf } from "./init.js";
+import { openCache } from "./cache/cache.js";
+import type { Entry } from "./load/compile.js";
+import { instantiate, instantiateSync, runtimeOf } from "./load/instance.js";
 import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
 import { address } from "./wasm/address.js";
 

@@ -1,4 +1,4 @@
-export type * from "./cache-types.js";
+export type * from "./cache/types.js";
 export type {
   AbortSignalLike,
   ByteStream,
@@ -17,15 +17,15 @@ export type {
   WasmBytes,
   WasmSource,
   WebSocketClass,
-} from "./host-types.js";
-export type * from "./informer-types.js";
-export type * from "./metadata-types.js";
-export type * from "./options-types.js";
-export type * from "./path-types.js";
-export type * from "./readonly-types.js";
-export type * from "./requests.js";
-export type * from "./resource-types.js";
-export type * from "./source.js";
-export type * from "./spec-types.js";
-export type * from "./status-types.js";
-export type * from "./view-types.js";
+} from "./host/types.js";
+export type * from "./informer/types.js";
+export type * from "./object/metadata.js";
+export type * from "./cache/options-types.js";
+export type * from "./object/path.js";
+export type * from "./object/readonly.js";
+export type * from "./request/types.js";
+export type * from "./resource/types.js";
+export type * from "./upstream/source.js";
+export type * from "./upstream/types.js";
+export type * from "./status/types.js";
+export type * from "./view/types.js";

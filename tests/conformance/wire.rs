@@ -1,5 +1,5 @@
 //! Whether Rust and JavaScript give the same numbers to what crosses between them, and to the few bounds that both must know. The numbers of Rust
-//! stand at its enums and configurations, those of JavaScript in `src/js/wire.ts` and `src/js/bounds.ts`, and codes of failures in `errors.ts`.
+//! stand at its enums and configurations, those of JavaScript in `src/js/wire/numbers.ts` and `bounds.ts` beside it, codes of failures in `src/js/error/errors.ts`.
 
 use watchcache::cache::signal;
 use watchcache::connection::Phase;
@@ -10,11 +10,11 @@ use watchcache::store::{DEFAULT_FRESH_MS, DEFAULT_LOWER};
 use watchcache::view::OrderAs;
 use watchcache::watch::{Demand, EndReason, EventKind};
 
-const WIRE_TS: &str = include_str!("../../src/js/wire.ts");
-const ERRORS_TS: &str = include_str!("../../src/js/errors.ts");
-const STATUS_TS: &str = include_str!("../../src/js/status.ts");
-const STATUS_TYPES_TS: &str = include_str!("../../src/js/status-types.ts");
-const BOUNDS_TS: &str = include_str!("../../src/js/bounds.ts");
+const WIRE_TS: &str = include_str!("../../src/js/wire/numbers.ts");
+const ERRORS_TS: &str = include_str!("../../src/js/error/errors.ts");
+const STATUS_TS: &str = include_str!("../../src/js/status/status.ts");
+const STATUS_TYPES_TS: &str = include_str!("../../src/js/status/types.ts");
+const BOUNDS_TS: &str = include_str!("../../src/js/wire/bounds.ts");
 
 /// All variants of an enum with their names and numbers. A new variant does not compile before it stands in the list.
 macro_rules! numbered {
@@ -36,7 +36,7 @@ macro_rules! worded {
     }};
 }
 
-/// The constants of `wire.ts` that begin so, with their numbers, in the order of those.
+/// The constants of `numbers.ts` that begin so, with their numbers, in the order of those.
 fn constants(prefix: &str) -> Vec<(String, u32)> {
     let lines = WIRE_TS.lines().filter_map(|line| line.strip_prefix("export const ")?.strip_suffix(';')?.split_once(" = "));
     let found = lines.filter_map(|(name, value)| Some((name.strip_prefix(prefix)?.to_string(), value.parse().ok()?)));
@@ -45,7 +45,7 @@ fn constants(prefix: &str) -> Vec<(String, u32)> {
     found
 }
 
-/// The words of a list in `wire.ts`.
+/// The words of a list in `numbers.ts`.
 fn words(list: &str) -> Vec<&'static str> {
     words_of(WIRE_TS, list)
 }
@@ -98,7 +98,7 @@ fn wire_numbers_of_ends_are_the_same_in_both_languages() {
 #[test]
 fn names_that_no_index_may_have_are_the_same_in_both_languages() {
     let reserved = WIRE_TS.lines().find_map(|line| line.strip_prefix("export const NAMESPACE_INDEX = \"")?.strip_suffix("\";"));
-    let reserved = reserved.expect("wire.ts names the index");
+    let reserved = reserved.expect("numbers.ts names the index");
     assert_eq!(reserved, watchcache::selector::NAMESPACE);
     for name in [reserved, ""] {
         assert!(watchcache::selector::check_index_name("indexes", name).is_err(), "{name:?}");
@@ -170,11 +170,11 @@ fn codes_of_failures_are_the_same_in_both_languages() {
 #[test]
 fn phases_are_the_same_in_both_languages() {
     let phases = worded!(Phase: Idle, Loading, Listing, Live, Reconnecting, Relisting, Paused, NeedsAuth, Failed, Closed);
-    let wire = WIRE_TS.lines().find(|line| line.starts_with("export type Phase = ")).map(quoted).expect("wire.ts has the phases");
+    let wire = WIRE_TS.lines().find(|line| line.starts_with("export type Phase = ")).map(quoted).expect("numbers.ts has the phases");
     assert_eq!(wire, phases);
     // A status has other fields in some phases. Each phase stands in one shape of its type, and only the first shape has no error.
     let shapes: Vec<Vec<&str>> = STATUS_TYPES_TS.lines().filter_map(|line| Some(quoted(&line[line.find("phase: \"")?..]))).collect();
-    let [quiet, troubled @ ..] = &*shapes else { panic!("status-types.ts has no shapes") };
+    let [quiet, troubled @ ..] = &*shapes else { panic!("status/types.ts has no shapes") };
     let mut shown: Vec<&str> = shapes.concat();
     shown.sort_by_key(|word| phases.iter().position(|phase| phase == word));
     assert_eq!(shown, phases, "{quiet:?} and {troubled:?}");

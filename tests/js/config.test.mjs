@@ -6,9 +6,9 @@ import { test } from "node:test";
 import { createInformerFactory, createWatchCache, init, initSync, waitForSync, WatchCacheError } from "watchcache";
 import { memorySource } from "watchcache/memory";
 
-import { runtimeOf } from "../../dist/init.js";
-import * as tables from "../../dist/options.js";
-import { readOptions } from "../../dist/settings.js";
+import { runtimeOf } from "../../dist/load/instance.js";
+import * as tables from "../../dist/options/kinds.js";
+import { readOptions } from "../../dist/cache/settings.js";
 import { newCache, openShared, until } from "./lib/package.mjs";
 import { pod } from "./lib/pod.mjs";
 

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { createWatchCache, init } from "watchcache";
 import { memorySource } from "watchcache/memory";
 
-import { openCache } from "../../dist/cache.js";
-import { runtimeOf } from "../../dist/init.js";
+import { openCache } from "../../dist/cache/cache.js";
+import { runtimeOf } from "../../dist/load/instance.js";
 import { ModelModule } from "./lib/model.mjs";
 import { closing, newCache, openShared, silent, until } from "./lib/package.mjs";
 import { pod } from "./lib/pod.mjs";

@@ -10,7 +10,7 @@ import { reactive, ref, shallowReactive } from "vue";
 import { createInformerFactory, init } from "watchcache";
 import { memorySource } from "watchcache/memory";
 
-import { bindable, bindMethods } from "../../dist/bound.js";
+import { bindable, bindMethods } from "../../dist/language/bound.js";
 import { open } from "./lib/package.mjs";
 import { pod } from "./lib/pod.mjs";
 
@@ -38,7 +38,7 @@ const spec = { source: memorySource({ objects: [pod("a/x")] }), id: "other" };
 /** Where each type is declared, how one is got, and what its methods are called with. */
 const HANDLES = {
   WatchCache: {
-    file: "cache-types",
+    file: "cache/types",
     make: ({ cache }) => cache,
     calls: {
       resource: [spec],
@@ -52,7 +52,7 @@ const HANDLES = {
     },
   },
   Resource: {
-    file: "resource-types",
+    file: "resource/types",
     make: ({ resource }) => resource,
     calls: {
       synced: [],
@@ -77,7 +77,7 @@ const HANDLES = {
     },
   },
   View: {
-    file: "view-types",
+    file: "view/types",
     make: ({ resource }) => resource.view(),
     calls: {
       subscribe: [nothing],
@@ -90,12 +90,12 @@ const HANDLES = {
     },
   },
   Watcher: {
-    file: "requests",
+    file: "request/types",
     make: ({ resource }) => resource.watch(),
     calls: { next: [], return: [], batches: [], forEach: [nothing], stop: [], [Symbol.asyncIterator]: [], [dispose]: [] },
   },
   Informer: {
-    file: "informer-types",
+    file: "informer/types",
     make: ({ resource }) => resource.informer({ start: false }),
     calls: {
       addEventHandler: [nothing],
@@ -112,12 +112,12 @@ const HANDLES = {
     },
   },
   HandlerRegistration: {
-    file: "informer-types",
+    file: "informer/types",
     make: ({ resource }) => resource.informer().addEventHandler(nothing),
     calls: { remove: [] },
   },
   InformerFactory: {
-    file: "informer-types",
+    file: "informer/types",
     make: ({ cache }) => createInformerFactory(cache),
     calls: { forResource: [spec], start: [], waitForCacheSync: [], shutdown: [] },
   },

@@ -7,8 +7,8 @@ import { mock, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { backoff } from "../../dist/backoff.js";
-import { Loader } from "../../dist/loader.js";
+import { backoff } from "../../dist/load/backoff.js";
+import { Loader } from "../../dist/load/loader.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PODS = new URL("lib/pod.mjs", import.meta.url).href;

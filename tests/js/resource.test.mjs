@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
-import { openCache } from "../../dist/cache.js";
-import { WatchCacheError } from "../../dist/errors.js";
+import { openCache } from "../../dist/cache/cache.js";
+import { WatchCacheError } from "../../dist/error/errors.js";
 import { turned } from "./lib/clock.mjs";
 import { openModel, settle } from "./lib/open.mjs";
 import { ModelModule, pod, rawError } from "./lib/model.mjs";

@@ -8,16 +8,16 @@ import v8 from "node:v8";
 import { WatchCacheError } from "watchcache";
 import { memorySource } from "watchcache/memory";
 
-import { openCache } from "../../dist/cache.js";
+import { openCache } from "../../dist/cache/cache.js";
 
-import * as delivery from "../../dist/delivery.js";
-import * as informer from "../../dist/informer.js";
-import * as objects from "../../dist/objects.js";
-import * as registration from "../../dist/registration.js";
-import * as resource from "../../dist/resource.js";
-import * as shared from "../../dist/shared-view.js";
-import * as view from "../../dist/view.js";
-import * as watcher from "../../dist/watcher.js";
+import * as delivery from "../../dist/watch/dispatcher.js";
+import * as informer from "../../dist/informer/informer.js";
+import * as objects from "../../dist/wire/objects.js";
+import * as registration from "../../dist/informer/registration.js";
+import * as resource from "../../dist/resource/resource.js";
+import * as shared from "../../dist/view/shared-view.js";
+import * as view from "../../dist/view/view.js";
+import * as watcher from "../../dist/watch/watcher.js";
 import { ModelModule } from "./lib/model.mjs";
 import { LINGER, openSession, pass, turns } from "./lib/session.mjs";
 import { pod } from "./lib/pod.mjs";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { openCache } from "../../dist/cache.js";
-import { abortError, toError, WatchCacheError } from "../../dist/errors.js";
-import { baseUrl, readOptions } from "../../dist/settings.js";
-import { readSpec } from "../../dist/spec.js";
+import { openCache } from "../../dist/cache/cache.js";
+import { abortError, toError, WatchCacheError } from "../../dist/error/errors.js";
+import { baseUrl, readOptions } from "../../dist/cache/settings.js";
+import { readSpec } from "../../dist/upstream/spec.js";
 import { ModelModule } from "./lib/model.mjs";
 
 test("specs name paths", () => {

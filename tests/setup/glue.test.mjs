@@ -125,7 +125,9 @@ test("a form that it does not know stops the build, by what it is", () => {
 
 test("the glue that was built is all that the facade asks of it", () => {
   const glue = readFileSync(join(root, "dist/wasm/watchcache.js"), "utf8");
-  const [, names] = /^import \{([^}]+)\} from "\.\/wasm\/watchcache\.js";$/m.exec(readFileSync(join(root, "dist/init.js"), "utf8"));
+  const [, names] = /^import \{([^}]+)\} from "\.\.\/wasm\/watchcache\.js";$/m.exec(
+    readFileSync(join(root, "dist/load/instance.js"), "utf8"),
+  );
   const exported = new Set(
     [...glue.matchAll(/^export (?:class|function|const) (\w+)|__wbg_get_imports as (\w+)/gm)].map((found) => found[1] ?? found[2]),
   );

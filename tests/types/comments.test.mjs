@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { ERROR_CODES } from "../../dist/errors.js";
+import { ERROR_CODES } from "../../dist/error/errors.js";
 
 const dist = fileURLToPath(new URL("../../dist/", import.meta.url));
 
@@ -65,6 +65,6 @@ test("each error code and each order of a view is explained", () => {
     assert.ok(names.length > 3);
     for (const name of names) assert.ok(comment.includes(`- \`${name}\``), `${type}: ${name}`);
   };
-  explained("errors.d.ts", "export type WatchCacheErrorCode =", ERROR_CODES);
-  explained("view-types.d.ts", "as\\?:");
+  explained("error/errors.d.ts", "export type WatchCacheErrorCode =", ERROR_CODES);
+  explained("view/types.d.ts", "as\\?:");
 });

@@ -1,4 +1,4 @@
-import { WatchCacheError } from "../errors.js";
+import { WatchCacheError } from "../error/errors.js";
 
 /** An error as `error` and `done` get it: one of the package, with the HTTP code where `@kubernetes/client-node` has it. */
 export class RequestError extends WatchCacheError {

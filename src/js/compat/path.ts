@@ -1,5 +1,5 @@
-import { WatchCacheError } from "../errors.js";
-import { readSpec } from "../spec.js";
+import { WatchCacheError } from "../error/errors.js";
+import { readSpec } from "../upstream/spec.js";
 import type { ResourceSpec } from "../types.js";
 
 const FORMS = 'such as "/api/v1/namespaces/default/pods" or "/apis/apps/v1/deployments"';

@@ -1,4 +1,4 @@
-import type { ObjectLike } from "../metadata-types.js";
+import type { ObjectLike } from "../object/metadata.js";
 
 /** A change at its version. `object` is what it left, or what was deleted, under the version of the change. */
 export interface Change<T> {

@@ -1,4 +1,4 @@
-import { type Bag, callback, flag, invalid, is, type Kind, list, number, object, read, text, word } from "../options.js";
+import { type Bag, callback, flag, invalid, is, type Kind, list, number, object, read, text, word } from "../options/kinds.js";
 import { keyOf } from "./history.js";
 import type { DropOptions, FailOptions, MemoryFailure, MemoryRefusal, MemorySourceOptions, MemoryVerb } from "./types.js";
 

@@ -1,4 +1,4 @@
-import type { Status, StatusDetails } from "../metadata-types.js";
+import type { Status, StatusDetails } from "../object/metadata.js";
 import type { MemoryFailure } from "./types.js";
 
 /** What a cache takes for the refusal of its upstream. */

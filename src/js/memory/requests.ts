@@ -1,4 +1,4 @@
-import type { Source } from "../source.js";
+import type { Source } from "../upstream/source.js";
 import {
   EXACTLY_ANY,
   expiredWatch,

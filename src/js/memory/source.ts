@@ -1,9 +1,9 @@
-import { bindable, bindMethods, self } from "../bound.js";
-import type { HostAbortSignal } from "../host-types.js";
-import { printable } from "../inspect.js";
-import type { KubeObject, ObjectLike } from "../metadata-types.js";
-import { read, text } from "../options.js";
-import type { SourceAnswer } from "../source.js";
+import { bindable, bindMethods, self } from "../language/bound.js";
+import type { HostAbortSignal } from "../host/types.js";
+import { printable } from "../language/printing.js";
+import type { KubeObject, ObjectLike } from "../object/metadata.js";
+import { read, text } from "../options/kinds.js";
+import type { SourceAnswer } from "../upstream/source.js";
 import { hostClock, sleep } from "./clock.js";
 import { Failures } from "./failures.js";
 import { type Change, History, keyOf } from "./history.js";

@@ -1,7 +1,7 @@
-import type { HostAbortSignal } from "../host-types.js";
-import type { KubeObject, ObjectLike, Status } from "../metadata-types.js";
-import type { DeepReadonly } from "../readonly-types.js";
-import type { TypedSource } from "../source.js";
+import type { HostAbortSignal } from "../host/types.js";
+import type { KubeObject, ObjectLike, Status } from "../object/metadata.js";
+import type { DeepReadonly } from "../object/readonly.js";
+import type { TypedSource } from "../upstream/source.js";
 
 /** What a memory source knows of time. Fake timers of a test runner need none of it: the default looks the host's up at each use. */
 export interface MemoryClock {

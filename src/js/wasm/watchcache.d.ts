@@ -1,6 +1,6 @@
 // What the glue exports that the build writes to dist/wasm/watchcache.js: wasm-bindgen's, with `imports` and `adopt` for its ways of loading
 // (scripts/lib/glue.mjs). Declared here so that the facade type-checks on a machine that has not compiled the WebAssembly yet.
-import type { RawModule } from "../raw.js";
+import type { RawModule } from "../wire/raw.js";
 
 /** What the module is instantiated with. */
 export function imports(): WebAssembly.Imports;

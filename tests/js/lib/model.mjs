@@ -1,8 +1,8 @@
-// A small cacher in JavaScript that keeps the raw boundary's promises (src/js/raw.ts): it holds objects, pins, queues, batches and views.
+// A small cacher in JavaScript that keeps the raw boundary's promises (src/js/wire/raw.ts): it holds objects, pins, queues, batches and views.
 // The facade's tests use it for what the real core cannot do on demand: panics, ids without bytes, ends of every kind. It also
 // controls exactly which events share a flush. It is strict where the core is: reading an id that is not pinned throws.
 
-import * as wire from "../../../dist/wire.js";
+import * as wire from "../../../dist/wire/numbers.js";
 import { compare, ModelViews } from "./model-views.mjs";
 
 /** A boundary error, as the core throws it. */

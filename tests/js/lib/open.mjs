@@ -1,4 +1,4 @@
-import { openCache } from "../../../dist/cache.js";
+import { openCache } from "../../../dist/cache/cache.js";
 import { ModelModule } from "./model.mjs";
 
 /** Lets everything that is due in microtasks happen. */

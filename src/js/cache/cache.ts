@@ -1,0 +1,237 @@
+import { ask } from "../host/fetch.js";
+import { bindMethods } from "../language/bound.js";
+import { reporter } from "../error/callbacks.js";
+import type { Delivery } from "../watch/dispatcher.js";
+import { closedError, WatchCacheError } from "../error/errors.js";
+import type { Runtime } from "../load/instance.js";
+import { first, printable } from "../language/printing.js";
+import { readCredentials } from "../options/kinds.js";
+import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "../wire/raw.js";
+import { ResourceImpl } from "../resource/resource.js";
+import type { PageLife, ResourceHost } from "../resource/host.js";
+import { baseUrl, readOptions, type Settings } from "./settings.js";
+import { readSpec, type Target } from "../upstream/spec.js";
+import { SafeTarget } from "../error/event-target.js";
+import { Ticker } from "../view/ticker.js";
+import type {
+  CacheStats,
+  IndexFunction,
+  KubeObject,
+  ObjectLike,
+  Resource,
+  ResourceSpec,
+  ResourceStats,
+  SourceSpec,
+  WatchCache,
+  WatchCacheOptions,
+} from "../types.js";
+import { onWake } from "../host/sleep.js";
+import { disposable } from "../watch/watcher.js";
+
+/** The cache behind `createWatchCache`. */
+export function openCache(options: WatchCacheOptions, runtime: Runtime): WatchCache {
+  return new CacheImpl(options, runtime) as unknown as WatchCache;
+}
+
+class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
+  readonly ticker: Ticker;
+  readonly linger: number;
+  readonly debug: boolean;
+  readonly report: (error: unknown) => void;
+  readonly warn: (message: string) => void;
+  readonly indexers: readonly IndexFunction[];
+  readonly runtime: Runtime;
+  /** Named once, one is held by who named it, and here only while it is open or kept. */
+  readonly #resources = new Map<string, WeakRef<ResourceImpl<any>>>();
+  readonly #settings: Settings;
+  readonly #signal: WatchCacheOptions["signal"];
+  readonly #forgotten = new FinalizationRegistry<string>((key) => {
+    if (this.#resources.get(key)?.deref() === undefined) this.#resources.delete(key);
+  });
+  /** Those that would not be the same if they were made anew: paused, or listened to. */
+  readonly #kept = new Set<ResourceImpl<any>>();
+  /** Those that are open in the core. */
+  readonly #open = new Map<ResourceImpl<any>, PageLife>();
+  #memory: RawMemory | undefined;
+  #closed = false;
+  #stopListening: (() => void) | undefined;
+
+  constructor(options: WatchCacheOptions, runtime: Runtime) {
+    super(runtime.host);
+    this.runtime = runtime;
+    this.#settings = readOptions(options, runtime, runtime.host?.transport);
+    this.linger = this.#settings.linger;
+    this.debug = this.#settings.debug;
+    this.report = reporter(this.#settings.logger);
+    this.warn = (message) => this.#settings.logger.warn(`watchcache: ${message}`);
+    this.indexers = this.#settings.indexes.flatMap(({ values }) => (values === undefined ? [] : [values]));
+    this.ticker = new Ticker(this.#settings.flush, this.report);
+    this.#signal = this.#settings.signal;
+    if (this.#signal?.aborted) this.#closed = true;
+    else this.#signal?.addEventListener("abort", this.#abort, { once: true });
+  }
+
+  resource<T extends ObjectLike = KubeObject>(spec: string | ResourceSpec | SourceSpec): Resource<T> {
+    if (this.#closed) throw closedError();
+    const target = readSpec(spec, this.runtime);
+    let resource = this.#resources.get(target.key)?.deref();
+    if (resource === undefined) {
+      const start = (module: RawModule, delivery: Delivery) =>
+        open(module, this.#settings, target, delivery, (this.#memory ??= new module.RawMemory(this.#settings.memory?.maxBytes)));
+      resource = new ResourceImpl(this, target.name, start, target.labels);
+      this.#resources.set(target.key, new WeakRef(resource));
+      this.#forgotten.register(resource, target.key);
+    }
+    return resource as unknown as Resource<T>;
+  }
+
+  stats(): CacheStats {
+    const module = this.runtime.loaded();
+    const resources: ResourceStats[] = [];
+    for (const resource of this.#open.keys()) {
+      const stats = resource.stats();
+      if (stats !== undefined) resources.push(stats);
+    }
+    if (module === undefined) return { memoryBytes: 0, resources };
+    return { version: module.buildInfo().version, memoryBytes: module.memoryBytes(), resources };
+  }
+
+  metrics(): string {
+    const exposition = this.runtime.loaded()?.openMetrics();
+    if (exposition === undefined) return "";
+    try {
+      for (const resource of this.#open.keys()) resource.writeMetrics(exposition);
+      return exposition.text();
+    } finally {
+      exposition.free();
+    }
+  }
+
+  /** For whoever prints it. */
+  named(): string[] {
+    const all = [...this.#resources.values()].flatMap((resource) => resource.deref() ?? []);
+    return first(all.length, (at) => `${all[at]!.name} ${all[at]!.status.phase}`);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#signal?.removeEventListener("abort", this.#abort);
+    for (const resource of [...this.#resources.values()]) resource.deref()?.close();
+  }
+
+  // ------------------------------------------------------------------------ called by the resources
+
+  checkPoison(): void {
+    const message = this.runtime.loaded()?.poisoned();
+    if (message !== undefined) this.#panicked(message);
+  }
+
+  opened(resource: ResourceImpl<any>, life: PageLife): void {
+    this.#open.set(resource, life);
+    if (this.#stopListening !== undefined) return;
+    const forgetPanic = this.runtime.onPanic((message) => this.#panicked(message));
+    const forgetPage = onWake({
+      wake: (slept) => {
+        this.runtime.loaded()?.slept(slept);
+        for (const life of [...this.#open.values()]) life.wake();
+      },
+      hide: () => {
+        for (const life of [...this.#open.values()]) life.hide();
+      },
+    });
+    this.#stopListening = () => {
+      forgetPanic();
+      forgetPage();
+    };
+  }
+
+  dropped(resource: ResourceImpl<any>): void {
+    this.#open.delete(resource);
+    if (this.#open.size > 0) return;
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+  }
+
+  keep(resource: ResourceImpl<any>, keeps: boolean): void {
+    if (keeps) this.#kept.add(resource);
+    else this.#kept.delete(resource);
+  }
+
+  closed(resource: ResourceImpl<any>): void {
+    for (const [key, value] of this.#resources) if (value.deref() === resource) this.#resources.delete(key);
+  }
+
+  readonly #abort = (): void => void this.close();
+
+  #panicked(message: string): void {
+    if (this.#open.size === 0) return;
+    const error = new WatchCacheError("internal", message);
+    this.#settings.logger.error("watchcache: the WebAssembly instance has failed:", message);
+    for (const [resource, life] of [...this.#open]) {
+      this.dropped(resource);
+      life.poisoned(error);
+    }
+    queueMicrotask(() => this.dispatchEvent(new CustomEvent<WatchCacheError>("error", { detail: error })));
+  }
+}
+
+printable(CacheImpl.prototype, "WatchCache", (cache) => ({ resources: cache.named() }));
+printable(ResourceImpl.prototype, "Resource", (resource) => {
+  const { name, status, resourceVersion } = resource;
+  const error = status.error !== undefined ? { error: String(status.error) } : {};
+  return { name, ...status, ...error, ...(resourceVersion && { resourceVersion }), objects: resource.stats()?.objects ?? 0 };
+});
+
+disposable(CacheImpl.prototype, async function (this: CacheImpl) {
+  await this.close();
+});
+bindMethods(CacheImpl.prototype);
+
+function open(module: RawModule, settings: Settings, target: Target, delivery: Delivery, memory: RawMemory): RawResource {
+  // The core takes what it knows of these.
+  const options: RawOptions = { ...settings, name: target.name };
+  if (target.source !== undefined) {
+    const { source } = target;
+    // Called as methods of the user's object, whatever the core calls them on.
+    const bound: RawSource = { list: source.list.bind(source), watch: source.watch.bind(source) };
+    for (const method of ["get", "create", "update", "delete", "currentResourceVersion", "requestProgress"] as const) {
+      const given = source[method];
+      if (given !== undefined) bound[method] = given.bind(source);
+    }
+    if (source.collection !== undefined) bound.collection = source.collection;
+    return module.openSource(options, bound, delivery, memory);
+  }
+  const { auth } = settings;
+  return module.openKubernetes(
+    options,
+    {
+      ...settings,
+      ...target,
+      server: baseUrl(settings.server),
+      auth: auth && (async () => readCredentials(await auth())),
+      fetch: settings.fetch ?? ask,
+      WebSocket: typeof webSocketOf(settings) === "function" ? patient(() => webSocketOf(settings)) : undefined,
+    },
+    delivery,
+    memory,
+  );
+}
+
+type SocketConstructor = NonNullable<WatchCacheOptions["WebSocket"]>;
+
+/** The host's is looked up at each connect, as its fetch is. */
+function webSocketOf(settings: Settings): SocketConstructor {
+  return settings.WebSocket ?? globalThis.WebSocket;
+}
+
+/** A socket that is given up while it connects tells an error that nobody waits for any more. In Node an unheard one would end the process. */
+function patient(constructor: () => SocketConstructor): SocketConstructor {
+  return class {
+    constructor(url: string, protocols?: string[]) {
+      const socket: Partial<EventTarget> = new (constructor())(url, protocols);
+      socket.addEventListener?.("error", () => {});
+      return socket;
+    }
+  };
+}

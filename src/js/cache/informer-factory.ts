@@ -1,0 +1,85 @@
+import { bindable, bindMethods } from "../language/bound.js";
+import { closedError } from "../error/errors.js";
+import { InformerImpl } from "../informer/informer.js";
+import { cache as isCache, FACTORY, read } from "../options/kinds.js";
+import { fromText, readSpec } from "../upstream/spec.js";
+import type {
+  Informer,
+  InformerFactory,
+  InformerFactoryOptions,
+  ResourceSpec,
+  SourceSpec,
+  WaitOptions,
+  WatchCache,
+  WatchInterruption,
+} from "../types.js";
+import { waitForSync } from "../informer/wait-for-sync.js";
+
+/**
+ * Informers by resource, as client-go's shared informer factory: one for each, started, waited for and stopped together. Informers of several
+ * factories of one cache share its streams; one closes `linger` after the last that used it has stopped.
+ */
+export function createInformerFactory(cache: WatchCache, options?: InformerFactoryOptions): InformerFactory {
+  isCache(cache, "cache");
+  return new Factory(cache, read(FACTORY, "createInformerFactory", options));
+}
+
+class Factory implements InformerFactory {
+  readonly #cache: WatchCache;
+  readonly #options: InformerFactoryOptions;
+  readonly #informers = new Map<string, { name: string; informer: Informer<any> }>();
+  #shut = false;
+
+  constructor(cache: WatchCache, options: InformerFactoryOptions) {
+    bindable(this);
+    this.#cache = cache;
+    this.#options = options;
+  }
+
+  forResource(spec: string | ResourceSpec | SourceSpec): Informer<any> {
+    const narrowed = this.#narrowed(spec);
+    const { key, name } = readSpec(narrowed);
+    const known = this.#informers.get(key);
+    if (known !== undefined) return known.informer;
+    if (this.#shut) throw closedError(name);
+    const { resyncPeriod, transform, onWatchError } = this.#options;
+    const informer = this.#cache.resource<any>(narrowed).informer({
+      start: false,
+      resyncPeriod,
+      transform,
+      onWatchError: onWatchError && ((told: WatchInterruption) => onWatchError(told, name)),
+    });
+    // Two resources may have one name: then it says where it is, too.
+    const taken = [...this.#informers.values()].some((other) => other.name === name);
+    this.#informers.set(key, { name: taken ? `${name} ${key}` : name, informer });
+    return informer;
+  }
+
+  start(): void {
+    if (this.#shut) return;
+    for (const { informer } of this.#informers.values()) if (!informer.isStarted) informer.start();
+  }
+
+  async waitForCacheSync(options?: WaitOptions): Promise<readonly string[]> {
+    const started = [...this.#informers.values()].filter(({ informer }) => informer.isStarted);
+    return waitForSync(Object.fromEntries(started.map(({ name, informer }) => [name, informer])), options);
+  }
+
+  async shutdown(): Promise<void> {
+    this.#shut = true;
+    const idle: Promise<void>[] = [];
+    for (const { informer } of this.#informers.values()) {
+      if (informer instanceof InformerImpl) idle.push(informer.idle());
+      informer.stop();
+    }
+    await Promise.all(idle);
+  }
+
+  #narrowed(spec: string | ResourceSpec | SourceSpec): ResourceSpec | SourceSpec {
+    if (typeof spec === "object" && spec !== null && "source" in spec) return spec;
+    const { namespace, labelSelector, fieldSelector } = this.#options;
+    return { namespace, labelSelector, fieldSelector, ...(typeof spec === "string" ? fromText(spec) : spec) };
+  }
+}
+
+bindMethods(Factory.prototype);

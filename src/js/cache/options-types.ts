@@ -1,0 +1,129 @@
+import type { AbortSignalLike, HeadersLike, HostFetch, Logger, UrlLike, WebSocketClass } from "../host/types.js";
+import type { Path } from "../object/path.js";
+
+/** A value, or a promise of it. */
+export type MaybePromise<T> = T | PromiseLike<T>;
+
+/**
+ * What `auth` gives for one connection. To connect without credentials is said by `{}`, or by members that are `undefined`. Nothing at all, an
+ * empty token and a name that is none of these are `invalid`: the resource fails, and `resume()` asks again.
+ */
+export interface Credentials {
+  /** Headers of list requests, and of the watch where it streams by fetch. Browsers send no custom headers with a WebSocket. */
+  headers?: HeadersLike | undefined;
+  /** A bearer token: the `Authorization` header of a fetch, a `base64url.bearer.authorization.k8s.io.…` subprotocol of a WebSocket. Never part of a URL. */
+  token?: string | undefined;
+  /** Further WebSocket subprotocols. */
+  subprotocols?: readonly string[] | undefined;
+  /** Added to the query of each request. */
+  query?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * How failed connections are retried: the wait grows from `initialMs` by `factor` up to `capMs`, each lengthened by up to `jitter` of itself.
+ * However short they are set, the waits of what goes on failing double up to 50 ms at least.
+ */
+export interface RetryOptions {
+  /** First wait, in milliseconds: from 1 to a day. Default 800. */
+  initialMs: number;
+  /** Growth from one wait to the next: from 1 to 100. Default 2. */
+  factor: number;
+  /** Longest wait before jitter, in milliseconds: from 1 to a day. Default 30,000. */
+  capMs: number;
+  /** Each wait is multiplied by a random number between 1 and 1 + `jitter`: from 0 to 100. Default 1. */
+  jitter: number;
+  /** After this long without a failure, in milliseconds, the next wait is `initialMs` again. Default 120,000. */
+  resetAfterMs: number;
+}
+
+/** The event window: the recent changes, so that a watch may start in the past and a list may be of it. */
+export interface HistoryOptions {
+  /** The window grows rather than lose changes younger than this, in milliseconds. Default, and least, 75,000: the period of bookmarks and a quarter of it. */
+  minMs?: number | undefined;
+  /** The least number of changes it can hold. Default 100. */
+  minEvents?: number | undefined;
+  /** The greatest number of changes it can hold. Default 102,400, doubled until it stands for `minMs`. */
+  maxEvents?: number | undefined;
+  /** The most bytes that changes may hold beyond the objects' own; the oldest give way first, however young. Default 64 MiB. */
+  maxBytes?: number | undefined;
+}
+
+/** Gives the values of an object in an index: none, one or several. Called once for each object that arrives. It decodes the object, so a path is cheaper, and answers at once. */
+export type IndexFunction<T = any> = (object: T) => readonly string[];
+
+/** Indexes by name: each by a path, or by a function. */
+export type NamedIndexes<Name extends string = string, T = any> = { readonly [Key in Name]: Path | IndexFunction<T> };
+
+/**
+ * Options of `createWatchCache`. All may be left out, and to give `undefined` is to leave one out. `Infinity` is a duration that never ends, and
+ * a number of bytes without a bound; the waits of `retry` have an end.
+ */
+export interface WatchCacheOptions<Index extends string = string> {
+  /** Base of every path, such as `https://host/clusters/x`. Default: the page's origin. */
+  server?: string | UrlLike | undefined;
+  /**
+   * How the watch streams. Lists always use fetch. Default `"websocket"`; in Node, Bun and Deno `"fetch"`, unless `WebSocket` is given or
+   * `watchList` is asked for.
+   */
+  transport?: "websocket" | "fetch" | undefined;
+  /** Called anew at each connect, so a rotated token or another impersonated user takes effect with the next connection. */
+  auth?: (() => MaybePromise<Credentials>) | undefined;
+  /** Another fetch, for Node, Electron and tests. */
+  fetch?: HostFetch | undefined;
+  /** Another WebSocket: for Node, Bun and Deno, whose own says no `Origin`, for Electron and for tests. */
+  WebSocket?: WebSocketClass | undefined;
+  /** Whether requests carry cookies. Default `"same-origin"`. */
+  credentials?: "omit" | "same-origin" | "include" | undefined;
+  /** Paths dropped from each object before it is stored. Default `["metadata.managedFields"]`; `[]` keeps everything. */
+  strip?: readonly Path[] | undefined;
+  /**
+   * The one field that routes events to watchers, such as `spec.nodeName`. A watch that demands a value of it hears of changes with that
+   * value alone, whatever else it demands. Without it a watch is found by whichever label or field it demands that the fewest others share.
+   */
+  trigger?: Path | undefined;
+  /**
+   * Named indexes for `byIndex`. By a path, each object has one value: the text there, empty where there is none. By a function, any number;
+   * one that throws or returns something else leaves the object without values, and is reported. The index `"namespace"` always exists.
+   */
+  indexes?: NamedIndexes<Index> | undefined;
+  /** How far back in time watches may start, and lists may be of. */
+  history?: HistoryOptions | undefined;
+  /**
+   * The most bytes that all resources of this cache may hold, their windows, views, watchers and informers included. Default 512 MiB. Above it,
+   * resources that nobody uses go first, then history; then whoever has grown most lately ends with code `out-of-memory`:
+   * - a resource stops in phase `failed` and keeps what it holds; `resume()` tries again
+   * - a view says so in its snapshot and keeps the rows that it showed; its resource's `resume()` brings it back when there is room
+   * - a watch ends with an `ERROR`, and can go on from its `lastResourceVersion`
+   * - an informer stops for good, and tells its `onWatchError`: make another
+   *
+   * What only waits to be collected by JavaScript ends nobody.
+   */
+  memory?: { maxBytes?: number | undefined } | undefined;
+  /** Objects a list page. Default 500. */
+  pageSize?: number | undefined;
+  /**
+   * Reads the first state over the watch (`sendInitialEvents`) instead of by a paged list, and lists where that fails. It spares a server that
+   * answers from its own cache; a list shows its pages earlier. Not with the transport `"fetch"`. Default false.
+   */
+  watchList?: boolean | undefined;
+  /** How long a stream outlives its last user, in milliseconds. Default 5,000. */
+  linger?: number | undefined;
+  /** A watch that brings no frame for this long, in milliseconds, is taken for dead and opened again. Default 90,000. */
+  idleTimeout?: number | undefined;
+  /** How failed connections are retried. */
+  retry?: { [Name in keyof RetryOptions]?: RetryOptions[Name] | undefined } | undefined;
+  /** When a view's subscribers hear of changes: with the next animation frame (a timer while the page is hidden), or in the next microtask. Default `"frame"`. */
+  flush?: "frame" | "microtask" | undefined;
+  /** Freezes decoded objects deeply, so that code which changes a shared object fails at once, and checks consistency. Default false. */
+  debug?: boolean | undefined;
+  /**
+   * Compares every resource with its upstream, each 5 to 7.5 minutes, as the apiserver does with etcd. That lists everything, page by page. A
+   * difference is told by the event `error`, and lists of past versions then go to the upstream. So is an upstream that went back behind what
+   * is held. Default: the value of `debug`.
+   */
+  checkConsistency?: boolean | undefined;
+  /** Where messages go. Default: the console. */
+  logger?: Logger | undefined;
+  /** Aborting it closes the cache. */
+  signal?: AbortSignalLike | undefined;
+}

@@ -1,0 +1,141 @@
+import type { WatchCacheError } from "../error/errors.js";
+import type { DetailEvent, HostAsyncDisposable, HostEventTarget } from "../host/types.js";
+import type { KubeObject, ObjectLike } from "../object/metadata.js";
+import type { Immutable, Mutable } from "../object/readonly.js";
+import type { Resource } from "../resource/types.js";
+import type { SourceSpec } from "../upstream/source.js";
+import type { ResourceSpec, ResourceTypes } from "../upstream/types.js";
+import type { ResourceStatus } from "../status/types.js";
+
+/** The events of a cache, and what they carry. */
+export interface WatchCacheEventMap {
+  /** The WebAssembly instance failed for good; `detail` says why. Every resource of it has failed with it. */
+  error: DetailEvent<WatchCacheError>;
+}
+
+/**
+ * One cache: one server, one set of options, any number of resources.
+ *
+ * `Index` are the names of its indexes, where they are known: `createWatchCache` reads them off its options.
+ */
+export interface WatchCache<Index extends string = string> extends HostEventTarget, HostAsyncDisposable {
+  /**
+   * The resource, shared by all who name it equally. Opens nothing until it is used.
+   *
+   * @param spec `"pods"`, `"v1/pods"`, `"apps/v1/deployments"`: as they are named in `ResourceTypes`, which says what type they have.
+   * @throws {WatchCacheError} `invalid` for a spec that names nothing, `closed` after `close()`.
+   */
+  resource<Name extends keyof ResourceTypes, Access extends Immutable | Mutable = Immutable>(
+    spec: Name,
+  ): Resource<ResourceTypes[Name], Access, Index>;
+  /**
+   * The resource of a source, whose objects have the type that the source says. Opens nothing until it is used.
+   *
+   * @throws {WatchCacheError} `invalid` for what is no source, `closed` after `close()`.
+   */
+  resource<T extends ObjectLike = KubeObject, Access extends Immutable | Mutable = Immutable>(
+    spec: SourceSpec<T>,
+  ): Resource<T, Access, Index>;
+  /**
+   * The resource, shared by all who name it equally. Opens nothing until it is used.
+   *
+   * Its objects have the type that you give, `resource<Pod>("pods")`, and are deeply readonly; `resource<Pod, Mutable>("pods")` gives them
+   * as they are.
+   *
+   * @param spec `"pods"`, `"v1/pods"`, `"apps/v1/deployments"`, a `ResourceSpec`, or a `SourceSpec`.
+   * @throws {WatchCacheError} `invalid` for a spec that names nothing, `closed` after `close()`.
+   */
+  resource<T extends ObjectLike = KubeObject, Access extends Immutable | Mutable = Immutable>(
+    spec: string | ResourceSpec | SourceSpec,
+  ): Resource<T, Access, Index>;
+  /** Counters of now. */
+  stats(): CacheStats;
+  /**
+   * The metrics of all open resources under the apiserver's names, as Prometheus text (version 0.0.4). Labels are `group` and `resource`, and
+   * `scope` where a namespace or a selector narrows the resource. A custom source's id stands for the resource. Empty before the
+   * WebAssembly is there.
+   */
+  metrics(): string;
+  /** Closes every resource: watchers end with reason `closed`, pending calls reject with code `closed`. Safe to call again. */
+  close(): Promise<void>;
+  /** Calls the listener for each event of this name. */
+  addEventListener<K extends keyof WatchCacheEventMap>(
+    type: K,
+    listener: (this: WatchCache, event: WatchCacheEventMap[K]) => void,
+    options?: Parameters<HostEventTarget["addEventListener"]>[2],
+  ): void;
+  /** As any `EventTarget`. */
+  addEventListener(...listening: Parameters<HostEventTarget["addEventListener"]>): void;
+  /** Calls it no more. */
+  removeEventListener<K extends keyof WatchCacheEventMap>(
+    type: K,
+    listener: (this: WatchCache, event: WatchCacheEventMap[K]) => void,
+    options?: Parameters<HostEventTarget["removeEventListener"]>[2],
+  ): void;
+  /** As any `EventTarget`. */
+  removeEventListener(...listening: Parameters<HostEventTarget["removeEventListener"]>): void;
+}
+
+/** Counters of a cache. */
+export interface CacheStats {
+  /** The package's version, once the WebAssembly is there. */
+  readonly version?: string;
+  /** Bytes of WebAssembly memory, shared by all caches of the page; 0 before it is there. */
+  readonly memoryBytes: number;
+  /** One entry for each resource that is open. */
+  readonly resources: readonly ResourceStats[];
+}
+
+/** Counters of one resource. */
+export interface ResourceStats {
+  /** The resource's name, such as `pods`. */
+  readonly name: string;
+  /** Where its stream stands. */
+  readonly phase: ResourceStatus["phase"];
+  /** Objects held. */
+  readonly objects: number;
+  /** Bytes held: the objects' and those of the event window. */
+  readonly bytes: number;
+  /** Events received from the upstream so far. */
+  readonly events: number;
+  /** Lists of the upstream so far: one, and one for each relist. */
+  readonly lists: number;
+  /** Events that the window holds now. */
+  readonly history: number;
+  /** Events that the window can hold now; it grows and shrinks with the rate of events. */
+  readonly historyCapacity: number;
+  /** The oldest version that a watch can start from. */
+  readonly historyFrom?: string;
+  /** For how long, in milliseconds, the window has lost nothing: how far back in time it reaches. */
+  readonly historyMs?: number;
+  /** Bytes that the window holds beyond the objects' own. */
+  readonly historyBytes: number;
+  /** How often the window grew so far. */
+  readonly historyIncreases: number;
+  /** How often the window shrank so far. */
+  readonly historyDecreases: number;
+  /** Watches that are open. */
+  readonly watchers: number;
+  /** Views that are open. */
+  readonly views: number;
+  /** Informers that have started and not stopped. */
+  readonly informers: number;
+  /** Handlers that are registered with its informers. */
+  readonly handlers: number;
+  /** Notifications that wait for those handlers: `informer_queued_items` in the metrics. */
+  readonly queued: number;
+  /** Events delivered so far, counted once for each watch that got them. */
+  readonly delivered: number;
+  /** Watches that events have looked at so far; one that cannot match is not looked at. */
+  readonly visited: number;
+  /** Watches that were too slow for their buffer so far. */
+  readonly terminated: number;
+  /** Times that the core called JavaScript so far. */
+  readonly flushes: number;
+  /** Object versions that JavaScript still refers to. */
+  readonly pinned: number;
+  /** The metrics under the apiserver's names, such as `apiserver_watch_cache_events_received_total`, without the buckets of histograms. */
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Objects decoded so far: at most one for each version of an object that somebody read. */
+  readonly decoded: number;
+}

@@ -1,0 +1,76 @@
+import { bindable } from "../language/bound.js";
+import { call } from "./callbacks.js";
+import type { Host } from "../load/compile.js";
+
+type Listener = EventListenerOrEventListenerObject;
+
+/**
+ * What removes each listener: by type and phase, then by listener, as the platform tells them apart. It is no member of the targets, because
+ * consoles show the first members.
+ */
+const known = new WeakMap<SafeTarget, Map<string, Map<Listener, () => void>>>();
+
+/**
+ * An `EventTarget` whose listeners harm nobody: what one throws, or rejects with, is reported. Node would end the process for it.
+ *
+ * Listeners are wrapped. So the platform's own rules hold for `once`, `signal` and `capture`, for one that is added twice, and for one that
+ * removes itself.
+ */
+export abstract class SafeTarget extends EventTarget {
+  constructor(host: Host | undefined) {
+    super();
+    bindable(this);
+    host?.unlimited(this);
+  }
+
+  override addEventListener(type: string, listener: Listener | null, options?: boolean | AddEventListenerOptions): void {
+    // What is none is the platform's to judge.
+    if ((typeof listener !== "function" && typeof listener !== "object") || listener === null) {
+      return super.addEventListener(type, listener, options);
+    }
+    const { signal, ...rest } = typeof options === "object" ? (options ?? {}) : { capture: options ?? false };
+    let all = known.get(this);
+    if (all === undefined) known.set(this, (all = new Map()));
+    const key = keyOf(type, options);
+    const same = all.get(key) ?? new Map<Listener, () => void>();
+    // Added twice it is the first one, whatever is said the second time.
+    if (same.has(listener)) return;
+    const forget = () => {
+      super.removeEventListener(type, guard, rest);
+      signal?.removeEventListener("abort", forget);
+      same.delete(listener);
+      if (same.size === 0) all.delete(key);
+      if (all.size === 0) this.listenersChanged();
+    };
+    const guard = (event: Event) => {
+      if (rest.once) forget();
+      const listen = (): unknown => (typeof listener === "function" ? listener.call(this, event) : listener.handleEvent(event));
+      call(listen, [], (error) => this.report(error));
+    };
+    // What is no signal is refused. Of one that is, Node would leave something behind.
+    super.addEventListener(type, guard, signal instanceof AbortSignal ? rest : options);
+    all.set(key, same.set(listener, forget));
+    if (signal?.aborted) return forget();
+    signal?.addEventListener("abort", forget);
+    this.listenersChanged();
+  }
+
+  override removeEventListener(type: string, listener: Listener | null, options?: boolean | EventListenerOptions): void {
+    known.get(this)?.get(keyOf(type, options))?.get(listener!)?.();
+  }
+
+  /** Takes what a listener threw. */
+  abstract report(error: unknown): void;
+
+  /** Somebody listens, or nobody any more: see `isListened`. */
+  listenersChanged(): void {}
+}
+
+export function isListened(target: SafeTarget): boolean {
+  return (known.get(target)?.size ?? 0) > 0;
+}
+
+function keyOf(type: string, options: boolean | EventListenerOptions | null | undefined): string {
+  const capture = typeof options === "object" ? options?.capture : options;
+  return `${capture ? 1 : 0} ${type}`;
+}

@@ -1,0 +1,72 @@
+import { atOnce, isPromise } from "../error/callbacks.js";
+import { toError, WatchCacheError } from "../error/errors.js";
+import type { ObjectTable } from "../wire/objects.js";
+import type { RawList, RawResource } from "../wire/raw.js";
+
+/** What the user's own function threw, on its way through the core. */
+class Thrown {
+  readonly value: unknown;
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
+/** What the user's function threw, as it was; else what `other` makes of it. */
+export function givenBy(thrown: unknown, other: () => unknown): unknown {
+  return thrown instanceof Thrown ? thrown.value : other();
+}
+
+/**
+ * The user's function in terms of the core: an id in, JSON out. Each call gets a copy of its own, which it may change: what readers share
+ * stays as it is.
+ */
+export function changer<T>(raw: RawResource, change: (current: T) => T | undefined, resource: string): (id: number) => string | undefined {
+  return (id) => {
+    const current = raw.parse(id) as T;
+    try {
+      const changed = atOnce("the function of update", change, change(current));
+      if (changed !== undefined) return toDocument(changed, resource);
+      // Changed in place and not given back: to leave the object alone then would drop the change without a word.
+      if (toDocument(current, resource) !== toDocument(raw.parse(id), resource)) {
+        throw new WatchCacheError("invalid", "the function changed its copy and returned undefined: return the changed object", {
+          resource,
+        });
+      }
+      return undefined;
+    } catch (error) {
+      throw new Thrown(error);
+    }
+  };
+}
+
+/**
+ * An object as JSON.
+ *
+ * @throws {WatchCacheError} `invalid` for what is no object or has no JSON.
+ */
+export function toDocument(object: unknown, resource: string): string {
+  const invalid = (message: string, cause?: unknown) => new WatchCacheError("invalid", message, { resource, cause });
+  if (typeof object !== "object" || object === null || Array.isArray(object) || isPromise(object)) {
+    const what = isPromise(object) ? "a promise" : object === null ? "null" : Array.isArray(object) ? "an array" : typeof object;
+    throw invalid(`an object is written, not ${what}`);
+  }
+  let document: string | undefined;
+  try {
+    document = JSON.stringify(object);
+  } catch (error) {
+    // Getters throw what they like.
+    throw invalid(`the object has no JSON: ${toError(error).message}`, error);
+  }
+  if (document === undefined) throw invalid("the object has no JSON: its toJSON gives undefined");
+  return document;
+}
+
+/** An object that came too late for who asked. What was given up has none. */
+export function discard(id: number | undefined, objects: ObjectTable): void {
+  if (id !== undefined) objects.giveBack(id);
+}
+
+/** A list that came too late. */
+export function discardAll(list: RawList | undefined, objects: ObjectTable): void {
+  list?.ids.forEach((id) => objects.giveBack(id));
+}

@@ -1,0 +1,36 @@
+import type { Delivery } from "../watch/dispatcher.js";
+import type { WatchCacheError } from "../error/errors.js";
+import type { Runtime } from "../load/instance.js";
+import type { RawModule, RawResource } from "../wire/raw.js";
+import type { Ticker } from "../view/ticker.js";
+import type { IndexFunction } from "../types.js";
+
+/** What a resource does as its page and its WebAssembly instance do. */
+export interface PageLife {
+  wake(): void;
+  hide(): void;
+  poisoned(error: WatchCacheError): void;
+}
+
+/** What resources `R` need of their cache. */
+export interface ResourceHost<R> {
+  readonly ticker: Ticker;
+  readonly linger: number;
+  readonly debug: boolean;
+  report(error: unknown): void;
+  warn(message: string): void;
+  /** The functions that make index values. */
+  readonly indexers: readonly IndexFunction[];
+  readonly runtime: Runtime;
+  /** A call failed: whether because the instance is poisoned. */
+  checkPoison(): void;
+  /** It has a session, and hears of the page until that is dropped. */
+  opened(resource: R, life: PageLife): void;
+  dropped(resource: R): void;
+  closed(resource: R): void;
+  /** Whether it is to be found again, though nobody holds it. */
+  keep(resource: R, keeps: boolean): void;
+}
+
+/** Opens the resource in the core, without starting it. */
+export type Open = (module: RawModule, delivery: Delivery) => RawResource;

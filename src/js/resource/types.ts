@@ -1,0 +1,178 @@
+import type { AbortSignalLike, DetailEvent, HostEventTarget } from "../host/types.js";
+import type { Informer, InformerOptions } from "../informer/types.js";
+import type { DeepReadonly, Immutable, Read } from "../object/readonly.js";
+import type { DeleteOptions, GetOptions, List, ListOptions, Watcher, WatchOptions, WriteOptions } from "../request/types.js";
+import type { ResourceErrorDetail, ResourceStatus } from "../status/types.js";
+import type { View, ViewSpec } from "../view/types.js";
+
+/** The events of a resource. Each carries the status of that moment. */
+export interface ResourceEventMap {
+  /** The status changed. */
+  status: DetailEvent<ResourceStatus>;
+  /** The first complete list has arrived. */
+  sync: DetailEvent<ResourceStatus>;
+  /** The upstream was listed again; watchers have ended with reason `relist`, or hear of the difference where they asked for that. */
+  relist: DetailEvent<ResourceStatus>;
+  /** A watcher was too slow for its buffer: it was ended with reason `overflow`, or skips changes as its `onOverflow` says. */
+  overflow: DetailEvent<ResourceStatus>;
+  /** Something failed; `detail.error` says what, in every phase. The resource goes on by itself wherever it can. */
+  error: DetailEvent<ResourceErrorDetail>;
+}
+
+/**
+ * One resource: the apiserver's watch cache over one upstream list and watch.
+ *
+ * Its stream opens with the first use and closes `linger` after the last: a watcher, a view with subscribers, a pending call, or a read.
+ *
+ * Its objects are `T`, and what is read of them is deeply readonly unless `Access` is `Mutable`. `Index` are the names of its indexes.
+ */
+export interface Resource<T, Access = Immutable, Index extends string = string> extends HostEventTarget {
+  /**
+   * Where the stream stands: a frozen snapshot. A new one comes with a `status` event and only so, which makes it fit for
+   * `useSyncExternalStore`. `pause`, `resume` and `close` tell of theirs before they return.
+   */
+  readonly status: ResourceStatus;
+  /** The newest version held. It changes with each event and is no part of the status. Absent before the first complete list. */
+  readonly resourceVersion?: string;
+  /** When the last event or bookmark came, in milliseconds since 1970. */
+  readonly lastEventAt?: number;
+  /** Whether the first complete list has arrived, and what it led to is held. */
+  readonly hasSynced: boolean;
+  /**
+   * Resolves when the first complete list has arrived, at once if it has. The status then says how things stand: it waits for the watch to be
+   * opened or refused, a second at most.
+   *
+   * @throws {WatchCacheError} `forbidden`, `not-found`, `unauthorized` or `closed`; network errors reject nothing, they show in `status`.
+   * @throws {DOMException} when the signal is aborted: its reason, where that is an `AbortError` or a `TimeoutError`. Else an `AbortError`
+   *   with the reason as its `cause`.
+   */
+  synced(options?: { signal?: AbortSignalLike | undefined }): Promise<void>;
+
+  /**
+   * Watches from a version, as a watch request to the API server does. A refusal rejects the iteration.
+   *
+   * @throws {WatchCacheError} `invalid`, at once, for an option of a wrong type or name, and for a selector that cannot be read. Before the
+   *   WebAssembly is there nobody can read selectors: then such a one rejects the iteration.
+   */
+  watch(options?: WatchOptions): Watcher<T, Access>;
+  /**
+   * Lists from the cache, as a list request to the API server does.
+   *
+   * @throws {WatchCacheError} `invalid` for options that cannot be read or contradict each other. `timeout` for a version that does not
+   *   arrive, `expired` for one that is no longer kept. `too-many-requests` with `wait: false` before the cache is ready, `closed`. And as `synced`
+   *   where the server refuses what it would wait for.
+   * @throws {DOMException} as `synced`.
+   */
+  list(options?: ListOptions): Promise<List<T, Access>>;
+  /**
+   * One object.
+   *
+   * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
+   * @throws {WatchCacheError} `not-found`, `timeout` for a version that does not arrive, `invalid`, `closed`.
+   * @throws {DOMException} as `synced`.
+   */
+  get(key: string, options?: GetOptions): Promise<Read<T, Access>>;
+
+  /**
+   * An informer, as client-go has them: handlers, indexes and reads over this resource's stream and objects. It starts at once, unless
+   * `start: false` says otherwise, and uses the resource until it is stopped.
+   *
+   * @throws {WatchCacheError} `invalid` for options that cannot be meant, `closed`.
+   */
+  informer<Name extends string = never>(options?: InformerOptions<T, Access, Name>): Informer<T, Access, Index | Name | "namespace">;
+
+  /** The object held under `"namespace/name"` or `"name"`, at once. */
+  peek(key: string): Read<T, Access> | undefined;
+  /**
+   * The objects with this value of an index, in the order of their keys. The index `"namespace"` always exists, others are declared by the
+   * option `indexes`. The same array until one of them changes.
+   *
+   * @throws {WatchCacheError} `invalid` for an index that was not declared.
+   */
+  byIndex(index: Index, value: string): readonly Read<T, Access>[];
+  /** The values that some object has in this index, in their order byte by byte. The same array until they change. @throws {WatchCacheError} `invalid` for an index that was not declared. */
+  indexValues(index: Index): readonly string[];
+  /** Objects held. */
+  readonly size: number;
+
+  /**
+   * A live, filtered, ordered and windowed list: what a component renders.
+   *
+   * @throws {WatchCacheError} `invalid` for an option of a wrong type or name, and for a selector or path that cannot be read. Before the
+   *   WebAssembly is there nobody can read those: then the snapshot's `error` tells it.
+   */
+  view(spec?: ViewSpec<T, Access>): View<T, Access>;
+
+  /**
+   * Adds an object upstream. Resolves with the object as the server keeps it, once the stream has brought it: `peek` then shows it. Should
+   * the stream not come that far within three seconds, it resolves all the same, because the write has happened.
+   *
+   * @param object with `metadata.name` or `metadata.generateName`, and with `metadata.namespace` where the resource spans namespaces.
+   * @throws {WatchCacheError} what the server says, such as `conflict` for a name that is taken, `invalid` with its causes in
+   *   `status.details`, `forbidden`. `network` and `timeout` when no answer came: whether it was created is not known then, and it is not
+   *   tried again. After 429 it is, as long as the server asks for, up to ten times within a minute.
+   * @throws {DOMException} as `synced`. The write may have happened.
+   */
+  create(object: T | DeepReadonly<T>, options?: WriteOptions): Promise<Read<T, Access>>;
+  /**
+   * Changes an object upstream, as the apiserver's `GuaranteedUpdate` does. Resolves as `create` does.
+   *
+   * `change` is called with a copy that it may change and return, first of the object that is held. When the object has changed upstream
+   * meanwhile, it is called again with the newest, so it has no lasting effects of its own. Whatever `metadata.resourceVersion` it
+   * returns, the write replaces the version it was called with. What it throws rejects the call, unless it was thrown over an object
+   * that turns out to be old.
+   *
+   * Where `strip` drops more than `metadata.managedFields`, what is held is no whole object, and the newest is read first.
+   *
+   * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
+   * @param change returns the whole object, or undefined to leave it alone. A copy that was changed and not returned is an error, and so is a promise.
+   * @throws {WatchCacheError} as `create`; `not-found`; `conflict` when somebody else was quicker each time for a minute.
+   * @throws {DOMException} as `synced`. The write may have happened.
+   */
+  update(key: string, change: (current: T) => T | DeepReadonly<T> | undefined, options?: WriteOptions): Promise<Read<T, Access>>;
+  /**
+   * Deletes an object upstream. Resolves once the stream has told of it, within three seconds as for `create`. `peek` no longer shows it
+   * then, or shows it with a `deletionTimestamp` where it ends gracefully or waits for finalizers.
+   *
+   * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
+   * @throws {WatchCacheError} as `create`; `not-found`; `conflict` when a precondition does not hold.
+   * @throws {DOMException} as `synced`. The deletion may have happened.
+   */
+  delete(key: string, options?: DeleteOptions): Promise<void>;
+
+  /**
+   * Lists the upstream anew; resolves when the differences are applied. A list that is older than what is held is not applied, because it may
+   * come from a replica that is behind. `reset` says that the server itself was reset, such as from a backup: then it is applied.
+   */
+  refresh(options?: { reset?: boolean | undefined }): Promise<void>;
+  /**
+   * Closes the upstream stream and keeps what is held, which is stale from then on. While nothing is held, `list`, `get` and `synced` reject with
+   * `unavailable`, also those that wait already; watches, views, informers and `refresh` wait for `resume()`.
+   */
+  pause(): void;
+  /**
+   * Opens the stream again, from where it was. While it waits for its next try to connect: tries at once. Waits end so three times a
+   * minute, whoever asks. What is asked more often is done when there is room again, or when the wait is over. Brings back what
+   * `out-of-memory` has stopped, the resource and its views, as far as there is room now.
+   */
+  resume(): void;
+  /** Ends the watchers with reason `closed` and lets go of what is held. `WatchCache.resource` then gives a new one. */
+  close(): void;
+
+  /** Calls the listener for each event of this name. */
+  addEventListener<K extends keyof ResourceEventMap>(
+    type: K,
+    listener: (this: Resource<T, Access, Index>, event: ResourceEventMap[K]) => void,
+    options?: Parameters<HostEventTarget["addEventListener"]>[2],
+  ): void;
+  /** As any `EventTarget`. */
+  addEventListener(...listening: Parameters<HostEventTarget["addEventListener"]>): void;
+  /** Calls it no more. */
+  removeEventListener<K extends keyof ResourceEventMap>(
+    type: K,
+    listener: (this: Resource<T, Access, Index>, event: ResourceEventMap[K]) => void,
+    options?: Parameters<HostEventTarget["removeEventListener"]>[2],
+  ): void;
+  /** As any `EventTarget`. */
+  removeEventListener(...listening: Parameters<HostEventTarget["removeEventListener"]>): void;
+}

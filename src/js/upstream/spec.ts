@@ -1,0 +1,99 @@
+import { invalid, type Judge, read, SOURCE, SPEC, text } from "../options/kinds.js";
+import type { ResourceSpec, Source, SourceSpec } from "../types.js";
+
+/** What tells the metrics of resources apart, beside their names. */
+export interface MetricLabels {
+  readonly group: string;
+  /** Empty for all of the resource. */
+  readonly scope: string;
+}
+
+/** A resource spec, read: what it is called, what it is identified by, and where it is. */
+export type Target = { readonly key: string; readonly name: string; readonly labels: MetricLabels } & (
+  | {
+      readonly path: string;
+      readonly labelSelector: string | undefined;
+      readonly fieldSelector: string | undefined;
+      readonly source?: undefined;
+    }
+  | { readonly source: Source }
+);
+
+const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
+const GROUP = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+
+/** The longest DNS subdomain, which names and groups of the API are. */
+const MAX_NAME_LENGTH = 253;
+
+const sourceNumbers = new WeakMap<Source, number>();
+let sources = 0;
+
+/**
+ * Reads any form of spec. Equal specs have equal keys; a resource version is never part of one.
+ *
+ * @param judge judges the selectors, if its core is there
+ * @throws {WatchCacheError} `invalid`.
+ */
+export function readSpec(spec: string | ResourceSpec | SourceSpec, judge?: Judge): Target {
+  if (typeof spec === "string") return kubernetes(fromText(spec));
+  if (typeof spec !== "object" || spec === null) throw invalid(`a resource is named by text or by an object, not by ${String(spec)}`);
+  return "source" in spec ? custom(read(SOURCE, "resource", spec, judge, "source")) : kubernetes(read(SPEC, "resource", spec, judge));
+}
+
+/** `pods`, `v1/pods` and `apps/v1/deployments`. */
+export function fromText(text: string): ResourceSpec {
+  const parts = text.split("/");
+  const [first = "", second = "", third = ""] = parts;
+  if (parts.length === 1) return { version: "v1", resource: first };
+  if (parts.length === 2) {
+    if (VERSION.test(first)) return { version: first, resource: second };
+    throw invalid(`"${text}" lacks the version: name a resource as "pods", "v1/pods" or "apps/v1/deployments"`);
+  }
+  if (parts.length === 3) return { group: first, version: second, resource: third };
+  throw invalid(`"${text}" is no resource: name one as "pods", "v1/pods" or "apps/v1/deployments", with { namespace } as an object`);
+}
+
+function kubernetes(spec: ResourceSpec): Target {
+  const group = spec.group ?? "";
+  if (group !== "" && !check(GROUP, group)) throw invalid(`"${String(group)}" is no API group`);
+  if (!check(VERSION, spec.version)) throw invalid(`"${String(spec.version)}" is no API version, such as v1 or v1beta1`);
+  if (!check(NAME, spec.resource))
+    throw invalid(`"${String(spec.resource)}" is no resource: it is the plural name in lower case, such as pods`);
+  if (spec.namespace && !check(NAME, spec.namespace)) throw invalid(`"${String(spec.namespace)}" is no namespace`);
+  const base = group === "" ? `/api/${spec.version}` : `/apis/${group}/${spec.version}`;
+  const path = spec.namespace ? `${base}/namespaces/${spec.namespace}/${spec.resource}` : `${base}/${spec.resource}`;
+  const labelSelector = selector(spec.labelSelector);
+  const fieldSelector = selector(spec.fieldSelector);
+  return {
+    key: JSON.stringify([path, labelSelector ?? "", fieldSelector ?? ""]),
+    name: spec.resource,
+    labels: { group, scope: scopeOf(spec.namespace, labelSelector, fieldSelector) },
+    path,
+    labelSelector,
+    fieldSelector,
+  };
+}
+
+function custom({ source, id }: SourceSpec): Target {
+  if (!id) throw invalid("a source needs an id: the name that messages call it by");
+  read({ namespace: text }, "the source's collection", source.collection);
+  let number = sourceNumbers.get(source);
+  if (number === undefined) sourceNumbers.set(source, (number = ++sources));
+  return { key: JSON.stringify(["source", number, id]), name: id, labels: { group: "", scope: "" }, source };
+}
+
+/** What narrows a resource, as it would stand in a request. */
+function scopeOf(namespace = "", labelSelector = "", fieldSelector = ""): string {
+  const query = [labelSelector && `labelSelector=${labelSelector}`, fieldSelector && `fieldSelector=${fieldSelector}`].filter(Boolean);
+  return (namespace && `namespaces/${namespace}`) + (query.length > 0 ? `?${query.join("&")}` : "");
+}
+
+/** Space around a selector and an empty one say nothing, so they make no other stream. */
+export function selector(text: string | undefined): string | undefined {
+  return text?.trim() || undefined;
+}
+
+function check(pattern: RegExp, text: unknown): boolean {
+  return typeof text === "string" && text.length <= MAX_NAME_LENGTH && pattern.test(text);
+}

@@ -1,0 +1,107 @@
+import type { RawViewSpec } from "../wire/raw.js";
+import type { Session } from "../wire/session.js";
+import { SharedView, type ViewHandle, type ViewHost } from "./shared-view.js";
+import { timer, unheld } from "../host/timer.js";
+import { now } from "../host/sleep.js";
+
+const numbers = new WeakMap<object, number>();
+let numbered = 0;
+
+/** Functions are equal when they are the same. */
+function numberOf(value: object | undefined): number {
+  if (value === undefined) return 0;
+  let number = numbers.get(value);
+  if (number === undefined) numbers.set(value, (number = ++numbered));
+  return number;
+}
+
+/** The views of one resource that somebody reads or subscribes to. */
+export class SharedViews {
+  readonly #host: ViewHost;
+  readonly #views = new Map<string, SharedView>();
+  readonly #byId = new Map<number, SharedView>();
+  /** Handles that hold on to a view, with and without subscribers. */
+  readonly #claims = new Set<ViewHandle>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(host: ViewHost) {
+    this.#host = host;
+  }
+
+  /** The view of this spec, for a handle that has none. */
+  join(handle: ViewHandle, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): SharedView {
+    const key = keyOf(spec, where);
+    let view = this.#views.get(key);
+    if (view === undefined) this.#views.set(key, (view = new SharedView(this.#host, spec, where)));
+    view.join(handle);
+    this.#claims.add(handle);
+    this.#releaseLater();
+    return view;
+  }
+
+  /** It holds on to it no longer. */
+  leave(handle: ViewHandle, view: SharedView, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): void {
+    this.#claims.delete(handle);
+    if (!view.leave(handle)) return;
+    this.#views.delete(keyOf(spec, where));
+    if (view.id !== undefined) this.#byId.delete(view.id);
+    view.close();
+  }
+
+  /** Registers a view with the core, if that is there. */
+  attach(view: SharedView, session: Session | undefined): void {
+    if (session === undefined || !view.attach(session)) return;
+    this.#byId.set(view.id!, view);
+  }
+
+  attachAll(session: Session): void {
+    for (const view of [...this.#views.values()]) this.attach(view, session);
+  }
+
+  detachAll(): void {
+    this.#byId.clear();
+    for (const view of [...this.#views.values()]) view.detach();
+  }
+
+  /** The core has named these. */
+  changed(ids: Uint32Array): void {
+    for (const id of ids) this.#byId.get(id)?.changed();
+  }
+
+  /** What they all tell of their resource may have changed. */
+  statusChanged(): void {
+    for (const view of this.#views.values()) view.changed();
+  }
+
+  /** A handle has lost its last subscriber. */
+  left(): void {
+    this.#releaseLater();
+  }
+
+  /** Releases handles later that nobody has read by then. */
+  #releaseLater(ms = this.#host.linger): void {
+    if (this.#timer !== undefined) return;
+    const release = () => {
+      this.#timer = undefined;
+      const next = this.#releaseUnread();
+      if (next < Infinity) this.#releaseLater(next);
+    };
+    this.#timer = unheld(timer(release, ms));
+  }
+
+  /** Releases those that nobody has read for `linger`. Returns the milliseconds until the next of the others has waited as long. */
+  #releaseUnread(): number {
+    const until = now() - this.#host.linger;
+    let next = Infinity;
+    for (const handle of [...this.#claims]) {
+      if (handle.isSubscribed) continue;
+      if (handle.lastUse <= until) handle.release();
+      else next = Math.min(next, handle.lastUse - until);
+    }
+    return next;
+  }
+}
+
+function keyOf(spec: RawViewSpec, where: ((object: any) => boolean) | undefined): string {
+  return JSON.stringify([spec, numberOf(where)]);
+}

@@ -1,0 +1,329 @@
+import { bindable, bindMethods } from "../language/bound.js";
+import { call } from "../error/callbacks.js";
+import { NO_COUNTS } from "./counts.js";
+import { pausedError, toError, WatchCacheError } from "../error/errors.js";
+import { printable } from "../language/printing.js";
+import type { ObjectTable } from "../wire/objects.js";
+import { checkSubscription, checkWindow, text } from "../options/kinds.js";
+import type { RawResource, RawViewSpec } from "../wire/raw.js";
+import type { SharedView, ViewHost } from "./shared-view.js";
+import type { SharedViews } from "./shared-views.js";
+import { selector } from "../upstream/spec.js";
+import type { Mutable, View as Shape, ViewSnapshot, ViewSpec, ViewWindow, WriteOptions } from "../types.js";
+import { now } from "../host/sleep.js";
+import { ORDERS } from "../wire/numbers.js";
+
+const NOTHING: ViewSnapshot<never, Mutable> = Object.freeze({
+  rows: Object.freeze([]),
+  keys: Object.freeze([]),
+  offset: 0,
+  total: 0,
+  counts: NO_COUNTS,
+  loaded: false,
+  stale: false,
+});
+const NO_IDS = new Float64Array(0);
+/** All rows. */
+const EVERYTHING: ViewWindow = { offset: 0, limit: 0xffff_ffff };
+
+/** Whether this is where a server renders: a read there opens nothing. */
+function isServer(): boolean {
+  return typeof document === "undefined" && typeof (globalThis as { WorkerGlobalScope?: unknown }).WorkerGlobalScope === "undefined";
+}
+
+/** A view as users hold it: a window on a shared view of the core, and the last snapshot of it. */
+class View<T> implements Shape<T, Mutable> {
+  static {
+    printable(View.prototype, "View", (view: View<unknown>) => {
+      const { rows, total, offset, loaded, stale } = view.#snapshot;
+      return { resource: view.#host.name, total, rows: rows.length, offset, loaded, stale };
+    });
+  }
+  #snapshot: ViewSnapshot<T, Mutable> = NOTHING;
+  readonly #host: ViewHost;
+  readonly #views: SharedViews;
+  readonly #spec: RawViewSpec;
+  readonly #where: ((object: T) => boolean) | undefined;
+  #window: ViewWindow;
+  /** What tells each, with what ends it. */
+  readonly #subscriptions = new Map<() => void, () => void>();
+  /** Calls of `keys` that wait: each asks again after each flush, and ends with an error. */
+  readonly #waiting = new Set<(end?: WatchCacheError) => void>();
+  /** While somebody reads or subscribes. */
+  #shared: SharedView | undefined;
+  #range: { readonly raw: RawResource; readonly id: number } | undefined;
+  /** Ends the use of the resource by subscribers. */
+  #use: (() => void) | undefined;
+  /** The state of the shared view that the snapshot was made of; `undefined` after the window has moved. */
+  #state: number | undefined;
+  /** The window has moved since the last flush. */
+  #moved = false;
+  /** The rows' ids, and whose they are. */
+  #ids: Float64Array = NO_IDS;
+  #objects: ObjectTable | undefined;
+  /** Whether the rows were loaded once. From then on they stay until others are. */
+  #final = false;
+  /** When it was read or lost its last subscriber, as `now` tells. */
+  lastUse = 0;
+
+  constructor(host: ViewHost, views: SharedViews, spec: ViewSpec<T, Mutable>) {
+    bindable(this);
+    this.#host = host;
+    this.#views = views;
+    const { where, window, namespaces, orderBy, labelSelector, fieldSelector, groupBy } = spec;
+    this.#window = window === undefined ? EVERYTHING : { ...window };
+    this.#where = where;
+    // In one order and form: equal specs share their view.
+    this.#spec = {
+      predicate: where !== undefined,
+      namespaces: namespaces && [...new Set(namespaces)].sort(),
+      labelSelector: selector(labelSelector),
+      fieldSelector: selector(fieldSelector),
+      orderBy: orderBy?.map(({ path, descending = false, as = ORDERS[0] }) => ({ path, descending, as })),
+      groupBy,
+    };
+  }
+
+  // ------------------------------------------------------------------------------------ the contract
+
+  subscribe(onChange: () => void, options?: WriteOptions): () => void {
+    const { signal } = checkSubscription(onChange, options);
+    if (signal?.aborted) return () => {};
+    const tell = () => {
+      if (this.#subscriptions.has(tell)) call(onChange, [], (error) => this.#host.report(error));
+    };
+    const end = () => {
+      signal?.removeEventListener("abort", end);
+      if (!this.#subscriptions.delete(tell) || this.#subscriptions.size > 0) return;
+      this.lastUse = now();
+      this.#use?.();
+      this.#use = undefined;
+      this.#views.left();
+    };
+    this.#use ??= this.#host.acquire();
+    // Up to date before it is there: from now on the snapshot changes only with a call.
+    if (!this.isSubscribed) this.#claim(true);
+    signal?.addEventListener("abort", end, { once: true });
+    this.#subscriptions.set(tell, end);
+    return end;
+  }
+
+  getSnapshot(): ViewSnapshot<T, Mutable> {
+    this.#read();
+    return this.#snapshot;
+  }
+
+  getServerSnapshot(): ViewSnapshot<T, Mutable> {
+    return NOTHING;
+  }
+
+  get rows(): readonly T[] {
+    return this.getSnapshot().rows;
+  }
+
+  get total(): number {
+    return this.getSnapshot().total;
+  }
+
+  get counts(): ReadonlyMap<string, number> {
+    return this.getSnapshot().counts;
+  }
+
+  indexOf(key: string): number {
+    text(key, "key");
+    const { keys, offset } = this.getSnapshot();
+    const shared = this.#shared;
+    // Of the state of the snapshot, where the core still has that.
+    if (shared?.session !== undefined && shared.loaded && this.#state === shared.state) {
+      try {
+        return shared.session.raw.viewIndexOf(shared.id!, key);
+      } catch {
+        // Poisoned: what is shown is left.
+      }
+    }
+    const at = keys.indexOf(key);
+    return at < 0 ? at : offset + at;
+  }
+
+  keys(): Promise<readonly string[]> {
+    return new Promise((resolve, reject) => {
+      const off = this.subscribe(() => {});
+      const ask = (end?: WatchCacheError) => {
+        const { session, id, loaded, error = end } = this.#shared!;
+        const host = this.#host;
+        try {
+          if (error !== undefined) throw error;
+          if (session !== undefined && loaded) resolve(Object.freeze(session.raw.viewKeys(id!)));
+          // As a list does.
+          else if (host.status.phase === "paused" && !host.hasSynced) throw pausedError(host.name);
+          else return;
+        } catch (thrown) {
+          reject(toError(thrown, host.name));
+        }
+        this.#waiting.delete(ask);
+        off();
+      };
+      this.#waiting.add(ask);
+      ask();
+    });
+  }
+
+  setWindow(window: ViewWindow): void {
+    const { offset, limit } = checkWindow(window);
+    if (offset === this.#window.offset && limit === this.#window.limit) return;
+    this.#window = { offset, limit };
+    const { raw, id } = this.#range ?? {};
+    if (raw === undefined) return;
+    try {
+      raw.viewMove(id!, offset, limit);
+    } catch {
+      // Poisoned: of that the snapshot tells.
+    }
+    // With all that its shared view takes in then. Readers without a subscription see it then, too: one snapshot for everybody.
+    this.#moved = true;
+    this.#host.ticker.soon(this.#shared!);
+  }
+
+  close(): void {
+    const { name } = this.#host;
+    for (const ask of [...this.#waiting]) ask(new WatchCacheError("closed", `a view of ${name} was closed`, { resource: name }));
+    for (const end of [...this.#subscriptions.values()]) end();
+    this.release();
+  }
+
+  // --------------------------------------------------------------- called by the shared view and its keeper
+
+  get isSubscribed(): boolean {
+    return this.#subscriptions.size > 0;
+  }
+
+  /** Nobody uses it any more: lets go of the core's view. The snapshot stays, and a later use goes on from it. */
+  release(): void {
+    const shared = this.#shared;
+    if (shared === undefined) return;
+    this.#closeRange();
+    this.#shared = undefined;
+    this.#state = undefined;
+    this.#views.leave(this, shared, this.#spec, this.#where);
+  }
+
+  /** The core is gone. */
+  detach(): void {
+    this.#range = undefined;
+    this.#state = undefined;
+  }
+
+  /** Takes in the last state of its shared view; who is to hear of it. */
+  pull(): (() => void)[] {
+    if (this.#moved) this.#state = undefined;
+    this.#moved = false;
+    return [...(this.isSubscribed && this.#renew() ? this.#subscriptions.keys() : []), ...this.#waiting];
+  }
+
+  /** Makes the snapshot anew; whether it is another. Never throws. */
+  #renew(): boolean {
+    const shared = this.#shared!;
+    if (this.#state === shared.state) return false;
+    const old = this.#snapshot;
+    let { rows, keys, offset, total, counts } = old;
+    const { session, loaded, stale } = shared;
+    let { error } = shared;
+    // Rows that were whole stay until others are.
+    if (session !== undefined && (loaded || !this.#final)) {
+      try {
+        [rows, keys] = this.#pullRows(session.raw, session.objects);
+        ({ offset } = this.#window);
+        ({ total, counts } = shared);
+        this.#final = loaded;
+      } catch (thrown) {
+        error ??= toError(thrown, this.#host.name);
+      }
+    }
+    this.#state = shared.state;
+    // A whole state is held, though it may be an empty one, or rows of one under way.
+    const kept = (session === undefined || error?.code === "out-of-memory") && (this.#final || rows.length > 0);
+    const next = {
+      rows,
+      keys,
+      offset,
+      total,
+      counts,
+      loaded: session !== undefined && loaded,
+      stale: stale || kept,
+      ...(error && { error }),
+    };
+    const names = Object.keys(next) as (keyof typeof next)[];
+    if (error === old.error && names.every((name) => next[name] === old[name])) return false;
+    this.#snapshot = Object.freeze(next);
+    return true;
+  }
+
+  // ---------------------------------------------------------------------------------------- reading
+
+  /** A read without subscribers brings the snapshot up to the last flush; with them, the flush has done so. */
+  #read(): void {
+    const opens = !isServer();
+    if (opens) this.#host.touch();
+    this.lastUse = now();
+    if (!this.isSubscribed) this.#claim(opens);
+  }
+
+  /** Holds on to the core's view, and makes the snapshot one of its last state. */
+  #claim(opens: boolean): void {
+    const session = opens ? this.#host.openSession() : this.#host.session;
+    if (session === undefined && !opens) return;
+    this.lastUse = now();
+    this.#shared ??= this.#views.join(this, this.#spec, this.#where);
+    this.#views.attach(this.#shared, session);
+    this.#renew();
+  }
+
+  #pullRows(raw: RawResource, objects: ObjectTable): [rows: readonly T[], keys: readonly string[]] {
+    if (this.#range === undefined) {
+      const { offset, limit } = this.#window;
+      this.#range = { raw, id: raw.viewRange(this.#shared!.id!, offset, limit) };
+    }
+    const ids = raw.viewRows(this.#range.id);
+    const { rows: oldRows, keys: oldKeys } = this.#snapshot;
+    const oldIds = this.#objects === objects ? this.#ids : NO_IDS;
+    const rows = new Array<T>(ids.length);
+    const places: number[] = [];
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]!;
+      if (id === oldIds[i]) {
+        objects.giveBack(id);
+        rows[i] = oldRows[i]!;
+      } else {
+        places.push(i);
+      }
+    }
+    const others = places.map((i) => ids[i]!);
+    const [taken, names] = others.length === 0 ? [[], []] : [objects.takeAll(others) as T[], raw.keysOf(Float64Array.from(others))];
+    // Nothing below throws. So the ids are always those of the rows in the snapshot.
+    this.#ids = ids;
+    this.#objects = objects;
+    if (places.length === 0 && ids.length === oldRows.length) return [oldRows, oldKeys];
+    const keys = oldKeys.slice(0, ids.length);
+    places.forEach((i, at) => {
+      rows[i] = taken[at]!;
+      keys[i] = names[at]!;
+    });
+    const sameKeys = keys.length === oldKeys.length && keys.every((key, i) => key === oldKeys[i]);
+    return [Object.freeze(rows), sameKeys ? oldKeys : Object.freeze(keys)];
+  }
+
+  #closeRange(): void {
+    const { raw, id } = this.#range ?? {};
+    this.#range = undefined;
+    try {
+      raw?.viewRangeClose(id!);
+    } catch {
+      // Closed or poisoned: it is gone.
+    }
+  }
+}
+
+bindMethods(View.prototype);
+
+// Chromium's console shows the name of the class.
+export { View as ViewImpl };

@@ -1,0 +1,84 @@
+import { printable, words } from "../language/printing.js";
+import type { Lease, Names } from "../wire/objects.js";
+import { text } from "../options/kinds.js";
+import type { Path, WatchEvent as Shape, WatchEventBase } from "../types.js";
+import { EVENT_INITIAL_EVENTS_END, EVENT_RESYNC, EVENT_TYPES } from "../wire/numbers.js";
+
+/** An event as its subscribers see it. One is made for each event of a flush, whatever the number of its subscribers. */
+class WatchEvent<T> implements WatchEventBase {
+  // In this order: Chromium's console shows the first five, and numbers of ours mean nothing to anybody.
+  readonly #type: Shape<T>["type"];
+  #key: string | undefined;
+  #version: string | undefined;
+  #object: T | undefined;
+  /** Fields that were read, for the next who reads them. */
+  #fields: Map<Path, unknown> | undefined;
+  readonly #lease: Lease;
+  readonly #slot: number;
+  readonly #id: number;
+  readonly #kind: number;
+
+  constructor(lease: Lease, kind: number, id: number) {
+    this.#lease = lease;
+    this.#slot = lease.add(id);
+    this.#id = id;
+    this.#kind = kind;
+    this.#type = EVENT_TYPES[kind]!;
+  }
+
+  get type(): Shape<T>["type"] {
+    return this.#type;
+  }
+
+  get key(): string {
+    return this.#key ?? this.#name()[1];
+  }
+
+  get resourceVersion(): string {
+    return this.#version ?? this.#name()[0];
+  }
+
+  get object(): T {
+    return (this.#object ??= this.#lease.table.read(this.#id, this.#lease, this.#slot) as T);
+  }
+
+  get raw(): Uint8Array {
+    return this.#lease.table.ask((raw) => raw.raw(this.#id));
+  }
+
+  get(path: Path): unknown {
+    const known = this.#fields?.get(path);
+    if (known !== undefined) return known;
+    const value = this.#lease.table.ask((raw) => raw.field(this.#id, text(path, "path")));
+    // What is no scalar is a new value for each.
+    if (typeof value !== "object") (this.#fields ??= new Map()).set(path, value);
+    return value;
+  }
+
+  get initialEventsEnd(): true | undefined {
+    return this.#kind === EVENT_INITIAL_EVENTS_END ? true : undefined;
+  }
+
+  get resync(): true | undefined {
+    return this.#kind === EVENT_RESYNC ? true : undefined;
+  }
+
+  /** For `JSON.stringify`, which does not see getters of a prototype. */
+  toJSON(): { type: string; object: T } {
+    return { type: this.type, object: this.object };
+  }
+
+  /** Such as `ADDED default/web-1 @123`. */
+  toString(): string {
+    return words(this.type, () => (this.type === "ERROR" ? [String(this.get("message") ?? ""), ""] : [this.key, this.resourceVersion]));
+  }
+
+  #name(): Names {
+    return ([this.#version, this.#key] = this.#lease.table.names(this.#id));
+  }
+}
+
+printable(WatchEvent.prototype, "WatchEvent", String);
+
+// Chromium's console shows the name of the class.
+export { WatchEvent as StoredEvent };

@@ -1,0 +1,321 @@
+/**
+ * What the WebAssembly module exports, as the facade sees it. Private: users import `watchcache`.
+ *
+ * Objects cross the boundary as ids (safe integers). An id that Rust hands out is pinned. Its bytes stay readable until `release` has given
+ * the id back as often as it was handed out. Nothing is decoded before `parse`.
+ */
+
+import type { Phase } from "./numbers.js";
+
+/** Called with flat arrays of numbers after Rust has let go of its state, so it may call anything on the cache. */
+export interface Hooks {
+  /**
+   * One boundary crossing for everything that happened since the last. `events` and `pairs` are scratch: they hold only until this
+   * returns. Flushes never nest: what the subscribers cause is told in another flush, after this one.
+   * @param events  flat [kind, objectId]*, with the kinds `EVENT_…`. Each objectId is pinned once.
+   * @param pairs   flat [watcherId, index into events]*, in delivery order; with an audience its watcherIds, or nothing when they are those of the last one
+   * @param ended   flat [watcherId, reason]*, with places in `END_REASONS`; delivered after the pairs
+   * @param views   ids of views whose rows, total or counts changed
+   * @param signals bits `SIGNAL_…`
+   * @param audience not 0: the number of watchers to whom, in their order, each of the events goes
+   */
+  flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, audience: number): void;
+  /**
+   * The same for a flush that is one event and nothing else: for one watcher, or, with an audience, for those of the last one.
+   * @param id   pinned once
+   */
+  event(kind: number, id: number, watcher: number, audience: number): void;
+  /**
+   * What handlers of informers are told, before the rest of the flush. `table` and `pairs` are scratch, as in `flush`.
+   * @param table   flat [kind, id, id of the old object]*, with the kinds `NOTIFICATION_…`, and 0 where there is no object. Each id is pinned once.
+   * @param pairs   flat [handler, index into the table]*, in delivery order
+   * @param handlers   those that have handled the state they began with
+   * @param informers   those whose first state is there
+   * @param interruptions   of the stream, for all informers, or for one that there was no memory for
+   */
+  notify(
+    table: Float64Array,
+    pairs: Uint32Array,
+    handlers: Uint32Array,
+    informers: Uint32Array,
+    interruptions: readonly RawInterruption[],
+  ): void;
+  /** The values of an object, whose id is pinned once, in each index without a path, in the order of these. Called before it is stored. */
+  indexValues(id: number): string[][];
+}
+
+export interface RawError {
+  name: "WatchCacheError";
+  code: string;
+  message: string;
+  status?: object;
+  retryable: boolean;
+  retryAfterSeconds?: number;
+}
+
+export interface RawInterruption {
+  phase: Phase;
+  error: RawError;
+  stale: boolean;
+  retryAt?: number; // absent: at once
+  key?: string; // of the one object that it is about; absent: the stream
+  ended?: number; // the one informer that has ended with it; absent: all are told, and go on
+}
+
+export interface RawStatus {
+  phase: Phase;
+  resourceVersion?: string;
+  listed?: { loaded: number; remaining?: number };
+  stale: boolean;
+  staleSince?: number; // of the wall clock; there while it is stale
+  lastEventAt?: number;
+  attempt: number;
+  retryAt?: number;
+  quarantined?: string[]; // keys; absent when there are none
+  error?: RawError;
+}
+
+/** The transport of a Kubernetes resource; every function is called anew at each connect. */
+export interface RawKubernetes {
+  server: string; // absolute base URL without trailing slash
+  path: string; // "/api/v1/namespaces/x/pods"
+  labelSelector: string | undefined;
+  fieldSelector: string | undefined;
+  transport: "websocket" | "fetch";
+  credentials: string;
+  auth?: (() => unknown) | undefined; // MaybePromise<{ headers?, token?, subprotocols?, query? }>
+  fetch: Function;
+  WebSocket: Function | undefined;
+}
+
+/** A Source object given by the user; bodies and frames as the public contract says. */
+export interface RawSource {
+  list: Function;
+  watch: Function;
+  get?: Function;
+  create?: Function;
+  update?: Function;
+  delete?: Function;
+  currentResourceVersion?: Function;
+  requestProgress?: Function;
+  collection?: { namespace?: string | undefined };
+}
+
+/** What is left out has its default in the core. */
+export interface RawOptions {
+  name: string; // for messages: "pods"
+  strip?: readonly string[] | undefined;
+  pageSize?: number | undefined;
+  watchList?: boolean | undefined;
+  idleTimeout?: number | undefined;
+  retry?: Partial<Record<"initialMs" | "factor" | "capMs" | "jitter" | "resetAfterMs", number | undefined>> | undefined;
+  trigger?: string | undefined;
+  history?: Partial<Record<"minMs" | "minEvents" | "maxEvents" | "maxBytes", number | undefined>> | undefined;
+  /** Without a path: by `Hooks.indexValues`. */
+  indexes?: readonly { name: string; path?: string | undefined }[];
+  checkConsistency?: boolean | undefined;
+}
+
+export interface RawWatchOptions {
+  namespace?: string | undefined;
+  name?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  shardSelector?: string | undefined;
+  resourceVersion?: string | undefined;
+  resourceVersionMatch?: string | undefined;
+  sendInitialEvents?: boolean | undefined;
+  allowWatchBookmarks?: boolean | undefined;
+  timeoutSeconds?: number | undefined;
+  bufferSize?: number | undefined;
+  onOverflow?: string | undefined;
+  wait?: boolean | undefined;
+}
+export interface RawListOptions {
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+  shardSelector?: string | undefined;
+  resourceVersion?: string | undefined;
+  resourceVersionMatch?: string | undefined;
+  limit?: number | undefined;
+  continue?: string | undefined;
+  wait?: boolean | undefined;
+}
+export interface RawInformerOptions {
+  resyncPeriod?: number | undefined;
+  relistUpdates?: boolean | undefined;
+  readYourWrites?: boolean | undefined;
+}
+export interface RawHandlerOptions {
+  resyncPeriod?: number | undefined;
+  coalesce?: boolean | undefined;
+  bufferSize?: number | undefined;
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+}
+export interface RawDeleteOptions {
+  preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
+  gracePeriodSeconds?: number | undefined;
+  propagationPolicy?: string | undefined;
+}
+export interface RawList {
+  ids: Float64Array; // each pinned once
+  resourceVersion: string;
+  continue?: string;
+  remainingItemCount?: number;
+  shardSelector?: string; // in its canonical form
+}
+export interface RawViewSpec {
+  namespaces: string[] | undefined;
+  labelSelector: string | undefined;
+  fieldSelector: string | undefined;
+  predicate: boolean;
+  orderBy: { path: string; descending?: boolean; as?: string }[] | undefined;
+  groupBy: string | undefined;
+}
+
+/** One resource: a cacher with its reflector. Every method may throw a RawError; none calls back into JavaScript before it returns. */
+export interface RawResource {
+  /** Opens the list and the watch; until then the phase is idle. Again after `pause`. */
+  start(): void;
+  status(): RawStatus;
+  stats(): unknown;
+  /** Adds its metrics to an exposition. An empty scope: all of the resource. */
+  metrics(exposition: RawMetrics, group: string, resource: string, scope: string): void;
+
+  parse(id: number): unknown; // JSON.parse of the stored bytes: a new value at each call, the facade caches
+  raw(id: number): Uint8Array; // a copy
+  rawList(ids: Float64Array): Uint8Array; // a copy, as one JSON array
+  names(id: number): string; // its version, a space, its key
+  field(id: number, path: string): unknown; // a scalar, or a decoded sub-document
+  release(ids: Float64Array): void;
+  /** The garbage collector has been through all there is: what is pinned since before that counts as memory. */
+  collected(): void;
+
+  peek(key: string): number; // 0 = absent
+  byIndex(index: string, value: string): Float64Array;
+  indexValues(index: string): string[];
+  size(): number;
+
+  /** Registers a watcher; events come by flush once it is wanted. Refusals arrive as an ended watcher whose `refusal` tells why. */
+  watch(options: RawWatchOptions): number;
+  /** `DEMAND_…`: what is not taken waits in the core. */
+  demand(watcher: number, mode: number): void;
+  stop(watcher: number): void;
+  /** Why a watch was refused, or cut short for want of memory (RawError), or undefined; and the last version delivered to it. Kept until `forget`. */
+  refusal(watcher: number): RawError | undefined;
+  lastVersion(watcher: number): string | undefined;
+  /** Whether a subscriber that missed what waits can go on from the last version that it saw. Asked before `stop`. */
+  resumesFromSeen(watcher: number, pastInitialEvents: boolean): boolean;
+  forget(watcher: number): void;
+
+  // Reads end, and their requests with them, when `over` resolves; it has to in the end.
+  list(options: RawListOptions, over: Promise<void>): Promise<RawList>;
+  get(key: string, options: { resourceVersion?: string | undefined }, over: Promise<void>): Promise<number>;
+
+  // Writes end, and their request with them, when `over` resolves; it has to in the end.
+  create(document: string, over: Promise<void>): Promise<number>;
+  /**
+   * `change` gets an id that is readable until it returns, and gives JSON, or undefined to leave the object alone. What it throws is
+   * rejected with as it is.
+   */
+  update(key: string, change: (id: number) => string | undefined, over: Promise<void>): Promise<number>;
+  delete(key: string, options: RawDeleteOptions, over: Promise<void>): Promise<void>;
+
+  /**
+   * Opens a view. It answers for the state of its last `viewSync`, all of it, until the next: what happens meanwhile waits. A flush names a view
+   * for which something waits that may show, once, and not again before its `viewSync`.
+   */
+  view(spec: RawViewSpec): number;
+  /** Closes a view and its ranges. */
+  viewClose(view: number): void;
+  /** Opens a range of a view's rows; there may be any number. */
+  viewRange(view: number, offset: number, limit: number): number;
+  /** Shows in `viewRows` at once: other rows of the same state. */
+  viewMove(range: number, offset: number, limit: number): void;
+  viewRangeClose(range: number): void;
+  /** Takes in what waits, verdicts included; true when a range, total, counts or `viewLoaded` may tell something else than before. */
+  viewSync(view: number): boolean;
+  viewRows(range: number): Float64Array; // ids of the range's rows, pinned
+  viewTotal(view: number): number; // not final before `viewLoaded`
+  viewCounts(view: number): (string | number)[]; // flat [value, count]*
+  viewIndexOf(view: number, key: string): number; // -1 = no row
+  viewKeys(view: number): string[]; // all, in order
+  /** `out-of-memory`, once there was none for its rows: it has none from then on, and a flush has named it. */
+  viewError(view: number): RawError | undefined;
+  /** Whether the list is whole and every object was asked. Before that for the first time, an ordered view has no rows yet; a plain one those found. */
+  viewLoaded(view: number): boolean;
+  /** Ids that pass the selectors and wait for the JavaScript predicate, pinned; `viewDecide` gives the verdicts in the same order, `viewSync` takes them in. */
+  viewUndecided(view: number): Float64Array;
+  viewDecide(view: number, ids: Float64Array, verdicts: Uint8Array): void;
+  keysOf(ids: Float64Array): string[]; // of pinned ids
+
+  /** An informer that has not started. */
+  informer(options: RawInformerOptions): number;
+  /** Whether it had not started. The stream is opened by `start`. */
+  informerStart(informer: number): boolean;
+  /** Ends it; it can still be read, until `informerForget`. */
+  informerStop(informer: number): void;
+  informerForget(informer: number): void;
+  informerSynced(informer: number): boolean;
+  informerVersion(): string; // empty before the first list
+  informerHandler(informer: number, options: RawHandlerOptions): number;
+  handlerRemove(informer: number, handler: number): void;
+  /** It is not done with the last of so many notifications of this flush; those after it come again. With `pace` one at a time. */
+  handlerWaits(handler: number, begun: number, pace: boolean): void;
+  handlerDone(handler: number): void;
+  informerGet(informer: number, key: string): number; // 0 = absent
+  informerList(informer: number, labelSelector: string | undefined, namespace: string): Float64Array;
+  /** Without a path: by `informerDecide`. */
+  informerAddIndexers(informer: number, indexers: { name: string; path?: string }[]): void;
+  informerUndecided(informer: number, index: string): Float64Array; // pinned
+  informerDecide(informer: number, index: string, id: number, values: string[]): void;
+  informerByIndex(informer: number, index: string, value: string): Float64Array;
+  informerIndexKeys(informer: number, index: string, value: string): string[];
+  informerIndexValues(informer: number, index: string): string[];
+  informerMutated(document: string): void;
+
+  synced(): Promise<void>; // rejects with a RawError for forbidden, not-found, unauthorized, closed
+  refresh(reset: boolean): Promise<void>; // a relist now; resolves when it is applied. With reset also one that is older than what is held
+  pause(): void;
+  /** As `pause`, for want of users: when memory is short the core closes such a resource, and its phase is then closed. */
+  goIdle(): void;
+  resume(): void;
+  close(): void;
+}
+
+/** Bytes that several resources may hold together; nothing to call. */
+export type RawMemory = object;
+
+/** An exposition: the metrics of any number of resources as one text. */
+export interface RawMetrics {
+  text(): string;
+  free(): void;
+}
+
+export interface RawModule {
+  openMetrics(): RawMetrics;
+  openKubernetes(options: RawOptions, transport: RawKubernetes, hooks: Hooks, memory: RawMemory): RawResource;
+  openSource(options: RawOptions, source: RawSource, hooks: Hooks, memory: RawMemory): RawResource;
+  /** The bound of one cache, shared by its resources. */
+  RawMemory: new (maxBytes?: number) => RawMemory;
+  /**
+   * Judges the text of an option: as a selector where it is named as one, else as a path. Of an index it judges the name, too, which is all
+   * that one by a function has. Throws `invalid`, as the use of it would.
+   */
+  checkGrammar(option: string, text: string | undefined): void;
+  /** The message of the panic that stopped this instance, or undefined. After one, every call throws an `internal` error. */
+  poisoned(): string | undefined;
+  /**
+   * Sets who hears of a panic: a panic inside a task of the core throws at nobody, and whoever waits would wait for ever. Called with its
+   * message from within the panic hook, so the callback may call nothing here before its next microtask.
+   */
+  onPanic(callback: (message: string) => void): void;
+  /** The machine has slept for so many milliseconds in all, of which `performance.now()` knows nothing: deadlines count them, too. */
+  slept(millis: number): void;
+  /** Bytes of linear memory. */
+  memoryBytes(): number;
+  buildInfo(): { version: string; simd: boolean };
+}
