@@ -1,3 +1,5 @@
+export type * from "./cache/informer-factory-types.js";
+export type * from "./cache/options-types.js";
 export type * from "./cache/types.js";
 export type {
   AbortSignalLike,
@@ -18,14 +20,15 @@ export type {
   WasmSource,
   WebSocketClass,
 } from "./host/types.js";
+export type * from "./indexes/types.js";
 export type * from "./informer/types.js";
 export type * from "./object/metadata.js";
-export type * from "./cache/options-types.js";
 export type * from "./object/path.js";
 export type * from "./object/readonly.js";
 export type * from "./request/types.js";
 export type * from "./resource/types.js";
+export type * from "./status/types.js";
 export type * from "./upstream/source.js";
 export type * from "./upstream/types.js";
-export type * from "./status/types.js";
 export type * from "./view/types.js";
+export type * from "./watch/types.js";

@@ -6,9 +6,13 @@ import { test } from "node:test";
 import { createInformerFactory, createWatchCache, init, initSync, waitForSync, WatchCacheError } from "watchcache";
 import { memorySource } from "watchcache/memory";
 
-import { runtimeOf } from "../../dist/load/instance.js";
-import * as tables from "../../dist/options/kinds.js";
 import { readOptions } from "../../dist/cache/settings.js";
+import { HANDLER, INFORMER } from "../../dist/informer/options.js";
+import { runtimeOf } from "../../dist/load/instance.js";
+import { read } from "../../dist/options/read.js";
+import { DELETE, GET, LIST } from "../../dist/request/options.js";
+import { checkSubscription, checkWindow, VIEW } from "../../dist/view/options.js";
+import { WATCH } from "../../dist/watch/options.js";
 import { newCache, openShared, until } from "./lib/package.mjs";
 import { pod } from "./lib/pod.mjs";
 
@@ -306,12 +310,12 @@ test("the table names what the core reads, and nothing else", async () => {
     return new Set(Array.from(found, ([, name]) => name));
   };
   for (const [reader, ...bags] of [
-    ["watch_options", tables.WATCH],
-    ["list_options", tables.LIST, tables.GET],
-    ["delete_options", tables.DELETE],
-    ["view_options", tables.VIEW],
-    ["handler_options", tables.HANDLER],
-    ["informer_options", tables.INFORMER],
+    ["watch_options", WATCH],
+    ["list_options", LIST, GET],
+    ["delete_options", DELETE],
+    ["view_options", VIEW],
+    ["handler_options", HANDLER],
+    ["informer_options", INFORMER],
   ]) {
     const inCore = readBy(reader);
     assert.ok(inCore.size > 2, `${reader} reads options`);
@@ -330,18 +334,18 @@ test("what the table lets through is of a type that the core can read", async ()
   const values = ["x", "", 5, 0, 0.5, -1, 1e10, Number.NaN, Infinity, true, null, [], ["x"], [5], {}, () => {}, 5n, Symbol("x")];
   const orders = [[{ path: "a" }], [{ path: "a", descending: true, as: "time" }]];
   for (const [bag, call] of [
-    [tables.WATCH, (given) => raw.forget(raw.watch(given))],
-    [tables.LIST, (given) => void raw.list(given, over).catch(() => {})],
-    [tables.GET, (given) => void raw.get("a", given, over).catch(() => {})],
-    [tables.DELETE, (given) => void raw.delete("a", given, over).catch(() => {})],
-    [tables.VIEW, (given) => raw.viewClose(raw.view({ predicate: false, ...given }))],
+    [WATCH, (given) => raw.forget(raw.watch(given))],
+    [LIST, (given) => void raw.list(given, over).catch(() => {})],
+    [GET, (given) => void raw.get("a", given, over).catch(() => {})],
+    [DELETE, (given) => void raw.delete("a", given, over).catch(() => {})],
+    [VIEW, (given) => raw.viewClose(raw.view({ predicate: false, ...given }))],
   ]) {
     let taken = 0;
     for (const name of Object.keys(bag).filter((name) => !OWN.has(name))) {
       for (const value of [...values, ...orders]) {
         let given;
         try {
-          given = tables.read(bag, "it", { [name]: value }, { loaded });
+          given = read(bag, "it", { [name]: value }, { loaded });
         } catch (error) {
           assert.equal(error.code, "invalid", `${name}: ${error}`);
           continue;
@@ -445,10 +449,10 @@ test("an index may have any name", async () => {
 
 test("a view's own calls", async () => {
   for (const window of [undefined, null, 5, {}, { offset: 0 }, { offset: 0.5, limit: 1 }, { offset: 0, limit: "1" }]) {
-    assert.throws(() => tables.checkWindow(window), { code: "invalid" });
+    assert.throws(() => checkWindow(window), { code: "invalid" });
   }
-  assert.deepEqual(tables.checkWindow({ offset: 1, limit: 2 }), { offset: 1, limit: 2 });
-  for (const onChange of [undefined, null, 5, {}]) await refused(() => tables.checkSubscription(onChange), "throws", "onChange");
-  await refused(() => tables.checkSubscription(() => {}, { signal: 5 }), "throws", "signal");
+  assert.deepEqual(checkWindow({ offset: 1, limit: 2 }), { offset: 1, limit: 2 });
+  for (const onChange of [undefined, null, 5, {}]) await refused(() => checkSubscription(onChange), "throws", "onChange");
+  await refused(() => checkSubscription(() => {}, { signal: 5 }), "throws", "signal");
   for (const key of [undefined, ...WRONG.text]) assert.throws(() => view.indexOf(key), { code: "invalid" });
 });

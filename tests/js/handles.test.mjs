@@ -90,7 +90,7 @@ const HANDLES = {
     },
   },
   Watcher: {
-    file: "request/types",
+    file: "watch/types",
     make: ({ resource }) => resource.watch(),
     calls: { next: [], return: [], batches: [], forEach: [nothing], stop: [], [Symbol.asyncIterator]: [], [dispose]: [] },
   },
@@ -117,7 +117,7 @@ const HANDLES = {
     calls: { remove: [] },
   },
   InformerFactory: {
-    file: "informer/types",
+    file: "cache/informer-factory-types",
     make: ({ cache }) => createInformerFactory(cache),
     calls: { forResource: [spec], start: [], waitForCacheSync: [], shutdown: [] },
   },

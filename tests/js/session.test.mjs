@@ -10,7 +10,7 @@ import { memorySource } from "watchcache/memory";
 
 import { openCache } from "../../dist/cache/cache.js";
 
-import * as delivery from "../../dist/watch/dispatcher.js";
+import * as delivery from "../../dist/resource/delivery.js";
 import * as informer from "../../dist/informer/informer.js";
 import * as objects from "../../dist/wire/objects.js";
 import * as registration from "../../dist/informer/registration.js";

@@ -166,9 +166,7 @@ test("the upstream in memory is an entry of its own, which no other entry loads 
   const shared = [...loads].filter((file) => !file.startsWith("dist/memory/")).sort();
   assert.deepEqual(
     shared,
-    ["error/errors", "host/timer", "language/bound", "language/printing", "options/kinds", "wire/bounds", "wire/numbers"].map(
-      (name) => `dist/${name}.js`,
-    ),
+    ["error/errors", "host/timer", "language/bound", "language/printing", "options/kinds", "options/read"].map((name) => `dist/${name}.js`),
   );
   for (const file of app.files.filter((name) => /^dist\/(?!memory\/).*\.js$/.test(name))) {
     for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/memory/"), `${file} loads ${target}`);

@@ -1,32 +1,27 @@
-import { ask } from "../host/fetch.js";
-import { bindMethods } from "../language/bound.js";
 import { reporter } from "../error/callbacks.js";
-import type { Delivery } from "../watch/dispatcher.js";
 import { closedError, WatchCacheError } from "../error/errors.js";
-import type { Runtime } from "../load/instance.js";
-import { first, printable } from "../language/printing.js";
-import { readCredentials } from "../options/kinds.js";
-import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "../wire/raw.js";
-import { ResourceImpl } from "../resource/resource.js";
-import type { PageLife, ResourceHost } from "../resource/host.js";
-import { baseUrl, readOptions, type Settings } from "./settings.js";
-import { readSpec, type Target } from "../upstream/spec.js";
 import { SafeTarget } from "../error/event-target.js";
-import { Ticker } from "../view/ticker.js";
-import type {
-  CacheStats,
-  IndexFunction,
-  KubeObject,
-  ObjectLike,
-  Resource,
-  ResourceSpec,
-  ResourceStats,
-  SourceSpec,
-  WatchCache,
-  WatchCacheOptions,
-} from "../types.js";
+import { ask } from "../host/fetch.js";
 import { onWake } from "../host/sleep.js";
-import { disposable } from "../watch/watcher.js";
+import type { IndexFunction } from "../indexes/types.js";
+import { bindMethods } from "../language/bound.js";
+import { disposable } from "../language/disposable.js";
+import { first, printable } from "../language/printing.js";
+import type { Runtime } from "../load/instance.js";
+import type { KubeObject, ObjectLike } from "../object/metadata.js";
+import type { Delivery } from "../resource/delivery.js";
+import type { PageLife, ResourceHost } from "../resource/host.js";
+import { ResourceImpl } from "../resource/resource.js";
+import type { Resource, ResourceStats } from "../resource/types.js";
+import { readCredentials } from "../upstream/credentials.js";
+import type { SourceSpec } from "../upstream/source.js";
+import { readSpec, type Target } from "../upstream/spec.js";
+import type { ResourceSpec } from "../upstream/types.js";
+import { Ticker } from "../view/ticker.js";
+import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "../wire/raw.js";
+import type { WatchCacheOptions } from "./options-types.js";
+import { baseUrl, readOptions, type Settings } from "./settings.js";
+import type { CacheStats, WatchCache } from "./types.js";
 
 /** The cache behind `createWatchCache`. */
 export function openCache(options: WatchCacheOptions, runtime: Runtime): WatchCache {

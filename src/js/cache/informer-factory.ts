@@ -1,19 +1,15 @@
-import { bindable, bindMethods } from "../language/bound.js";
 import { closedError } from "../error/errors.js";
 import { InformerImpl } from "../informer/informer.js";
-import { cache as isCache, FACTORY, read } from "../options/kinds.js";
-import { fromText, readSpec } from "../upstream/spec.js";
-import type {
-  Informer,
-  InformerFactory,
-  InformerFactoryOptions,
-  ResourceSpec,
-  SourceSpec,
-  WaitOptions,
-  WatchCache,
-  WatchInterruption,
-} from "../types.js";
+import type { Informer, WaitOptions, WatchInterruption } from "../informer/types.js";
 import { waitForSync } from "../informer/wait-for-sync.js";
+import { bindable, bindMethods } from "../language/bound.js";
+import { read } from "../options/read.js";
+import type { SourceSpec } from "../upstream/source.js";
+import { fromText, readSpec } from "../upstream/spec.js";
+import type { ResourceSpec } from "../upstream/types.js";
+import type { InformerFactory, InformerFactoryOptions } from "./informer-factory-types.js";
+import { cache as isCache, FACTORY } from "./options.js";
+import type { WatchCache } from "./types.js";
 
 /**
  * Informers by resource, as client-go's shared informer factory: one for each, started, waited for and stopped together. Informers of several

@@ -1,23 +1,7 @@
-import type { AbortSignalLike, HeadersLike, HostFetch, Logger, UrlLike, WebSocketClass } from "../host/types.js";
+import type { AbortSignalLike, HostFetch, Logger, UrlLike, WebSocketClass } from "../host/types.js";
+import type { NamedIndexes } from "../indexes/types.js";
 import type { Path } from "../object/path.js";
-
-/** A value, or a promise of it. */
-export type MaybePromise<T> = T | PromiseLike<T>;
-
-/**
- * What `auth` gives for one connection. To connect without credentials is said by `{}`, or by members that are `undefined`. Nothing at all, an
- * empty token and a name that is none of these are `invalid`: the resource fails, and `resume()` asks again.
- */
-export interface Credentials {
-  /** Headers of list requests, and of the watch where it streams by fetch. Browsers send no custom headers with a WebSocket. */
-  headers?: HeadersLike | undefined;
-  /** A bearer token: the `Authorization` header of a fetch, a `base64url.bearer.authorization.k8s.io.…` subprotocol of a WebSocket. Never part of a URL. */
-  token?: string | undefined;
-  /** Further WebSocket subprotocols. */
-  subprotocols?: readonly string[] | undefined;
-  /** Added to the query of each request. */
-  query?: Readonly<Record<string, string>> | undefined;
-}
+import type { Credentials, MaybePromise } from "../upstream/types.js";
 
 /**
  * How failed connections are retried: the wait grows from `initialMs` by `factor` up to `capMs`, each lengthened by up to `jitter` of itself.
@@ -47,12 +31,6 @@ export interface HistoryOptions {
   /** The most bytes that changes may hold beyond the objects' own; the oldest give way first, however young. Default 64 MiB. */
   maxBytes?: number | undefined;
 }
-
-/** Gives the values of an object in an index: none, one or several. Called once for each object that arrives. It decodes the object, so a path is cheaper, and answers at once. */
-export type IndexFunction<T = any> = (object: T) => readonly string[];
-
-/** Indexes by name: each by a path, or by a function. */
-export type NamedIndexes<Name extends string = string, T = any> = { readonly [Key in Name]: Path | IndexFunction<T> };
 
 /**
  * Options of `createWatchCache`. All may be left out, and to give `undefined` is to leave one out. `Infinity` is a duration that never ends, and

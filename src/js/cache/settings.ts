@@ -1,8 +1,12 @@
 import { harmless } from "../error/callbacks.js";
 import type { WatchCacheError } from "../error/errors.js";
 import type { Logger } from "../host/types.js";
-import { CACHE, invalid as mistake, type Judge, read } from "../options/kinds.js";
-import type { IndexFunction, Path, WatchCacheOptions } from "../types.js";
+import type { IndexFunction } from "../indexes/types.js";
+import type { Path } from "../object/path.js";
+import { invalid as mistake, type Judge } from "../options/kinds.js";
+import { read } from "../options/read.js";
+import type { WatchCacheOptions } from "./options-types.js";
+import { CACHE } from "./options.js";
 
 /** The options, read. What is left out here and is not the facade's own has its default in the core. */
 export interface Settings {

@@ -2,10 +2,9 @@ import type { WatchCacheError } from "../error/errors.js";
 import type { DetailEvent, HostAsyncDisposable, HostEventTarget } from "../host/types.js";
 import type { KubeObject, ObjectLike } from "../object/metadata.js";
 import type { Immutable, Mutable } from "../object/readonly.js";
-import type { Resource } from "../resource/types.js";
+import type { Resource, ResourceStats } from "../resource/types.js";
 import type { SourceSpec } from "../upstream/source.js";
 import type { ResourceSpec, ResourceTypes } from "../upstream/types.js";
-import type { ResourceStatus } from "../status/types.js";
 
 /** The events of a cache, and what they carry. */
 export interface WatchCacheEventMap {
@@ -84,58 +83,4 @@ export interface CacheStats {
   readonly memoryBytes: number;
   /** One entry for each resource that is open. */
   readonly resources: readonly ResourceStats[];
-}
-
-/** Counters of one resource. */
-export interface ResourceStats {
-  /** The resource's name, such as `pods`. */
-  readonly name: string;
-  /** Where its stream stands. */
-  readonly phase: ResourceStatus["phase"];
-  /** Objects held. */
-  readonly objects: number;
-  /** Bytes held: the objects' and those of the event window. */
-  readonly bytes: number;
-  /** Events received from the upstream so far. */
-  readonly events: number;
-  /** Lists of the upstream so far: one, and one for each relist. */
-  readonly lists: number;
-  /** Events that the window holds now. */
-  readonly history: number;
-  /** Events that the window can hold now; it grows and shrinks with the rate of events. */
-  readonly historyCapacity: number;
-  /** The oldest version that a watch can start from. */
-  readonly historyFrom?: string;
-  /** For how long, in milliseconds, the window has lost nothing: how far back in time it reaches. */
-  readonly historyMs?: number;
-  /** Bytes that the window holds beyond the objects' own. */
-  readonly historyBytes: number;
-  /** How often the window grew so far. */
-  readonly historyIncreases: number;
-  /** How often the window shrank so far. */
-  readonly historyDecreases: number;
-  /** Watches that are open. */
-  readonly watchers: number;
-  /** Views that are open. */
-  readonly views: number;
-  /** Informers that have started and not stopped. */
-  readonly informers: number;
-  /** Handlers that are registered with its informers. */
-  readonly handlers: number;
-  /** Notifications that wait for those handlers: `informer_queued_items` in the metrics. */
-  readonly queued: number;
-  /** Events delivered so far, counted once for each watch that got them. */
-  readonly delivered: number;
-  /** Watches that events have looked at so far; one that cannot match is not looked at. */
-  readonly visited: number;
-  /** Watches that were too slow for their buffer so far. */
-  readonly terminated: number;
-  /** Times that the core called JavaScript so far. */
-  readonly flushes: number;
-  /** Object versions that JavaScript still refers to. */
-  readonly pinned: number;
-  /** The metrics under the apiserver's names, such as `apiserver_watch_cache_events_received_total`, without the buckets of histograms. */
-  readonly metrics: Readonly<Record<string, number>>;
-  /** Objects decoded so far: at most one for each version of an object that somebody read. */
-  readonly decoded: number;
 }

@@ -1,9 +1,9 @@
+import { call, type Callback } from "../error/callbacks.js";
 import { closedError, toError, WatchCacheError } from "../error/errors.js";
 import type { ResourceImpl } from "../resource/resource.js";
 import type { Informer as CacheInformer, InformerEvent, Mutable, Resource, ResourceSpec, WatchCache } from "../types.js";
 import { RequestError } from "./errors.js";
 import { invalid, specOfPath } from "./path.js";
-import { call, type Callback } from "../error/callbacks.js";
 import type { ErrorCallback, Informer, KubernetesObject, ListPromise, ObjectCache, ObjectCallback } from "./types.js";
 
 /** What is alive between a start and its stop. */

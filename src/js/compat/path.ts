@@ -1,6 +1,6 @@
 import { WatchCacheError } from "../error/errors.js";
-import { readSpec } from "../upstream/spec.js";
 import type { ResourceSpec } from "../types.js";
+import { readSpec } from "../upstream/spec.js";
 
 const FORMS = 'such as "/api/v1/namespaces/default/pods" or "/apis/apps/v1/deployments"';
 

@@ -1,10 +1,10 @@
+import { call } from "../error/callbacks.js";
 import { abortError, closedError, toError, type WatchCacheError } from "../error/errors.js";
+import type { HostAbortController } from "../host/types.js";
 import type { ResourceImpl } from "../resource/resource.js";
 import type { WatchCache, WatchOptions } from "../types.js";
-import type { HostAbortController } from "../host/types.js";
 import { RequestError } from "./errors.js";
 import { invalid, specOfPath } from "./path.js";
-import { call } from "../error/callbacks.js";
 
 /** The parameters of a watch request that mean something here. */
 export type WatchParameters = Record<string, string | number | boolean | undefined>;

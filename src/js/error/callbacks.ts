@@ -1,6 +1,6 @@
 // What becomes of what users' own functions answer, throw and reject with.
-import { WatchCacheError } from "./errors.js";
 import type { Logger } from "../host/types.js";
+import { WatchCacheError } from "./errors.js";
 
 export type Report = (error: unknown) => void;
 export type Callback = (...values: any[]) => unknown;

@@ -1,6 +1,6 @@
 import type { AbortSignalLike } from "../host/types.js";
 import type { Status } from "../object/metadata.js";
-import type { RawError } from "../wire/raw.js";
+import type { RawError } from "./core-error.js";
 
 /** The codes in the order of the core. tests/conformance/wire.rs fails when the two differ. */
 export const ERROR_CODES = [

@@ -1,6 +1,6 @@
+import type { Host } from "../host/host.js";
 import { bindable } from "../language/bound.js";
 import { call } from "./callbacks.js";
-import type { Host } from "../load/compile.js";
 
 type Listener = EventListenerOrEventListenerObject;
 

@@ -1,6 +1,6 @@
 import { atOnce } from "../error/callbacks.js";
 import { WatchCacheError } from "../error/errors.js";
-import type { IndexFunction } from "../types.js";
+import type { IndexFunction } from "./types.js";
 
 /** The values that an index function gives an object; none where it fails, which is reported. */
 export function valuesOf(

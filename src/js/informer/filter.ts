@@ -1,5 +1,4 @@
 import { atOnce } from "../error/callbacks.js";
-import type { Notification } from "./notification.js";
 import {
   NOTIFICATION_ADDED,
   NOTIFICATION_DELETED,
@@ -8,6 +7,7 @@ import {
   NOTIFICATION_OVERFLOWED,
   NOTIFICATION_RESYNCED,
 } from "../wire/numbers.js";
+import type { Notification } from "./notification.js";
 
 /**
  * Decides what a handler hears if it has a filter or a transform. These are functions of the user, so the core cannot call them: each answer
@@ -17,7 +17,7 @@ import {
  * Either function may throw at a version. The handler is not told of that version. It is told how the next sound version differs from the last
  * one that it was told.
  */
-export class Judge<T> {
+export class NotificationFilter<T> {
   readonly #filter: ((object: T) => boolean) | undefined;
   /** By key, objects whose last version was not told: the notification whose old object was told last; undefined where none was. */
   readonly #missed = new Map<string, Notification<T> | undefined>();

@@ -1,30 +1,26 @@
-import { bindable, bindMethods, self } from "../language/bound.js";
 import { call } from "../error/callbacks.js";
 import { closedError, toError, WatchCacheError } from "../error/errors.js";
-import { printable } from "../language/printing.js";
-import type { Notifier } from "./notifier.js";
-import type { ObjectTable } from "../wire/objects.js";
-import { checkHandler, HANDLER, indexes, invalid, type Judge, read, text, texts } from "../options/kinds.js";
-import type { RawInterruption, RawResource } from "../wire/raw.js";
-import { type Reader, Transformed } from "./reader.js";
-import { Deferred } from "../language/deferred.js";
-import { RegistrationImpl } from "./registration.js";
-import type { Session } from "../wire/session.js";
-import { NOTHING, StableArrays, StableTexts } from "../language/stable-arrays.js";
-import type {
-  EventHandler,
-  HandlerOptions,
-  HandlerRegistration,
-  IndexFunction,
-  Informer as Shape,
-  InformerListener,
-  InformerOptions,
-  Mutable,
-  ObjectLike,
-  Path,
-} from "../types.js";
+import { indexes } from "../indexes/options.js";
+import type { IndexFunction } from "../indexes/types.js";
 import { valuesOf } from "../indexes/values.js";
+import { bindable, bindMethods, self } from "../language/bound.js";
+import { Deferred } from "../language/deferred.js";
+import { printable } from "../language/printing.js";
+import { NOTHING, StableArrays, StableTexts } from "../language/stable-arrays.js";
+import type { ObjectLike } from "../object/metadata.js";
+import type { Path } from "../object/path.js";
+import type { Mutable } from "../object/readonly.js";
+import { invalid, type Judge, text, texts } from "../options/kinds.js";
+import { read } from "../options/read.js";
 import { toDocument } from "../request/document.js";
+import type { ObjectTable } from "../wire/objects.js";
+import type { RawInterruption, RawResource } from "../wire/raw.js";
+import type { Session } from "../wire/session.js";
+import type { Notifier } from "./notifier.js";
+import { checkHandler, HANDLER } from "./options.js";
+import { type Reader, Transformed } from "./reader.js";
+import { RegistrationImpl } from "./registration.js";
+import type { EventHandler, HandlerOptions, HandlerRegistration, Informer as Shape, InformerListener, InformerOptions } from "./types.js";
 
 /** What an informer needs of its resource. */
 export interface InformerHost extends Judge {
@@ -37,6 +33,11 @@ export interface InformerHost extends Judge {
   /** It starts: from now on it comes and goes with the resource's session. */
   informerStarts(informer: Informer<any>): void;
   informerStopped(informer: Informer<any>): void;
+}
+
+/** A session, as informers know it. */
+export interface InformerSession extends Session {
+  readonly notifier: Notifier;
 }
 
 interface Attachment {
@@ -84,7 +85,7 @@ class Informer<T> implements Shape<T, Mutable> {
   // ------------------------------------------------------------------------- called by the resource
 
   /** The core is there: registers with it. */
-  attach({ raw, delivery: { notifier }, objects }: Session): void {
+  attach({ raw, notifier, objects }: InformerSession): void {
     if (this.#at !== undefined || this.#stopped) return;
     const { resyncPeriod, relistUpdates, readYourWrites, transform } = this.#options;
     const id = raw.informer({ resyncPeriod, relistUpdates, readYourWrites });

@@ -1,8 +1,7 @@
 import { printable, words } from "../language/printing.js";
-import type { Lease, Names } from "../wire/objects.js";
+import type { Path } from "../object/path.js";
+import type { Mutable } from "../object/readonly.js";
 import { text } from "../options/kinds.js";
-import type { Reader } from "./reader.js";
-import type { Deleted, InformerEvent as Shape, Mutable, NotificationBase, Path } from "../types.js";
 import {
   NOTIFICATION_ADDED,
   NOTIFICATION_DELETED,
@@ -12,6 +11,9 @@ import {
   NOTIFICATION_TYPES,
   NOTIFICATION_UPDATED,
 } from "../wire/numbers.js";
+import type { Lease, Names } from "../wire/objects.js";
+import type { Reader } from "./reader.js";
+import type { Deleted, InformerEvent as Shape, NotificationBase } from "./types.js";
 
 /** One notification, shared by all handlers that see objects in the same way. */
 class InformerEvent<T> implements NotificationBase {

@@ -1,6 +1,6 @@
-import { Notification } from "./notification.js";
 import type { ObjectTable } from "../wire/objects.js";
 import type { Hooks, RawInterruption } from "../wire/raw.js";
+import { Notification } from "./notification.js";
 
 /** A handler at an informer, as it is told. */
 export interface NotifiedHandler {

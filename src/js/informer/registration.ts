@@ -1,12 +1,20 @@
-import { bindable, bindMethods } from "../language/bound.js";
 import { isPromise } from "../error/callbacks.js";
-import { Deferred } from "../language/deferred.js";
 import { closedError, WatchCacheError } from "../error/errors.js";
-import { Judge } from "./filter.js";
-import { DeletedObject, type Notification } from "./notification.js";
-import type { Notifier } from "./notifier.js";
+import { bindable, bindMethods } from "../language/bound.js";
+import { Deferred } from "../language/deferred.js";
+import type { Mutable } from "../object/readonly.js";
+import {
+  NOTIFICATION_ADDED,
+  NOTIFICATION_INITIALLY_ADDED,
+  NOTIFICATION_OVERFLOWED,
+  NOTIFICATION_RESYNCED,
+  NOTIFICATION_UPDATED,
+} from "../wire/numbers.js";
 import type { ObjectTable } from "../wire/objects.js";
 import type { RawHandlerOptions, RawResource } from "../wire/raw.js";
+import { NotificationFilter } from "./filter.js";
+import { DeletedObject, type Notification } from "./notification.js";
+import type { Notifier } from "./notifier.js";
 import type { Reader } from "./reader.js";
 import type {
   AddEvent,
@@ -16,16 +24,8 @@ import type {
   HandlerRegistration as Shape,
   InformerEvent,
   InformerListener,
-  Mutable,
   UpdateEvent,
-} from "../types.js";
-import {
-  NOTIFICATION_ADDED,
-  NOTIFICATION_INITIALLY_ADDED,
-  NOTIFICATION_OVERFLOWED,
-  NOTIFICATION_RESYNCED,
-  NOTIFICATION_UPDATED,
-} from "../wire/numbers.js";
+} from "./types.js";
 
 /** What a registration needs of its informer. */
 export interface RegistrationHost {
@@ -55,7 +55,7 @@ class HandlerRegistration<T> implements Shape {
   /** The handler itself, where it takes notifications as they are. */
   #plain: InformerListener<T, Mutable> | undefined;
   /** Where a filter or a transform stands between. */
-  #judge: Judge<T> | undefined;
+  #notificationFilter: NotificationFilter<T> | undefined;
   #at: Attachment | undefined;
   /** The flush that it was told of last. */
   #flush = 0;
@@ -107,8 +107,8 @@ class HandlerRegistration<T> implements Shape {
     const id = raw.informerHandler(informer, this.#options);
     this.#held = false;
     this.#at = { raw, notifier, reader, informer, id };
-    this.#judge = this.#filter === undefined && reader === objects ? undefined : new Judge(this.#filter);
-    this.#plain = typeof this.#handler === "function" && this.#judge === undefined ? this.#handler : undefined;
+    this.#notificationFilter = this.#filter === undefined && reader === objects ? undefined : new NotificationFilter(this.#filter);
+    this.#plain = typeof this.#handler === "function" && this.#notificationFilter === undefined ? this.#handler : undefined;
     notifier.attach(id, this);
   }
 
@@ -173,7 +173,7 @@ class HandlerRegistration<T> implements Shape {
   // ---------------------------------------------------------------------------------------- calling
 
   #call(notification: Notification<T>): unknown {
-    const seen = this.#judge === undefined ? notification : this.#judge.judge(notification);
+    const seen = this.#notificationFilter === undefined ? notification : this.#notificationFilter.judge(notification);
     if (seen === undefined) return undefined;
     const handler = this.#handler;
     if (typeof handler === "function") return handler(seen as InformerEvent<T, Mutable>);

@@ -1,11 +1,9 @@
 import type { WatchCacheError } from "../error/errors.js";
-import type { ResourceSpec, ResourceTypes } from "../upstream/types.js";
 import type { AbortSignalLike } from "../host/types.js";
-import type { KubeObject, ObjectLike } from "../object/metadata.js";
-import type { NamedIndexes } from "../cache/options-types.js";
+import type { NamedIndexes } from "../indexes/types.js";
+import type { ObjectLike } from "../object/metadata.js";
 import type { Path } from "../object/path.js";
-import type { Immutable, Mutable, Read } from "../object/readonly.js";
-import type { SourceSpec } from "../upstream/source.js";
+import type { Immutable, Read } from "../object/readonly.js";
 import type { ResourceStatus } from "../status/types.js";
 
 /** Options of `Resource.informer`. */
@@ -276,45 +274,6 @@ export interface HandlerRegistration {
    * @returns resolves when a call that is under way has ended; so do not await it inside the handler itself.
    */
   remove(): Promise<void>;
-}
-
-/** Options of `createInformerFactory`: those of its informers. */
-export interface InformerFactoryOptions {
-  /** As in `InformerOptions`. */
-  resyncPeriod?: number | undefined;
-  /** As in `InformerOptions`, for the objects of all resources. */
-  transform?: ((object: any) => any) | undefined;
-  /** Narrows every informer that is named by text. */
-  namespace?: string | undefined;
-  /** Narrows them to objects with such labels. */
-  labelSelector?: string | undefined;
-  /** Narrows them to objects with such fields, of those that the server offers. */
-  fieldSelector?: string | undefined;
-  /** As in `InformerOptions`; also told which resource it is about. */
-  onWatchError?: ((interruption: WatchInterruption, resource: string) => void) | undefined;
-}
-
-/** Informers by resource, one for each, started and waited for together. */
-export interface InformerFactory {
-  /** The informer of a resource: the same for equal specs. It starts with `start()`. @throws {WatchCacheError} as `WatchCache.resource`; `closed` after `shutdown()`. */
-  forResource<Name extends keyof ResourceTypes, Access extends Immutable | Mutable = Immutable>(
-    spec: Name,
-  ): Informer<ResourceTypes[Name], Access>;
-  /** The informer of a resource: the same for equal specs. It starts with `start()`. @throws {WatchCacheError} as `WatchCache.resource`; `closed` after `shutdown()`. */
-  forResource<T extends ObjectLike = KubeObject, Access extends Immutable | Mutable = Immutable>(
-    spec: string | ResourceSpec | SourceSpec,
-  ): Informer<T, Access>;
-  /** Starts those informers that have not started. Does nothing after `shutdown()`. */
-  start(): void;
-  /**
-   * Waits for those informers that have started.
-   *
-   * @throws as `waitForSync`.
-   * @returns their names, in the order in which they were done
-   */
-  waitForCacheSync(options?: WaitOptions): Promise<readonly string[]>;
-  /** Stops all of them. Resolves when the calls under way have ended. */
-  shutdown(): Promise<void>;
 }
 
 /** What can be waited for. */

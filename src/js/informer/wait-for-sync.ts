@@ -1,7 +1,8 @@
 import { abortError, WatchCacheError } from "../error/errors.js";
-import { read, syncing, WAIT } from "../options/kinds.js";
 import { timer } from "../host/timer.js";
-import type { Syncing, WaitOptions } from "../types.js";
+import { read } from "../options/read.js";
+import { syncing, WAIT } from "./options.js";
+import type { Syncing, WaitOptions } from "./types.js";
 
 /**
  * Waits until all of these have synced: informers, registrations, anything with `hasSynced` and `synced`.

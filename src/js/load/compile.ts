@@ -1,8 +1,9 @@
-import { addressOf, ask, Forbidden } from "../host/fetch.js";
 import { WatchCacheError } from "../error/errors.js";
-import { is, invalid } from "../options/kinds.js";
+import { addressOf, ask, Forbidden } from "../host/fetch.js";
+import type { Host } from "../host/host.js";
+import type { WasmSource } from "../host/types.js";
+import { invalid, is } from "../options/kinds.js";
 import { remedy } from "./remedy.js";
-import type { WasmSource } from "../types.js";
 
 /** What differs between the package's entries. */
 export interface Entry {
@@ -12,14 +13,6 @@ export interface Entry {
   read?(file: URL): Promise<BufferSource>;
   /** What is particular about the host that it is for. */
   readonly host?: Host;
-}
-
-/** What is particular about a host. */
-export interface Host {
-  /** How watches stream where nobody says it: a host's own WebSocket may be none that an API server takes. */
-  readonly transport: "fetch";
-  /** Any number of listeners is no leak: each component that shows a status has one. */
-  unlimited(target: EventTarget): void;
 }
 
 /** The shortest module there is: a host that refuses this one refuses them all. */

@@ -1,9 +1,7 @@
 import { isPromise } from "../error/callbacks.js";
-import { checkBytes, checkSource, type Entry, forbidden, type Host, isModule, toLoadError, unusable } from "./compile.js";
 import { WatchCacheError } from "../error/errors.js";
-import { Loader, type Loading } from "./loader.js";
-import type { RawModule } from "../wire/raw.js";
-import type { WasmBytes, WasmSource } from "../types.js";
+import type { Host } from "../host/host.js";
+import type { WasmBytes, WasmSource } from "../host/types.js";
 import {
   adopt as adoptInstance,
   build,
@@ -19,6 +17,9 @@ import {
   RawMemory,
   slept,
 } from "../wasm/watchcache.js";
+import type { RawModule } from "../wire/raw.js";
+import { checkBytes, checkSource, type Entry, forbidden, isModule, toLoadError, unusable } from "./compile.js";
+import { Loader, type Loading } from "./loader.js";
 
 export type { Entry } from "./compile.js";
 

@@ -1,11 +1,11 @@
-import { addressOf } from "../host/fetch.js";
-import { backoff } from "./backoff.js";
-import { EARLY_PERIOD_MS, MAX_EARLY_TRIES } from "../wire/bounds.js";
-import { compile, type Entry, forbidden, toLoadError, unreachable } from "./compile.js";
 import { WatchCacheError } from "../error/errors.js";
-import { remedy } from "./remedy.js";
-import type { WasmSource } from "../types.js";
+import { addressOf } from "../host/fetch.js";
 import { onWake } from "../host/sleep.js";
+import type { WasmSource } from "../host/types.js";
+import { EARLY_PERIOD_MS, MAX_EARLY_TRIES } from "../wire/bounds.js";
+import { backoff } from "./backoff.js";
+import { compile, type Entry, forbidden, toLoadError, unreachable } from "./compile.js";
+import { remedy } from "./remedy.js";
 
 /** How far the page's one WebAssembly has come. */
 export interface Loading {

@@ -1,7 +1,7 @@
-import { bindable, bindMethods } from "../language/bound.js";
-import type { HostAbortSignal } from "../host/types.js";
-import { printable } from "../language/printing.js";
 import { timer } from "../host/timer.js";
+import type { HostAbortSignal } from "../host/types.js";
+import { bindable, bindMethods } from "../language/bound.js";
+import { printable } from "../language/printing.js";
 import { moment, span } from "./options.js";
 import type { MemoryClock, VirtualClock } from "./types.js";
 

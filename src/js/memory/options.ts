@@ -1,4 +1,5 @@
-import { type Bag, callback, flag, invalid, is, type Kind, list, number, object, read, text, word } from "../options/kinds.js";
+import { callback, flag, invalid, is, type Kind, list, number, object, text, word } from "../options/kinds.js";
+import { type Bag, read } from "../options/read.js";
 import { keyOf } from "./history.js";
 import type { DropOptions, FailOptions, MemoryFailure, MemoryRefusal, MemorySourceOptions, MemoryVerb } from "./types.js";
 

@@ -1,8 +1,9 @@
-import { bindable, bindMethods, self } from "../language/bound.js";
 import type { HostAbortSignal } from "../host/types.js";
+import { bindable, bindMethods, self } from "../language/bound.js";
 import { printable } from "../language/printing.js";
 import type { KubeObject, ObjectLike } from "../object/metadata.js";
-import { read, text } from "../options/kinds.js";
+import { text } from "../options/kinds.js";
+import { read } from "../options/read.js";
 import type { SourceAnswer } from "../upstream/source.js";
 import { hostClock, sleep } from "./clock.js";
 import { Failures } from "./failures.js";
@@ -13,11 +14,11 @@ import {
   checkFrame,
   checkObject,
   checkObjects,
-  DROP,
   delay,
+  DROP,
   FAIL,
-  OPTIONS,
   optionalCallback,
+  OPTIONS,
   pageSize,
   verb,
   version,
@@ -36,7 +37,7 @@ import type {
   MemorySourceOptions,
   MemoryVerb,
 } from "./types.js";
-import { checkPreconditions, created, type Fresh, filled, updated } from "./writes.js";
+import { checkPreconditions, created, filled, type Fresh, updated } from "./writes.js";
 
 type Named = { namespace?: string; name: string };
 

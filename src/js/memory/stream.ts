@@ -1,5 +1,5 @@
-import type { HostAbortSignal } from "../host/types.js";
 import { unheld } from "../host/timer.js";
+import type { HostAbortSignal } from "../host/types.js";
 import type { MemoryClock } from "./types.js";
 
 export type Frame = string | Uint8Array;

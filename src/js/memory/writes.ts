@@ -1,5 +1,5 @@
-import { object as anObject } from "../options/kinds.js";
 import type { KubeObject } from "../object/metadata.js";
+import { object as anObject } from "../options/kinds.js";
 import { elsewhere, modified, noObject, unmet, unnamed, versionOfNew } from "./refusals.js";
 
 // What becomes of a written document, and which writes are refused. `kind` is what messages call the objects by.

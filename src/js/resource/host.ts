@@ -1,9 +1,9 @@
-import type { Delivery } from "../watch/dispatcher.js";
 import type { WatchCacheError } from "../error/errors.js";
+import type { IndexFunction } from "../indexes/types.js";
 import type { Runtime } from "../load/instance.js";
-import type { RawModule, RawResource } from "../wire/raw.js";
 import type { Ticker } from "../view/ticker.js";
-import type { IndexFunction } from "../types.js";
+import type { RawModule, RawResource } from "../wire/raw.js";
+import type { Delivery } from "./delivery.js";
 
 /** What a resource does as its page and its WebAssembly instance do. */
 export interface PageLife {

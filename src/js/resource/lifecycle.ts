@@ -1,24 +1,24 @@
-import { Delivery, type DeliveryTarget } from "../watch/dispatcher.js";
 import { abortError, closedError, pausedError, toError, type WatchCacheError } from "../error/errors.js";
 import type { AbortSignalLike } from "../host/types.js";
 import type { Loading } from "../load/loader.js";
-import { ObjectTable } from "../wire/objects.js";
-import { Questions } from "../request/questions.js";
-import type { RawResource } from "../wire/raw.js";
-import type { Open, PageLife, ResourceHost } from "./host.js";
-import type { Session } from "../wire/session.js";
-import { type StatusTeller, told, type Told } from "../status/status.js";
-import { Usage } from "./usage.js";
 import { Wanting } from "../load/wanting.js";
 import { givenBy } from "../request/document.js";
+import { Questions } from "../request/questions.js";
+import { type StatusTeller, told, type Told } from "../status/status.js";
+import { ObjectTable } from "../wire/objects.js";
+import type { RawResource } from "../wire/raw.js";
+import { Delivery, type DeliveryTarget } from "./delivery.js";
+import type { Open, PageLife, ResourceHost } from "./host.js";
+import type { ResourceSession } from "./session.js";
+import { Usage } from "./usage.js";
 
-/** A resource, as its life sees it. */
+/** A resource, as its lifecycle sees it. */
 export interface Living extends DeliveryTarget {
   readonly name: string;
   /** A session has come: whoever is older than it is registered. */
-  attach(session: Session): void;
+  attach(session: ResourceSession): void;
   /** The session is gone, or never came. */
-  detach(session: Session | undefined): void;
+  detach(session: ResourceSession | undefined): void;
   /** The instance is lost, and the session with it: nothing of it can be asked any more. */
   lost(): void;
   /** It is being closed: what would go on without its session is stopped. */
@@ -43,10 +43,10 @@ interface Asking<V> {
 }
 
 /**
- * The life of a resource: when its session comes and goes, and when its stream runs. A session comes with the first use and goes after the
+ * The lifecycle of a resource: when its session comes and goes, and when its stream runs. A session comes with the first use and goes after the
  * last. It may have to wait for the page's WebAssembly, and ends for good with a fault that no later try can mend.
  */
-export class Life<R extends Living> implements PageLife {
+export class Lifecycle<R extends Living> implements PageLife {
   readonly #of: R;
   readonly #host: ResourceHost<R>;
   readonly #open: Open;
@@ -54,7 +54,7 @@ export class Life<R extends Living> implements PageLife {
   readonly #usage: Usage;
   readonly #questions = new Questions();
   readonly #wanting: Wanting;
-  #session: Session | undefined;
+  #session: ResourceSession | undefined;
   #error: WatchCacheError | undefined;
   /** What no later try can mend: mistakes of configuration, a lost instance. */
   #final: WatchCacheError | undefined;
@@ -83,7 +83,7 @@ export class Life<R extends Living> implements PageLife {
     return this.#paused !== undefined;
   }
 
-  get session(): Session | undefined {
+  get session(): ResourceSession | undefined {
     return this.#session;
   }
 
@@ -113,7 +113,7 @@ export class Life<R extends Living> implements PageLife {
   }
 
   /** A use that is over at once. */
-  touch(): Session | undefined {
+  touch(): ResourceSession | undefined {
     if (this.#closed) return undefined;
     this.#usage.touch();
     return this.use();
@@ -126,7 +126,7 @@ export class Life<R extends Living> implements PageLife {
   }
 
   /** The session, with its stream running unless it was paused. Undefined while it loads, and when it failed. */
-  use(): Session | undefined {
+  use(): ResourceSession | undefined {
     const session = this.ensure();
     if (session === undefined) {
       if (this.#final === undefined && this.#host.runtime.loaded() === undefined) this.#wanting.begin();
@@ -149,17 +149,18 @@ export class Life<R extends Living> implements PageLife {
   }
 
   /** The session, started or not. Undefined while there is no WebAssembly, and after opening failed, which is told once. */
-  ensure(): Session | undefined {
+  ensure(): ResourceSession | undefined {
     if (this.#closed || this.#session !== undefined || this.#final !== undefined) return this.#session;
     const module = this.#host.runtime.loaded();
     if (module === undefined) return undefined;
-    let session: Session;
+    let session: ResourceSession;
     try {
       let objects!: ObjectTable;
       const delivery = new Delivery(() => objects, this.#of);
       const raw = this.#open(module, delivery);
       objects = new ObjectTable(raw, this.#host.debug);
-      session = { raw, delivery, objects, stream: "new" };
+      const { dispatcher, notifier } = delivery;
+      session = { raw, objects, delivery, dispatcher, notifier, stream: "new" };
     } catch (error) {
       this.#host.checkPoison();
       this.#failed((this.#final = toError(error, this.#of.name)));
@@ -174,7 +175,7 @@ export class Life<R extends Living> implements PageLife {
   }
 
   /** A read that answers at once. */
-  read<V>(empty: V, read: (session: Session) => V): V {
+  read<V>(empty: V, read: (session: ResourceSession) => V): V {
     const session = this.touch();
     return session === undefined ? empty : this.call(() => read(session));
   }
@@ -273,7 +274,7 @@ export class Life<R extends Living> implements PageLife {
   }
 
   /** The session whose stream is to run: it was started, somebody uses it, and it is not held still. */
-  #wanted(): Session | undefined {
+  #wanted(): ResourceSession | undefined {
     return this.#paused === undefined && this.#session?.stream === "wanted" ? this.#session : undefined;
   }
 

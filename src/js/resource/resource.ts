@@ -1,42 +1,37 @@
-import { bindMethods } from "../language/bound.js";
 import { closedError, toError, type WatchCacheError } from "../error/errors.js";
-import { InformerImpl } from "../informer/informer.js";
-import { Life, type Living } from "./lifecycle.js";
-import { callback, checkView, DELETE, GET, INFORMER, LIST, read, REFRESH, SIGNAL, text, texts, WATCH } from "../options/kinds.js";
-import type { RawMetrics, RawModule } from "../wire/raw.js";
-import type { Open, ResourceHost } from "./host.js";
-import type { Session } from "../wire/session.js";
-import type { MetricLabels } from "../upstream/spec.js";
-import { NOT_OPEN, StatusTeller, type Told } from "../status/status.js";
 import { isListened, SafeTarget } from "../error/event-target.js";
+import { valuesOf } from "../indexes/values.js";
+import { InformerImpl } from "../informer/informer.js";
+import { INFORMER } from "../informer/options.js";
+import type { Informer, InformerOptions } from "../informer/types.js";
+import { bindMethods } from "../language/bound.js";
 import { NOTHING, StableArrays, StableTexts } from "../language/stable-arrays.js";
-import type { Ticker } from "../view/ticker.js";
-import type {
-  DeleteOptions,
-  GetOptions,
-  Informer,
-  InformerOptions,
-  List,
-  ListOptions,
-  Mutable,
-  ResourceErrorDetail,
-  ResourceEventMap,
-  ResourceStats,
-  ResourceStatus,
-  ViewSpec,
-  View,
-  Watcher,
-  WatchOptions,
-  WriteOptions,
-} from "../types.js";
+import type { Mutable } from "../object/readonly.js";
+import { callback, text, texts } from "../options/kinds.js";
+import { read } from "../options/read.js";
+import { changer, discard, discardAll, toDocument } from "../request/document.js";
+import { DELETE, GET, LIST, SIGNAL } from "../request/options.js";
+import type { DeleteOptions, GetOptions, List, ListOptions, WriteOptions } from "../request/types.js";
+import { NOT_OPEN, StatusTeller, type Told } from "../status/status.js";
+import type { ResourceErrorDetail, ResourceStatus } from "../status/types.js";
+import type { MetricLabels } from "../upstream/spec.js";
+import { checkView } from "../view/options.js";
 import type { ViewHost } from "../view/shared-view.js";
 import { SharedViews } from "../view/shared-views.js";
-import { valuesOf } from "../indexes/values.js";
+import type { Ticker } from "../view/ticker.js";
+import type { View, ViewSpec } from "../view/types.js";
 import { ViewImpl } from "../view/view.js";
 import { WatcherHandle } from "../watch/handle.js";
+import { WATCH } from "../watch/options.js";
+import type { Watcher, WatchOptions } from "../watch/types.js";
 import { WatcherImpl } from "../watch/watcher.js";
-import { changer, discard, discardAll, toDocument } from "../request/document.js";
 import { SIGNAL_ERROR, SIGNAL_OVERFLOW, SIGNAL_RELIST, SIGNAL_SYNCED } from "../wire/numbers.js";
+import type { RawMetrics, RawModule } from "../wire/raw.js";
+import type { Open, ResourceHost } from "./host.js";
+import { Lifecycle, type Living } from "./lifecycle.js";
+import { REFRESH } from "./options.js";
+import type { ResourceSession } from "./session.js";
+import type { ResourceEventMap, ResourceStats } from "./types.js";
 
 /** The event that tells a signal. */
 const SIGNAL_EVENTS: readonly [keyof ResourceEventMap, number][] = [
@@ -48,7 +43,7 @@ const SIGNAL_EVENTS: readonly [keyof ResourceEventMap, number][] = [
 
 /**
  * A resource as users hold it: its reads, writes and subscribers. Its half in the core is a session, and when that comes and goes is the matter
- * of its life. Watchers and views that are older than the session are registered when it comes.
+ * of its lifecycle. Watchers and views that are older than the session are registered when it comes.
  */
 export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   // In this order: Chromium's console calls no getters, and shows the first five. So the name comes first under the word that a reader looks for.
@@ -58,7 +53,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   status: ResourceStatus = NOT_OPEN;
   readonly labels: MetricLabels;
   readonly #host: ResourceHost<ResourceImpl<any>>;
-  readonly #life: Life<ResourceImpl<any>>;
+  readonly #life: Lifecycle<ResourceImpl<any>>;
   readonly #watchers = new Map<WatcherImpl<any>, () => void>();
   readonly #views: SharedViews = new SharedViews(this);
   readonly #informers = new Set<InformerImpl<any>>();
@@ -71,7 +66,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
     this.#resource = this.name = name;
     this.labels = labels;
     this.#host = host;
-    this.#life = new Life<ResourceImpl<any>>(this, host, open, this.#teller);
+    this.#life = new Lifecycle<ResourceImpl<any>>(this, host, open, this.#teller);
   }
 
   // -------------------------------------------------------------------------------------- reading
@@ -273,11 +268,11 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
     return this.#host.linger;
   }
 
-  get session(): Session | undefined {
+  get session(): ResourceSession | undefined {
     return this.#life.session;
   }
 
-  openSession(): Session | undefined {
+  openSession(): ResourceSession | undefined {
     return this.#life.ensure();
   }
 
@@ -313,15 +308,15 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
     return this.#host.indexers.map((indexer) => valuesOf(indexer, () => object, this));
   }
 
-  // ----------------------------------------------------------------------------- called by its life
+  // ----------------------------------------------------------------------------- called by its lifecycle
 
-  attach(session: Session): void {
+  attach(session: ResourceSession): void {
     this.#views.attachAll(session);
     for (const informer of [...this.#informers]) informer.attach(session);
     for (const watcher of [...this.#watchers.keys()]) watcher.attach(session);
   }
 
-  detach(session: Session | undefined): void {
+  detach(session: ResourceSession | undefined): void {
     this.#arrays.clear();
     this.#texts.clear();
     if (session !== undefined) this.#views.detachAll();

@@ -1,5 +1,5 @@
-import { timer, unheld } from "../host/timer.js";
 import { now } from "../host/sleep.js";
+import { timer, unheld } from "../host/timer.js";
 
 /** So long a resource keeps its objects after its stream was closed for want of users. */
 const MAX_IDLE_MS = 300_000;

@@ -1,5 +1,9 @@
-import { invalid, type Judge, read, SOURCE, SPEC, text } from "../options/kinds.js";
-import type { ResourceSpec, Source, SourceSpec } from "../types.js";
+import { selector } from "../options/grammar.js";
+import { invalid, type Judge, text } from "../options/kinds.js";
+import { read } from "../options/read.js";
+import { SOURCE, SPEC } from "./options.js";
+import type { Source, SourceSpec } from "./source.js";
+import type { ResourceSpec } from "./types.js";
 
 /** What tells the metrics of resources apart, beside their names. */
 export interface MetricLabels {
@@ -87,11 +91,6 @@ function custom({ source, id }: SourceSpec): Target {
 function scopeOf(namespace = "", labelSelector = "", fieldSelector = ""): string {
   const query = [labelSelector && `labelSelector=${labelSelector}`, fieldSelector && `fieldSelector=${fieldSelector}`].filter(Boolean);
   return (namespace && `namespaces/${namespace}`) + (query.length > 0 ? `?${query.join("&")}` : "");
-}
-
-/** Space around a selector and an empty one say nothing, so they make no other stream. */
-export function selector(text: string | undefined): string | undefined {
-  return text?.trim() || undefined;
 }
 
 function check(pattern: RegExp, text: unknown): boolean {

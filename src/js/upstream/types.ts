@@ -1,3 +1,5 @@
+import type { HeadersLike } from "../host/types.js";
+
 /**
  * The types of objects by the text that names their resource. Empty here: augment it, and `cache.resource("pods")` knows what pods are.
  * `npx watchcache types` writes that for a cluster, with its custom resources.
@@ -27,4 +29,22 @@ export interface ResourceSpec {
   labelSelector?: string | undefined;
   /** Only objects with such fields, of those that the server offers. */
   fieldSelector?: string | undefined;
+}
+
+/** A value, or a promise of it. */
+export type MaybePromise<T> = T | PromiseLike<T>;
+
+/**
+ * What `auth` gives for one connection. To connect without credentials is said by `{}`, or by members that are `undefined`. Nothing at all, an
+ * empty token and a name that is none of these are `invalid`: the resource fails, and `resume()` asks again.
+ */
+export interface Credentials {
+  /** Headers of list requests, and of the watch where it streams by fetch. Browsers send no custom headers with a WebSocket. */
+  headers?: HeadersLike | undefined;
+  /** A bearer token: the `Authorization` header of a fetch, a `base64url.bearer.authorization.k8s.io.…` subprotocol of a WebSocket. Never part of a URL. */
+  token?: string | undefined;
+  /** Further WebSocket subprotocols. */
+  subprotocols?: readonly string[] | undefined;
+  /** Added to the query of each request. */
+  query?: Readonly<Record<string, string>> | undefined;
 }

@@ -1,10 +1,10 @@
 import { atOnce, isRefusal } from "../error/callbacks.js";
-import { NO_COUNTS, sameOrNew } from "./counts.js";
 import { closedError, toError, type WatchCacheError } from "../error/errors.js";
+import type { ResourceStatus } from "../status/types.js";
 import type { RawViewSpec } from "../wire/raw.js";
 import type { Session } from "../wire/session.js";
+import { NO_COUNTS, sameOrNew } from "./counts.js";
 import type { Ticker, Ticking } from "./ticker.js";
-import type { ResourceStatus } from "../types.js";
 
 /** What views need of their resource. */
 export interface ViewHost {

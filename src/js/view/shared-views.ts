@@ -1,8 +1,8 @@
+import { now } from "../host/sleep.js";
+import { timer, unheld } from "../host/timer.js";
 import type { RawViewSpec } from "../wire/raw.js";
 import type { Session } from "../wire/session.js";
 import { SharedView, type ViewHandle, type ViewHost } from "./shared-view.js";
-import { timer, unheld } from "../host/timer.js";
-import { now } from "../host/sleep.js";
 
 const numbers = new WeakMap<object, number>();
 let numbered = 0;

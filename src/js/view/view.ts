@@ -1,17 +1,20 @@
-import { bindable, bindMethods } from "../language/bound.js";
 import { call } from "../error/callbacks.js";
-import { NO_COUNTS } from "./counts.js";
 import { pausedError, toError, WatchCacheError } from "../error/errors.js";
+import { now } from "../host/sleep.js";
+import { bindable, bindMethods } from "../language/bound.js";
 import { printable } from "../language/printing.js";
+import type { Mutable } from "../object/readonly.js";
+import { selector } from "../options/grammar.js";
+import { text } from "../options/kinds.js";
+import type { WriteOptions } from "../request/types.js";
+import { ORDERS } from "../wire/numbers.js";
 import type { ObjectTable } from "../wire/objects.js";
-import { checkSubscription, checkWindow, text } from "../options/kinds.js";
 import type { RawResource, RawViewSpec } from "../wire/raw.js";
+import { NO_COUNTS } from "./counts.js";
+import { checkSubscription, checkWindow } from "./options.js";
 import type { SharedView, ViewHost } from "./shared-view.js";
 import type { SharedViews } from "./shared-views.js";
-import { selector } from "../upstream/spec.js";
-import type { Mutable, View as Shape, ViewSnapshot, ViewSpec, ViewWindow, WriteOptions } from "../types.js";
-import { now } from "../host/sleep.js";
-import { ORDERS } from "../wire/numbers.js";
+import type { View as Shape, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
 
 const NOTHING: ViewSnapshot<never, Mutable> = Object.freeze({
   rows: Object.freeze([]),

@@ -1,8 +1,6 @@
 import { isPromise } from "../error/callbacks.js";
-import { StoredEvent } from "./event.js";
-import { Notifier } from "../informer/notifier.js";
 import type { ObjectTable } from "../wire/objects.js";
-import type { Hooks } from "../wire/raw.js";
+import { StoredEvent } from "./event.js";
 
 /** What a watcher is called with. Its answer matters only when it is a promise. */
 export type Handler = (event: StoredEvent<any>) => unknown;
@@ -15,31 +13,20 @@ export interface Recipient {
   finished(reason: number): void;
 }
 
-/** Where the rest of a flush goes. */
-export interface DeliveryTarget {
-  viewsChanged(views: Uint32Array): void;
-  signalled(signals: number): void;
-  /** The values of an object in each index that a function makes. */
-  valuesFor(object: unknown): string[][];
-  report(error: unknown): void;
-}
-
 /** Stands in the audience for a handler that is not called any more. */
 const nobody: Handler = () => undefined;
 
 const NO_PAIRS = new Uint32Array(0);
 
 /**
- * The receiving end of a flush: turns numbers into calls.
+ * Takes the events of a flush to the watchers: turns numbers into calls.
  *
  * Handlers may do anything to the cache, stopping themselves and others included. Each is looked up when it is to be called, so a stopped
  * one is not called again. None is called while another runs.
  */
-export class Delivery implements Hooks {
+export class Dispatcher {
   #objects: (() => ObjectTable) | undefined;
-  readonly #target: DeliveryTarget;
-  /** The handlers of informers. */
-  readonly notifier = new Notifier();
+  readonly #report: (error: unknown) => void;
   /** By watcher id. The core numbers watchers densely, so this stays a plain array. */
   readonly #handlers: (Handler | undefined)[] = [];
   readonly #recipients = new Map<number, Recipient>();
@@ -57,14 +44,9 @@ export class Delivery implements Hooks {
   /** The handlers of the audience, in its order; gathered when they are needed. */
   #called: Handler[] | undefined;
 
-  constructor(objects: () => ObjectTable, target: DeliveryTarget) {
+  constructor(objects: () => ObjectTable, report: (error: unknown) => void) {
     this.#objects = objects;
-    this.#target = target;
-  }
-
-  /** Watchers attached. */
-  get size(): number {
-    return this.#recipients.size;
+    this.#report = report;
   }
 
   attach(watcher: number, handler: Handler, recipient: Recipient): void {
@@ -133,15 +115,9 @@ export class Delivery implements Hooks {
     this.#audience = undefined;
     this.#recipients.clear();
     if (recipient !== undefined) this.#recipients.set(called, recipient);
-    this.notifier.close();
   }
 
-  /** Called by the core, possibly without a `this`, and never while it runs. Never throws. */
-  readonly flush = (...flush: Parameters<Hooks["flush"]>): void => {
-    if (!this.#closed) this.#deliver(...flush);
-  };
-
-  /** Called by the core as `flush` is. Never throws. */
+  /** A flush that is one event and nothing else; see `Hooks.event`. Called by the core, possibly without a `this`. Never throws. */
   readonly event = (kind: number, id: number, watcher: number, audience: number): void => {
     if (this.#closed) return;
     const event = new StoredEvent<any>(this.#objects!().lease(), kind, id);
@@ -149,19 +125,8 @@ export class Delivery implements Hooks {
     else this.#callOne(event, watcher);
   };
 
-  /** Called by the core as `flush` is. Never throws. */
-  readonly notify = (...notifications: Parameters<Hooks["notify"]>): void => {
-    const objects = this.#objects?.();
-    if (objects !== undefined) this.notifier.deliver(objects, ...notifications);
-  };
-
-  /** Called by the core before it stores an object. Never throws. */
-  readonly indexValues = (id: number): string[][] => {
-    const objects = this.#objects?.();
-    return objects === undefined ? [] : this.#target.valuesFor(objects.take(id));
-  };
-
-  #deliver(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, audience: number): void {
+  /** The events of a flush, then the watches that end with it; see `Hooks.flush`. Never throws. */
+  deliver(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, audience: number): void {
     if (events.length > 0) this.#handOut(events, pairs, audience);
     for (let i = 0; i < ended.length; i += 2) {
       const recipient = this.#recipients.get(ended[i]!);
@@ -169,11 +134,9 @@ export class Delivery implements Hooks {
       try {
         recipient?.finished(ended[i + 1]!);
       } catch (error) {
-        this.#target.report(error);
+        this.#report(error);
       }
     }
-    if (views.length > 0) this.#target.viewsChanged(views);
-    if (signals !== 0) this.#target.signalled(signals);
   }
 
   /**
@@ -202,7 +165,7 @@ export class Delivery implements Hooks {
         else this.#callAll(watchers, events, from);
         break;
       } catch (error) {
-        this.#target.report(error);
+        this.#report(error);
       }
     }
     this.#handedAll();
@@ -219,7 +182,7 @@ export class Delivery implements Hooks {
       const answer = handler(event);
       if (answer !== undefined && isPromise(answer)) this.#answered(watcher, answer, event);
     } catch (error) {
-      this.#target.report(error);
+      this.#report(error);
     }
     this.#watcher = undefined;
     this.#handedAll();
@@ -283,7 +246,7 @@ export class Delivery implements Hooks {
   #answered(watcher: number, promise: PromiseLike<unknown>, event: StoredEvent<any>): void {
     const recipient = this.#recipients.get(watcher);
     if (recipient !== undefined) recipient.answered(promise, event);
-    else promise.then(undefined, (error: unknown) => this.#target.report(error));
+    else promise.then(undefined, (error: unknown) => this.#report(error));
   }
 }
 

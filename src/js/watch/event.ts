@@ -1,8 +1,9 @@
 import { printable, words } from "../language/printing.js";
-import type { Lease, Names } from "../wire/objects.js";
+import type { Path } from "../object/path.js";
 import { text } from "../options/kinds.js";
-import type { Path, WatchEvent as Shape, WatchEventBase } from "../types.js";
 import { EVENT_INITIAL_EVENTS_END, EVENT_RESYNC, EVENT_TYPES } from "../wire/numbers.js";
+import type { Lease, Names } from "../wire/objects.js";
+import type { WatchEvent as Shape, WatchEventBase } from "./types.js";
 
 /** An event as its subscribers see it. One is made for each event of a flush, whatever the number of its subscribers. */
 class WatchEvent<T> implements WatchEventBase {

@@ -1,7 +1,9 @@
 import { bindable, bindMethods } from "../language/bound.js";
+import { disposable } from "../language/disposable.js";
 import { printable } from "../language/printing.js";
-import type { Mutable, WatchEnd, WatchEvent, Watcher as Shape } from "../types.js";
-import { disposable, type WatcherImpl } from "./watcher.js";
+import type { Mutable } from "../object/readonly.js";
+import type { WatchEnd, Watcher as Shape, WatchEvent } from "./types.js";
+import type { WatcherImpl } from "./watcher.js";
 
 /** Watches whose handle nobody holds any more end, unless somebody is still called or waits. */
 const dropped = new FinalizationRegistry<WatcherImpl<any>>((watcher) => watcher.dropped());

@@ -1,13 +1,15 @@
 import { isPromise } from "../error/callbacks.js";
-import type { Delivery, Handler, Recipient } from "./dispatcher.js";
 import { toError, WatchCacheError } from "../error/errors.js";
-import type { StoredEvent } from "./event.js";
-import { invalid } from "../options/kinds.js";
+import type { AbortSignalLike } from "../host/types.js";
 import { Queue } from "../language/queue.js";
-import type { Session } from "../wire/session.js";
-import type { RawResource, RawWatchOptions } from "../wire/raw.js";
-import type { AbortSignalLike, Mutable, WatchEnd, WatchEvent, WatchOptions } from "../types.js";
+import type { Mutable } from "../object/readonly.js";
+import { invalid } from "../options/kinds.js";
 import { DEMAND_ALL, DEMAND_BATCH, DEMAND_NONE, END_REASONS } from "../wire/numbers.js";
+import type { RawResource, RawWatchOptions } from "../wire/raw.js";
+import type { Session } from "../wire/session.js";
+import type { Dispatcher, Handler, Recipient } from "./dispatcher.js";
+import type { StoredEvent } from "./event.js";
+import type { WatchEnd, WatchEvent, WatchOptions } from "./types.js";
 
 /** What a watcher needs of its resource. */
 export interface WatcherHost {
@@ -17,9 +19,14 @@ export interface WatcherHost {
   watcherEnded(watcher: WatcherImpl<any>): void;
 }
 
+/** A session, as watchers know it. */
+export interface WatchSession extends Session {
+  readonly dispatcher: Dispatcher;
+}
+
 interface Attachment {
   raw: RawResource;
-  delivery: Delivery;
+  dispatcher: Dispatcher;
   id: number;
 }
 
@@ -104,11 +111,11 @@ export class WatcherImpl<T> implements Recipient {
       this.#end({ reason: "stopped" });
       return;
     }
-    const unseen = !this.#queue.isEmpty || at.delivery.awaits(at.id);
+    const unseen = !this.#queue.isEmpty || at.dispatcher.awaits(at.id);
     const seen = unseen ? this.#lastSeen(at) : {};
     this.#queue.clear();
     // Nothing more is called; the core's word that the watch is over frees it in `finished`.
-    at.delivery.silence(at.id);
+    at.dispatcher.silence(at.id);
     try {
       at.raw.stop(at.id);
     } catch {
@@ -130,7 +137,7 @@ export class WatcherImpl<T> implements Recipient {
   // ------------------------------------------------------------------------- called by the resource
 
   /** The core is there: registers with it. */
-  attach({ raw, delivery }: Session): void {
+  attach({ raw, dispatcher }: WatchSession): void {
     if (this.#over) return;
     let id: number;
     try {
@@ -139,8 +146,8 @@ export class WatcherImpl<T> implements Recipient {
       this.fail(toError(error, this.#host.name));
       return;
     }
-    this.#at = { raw, delivery, id };
-    delivery.attach(id, this.#enqueue, this);
+    this.#at = { raw, dispatcher, id };
+    dispatcher.attach(id, this.#enqueue, this);
     if (this.#handler !== undefined) this.#push();
     else if (this.#waiters.length > 0) this.#demand(DEMAND_BATCH);
   }
@@ -157,7 +164,7 @@ export class WatcherImpl<T> implements Recipient {
     if (!this.#over) this.#end({ reason: "closed", ...this.#lastDelivered() });
   }
 
-  // ------------------------------------------------------------------------- called by the delivery
+  // ------------------------------------------------------------------------- called by the dispatcher
 
   answered(promise: PromiseLike<unknown>, event: StoredEvent<any>): void {
     if (this.#over) {
@@ -168,7 +175,7 @@ export class WatcherImpl<T> implements Recipient {
     // From here on one event at a time: the rest of this flush queues here, what comes later in the core.
     this.#queued = true;
     this.#saw(event);
-    this.#at!.delivery.redirect(this.#at!.id, this.#enqueue);
+    this.#at!.dispatcher.redirect(this.#at!.id, this.#enqueue);
     this.#demand(DEMAND_NONE);
     void this.#pace(promise);
   }
@@ -262,7 +269,7 @@ export class WatcherImpl<T> implements Recipient {
 
   #push(): void {
     this.#queued = false;
-    this.#at!.delivery.redirect(this.#at!.id, this.#handler!);
+    this.#at!.dispatcher.redirect(this.#at!.id, this.#handler!);
     this.#demand(DEMAND_ALL);
   }
 
@@ -341,8 +348,8 @@ export class WatcherImpl<T> implements Recipient {
    * The same, while something that the core has delivered was not seen. It is the version of the last event that was, if the core says that
    * it will do.
    */
-  #lastSeen({ raw, delivery, id }: Attachment): { lastResourceVersion?: string } {
-    const last = this.#queued ? this.#last : delivery.handling(id);
+  #lastSeen({ raw, dispatcher, id }: Attachment): { lastResourceVersion?: string } {
+    const last = this.#queued ? this.#last : dispatcher.handling(id);
     return version(() => {
       if (!raw.resumesFromSeen(id, this.#pastInitialEvents)) return undefined;
       return last === undefined && this.#queued ? this.#options.resourceVersion : last?.resourceVersion;
@@ -357,12 +364,6 @@ export class WatcherImpl<T> implements Recipient {
   #busyError(): WatchCacheError {
     return new WatchCacheError("invalid", "this watcher is being read already", { resource: this.#host.name });
   }
-}
-
-/** Adds `Symbol.asyncDispose` where the engine has it. */
-export function disposable<O extends object>(object: O, dispose: (this: O) => Promise<void>): void {
-  if (typeof Symbol.asyncDispose !== "symbol") return;
-  Object.defineProperty(object, Symbol.asyncDispose, { value: dispose, configurable: true, writable: true });
 }
 
 function version(read: () => string | undefined): { lastResourceVersion?: string } {

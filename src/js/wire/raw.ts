@@ -5,6 +5,7 @@
  * the id back as often as it was handed out. Nothing is decoded before `parse`.
  */
 
+import type { RawError } from "../error/core-error.js";
 import type { Phase } from "./numbers.js";
 
 /** Called with flat arrays of numbers after Rust has let go of its state, so it may call anything on the cache. */
@@ -42,15 +43,6 @@ export interface Hooks {
   ): void;
   /** The values of an object, whose id is pinned once, in each index without a path, in the order of these. Called before it is stored. */
   indexValues(id: number): string[][];
-}
-
-export interface RawError {
-  name: "WatchCacheError";
-  code: string;
-  message: string;
-  status?: object;
-  retryable: boolean;
-  retryAfterSeconds?: number;
 }
 
 export interface RawInterruption {

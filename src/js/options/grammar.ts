@@ -1,0 +1,26 @@
+// What the core has to judge. Before it is there, only types are checked.
+import { toError } from "../error/errors.js";
+import { type Kind, text } from "./kinds.js";
+
+/** What the core has to judge: a selector, a path, or the name of an index that a function makes. */
+export const judged: Kind = (value, name, judge) => {
+  try {
+    judge?.loaded()?.checkGrammar(name, typeof value === "string" ? value : undefined);
+  } catch (error) {
+    const mistake = toError(error, judge?.name);
+    // Of a panic whoever uses the core is told.
+    if (mistake.code === "invalid") throw mistake;
+  }
+  return value;
+};
+
+/** A selector or a path. */
+export const grammar: Kind = (value, name, judge) => judged(text(value, name), name, judge);
+
+export const selectors = { labelSelector: grammar, fieldSelector: grammar };
+export const scope = { namespace: text, ...selectors };
+
+/** Space around a selector and an empty one say nothing, so they make no other stream. */
+export function selector(text: string | undefined): string | undefined {
+  return text?.trim() || undefined;
+}

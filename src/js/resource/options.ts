@@ -1,0 +1,3 @@
+import { flag } from "../options/kinds.js";
+
+export const REFRESH = { reset: flag };

@@ -1,0 +1,19 @@
+import { grammar, scope } from "../options/grammar.js";
+import { flag, text, whole, word } from "../options/kinds.js";
+import type { Bag } from "../options/read.js";
+import { GET } from "../request/options.js";
+import type { WatchOptions } from "./types.js";
+
+export const WATCH: Bag<WatchOptions> = {
+  ...scope,
+  ...GET,
+  name: text,
+  shardSelector: grammar,
+  resourceVersionMatch: text,
+  sendInitialEvents: flag,
+  allowWatchBookmarks: flag,
+  timeoutSeconds: whole(0),
+  bufferSize: whole(0),
+  onOverflow: word("terminate", "resync", "coalesce"),
+  wait: flag,
+};
