@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Who may import whom. ARCHITECTURE.md has the table of layers, the lowest first. Each module repeats its row in the last line of its
-// documentation ("Imports: …"). The sources are held to both. No circle among files, in any language. Scripts import no test, and
-// neither imports a benchmark.
+// Who may import whom. ARCHITECTURE.md has two tables of layers, the lowest first: the modules of the crate and the folders of src/js. A module
+// repeats its row in the last line of its documentation ("Imports: …"). The sources are held to all that. No circle among files, in any
+// language. Scripts import no test, and neither imports a benchmark.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,14 +11,22 @@ import { circles, rustImports, scriptImports } from "./lib/imports.mjs";
 import { root } from "./lib/project.mjs";
 
 const NOBODY = "nothing of this crate";
+/** The files of src/js that lie in no folder: the entries of the package. */
+const ENTRY = "entry";
 /** Who stands for the crate as a whole, and helpers of tests. */
 const OUTSIDE = new Set(["lib", "testing"]);
 
 /** The module of the crate that a file belongs to: `src/json/scan.rs` belongs to `json`. @param {string} file */
-const roomOf = (file) => file.replace(/^src\//, "").replace(/(\/.*|\.rs)$/, "");
+const moduleOf = (file) => file.replace(/^src\//, "").replace(/(\/.*|\.rs)$/, "");
 
-/** What each module imports, by name. @param {Map<string, Set<string>>} graph */
-export function rooms(graph) {
+/** The folder of the facade that a file belongs to. @param {string} file */
+export const folderOf = (file) => /^src\/js\/([^/]+)\//.exec(file)?.[1] ?? ENTRY;
+
+/**
+ * What each module imports, by name.
+ * @param {Map<string, Set<string>>} graph @param {(file: string) => string} roomOf
+ */
+export function rooms(graph, roomOf = moduleOf) {
   const found = new Map();
   for (const [file, imports] of graph) {
     const room = roomOf(file);
@@ -29,10 +37,13 @@ export function rooms(graph) {
   return new Map([...found].map(([room, imports]) => [room, [...imports].sort()]));
 }
 
-/** The rows of the table in ARCHITECTURE.md: module → what it may import, the lowest layer first. @param {string} text */
-export function layers(text) {
-  const table = /^\| module \| imports \|.*\n\|[-| ]+\|.*\n((?:\|.*\n)+)/m.exec(text)?.[1] ?? "";
-  const names = (/** @type {string} */ cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name ?? "");
+/**
+ * The rows of a table in ARCHITECTURE.md: module → what it may import, the lowest layer first.
+ * @param {string} text @param {string} head what stands over the first column
+ */
+export function layers(text, head = "module") {
+  const table = new RegExp(`^\\| ${head} \\| imports \\|.*\\n\\|[-| ]+\\|.*\\n((?:\\|.*\\n)+)`, "m").exec(text)?.[1] ?? "";
+  const names = (/** @type {string} */ cell) => [...cell.matchAll(/`([\w-]+)`/g)].map(([, name]) => name ?? "");
   return table
     .trim()
     .split("\n")
@@ -53,10 +64,13 @@ export function said(text) {
     .sort();
 }
 
-/** @param {Map<string, string[]>} actual @param {ReturnType<typeof layers>} table @param {(room: string) => string[] | undefined} says */
-export function layerViolations(actual, table, says) {
+/**
+ * @param {Map<string, string[]>} actual @param {ReturnType<typeof layers>} table @param {string} home where the modules lie
+ * @param {(room: string) => string[] | undefined} [says] what a module says itself, where modules do
+ */
+export function layerViolations(actual, table, home, says) {
   const found = [];
-  const list = (/** @type {string[]} */ names) => names.join(", ") || NOBODY;
+  const list = (/** @type {string[]} */ names) => names.join(", ") || (says ? NOBODY : "nothing");
   const place = new Map(table.map(({ module }, place) => [module, place]));
   for (const [room, imports] of actual) {
     const row = table.find(({ module }) => module === room);
@@ -68,11 +82,12 @@ export function layerViolations(actual, table, says) {
       found.push(`ARCHITECTURE.md: ${room} imports ${list(imports)}, the table says ${list(row.imports)}`);
     for (const other of imports) {
       if ((place.get(other) ?? Infinity) >= (place.get(room) ?? 0))
-        found.push(`src/${room}: imports ${other}, which stands above it or beside it`);
+        found.push(`${home}/${room}: imports ${other}, which stands above it or beside it`);
     }
+    if (says === undefined) continue;
     const words = says(room);
-    if (words === undefined) found.push(`src/${room}: its documentation has no line "Imports: ${list(imports)}."`);
-    else if (list(words) !== list(imports)) found.push(`src/${room}: imports ${list(imports)}, its documentation says ${list(words)}`);
+    if (words === undefined) found.push(`${home}/${room}: its documentation has no line "Imports: ${list(imports)}."`);
+    else if (list(words) !== list(imports)) found.push(`${home}/${room}: imports ${list(imports)}, its documentation says ${list(words)}`);
   }
   for (const { module } of table)
     if (!actual.has(module)) found.push(`ARCHITECTURE.md: the table of layers names ${module}, which is not there`);
@@ -101,8 +116,10 @@ export function checkLayers() {
   const graph = rustImports(rust, read);
   const door = (/** @type {string} */ room) => (rust.includes(`src/${room}.rs`) ? `src/${room}.rs` : `src/${room}/mod.rs`);
   const scriptGraph = scriptImports(scripts, read);
+  const facade = new Map([...scriptGraph].filter(([file]) => file.startsWith("src/js/")));
   const found = [
-    ...layerViolations(rooms(graph), layers(read("ARCHITECTURE.md")), (room) => said(read(door(room)))),
+    ...layerViolations(rooms(graph), layers(read("ARCHITECTURE.md")), "src", (room) => said(read(door(room)))),
+    ...layerViolations(rooms(facade, folderOf), layers(read("ARCHITECTURE.md"), "folder"), "src/js"),
     ...folderViolations(scriptGraph),
     ...[...circles(graph), ...circles(scriptGraph)].map((circle) => `a circle of imports: ${circle.join(", ")}`),
   ];

@@ -91,7 +91,9 @@ export function scriptImports(files, read) {
     const found = new Set();
     for (const [, name] of code.matchAll(/\b(?:from|import)\s*\(?\s*"(\.[^"]*)"/g)) {
       const path = join(dirname(file), name ?? "");
-      const candidates = [path, path.replace(/\.js$/, ".ts"), path.replace(/\.js$/, ".tsx"), `${path}.ts`, `${path}.tsx`];
+      // A script that the build writes is declared beside where it will lie.
+      const endings = [".ts", ".tsx", ".d.ts"].map((ending) => path.replace(/\.js$/, ending));
+      const candidates = [path, ...endings, `${path}.ts`, `${path}.tsx`];
       const target = candidates.find((path) => known.has(path));
       if (target && target !== file) found.add(target);
     }
