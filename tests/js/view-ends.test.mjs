@@ -163,3 +163,18 @@ test("rows that could not be read are read again, and others are not taken for t
   assert.deepEqual(names(view), ["a", "b", "p00", "p01"]);
   assert.deepEqual(view.getSnapshot().keys, ["a/a", "a/b", "a/p00", "a/p01"]);
 });
+
+test("r10_keys_that_wait_while_a_callback_closes_their_view_end_once", async () => {
+  const { resource, runtime, module, reported } = await openModel({ ready: false });
+  const view = resource.view();
+  let closes = false;
+  view.subscribe(() => closes && view.close());
+  const keys = view.keys();
+  runtime.arrive();
+  await settle();
+  closes = true;
+  module.resources.at(-1).sync([pod("a/p", 1)], "10");
+  await assert.rejects(keys, { code: "closed" });
+  await settle();
+  assert.deepEqual(reported, []);
+});

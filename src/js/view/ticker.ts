@@ -37,7 +37,10 @@ export class Ticker {
     this.#changed.add(view);
     if (this.#soon) return;
     this.#soon = true;
-    queueMicrotask(() => this.#run());
+    queueMicrotask(() => {
+      // A frame that came first has called them: what was added since waits for its own.
+      if (this.#soon) this.#run();
+    });
   }
 
   /** It is gone. */

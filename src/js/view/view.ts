@@ -152,6 +152,8 @@ class View<T> implements Shape<T, Mutable> {
     return new Promise((resolve, reject) => {
       const off = this.subscribe(() => {});
       const ask = (end?: WatchCacheError) => {
+        // Who is told in the same flush may have closed the view.
+        if (!this.#waiting.has(ask)) return;
         const { session, id, loaded, error = end } = this.#shared!;
         const host = this.#host;
         try {
