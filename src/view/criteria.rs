@@ -10,12 +10,14 @@ use crate::object::Object;
 use crate::selector::{Matcher, Predicate, SelectorError};
 
 use super::order::{OrderBy, write_sort_key};
+use super::search::Search;
 use super::spec::ViewSpec;
 
 /// What a view asks of an object, and what it reads of one that passes.
 pub(super) struct Criteria {
     selectors: Matcher,
     namespaces: Option<FxHashSet<String>>,
+    search: Option<Search>,
     order: Vec<OrderBy>,
     group_by: Option<usize>,
     needs_verdict: bool,
@@ -36,6 +38,7 @@ impl Criteria {
         Ok(Self {
             selectors: Matcher::new(Predicate { label: spec.label, field: spec.field }, fields)?,
             namespaces: spec.namespaces.map(|names| names.into_iter().collect()),
+            search: spec.search.filter(|search| !search.is_everything()),
             order: spec.order,
             group_by: spec.group_by,
             needs_verdict: spec.needs_verdict,
@@ -53,9 +56,17 @@ impl Criteria {
         self.needs_verdict
     }
 
-    /// Whether an object passes namespaces and selectors.
+    /// Whether an object passes namespaces, selectors and search.
     pub(super) fn passes(&self, object: &Object, fields: &FieldSet) -> bool {
-        self.namespaces.as_ref().is_none_or(|names| names.contains(object.namespace())) && self.selectors.matches(object, fields)
+        if self.namespaces.as_ref().is_some_and(|names| !names.contains(object.namespace())) {
+            return false;
+        }
+        match &self.search {
+            None => self.selectors.matches(object, fields),
+            // A search that reads no field comes first: it spares the selectors to read one from an object at rest.
+            Some(search) if search.reads_fields() => self.selectors.matches(object, fields) && search.finds(object, fields),
+            Some(search) => search.finds(object, fields) && self.selectors.matches(object, fields),
+        }
     }
 
     /// Reads what places an object.

@@ -21,6 +21,7 @@ mod quantity;
 mod ranges;
 mod ranks;
 mod rows;
+mod search;
 mod set;
 mod spec;
 mod stage;
@@ -28,8 +29,9 @@ mod verdicts;
 mod view;
 
 pub use id::{RangeId, ViewId};
-pub use options::ViewOptions;
+pub use options::{SearchOptions, ViewOptions};
 pub use order::{OrderAs, OrderBy};
+pub use search::Search;
 pub use set::Views;
 pub use spec::{RowRange, ViewSpec};
 pub use view::View;

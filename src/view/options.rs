@@ -6,6 +6,7 @@ use crate::selector::parse_selectors;
 use crate::status::{Error, ErrorCode};
 
 use super::order::{OrderAs, OrderBy};
+use super::search::Search;
 use super::spec::ViewSpec;
 
 /// What a view asks for, in text.
@@ -17,12 +18,31 @@ pub struct ViewOptions {
     pub label_selector: Option<String>,
     /// A field selector over any scalar path.
     pub field_selector: Option<String>,
+    /// What a filter box says.
+    pub search: Option<SearchOptions>,
     /// Path, whether descending, and how values compare (`text`, `natural`, `number`, `quantity`, `time`).
     pub order: Vec<(String, bool, Option<String>)>,
     /// The path whose values are counted.
     pub group_by: Option<String>,
     /// Whether the caller has a condition of its own.
     pub needs_verdict: bool,
+}
+
+/// What a filter box says, and where to look for it.
+#[derive(Clone, Debug, Default)]
+pub struct SearchOptions {
+    /// Words, all of which are looked for; see [`Search`].
+    pub text: String,
+    /// The paths whose values are searched; `None` means keys.
+    pub paths: Option<Vec<String>>,
+}
+
+impl SearchOptions {
+    fn parse(&self, fields: &mut FieldSet) -> Result<Search, Error> {
+        let paths = self.paths.as_ref().map(|paths| paths.iter().map(|path| parse_path("search.paths", path)).collect());
+        let paths: Option<Vec<Path>> = paths.transpose()?;
+        Ok(Search::new(&self.text, paths.as_deref(), fields))
+    }
 }
 
 impl ViewOptions {
@@ -44,8 +64,10 @@ impl ViewOptions {
             order.push(OrderBy { slot, descending: *descending, kind: OrderAs::read(kind.as_deref())? });
         }
         let group_by = self.group_by.as_ref().map(|path| slot("groupBy", path, fields)).transpose()?;
+        let search = self.search.as_ref().map(|search| search.parse(fields)).transpose()?;
         let spec = ViewSpec {
             namespaces: self.namespaces.clone(),
+            search,
             label: selectors.label,
             field: selectors.field,
             order,
@@ -88,6 +110,7 @@ mod tests {
             ViewOptions { order: vec![("a[".into(), false, None)], ..ViewOptions::default() },
             ViewOptions { group_by: Some("a[".into()), ..ViewOptions::default() },
             ViewOptions { field_selector: Some("a".into()), ..ViewOptions::default() },
+            ViewOptions { search: Some(SearchOptions { text: "x".into(), paths: Some(vec!["a[".into()]) }), ..ViewOptions::default() },
         ] {
             let error = options.parse(&mut FieldSet::new(Vec::new())).unwrap_err();
             assert_eq!(error.code, ErrorCode::Invalid, "{options:?}");

@@ -3,6 +3,7 @@
 use crate::selector::{FieldSelector, LabelSelector};
 
 use super::order::OrderBy;
+use super::search::Search;
 
 /// What a view shows.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +14,8 @@ pub struct ViewSpec {
     pub label: LabelSelector,
     /// What the fields must meet.
     pub field: FieldSelector,
+    /// What must be found in them. `None` finds all.
+    pub search: Option<Search>,
     /// The order, most significant level first. Ties go by key, and so do views without an order.
     pub order: Vec<OrderBy>,
     /// The field slot whose values are counted.

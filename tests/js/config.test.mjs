@@ -38,6 +38,19 @@ const WRONG = {
   texts: ["x", null, [5], [null], {}, new Set(["x"])],
   bag: [null, 5, "x", []],
   word: ["x", "", null, 5],
+  search: [
+    5,
+    true,
+    [],
+    ["x"],
+    () => {},
+    {},
+    { text: 5 },
+    { text: null },
+    { text: "x", paths: "a" },
+    { text: "x", paths: [5] },
+    { txt: "x" },
+  ],
 };
 const selectors = { labelSelector: "text", fieldSelector: "text" };
 const scope = { namespace: "text", ...selectors };
@@ -97,7 +110,7 @@ const BAGS = {
   refresh: [(options) => pods.refresh(options), { reset: "flag" }, "rejects"],
   view: [
     (options) => pods.view(options),
-    { namespaces: "texts", ...selectors, where: "callback", orderBy: "texts", window: "bag", groupBy: "text" },
+    { namespaces: "texts", ...selectors, search: "search", where: "callback", orderBy: "texts", window: "bag", groupBy: "text" },
   ],
   informer: [
     (options) => pods.informer(options),
@@ -298,7 +311,7 @@ test("a server that is no address is refused when the cache is made, unless only
 /** What the facade keeps for itself. */
 const OWN = new Set(["signal", "where", "window", "filter", "timeSlice", "transform", "indexers", "onWatchError", "start"]);
 /** What the core reads beside the options, or within one. */
-const WITHIN = new Set(["predicate", "path", "descending", "as", "offset", "limit", "window", "uid", "resourceVersion"]);
+const WITHIN = new Set(["predicate", "path", "text", "paths", "descending", "as", "offset", "limit", "window", "uid", "resourceVersion"]);
 
 test("the table names what the core reads, and nothing else", async () => {
   const text = await readFile(new URL("../../src/web/handle/options.rs", import.meta.url), "utf8");
@@ -454,5 +467,10 @@ test("a view's own calls", async () => {
   assert.deepEqual(checkWindow({ offset: 1, limit: 2 }), { offset: 1, limit: 2 });
   for (const onChange of [undefined, null, 5, {}]) await refused(() => checkSubscription(onChange), "throws", "onChange");
   await refused(() => checkSubscription(() => {}, { signal: 5 }), "throws", "signal");
+  for (const given of WRONG.search) await refused(() => view.setSearch(given), "throws", "search");
+  for (const path of ["a[", ""]) await refused(() => view.setSearch({ text: "x", paths: [path] }), "throws", "search.paths[0]");
+  for (const signal of WRONG.signal) await refused(() => view.changes({ signal }), "throws", "signal");
+  for (const given of WRONG.bag) await refused(() => view.changes(given), "throws", "changes");
+  await refused(() => view.changes({ singal: 5 }), "throws", "there are signal");
   for (const key of [undefined, ...WRONG.text]) assert.throws(() => view.indexOf(key), { code: "invalid" });
 });

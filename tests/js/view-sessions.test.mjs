@@ -45,6 +45,8 @@ class Session {
   handles = [];
   subscriptions = [];
   asked = [];
+  /** Who keeps rows of their own by `changes`. */
+  keepers = [];
   log = [];
   /** The flush that is telling; a new object for each. */
   flush;
@@ -140,6 +142,61 @@ class Session {
       handle.window = { offset: this.draw(6), limit: handle.window.limit };
       setWindow(handle.window);
     }
+  }
+
+  setSearch() {
+    const handle = this.handle();
+    const { setSearch } = this.held(handle);
+    for (let words = 1 + this.draw(2); words > 0; words--) {
+      handle.search = this.pick(["", "A", "p1", "a/p", "/P B"]);
+      setSearch(handle.search || this.pick(["", " ", null, undefined]));
+    }
+    handle.searchedIn = this.flush;
+  }
+
+  /** Somebody keeps rows by the changes alone, and is quick or slow. */
+  changes() {
+    const handle = this.handle();
+    const controller = this.draw(2) === 0 ? new AbortController() : undefined;
+    const iterator = this.held(handle).changes(controller && { signal: controller.signal });
+    const keeper = { handle, iterator, controller, rows: [], keys: [], waits: false, over: false };
+    this.keepers.push(keeper);
+    this.take(keeper);
+  }
+
+  take(keeper = this.pick(this.keepers)) {
+    if (keeper === undefined || keeper.waits) return;
+    keeper.waits = true;
+    void keeper.iterator.next().then(({ value: change, done }) => {
+      keeper.waits = false;
+      keeper.over ||= done;
+      if (!done) this.guarded(() => this.keep(keeper, change));
+    });
+  }
+
+  keep(keeper, { snapshot, added, updated, moved, removed }) {
+    const { rows, keys } = keeper;
+    for (const { key, row, index } of removed) assert.deepEqual([keys[index], rows[index]], [key, row], "gone as it was told");
+    for (const { key, row } of updated) assert.notEqual(rows[keys.indexOf(key)], row, "no update");
+    const byKey = new Map(updated.map(({ key, row }) => [key, row]));
+    const out = new Set([...removed, ...moved].map(({ key }) => key));
+    const stayed = keys.map((key, i) => [key, byKey.get(key) ?? rows[i]]).filter(([key]) => !out.has(key));
+    for (const { key, row, index } of [...added, ...moved].sort((a, b) => a.index - b.index)) stayed.splice(index, 0, [key, row]);
+    keeper.keys = stayed.map(([key]) => key);
+    keeper.rows = stayed.map(([, row]) => row);
+    assert.deepEqual(keeper.keys, snapshot.keys);
+    assert.ok(keeper.rows.every((row, i) => row === snapshot.rows[i]));
+    assert.notEqual(keeper.snapshot, snapshot, "nothing is new");
+    keeper.snapshot = snapshot;
+  }
+
+  leave() {
+    const keeper = this.pick(this.keepers);
+    if (keeper === undefined) return;
+    this.keepers = this.keepers.filter((other) => other !== keeper);
+    if (keeper.controller === undefined) void keeper.iterator.return();
+    else keeper.controller.abort();
+    void keeper.iterator.next().then(({ done }) => this.guarded(() => assert.ok(done, "it goes on behind its end")));
   }
 
   close() {
@@ -290,6 +347,8 @@ class Session {
     for (const { handle, born } of this.subscriptions) {
       // A view that opens in a callback shows that moment. The others follow in the next microtask.
       if (born === this.flush || handle.resource !== this.resource) continue;
+      // So does what is searched for since.
+      if (handle.searchedIn === this.flush) continue;
       const snapshot = handle.view.getSnapshot();
       const { snapshots } = this.flush;
       assert.equal(snapshots.get(handle) ?? snapshot, snapshot, "it changed between two callbacks");
@@ -297,8 +356,9 @@ class Session {
       const { loaded, total, error } = snapshot;
       // Without the core each keeps what it had.
       const state = [loaded, loaded && total, error?.code];
-      assert.deepEqual(state, states.get(handle.spec) ?? state, "equal specs are of one state");
-      states.set(handle.spec, state);
+      const spec = JSON.stringify([SPECS.findIndex(({ spec }) => spec === handle.spec), handle.search || ""]);
+      assert.deepEqual(state, states.get(spec) ?? state, "equal specs are of one state");
+      states.set(spec, state);
     }
   }
 
@@ -373,7 +433,9 @@ class Session {
       } else if (this.panicked) {
         assert.equal(snapshot.error?.code, "internal");
       } else if (this.model() !== undefined) {
-        const all = [...this.store.values()].filter(handle.has);
+        const words = (handle.search ?? "").toLowerCase().match(/\S+/g) ?? [];
+        const finds = (object) => words.every((word) => keyOf(object).includes(word));
+        const all = [...this.store.values()].filter((object) => handle.has(object) && finds(object));
         const { offset, limit } = handle.window;
         assert.equal(snapshot.loaded, true);
         assert.equal(snapshot.total, all.length);
@@ -398,6 +460,20 @@ class Session {
 
   async end() {
     await this.quiet();
+    for (const keeper of this.keepers) {
+      // At most what it has not taken, and then it waits.
+      for (let takes = 0; takes < 2; takes++) {
+        if (!keeper.over) this.take(keeper);
+        await settle();
+      }
+      const { handle, snapshot, over, waits, iterator } = keeper;
+      if (!over) assert.equal(snapshot, handle.view.getSnapshot(), "a change was not told");
+      assert.notEqual(waits, over, "it waits, or it is over");
+      void iterator.return();
+      await settle();
+      assert.ok(keeper.over || !waits, "who waits hears of the end");
+    }
+    if (this.failure !== undefined) throw this.failure;
     for (const { off } of this.subscriptions.splice(0)) off();
     for (let i = 0; i < 5; i++) {
       mock.timers.tick(LINGER + 1);
@@ -430,6 +506,10 @@ const STEPS_BY_WEIGHT = {
   subscribe: 14,
   unsubscribe: 8,
   setWindow: 14,
+  setSearch: 10,
+  changes: 6,
+  take: 12,
+  leave: 4,
   close: 6,
   read: 10,
   keys: 6,

@@ -19,6 +19,8 @@ import type {
   Source,
   Status,
   View,
+  ViewChange,
+  ViewRow,
   ViewSnapshot,
   ViewSpec,
   WatchCache,
@@ -229,7 +231,7 @@ export async function watch(signal: AbortSignal): Promise<void> {
   pods.watch({ resourceVersionMatch: "Exact" });
 }
 
-export function view(signal: AbortSignal): void {
+export async function view(signal: AbortSignal): Promise<void> {
   const spec: ViewSpec<Pod> = {
     namespaces: ["a"],
     labelSelector: "a",
@@ -238,6 +240,7 @@ export function view(signal: AbortSignal): void {
     orderBy: [{ path: "status.restarts", descending: true, as: "number" }],
     window: { offset: 0, limit: 50 },
     groupBy: "status.phase",
+    search: { text: "web", paths: ["metadata.labels"] },
   };
   const rows: View<Pod> = pods.view(spec);
   const off: () => void = rows.subscribe(() => {}, { signal });
@@ -252,8 +255,20 @@ export function view(signal: AbortSignal): void {
   rows.close();
   // @ts-expect-error: not there yet
   pods.view({ select: ["metadata.name"] });
-  // @ts-expect-error: not there yet
-  rows.changes();
+  for await (const change of rows.changes({ signal })) {
+    same<typeof change, ViewChange<Pod>>();
+    same<typeof change.added, readonly ViewRow<Pod>[]>();
+    same<(typeof change.removed)[number]["row"], DeepReadonly<Pod>>();
+    same<typeof change.snapshot, ViewSnapshot<Pod>>();
+    // @ts-expect-error: it is not changed by its readers
+    change.moved.pop();
+  }
+  same<ReturnType<typeof rows.keys>, Promise<readonly string[]>>();
+  for (const search of ["web", "", null, undefined, { text: "web" }, spec.search]) rows.setSearch(search);
+  // @ts-expect-error: what is searched for is text
+  rows.setSearch(5);
+  // @ts-expect-error: there is no search without a text
+  pods.view({ search: { paths: ["a"] } });
   // @ts-expect-error: no such order
   pods.view({ orderBy: [{ path: "a", as: "random" }] });
   // @ts-expect-error: a snapshot is not changed by its readers

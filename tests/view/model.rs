@@ -7,9 +7,10 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use watchcache::json::fields::FieldSet;
+use watchcache::json::path::Path;
 use watchcache::object::{Object, ObjectId};
 use watchcache::selector::{FieldSelector, LabelSelector};
-use watchcache::view::{OrderAs, OrderBy, RangeId, RowRange, View, ViewSpec};
+use watchcache::view::{OrderAs, OrderBy, RangeId, RowRange, Search, View, ViewSpec};
 
 use crate::helpers::view::{object, slot};
 
@@ -87,8 +88,37 @@ struct Shape {
     namespaces: Option<Vec<&'static str>>,
     app: Option<&'static str>,
     not_phase: Option<&'static str>,
+    search: Option<Typed>,
     order: Vec<(Level, bool)>,
     odd_rank: bool,
+}
+
+/// What was typed into a filter box, and whether labels and a field are searched, too.
+#[derive(Debug, Clone)]
+struct Typed {
+    words: Vec<&'static str>,
+    more: bool,
+}
+
+fn typed() -> impl Strategy<Value = Typed> {
+    let word = prop::sample::select(vec!["1", "A/Pod", "-1", "b/", "WEB", "=d", "app=", "n", "Running", "ing", "a", "0"]);
+    (prop::collection::vec(word, 0..3), any::<bool>()).prop_map(|(words, more)| Typed { words, more })
+}
+
+impl Typed {
+    /// The same by a plain look at all texts.
+    fn finds(&self, pod: &Pod) -> bool {
+        let mut texts = vec![pod.key()];
+        if self.more {
+            texts.extend([format!("app={}", pod.app), pod.phase.to_owned()]);
+        }
+        self.words.iter().all(|word| texts.iter().any(|text| text.to_lowercase().contains(&word.to_lowercase())))
+    }
+
+    fn search(&self, fields: &mut FieldSet) -> Search {
+        let paths = ["metadata.namespace", "metadata.name", "metadata.labels", "status.phase"].map(|path| Path::parse(path).unwrap());
+        Search::new(&self.words.join(" "), self.more.then_some(&paths[..]), fields)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,10 +133,18 @@ fn shape() -> impl Strategy<Value = Shape> {
         prop::option::of(prop::collection::vec(prop::sample::select(vec!["a", "b", "z"]), 0..3)),
         prop::option::of(prop::sample::select(vec!["web", "db"])),
         prop::option::of(prop::sample::select(vec!["Failed", "Pending"])),
+        prop::option::of(typed()),
         prop::collection::vec((prop::sample::select(vec![Level::Phase, Level::Rank, Level::Name]), any::<bool>()), 0..3),
         any::<bool>(),
     )
-        .prop_map(|(namespaces, app, not_phase, order, odd_rank)| Shape { namespaces, app, not_phase, order, odd_rank })
+        .prop_map(|(namespaces, app, not_phase, search, order, odd_rank)| Shape {
+            namespaces,
+            app,
+            not_phase,
+            search,
+            order,
+            odd_rank,
+        })
 }
 
 impl Shape {
@@ -124,6 +162,7 @@ impl Shape {
             order: order.collect(),
             label: LabelSelector::parse(&self.app.map_or(String::new(), |app| format!("app={app}"))).unwrap(),
             field: FieldSelector::parse(&self.not_phase.map_or(String::new(), |phase| format!("status.phase!={phase}"))).unwrap(),
+            search: self.search.as_ref().map(|typed| typed.search(fields)),
             group_by: Some(slot(fields, "status.phase")),
             needs_verdict: self.odd_rank,
         };
@@ -135,6 +174,7 @@ impl Shape {
         self.namespaces.as_ref().is_none_or(|names| names.contains(&pod.namespace))
             && self.app.is_none_or(|app| pod.app == app)
             && self.not_phase.is_none_or(|phase| pod.phase != phase)
+            && self.search.as_ref().is_none_or(|typed| typed.finds(pod))
     }
 
     fn sort(&self, rows: &mut [(Pod, ObjectId)]) {
@@ -405,7 +445,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn a_view_is_filter_and_sort_from_scratch_at_each_look_and_stands_still_between(
+    fn vs_05_a_view_is_filter_and_sort_from_scratch_at_each_look_and_stands_still_between(
         shape in shape(),
         first in prop::option::of(prop::collection::vec(pod(12), 0..25)),
         steps in prop::collection::vec(step(), 1..80),
@@ -424,7 +464,7 @@ proptest! {
 fn large_views_stay_in_order() {
     let mut random = fastrand::Rng::with_seed(7);
     let order = vec![(Level::Rank, true), (Level::Name, false)];
-    let shape = Shape { namespaces: None, app: None, not_phase: Some("Failed"), order, odd_rank: false };
+    let shape = Shape { namespaces: None, app: None, not_phase: Some("Failed"), search: None, order, odd_rank: false };
     let mut world = World::new(shape, None);
     world.apply(&Step::Open(RowRange { offset: 1500, limit: 40 }));
     let mut change = |world: &mut World, deletes: u32| {

@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use serde_json::json;
 use watchcache::json::fields::FieldSet;
+use watchcache::json::path::Path;
 use watchcache::object::Object;
 use watchcache::selector::FieldSelector;
-use watchcache::view::{OrderAs, OrderBy, RowRange, View, ViewSpec};
+use watchcache::view::{OrderAs, OrderBy, RowRange, Search, View, ViewSpec};
 
 use crate::helpers::view::{keys, object, slot};
 
@@ -245,4 +246,48 @@ fn a_field_that_is_no_path_is_refused_with_its_place() {
     let error = View::new(ViewSpec { field, ..ViewSpec::default() }, &mut FieldSet::new(Vec::new())).err().unwrap();
     assert!(error.message.starts_with("field label not supported: a[=]x.b: "), "{error}");
     assert!(error.offset >= "status.phase=Running,".len(), "{error:?}");
+}
+
+/// Two versions share facts until one of them has its fields read from its document.
+#[test]
+fn vs_04_a_search_over_names_spares_the_documents_of_what_it_does_not_find() {
+    let fields = &mut FieldSet::new(Vec::new());
+    let pods: Vec<[Rc<Object>; 2]> = ["web-1", "db-1", "web-2"]
+        .map(|name| {
+            let first = named(name, 1, fields);
+            let mut second = named(name, 2, fields);
+            Rc::get_mut(&mut second).unwrap().share_with(&first);
+            [first, second]
+        })
+        .into();
+    let search = Some(Search::new("WEB", None, fields));
+    let field = FieldSelector::parse("status.phase!=Failed").unwrap();
+    let mut view = view(ViewSpec { search, field, ..ViewSpec::default() }, fields);
+    view.fill(pods.iter().map(|[_, second]| second), fields);
+    view.look(true, fields);
+    assert_eq!(keys(&view, 0.into()), ["web-1", "web-2"]);
+    let read: Vec<bool> = pods.iter().map(|[first, second]| !first.shares_facts(second)).collect();
+    assert_eq!(read, [true, false, true]);
+}
+
+/// What is searched decides, not that the object has changed.
+#[test]
+fn vs_05_a_row_comes_and_goes_with_the_text_that_is_searched() {
+    let fields = &mut FieldSet::new(Vec::new());
+    let on = |node: &str, version: u64, fields: &FieldSet| {
+        object(&json!({"metadata": {"name": "a", "resourceVersion": version.to_string()}, "spec": {"nodeName": node}}), fields)
+    };
+    let paths = [Path::parse("spec.nodeName").unwrap()];
+    let search = Some(Search::new("node-7", Some(&paths), fields));
+    let mut view = view(ViewSpec { search, ..ViewSpec::default() }, fields);
+    let mut before: Option<Rc<Object>> = None;
+    for (version, (node, shown)) in
+        (1..).zip([("node-1", false), ("Node-71", true), ("Node-71", true), ("node-1", false), ("node-7", true)])
+    {
+        let after = on(node, version, fields);
+        view.change(before.as_ref(), Some(&after), fields);
+        view.look(true, fields);
+        assert_eq!(view.total(), usize::from(shown), "{version}");
+        before = Some(after);
+    }
 }

@@ -40,14 +40,14 @@ printable(Counts.prototype, "Counts", (counts) => counts.toJSON());
 
 export const NO_COUNTS: ReadonlyMap<string, number> = Object.freeze(new Counts(new Map()));
 
+/** The old counts where the others are the same. */
+export function oldIfSame(old: ReadonlyMap<string, number>, counts: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  return old.size === counts.size && [...counts].every(([value, count]) => old.get(value) === count) ? old : counts;
+}
+
 /** The counts of flat `[value, count]*`: the old ones where these are the same. */
 export function sameOrNew(old: ReadonlyMap<string, number>, flat: (string | number)[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  let same = old.size === flat.length / 2;
-  for (let i = 0; i < flat.length; i += 2) {
-    const [value, count] = [flat[i] as string, flat[i + 1] as number];
-    counts.set(value, count);
-    same &&= old.get(value) === count;
-  }
-  return same ? old : Object.freeze(new Counts(counts));
+  for (let i = 0; i < flat.length; i += 2) counts.set(flat[i] as string, flat[i + 1] as number);
+  return oldIfSame(old, counts) === old ? old : Object.freeze(new Counts(counts));
 }

@@ -1,15 +1,25 @@
 import { grammar, selectors } from "../options/grammar.js";
-import { callback, flag, type Judge, list, text, whole, word } from "../options/kinds.js";
+import { callback, flag, invalid, type Judge, type Kind, list, shown, text, whole, word } from "../options/kinds.js";
 import { type Bag, bag, type Given, read } from "../options/read.js";
 import { SIGNAL } from "../request/options.js";
 import type { WriteOptions } from "../request/types.js";
 import { ORDERS } from "../wire/numbers.js";
-import type { ViewSpec } from "./types.js";
+import type { ViewSearch, ViewSpec } from "./types.js";
 
 const window = bag({ offset: whole(0), limit: whole(0) }, "offset limit");
+const searched = bag({ text, paths: list(grammar) }, "text");
+/** What a filter box says: its text alone, or a bag. Read, it is a bag, or `undefined` where there is none. */
+const search: Kind = (value, name, judge) => {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === "string") return { text: value };
+  if (typeof value !== "object" || Array.isArray(value))
+    throw invalid(`${name} is text, or an object with text and paths, not ${shown(value)}`);
+  return searched(value, name, judge);
+};
 export const VIEW: Bag<ViewSpec<any>> = {
   namespaces: list(text),
   ...selectors,
+  search,
   where: callback,
   orderBy: list(bag({ path: grammar, descending: flag, as: word(...ORDERS) }, "path")),
   window,
@@ -24,6 +34,16 @@ export function checkView<S extends ViewSpec<any>>(spec: S | undefined, judge?: 
 /** A window, checked and copied. */
 export function checkWindow(given: unknown): { offset: number; limit: number } {
   return window(given, "window");
+}
+
+/** What a filter box says, checked and copied. */
+export function checkSearch(given: unknown, judge?: Judge): ViewSearch | undefined {
+  return search(given, "search", judge);
+}
+
+/** Options that are a signal alone, checked and copied. */
+export function checkSignal(what: string, options?: WriteOptions): Given<WriteOptions> {
+  return read(SIGNAL, what, options);
 }
 
 /** A subscription: its callback is a function, and its options are checked and copied. */

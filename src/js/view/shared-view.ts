@@ -1,5 +1,6 @@
 import { atOnce, isRefusal } from "../error/callbacks.js";
 import { closedError, toError, type WatchCacheError } from "../error/errors.js";
+import type { Judge } from "../options/kinds.js";
 import type { ResourceStatus } from "../status/types.js";
 import type { RawViewSpec } from "../wire/raw.js";
 import type { Session } from "../wire/session.js";
@@ -7,7 +8,7 @@ import { NO_COUNTS, sameOrNew } from "./counts.js";
 import type { Ticker, Ticking } from "./ticker.js";
 
 /** What views need of their resource. */
-export interface ViewHost {
+export interface ViewHost extends Judge {
   readonly name: string;
   readonly ticker: Ticker;
   /** In milliseconds. */

@@ -11,6 +11,8 @@ export interface ViewSpec<T, Access = Immutable> {
   labelSelector?: string | undefined;
   /** Any scalar path may be named: `status.phase!=Succeeded,spec.nodeName=node-1`. Evaluated on the stored bytes. */
   fieldSelector?: string | undefined;
+  /** What a filter box says: a row has each word of it. Text alone is looked for in `namespace/name`. Without a word every object passes. {@link View.setSearch} changes it. */
+  search?: ViewSearch | string | null | undefined;
   /** A filter in JavaScript. It decodes each object that the selectors let through, so prefer those. Keep the same function: another one is another view. It answers at once: a promise is `invalid`, which the snapshot tells as `error`. */
   where?: ((object: Read<T, Access>) => boolean) | undefined;
   /** The order of the rows; equal rows, and all without it, follow their keys. */
@@ -19,6 +21,24 @@ export interface ViewSpec<T, Access = Immutable> {
   window?: ViewWindow | undefined;
   /** Counts the rows by the value of this field. */
   groupBy?: Path | undefined;
+}
+
+/** What a filter box says. Evaluated on the stored bytes: nothing is decoded for it. */
+export interface ViewSearch {
+  /**
+   * Words, with whitespace between them. Each has to stand in one of the texts that are searched, anywhere in it. Letters of ASCII match in
+   * either case, all others as they are written.
+   */
+  text: string;
+  /**
+   * The texts that are searched; `[]` is none. Default: `namespace/name`, as keys are written.
+   * - `metadata.namespace`, `metadata.name`: both together are `namespace/name`
+   * - `metadata.labels`: each label as `key=value`
+   * - any other path: the scalar there. An object or an array is no text.
+   *
+   * Names and labels are at hand. Another path is read from each object once, when it is first asked for.
+   */
+  paths?: readonly Path[] | undefined;
 }
 
 /** One level of an order. */
@@ -66,6 +86,35 @@ export interface ViewSnapshot<R, Access = Immutable> {
   readonly error?: WatchCacheError;
 }
 
+/** A row, and where it stands. */
+export interface ViewRow<R, Access = Immutable> {
+  /** `"namespace/name"` or `"name"`. */
+  readonly key: string;
+  /** The object. */
+  readonly row: Read<R, Access>;
+  /** Its place in `rows`, counted from 0. */
+  readonly index: number;
+}
+
+/**
+ * What leads from one snapshot to a later one. A row may be both `moved` and `updated`.
+ *
+ * Who keeps an array takes out `removed` and `moved`, replaces `updated`, and then puts in `moved` and `added`, by ascending `index`. That is
+ * `snapshot.rows`.
+ */
+export interface ViewChange<R, Access = Immutable> {
+  /** Where it leads. What is no row changes with it: `total`, `counts`, `loaded`, `stale`, `error`. */
+  readonly snapshot: ViewSnapshot<R, Access>;
+  /** Rows that were not there. */
+  readonly added: readonly ViewRow<R, Access>[];
+  /** Rows whose object is another. */
+  readonly updated: readonly ViewRow<R, Access>[];
+  /** Rows that stand elsewhere among those that stayed; as few as can be. */
+  readonly moved: readonly ViewRow<R, Access>[];
+  /** Rows that are gone, as they were told last and where they stood then. */
+  readonly removed: readonly ViewRow<R, Access>[];
+}
+
 /**
  * An observer of a resource: a live, filtered, ordered, windowed and counted list.
  *
@@ -102,8 +151,26 @@ export interface View<R, Access = Immutable> {
    *   and nothing of it is held.
    */
   keys(): Promise<readonly string[]>;
+  /**
+   * What changes from snapshot to snapshot, for grids and others who keep rows of their own. The first is there at once: all rows are added. Each
+   * later one leads from the last that was taken to the newest snapshot, when that is another. A slow reader gets fewer and larger ones, and loses
+   * nothing.
+   *
+   * It subscribes when it is first read. It ends with its signal, when the view is closed, and after the change that tells `closed`. It never
+   * throws: `snapshot.error` tells what is wrong. Leaving `for await` ends it.
+   *
+   * @throws {WatchCacheError} `invalid`.
+   */
+  changes(options?: { signal?: AbortSignalLike | undefined }): AsyncIterableIterator<ViewChange<R, Access>>;
   /** Moves this handle's window. Subscribers hear of the new rows in the next microtask. @throws {WatchCacheError} `invalid`. */
   setWindow(window: ViewWindow): void;
+  /**
+   * Searches for something else, or for nothing: with `null`, `undefined` or a text without words. All else of the spec stays, the window as well.
+   * The rows of before stay until those that are found are whole; `loaded` is false meanwhile. Subscribers hear of it from the next microtask on.
+   *
+   * @throws {WatchCacheError} `invalid`.
+   */
+  setSearch(search: ViewSearch | string | null | undefined): void;
   /** Ends its subscriptions and lets go of the view at once, without `linger`. Not final: a later read or subscription goes on. */
   close(): void;
 }

@@ -10,11 +10,12 @@ import type { WriteOptions } from "../request/types.js";
 import { ORDERS } from "../wire/numbers.js";
 import type { ObjectTable } from "../wire/objects.js";
 import type { RawResource, RawViewSpec } from "../wire/raw.js";
-import { NO_COUNTS } from "./counts.js";
-import { checkSubscription, checkWindow } from "./options.js";
+import { iteratorOf, ViewChanges } from "./changes.js";
+import { NO_COUNTS, oldIfSame } from "./counts.js";
+import { checkSearch, checkSignal, checkSubscription, checkWindow } from "./options.js";
 import type { SharedView, ViewHost } from "./shared-view.js";
 import type { SharedViews } from "./shared-views.js";
-import type { View as Shape, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
+import type { View as Shape, ViewChange, ViewSearch, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
 
 const NOTHING: ViewSnapshot<never, Mutable> = Object.freeze({
   rows: Object.freeze([]),
@@ -45,13 +46,15 @@ class View<T> implements Shape<T, Mutable> {
   #snapshot: ViewSnapshot<T, Mutable> = NOTHING;
   readonly #host: ViewHost;
   readonly #views: SharedViews;
-  readonly #spec: RawViewSpec;
+  #spec: RawViewSpec;
   readonly #where: ((object: T) => boolean) | undefined;
   #window: ViewWindow;
   /** What tells each, with what ends it. */
   readonly #subscriptions = new Map<() => void, () => void>();
   /** Calls of `keys` that wait: each asks again after each flush, and ends with an error. */
   readonly #waiting = new Set<(end?: WatchCacheError) => void>();
+  /** Those that are read. */
+  readonly #changes = new Set<ViewChanges<T>>();
   /** While somebody reads or subscribes. */
   #shared: SharedView | undefined;
   #range: { readonly raw: RawResource; readonly id: number } | undefined;
@@ -73,7 +76,7 @@ class View<T> implements Shape<T, Mutable> {
     bindable(this);
     this.#host = host;
     this.#views = views;
-    const { where, window, namespaces, orderBy, labelSelector, fieldSelector, groupBy } = spec;
+    const { where, window, namespaces, orderBy, labelSelector, fieldSelector, search, groupBy } = spec;
     this.#window = window === undefined ? EVERYTHING : { ...window };
     this.#where = where;
     // In one order and form: equal specs share their view.
@@ -82,6 +85,7 @@ class View<T> implements Shape<T, Mutable> {
       namespaces: namespaces && [...new Set(namespaces)].sort(),
       labelSelector: selector(labelSelector),
       fieldSelector: selector(fieldSelector),
+      search: wordsOf(search as ViewSearch | undefined),
       orderBy: orderBy?.map(({ path, descending = false, as = ORDERS[0] }) => ({ path, descending, as })),
       groupBy,
     };
@@ -173,6 +177,19 @@ class View<T> implements Shape<T, Mutable> {
     });
   }
 
+  changes(options?: WriteOptions): AsyncIterableIterator<ViewChange<T, Mutable>> {
+    const { signal } = checkSignal("changes", options);
+    const end = () => changes.end();
+    const changes = new ViewChanges<T>(this, () => {
+      signal?.removeEventListener("abort", end);
+      this.#changes.delete(changes);
+    });
+    this.#changes.add(changes);
+    if (signal?.aborted) end();
+    else signal?.addEventListener("abort", end, { once: true });
+    return iteratorOf(changes);
+  }
+
   setWindow(window: ViewWindow): void {
     const { offset, limit } = checkWindow(window);
     if (offset === this.#window.offset && limit === this.#window.limit) return;
@@ -189,9 +206,24 @@ class View<T> implements Shape<T, Mutable> {
     this.#host.ticker.soon(this.#shared!);
   }
 
+  setSearch(given: ViewSearch | string | null | undefined): void {
+    const search = wordsOf(checkSearch(given, this.#host));
+    if (JSON.stringify(search) === JSON.stringify(this.#spec.search)) return;
+    const claimed = this.#shared !== undefined;
+    const session = this.#shared?.session;
+    // The snapshot stays until it is made of the other view.
+    this.release();
+    this.#spec = { ...this.#spec, search };
+    if (!claimed) return;
+    this.#shared = this.#views.join(this, this.#spec, this.#where);
+    this.#views.attach(this.#shared, session);
+    this.#host.ticker.soon(this.#shared);
+  }
+
   close(): void {
     const { name } = this.#host;
     for (const ask of [...this.#waiting]) ask(new WatchCacheError("closed", `a view of ${name} was closed`, { resource: name }));
+    for (const changes of [...this.#changes]) changes.end();
     for (const end of [...this.#subscriptions.values()]) end();
     this.release();
   }
@@ -238,7 +270,9 @@ class View<T> implements Shape<T, Mutable> {
       try {
         [rows, keys] = this.#pullRows(session.raw, session.objects);
         ({ offset } = this.#window);
-        ({ total, counts } = shared);
+        ({ total } = shared);
+        // After another search they may be the same in another map.
+        counts = oldIfSame(counts, shared.counts);
         this.#final = loaded;
       } catch (thrown) {
         error ??= toError(thrown, this.#host.name);
@@ -326,6 +360,13 @@ class View<T> implements Shape<T, Mutable> {
       // Closed or poisoned: it is gone.
     }
   }
+}
+
+/** In one form: whoever searches for the same words in the same texts shares a view. */
+function wordsOf(search: ViewSearch | undefined): RawViewSpec["search"] {
+  const words = search?.text.match(/\S+/g);
+  const inOrder = (texts: readonly string[]) => [...new Set(texts)].sort();
+  return words ? { text: inOrder(words).join(" "), paths: search?.paths && inOrder(search.paths) } : undefined;
 }
 
 bindMethods(View.prototype);

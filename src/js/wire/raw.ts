@@ -163,6 +163,8 @@ export interface RawViewSpec {
   namespaces: string[] | undefined;
   labelSelector: string | undefined;
   fieldSelector: string | undefined;
+  /** Words between whitespace; without paths they are looked for in keys. */
+  search: { text: string; paths?: string[] | undefined } | undefined;
   predicate: boolean;
   orderBy: { path: string; descending?: boolean; as?: string }[] | undefined;
   groupBy: string | undefined;

@@ -8,7 +8,7 @@ use crate::cache::{DEFAULT_WAIT, ListOptions};
 use crate::informer::{HandlerRequest, Indexer, InformerOptions};
 use crate::source::{DeleteOptions, Preconditions};
 use crate::store::{IndexSpec, WindowBounds, WindowRequest};
-use crate::view::ViewOptions;
+use crate::view::{SearchOptions, ViewOptions};
 use crate::watch::{OnOverflow, WatchOptions};
 use crate::web::bag::Bag;
 use crate::web::error::to_js;
@@ -141,10 +141,12 @@ pub(super) fn list_options(what: &'static str, value: JsValue) -> Result<ListOpt
 pub(super) fn view_options(value: JsValue) -> Result<ViewOptions, JsValue> {
     let given = Bag::new("view", value);
     let level = |level: Bag| (level.required("path"), level.get("descending").unwrap_or_default(), level.get("as"));
+    let search = given.bag("search");
     let options = ViewOptions {
         namespaces: given.get("namespaces"),
         label_selector: given.get("labelSelector"),
         field_selector: given.get("fieldSelector"),
+        search: search.get("text").map(|text| SearchOptions { text, paths: search.get("paths") }),
         order: given.list("orderBy").into_iter().map(level).collect(),
         group_by: given.get("groupBy"),
         needs_verdict: given.get("predicate").unwrap_or_default(),

@@ -112,7 +112,10 @@ export class ModelViews {
   }
 
   #candidates({ spec }) {
-    const ids = this.#store.ids().filter((entry) => this.matches(this.#store.value(entry), spec));
+    // Of a search it knows the words that are looked for in keys.
+    const words = spec.search?.text.toLowerCase().split(" ") ?? [];
+    const found = (entry) => words.every((word) => this.#store.key(entry).toLowerCase().includes(word));
+    const ids = this.#store.ids().filter((entry) => this.matches(this.#store.value(entry), spec) && found(entry));
     const order = spec.orderBy?.[0];
     if (order === undefined) return ids;
     const value = (entry) => at(this.#store.value(entry), order.path);
