@@ -4,10 +4,12 @@
 //!
 //! - [`scan`] reads objects, and [`frame`] watch frames.
 //! - [`list`] reads a list page while it arrives.
-//! - [`path`] names one value in a document; [`fields`] joins the paths that a resource wants.
+//! - [`edits`] finds what an update changes, by comparing it with what is held.
+//! - [`path`] names one value in a document; [`fields`] joins the paths that a resource wants, [`columns`] those that somebody shows.
 //!
 //! Imports: sort.
 
+pub mod columns;
 pub mod edits;
 pub mod error;
 pub mod fields;
@@ -32,6 +34,7 @@ mod text;
 pub(crate) mod value;
 pub(crate) mod write;
 
+pub use columns::Columns;
 pub use edits::{Edit, Edits, InVain, compare_object};
 pub use error::{ErrorKind, JsonError};
 pub use fields::{FieldSet, Slot};

@@ -67,14 +67,19 @@ pub(super) fn scan_object_at(document: &[u8], start: usize, depth: usize, fields
 
 /// The values of all slots in a document that was checked before. If it is broken nevertheless, all are missing.
 pub(crate) fn read_slots(document: &[u8], fields: &FieldSet) -> Vec<Scalar> {
+    read_spans(document, fields).into_iter().map(|(start, end)| Scalar::from_raw(&document[start..end])).collect()
+}
+
+/// Where the values of all slots stand in a document that was checked before. If it is broken nevertheless, all are missing.
+pub(super) fn read_spans(document: &[u8], fields: &FieldSet) -> Vec<Span> {
     let mut cursor = Cursor::proved(document, 0);
     cursor.peek_token();
     let mut walk = Walk::new(fields);
     walk.strips = false;
     if walk.value(&mut cursor, ROOT).is_err() {
-        return vec![Scalar::Missing; fields.len()];
+        return vec![MISSING; fields.len()];
     }
-    walk.scalars(document)
+    walk.slots
 }
 
 /// The values at `paths`, in their order, in a document that was checked before.
@@ -86,7 +91,7 @@ pub fn read_fields(document: &[u8], paths: &[Path]) -> Vec<Scalar> {
 }
 
 /// The positions of a value's first byte and of the byte after it. Both are zero if there is no such value.
-type Span = (usize, usize);
+pub(super) type Span = (usize, usize);
 
 const MISSING: Span = (0, 0);
 

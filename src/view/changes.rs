@@ -53,7 +53,7 @@ impl View {
         let revealed = self.reveal(left, listed && self.verdicts.is_empty());
         let rearranged = std::mem::take(&mut self.rearranged);
         if rearranged || revealed || shown != self.rows.len() {
-            self.ranges.note(&mut self.rows);
+            self.note_ranges();
         }
         rearranged || revealed || counted || self.is_loaded() != was_loaded || total != self.total()
     }
@@ -101,7 +101,7 @@ impl View {
         if !stays && !self.stirred && ranked && !judged {
             stays = self.stands(at, new, fields);
         }
-        self.stirred |= !stays || self.shows(at);
+        self.stirred |= !stays || self.shows_another(at, new);
         self.note(at, Some(new.clone()), stays);
     }
 
@@ -151,8 +151,8 @@ impl View {
             return self.remove(row);
         };
         if stays {
+            self.rearranged = self.rearranged || self.shows_another(row, &object);
             self.rows.replace(row, object);
-            self.rearranged |= self.shows(row);
             return;
         }
         self.verdicts.void(object.key());
@@ -183,9 +183,9 @@ impl View {
     /// Gives a row this object, and the place that goes with it.
     fn place(&mut self, row: u32, object: Rc<Object>, fields: &FieldSet) {
         let place = self.criteria.place(&object, fields);
-        match self.rows.renew(row, object, place, !self.rearranged) {
+        match self.rows.renew(row, object.clone(), place, !self.rearranged) {
             Some(step) => self.moved(step),
-            None => self.rearranged |= self.shows(row),
+            None => self.rearranged = self.rearranged || self.shows_another(row, &object),
         }
     }
 

@@ -23,6 +23,7 @@ mod ranks;
 mod rows;
 mod search;
 mod set;
+mod shown;
 mod spec;
 mod stage;
 mod verdicts;

@@ -24,6 +24,8 @@ pub struct ViewOptions {
     pub order: Vec<(String, bool, Option<String>)>,
     /// The path whose values are counted.
     pub group_by: Option<String>,
+    /// The paths of the fields that rows show; `None` where they show whole objects.
+    pub select: Option<Vec<String>>,
     /// Whether the caller has a condition of its own.
     pub needs_verdict: bool,
 }
@@ -65,7 +67,10 @@ impl ViewOptions {
         }
         let group_by = self.group_by.as_ref().map(|path| slot("groupBy", path, fields)).transpose()?;
         let search = self.search.as_ref().map(|search| search.parse(fields)).transpose()?;
+        let paths = |paths: &Vec<String>| paths.iter().map(|path| parse_path("select", path)).collect::<Result<Vec<_>, _>>();
+        let select = self.select.as_ref().map(paths).transpose()?;
         let spec = ViewSpec {
+            select,
             namespaces: self.namespaces.clone(),
             search,
             label: selectors.label,
@@ -109,6 +114,7 @@ mod tests {
             ViewOptions { order: vec![("a.b".into(), false, Some("size".into()))], ..ViewOptions::default() },
             ViewOptions { order: vec![("a[".into(), false, None)], ..ViewOptions::default() },
             ViewOptions { group_by: Some("a[".into()), ..ViewOptions::default() },
+            ViewOptions { select: Some(vec!["a".into(), "b[".into()]), ..ViewOptions::default() },
             ViewOptions { field_selector: Some("a".into()), ..ViewOptions::default() },
             ViewOptions { search: Some(SearchOptions { text: "x".into(), paths: Some(vec!["a[".into()]) }), ..ViewOptions::default() },
         ] {

@@ -56,6 +56,11 @@ impl Ranges {
         self.shows_all || row.shown
     }
 
+    /// How many rows they show, as of the same.
+    pub(super) fn in_sight(&self, rows: &Rows) -> usize {
+        if self.shows_all { rows.len() } else { self.shown.len() }
+    }
+
     /// Notes which rows they show.
     pub(super) fn note(&mut self, rows: &mut Rows) {
         for row in self.shown.drain(..) {

@@ -74,6 +74,11 @@ impl Rows {
         self.rows.get_mut(row as usize)
     }
 
+    /// Whether there is a row of this number.
+    pub(super) fn has(&self, row: u32) -> bool {
+        self.rows.contains(row as usize)
+    }
+
     /// The row of a key.
     pub(super) fn find(&self, key: &str) -> Option<u32> {
         self.by_key.get(key).copied()

@@ -176,6 +176,14 @@ impl Views {
         self.of_range(range).into_iter().flat_map(move |view| view.rows(range))
     }
 
+    /// The stamps of the rows of a range; see [`View::stamps`].
+    pub fn stamps(&mut self, range: RangeId) -> Vec<u64> {
+        let Some(id) = self.ranges.get(range.index()).copied() else { return Vec::new() };
+        let stamps = self.views[id.index()].view.stamps(range);
+        self.weigh(id);
+        stamps
+    }
+
     /// Reads a view, as of its last look. One that is closed reads as nothing.
     pub fn read<R: Default>(&self, id: ViewId, read: impl FnOnce(&View) -> R) -> R {
         self.get(id).map(read).unwrap_or_default()

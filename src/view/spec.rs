@@ -1,5 +1,6 @@
 //! What a view shows, and which of its rows somebody looks at.
 
+use crate::json::Path;
 use crate::selector::{FieldSelector, LabelSelector};
 
 use super::order::OrderBy;
@@ -20,6 +21,8 @@ pub struct ViewSpec {
     pub order: Vec<OrderBy>,
     /// The field slot whose values are counted.
     pub group_by: Option<usize>,
+    /// The fields that rows show; `None` where they show whole objects.
+    pub select: Option<Vec<Path>>,
     /// Whether the caller has a condition of its own. Objects that pass everything else then wait for its verdict.
     pub needs_verdict: bool,
 }

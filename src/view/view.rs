@@ -12,6 +12,7 @@ use super::id::RangeId;
 use super::pending::Pending;
 use super::ranges::Ranges;
 use super::rows::{Rows, Step};
+use super::shown::ShownFields;
 use super::spec::{RowRange, ViewSpec};
 use super::stage::Stage;
 use super::verdicts::Verdicts;
@@ -28,6 +29,8 @@ pub struct View {
     pub(super) pending: Pending,
     pub(super) verdicts: Verdicts,
     pub(super) ranges: Ranges,
+    /// None: rows show whole objects.
+    pub(super) fields: Option<ShownFields>,
     pub(super) stage: Stage,
     /// Somebody should look: what waits may show.
     pub(super) stirred: bool,
@@ -38,8 +41,10 @@ pub struct View {
 impl View {
     /// A view without rows. Registers the fields that its selectors read; fails on a field that is no path.
     pub fn new(spec: ViewSpec, fields: &mut FieldSet) -> Result<Self, SelectorError> {
+        let shown = spec.select.as_deref().map(ShownFields::new);
         Ok(View {
             criteria: Criteria::new(spec, fields)?,
+            fields: shown,
             rows: Rows::default(),
             pending: Pending::default(),
             verdicts: Verdicts::default(),
@@ -66,7 +71,7 @@ impl View {
     /// Closes a range.
     pub fn close_range(&mut self, range: RangeId) {
         self.ranges.close(range);
-        self.ranges.note(&mut self.rows);
+        self.note_ranges();
     }
 
     /// The ranges that are open.
@@ -77,6 +82,31 @@ impl View {
     /// The rows of an open range, in order.
     pub fn rows(&self, range: RangeId) -> impl Iterator<Item = &Rc<Object>> {
         self.rows_of(self.ranges.span(range))
+    }
+
+    /// The stamps of the rows of an open range, in order, where rows show [selected fields](ViewSpec::select). A stamp stays until one of these
+    /// fields differs, and no two rows have the same.
+    pub fn stamps(&mut self, range: RangeId) -> Vec<u64> {
+        let rows: Vec<u32> = self.numbers_of(self.ranges.span(range)).collect();
+        let Self { rows: held, fields: Some(fields), .. } = self else { return Vec::new() };
+        rows.into_iter().map(|row| fields.stamp(row, &held.get(row).object)).collect()
+    }
+
+    /// What the rows at these positions of a range show: `[["key",value…,[missing…]],…]` in JSON. The values stand in the order of
+    /// [`ViewSpec::select`], a missing one as 0. The last member has the positions of the missing ones; without any it is left out. Positions
+    /// that have no row, and rows whose stamp nobody has read, are passed over.
+    pub fn fields(&self, range: RangeId, positions: &[u32]) -> Vec<u8> {
+        let rows: Vec<u32> = self.numbers_of(self.ranges.span(range)).collect();
+        let mut text = vec![b'['];
+        for row in positions.iter().filter_map(|position| rows.get(*position as usize)) {
+            let Some(row) = self.fields.as_ref().and_then(|fields| fields.row(*row)) else { continue };
+            if text.len() > 1 {
+                text.push(b',');
+            }
+            text.extend_from_slice(row);
+        }
+        text.push(b']');
+        text
     }
 
     /// How many objects match.
@@ -124,7 +154,11 @@ impl View {
 
     /// Bytes that it takes: rows with their places, and what waits. The objects count as the store's, or as those that were let go of.
     pub(crate) fn bytes(&self) -> usize {
-        self.rows.bytes() + self.pending.bytes() + self.verdicts.bytes() + self.ranges.bytes()
+        self.rows.bytes()
+            + self.pending.bytes()
+            + self.verdicts.bytes()
+            + self.ranges.bytes()
+            + self.fields.as_ref().map_or(0, ShownFields::bytes)
     }
 
     /// The same with the objects that nobody but readers hold. Looks at all rows.
@@ -138,19 +172,34 @@ impl View {
         self.pending = Pending::default();
         self.verdicts = Verdicts::default();
         self.ranges.clear();
+        if let Some(fields) = &mut self.fields {
+            fields.clear();
+        }
         self.stage = Stage::Hidden;
         self.stir();
     }
 
     fn rows_of(&self, span: RowRange) -> impl Iterator<Item = &Rc<Object>> {
+        self.numbers_of(span).map(|row| &self.rows.get(row).object)
+    }
+
+    fn numbers_of(&self, span: RowRange) -> impl Iterator<Item = u32> {
         let visible = self.stage.visible().saturating_sub(span.offset).min(span.limit);
-        self.rows.from(span.offset).take(visible).map(|row| &self.rows.get(row).object)
+        self.rows.from(span.offset).take(visible)
     }
 
     /// Ranges were opened or moved: what waits may show in them.
     fn ranges_changed(&mut self) {
         self.stirred |= !self.pending.is_empty();
+        self.note_ranges();
+    }
+
+    /// Notes which rows the ranges show.
+    pub(super) fn note_ranges(&mut self) {
         self.ranges.note(&mut self.rows);
+        if let Some(fields) = &mut self.fields {
+            fields.forget(&self.rows, &self.ranges);
+        }
     }
 
     /// Rows have moved, come or gone.
@@ -161,5 +210,10 @@ impl View {
     /// Whether a range shows this row.
     pub(super) fn shows(&self, row: u32) -> bool {
         self.ranges.shows(self.rows.get(row))
+    }
+
+    /// Whether a range shows this row, and would show something else with this object.
+    pub(super) fn shows_another(&self, row: u32, object: &Object) -> bool {
+        self.shows(row) && self.fields.as_ref().is_none_or(|fields| fields.differ(row, object))
     }
 }

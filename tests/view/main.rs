@@ -10,5 +10,6 @@ mod helpers {
 mod memory;
 mod model;
 mod rules;
+mod select;
 #[cfg(not(target_arch = "wasm32"))]
 mod slices;

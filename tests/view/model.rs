@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use watchcache::json::Path;
 use watchcache::json::fields::FieldSet;
-use watchcache::json::path::Path;
 use watchcache::object::{Object, ObjectId};
 use watchcache::selector::{FieldSelector, LabelSelector};
 use watchcache::view::{OrderAs, OrderBy, RangeId, RowRange, Search, View, ViewSpec};
@@ -91,6 +91,8 @@ struct Shape {
     search: Option<Typed>,
     order: Vec<(Level, bool)>,
     odd_rank: bool,
+    /// Rows show phase and rank, and a field that no pod has.
+    selects: bool,
 }
 
 /// What was typed into a filter box, and whether labels and a field are searched, too.
@@ -136,14 +138,16 @@ fn shape() -> impl Strategy<Value = Shape> {
         prop::option::of(typed()),
         prop::collection::vec((prop::sample::select(vec![Level::Phase, Level::Rank, Level::Name]), any::<bool>()), 0..3),
         any::<bool>(),
+        any::<bool>(),
     )
-        .prop_map(|(namespaces, app, not_phase, search, order, odd_rank)| Shape {
+        .prop_map(|(namespaces, app, not_phase, search, order, odd_rank, selects)| Shape {
             namespaces,
             app,
             not_phase,
             search,
             order,
             odd_rank,
+            selects,
         })
 }
 
@@ -165,6 +169,7 @@ impl Shape {
             search: self.search.as_ref().map(|typed| typed.search(fields)),
             group_by: Some(slot(fields, "status.phase")),
             needs_verdict: self.odd_rank,
+            select: self.selects.then(|| ["status.phase", "no.such", "spec.rank"].map(|path| Path::parse(path).unwrap()).to_vec()),
         };
         View::new(spec, fields).unwrap()
     }
@@ -210,6 +215,8 @@ struct Told {
     loaded: bool,
     /// All that may be seen, in order.
     rows: Vec<(String, ObjectId)>,
+    /// What each row shows, where rows show selected fields.
+    texts: BTreeMap<String, String>,
 }
 
 /// A store, the view of it, and the pods as plain data.
@@ -227,6 +234,8 @@ struct World {
     /// What was told at the last look. It holds until the next.
     told: Told,
     was_loaded: bool,
+    /// What each stamp has stood for.
+    stamps: BTreeMap<u64, (String, String)>,
 }
 
 impl World {
@@ -246,6 +255,7 @@ impl World {
             verdicts: Vec::new(),
             told: Told::default(),
             was_loaded: false,
+            stamps: BTreeMap::new(),
         };
         for pod in pods.unwrap_or_default() {
             world.put(pod);
@@ -372,8 +382,11 @@ impl World {
         self.was_loaded |= loaded;
         let shows = self.was_loaded || self.shape.order.is_empty();
         let total = rows.len();
+        let text =
+            |pod: &Pod| format!("[{:?},{:?},0,{},[1]]", pod.key(), pod.phase, pod.rank.map_or("null".to_owned(), |rank| rank.to_string()));
+        let texts = rows.iter().filter(|_| self.shape.selects).map(|(pod, _)| (pod.key(), text(pod))).collect();
         let rows = rows.into_iter().filter(|_| shows).map(|(pod, id)| (pod.key(), id)).collect();
-        Told { total, counts, loaded, rows }
+        Told { total, counts, loaded, rows, texts }
     }
 
     /// Everything the view says is of the last look.
@@ -412,6 +425,7 @@ impl World {
             self.ranges
                 .iter()
                 .map(|(_, window)| told.rows.iter().skip(window.offset).take(window.limit).cloned().collect::<Vec<_>>())
+                .map(|rows| rows.into_iter().map(|(key, id)| told.texts.get(&key).cloned().ok_or((key, id))).collect::<Vec<_>>())
                 .collect()
         };
         if (before.total, &before.counts, before.loaded, shows(&before))
@@ -420,9 +434,26 @@ impl World {
             assert!(changed, "what a look has changed is said");
             assert!(stirred || builds || first, "and was to be looked at");
         }
+        self.shows_what_it_selects();
         assert!(!self.view.is_stirred());
         assert!(!self.view.look(true, &self.fields), "a second look finds nothing new");
         self.stands();
+    }
+
+    /// Each row in sight shows its fields, and has the stamp it had while these are the same.
+    fn shows_what_it_selects(&mut self) {
+        for (range, _) in self.ranges.clone() {
+            let keys: Vec<String> = self.view.rows(range).map(|row| row.key().to_string()).collect();
+            let stamps = self.view.stamps(range);
+            assert_eq!(stamps.len(), if self.shape.selects { keys.len() } else { 0 });
+            let all: Vec<u32> = (0..stamps.len() as u32).collect();
+            let texts: Vec<&str> = keys.iter().filter_map(|key| self.told.texts.get(key).map(String::as_str)).collect();
+            assert_eq!(String::from_utf8(self.view.fields(range, &all)).unwrap(), format!("[{}]", texts.join(",")));
+            for ((key, stamp), text) in keys.into_iter().zip(stamps).zip(texts) {
+                let held = self.stamps.insert(stamp, (key.clone(), text.to_owned()));
+                assert!(held.is_none_or(|held| held == (key, text.to_owned())), "a stamp stands for one text of one row");
+            }
+        }
     }
 
     fn finish(&mut self) {
@@ -464,7 +495,7 @@ proptest! {
 fn large_views_stay_in_order() {
     let mut random = fastrand::Rng::with_seed(7);
     let order = vec![(Level::Rank, true), (Level::Name, false)];
-    let shape = Shape { namespaces: None, app: None, not_phase: Some("Failed"), search: None, order, odd_rank: false };
+    let shape = Shape { namespaces: None, app: None, not_phase: Some("Failed"), search: None, order, odd_rank: false, selects: false };
     let mut world = World::new(shape, None);
     world.apply(&Step::Open(RowRange { offset: 1500, limit: 40 }));
     let mut change = |world: &mut World, deletes: u32| {
