@@ -1,5 +1,7 @@
 //! What the rows in sight show, where a view shows some fields of its objects and not the whole of them.
 
+use std::cell::Cell;
+
 use rustc_hash::FxHashMap;
 
 use crate::allocation::allocation;
@@ -12,6 +14,15 @@ use super::rows::Rows;
 
 /// Rows out of sight that are kept at least: a table that is scrolled back and forth shows the same ones again.
 const MIN_FORGOTTEN: usize = 64;
+
+thread_local! {
+    // Of all views: one that ends and begins anew gives no stamp again.
+    static NEXT_STAMP: Cell<u64> = const { Cell::new(1) };
+}
+
+fn next_stamp() -> u64 {
+    NEXT_STAMP.with(|next| next.replace(next.get() + 1))
+}
 
 /// What a row shows, as of when somebody read it.
 struct Shown {
@@ -27,14 +38,13 @@ struct Shown {
 pub(super) struct ShownFields {
     columns: Columns,
     shown: FxHashMap<u32, Shown>,
-    stamps: u64,
     text_bytes: usize,
 }
 
 impl ShownFields {
     /// Of these paths.
     pub(super) fn new(paths: &[Path]) -> Self {
-        Self { columns: Columns::new(paths), shown: FxHashMap::default(), stamps: 0, text_bytes: 0 }
+        Self { columns: Columns::new(paths), shown: FxHashMap::default(), text_bytes: 0 }
     }
 
     /// Whether a row would show something else with this object.
@@ -56,11 +66,11 @@ impl ShownFields {
             shown.object = object.id();
             return shown.stamp;
         }
-        self.stamps += 1;
+        let stamp = next_stamp();
         self.text_bytes += allocation(text.len());
-        let replaced = self.shown.insert(row, Shown { object: object.id(), stamp: self.stamps, text });
+        let replaced = self.shown.insert(row, Shown { object: object.id(), stamp, text });
         self.text_bytes -= replaced.map_or(0, |shown| allocation(shown.text.len()));
-        self.stamps
+        stamp
     }
 
     /// What a row has shown, as [`ShownFields::stamp`] has noted it: `["key",value…,[missing…]]`. A missing value stands there as 0, and the last member

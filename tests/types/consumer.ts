@@ -253,7 +253,14 @@ export async function view(signal: AbortSignal): Promise<void> {
   same<ReturnType<typeof rows.indexOf>, number>();
   rows.setWindow({ offset: 50, limit: 50 });
   rows.close();
-  // @ts-expect-error: not there yet
+  const cells = pods.view<{ phase: string; node?: string }>({ ...spec, select: { phase: "status.phase", node: "spec.nodeName" } });
+  const row: { readonly key: string; readonly phase: string; readonly node?: string } | undefined = cells.rows[0];
+  row?.phase.toUpperCase();
+  // @ts-expect-error: a row has the fields that were selected
+  cells.rows[0]?.metadata;
+  const untyped: unknown = pods.view({ select: { phase: "status.phase" } }).rows[0]?.phase;
+  untyped;
+  // @ts-expect-error: a path for each field, by its name
   pods.view({ select: ["metadata.name"] });
   for await (const change of rows.changes({ signal })) {
     same<typeof change, ViewChange<Pod>>();
@@ -269,6 +276,8 @@ export async function view(signal: AbortSignal): Promise<void> {
   rows.setSearch(5);
   // @ts-expect-error: there is no search without a text
   pods.view({ search: { paths: ["a"] } });
+  // @ts-expect-error: a path is text
+  pods.view({ select: { phase: 5 } });
   // @ts-expect-error: no such order
   pods.view({ orderBy: [{ path: "a", as: "random" }] });
   // @ts-expect-error: a snapshot is not changed by its readers

@@ -19,7 +19,7 @@ import { checkView } from "../view/options.js";
 import type { ViewHost } from "../view/shared-view.js";
 import { SharedViews } from "../view/shared-views.js";
 import type { Ticker } from "../view/ticker.js";
-import type { View, ViewSpec } from "../view/types.js";
+import type { SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
 import { ViewImpl } from "../view/view.js";
 import { WatcherHandle } from "../watch/handle.js";
 import { WATCH } from "../watch/options.js";
@@ -148,7 +148,9 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
     return handle;
   }
 
-  view(spec?: ViewSpec<T, Mutable>): View<T, Mutable> {
+  view(spec?: ViewSpec<T, Mutable> & { readonly select?: undefined }): View<T, Mutable>;
+  view<Fields extends object>(spec: SelectedViewSpec<T, Fields, Mutable>): View<SelectedRow<Fields>, Mutable>;
+  view(spec?: ViewSpec<T, Mutable> | SelectedViewSpec<T, any, Mutable>): View<any, Mutable> {
     if (this.#life.isClosed) throw closedError(this.name);
     return new ViewImpl<T>(this, this.#views, checkView(spec, this));
   }

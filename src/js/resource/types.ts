@@ -3,7 +3,7 @@ import type { Informer, InformerOptions } from "../informer/types.js";
 import type { DeepReadonly, Immutable, Read } from "../object/readonly.js";
 import type { DeleteOptions, GetOptions, List, ListOptions, WriteOptions } from "../request/types.js";
 import type { ResourceErrorDetail, ResourceStatus } from "../status/types.js";
-import type { View, ViewSpec } from "../view/types.js";
+import type { SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
 import type { Watcher, WatchOptions } from "../watch/types.js";
 
 /** The events of a resource. Each carries the status of that moment. */
@@ -102,7 +102,9 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    * @throws {WatchCacheError} `invalid` for an option of a wrong type or name, and for a selector or path that cannot be read. Before the
    *   WebAssembly is there nobody can read those: then the snapshot's `error` tells it.
    */
-  view(spec?: ViewSpec<T, Access>): View<T, Access>;
+  view(spec?: ViewSpec<T, Access> & { readonly select?: undefined }): View<T, Access>;
+  /** The same with rows that show selected fields of their objects, and are told of only when one of these differs. */
+  view<Fields extends object>(spec: SelectedViewSpec<T, Fields, Access>): View<SelectedRow<Fields>, Access>;
 
   /**
    * Adds an object upstream. Resolves with the object as the server keeps it, once the stream has brought it: `peek` then shows it. Should

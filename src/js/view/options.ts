@@ -1,10 +1,10 @@
 import { grammar, selectors } from "../options/grammar.js";
-import { callback, flag, invalid, type Judge, type Kind, list, shown, text, whole, word } from "../options/kinds.js";
+import { callback, flag, invalid, type Judge, type Kind, list, object, shown, text, whole, word } from "../options/kinds.js";
 import { type Bag, bag, type Given, read } from "../options/read.js";
 import { SIGNAL } from "../request/options.js";
 import type { WriteOptions } from "../request/types.js";
 import { ORDERS } from "../wire/numbers.js";
-import type { ViewSearch, ViewSpec } from "./types.js";
+import type { SelectedViewSpec, ViewSearch } from "./types.js";
 
 const window = bag({ offset: whole(0), limit: whole(0) }, "offset limit");
 const searched = bag({ text, paths: list(grammar) }, "text");
@@ -16,7 +16,14 @@ const search: Kind = (value, name, judge) => {
     throw invalid(`${name} is text, or an object with text and paths, not ${shown(value)}`);
   return searched(value, name, judge);
 };
-export const VIEW: Bag<ViewSpec<any>> = {
+/** A path for each field, by the field's name. */
+const select: Kind = (value, name, judge) => {
+  const names = Object.keys(object(value, name));
+  if (names.length === 0) throw invalid(`${name} names no field: give a path for each, or leave it out for whole objects`);
+  if (names.includes("key")) throw invalid(`${name}.key: every row has its object's key under this name: call the field something else`);
+  return Object.fromEntries(names.map((field) => [field, grammar(value[field], `${name}.${field}`, judge)]));
+};
+export const VIEW: Bag<SelectedViewSpec<any, any>> = {
   namespaces: list(text),
   ...selectors,
   search,
@@ -24,11 +31,12 @@ export const VIEW: Bag<ViewSpec<any>> = {
   orderBy: list(bag({ path: grammar, descending: flag, as: word(...ORDERS) }, "path")),
   window,
   groupBy: grammar,
+  select,
 };
 
 /** What a view shows, checked and copied. */
-export function checkView<S extends ViewSpec<any>>(spec: S | undefined, judge?: Judge): Given<S> {
-  return read<ViewSpec<any>>(VIEW, "view", spec, judge) as Given<S>;
+export function checkView<S extends Partial<SelectedViewSpec<any, any>>>(spec: S | undefined, judge?: Judge): Given<S> {
+  return read<Partial<SelectedViewSpec<any, any>>>(VIEW, "view", spec, judge) as Given<S>;
 }
 
 /** A window, checked and copied. */

@@ -41,6 +41,24 @@ export interface ViewSearch {
   paths?: readonly Path[] | undefined;
 }
 
+/** A view whose rows show some fields of their objects. */
+export interface SelectedViewSpec<T, Fields extends object, Access = Immutable> extends ViewSpec<T, Access> {
+  /**
+   * What rows show in place of whole objects: a path for each field. No object is decoded, many rows cross at once, and a row is the same
+   * object until one of its fields differs. Subscribers are told of nothing else. No field is called `key`: that is the object's.
+   */
+  select: { readonly [Name in keyof Fields]-?: Path };
+}
+
+/**
+ * A row of selected fields, frozen. A field is what `JSON.parse` gives of the value at its path, and `undefined` where there is none. What
+ * the fields are is yours to say: `pods.view<{ phase: string; node?: string }>({ select: { phase: "status.phase", node: "spec.nodeName" } })`.
+ */
+export type SelectedRow<Fields extends object> = { readonly [Name in keyof Fields]: Fields[Name] } & {
+  /** `"namespace/name"` or `"name"`. */
+  readonly key: string;
+};
+
 /** One level of an order. */
 export interface ViewOrder {
   /** Of the values that are compared. */

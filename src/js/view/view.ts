@@ -13,9 +13,10 @@ import type { RawResource, RawViewSpec } from "../wire/raw.js";
 import { iteratorOf, ViewChanges } from "./changes.js";
 import { NO_COUNTS, oldIfSame } from "./counts.js";
 import { checkSearch, checkSignal, checkSubscription, checkWindow } from "./options.js";
+import { SelectedRows } from "./selected-rows.js";
 import type { SharedView, ViewHost } from "./shared-view.js";
 import type { SharedViews } from "./shared-views.js";
-import type { View as Shape, ViewChange, ViewSearch, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
+import type { SelectedViewSpec, View as Shape, ViewChange, ViewSearch, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
 
 const NOTHING: ViewSnapshot<never, Mutable> = Object.freeze({
   rows: Object.freeze([]),
@@ -48,6 +49,8 @@ class View<T> implements Shape<T, Mutable> {
   readonly #views: SharedViews;
   #spec: RawViewSpec;
   readonly #where: ((object: T) => boolean) | undefined;
+  /** Where rows show fields. */
+  readonly #selected: SelectedRows | undefined;
   #window: ViewWindow;
   /** What tells each, with what ends it. */
   readonly #subscriptions = new Map<() => void, () => void>();
@@ -72,11 +75,11 @@ class View<T> implements Shape<T, Mutable> {
   /** When it was read or lost its last subscriber, as `now` tells. */
   lastUse = 0;
 
-  constructor(host: ViewHost, views: SharedViews, spec: ViewSpec<T, Mutable>) {
+  constructor(host: ViewHost, views: SharedViews, spec: ViewSpec<T, Mutable> & Partial<Pick<SelectedViewSpec<T, any>, "select">>) {
     bindable(this);
     this.#host = host;
     this.#views = views;
-    const { where, window, namespaces, orderBy, labelSelector, fieldSelector, search, groupBy } = spec;
+    const { where, window, namespaces, orderBy, labelSelector, fieldSelector, search, groupBy, select } = spec;
     this.#window = window === undefined ? EVERYTHING : { ...window };
     this.#where = where;
     // In one order and form: equal specs share their view.
@@ -88,7 +91,9 @@ class View<T> implements Shape<T, Mutable> {
       search: wordsOf(search as ViewSearch | undefined),
       orderBy: orderBy?.map(({ path, descending = false, as = ORDERS[0] }) => ({ path, descending, as })),
       groupBy,
+      select: select && Object.values(select),
     };
+    this.#selected = select && new SelectedRows(Object.keys(select));
   }
 
   // ------------------------------------------------------------------------------------ the contract
@@ -322,8 +327,13 @@ class View<T> implements Shape<T, Mutable> {
       const { offset, limit } = this.#window;
       this.#range = { raw, id: raw.viewRange(this.#shared!.id!, offset, limit) };
     }
-    const ids = raw.viewRows(this.#range.id);
     const { rows: oldRows, keys: oldKeys } = this.#snapshot;
+    if (this.#selected !== undefined) {
+      const rows = this.#selected.pull(raw, this.#range.id);
+      const same = rows.length === oldKeys.length && rows.every(({ key }, i) => key === oldKeys[i]);
+      return [rows as readonly T[], same ? oldKeys : Object.freeze(rows.map(({ key }) => key))];
+    }
+    const ids = raw.viewRows(this.#range.id);
     const oldIds = this.#objects === objects ? this.#ids : NO_IDS;
     const rows = new Array<T>(ids.length);
     const places: number[] = [];

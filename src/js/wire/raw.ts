@@ -168,6 +168,7 @@ export interface RawViewSpec {
   predicate: boolean;
   orderBy: { path: string; descending?: boolean; as?: string }[] | undefined;
   groupBy: string | undefined;
+  select: string[] | undefined; // paths
 }
 
 /** One resource: a cacher with its reflector. Every method may throw a RawError; none calls back into JavaScript before it returns. */
@@ -233,6 +234,8 @@ export interface RawResource {
   /** Takes in what waits, verdicts included; true when a range, total, counts or `viewLoaded` may tell something else than before. */
   viewSync(view: number): boolean;
   viewRows(range: number): Float64Array; // ids of the range's rows, pinned
+  viewStamps(range: number): Float64Array; // of the range's rows, where fields are selected: another one where a row shows something else
+  viewFields(range: number, positions: Float64Array): [key: string, ...fields: unknown[]][]; // in the order of `select`, then where any is missing
   viewTotal(view: number): number; // not final before `viewLoaded`
   viewCounts(view: number): (string | number)[]; // flat [value, count]*
   viewIndexOf(view: number, key: string): number; // -1 = no row

@@ -149,6 +149,7 @@ pub(super) fn view_options(value: JsValue) -> Result<ViewOptions, JsValue> {
         search: search.get("text").map(|text| SearchOptions { text, paths: search.get("paths") }),
         order: given.list("orderBy").into_iter().map(level).collect(),
         group_by: given.get("groupBy"),
+        select: given.get("select"),
         needs_verdict: given.get("predicate").unwrap_or_default(),
     };
     given.check().map(|()| options)

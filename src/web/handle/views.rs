@@ -8,6 +8,7 @@ use super::resource::RawResource;
 use crate::object::ObjectId;
 use crate::view::{RangeId, RowRange, View, ViewId};
 use crate::web::error::to_js;
+use crate::web::texts::parse;
 
 impl RawResource {
     fn read_view<R: Default>(&self, view: u32, read: impl FnOnce(&View) -> R) -> Result<R, JsValue> {
@@ -70,6 +71,22 @@ impl RawResource {
         let inner = self.sound()?;
         let rows: Vec<_> = inner.resource.with(|cacher| cacher.views().rows(range.into()).cloned().collect());
         Ok(inner.pin_all(&rows))
+    }
+
+    /// The stamps of the rows of a range, in order, where rows show selected fields. A row has another stamp when it shows something else.
+    #[wasm_bindgen(js_name = viewStamps)]
+    pub fn view_stamps(&self, range: u32) -> Result<Float64Array, JsValue> {
+        let stamps = self.core()?.with(|cacher| cacher.views_mut().stamps(range.into()));
+        let stamps: Vec<f64> = stamps.into_iter().map(|stamp| stamp as f64).collect();
+        Ok(Float64Array::from(&*stamps))
+    }
+
+    /// What the rows at these positions of a range show: JSON, as `View::fields` of the core writes it.
+    #[wasm_bindgen(js_name = viewFields)]
+    pub fn view_fields(&self, range: u32, positions: &Float64Array) -> Result<JsValue, JsValue> {
+        let positions: Vec<u32> = positions.to_vec().into_iter().map(|position| position as u32).collect();
+        let text = self.core()?.with(|cacher| cacher.views().of_range(range.into()).map(|view| view.fields(range.into(), &positions)));
+        parse(&text.unwrap_or_else(|| b"[]".to_vec()))
     }
 
     /// How many objects match.
