@@ -47,9 +47,8 @@ fuzz_target!(|input: &[u8]| {
         assert_eq!(now, Scanned { repeats: now.repeats, ..full });
     }
     let frame = [&br#"{"type":"MODIFIED","object":"#[..], &document, b"}\n"].concat();
-    let name = |namespace: &str, name: &str| {
-        held.namespace.as_deref().unwrap_or("") == namespace && held.name.as_deref().unwrap_or("") == name
-    };
+    let name =
+        |namespace: &str, name: &str| held.namespace.as_deref().unwrap_or("") == namespace && held.name.as_deref().unwrap_or("") == name;
     if let Ok(update) = scan_update(&frame, &fields, |space, text| name(space, text).then(|| &*held.bytes)) {
         let Ok(Frame::Event { kind, object }) = scan_frame(&frame, &fields) else { panic!("what was compared is a frame") };
         assert_eq!(update.frame, kind);

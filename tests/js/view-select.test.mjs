@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createWatchCache } from "../../dist/node.js";
-import { memorySource } from "../../dist/memory.js";
+import { memorySource } from "../../dist/memory/index.js";
 
 const pod = (name, phase, more = {}) => ({ metadata: { namespace: "a", name }, status: { phase, beat: 0 }, ...more });
 
@@ -70,10 +70,13 @@ test("nothing is decoded for it, whatever is ordered, grouped or counted", async
   const objects = Array.from({ length: 200 }, (_, i) => pod(`p${i}`, i % 2 ? "Running" : "Failed"));
   const spec = { select: { phase: "status.phase" }, orderBy: [{ path: "metadata.name", as: "natural" }], groupBy: "status.phase" };
   const { resource, view } = await opened(t, objects, { ...spec, window: { offset: 2, limit: 2 } });
-  assert.deepEqual([...view.rows], [
-    { key: "a/p2", phase: "Failed" },
-    { key: "a/p3", phase: "Running" },
-  ]);
+  assert.deepEqual(
+    [...view.rows],
+    [
+      { key: "a/p2", phase: "Failed" },
+      { key: "a/p3", phase: "Running" },
+    ],
+  );
   assert.deepEqual([view.total, view.counts.get("Failed"), view.indexOf("a/p3")], [200, 100, 3]);
   assert.equal(resource.stats().decodes ?? 0, 0);
 });
@@ -85,10 +88,13 @@ test("where decides over whole objects, and rows show fields of those that pass"
   assert.deepEqual(view.getSnapshot().keys, ["a/p1", "a/p2"]);
   source.put(pod("p2", "Failed"));
   await settled();
-  assert.deepEqual([...view.rows], [
-    { key: "a/p1", phase: "Failed" },
-    { key: "a/p2", phase: "Failed" },
-  ]);
+  assert.deepEqual(
+    [...view.rows],
+    [
+      { key: "a/p1", phase: "Failed" },
+      { key: "a/p2", phase: "Failed" },
+    ],
+  );
 });
 
 test("views of the same paths share their work under names of their own, and go on after they were let go of", async (t) => {
