@@ -135,7 +135,7 @@ mod tests {
     use crate::testing::named;
 
     #[test]
-    fn law_08_bounded_rows_out_of_sight_are_forgotten_and_what_is_kept_counts() {
+    fn vf_04_law_08_bounded_rows_out_of_sight_are_forgotten_and_what_is_kept_counts() {
         let mut fields = ShownFields::new(&[Path::parse("metadata.name").unwrap()]);
         let (mut rows, mut ranges) = (Rows::default(), Ranges::default());
         ranges.open(RangeId::of(0), RowRange { offset: 0, limit: 10 });

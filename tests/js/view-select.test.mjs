@@ -21,7 +21,7 @@ async function opened(t, objects, spec, options = {}) {
 }
 const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-test("rows show the selected fields, and what is missing is undefined", async (t) => {
+test("vf_01 rows show the selected fields, and what is missing is undefined", async (t) => {
   const objects = [pod("p0", "Running", { spec: { nodeName: null, list: [1, { x: "ü" }] } }), pod("p1", "Failed")];
   const select = { phase: "status.phase", node: "spec.nodeName", list: "spec.list", twice: "status.phase", __proto__: null };
   const { view } = await opened(t, objects, { select: Object.assign(select, { ["7"]: "metadata.name" }) });
@@ -35,7 +35,7 @@ test("rows show the selected fields, and what is missing is undefined", async (t
   assert.deepEqual(view.getSnapshot().keys, ["a/p0", "a/p1"]);
 });
 
-test("a row is another, and subscribers are told, where a selected field differs and only there", async (t) => {
+test("vf_02 a row is another, and subscribers are told, where a selected field differs and only there", async (t) => {
   const { source, view, calls } = await opened(t, [pod("p0", "Running"), pod("p1", "Running")], { select: { phase: "status.phase" } });
   const [before, first] = [calls(), view.getSnapshot()];
   for (let beat = 1; beat < 5; beat++) source.put(pod("p0", "Running", { status: { phase: "Running", beat } }));
@@ -51,7 +51,7 @@ test("a row is another, and subscribers are told, where a selected field differs
   assert.equal(second.keys, first.keys);
 });
 
-test("a row stays the same object where it moves, and where the window does", async (t) => {
+test("vf_03 a row stays the same object where it moves, and where the window does", async (t) => {
   const objects = ["b", "c", "d", "e"].map((name) => pod(name, "Running"));
   const { source, view } = await opened(t, objects, { select: { phase: "status.phase" }, window: { offset: 0, limit: 3 } });
   const [b, c] = view.rows;
@@ -66,7 +66,7 @@ test("a row stays the same object where it moves, and where the window does", as
   assert.equal(view.rows[0], c);
 });
 
-test("nothing is decoded for it, whatever is ordered, grouped or counted", async (t) => {
+test("vf_04 nothing is decoded for it, whatever is ordered, grouped or counted", async (t) => {
   const objects = Array.from({ length: 200 }, (_, i) => pod(`p${i}`, i % 2 ? "Running" : "Failed"));
   const spec = { select: { phase: "status.phase" }, orderBy: [{ path: "metadata.name", as: "natural" }], groupBy: "status.phase" };
   const { resource, view } = await opened(t, objects, { ...spec, window: { offset: 2, limit: 2 } });
@@ -97,6 +97,19 @@ test("where decides over whole objects, and rows show fields of those that pass"
   );
 });
 
+test("vf_03 a row that another search finds again is the same object", async (t) => {
+  const { view } = await opened(t, [pod("web", "Running"), pod("db", "Running")], { select: { phase: "status.phase" } });
+  const [db, web] = view.rows;
+  view.setSearch("web");
+  await settled();
+  assert.deepEqual(view.getSnapshot().keys, ["a/web"]);
+  assert.equal(view.rows[0], web);
+  view.setSearch("");
+  await settled();
+  assert.deepEqual([...view.rows], [{ key: "a/db", phase: "Running" }, web]);
+  assert.deepEqual(view.rows[0], db);
+});
+
 test("views of the same paths share their work under names of their own, and go on after they were let go of", async (t) => {
   const { resource, source, view } = await opened(t, [pod("p0", "Running")], { select: { phase: "status.phase" } });
   const other = resource.view({ select: { state: "status.phase" } });
@@ -108,7 +121,7 @@ test("views of the same paths share their work under names of their own, and go 
   assert.deepEqual([...other.rows], [{ key: "a/p0", state: "Failed" }]);
 });
 
-test("what cannot be selected is invalid, by name", async (t) => {
+test("vf_05 what cannot be selected is invalid, by name", async (t) => {
   const { resource } = await opened(t, [pod("p0", "Running")], {});
   for (const [select, message] of [
     [[], "select is an object, not an array"],

@@ -57,7 +57,7 @@ impl Table {
 }
 
 #[test]
-fn a_row_is_another_where_a_selected_field_is_and_nobody_is_told_of_the_rest() {
+fn vf_02_a_row_is_another_where_a_selected_field_is_and_nobody_is_told_of_the_rest() {
     let mut table = Table::new(&["a", "b"], RowRange::ALL);
     let before = table.stamps();
     assert!(!table.update(0, "Running", 1) && !table.look(), "a heartbeat shows nowhere");
@@ -70,7 +70,7 @@ fn a_row_is_another_where_a_selected_field_is_and_nobody_is_told_of_the_rest() {
 }
 
 #[test]
-fn what_was_another_in_between_is_the_same_at_the_look() {
+fn vf_02_what_was_another_in_between_is_the_same_at_the_look() {
     let mut table = Table::new(&["a"], RowRange::ALL);
     let before = table.stamps();
     assert!(table.update(0, "Failed", 1) && table.update(0, "Running", 2));
@@ -79,7 +79,7 @@ fn what_was_another_in_between_is_the_same_at_the_look() {
 }
 
 #[test]
-fn a_row_that_comes_back_and_one_that_comes_into_sight_are_shown() {
+fn vf_02_a_row_that_comes_back_and_one_that_comes_into_sight_are_shown() {
     let mut table = Table::new(&["a", "b", "c"], RowRange { offset: 0, limit: 1 });
     assert_eq!(table.stamps().len(), 1);
     assert!(!table.update(2, "Failed", 1), "it is out of sight");
@@ -99,7 +99,7 @@ fn a_row_that_comes_back_and_one_that_comes_into_sight_are_shown() {
 }
 
 #[test]
-fn a_missing_value_is_told_from_null_and_values_stand_as_in_the_text() {
+fn vf_01_a_missing_value_is_told_from_null_and_values_stand_as_in_the_text() {
     let fields = FieldSet::new(Vec::new());
     let paths = ["a", "b", "c"].map(|path| Path::parse(path).unwrap());
     let mut view = View::new(ViewSpec { select: Some(paths.to_vec()), ..ViewSpec::default() }, &mut FieldSet::new(Vec::new())).unwrap();
