@@ -12,6 +12,7 @@ use super::fields::{FieldSet, Node, ROOT, Role};
 use super::labels::{Labels, labels};
 use super::leap::leap;
 use super::proved::skip_managed;
+use super::routes::{Routes, Step};
 use super::scalar::Scalar;
 use super::scan::Walk;
 use super::text::string;
@@ -94,12 +95,42 @@ pub(super) fn compare(held: &[u8], document: &[u8], start: usize, depth: usize, 
         removed: Vec::new(),
         touched: Vec::new(),
         bytes: 0,
+        routes: None,
     };
     let found = comparison.run(start).and_then(|end| Some((comparison.finish(start, end, fields)?, end)));
     found.ok_or(InVain { bytes: comparison.bytes })
 }
 
+/// Compares two documents that were checked before, without whitespace around them. Returns what differs, with the route to each value in the
+/// held text.
+///
+/// `None` where they differ by too much, or in the members of the outermost object. The same where a name on a route is that of two members.
+pub(super) fn compare_proved(held: &[u8], document: &[u8]) -> Option<(Vec<Replaced>, Routes)> {
+    let mut comparison = Comparison {
+        held,
+        document,
+        depth: 0,
+        nodes: &[],
+        place: Place::Value(Interest::Nothing),
+        at: 0,
+        frames: Vec::with_capacity(8),
+        edits: Vec::new(),
+        edited: 0,
+        removed: Vec::new(),
+        touched: Vec::new(),
+        bytes: 0,
+        routes: Some(Routes::default()),
+    };
+    let end = comparison.run(0)?;
+    // The rest of the names.
+    comparison.find(held.len(), end)?;
+    Some((comparison.edits, comparison.routes?)).filter(|_| end == document.len())
+}
+
 type Span = (usize, usize);
+
+/// A value in the held text, and the one in its place in the new text.
+pub(super) type Replaced = (Span, Span);
 
 /// What is wanted of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,9 +158,12 @@ enum Place {
 struct Frame {
     interest: Interest,
     is_object: bool,
+    // The position of the last name. Of an array the index of the element.
+    member: usize,
     held_start: usize,
     new_start: usize,
     // How many there were when it was opened.
+    names: usize,
     edits: usize,
     removed: usize,
     touched: usize,
@@ -156,12 +190,26 @@ struct Comparison<'d, 'f> {
     // In the held text.
     at: usize,
     frames: Vec<Frame>,
-    edits: Vec<(Span, Span)>,
+    edits: Vec<Replaced>,
     edited: usize,
     removed: Vec<Span>,
     touched: Vec<(usize, usize)>,
     /// Looked through so far.
     bytes: usize,
+    // Where somebody asks for them.
+    routes: Option<Routes>,
+}
+
+impl Frame {
+    /// What comes behind the bracket, and behind a comma.
+    fn first(&self) -> Place {
+        if self.is_object { Place::Name } else { Place::Value(self.interest) }
+    }
+
+    /// How it leads to where the walk stands.
+    fn step(&self) -> Step {
+        if self.is_object { Step::Member(self.member) } else { Step::Element(self.member) }
+    }
 }
 
 impl Comparison<'_, '_> {
@@ -208,7 +256,12 @@ impl Comparison<'_, '_> {
                         return Some(Found::Between);
                     }
                     self.at = cursor.at;
-                    let interest = match self.frames.last()?.interest {
+                    if let Some(routes) = &mut self.routes {
+                        routes.name(start + 1, start + 1 + name.len());
+                    }
+                    let frame = self.frames.last_mut()?;
+                    frame.member = start + 1;
+                    let interest = match frame.interest {
                         Interest::Node(node) => self.nodes[node].member(name).map_or(Interest::Nothing, |(_, child)| Interest::Node(child)),
                         other => other,
                     };
@@ -219,11 +272,12 @@ impl Comparison<'_, '_> {
                         bracket @ (b'{' | b'[') if differs > start => {
                             // It is looked through no further than to where the texts differ. The object itself does not end before.
                             if !self.frames.is_empty() {
-                                self.bytes += differs - start;
+                                let end = leap(&held[..differs], start);
+                                self.bytes += end.unwrap_or(differs) - start;
                                 if self.bytes > held.len() * MAX_LOOKED_THROUGH {
                                     return None;
                                 }
-                                if let Some(end) = leap(&held[..differs], start) {
+                                if let Some(end) = end {
                                     (self.at, self.place) = (end, Place::Behind);
                                     continue;
                                 }
@@ -253,7 +307,12 @@ impl Comparison<'_, '_> {
                         if differs == cursor.at {
                             return Some(Found::End(cursor.at));
                         }
-                        self.frames.pop()?;
+                        let frame = self.frames.pop()?;
+                        if let Some(routes) = &mut self.routes
+                            && !routes.leave(held, self.frames.len(), frame.names, frame.edits)
+                        {
+                            return None;
+                        }
                         self.at = cursor.at + 1;
                         continue;
                     }
@@ -263,7 +322,9 @@ impl Comparison<'_, '_> {
                     cursor.at += 1;
                     cursor.peek_token();
                     self.at = cursor.at;
-                    self.place = self.first(self.frames.last()?);
+                    let frame = self.frames.last_mut()?;
+                    frame.member += 1;
+                    self.place = frame.first();
                 }
             }
         }
@@ -286,17 +347,14 @@ impl Comparison<'_, '_> {
             }
             other => other,
         };
+        let names = self.routes.as_ref().map_or(0, Routes::names);
         let (edits, removed, touched) = (self.edits.len(), self.removed.len(), self.touched.len());
-        let frame = Frame { interest, is_object, held_start: self.at, new_start, edits, removed, touched };
+        let frame = Frame { interest, is_object, member: 0, held_start: self.at, new_start, names, edits, removed, touched };
         self.frames.push(frame);
         let mut cursor = Cursor::proved(self.held, self.at + 1);
         let byte = cursor.peek_token();
         self.at = cursor.at;
-        self.place = if matches!(byte, b'}' | b']') { Place::Behind } else { self.first(&frame) };
-    }
-
-    fn first(&self, frame: &Frame) -> Place {
-        if frame.is_object { Place::Name } else { Place::Value(frame.interest) }
+        self.place = if matches!(byte, b'}' | b']') { Place::Behind } else { frame.first() };
     }
 
     /// Reads the value that stands at `new` in place of the held one. Returns the positions behind both.
@@ -312,6 +370,9 @@ impl Comparison<'_, '_> {
             return None;
         }
         self.edits.push(((start, end), (new, new_end)));
+        if let Some(routes) = &mut self.routes {
+            routes.push(self.frames.iter().map(Frame::step));
+        }
         match interest {
             Interest::Nothing => {}
             // What is stripped inside of it would have to be removed from it.
@@ -333,6 +394,9 @@ impl Comparison<'_, '_> {
             return None;
         }
         self.edits.truncate(frame.edits);
+        if let Some(routes) = &mut self.routes {
+            routes.truncate(frame.edits, frame.names);
+        }
         self.touched.truncate(frame.touched);
         let end = leap(self.held, frame.held_start)?;
         self.edit((frame.held_start, end), frame.new_start, frame.interest)

@@ -14,7 +14,7 @@ fn fields(strip: &[&str]) -> FieldSet {
     fields
 }
 
-fn shown(text: &[u8]) -> String {
+pub(crate) fn shown(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
@@ -66,7 +66,7 @@ fn judged(held: &Scanned, found: &Edits, full: Scanned) -> Scanned {
 
 /// The members and elements of a sound document, and all values, as positions.
 #[derive(Default)]
-struct Parts {
+pub(crate) struct Parts {
     items: Vec<(usize, usize)>,
     // Where an item is a member, and not an element.
     members: Vec<usize>,
@@ -75,7 +75,7 @@ struct Parts {
     pairs: Vec<((usize, usize), (usize, usize))>,
 }
 
-fn space(text: &[u8], at: &mut usize) {
+pub(crate) fn space(text: &[u8], at: &mut usize) {
     while text[*at].is_ascii_whitespace() {
         *at += 1;
     }
@@ -90,7 +90,7 @@ impl Parts {
         parts
     }
 
-    fn string(text: &[u8], at: &mut usize) {
+    pub(crate) fn string(text: &[u8], at: &mut usize) {
         *at += 1;
         while text[*at] != b'"' {
             *at += if text[*at] == b'\\' { 2 } else { 1 };
@@ -98,7 +98,7 @@ impl Parts {
         *at += 1;
     }
 
-    fn value(&mut self, text: &[u8], at: &mut usize) {
+    pub(crate) fn value(&mut self, text: &[u8], at: &mut usize) {
         let start = *at;
         match text[*at] {
             b'"' => Self::string(text, at),
@@ -140,7 +140,7 @@ impl Parts {
 
 /// A change of a document's values, as a user or a server makes it.
 #[derive(Clone, Debug)]
-enum Change {
+pub(crate) enum Change {
     Replaced(String),
     Removed,
     Doubled,
@@ -149,7 +149,7 @@ enum Change {
     Spaced,
 }
 
-fn change() -> impl Strategy<Value = (prop::sample::Index, Change)> {
+pub(crate) fn change() -> impl Strategy<Value = (prop::sample::Index, Change)> {
     let change = prop_oneof![
         8 => any_value().prop_map(Change::Replaced),
         2 => Just(Change::Removed),
@@ -161,7 +161,7 @@ fn change() -> impl Strategy<Value = (prop::sample::Index, Change)> {
     (any::<prop::sample::Index>(), change)
 }
 
-fn changed(document: &[u8], place: prop::sample::Index, change: &Change) -> Vec<u8> {
+pub(crate) fn changed(document: &[u8], place: prop::sample::Index, change: &Change) -> Vec<u8> {
     let parts = Parts::of(document);
     let mut text = document.to_vec();
     let item = (!parts.items.is_empty()).then(|| parts.items[place.index(parts.items.len())]);

@@ -10,3 +10,4 @@ mod adversarial;
 mod documents;
 mod edits;
 mod lists;
+mod patch;

@@ -1,0 +1,153 @@
+//! What makes one version of a document of another: applied to the text of the one, it gives the text of the other, byte for byte.
+
+use crate::edits::{Parts, change, changed, shown, space};
+use crate::helpers::json::{any_object, pod};
+use proptest::prelude::*;
+use serde_json::Value;
+use watchcache::json::patch;
+
+/// The texts of the elements of an array without whitespace between them.
+fn elements(array: &[u8]) -> Vec<&[u8]> {
+    let (mut elements, mut at) = (Vec::new(), 1);
+    while array[at] != b']' {
+        let start = at;
+        Parts::default().value(array, &mut at);
+        elements.push(&array[start..at]);
+        at += usize::from(array[at] == b',');
+    }
+    elements
+}
+
+/// Where the value stands that a step leads to, from the object or array at this position. Its name is that of one member alone.
+fn reached(text: &[u8], mut at: usize, step: &Value) -> (usize, usize) {
+    let (is_object, mut found, mut count) = (text[at] == b'{', Vec::new(), 0);
+    at += 1;
+    loop {
+        space(text, &mut at);
+        match text[at] {
+            b',' => at += 1,
+            b'}' | b']' => break,
+            _ => {
+                let start = at;
+                let mut name = Value::from(count);
+                if is_object {
+                    Parts::string(text, &mut at);
+                    name = serde_json::from_slice(&text[start..at]).unwrap();
+                    space(text, &mut at);
+                    at += 1;
+                    space(text, &mut at);
+                }
+                let start = at;
+                Parts::default().value(text, &mut at);
+                if name == *step {
+                    found.push((start, at));
+                }
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(found.len(), 1, "{step} in {}", shown(text));
+    found[0]
+}
+
+fn applied(from: &[u8], patch: &[u8]) -> Vec<u8> {
+    serde_json::from_slice::<Value>(patch).expect("a patch is JSON");
+    let mut text = from.to_vec();
+    for edit in elements(patch).chunks(2).rev() {
+        let route: Vec<Value> = serde_json::from_slice(edit[0]).unwrap();
+        let (from, to) = route.iter().fold((0, 0), |(at, _), step| reached(from, at, step));
+        text.splice(from..to, edit[1].iter().copied());
+    }
+    text
+}
+
+/// Makes one of the other, and holds the result against what it is to be.
+fn patched(from: &[u8], to: &[u8]) -> Option<String> {
+    let patch = patch(from, to)?;
+    assert_eq!(shown(&applied(from, &patch)), shown(to), "by {}", shown(&patch));
+    assert!(patch.len() <= to.len() / 2);
+    Some(shown(&patch))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 1_000 }))]
+
+    #[test]
+    fn law_15_sharing_a_patch_makes_any_version_of_any_other(
+        document in any_object(),
+        updates in prop::collection::vec(prop::collection::vec(change(), 0..4), 1..4),
+    ) {
+        let mut versions = vec![document.trim_ascii().as_bytes().to_vec()];
+        for changes in &updates {
+            let mut next = versions[versions.len() - 1].clone();
+            for (place, change) in changes {
+                next = changed(&next, *place, change);
+            }
+            versions.push(next.trim_ascii().to_vec());
+        }
+        for from in &versions {
+            for to in &versions {
+                patched(from, to);
+            }
+        }
+    }
+}
+
+/// A document of which small parts are small, and a version of it with one text in place of another.
+fn edited(members: &str, old: &str, new: &str) -> (String, String) {
+    let document = format!(r#"{{"rest":"{}",{members}}}"#, "x".repeat(500));
+    assert!(document.contains(old), "{old}");
+    (document.replacen(old, new, 1), document)
+}
+
+fn told(members: &str, old: &str, new: &str) -> Option<String> {
+    let (new, old) = edited(members, old, new);
+    patched(old.as_bytes(), new.as_bytes())
+}
+
+#[test]
+fn a_heartbeat_is_its_version_and_its_times() {
+    let old = String::from_utf8(pod()).unwrap();
+    let new = old.replacen("\"lastTransitionTime\":\"2", "\"lastTransitionTime\":\"3", 1);
+    let told = patched(old.as_bytes(), new.as_bytes()).expect("a patch");
+    assert!(told.starts_with(r#"[["status","conditions",0,"lastTransitionTime"],"3"#), "{told}");
+    assert_eq!(patched(old.as_bytes(), old.as_bytes()).as_deref(), Some("[]"));
+}
+
+#[test]
+fn a_route_leads_through_members_and_elements() {
+    assert_eq!(told(r#""a":[{},[1,{"b":2}]]"#, "2", "3.50").as_deref(), Some(r#"[["a",1,1,"b"],3.50]"#));
+    assert_eq!(told(r#""a":[1,2,3]"#, "1,2,3", "10,2,30").as_deref(), Some(r#"[["a",0],10,["a",2],30]"#));
+    assert_eq!(told(r#""__proto__":{"ü":0}"#, ":0", ":-0").as_deref(), Some(r#"[["__proto__","ü"],-0]"#));
+}
+
+#[test]
+fn shr_08_what_gains_or_loses_members_is_replaced_as_a_whole() {
+    assert_eq!(told(r#""a":{"b":{"c":1}}"#, r#""c":1"#, r#""c":1,"d":2"#).as_deref(), Some(r#"[["a","b"],{"c":1,"d":2}]"#));
+    assert_eq!(told(r#""a":{"b":{"c":1}}"#, r#"{"c":1}"#, "[]").as_deref(), Some(r#"[["a","b"],[]]"#));
+    assert_eq!(told(r#""a":[1,2]"#, "1,2", "2").as_deref(), Some(r#"[["a"],[2]]"#));
+    assert_eq!(told(r#""a":1"#, r#""a":1"#, r#""a":1,"b":2"#), None, "that is the document");
+}
+
+#[test]
+fn shr_08_a_name_that_two_members_have_leads_nowhere() {
+    for (members, what) in [
+        (r#""a":1,"a":2"#, "the document"),
+        (r#""b":{"a":1,"c":0,"a":2}"#, "an object"),
+        (r#""b":{"a":2,"c":0,"a":1}"#, "behind the other"),
+        (r#""b":[{"a":{"d":1}},{"c":{"d":1},"c":0}]"#, "the way to a value"),
+        (r#""b":{"a":1,"\u0061":2}"#, "a name with an escape"),
+    ] {
+        assert_eq!(told(members, "1", "7").is_none(), what != "the way to a value", "{what}");
+    }
+    assert_eq!(told(r#""b":[{"c":{"d":1},"c":0}]"#, "1", "7"), None);
+    assert_eq!(told(r#""b":{"a":1},"c":{"a":2},"d":0,"d":0"#, "1", "7").as_deref(), Some(r#"[["b","a"],7]"#), "others may");
+}
+
+#[test]
+fn shr_08_what_would_save_too_little_is_left() {
+    let (new, old) = edited(r#""a":1"#, "1", &format!("\"{}\"", "y".repeat(600)));
+    assert_eq!(patched(old.as_bytes(), new.as_bytes()), None);
+    let scalars = |value: &str| format!("{{\"a\":[{}]}}", vec![value; 500].join(","));
+    assert_eq!(patched(scalars("1").as_bytes(), scalars("2").as_bytes()), None);
+}
