@@ -243,6 +243,11 @@ impl Availability {
         self.signals |= signal::OVERFLOW;
     }
 
+    /// JavaScript is to let go of decoded versions.
+    pub(super) fn let_go(&mut self) {
+        self.signals |= signal::LET_GO;
+    }
+
     /// Whether the next flush has something to tell once.
     pub(super) fn has_signals(&self) -> bool {
         self.signals != 0

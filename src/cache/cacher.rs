@@ -371,6 +371,13 @@ impl Cacher {
         self.observers.grown()
     }
 
+    /// Memory is short: JavaScript is to let go of the decoded versions that it holds for their successors. They count no more.
+    pub(super) fn let_go_decoded(&mut self) {
+        if self.held.pins().decoded().let_go_all() {
+            self.availability.let_go();
+        }
+    }
+
     /// Ends a view, a watcher that does not take what waits for it, or an informer.
     pub(super) fn shed(&mut self, grower: Grower, error: &Error) {
         match grower {

@@ -16,6 +16,8 @@ pub mod signal {
     pub const OVERFLOW: u32 = 8;
     /// An error was recorded in the status.
     pub const ERROR: u32 = 16;
+    /// Memory is short: decoded versions that are held for their successors are to be let go of.
+    pub const LET_GO: u32 = 32;
 }
 
 /// What happened since the last flush.

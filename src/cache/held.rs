@@ -7,7 +7,7 @@ use crate::growth::Growth;
 use crate::message::Quarantined;
 use crate::metrics::Metrics;
 use crate::object::rest::{Packer, Reformed};
-use crate::object::{Holder, Object};
+use crate::object::{Holder, Object, Pins};
 use crate::status::{Error, Status};
 use crate::store::{Indexes, Snapshot, Store, Strays, Window, WindowBounds};
 use crate::time::Instant;
@@ -20,6 +20,8 @@ pub struct Held {
     /// What neither holds any more, and somebody still does.
     strays: Strays,
     packer: Packer,
+    /// What JavaScript may read by number.
+    pins: Rc<Pins>,
     version: Version,
     /// Of the objects, and what it takes to keep them.
     growth: Growth,
@@ -33,6 +35,7 @@ impl Held {
             window: Window::new(bounds),
             strays: Strays::default(),
             packer: Packer::default(),
+            pins: Rc::default(),
             version: Version::ZERO,
             growth: Growth::default(),
         }
@@ -231,9 +234,15 @@ impl Held {
 
     // -------------------------------------------------------------------------------------------- memory
 
-    /// Bytes held: the objects, the window, what it takes to keep them, and what only late readers still hold.
+    /// Bytes held: the objects, the window, what it takes to keep them, and what only late readers still hold. Decoded versions that are held for
+    /// their successors count as well.
     pub(super) fn bytes(&self) -> usize {
-        self.object_bytes() + self.strays.bytes()
+        self.object_bytes() + self.strays.bytes() + self.pins.decoded().bytes()
+    }
+
+    /// What JavaScript may read by number.
+    pub(super) fn pins(&self) -> &Rc<Pins> {
+        &self.pins
     }
 
     fn object_bytes(&self) -> usize {

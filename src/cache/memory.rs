@@ -1,8 +1,8 @@
 //! How many bytes the resources of one cache may hold together, and who gives way.
 //!
 //! What a resource holds counts: its objects, and what the window keeps beyond them. So does what views, informers and indexes make of them, and
-//! what only queues and readers still hold. Before the bound is broken, resources that nobody uses go, then the history of the one
-//! that grows. Then whoever has grown most lately ends: a view, a watcher, an informer, or the resource whose objects there is no room for.
+//! what only queues and readers still hold. Before the bound is broken, decoded versions that are held for their successors go.
+//! Then go resources that nobody uses, then the history of the one that grows. Then whoever has grown most lately ends: a view, a watcher, an informer, or the resource whose objects there is no room for.
 //! What has not grown stays, however large it is.
 
 use std::cell::{Cell, RefCell};
@@ -45,6 +45,8 @@ pub(crate) trait Member {
     fn grown(&self) -> (Grower, usize);
     /// Ends that, for this reason.
     fn shed(&self, grower: Grower, error: &Error);
+    /// Has JavaScript let go of decoded versions that it holds for their successors alone.
+    fn let_go_decoded(&self);
     /// Looks which of the objects that were let go of are still held.
     fn sift_strays(&self);
     /// Whether nobody uses it.
@@ -130,6 +132,14 @@ impl Memory {
             let Some((member, grower, _)) = grown.max_by_key(|(_, _, by)| *by).filter(|(_, _, by)| *by > more_than) else { return };
             // It is told soon, whatever else its resource does or does not do.
             member.shed(grower, &self.exhausted());
+            member.count();
+        }
+    }
+
+    /// Has JavaScript let go of decoded versions that it holds for their successors alone. That is the cheapest to give up.
+    pub(crate) fn let_go_decoded(&self) {
+        for member in self.members() {
+            member.let_go_decoded();
             member.count();
         }
     }
@@ -237,6 +247,7 @@ mod tests {
         fn shed(&self, _: Grower, _: &Error) {
             self.bytes.set(self.bytes.get() - self.grown.take());
         }
+        fn let_go_decoded(&self) {}
         fn sift_strays(&self) {}
         fn is_idle(&self) -> bool {
             self.is_idle

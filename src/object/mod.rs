@@ -5,11 +5,13 @@
 //! Imports: allocation, json, key, status, version.
 
 mod array;
+mod decoded;
 mod object;
 mod pins;
 pub(crate) mod rest;
 
 pub use array::array_of;
+pub use decoded::Decoded;
 pub use object::{Holder, IndexValues, Object, ObjectId};
 pub use pins::Pins;
 pub use rest::{Lent, Text};

@@ -1,17 +1,21 @@
 //! Objects that were handed out by their numbers to somebody who holds no reference: JavaScript.
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use super::decoded::Decoded;
 use super::object::{Object, ObjectId};
 use crate::status::{Error, ErrorCode};
 
 /// Objects that may still be read by number.
 #[derive(Default)]
-pub struct Pins(RefCell<FxHashMap<ObjectId, Pin>>);
+pub struct Pins {
+    pinned: RefCell<FxHashMap<ObjectId, Pin>>,
+    decoded: RefCell<Decoded>,
+}
 
 struct Pin {
     object: Rc<Object>,
@@ -23,7 +27,7 @@ impl Pins {
     /// Hands an object out once more. It can be read by its number until it was given back as often.
     pub fn pin(&self, object: &Rc<Object>) -> ObjectId {
         let id = object.id();
-        let mut pins = self.0.borrow_mut();
+        let mut pins = self.pinned.borrow_mut();
         let pin = pins.entry(id).or_insert_with(|| {
             object.pinned(true);
             Pin { object: object.clone(), times: 0 }
@@ -34,13 +38,13 @@ impl Pins {
 
     /// What was handed out under this number. Fails with code `internal` when it was given back.
     pub fn get(&self, id: ObjectId) -> Result<Rc<Object>, Error> {
-        let found = self.0.borrow().get(&id).map(|pin| pin.object.clone());
+        let found = self.pinned.borrow().get(&id).map(|pin| pin.object.clone());
         found.ok_or_else(|| Error::new(ErrorCode::Internal, "an object was read after it was given back"))
     }
 
     /// It was given back once. The last time ends its pin; once more is ignored.
     pub fn release(&self, id: ObjectId) {
-        let gone = match self.0.borrow_mut().entry(id) {
+        let gone = match self.pinned.borrow_mut().entry(id) {
             Entry::Occupied(mut entry) => {
                 entry.get_mut().times -= 1;
                 (entry.get().times == 0).then(|| entry.remove().object)
@@ -50,12 +54,18 @@ impl Pins {
         // Dropped after the borrow: it may be the last reference to much.
         if let Some(object) = gone {
             object.pinned(false);
+            self.decoded.borrow_mut().gone(&object);
         }
+    }
+
+    /// Which of them were decoded.
+    pub fn decoded(&self) -> RefMut<'_, Decoded> {
+        self.decoded.borrow_mut()
     }
 
     /// How many objects are handed out.
     pub fn len(&self) -> usize {
-        self.0.borrow().len()
+        self.pinned.borrow().len()
     }
 
     /// Whether none is.

@@ -140,9 +140,10 @@ fn wire_numbers_of_signals_are_the_same_in_both_languages() {
         ("RELIST", signal::RELIST),
         ("OVERFLOW", signal::OVERFLOW),
         ("ERROR", signal::ERROR),
+        ("LET_GO", signal::LET_GO),
     ];
     assert_eq!(constants("SIGNAL_"), bits.map(|(name, bit)| (name.to_string(), bit)));
-    assert_eq!(bits.iter().map(|(_, bit)| bit).sum::<u32>().count_ones(), 5, "each has a bit of its own");
+    assert_eq!(bits.iter().map(|(_, bit)| bit).sum::<u32>().count_ones(), 6, "each has a bit of its own");
 }
 
 #[test]

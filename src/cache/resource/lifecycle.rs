@@ -235,6 +235,10 @@ impl Member for Lifecycle {
         self.cacher.with(|cacher| cacher.shed(grower, error));
     }
 
+    fn let_go_decoded(&self) {
+        self.cacher.with(|cacher| cacher.let_go_decoded());
+    }
+
     fn sift_strays(&self) {
         self.cacher.borrow_mut().held_mut().sift_strays();
     }

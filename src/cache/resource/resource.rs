@@ -27,7 +27,7 @@ use crate::cache::flush::Flush;
 use crate::cache::list::{List, ListOptions};
 use crate::cache::memory::Memory;
 use crate::informer::InformerId;
-use crate::object::{IndexValues, Object};
+use crate::object::{Decoded, IndexValues, Object, Pins};
 use crate::reflector::ReflectorHandle;
 use crate::runtime::SharedRuntime;
 use crate::source::{DeleteOptions, Source};
@@ -229,6 +229,20 @@ impl Resource {
     /// messages by [`Resource::with`].
     pub fn keep_memory_bound(&self) {
         self.share.keep_bound();
+    }
+
+    /// What JavaScript may read by number.
+    pub fn pins(&self) -> Rc<Pins> {
+        self.cacher.borrow().held().pins().clone()
+    }
+
+    /// JavaScript has decoded this object, and asks whether it may hold it for the sake of its next version. It counts from now on.
+    pub fn hold_decoded(&self, object: &Object) -> bool {
+        let has_room = Decoded::cost(object).is_some_and(|cost| self.share.has_room(cost));
+        if has_room {
+            self.cacher.borrow().held().pins().decoded().hold(object);
+        }
+        has_room
     }
 
     /// JavaScript has collected what it did not hold.

@@ -50,6 +50,7 @@ impl Share {
     fn reduce(&self, account: &Account) {
         let memory = account.memory();
         memory.ending(|| {
+            memory.let_go_decoded();
             memory.sift_strays();
             memory.evict_idle(0);
             self.release_history(account, 0);
@@ -68,6 +69,11 @@ impl Share {
             cacher.held_mut().release_history(lacks);
             account.set(cacher.bytes());
         }
+    }
+
+    /// Whether there was room for so many bytes when it was last said how much is held.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        self.account.borrow().as_ref().is_none_or(|account| account.memory().lacks(bytes) == 0)
     }
 
     /// How much room there is, once what is held was counted anew.
@@ -95,6 +101,7 @@ impl Share {
             self.cacher.borrow_mut().held_mut().pack_all();
             self.keep_bound();
         }
+        memory.let_go_decoded();
         memory.evict_idle(growth);
         self.release_history(account, growth);
         if memory.lacks(growth) == 0 {

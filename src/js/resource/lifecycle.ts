@@ -303,6 +303,8 @@ export class Lifecycle<R extends Living> implements PageLife {
     session?.delivery.close();
     this.#of.detach(session);
     if (session === undefined) return;
+    // Whoever still holds an event of it holds the table.
+    session.objects.letGo();
     try {
       session.raw.close();
     } catch {

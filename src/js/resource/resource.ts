@@ -25,7 +25,7 @@ import { WatcherHandle } from "../watch/handle.js";
 import { WATCH } from "../watch/options.js";
 import type { Watcher, WatchOptions } from "../watch/types.js";
 import { WatcherImpl } from "../watch/watcher.js";
-import { SIGNAL_ERROR, SIGNAL_OVERFLOW, SIGNAL_RELIST, SIGNAL_SYNCED } from "../wire/numbers.js";
+import { SIGNAL_ERROR, SIGNAL_LET_GO, SIGNAL_OVERFLOW, SIGNAL_RELIST, SIGNAL_SYNCED } from "../wire/numbers.js";
 import type { RawMetrics, RawModule } from "../wire/raw.js";
 import type { Open, ResourceHost } from "./host.js";
 import { Lifecycle, type Living } from "./lifecycle.js";
@@ -285,6 +285,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   /** Takes what a flush tells once. First what is here follows it, then users hear of it. */
   signalled(signals: number): void {
     const { phase, error } = this.told();
+    if ((signals & SIGNAL_LET_GO) !== 0) this.#life.session?.objects.letGo();
     if (phase === "closed") this.#life.drop();
     if ((signals & SIGNAL_SYNCED) !== 0) this.#views.statusChanged();
     this.#teller.heard();
@@ -350,8 +351,8 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   stats(): ResourceStats | undefined {
     const { session } = this.#life;
     if (session === undefined) return undefined;
-    const core = this.#life.call(() => session.raw.stats()) as Omit<ResourceStats, "name" | "phase" | "decoded">;
-    return { ...core, name: this.#resource, phase: this.#phase, decoded: session.objects.decodes };
+    const core = this.#life.call(() => session.raw.stats()) as Omit<ResourceStats, "name" | "phase" | "decoded" | "renewed">;
+    return { ...core, name: this.#resource, phase: this.#phase, decoded: session.objects.decodes, renewed: session.objects.renewals };
   }
 
   /** Writes its metrics on a page, if it is open. */

@@ -232,4 +232,6 @@ export interface ResourceStats {
   readonly metrics: Readonly<Record<string, number>>;
   /** Objects decoded so far: at most one for each version of an object that somebody read. */
   readonly decoded: number;
+  /** How many of them were made of another version that was still decoded: only what differs was parsed, and the rest is shared. */
+  readonly renewed: number;
 }

@@ -28,6 +28,8 @@ export const SIGNAL_RELIST = 4;
 export const SIGNAL_OVERFLOW = 8;
 /** The status has a new error. */
 export const SIGNAL_ERROR = 16;
+/** Memory is short: decoded versions that are held for their successors are to be let go of. */
+export const SIGNAL_LET_GO = 32;
 
 /** What a watcher takes from now on: `RawResource.demand`. */
 export const DEMAND_NONE = 0;

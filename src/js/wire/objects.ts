@@ -1,12 +1,16 @@
 import { toError } from "../error/errors.js";
 import { first, printable, printed } from "../language/printing.js";
 import type { RawResource } from "./raw.js";
+import { type Patch, renew } from "./renew.js";
 
 /** Version and key of an object. Who asks for one mostly asks for the other. */
 export type Names = [version: string, key: string];
 
 /** Documents decoded in one crossing. Their texts are in memory three times meanwhile. */
 const MAX_DECODED_TOGETHER = 64;
+
+/** Decoded versions that are held for the sake of their successors, where nobody else holds them. */
+const MAX_HELD = 256;
 
 /** Pins of one lease. All of them stay readable as long as one of their events is held. */
 const MAX_LEASED = 64;
@@ -55,7 +59,8 @@ class List {
 printable(List.prototype, "List", ({ items, ...rest }) => ({ ...rest, items }));
 
 /**
- * Decoded objects by id: at most one for each id, shared by all readers, for as long as anyone holds it.
+ * Decoded objects by id: at most one for each id, shared by all readers, for as long as anyone holds it. A version is made of the newest one of its
+ * object that is still decoded, and shares with it what is equal in both.
  *
  * The core keeps the bytes of an id readable while it is pinned, and pins it each time it hands it out. Here each pin belongs to a
  * holder, a lease or a decoded object, and is given back when the garbage collector has taken its holder.
@@ -70,6 +75,8 @@ export class ObjectTable {
     if (this.#known.get(id)?.deref() === undefined) this.#known.delete(id);
     this.giveBack(id);
   });
+  /** Versions of objects of which an earlier one was decoded lately, too: so the next one will be. The one decoded last is at the end. */
+  readonly #held = new Map<number, object>();
   /** The lease that takes more pins, while somebody holds it. */
   #open: WeakRef<Lease> | undefined;
   /** Lists and leases that are gone give back what was never read of them. */
@@ -85,6 +92,8 @@ export class ObjectTable {
   #returns: number[] = [];
   /** Objects decoded so far. */
   decodes = 0;
+  /** How many of them were made of another version. */
+  renewals = 0;
 
   constructor(raw: RawResource, freeze: boolean) {
     this.#raw = raw;
@@ -131,10 +140,18 @@ export class ObjectTable {
 
   /** The same for different ids: those that nobody holds are decoded together, in one crossing for many. */
   takeAll(ids: readonly number[]): unknown[] {
-    const values = ids.map((id) => this.#known.get(id)?.deref());
-    const missing = ids.filter((_, at) => values[at] === undefined);
+    const values: unknown[] = ids.map((id) => this.#known.get(id)?.deref());
+    const predecessors = new Map<number, number>();
     const decoded = new Map<number, unknown>();
     try {
+      const missing = ids.filter((id, at) => {
+        if (values[at] !== undefined) return false;
+        const before = this.#raw.predecessor(id);
+        predecessors.set(id, before);
+        const renewed = this.#renewed(id, before);
+        if (renewed !== undefined) decoded.set(id, renewed);
+        return renewed === undefined;
+      });
       for (let from = 0; from < missing.length; from += MAX_DECODED_TOGETHER) {
         const some = missing.slice(from, from + MAX_DECODED_TOGETHER);
         const texts = new TextDecoder().decode(this.#raw.rawList(Float64Array.from(some)));
@@ -150,7 +167,7 @@ export class ObjectTable {
         return values[at];
       }
       const value = decoded.get(id);
-      this.#keep(id, value);
+      this.#keep(id, value, predecessors.get(id)!);
       if (!isObject(value)) this.giveBack(id);
       return value;
     });
@@ -249,23 +266,52 @@ export class ObjectTable {
 
   /** See {@link #keep}. */
   #decode(id: number): unknown {
+    let before: number;
     let value: unknown;
     try {
-      value = this.#raw.parse(id);
+      before = this.#raw.predecessor(id);
+      value = this.#renewed(id, before) ?? this.#raw.parse(id);
     } catch (error) {
       throw toError(error);
     }
-    this.#keep(id, value);
+    this.#keep(id, value, before);
     return value;
   }
 
+  /** A version made of another one, where that is still decoded. */
+  #renewed(id: number, before: number): object | undefined {
+    const held = this.#known.get(before)?.deref();
+    const patch = held && (this.#raw.patch(before, id) as Patch | undefined);
+    if (patch === undefined) return undefined;
+    this.renewals++;
+    return renew(held!, patch, this.#freeze ? Object.freeze : () => {});
+  }
+
   /** Remembers what an id was decoded to, as long as somebody holds it. An object takes over a pin of the id. */
-  #keep(id: number, value: unknown): void {
+  #keep(id: number, value: unknown, before: number): void {
     this.decodes++;
     if (!isObject(value)) return;
-    if (this.#freeze) deepFreeze(value);
+    if (this.#freeze && !Object.isFrozen(value)) deepFreeze(value);
     this.#known.set(id, new WeakRef(value));
     this.#decoded.register(value, id);
+    if (before !== 0 && before <= id) this.#hold(id, value, before);
+  }
+
+  /** Holds a version for the sake of the next one. It takes the place of the one before it, or of the one that was decoded longest ago. */
+  #hold(id: number, value: object, before: number): void {
+    const gone = this.#held.has(before) || this.#held.size < MAX_HELD ? before : this.#held.keys().next().value!;
+    try {
+      if (!this.#raw.hold(id, gone)) return;
+    } catch {
+      return; // Poisoned: there will be no next version.
+    }
+    this.#held.delete(gone);
+    this.#held.set(id, value);
+  }
+
+  /** Holds no more versions for the sake of the next ones. */
+  letGo(): void {
+    this.#held.clear();
   }
 
   #collected(): void {

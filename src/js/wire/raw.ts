@@ -181,6 +181,12 @@ export interface RawResource {
   metrics(exposition: RawMetrics, group: string, resource: string, scope: string): void;
 
   parse(id: number): unknown; // JSON.parse of the stored bytes: a new value at each call, the facade caches
+  /** Called before an object is decoded. The newest version of it of which this was called before, unless that was long ago. 0 = none */
+  predecessor(id: number): number;
+  /** What makes one version of another, flat [route, value]*; a route is of names and indexes. Undefined where that would save too little. */
+  patch(from: number, to: number): unknown;
+  /** Whether a decoded version may be held for the sake of the next one. If so it is from now on, and another one is no more (0 = none). */
+  hold(id: number, insteadOf: number): boolean;
   raw(id: number): Uint8Array; // a copy
   rawList(ids: Float64Array): Uint8Array; // a copy, as one JSON array
   names(id: number): string; // its version, a space, its key

@@ -11,7 +11,7 @@ use super::pins::Pins;
 use super::scratch::Scratch;
 use crate::cache::Flush;
 use crate::informer::Notifications;
-use crate::object::{IndexValues, Object};
+use crate::object::{IndexValues, Object, Pins as Handed};
 use crate::watch::{Form, LastAudience};
 use crate::web::runtime::global_function;
 
@@ -56,9 +56,9 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    pub(super) fn new(hooks: Hooks) -> Self {
+    pub(super) fn new(hooks: Hooks, pins: Rc<Handed>) -> Self {
         let scratch = RefCell::new(Scratch::new());
-        Self { hooks, pins: Pins::default(), scratch, flushes: Cell::new(0), audience: LastAudience::default() }
+        Self { hooks, pins: Pins(pins), scratch, flushes: Cell::new(0), audience: LastAudience::default() }
     }
 
     /// Tells a flush: one crossing for all of it, and one more for handlers of informers.

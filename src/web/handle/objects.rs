@@ -3,7 +3,9 @@
 use js_sys::{Array, Float64Array, JSON, JsString, Uint8Array};
 use wasm_bindgen::prelude::*;
 
+use super::pins::to_id;
 use super::resource::RawResource;
+use crate::json::patch;
 use crate::json::scalar::Scalar;
 use crate::object::array_of;
 use crate::selector::parse_path;
@@ -15,6 +17,35 @@ impl RawResource {
     /// Decodes an object.
     pub fn parse(&self, id: f64) -> Result<JsValue, JsValue> {
         parse(&self.sound()?.pinned(id)?.lend())
+    }
+
+    /// JavaScript is about to decode this object. The number of the newest version of it that was decoded before, unless that was long ago;
+    /// 0 if there is none. It may have been given back since.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn predecessor(&self, id: f64) -> Result<f64, JsValue> {
+        let inner = self.sound()?;
+        let object = inner.pinned(id)?;
+        Ok(inner.delivery.pins.0.decoded().decode(&object).map_or(0.0, |before| before as f64))
+    }
+
+    /// What makes one version of an object of another: routes and values in turn. Undefined where that would save too little.
+    pub fn patch(&self, from: f64, to: f64) -> Result<JsValue, JsValue> {
+        let inner = self.sound()?;
+        match patch(&inner.pinned(from)?.text(), &inner.pinned(to)?.text()) {
+            Some(patch) => parse(&patch),
+            None => Ok(JsValue::UNDEFINED),
+        }
+    }
+
+    /// JavaScript wants to hold the decoded object for the sake of its next version. False if it may not. Otherwise it lets go of another one; 0 is
+    /// none.
+    pub fn hold(&self, id: f64, instead_of: f64) -> Result<bool, JsValue> {
+        let inner = self.sound()?;
+        let may = inner.resource.hold_decoded(&*inner.pinned(id)?);
+        if may {
+            inner.delivery.pins.0.decoded().let_go(to_id(instead_of));
+        }
+        Ok(may)
     }
 
     /// A copy of an object's bytes.

@@ -8,8 +8,7 @@ use crate::object::{Object, ObjectId, Pins as Handed};
 use crate::web::error::to_js;
 
 /// Objects that JavaScript may still read.
-#[derive(Default)]
-pub(super) struct Pins(Handed);
+pub(super) struct Pins(pub(super) Rc<Handed>);
 
 impl Pins {
     /// Hands an object out once more; JavaScript knows it by this number.

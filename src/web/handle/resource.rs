@@ -38,7 +38,8 @@ impl RawResource {
     pub(in crate::web) fn new(config: ResourceConfig, source: Rc<dyn Source>, hooks: Hooks, memory: &Rc<Memory>) -> Result<Self, Error> {
         let resource = Resource::new(config, source, Rc::new(WebRuntime::new()))?;
         resource.share_memory(memory);
-        let inner = Rc::new(Inner { resource, delivery: Delivery::new(hooks), names: Cell::default() });
+        let delivery = Delivery::new(hooks, resource.pins());
+        let inner = Rc::new(Inner { resource, delivery, names: Cell::default() });
         let weak = Rc::downgrade(&inner);
         inner.resource.on_flush(move |flush| {
             if let Some(inner) = weak.upgrade() {

@@ -272,6 +272,12 @@ class ModelResource {
     return JSON.parse(this.#readable(id).json);
   }
 
+  /** The model knows no difference between versions: each is decoded whole. */
+  predecessor(id) {
+    this.#readable(id);
+    return 0;
+  }
+
   raw(id) {
     return new TextEncoder().encode(this.#readable(id).json);
   }
