@@ -1,4 +1,4 @@
-//! What makes one version of a document of another: applied to the text of the one, it gives the text of the other, byte for byte.
+//! What makes one version of a document of another. Applied to the text of the one, it gives the text of the other, byte for byte.
 
 use crate::edits::{Parts, change, changed, shown, space};
 use crate::helpers::json::{any_object, pod};
