@@ -373,7 +373,7 @@ impl Cacher {
 
     /// Memory is short: JavaScript is to let go of the decoded versions that it holds for their successors. They count no more.
     pub(super) fn let_go_decoded(&mut self) {
-        if self.held.pins().decoded().let_go_all() {
+        if self.held.pins().let_go() {
             self.availability.let_go();
         }
     }

@@ -237,7 +237,7 @@ impl Held {
     /// Bytes held: the objects, the window, what it takes to keep them, and what only late readers still hold. Decoded versions that are held for
     /// their successors count as well.
     pub(super) fn bytes(&self) -> usize {
-        self.object_bytes() + self.strays.bytes() + self.pins.decoded().bytes()
+        self.object_bytes() + self.strays.bytes() + self.pins.held_bytes()
     }
 
     /// What JavaScript may read by number.

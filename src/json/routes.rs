@@ -34,18 +34,17 @@ impl Routes {
     /// Whether each of the later ones leads by a name that no other member has. A name with an escape may equal any other.
     pub(super) fn leave(&mut self, document: &[u8], depth: usize, names: usize, routes: usize) -> bool {
         let text = |&(start, end): &(usize, usize)| &document[start..end];
+        let passed = &self.names[names..];
         let is_alone = |start: usize| {
-            let wanted = self.names[names..].iter().find(|name| name.0 == start).map_or(&[][..], text);
-            self.names[names..].iter().all(|other| {
-                let name = text(other);
-                (other.0 == start || name != wanted) && !name.contains(&b'\\')
-            })
+            let Some(wanted) = passed.iter().find(|name| name.0 == start).map(text) else { return false };
+            passed.iter().all(|other| other.0 == start || text(other) != wanted)
         };
         let mut before = None;
         let are_alone = (routes..self.ends.len()).all(|route| match self.steps(route).get(depth) {
             Some(Step::Member(start)) if before != Some(*start) => {
+                let may_lead = before.is_some() || passed.iter().all(|name| !text(name).contains(&b'\\'));
                 before = Some(*start);
-                is_alone(*start)
+                may_lead && is_alone(*start)
             }
             _ => true,
         });

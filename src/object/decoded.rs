@@ -1,9 +1,7 @@
 //! Which versions JavaScript has decoded. Of the last one of a key the next one is made, without parsing all of it.
 //!
 //! Somebody may hold that version: a row that is shown, an event that was kept. If nobody does, JavaScript holds it for this purpose alone, as
-//! long as it is among the last few hundred. Those count as memory.
-
-use std::collections::VecDeque;
+//! long as it is among the last few hundred. [`Pins`](super::Pins) counts those.
 
 use rustc_hash::FxHashMap;
 
@@ -13,24 +11,19 @@ use crate::key::Key;
 /// Keys that are remembered after JavaScript let go of their last decoded version. Who decodes another version of such a key sees the object
 /// repeatedly, so that version is worth holding. Who reads ten thousand objects in turn is told of none.
 const MAX_REMEMBERED: usize = 512;
-/// Bytes of a text whose decoded version is held. A few hundred larger ones would take too much.
-const MAX_TEXT_BYTES: usize = 64 << 10;
-/// What a decoded version counts for each byte of its text. Engines take about twice the text: values by 8 or 16 bytes, names shared.
-const BYTES_PER_TEXT_BYTE: usize = 2;
 
-/// The last decoded version of each key, and those that are held for their successors.
+/// The last decoded version of each key.
 #[derive(Debug, Default)]
-pub struct Decoded {
+pub(super) struct Decoded {
     latest: FxHashMap<Key, ObjectId>,
-    /// Latest versions that JavaScript let go of, the last one at the end.
-    gone: VecDeque<(Key, ObjectId)>,
-    held: FxHashMap<ObjectId, usize>,
-    bytes: usize,
+    /// Latest versions that JavaScript let go of. The oldest is at `oldest`, once there is no more room.
+    gone: Vec<(Key, ObjectId)>,
+    oldest: usize,
 }
 
 impl Decoded {
     /// JavaScript decodes this object now. Returns the newest version of it that was decoded before, unless that was long ago. It may be this one.
-    pub fn decode(&mut self, object: &Object) -> Option<ObjectId> {
+    pub(super) fn decode(&mut self, object: &Object) -> Option<ObjectId> {
         if object.key().is_empty() {
             return None;
         }
@@ -45,48 +38,20 @@ impl Decoded {
     }
 
     /// JavaScript let go of this object.
-    pub fn gone(&mut self, object: &Object) {
+    pub(super) fn gone(&mut self, object: &Object) {
         let (key, id) = (object.key(), object.id());
-        self.let_go(id);
         if self.latest.get(key) != Some(&id) {
             return;
         }
-        self.gone.push_back((key.clone(), id));
-        if self.gone.len() > MAX_REMEMBERED
-            && let Some((key, id)) = self.gone.pop_front()
-            && self.latest.get(&key) == Some(&id)
-        {
+        if self.gone.len() < MAX_REMEMBERED {
+            self.gone.push((key.clone(), id));
+            return;
+        }
+        let (key, id) = std::mem::replace(&mut self.gone[self.oldest], (key.clone(), id));
+        self.oldest = (self.oldest + 1) % MAX_REMEMBERED;
+        if self.latest.get(&key) == Some(&id) {
             self.latest.remove(&key);
         }
-    }
-
-    /// Bytes that this object counts while JavaScript holds it decoded. `None` if it is too large to be held.
-    pub fn cost(object: &Object) -> Option<usize> {
-        let (length, _) = object.form();
-        (length <= MAX_TEXT_BYTES).then_some(length * BYTES_PER_TEXT_BYTE)
-    }
-
-    /// From now on JavaScript holds this object for the sake of its next version.
-    pub fn hold(&mut self, object: &Object) {
-        if let Some(cost) = Self::cost(object) {
-            self.bytes += cost - self.held.insert(object.id(), cost).unwrap_or(0);
-        }
-    }
-
-    /// JavaScript does not hold this object for that any more.
-    pub fn let_go(&mut self, id: ObjectId) {
-        self.bytes -= self.held.remove(&id).unwrap_or(0);
-    }
-
-    /// The same of all. Whether there were any.
-    pub fn let_go_all(&mut self) -> bool {
-        self.held = FxHashMap::default();
-        std::mem::take(&mut self.bytes) > 0
-    }
-
-    /// What JavaScript holds for that, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.bytes
     }
 }
 
@@ -144,21 +109,5 @@ mod tests {
         decoded.decode(&other);
         decoded.gone(&other);
         assert_eq!(decoded.decode(&next), Some(next.id()), "that the earlier one is forgotten does not concern it");
-    }
-
-    #[test]
-    fn shr_04_what_is_held_counts_twice_its_text_until_it_is_let_go_of_or_gone() {
-        let mut decoded = Decoded::default();
-        let objects = [1, 2, 3].map(|version| named("a", version));
-        let twice = |object: &Object| 2 * object.text().len();
-        objects.iter().for_each(|object| decoded.hold(object));
-        decoded.hold(&objects[0]);
-        assert_eq!(decoded.bytes(), objects.iter().map(|object| twice(object)).sum::<usize>(), "each of them once");
-        decoded.let_go(objects[0].id());
-        decoded.let_go(objects[0].id());
-        decoded.gone(&objects[1]);
-        assert_eq!(decoded.bytes(), twice(&objects[2]));
-        assert!(decoded.let_go_all() && !decoded.let_go_all());
-        assert_eq!(decoded.bytes(), 0);
     }
 }

@@ -11,7 +11,6 @@ mod pins;
 pub(crate) mod rest;
 
 pub use array::array_of;
-pub use decoded::Decoded;
 pub use object::{Holder, IndexValues, Object, ObjectId};
 pub use pins::Pins;
 pub use rest::{Lent, Text};

@@ -1,6 +1,6 @@
 //! Objects that were handed out by their numbers to somebody who holds no reference: JavaScript.
 
-use std::cell::{RefCell, RefMut};
+use std::cell::{Cell, RefCell};
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
@@ -10,17 +10,25 @@ use super::decoded::Decoded;
 use super::object::{Object, ObjectId};
 use crate::status::{Error, ErrorCode};
 
+/// Bytes of a text whose decoded version is held for the next one. A few hundred larger ones would take too much.
+const MAX_HELD_TEXT: usize = 64 << 10;
+/// What a decoded version counts for each byte of its text. Engines take about twice the text.
+const HELD_BYTES_PER_BYTE: usize = 2;
+
 /// Objects that may still be read by number.
 #[derive(Default)]
 pub struct Pins {
     pinned: RefCell<FxHashMap<ObjectId, Pin>>,
     decoded: RefCell<Decoded>,
+    held_bytes: Cell<usize>,
 }
 
 struct Pin {
     object: Rc<Object>,
     /// How often it was handed out and not given back.
     times: u32,
+    /// Bytes that it counts, because JavaScript holds it decoded for the sake of its next version. 0 if it does not.
+    held: usize,
 }
 
 impl Pins {
@@ -30,7 +38,7 @@ impl Pins {
         let mut pins = self.pinned.borrow_mut();
         let pin = pins.entry(id).or_insert_with(|| {
             object.pinned(true);
-            Pin { object: object.clone(), times: 0 }
+            Pin { object: object.clone(), times: 0, held: 0 }
         });
         pin.times += 1;
         id
@@ -47,20 +55,46 @@ impl Pins {
         let gone = match self.pinned.borrow_mut().entry(id) {
             Entry::Occupied(mut entry) => {
                 entry.get_mut().times -= 1;
-                (entry.get().times == 0).then(|| entry.remove().object)
+                (entry.get().times == 0).then(|| entry.remove())
             }
             Entry::Vacant(_) => None,
         };
         // Dropped after the borrow: it may be the last reference to much.
-        if let Some(object) = gone {
+        if let Some(Pin { object, held, .. }) = gone {
             object.pinned(false);
+            self.held_bytes.set(self.held_bytes.get() - held);
             self.decoded.borrow_mut().gone(&object);
         }
     }
 
-    /// Which of them were decoded.
-    pub fn decoded(&self) -> RefMut<'_, Decoded> {
-        self.decoded.borrow_mut()
+    /// JavaScript decodes this object now. Returns the newest version of it that was decoded before, unless that was long ago. It may be this
+    /// one, and it may have been given back since.
+    pub fn decode(&self, object: &Object) -> Option<ObjectId> {
+        self.decoded.borrow_mut().decode(object)
+    }
+
+    /// Bytes that this object counts while JavaScript holds it for the sake of its next version. `None` if it is too large to be held.
+    pub fn held_cost(object: &Object) -> Option<usize> {
+        let (length, _) = object.form();
+        (length <= MAX_HELD_TEXT).then_some(length * HELD_BYTES_PER_BYTE)
+    }
+
+    /// From now on JavaScript holds this object, decoded, for the sake of its next version: it counts so many bytes. With 0 it does no more.
+    pub fn hold(&self, id: ObjectId, cost: usize) {
+        if let Some(pin) = self.pinned.borrow_mut().get_mut(&id) {
+            self.held_bytes.set(self.held_bytes.get() - std::mem::replace(&mut pin.held, cost) + cost);
+        }
+    }
+
+    /// JavaScript is to let go of all of them. Whether there are any.
+    pub fn let_go(&self) -> bool {
+        self.pinned.borrow_mut().values_mut().for_each(|pin| pin.held = 0);
+        self.held_bytes.take() > 0
+    }
+
+    /// Bytes of what JavaScript holds for the sake of next versions.
+    pub fn held_bytes(&self) -> usize {
+        self.held_bytes.get()
     }
 
     /// How many objects are handed out.
@@ -100,6 +134,27 @@ mod tests {
         pins.release(id);
         pins.release(id);
         assert_eq!(Rc::strong_count(&object), 1);
+    }
+
+    #[test]
+    fn shr_04_what_is_held_counts_twice_its_text_until_it_is_let_go_of_or_given_back() {
+        let pins = Pins::default();
+        let objects = [1, 2, 3].map(|version| named("a", version));
+        let twice = |object: &Object| 2 * object.text().len();
+        for object in &objects {
+            let id = pins.pin(object);
+            pins.hold(id, Pins::held_cost(object).unwrap());
+            pins.hold(id, Pins::held_cost(object).unwrap());
+        }
+        assert_eq!(pins.held_bytes(), objects.iter().map(|object| twice(object)).sum::<usize>(), "each of them once");
+        pins.hold(objects[0].id(), 0);
+        pins.release(objects[1].id());
+        pins.hold(objects[1].id(), 7);
+        assert_eq!(pins.held_bytes(), twice(&objects[2]));
+        assert!(pins.let_go() && !pins.let_go());
+        assert_eq!(pins.held_bytes(), 0);
+        pins.release(objects[2].id());
+        assert_eq!(pins.held_bytes(), 0);
     }
 
     #[test]

@@ -217,6 +217,15 @@ test("shr_04_a_version_is_held_for_the_next_one_where_an_earlier_one_was_read_an
     assert.equal(cost(), 0, "it takes the place of the one before");
   }
   assert.equal(renewed(), 2, "nobody but the cache held the version before");
+
+  const again = send("y", beat("1"));
+  await arrived();
+  const read = () => assert.ok(resource.peek("d/y"));
+  read();
+  await collected(() => cache.stats().resources[0].pinned === 1);
+  const before = bytes();
+  read();
+  assert.equal(bytes() - before, 2 * again.length, "nor is a version that is read once more the last one to be read");
 });
 
 test("shr_05_few_hundred_versions_are_held_and_large_ones_are_not", async () => {

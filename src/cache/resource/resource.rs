@@ -27,7 +27,7 @@ use crate::cache::flush::Flush;
 use crate::cache::list::{List, ListOptions};
 use crate::cache::memory::Memory;
 use crate::informer::InformerId;
-use crate::object::{Decoded, IndexValues, Object, Pins};
+use crate::object::{IndexValues, Object, Pins};
 use crate::reflector::ReflectorHandle;
 use crate::runtime::SharedRuntime;
 use crate::source::{DeleteOptions, Source};
@@ -238,11 +238,11 @@ impl Resource {
 
     /// JavaScript has decoded this object, and asks whether it may hold it for the sake of its next version. It counts from now on.
     pub fn hold_decoded(&self, object: &Object) -> bool {
-        let has_room = Decoded::cost(object).is_some_and(|cost| self.share.has_room(cost));
-        if has_room {
-            self.cacher.borrow().held().pins().decoded().hold(object);
+        let cost = Pins::held_cost(object).filter(|cost| self.share.has_room(*cost));
+        if let Some(cost) = cost {
+            self.cacher.borrow().held().pins().hold(object.id(), cost);
         }
-        has_room
+        cost.is_some()
     }
 
     /// JavaScript has collected what it did not hold.

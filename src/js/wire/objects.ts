@@ -299,7 +299,8 @@ export class ObjectTable {
 
   /** Holds a version for the sake of the next one. It takes the place of the one before it, or of the one that was decoded longest ago. */
   #hold(id: number, value: object, before: number): void {
-    const gone = this.#held.has(before) || this.#held.size < MAX_HELD ? before : this.#held.keys().next().value!;
+    const oldest = () => (this.#held.size < MAX_HELD ? 0 : this.#held.keys().next().value!);
+    const gone = this.#held.has(before) ? before : oldest();
     try {
       if (!this.#raw.hold(id, gone)) return;
     } catch {

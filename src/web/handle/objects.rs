@@ -25,7 +25,7 @@ impl RawResource {
     pub fn predecessor(&self, id: f64) -> Result<f64, JsValue> {
         let inner = self.sound()?;
         let object = inner.pinned(id)?;
-        Ok(inner.delivery.pins.0.decoded().decode(&object).map_or(0.0, |before| before as f64))
+        Ok(inner.delivery.pins.0.decode(&object).map_or(0.0, |before| before as f64))
     }
 
     /// What makes one version of an object of another: routes and values in turn. Undefined where that would save too little.
@@ -43,7 +43,7 @@ impl RawResource {
         let inner = self.sound()?;
         let may = inner.resource.hold_decoded(&*inner.pinned(id)?);
         if may {
-            inner.delivery.pins.0.decoded().let_go(to_id(instead_of));
+            inner.delivery.pins.0.hold(to_id(instead_of), 0);
         }
         Ok(may)
     }
