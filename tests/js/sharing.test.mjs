@@ -111,6 +111,23 @@ test(`law_15_sharing_what_is_handed_out_is_what_parsing_the_whole_text_gives (WA
   assert.ok(renewals > DOCUMENTS * 2, `${renewals} were made of another version`);
 });
 
+test("law_15_sharing_names_that_every_object_inherits_are_names_like_others", async () => {
+  const { resource, send, arrived, renewed } = await fed();
+  const filler = `"filler":"${"x".repeat(900)}"`;
+  const inherited = ["__proto__", "constructor", "hasOwnProperty", "toString"];
+  const documents = ["{}", "[]", "1", '{"a":{}}', '{"__proto__":[0]}'].flatMap((value) =>
+    inherited.flatMap((name) => [`"a":{"b":1}`, `"a":{"b":1,"${name}":${value}}`, `"a":{"b":2,"${name}":${value}}`]),
+  );
+  for (const document of documents) {
+    const whole = send("x", `${filler},${document}`);
+    await arrived();
+    const object = resource.peek("d/x");
+    assert.equal(described(object), described(JSON.parse(whole)), whole);
+  }
+  // All but the first, and the second if the first was collected: nobody held it.
+  assert.ok(renewed() >= documents.length - 2, `${renewed()} of ${documents.length}`);
+});
+
 const SPEC = `"spec":{"containers":[{"name":"web","args":["${"x".repeat(400)}"]}]}`;
 const beat = (time, more = "") =>
   `${SPEC},"status":{"phase":"Running","conditions":[{"type":"Ready","time":"${time}"},{"type":"Live"}]${more}}`;

@@ -284,14 +284,14 @@ export class ObjectTable {
     const patch = held && (this.#raw.patch(before, id) as Patch | undefined);
     if (patch === undefined) return undefined;
     this.renewals++;
-    return renew(held!, patch, this.#freeze ? Object.freeze : () => {});
+    return renew(held!, patch);
   }
 
   /** Remembers what an id was decoded to, as long as somebody holds it. An object takes over a pin of the id. */
   #keep(id: number, value: unknown, before: number): void {
     this.decodes++;
     if (!isObject(value)) return;
-    if (this.#freeze && !Object.isFrozen(value)) deepFreeze(value);
+    if (this.#freeze) freezeNew(value);
     this.#known.set(id, new WeakRef(value));
     this.#decoded.register(value, id);
     if (before !== 0 && before <= id) this.#hold(id, value, before);
@@ -340,6 +340,13 @@ const refuse = (): boolean => false;
 /** Whether it can be held weakly, and frozen. */
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
+}
+
+/** Freezes an object and what is new in it. What it shares with another version is frozen already. */
+function freezeNew(value: object): void {
+  if (Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const child of Object.values(value)) if (isObject(child)) freezeNew(child);
 }
 
 /** Freezes an object and all in it. */

@@ -8,14 +8,11 @@ const { hasOwnProperty } = Object.prototype;
 /**
  * Makes the next version of a decoded document. Objects and arrays on the way to a value that differs are copied, all others are those of the
  * version before. Neither is changed afterwards.
- *
- * @param made gets each object and array that is new
  */
-export function renew(before: object, patch: Patch, made: (value: object) => void): object {
+export function renew(before: object, patch: Patch): object {
   if (patch.length === 0) return before;
   // The copies along the last route. Routes come in the order of the text, so those that share their beginning follow each other.
   const copies: Container[] = [copy(before)];
-  const copied = [...copies];
   let last: readonly (string | number)[] = [];
   for (let i = 0; i < patch.length; i += 2) {
     const route = patch[i] as readonly (string | number)[];
@@ -25,15 +22,14 @@ export function renew(before: object, patch: Patch, made: (value: object) => voi
     for (; depth < end; depth++) {
       const parent = copies[depth]!;
       const name = route[depth]!;
-      copied.push((copies[depth + 1] = parent[name] = copy(parent[name] as object)));
+      copies[depth + 1] = parent[name] = copy(parent[name] as object);
     }
     const parent = copies[end]!;
     const name = route[end]!;
     // The name is there already as one of its own, so this reaches no prototype, also where it is `__proto__`.
-    parent[name] = share(parent[name], patch[i + 1], made);
+    parent[name] = share(parent[name], patch[i + 1]);
     last = route;
   }
-  copied.forEach((value) => made(value));
   return copies[0]!;
 }
 
@@ -45,7 +41,7 @@ function copy(value: object): Container {
  * A value that takes the place of another: where both hold the same, the one before. So a new member of an object leaves its other members as
  * they were.
  */
-function share(before: unknown, value: unknown, made: (value: object) => void): unknown {
+function share(before: unknown, value: unknown): unknown {
   if (Object.is(before, value)) return before;
   if (typeof value !== "object" || value === null) return value;
   const old = (typeof before === "object" && before !== null && Array.isArray(before) === Array.isArray(value) ? before : {}) as Container;
@@ -54,12 +50,10 @@ function share(before: unknown, value: unknown, made: (value: object) => void): 
   let same = old === before && names.length === oldNames.length;
   const next = value as Container;
   names.forEach((name, at) => {
-    const shared = share(hasOwnProperty.call(old, name) ? old[name] : undefined, next[name], made);
+    const shared = share(hasOwnProperty.call(old, name) ? old[name] : undefined, next[name]);
     next[name] = shared;
     // Names in another order make another object.
     same &&= name === oldNames[at] && Object.is(shared, old[name]);
   });
-  if (same) return before;
-  made(value);
-  return value;
+  return same ? before : value;
 }
