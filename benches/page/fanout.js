@@ -1,7 +1,7 @@
 // One event to many callbacks: what it costs beyond the event itself.
-import { frames, template } from "./frames.js";
 import { interleave, timed } from "./measure.js";
-import { feed, LISTED, open, reached } from "./upstream.js";
+import { events } from "./shapes.js";
+import { feed, LISTED, openCache, reached } from "./upstream.js";
 
 /**
  * Callbacks that all count, so that none can be left out or called twice unseen. They are of different code, as the components of a page
@@ -54,21 +54,26 @@ class LazyEvent {
   }
 }
 
+/** Pods of a cluster, among which its events go around. A replaced pod is one alone. */
+const PODS = { replaced: 1, cluster: 20 };
+
 /**
- * @param {{ rounds: number, count: number, callbacks: number, size: "small" | "large" }} options `count` events a round, each in a flush
- * of its own
+ * @param {{ rounds: number, count: number, callbacks: number, shape: string, size?: "small" | "large" }} options `count` events a round,
+ * each in a flush of its own
  */
-export async function fanout({ rounds, count, callbacks, size }) {
-  const pod = template(size);
+export async function fanout({ rounds, count, callbacks, shape, size }) {
   const warmUp = LISTED + count;
   const last = warmUp + count;
   // A page holds its subscriptions for long, so what is timed is a loop that is compiled already.
-  const texts = () => [frames(pod, 1, LISTED + 1, count), frames(pod, 1, warmUp + 1, count)];
+  const texts = () => {
+    const { items, frames } = events({ shape, objects: PODS[shape], size });
+    return [items(LISTED), frames(LISTED + 1, count), frames(warmUp + 1, count)];
+  };
 
   /** The package with so many callbacks; 0 gives the price of the events alone. */
   const through = async (subscriberCount) => {
-    const [first, input] = texts();
-    const { cache, resource, socket } = await open(pod, 1);
+    const [list, first, input] = texts();
+    const { cache, resource, socket } = await openCache(list, LISTED);
     const { handlers, checksum } = subscribers(subscriberCount);
     for (const handler of handlers) void resource.watch({ resourceVersion: String(LISTED) }).forEach(handler);
     await feed(socket, first);
@@ -83,7 +88,7 @@ export async function fanout({ rounds, count, callbacks, size }) {
   };
 
   const by = async (subscriberCount, toEvent) => {
-    const [first, input] = texts();
+    const [, first, input] = texts();
     const { handlers, checksum } = subscribers(subscriberCount);
     const socket = {
       onmessage({ data }) {

@@ -41,9 +41,3 @@ export function podTexts(pod, groups = 0) {
 
 /** A watch frame of an object's text. */
 export const frame = (text, type = "MODIFIED") => flat(`{"type":"${type}","object":${text}}`);
-
-/** `count` changes of `objects` pods in turn, from version `from` on. */
-export function frames(pod, objects, from, count) {
-  const text = podTexts(pod);
-  return Array.from({ length: count }, (_, i) => frame(text(i % objects, from + i)));
-}

@@ -1,7 +1,8 @@
 // Frames in: from the text of a socket's message to the state that answers reads.
-import { frames, template } from "./frames.js";
 import { Checksum, interleave, timed, until } from "./measure.js";
-import { chunks, LISTED, open, play, pour, reached, record } from "./upstream.js";
+import { keyOf } from "./peers/object.js";
+import { events } from "./shapes.js";
+import { chunks, LISTED, openCache, play, pour, reached, record } from "./upstream.js";
 
 /** What everybody writes by hand: parse, and keep the newest by name. */
 class ParsingPeer {
@@ -13,7 +14,7 @@ class ParsingPeer {
 
   take(text) {
     const { type, object } = JSON.parse(text);
-    const key = `${object.metadata.namespace}/${object.metadata.name}`;
+    const key = keyOf(object);
     if (type === "DELETED") this.objects.delete(key);
     else this.objects.set(key, object);
     this.version = object.metadata.resourceVersion;
@@ -43,29 +44,30 @@ function reader() {
   };
 }
 
-/** The state at the end, without what the package does not keep by default. */
-function stateChecksum(keys, get) {
+/** The state at the end of the objects of a list, without what the package does not keep by default. */
+function stateChecksum(list, get) {
   const checksum = new Checksum();
-  for (const key of keys) {
-    const { managedFields, ...metadata } = get(key).metadata;
-    checksum.add(JSON.stringify({ ...get(key), metadata }));
+  for (const text of list) {
+    const object = get(keyOf(JSON.parse(text)));
+    const { managedFields, ...metadata } = object.metadata;
+    checksum.add(JSON.stringify({ ...object, metadata }));
   }
   return checksum;
 }
 
 /**
- * @param {{ rounds: number, count: number, objects: number, read?: boolean, transport?: "websocket" | "fetch" }} options `count` frames a
- * round, about `objects` pods; `read`: one subscriber reads every object
+ * @param {{ rounds: number, count: number, objects: number, shape: string, read?: boolean, transport?: "websocket" | "fetch" }} options `count` frames a
+ * round, about `objects` pods, of a `shape`; `read`: one subscriber reads every object
  */
-export async function ingest({ rounds, count, objects, read = false, transport = "websocket" }) {
-  const pod = template("large");
-  const keys = Array.from({ length: objects }, (_, i) => `${pod.metadata.namespace}/${pod.metadata.name}-${i}`);
+export async function ingest({ rounds, count, objects, shape, read = false, transport = "websocket" }) {
   const warmUp = LISTED + objects;
   const last = warmUp + count;
   const streams = transport === "fetch";
   const input = () => {
-    const texts = [frames(pod, objects, LISTED + 1, objects), frames(pod, objects, warmUp + 1, count)];
-    return texts.map(streams ? chunks : record);
+    const { items, frames } = events({ shape, objects });
+    const list = items(LISTED);
+    const texts = [frames(LISTED + 1, objects), frames(warmUp + 1, count)];
+    return [list, ...texts.map(streams ? chunks : record)];
   };
   // A stream is cut where the network cuts it, and so read as a whole; a socket's frames are timed without what made them.
   const time = async (play, reached) => {
@@ -78,8 +80,8 @@ export async function ingest({ rounds, count, objects, read = false, transport =
 
   const harnesses = {
     async watchcache() {
-      const [first, rest] = input();
-      const { cache, resource, socket, stream } = await open(pod, objects, { transport });
+      const [list, first, rest] = input();
+      const { cache, resource, socket, stream } = await openCache(list, LISTED, { transport });
       const row = reader();
       if (read) void resource.watch({ resourceVersion: String(LISTED) }).forEach((event) => row.take(event.object));
       const hand = (part) => (streams ? pour(stream, part) : play(socket, part));
@@ -89,12 +91,12 @@ export async function ingest({ rounds, count, objects, read = false, transport =
         () => hand(rest),
         () => reached(resource, last),
       );
-      const checksum = `${stateChecksum(keys, (key) => resource.peek(key))}/${row.sum()}`;
+      const checksum = `${stateChecksum(list, (key) => resource.peek(key))}/${row.sum()}`;
       await cache.close();
       return { ...times, checksum };
     },
     async "JSON.parse"() {
-      const [first, rest] = input();
+      const [list, first, rest] = input();
       const peer = new ParsingPeer();
       const row = reader();
       if (read) peer.onobject = row.take;
@@ -108,7 +110,7 @@ export async function ingest({ rounds, count, objects, read = false, transport =
         () => hand(rest),
         () => arrived(last),
       );
-      return { ...times, checksum: `${stateChecksum(keys, (key) => peer.objects.get(key))}/${row.sum()}` };
+      return { ...times, checksum: `${stateChecksum(list, (key) => peer.objects.get(key))}/${row.sum()}` };
     },
   };
   return { unit: "frame", units: count, harnesses: await interleave(rounds, harnesses) };

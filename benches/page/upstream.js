@@ -1,7 +1,6 @@
 // An API server inside the page: the list is answered by `fetch`, and the watch is a WebSocket that the benchmark itself feeds. All else is
 // the package's own way, from the socket's message event to the subscriber.
 import { createWatchCache } from "watchcache";
-import { podTexts } from "./frames.js";
 import { turn, until } from "./measure.js";
 
 const encoder = new TextEncoder();
@@ -79,16 +78,6 @@ export async function openCache(items, version, options = {}) {
   // Where the cache connects anew, what it has opened last is what takes frames.
   const socket = { onmessage: (message) => FedSocket.latest.onmessage(message) };
   return { cache, resource, socket, stream };
-}
-
-/** The same with some pods made from one. */
-export function open(pod, objects, options = {}) {
-  const text = podTexts(pod);
-  return openCache(
-    Array.from({ length: objects }, (_, i) => text(i, LISTED)),
-    LISTED,
-    options,
-  );
 }
 
 /** About as much as a busy socket has ready at a time. */

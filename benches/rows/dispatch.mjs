@@ -1,6 +1,7 @@
 // One event that ten watchers want. Measures what any number of other watchers adds.
 import { MAP, OURS } from "../lib/peers.mjs";
 import { perUnit, timeRow } from "../lib/report.mjs";
+import { REPLACED } from "../lib/shapes.mjs";
 import { inTurns } from "../lib/turns.mjs";
 
 const PLANS = { full: { rounds: 9, many: 100_000, count: 4_000 }, quick: { rounds: 1, many: 10_000, count: 40 } };
@@ -17,7 +18,7 @@ export default {
       [MAP]: { harness: MAP, watchers: many },
       [`${MAP}, 10 watchers`]: { harness: MAP, watchers: MATCHING },
     };
-    const options = (name) => ({ objects: 1_000, size: "small", matching: MATCHING, ...pages[name] });
+    const options = (name) => ({ objects: 1_000, shape: REPLACED, size: "small", matching: MATCHING, ...pages[name] });
     const harnesses = await inTurns(browser, url, Object.keys(pages), { rounds, scenario: "Path", options, round: { count, batch: 20 } });
     // Who matches differs with the number of watchers, and so do the sums.
     const alike = [

@@ -2,40 +2,52 @@
 import { withPage } from "../lib/browser.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { perUnit, timeRow } from "../lib/report.mjs";
+import { ofShape, REPLACED, SHAPES } from "../lib/shapes.mjs";
 
 const PLANS = {
   full: { rounds: 9, counts: { 100: 4_000, 1_000: 1_000, 10_000: 200 }, wholeWay: 1_000 },
   quick: { rounds: 3, counts: { 100: 200, 1_000: 50, 10_000: 10 }, wholeWay: 50 },
 };
 
-const minus = (a, b) => ({ clock: a.clock - b.clock, cpu: a.cpu - b.cpu });
+/** Chromium alone tells processor time. */
+const minus = (a, b) => ({ clock: a.clock - b.clock, cpu: a.cpu && a.cpu - b.cpu });
+const wholeWayOf = (shape) => ofShape("the whole way", shape);
 const without = (name) => `${name}, no callbacks`;
 
 export default {
   name: "fanout",
+  anyEngine: true,
   async measure({ browser, url, mode, say }) {
     const { rounds, counts, wholeWay } = PLANS[mode];
     const run = (options) => withPage(browser, url, (page) => page.run("fanout", { rounds, ...options }));
     const results = {};
     for (const [callbacks, count] of Object.entries(counts)) {
       say(`fanout to ${callbacks}`);
-      results[callbacks] = await run({ count, callbacks: Number(callbacks), size: "small" });
+      results[callbacks] = await run({ count, callbacks: Number(callbacks), shape: REPLACED, size: "small" });
     }
-    say("fanout, the whole way");
-    results["whole way"] = await run({ count: wholeWay, callbacks: 1_000, size: "large" });
+    for (const shape of SHAPES) {
+      const name = wholeWayOf(shape);
+      say(`fanout, ${name}`);
+      results[name] = await run({ count: wholeWay, callbacks: 1_000, shape });
+    }
     return results;
   },
   scenarios: (results) => results,
-  lines({ "whole way": wholeWay, ...alone }) {
+  lines(results) {
     const parsing = "JSON.parse and loop";
+    const alone = Object.entries(results).filter(([name]) => !SHAPES.some((shape) => name === wholeWayOf(shape)));
     return [
-      ...Object.values(alone).map((scenario) => {
+      ...alone.map(([, scenario]) => {
         const ours = minus(perUnit(scenario, OURS), perUnit(scenario, without(OURS)));
         const theirs = minus(perUnit(scenario, "loop"), perUnit(scenario, without("loop")));
         const what = `an event to ${scenario.callbacks.toLocaleString("en")} callbacks, delivery alone`;
         return timeRow(what, "plain loop", ours, theirs, scenario.callbacks === 1000 ? { ratio: "1.5" } : undefined);
       }),
-      timeRow("a 14.4 kB frame to 1,000 callbacks, the whole way", parsing, perUnit(wholeWay, OURS), perUnit(wholeWay, parsing)),
+      ...SHAPES.map((shape) => {
+        const scenario = results[wholeWayOf(shape)];
+        const what = ofShape("a 14.4 kB frame to 1,000 callbacks, the whole way", shape);
+        return timeRow(what, parsing, perUnit(scenario, OURS), perUnit(scenario, parsing));
+      }),
     ];
   },
 };

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { nodeHost, pageHost } from "../informer/hosts.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { median } from "../lib/report.mjs";
+import { CLUSTER, ofShape, REPLACED } from "../lib/shapes.mjs";
+import { clusterEvents } from "../page/cluster-events.js";
 import { differentPods } from "../page/different-pods.js";
 import { startServer } from "../../www/server/index.mjs";
 import { findResourceByName } from "../../www/server/resources.mjs";
@@ -14,7 +16,7 @@ const WEBSOCKET = "watchcache over a WebSocket";
 const STREAM = "the stream alone";
 const PLANS = {
   full: { pods: 10_000, rounds: 3, events: 1_000, warmUp: 5_000, cuts: 3 },
-  quick: { pods: 300, rounds: 1, events: 100, warmUp: 100, cuts: 1 },
+  quick: { pods: 300, rounds: 1, events: 50, warmUp: 50, cuts: 1 },
 };
 
 /** How the peer's user starts it again after an error: as its README shows, or at once. */
@@ -30,26 +32,39 @@ const READERS = 10;
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Pods of a shape, as JSON: `item(number)` of the list, `next()` an event's. The server gives them their versions. */
+const SHAPES = {
+  /** Every event moves all times of a pod. */
+  [REPLACED](realPod, pods) {
+    const text = differentPods(realPod);
+    let beats = 0;
+    return { item: (number) => text(number, 1), next: () => text((++beats * 7919) % pods, 1, beats) };
+  },
+  [CLUSTER](realPod, pods) {
+    const events = clusterEvents(realPod, { objects: pods });
+    return { item: (number) => events.item(number, 1), next: () => events.next(1).text };
+  },
+};
+
 /** A server that holds these pods. */
-async function serve({ root, page, pods }) {
+async function serve({ root, page, pods, shape }) {
   const server = await startServer({ port: 0, pods: 0, rate: 0, history: 100_000, root: page });
   const table = server.control.store.table(findResourceByName("pods"));
-  const text = differentPods(JSON.parse(readFileSync(join(root, "tests/data/pod.json"), "utf8")));
-  const put = (number, beat) => table.put(JSON.parse(text(number, 1, beat)));
-  for (let number = 0; number < pods; number++) put(number, 0);
-  let beats = 0;
+  const { item, next } = SHAPES[shape](JSON.parse(readFileSync(join(root, "tests/data/pod.json"), "utf8")), pods);
+  const put = (text) => table.put(JSON.parse(text));
+  for (let number = 0; number < pods; number++) put(item(number));
   /** Changes that many pods, at the pace of a busy cluster. */
   const change = async (count) => {
     for (let i = 0; i < count; i++) {
       if (i > 0 && i % EVENTS_A_TICK === 0) await sleep(TICK_MS);
-      put((++beats * 7919) % pods, beats);
+      put(next());
     }
   };
   return { ...server, change };
 }
 
 /** One informer's life: started, filled, told of events, cut off. Checksums are over what handlers were told. */
-async function live(open, name, { pods, events, warmUp, cuts }, server, restartMs) {
+async function live(open, name, { pods, events, warmUp, cuts, shape = REPLACED }, server, restartMs) {
   const host = await open({ server: server.url, expected: pods, restartMs });
   try {
     await host.ask("load", { name });
@@ -68,8 +83,10 @@ async function live(open, name, { pods, events, warmUp, cuts }, server, restartM
     // An informer lives for long, so what is timed is code that is compiled already, the host's streams included.
     await told("warm-up", { handlers: READERS, reads: "fields" }, warmUp);
     for (const handlers of HANDLERS) await told(handlers, { handlers, reads: "fields" });
-    await told("names", { handlers: READERS, reads: "names" });
-    await told("object", { handlers: READERS, reads: "object" });
+    if (shape === REPLACED) {
+      await told("names", { handlers: READERS, reads: "names" });
+      await told("object", { handlers: READERS, reads: "object" });
+    }
     for (let i = 0; i < cuts; i++) result.cut.push(await cut(host, server));
     await host.ask("close");
     return result;
@@ -111,20 +128,26 @@ async function cut(host, server) {
 async function measureHost({ root, page, say }, plan, label, openHost, more) {
   const { pods, events, rounds, warmUp, cuts } = plan;
   const results = { [OURS]: [], [PEER]: [], eager: [], more: Object.fromEntries(more.map(([name]) => [name, []])) };
+  results[CLUSTER] = { [OURS]: [], [PEER]: [] };
   for (let round = 0; round < rounds; round++) {
     say(`informer in ${label}, round ${round + 1} of ${rounds}`);
     // Equal events for both: each has a server of its own that was filled alike.
     for (const name of round % 2 === 0 ? [OURS, PEER] : [PEER, OURS]) {
-      const server = await serve({ root, page, pods });
-      try {
-        const given = { pods, events, warmUp, cuts: 1 };
-        results[name].push(await live((options) => openHost(server, options), name, given, server, README_MS));
-      } finally {
-        await server.close();
+      for (const [shape, into, cuts] of [
+        [REPLACED, results, 1],
+        [CLUSTER, results[CLUSTER], 0],
+      ]) {
+        const server = await serve({ root, page, pods, shape });
+        try {
+          const given = { pods, events, warmUp, cuts, shape };
+          into[name].push(await live((options) => openHost(server, options), name, given, server, README_MS));
+        } finally {
+          await server.close();
+        }
       }
     }
     for (const [name, reads] of more) {
-      const server = await serve({ root, page, pods });
+      const server = await serve({ root, page, pods, shape: REPLACED });
       try {
         results.more[name].push(await eventsAlone((options) => openHost(server, options), name, reads, plan, server));
       } finally {
@@ -133,7 +156,7 @@ async function measureHost({ root, page, say }, plan, label, openHost, more) {
     }
   }
   // The same peer, started again at once, which its README does not say.
-  const server = await serve({ root, page, pods: Math.min(pods, 1_000) });
+  const server = await serve({ root, page, pods: Math.min(pods, 1_000), shape: REPLACED });
   try {
     const given = { pods: Math.min(pods, 1_000), events: 10, warmUp: 10, cuts };
     results.eager.push(await live((options) => openHost(server, options), PEER, given, server, 0));
@@ -155,20 +178,27 @@ async function measure(context) {
   };
 }
 
-/** Every round's checksums, of both. */
+/** Every round's checksums, of both, by shape. */
 function scenarios(results) {
+  const sumsOf = (rounds) => {
+    const all = [OURS, PEER].map((name) => [
+      name,
+      { checksum: [...new Set(rounds[name].map(({ sums }) => JSON.stringify(sums)))].join(" ") },
+    ]);
+    return { harnesses: Object.fromEntries(all) };
+  };
   return Object.fromEntries(
-    Object.entries(results).map(([host, rounds]) => {
-      const harnesses = [OURS, PEER].map((name) => [
-        name,
-        { checksum: [...new Set(rounds[name].map(({ sums }) => JSON.stringify(sums)))].join(" ") },
-      ]);
-      return [host, { harnesses: Object.fromEntries(harnesses) }];
-    }),
+    Object.entries(results).flatMap(([host, rounds]) => [
+      [ofShape(host, REPLACED), sumsOf(rounds)],
+      [ofShape(host, CLUSTER), sumsOf(rounds[CLUSTER])],
+    ]),
   );
 }
 
-function hostLines([host, { pods, [OURS]: ours, [PEER]: theirs, eager, more }]) {
+/** The greatest ratio of a cluster's event, by handlers. */
+const GOALS = { Node: { 1: "0.45", 10: "0.45", 100: "0.45" }, Chromium: { 1: "0.65", 10: "0.75", 100: "0.85" } };
+
+function hostLines([host, { pods, [OURS]: ours, [PEER]: theirs, [CLUSTER]: cluster, eager, more }]) {
   const of = (rounds, value) => median(rounds.flatMap(value));
   const line = (what, unit, value, goal, more = {}) => {
     const [a, b] = [of(ours, value), of(theirs, value)];
@@ -185,11 +215,21 @@ function hostLines([host, { pods, [OURS]: ours, [PEER]: theirs, eager, more }]) 
     const what = `informer in ${host}: ${cpu}, ${name === STREAM ? "the stream alone, nobody parses" : `${handlers(READERS)} two fields, over a WebSocket`}`;
     return { what, peer: PEER, unit: "µs", ours: a, theirs: b, ratio: a / b };
   };
+  /** The same for a cluster's events. */
+  const ofCluster = (count) => {
+    const [a, b] = [OURS, PEER].map((name) => median(cluster[name].map((round) => round.cpu[count])));
+    const what = ofShape(`informer in ${host}: ${cpu}, ${handlers(count)} two fields`, CLUSTER);
+    return { what, peer: PEER, unit: "µs", ours: a, theirs: b, ratio: a / b, goal: { ratio: GOALS[host][count] } };
+  };
   const cutWhat = "from a cut connection to the next event";
   return [
     line(`${pods.toLocaleString("en")} pods synced`, "ms", ({ syncMs }) => syncMs, { ratio: "1/3" }, { cpuRatio: syncCpu }),
     line("memory after that, all counted", "B", ({ bytes }) => bytes, { ratio: "1/2" }),
-    ...HANDLERS.map((count) => line(`${cpu}, ${handlers(count)} two fields`, "µs", (round) => round.cpu[count], { ratio: "1/3" })),
+    ...HANDLERS.map((count) => {
+      const what = ofShape(`${cpu}, ${handlers(count)} two fields`, REPLACED);
+      return line(what, "µs", (round) => round.cpu[count], { ratio: "1/3" });
+    }),
+    ...HANDLERS.map(ofCluster),
     line(`${cpu}, ${handlers(READERS)} key and version`, "µs", (round) => round.cpu.names),
     line(`${cpu}, ${handlers(READERS)} the object`, "µs", (round) => round.cpu.object),
     ...Object.entries(more).map(apart),
