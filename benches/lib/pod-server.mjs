@@ -1,5 +1,5 @@
 // An API server of many different pods, with only what a load of them needs. Its pages are written beforehand, so that only the reader is
-// measured. The watch is open and quiet. It serves the benchmarks' page from the same origin.
+// measured. The watch brings what the benchmark sends. It serves the benchmarks' page from the same origin.
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,11 +7,13 @@ import { WebSocketServer } from "ws";
 import { servePage } from "../../www/server/static.mjs";
 import { differentPods } from "../page/different-pods.js";
 
-const VERSION = 1000;
+/** The list's version. */
+export const VERSION = 1000;
+
+export const readRealPod = (root) => JSON.parse(readFileSync(join(root, "tests/data/pod.json"), "utf8"));
 
 /** Every page of the list, as bytes, by what its `continue` says; and what the objects' texts take without managedFields. */
-function writePages(root, pods, pageSize) {
-  const text = differentPods(JSON.parse(readFileSync(join(root, "tests/data/pod.json"), "utf8")));
+function writePages(text, pods, pageSize) {
   const pages = new Map();
   let bytes = 0;
   let strippedBytes = 0;
@@ -35,9 +37,12 @@ function withoutManagedFields(text) {
   return JSON.stringify(object);
 }
 
-/** @param {{ root: string, page: string, pods: number, pageSize: number }} options `root`: the checkout; `page`: the built page's folder */
-export async function startPodServer({ root, page, pods, pageSize }) {
-  const { pages, bytes, strippedBytes } = writePages(root, pods, pageSize);
+/**
+ * @param {{ root: string, page: string, pods: number, pageSize: number, item?: (number: number, version: number) => string }} options
+ * `root`: the checkout; `page`: the built page's folder; `item`: JSON of a pod, by default of one of {@link differentPods}
+ */
+export async function startPodServer({ root, page, pods, pageSize, item = differentPods(readRealPod(root)) }) {
+  const { pages, bytes, strippedBytes } = writePages(item, pods, pageSize);
   const files = servePage(page);
   const server = createServer((request, response) => {
     const url = new URL(request.url, "http://server");
@@ -53,6 +58,10 @@ export async function startPodServer({ root, page, pods, pageSize }) {
     pods,
     bytes,
     strippedBytes,
+    /** Sends a frame to all watches. */
+    send(frame) {
+      for (const socket of sockets.clients) socket.send(frame);
+    },
     async close() {
       for (const socket of sockets.clients) socket.terminate();
       server.closeAllConnections();

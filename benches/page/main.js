@@ -8,7 +8,8 @@ import * as path from "./path.js";
 import * as resting from "./resting.js";
 import * as slices from "./slices.js";
 import * as soak from "./soak.js";
+import * as table from "./table.js";
 import * as view from "./view.js";
 
-globalThis.scenarios = { ...fanout, ...informer, ...ingest, ...load, ...path, ...resting, ...slices, ...soak, ...view };
+globalThis.scenarios = { ...fanout, ...informer, ...ingest, ...load, ...path, ...resting, ...slices, ...soak, ...table, ...view };
 globalThis.ready = init();

@@ -9,6 +9,7 @@ import path from "./path.mjs";
 import resting from "./resting.mjs";
 import size from "./size.mjs";
 import soak from "./soak.mjs";
+import table from "./table.mjs";
 import view from "./view.mjs";
 
-export const ROWS = [ingest, fanout, path, dispatch, view, resting, load, informer, soak, size];
+export const ROWS = [ingest, fanout, path, dispatch, view, table, resting, load, informer, soak, size];
