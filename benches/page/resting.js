@@ -1,8 +1,9 @@
-// The first read of an object that rests, against parsing its text.
+// The first read of objects that rest, one by one or a table's rows at once, against parsing their texts.
 import { differentPods } from "./different-pods.js";
 import { flat } from "./frames.js";
-import { Checksum, settle, timed } from "./measure.js";
+import { Checksum, settle, timed, until } from "./measure.js";
 import { canonical } from "./path.js";
+import { keyOf } from "./peers/object.js";
 import { idle, LISTED, openCache } from "./upstream.js";
 import realPod from "../../tests/data/pod.json";
 
@@ -14,41 +15,58 @@ const stripped = (text) => {
   return flat(JSON.stringify({ ...object, metadata: kept }));
 };
 
+/** `get` reads one object, and `rows` those from an offset on, as a table does that shows another page. Both are in the order of keys. */
 const readers = {
   async watchcache(items) {
     const { cache, resource } = await openCache(items, LISTED);
     await idle(cache);
-    return { get: (key) => resource.peek(key), close: () => cache.close() };
+    const view = resource.view({ window: { offset: 0, limit: 0 } });
+    const end = view.subscribe(() => {});
+    await until(() => view.getSnapshot().loaded, "the view was not loaded");
+    return {
+      get: (key) => resource.peek(key),
+      async rows(offset, limit) {
+        view.setWindow({ offset, limit });
+        // Rows of another window come with the next microtask.
+        await undefined;
+        const shown = view.getSnapshot();
+        if (shown.offset !== offset || shown.rows.length !== limit) throw new Error(`the view is at ${shown.offset}, not at ${offset}`);
+        return shown.rows;
+      },
+      close: () => (end(), cache.close()),
+    };
   },
   async "JSON.parse"(items) {
     const texts = new Map(items.map((text) => [keyOf(JSON.parse(text)), stripped(text)]));
-    return { get: (key) => JSON.parse(texts.get(key)), close() {} };
+    const keys = [...texts.keys()].sort();
+    const get = (key) => JSON.parse(texts.get(key));
+    return { get, rows: async (offset, limit) => keys.slice(offset, offset + limit).map(get), close() {} };
   },
 };
-
-const keyOf = ({ metadata }) => `${metadata.namespace}/${metadata.name}`;
 
 /** @param {{ harness: keyof typeof readers, objects: number }} options */
 export async function openResting({ harness, objects }) {
   const text = differentPods(realPod);
   const items = Array.from({ length: objects }, (_, i) => flat(text(i, LISTED)));
-  const keys = items.map((item) => keyOf(JSON.parse(item)));
+  const keys = items.map((item) => keyOf(JSON.parse(item))).sort();
   running = { ...(await readers[harness](items)), keys, at: 0, sum: 0 };
   await settle();
 }
 
-/** @param {{ count: number }} options so many objects that were not read before */
-export async function roundResting({ count }) {
-  const { get, keys, at } = running;
+/** What a table reads of a pod, as a number. */
+const looked = ({ metadata, spec, status }) =>
+  metadata.name.length + spec.containers.length + status.conditions.length + metadata.uid.charCodeAt(9);
+
+/** @param {{ count: number, atOnce?: number }} options so many objects that were not read before, one by one or so many rows at once */
+export async function roundResting({ count, atOnce = 1 }) {
+  const { get, rows, keys, at } = running;
   if (at + count > keys.length) throw new Error("too few objects for so many first reads");
   running.at += count;
   let sum = 0;
+  const look = (object) => void (sum = (Math.imul(sum, 31) + looked(object)) | 0);
   const time = await timed(async () => {
-    for (let i = at; i < at + count; i++) {
-      const { metadata, spec, status } = get(keys[i]);
-      sum =
-        (Math.imul(sum, 31) + metadata.name.length + spec.containers.length + status.conditions.length + metadata.uid.charCodeAt(9)) | 0;
-    }
+    if (atOnce === 1) for (let i = at; i < at + count; i++) look(get(keys[i]));
+    else for (let i = at; i < at + count; i += atOnce) (await rows(i, atOnce)).forEach(look);
   });
   running.sum = (running.sum + sum) | 0;
   return time;
