@@ -5,12 +5,15 @@
 //   quick       fewer rounds and smaller lists, to see that it works; the result is kept in artifacts/
 //   --again     ROWs take the place of what the latest whole run has of them, each with its own commit
 //   --name=NAME the result's file, benches/results/NAME.json (latest); a whole run as "latest" also goes into benches/README.md and README.md
+//   --engine=firefox or --engine=webkit: the rows that need no more than a page, by WebDriver; a whole run goes into benches/README.md, apart
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { format } from "prettier";
-import { launch } from "./lib/browser.mjs";
+import { launch, nameOf } from "./lib/browser.mjs";
 import { bundlePage } from "./lib/bundle.mjs";
+import { CHROMIUM, ENGINES, launchOther } from "./lib/engines.mjs";
 import { commit, machine } from "./lib/machine.mjs";
+import { startPageServer } from "./lib/page-server.mjs";
 import { intoReadme } from "./lib/readme.mjs";
 import { disagreements, goalTable, ratioTable } from "./lib/report.mjs";
 import { ROWS } from "./rows/index.mjs";
@@ -25,24 +28,43 @@ const LATEST = join(root, "benches/results/latest.json");
 
 /** What the command line asks for. */
 function parse(given) {
-  const asked = { mode: "full", name: "latest", rows: [], again: false };
-  for (const argument of given) {
+  const asked = { mode: "full", name: undefined, engine: CHROMIUM, rows: [], again: false };
+  for (let i = 0; i < given.length; i++) {
+    const argument = given[i];
     if (argument === "quick") asked.mode = "quick";
     else if (argument === "--again") asked.again = true;
     else if (argument.startsWith("--name=")) asked.name = argument.slice("--name=".length);
+    else if (argument === "--engine") asked.engine = given[++i];
+    else if (argument.startsWith("--engine=")) asked.engine = argument.slice("--engine=".length);
     else asked.rows.push(argument);
   }
-  const unknown = asked.rows.filter((name) => !ROWS.some((row) => row.name === name));
-  if (unknown.length > 0)
-    throw new SetupError(`there is no row ${unknown.join(", ")}: choose from ${ROWS.map(({ name }) => name).join(", ")}.`);
-  if (asked.again && (asked.mode === "quick" || asked.name !== "latest" || asked.rows.length === 0))
-    throw new SetupError("--again replaces single rows of the latest whole run: name them, without quick or --name.");
-  return { ...asked, rows: ROWS.filter((row) => asked.rows.length === 0 || asked.rows.includes(row.name)) };
+  const { mode, engine, again } = asked;
+  if (!ENGINES.includes(engine)) throw new SetupError(`there is no engine ${engine}: choose from ${ENGINES.join(", ")}.`);
+  const all = engine === CHROMIUM ? ROWS : ROWS.filter(({ anyEngine }) => anyEngine);
+  const names = all.map(({ name }) => name);
+  const unknown = asked.rows.filter((name) => !names.includes(name));
+  if (unknown.length > 0) {
+    const where = engine === CHROMIUM ? "" : ` in ${engine}`;
+    throw new SetupError(`there is no row ${unknown.join(", ")}${where}: choose from ${names.join(", ")}.`);
+  }
+  // The whole run of an engine is kept under its own name.
+  const whole = engine === CHROMIUM ? "latest" : engine;
+  const { name = whole } = asked;
+  if (again && (mode === "quick" || name !== "latest" || asked.rows.length === 0))
+    throw new SetupError("--again replaces single rows of the latest whole run in Chromium: name them, without quick, --name or --engine.");
+  return { ...asked, name, whole, all, rows: all.filter((row) => asked.rows.length === 0 || asked.rows.includes(row.name)) };
 }
 
-async function measure(browser, { rows, mode }) {
+/** Where a run's results are kept: a quick one's out of the way, single rows beside the whole run. */
+function fileOf({ mode, name, whole, engine }, isWhole) {
+  const apart = engine === CHROMIUM ? "" : `-${engine}`;
+  if (mode === "quick") return `artifacts/bench-quick${apart}.json`;
+  return `benches/results/${isWhole || name !== whole ? name : `rows${apart}`}.json`;
+}
+
+async function measure(browser, { rows, mode, engine }) {
   const page = await bundlePage(root);
-  const server = await startServer({ port: 0, pods: 0, rate: 0, root: page });
+  const server = engine === CHROMIUM ? await startServer({ port: 0, pods: 0, rate: 0, root: page }) : await startPageServer(page);
   try {
     const results = {};
     for (const row of rows) {
@@ -81,12 +103,12 @@ function origin({ date, commit: of, machine: on, again = {} }) {
 
 await main(async () => {
   const asked = parse(process.argv.slice(2));
-  const { rows, mode, name } = asked;
+  const { rows, mode, name, whole, engine, all } = asked;
   await setup();
   await build();
 
-  const browser = await launch();
-  const about = { date: new Date().toISOString(), commit: commit(root), machine: machine(browser.version()) };
+  const browser = engine === CHROMIUM ? await launch() : await launchOther(engine);
+  const about = { date: new Date().toISOString(), commit: commit(root), machine: machine(nameOf(browser)) };
   let results;
   try {
     results = await measure(browser, asked);
@@ -107,15 +129,14 @@ await main(async () => {
   console.log(`\n${tables}\n\n${origin(run)}`);
   if (mode === "quick") console.log("Rounds as short as these prove that it works; their times say nothing.");
 
-  const whole = shown.length === ROWS.length;
-  const kept = mode === "quick" ? "artifacts/bench-quick.json" : `benches/results/${whole || name !== "latest" ? name : "rows"}.json`;
-  const file = join(root, kept);
+  const isWhole = shown.length === all.length;
+  const file = join(root, fileOf(asked, isWhole));
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, await format(JSON.stringify(run), { parser: "json", printWidth: 140 }));
-  if (mode === "full" && whole && name === "latest") {
-    intoReadme(root, "latest", `${origin(run)}\n\n${tables}`);
+  if (mode === "full" && isWhole && name === whole) {
+    intoReadme(root, name, `${origin(run)}\n\n${tables}`);
     // README.md has the sizes already.
-    intoReadme(root, "figures", goalTable(lines.filter(({ unit }) => unit !== "kB")), "README.md");
+    if (engine === CHROMIUM) intoReadme(root, "figures", goalTable(lines.filter(({ unit }) => unit !== "kB")), "README.md");
   }
 
   const wrong = done.flatMap((row) =>

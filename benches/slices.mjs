@@ -12,7 +12,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startServer } from "../www/server/index.mjs";
-import { launch, openPage } from "./lib/browser.mjs";
+import { launch, nameOf, openPage } from "./lib/browser.mjs";
 import { bundlePage } from "./lib/bundle.mjs";
 import { commit, machine } from "./lib/machine.mjs";
 import { median, number, table } from "./lib/report.mjs";
@@ -86,7 +86,7 @@ async function main() {
   const [pods, changes, rounds] = [values.pods, values.changes, values.rounds].map(Number);
   const page = await bundlePage(root);
   const browser = await launch();
-  const about = { date: new Date().toISOString(), commit: commit(root), machine: machine(browser.version()), pods, changes, rounds };
+  const about = { date: new Date().toISOString(), commit: commit(root), machine: machine(nameOf(browser)), pods, changes, rounds };
   const all = Object.fromEntries(HARNESSES.map((name) => [name, []]));
   try {
     for (let i = 0; i < rounds; i++) {

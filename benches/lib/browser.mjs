@@ -8,11 +8,16 @@ export function launch() {
   return chromium.launch({ ...launchOptions(), args: [...browserFlags(), "--js-flags=--expose-gc"] });
 }
 
+/** What a browser calls itself. */
+export const nameOf = (browser) => browser.name ?? `Chromium ${browser.version()}`;
+
 /**
- * A page that has loaded the benchmarks, in a context and so in a process of its own. `run` asks a scenario of it, `protocol` is its
- * session of the DevTools protocol. An error in the page is an error of the next `run` or of `close`.
+ * A page that has loaded the benchmarks, in a context and so in a process of its own. The browser is Chromium, or an engine of
+ * lib/engines.mjs. `run` asks a scenario of it. `protocol` is its session of the DevTools protocol, which Chromium alone has. An error in the
+ * page is an error of the next `run` or of `close`.
  */
 export async function openPage(browser, url) {
+  if (browser.openPage) return browser.openPage(url);
   const protocol = await openTarget(browser, {
     async threadSeconds() {
       const { metrics } = await protocol.send("Performance.getMetrics");

@@ -25,14 +25,15 @@ export function commit(root) {
   return git("-C", root, "rev-parse", "--short=12", "HEAD") + (git("-C", root, "status", "--porcelain", "--", ...measured) ? "+" : "");
 }
 
-export function machine(browserVersion) {
+/** @param {string} [browser] its name and version */
+export function machine(browser) {
   return {
     cpu: cpus()[0]?.model.trim(),
     cores: cpus().length,
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     system: `${type()} ${release()}`,
     node: process.version,
-    ...(browserVersion && { browser: `Chromium ${browserVersion}` }),
+    ...(browser && { browser }),
     loadAtStart: loadavg().map((load) => Math.round(load * 100) / 100),
   };
 }

@@ -49,6 +49,9 @@ test("events come in the proportions that are asked for", () => {
   for (const [kind, share] of Object.entries(SHARES)) {
     assert.ok(Math.abs((kinds[kind] * 100) / count - share) < 1, `${kind}: ${kinds[kind]} of ${count}, where ${share} % are asked for`);
   }
+  const readme = readFileSync(join(root, "benches/README.md"), "utf8");
+  const told = [...readme.matchAll(/^\| +(\d+) \| (heartbeat|rollout|spec)[a-z ]* +\|/gm)].map(([, share, kind]) => [kind, Number(share)]);
+  assert.deepEqual(Object.fromEntries(told), SHARES, "as benches/README.md says");
   const beats = open({ shares: { heartbeat: 1 } });
   assert.ok(Array.from({ length: 500 }, (_, i) => beats.next(i).kind).every((kind) => kind === "heartbeat"));
 });

@@ -29,17 +29,22 @@ export async function settle() {
   for (let i = 0; i < 3; i++) await turn();
 }
 
+/** This thread's processor time so far, by the browser's protocol. Other engines than Chromium have none to tell. */
+async function threadMs() {
+  return globalThis.threadSeconds && (await globalThis.threadSeconds()) * 1000;
+}
+
 /**
- * Runs the work and says what it took: milliseconds by the clock, and of this thread's processor time, which a busy machine does not
- * stretch. The latter comes from the browser's protocol, by `threadSeconds`.
+ * Runs the work and says what it took: milliseconds by the clock, and this thread's processor time where that is known. The latter is not
+ * stretched by a busy machine.
  */
 export async function timed(work) {
   await turn();
-  const cpuBegan = await globalThis.threadSeconds();
+  const cpuBegan = await threadMs();
   const began = performance.now();
   await work();
   const ms = performance.now() - began;
-  return { ms, cpuMs: ((await globalThis.threadSeconds()) - cpuBegan) * 1000 };
+  return cpuBegan === undefined ? { ms } : { ms, cpuMs: (await threadMs()) - cpuBegan };
 }
 
 /**
