@@ -53,6 +53,12 @@ export async function withPage(browser, url, work) {
   }
 }
 
+/** Lets `work` run scenarios, each on a fresh page. In a quick run, most of which pages take, they share one. */
+export function withRuns(browser, url, mode, work) {
+  if (mode !== "quick") return work((name, options) => withPage(browser, url, (page) => page.run(name, options)));
+  return withPage(browser, url, (page) => work(page.run));
+}
+
 /** Bytes of the JavaScript heap that live objects take. */
 export async function heapBytes(protocol) {
   await protocol.send("HeapProfiler.collectGarbage");

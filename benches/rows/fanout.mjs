@@ -1,12 +1,12 @@
 // One event to many callbacks: what they add to it.
-import { withPage } from "../lib/browser.mjs";
+import { withRuns } from "../lib/browser.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { perUnit, timeRow } from "../lib/report.mjs";
 import { ofShape, REPLACED, SHAPES } from "../lib/shapes.mjs";
 
 const PLANS = {
   full: { rounds: 9, counts: { 100: 4_000, 1_000: 1_000, 10_000: 200 }, wholeWay: 1_000 },
-  quick: { rounds: 3, counts: { 100: 200, 1_000: 50, 10_000: 10 }, wholeWay: 50 },
+  quick: { rounds: 2, counts: { 100: 200, 1_000: 50, 10_000: 10 }, wholeWay: 50 },
 };
 
 /** Chromium alone tells processor time. */
@@ -19,17 +19,18 @@ export default {
   anyEngine: true,
   async measure({ browser, url, mode, say }) {
     const { rounds, counts, wholeWay } = PLANS[mode];
-    const run = (options) => withPage(browser, url, (page) => page.run("fanout", { rounds, ...options }));
     const results = {};
-    for (const [callbacks, count] of Object.entries(counts)) {
-      say(`fanout to ${callbacks}`);
-      results[callbacks] = await run({ count, callbacks: Number(callbacks), shape: REPLACED, size: "small" });
-    }
-    for (const shape of SHAPES) {
-      const name = wholeWayOf(shape);
-      say(`fanout, ${name}`);
-      results[name] = await run({ count: wholeWay, callbacks: 1_000, shape });
-    }
+    await withRuns(browser, url, mode, async (run) => {
+      for (const [callbacks, count] of Object.entries(counts)) {
+        say(`fanout to ${callbacks}`);
+        results[callbacks] = await run("fanout", { rounds, count, callbacks: Number(callbacks), shape: REPLACED, size: "small" });
+      }
+      for (const shape of SHAPES) {
+        const name = wholeWayOf(shape);
+        say(`fanout, ${name}`);
+        results[name] = await run("fanout", { rounds, count: wholeWay, callbacks: 1_000, shape });
+      }
+    });
     return results;
   },
   scenarios: (results) => results,

@@ -1,5 +1,5 @@
 // Frames in, by each transport, against parsing them; and one reader of every event.
-import { withPage } from "../lib/browser.mjs";
+import { withRuns } from "../lib/browser.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { perUnit, timeRow } from "../lib/report.mjs";
 import { CLUSTER, ofShape, REPLACED, SHAPES } from "../lib/shapes.mjs";
@@ -34,13 +34,15 @@ export default {
   async measure({ browser, url, mode, say }) {
     const plan = { ...PLANS[mode], objects: 20 };
     const results = {};
-    for (const shape of SHAPES) {
-      for (const [variant, { options }] of Object.entries(VARIANTS)) {
-        say(`ingest, ${ofShape(variant, shape)}`);
-        const measured = await withPage(browser, url, (page) => page.run("ingest", { ...plan, shape, ...options }));
-        results[`${shape} ${variant}`] = { shape, variant, ...measured };
+    await withRuns(browser, url, mode, async (run) => {
+      for (const shape of SHAPES) {
+        for (const [variant, { options }] of Object.entries(VARIANTS)) {
+          say(`ingest, ${ofShape(variant, shape)}`);
+          const measured = await run("ingest", { ...plan, shape, ...options });
+          results[`${shape} ${variant}`] = { shape, variant, ...measured };
+        }
       }
-    }
+    });
     return results;
   },
   scenarios: (results) => results,
