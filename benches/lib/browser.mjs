@@ -53,7 +53,7 @@ export async function withPage(browser, url, work) {
   }
 }
 
-/** Lets `work` run scenarios, each on a fresh page. In a quick run, most of which pages take, they share one. */
+/** Lets `work` run scenarios, each on a fresh page. A quick run would spend most of its time on pages, so there they share one. */
 export function withRuns(browser, url, mode, work) {
   if (mode !== "quick") return work((name, options) => withPage(browser, url, (page) => page.run(name, options)));
   return withPage(browser, url, (page) => work(page.run));

@@ -15,7 +15,8 @@ export function perUnit(scenario, harness) {
 
 /**
  * A line that compares times, in µs.
- * @param {{ ratio?: string, ours?: [number, string] }} [goal] the greatest ratio, such as "1/3", or the most that ours may take, with its name
+ * @param {{ ratio?: string, cpu?: string, ours?: [number, string] }} [goal] the greatest ratio, such as "1/3", that of processor time, or the
+ * most that ours may take, with its name
  */
 export function timeRow(what, peer, ours, theirs, goal) {
   // A difference of two runs that is lost in their noise has no ratio.
@@ -44,13 +45,17 @@ export function table(head, lines) {
 const fraction = (text) => text.split("/").reduce((value, part, i) => (i === 0 ? Number(part) : value / Number(part)), 0);
 
 /** What is asked of a line, and whether it is so. */
-function verdict({ goal, ours, ratio }) {
+function verdict({ goal, ours, ratio, cpuRatio }) {
   if (!goal) return "";
   const asked = [];
   let met = true;
   if (goal.ratio) {
     asked.push(`≤ ${goal.ratio}`);
     met &&= ratio <= fraction(goal.ratio);
+  }
+  if (goal.cpu) {
+    asked.push(`≤ ${goal.cpu} of CPU time`);
+    met &&= cpuRatio <= fraction(goal.cpu);
   }
   if (goal.ours) {
     asked.push(`≤ ${goal.ours[1]}`);

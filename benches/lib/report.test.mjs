@@ -28,6 +28,8 @@ test("the table marks what is lost", () => {
   assert.match(row(30, 100, { ratio: "1/5" }), /\| +0\.3 \| .*≤ 1\/5: missed \|$/);
   assert.match(row(150, 100), /\| +\*\*1\.5\*\* \|/);
   assert.match(row(10, 100, { ratio: "1/5", ours: [5, "5 µs"] }), /≤ 1\/5, ≤ 5 µs: missed \|$/, "all of a goal counts");
+  assert.match(row(10, 100, { ratio: "1/5", cpu: "1/20" }), /≤ 1\/5, ≤ 1\/20 of CPU time: missed \|$/, "processor time as well");
+  assert.match(row(10, 100, { ratio: "1/5", cpu: "1/5" }), /of CPU time: met \|$/);
   assert.match(row(-1, 100, { ratio: "1/5" }), /missed \|$/, "no ratio, no goal met");
 });
 
