@@ -10,6 +10,23 @@ import { COLUMNS, HIDDEN, keyOf, ROWS, shownOf } from "./columns.js";
 const PODS = "/api/v1/pods";
 const PAGE = 500;
 
+/** What the columns show of a pod. A row is another one only where one of these fields differs. */
+const FIELDS = {
+  name: "metadata.name",
+  namespace: "metadata.namespace",
+  creationTimestamp: "metadata.creationTimestamp",
+  nodeName: "spec.nodeName",
+  phase: "status.phase",
+  containerStatuses: "status.containerStatuses",
+};
+
+/** A row of these fields as the columns know pods. */
+const podOf = ({ name, namespace, creationTimestamp, nodeName, phase, containerStatuses }) => ({
+  metadata: { name, namespace, creationTimestamp },
+  spec: { nodeName },
+  status: { phase, containerStatuses },
+});
+
 async function ours() {
   const cache = createWatchCache({ pageSize: PAGE, linger: 3_600_000 });
   const resource = cache.resource("pods");
@@ -17,11 +34,12 @@ async function ours() {
     labelSelector: `group!=${HIDDEN}`,
     orderBy: [{ path: "metadata.creationTimestamp", as: "time", descending: true }, { path: "metadata.name" }],
     window: { offset: 0, limit: ROWS },
+    select: FIELDS,
   });
   await resource.synced();
   return {
-    columns: COLUMNS,
-    keyOf,
+    columns: COLUMNS.map(({ title, cell }) => ({ title, cell: (row) => cell(podOf(row)) })),
+    keyOf: ({ key }) => key,
     subscribe: view.subscribe,
     getRows: () => view.getSnapshot().rows,
     version: () => Number(resource.resourceVersion),
