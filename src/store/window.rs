@@ -16,7 +16,7 @@ use crate::version::Version;
 const MIN_BUFFER: usize = 10;
 
 /// The changes since the last list, or the latest of them. The capacity doubles while the window is full of fresh changes. It halves when
-/// only the newest quarter is fresh.
+/// the newest quarter would do: not even its oldest change is fresh. The bounds hold in both cases.
 #[derive(Debug)]
 pub struct Window {
     bounds: WindowBounds,
@@ -198,6 +198,7 @@ impl Window {
         }
     }
 
+    /// Adapts a full window to the age of what it holds, before the next change comes. A smaller one drops what it has no room for any more.
     fn resize(&mut self, now: Instant, strays: &mut Strays) {
         if self.changes.len() < self.capacity {
             return;
@@ -207,7 +208,7 @@ impl Window {
         let quarter = if self.capacity < 4 { 0 } else { newest_quarter };
         let before = self.capacity;
         if age(0) < self.bounds.fresh_ms {
-            self.capacity = (self.capacity * 2).min(self.bounds.upper).max(self.capacity.min(self.bounds.upper));
+            self.capacity = (self.capacity * 2).min(self.bounds.upper);
         } else if age(quarter) > self.bounds.fresh_ms {
             self.capacity = (self.capacity / 2).max(self.bounds.lower).max(1);
             while self.changes.len() > self.capacity {
@@ -334,9 +335,9 @@ mod tests {
         assert_eq!(refused(&fixed(5), "5").message, "watch cache isn't correctly initialized");
     }
 
-    /// A full window of changes that came `step` apart, `lost` others having left it before, is looked at another step later: the capacity
-    /// afterwards. What it holds then are the latest changes, as many as there is room for.
-    fn resized(capacity: usize, lost: u64, (lower, upper): (usize, usize), step: Millis) -> usize {
+    /// A full window of changes that came `step` apart, `lost` others having left it before, takes the next change another step later. Tells
+    /// the capacity afterwards and how many changes were dropped. What is held then are the latest changes.
+    fn pushed(capacity: usize, lost: u64, (lower, upper): (usize, usize), step: Millis) -> (usize, usize) {
         let strays = &mut Strays::default();
         let mut window = Window::new(WindowBounds { fresh_ms: FD, lower, upper, max_bytes: DEFAULT_MAX_BYTES });
         window.capacity = capacity;
@@ -349,11 +350,10 @@ mod tests {
             window.bytes += bytes_of(&change);
             window.changes.push_back(change);
         }
-        window.resize(at((last + 1) * step), strays);
+        window.push(change(last + 1, at((last + 1) * step)), strays);
         let held: Vec<u64> = window.changes.iter().filter_map(|change| change.version().as_u64()).collect();
-        let kept = capacity.min(window.capacity) as u64;
-        assert_eq!(held, (last - kept + 1..=last).collect::<Vec<_>>());
-        window.capacity
+        assert_eq!(held, (last + 2 - held.len() as u64..=last + 1).collect::<Vec<_>>());
+        (window.capacity, capacity + 1 - held.len())
     }
 
     /// Each case has a twin, where three changes have left the window before: the ring of the apiserver then begins elsewhere.
@@ -362,23 +362,23 @@ mod tests {
             #[test]
             fn $name() {
                 for lost in [0, 3] {
-                    assert_eq!(resized($capacity, lost, $bounds, $step), $expected, "after {lost} that left");
+                    assert_eq!(pushed($capacity, lost, $bounds, $step), $expected, "after {lost} that left");
                 }
             }
         )*};
     }
 
     capacity_follows_the_age_of_what_is_held! {
-        win_10_win_15_all_fresh_doubles: 5, (2, 10), FD / 6 => 10;
-        win_11_win_16_the_oldest_stale_stays: 5, (2, 10), FD / 4 => 5;
-        win_12_win_17_the_newest_quarter_stale_halves: 5, (2, 10), FD + 1000 => 2;
-        win_13_win_18_not_below_the_lower_bound: 5, (3, 10), FD + 1000 => 3;
-        win_14_win_19_not_above_the_upper_bound: 5, (2, 8), FD / 6 => 8;
-        win_20_win_25_an_even_capacity_doubles: 8, (4, 16), FD / 9 => 16;
-        win_21_win_26_exactly_as_old_as_fresh_may_be_stays: 8, (4, 16), FD / 8 => 8;
-        win_22_win_27_two_of_eight_stale_halve: 8, (4, 16), FD / 2 + 1000 => 4;
-        win_23_win_28_half_of_it_is_below_the_lower_bound: 8, (7, 16), FD / 2 + 1000 => 7;
-        win_24_win_29_double_of_it_is_above_the_upper_bound: 8, (4, 10), FD / 9 => 10;
+        win_10_win_15_all_fresh_doubles: 5, (2, 10), FD / 6 => (10, 0);
+        win_11_win_16_the_oldest_stale_stays: 5, (2, 10), FD / 4 => (5, 1);
+        win_12_win_17_all_stale_halves: 5, (2, 10), FD + 1000 => (2, 4);
+        win_13_win_18_not_below_the_lower_bound: 5, (3, 10), FD + 1000 => (3, 3);
+        win_14_win_19_not_above_the_upper_bound: 5, (2, 8), FD / 6 => (8, 0);
+        win_20_win_25_an_even_capacity_doubles: 8, (4, 16), FD / 9 => (16, 0);
+        win_21_win_26_exactly_as_old_as_fresh_may_be_stays: 8, (4, 16), FD / 8 => (8, 1);
+        win_22_win_27_all_but_the_newest_stale_halves: 8, (4, 16), FD / 2 + 1000 => (4, 5);
+        win_23_win_28_half_of_it_is_below_the_lower_bound: 8, (7, 16), FD / 2 + 1000 => (7, 2);
+        win_24_win_29_double_of_it_is_above_the_upper_bound: 8, (4, 10), FD / 9 => (10, 0);
     }
 
     #[test]
