@@ -360,6 +360,18 @@ testBoth("lst_28_continuation_with_a_filter", async (t) => {
   assert.equal(second.metadata.continue, undefined);
 });
 
+testBoth("lst_29_the_last_key_of_all_is_the_last_page", async (t) => {
+  const server = await serverFor(t);
+  for (const name of ["a", "b", "c"]) await server.createPod("n1", name);
+  for (const [name, isLast] of /** @type {const} */ ([
+    ["b", false],
+    ["c", true],
+  ])) {
+    const { items, metadata } = (await server.api(`/api/v1/pods?fieldSelector=metadata.name%3D${name}&limit=1`)).body;
+    assert.deepEqual([namesOf({ items }), metadata.continue === undefined], [[`n1/${name}`], isLast]);
+  }
+});
+
 testBoth("lst_32_an_expired_token_gives_one_that_goes_on", async (t) => {
   const { list, control, at } = await dataset(t);
   const first = (await list("limit=2")).body;

@@ -55,13 +55,6 @@ pub struct Checked {
 }
 
 impl ListOptions {
-    /// Checks the combination and reads version and token, for a request with this prefix. 422 for what the API's validation forbids,
-    /// 400 for what cannot be read.
-    pub fn check(&self, prefix: &str) -> Result<Checked, Error> {
-        self.validate()?;
-        self.read(prefix, true)
-    }
-
     fn given(text: &Option<String>) -> &str {
         text.as_deref().unwrap_or("")
     }
@@ -127,7 +120,6 @@ fn compute_limit(limit: i64, version: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::ErrorCode;
     use base64::Engine;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -147,25 +139,25 @@ mod tests {
     #[test]
     fn opt_01_a_token_stands_for_its_version_and_allows_no_other() {
         let with = |version: &str| ListOptions { continue_token: token(100), ..at(version) };
-        assert_eq!(said(with("200").check("")), (400, "specifying resource version is not allowed when using continue".into()));
+        assert_eq!(said(with("200").read("", true)), (400, "specifying resource version is not allowed when using continue".into()));
         for version in ["0", ""] {
-            let checked = with(version).check("").unwrap();
+            let checked = with(version).read("", true).unwrap();
             assert_eq!((checked.want, checked.from.as_deref()), (Want::Exact(Version::from(100)), Some("continue")));
         }
     }
 
     #[test]
     fn opt_02_versions_matches_and_tokens_that_are_none() {
-        let (code, message) = said(at("invalid").check(""));
+        let (code, message) = said(at("invalid").read("", true));
         assert_eq!(code, 400);
         assert!(message.starts_with("invalid resource version: resourceVersion: Invalid value: \"invalid\""), "{message}");
         let unknown = ListOptions { resource_version_match: Some("unknown".into()), ..at("1") };
         let (code, message) = said(unknown.read("", true));
         assert_eq!((code, message.as_str()), (500, "unknown ResourceVersionMatch value: unknown"));
-        let (code, message) = said(ListOptions { continue_token: token(0), ..ListOptions::default() }.check(""));
+        let (code, message) = said(ListOptions { continue_token: token(0), ..ListOptions::default() }.read("", true));
         assert_eq!(code, 400);
         assert!(message.starts_with("invalid continue token: "), "{message}");
-        let newest = ListOptions { continue_token: token(-1), ..ListOptions::default() }.check("").unwrap();
+        let newest = ListOptions { continue_token: token(-1), ..ListOptions::default() }.read("", true).unwrap();
         assert_eq!(newest.want, Want::NewestContinued);
     }
 
@@ -177,45 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn opt_03_opt_07_what_the_validation_of_a_list_forbids() {
-        let with = |version: Option<&str>, kind: &str, token: Option<&str>| ListOptions {
-            resource_version: version.map(Into::into),
-            resource_version_match: Some(kind.into()),
-            continue_token: token.map(Into::into),
-            ..ListOptions::default()
-        };
-        let refused = |options: ListOptions, faults: &[&str]| {
-            let error = options.check("").unwrap_err();
-            assert_eq!(error.code, ErrorCode::Invalid);
-            let status = error.status.unwrap();
-            assert_eq!((status.code, status.reason.as_str()), (422, "Invalid"));
-            let details = status.details.unwrap();
-            assert_eq!((details.kind.as_deref(), details.group.as_deref()), (Some("ListOptions"), Some("meta.k8s.io")));
-            let causes: Vec<String> = details.causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
-            assert_eq!(causes, faults);
-            assert!(status.message.starts_with("ListOptions.meta.k8s.io \"\" is invalid: "), "{}", status.message);
-        };
-        let unset = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
-        let continued = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided";
-        let zero = "resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
-        let other = "resourceVersionMatch: Unsupported value: \"foo\": supported values: \"Exact\", \"NotOlderThan\", \"\"";
-        refused(with(None, "NotOlderThan", None), &[unset]);
-        refused(with(Some("1"), "NotOlderThan", Some("123")), &[continued]);
-        refused(with(Some("0"), "Exact", None), &[zero]);
-        refused(with(Some("0"), "foo", None), &[other]);
-        refused(with(None, "foo", Some("123")), &[unset, continued, other]);
-        assert!(with(Some("0"), "NotOlderThan", None).check("").is_ok());
-        assert!(with(Some("100"), "Exact", None).check("").is_ok());
-    }
-
-    #[test]
     fn a_limit_with_a_version_means_exactly_that_version() {
-        let want = |limit: i64, version: &str| ListOptions { limit, ..at(version) }.check("").unwrap().want;
+        let want = |limit: i64, version: &str| ListOptions { limit, ..at(version) }.read("", true).unwrap().want;
         assert_eq!(want(1, "100"), Want::Exact(Version::from(100)));
         assert_eq!(want(0, "100"), Want::NotOlderThan(Version::from(100)));
         assert_eq!(want(1, "0"), Want::NotOlderThan(Version::ZERO));
         assert_eq!(want(1, ""), Want::Newest);
         let not_older = ListOptions { limit: 1, resource_version_match: Some("NotOlderThan".into()), ..at("100") };
-        assert_eq!(not_older.check("").unwrap().want, Want::NotOlderThan(Version::from(100)));
+        assert_eq!(not_older.read("", true).unwrap().want, Want::NotOlderThan(Version::from(100)));
     }
 }

@@ -291,16 +291,15 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_the_one_that_a_server_gives_out() {
+    fn con_05_a_token_is_the_one_that_a_server_gives_out() {
         use base64::Engine;
+        use base64::engine::general_purpose::URL_SAFE_NO_PAD;
         // As kube-apiserver 1.36 wrote them for a list of one namespace, of all, and of a resource that is in none.
         let cacher = cacher(three(), &[]);
         for (namespace, key, start) in [("ns", "ns/x1", "/x1"), ("", "ns/x1", "/ns/x1"), ("", "node-1", "/node-1")] {
             let request = ask(&cacher, namespace, "", "");
             let text = next_page(key, &request, &Version::from(202)).unwrap();
-            let written = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(&text).unwrap();
-            let expected = serde_json::json!({"v": "meta.k8s.io/v1", "rv": 202, "start": format!("{start}\0")});
-            assert_eq!(serde_json::from_slice::<serde_json::Value>(&written).unwrap(), expected);
+            assert_eq!(text, URL_SAFE_NO_PAD.encode(format!(r#"{{"v":"meta.k8s.io/v1","rv":202,"start":"{start}\u0000"}}"#)));
             assert_eq!(Token::decode(&text, &request.prefix).unwrap().start, format!("{key}\0"));
         }
     }

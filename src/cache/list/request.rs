@@ -95,6 +95,7 @@ impl Request {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::status::ErrorCode;
 
     #[test]
     fn sel_02_a_list_that_selects_one_name_is_about_one_key() {
@@ -117,5 +118,39 @@ mod tests {
         assert_eq!(request("", "metadata.name=foo", None, true).key.as_deref(), Some("foo"), "of objects in no namespace");
         let token = Token::encode("ns/a", "ns/", &Version::from(7)).unwrap();
         assert_eq!(request("ns", "metadata.name=foo", Some(&token), false).key, None, "a page of a longer list stays one");
+    }
+
+    #[test]
+    fn opt_03_opt_07_what_the_validation_of_a_list_forbids() {
+        let with = |version: Option<&str>, kind: &str, token: Option<&str>| ListOptions {
+            resource_version: version.map(Into::into),
+            resource_version_match: Some(kind.into()),
+            continue_token: token.map(Into::into),
+            ..ListOptions::default()
+        };
+        let read =
+            |options: ListOptions| Request::new(options, Some(&Collection::default()), false, "/pods/", &mut FieldSet::new(Vec::new()));
+        let refused = |options: ListOptions, faults: &[&str]| {
+            let error = read(options).unwrap_err();
+            assert_eq!(error.code, ErrorCode::Invalid);
+            let status = error.status.unwrap();
+            assert_eq!((status.code, status.reason.as_str()), (422, "Invalid"));
+            let details = status.details.unwrap();
+            assert_eq!((details.kind.as_deref(), details.group.as_deref()), (Some("ListOptions"), Some("meta.k8s.io")));
+            let causes: Vec<String> = details.causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+            assert_eq!(causes, faults);
+            assert!(status.message.starts_with("ListOptions.meta.k8s.io \"\" is invalid: "), "{}", status.message);
+        };
+        let unset = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
+        let continued = "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided";
+        let zero = "resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+        let other = "resourceVersionMatch: Unsupported value: \"foo\": supported values: \"Exact\", \"NotOlderThan\", \"\"";
+        refused(with(None, "NotOlderThan", None), &[unset]);
+        refused(with(Some("1"), "NotOlderThan", Some("123")), &[continued]);
+        refused(with(Some("0"), "Exact", None), &[zero]);
+        refused(with(Some("0"), "foo", None), &[other]);
+        refused(with(None, "foo", Some("123")), &[unset, continued, other]);
+        assert!(read(with(Some("0"), "NotOlderThan", None)).is_ok());
+        assert!(read(with(Some("100"), "Exact", None)).is_ok());
     }
 }

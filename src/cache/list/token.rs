@@ -1,8 +1,9 @@
 //! Continue tokens, in the very form that kube-apiserver writes: each reads the other's.
 //!
-//! A token is base64url without padding of `{"v":"meta.k8s.io/v1","rv":100,"start":"name\u0000"}`. `start` is where the next page begins:
+//! A token is base64url without padding of `{"v":"meta.k8s.io/v1","rv":100,"start":"/name\u0000"}`. `start` is where the next page begins:
 //! the last key and a NUL, so that the next key is meant whatever it is. The key is relative to the prefix of the request, which is its
-//! namespace if it names one. `rv` is the version all pages are read at; a negative one means the newest.
+//! namespace if it names one, and begins with a slash. A token without that slash is read, too. `rv` is the version all pages are read at;
+//! a negative one means the newest.
 
 use crate::base64url;
 use crate::json::value::Value;
@@ -172,8 +173,8 @@ mod tests {
 
     #[test]
     fn con_05_the_text_is_the_one_a_server_writes() {
-        let text = Token::encode("ns/bar", "ns/", &Version::from(10)).unwrap();
-        assert_eq!(text, "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTAsInN0YXJ0IjoiYmFyXHUwMDAwIn0");
+        let text = Token::encode("/ns/bar", "/ns", &Version::from(10)).unwrap();
+        assert_eq!(text, "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTAsInN0YXJ0IjoiL2Jhclx1MDAwMCJ9");
         assert_eq!(Token::decode(&text, "ns/").unwrap(), Token { version: Some(Version::from(10)), start: "ns/bar\0".into() });
         assert!(Token::encode("other/bar", "ns/", &Version::from(10)).is_err());
     }
