@@ -121,9 +121,9 @@ function codeFaults(said, code) {
       if (definitions === undefined) return [`is kept by ${file}, which does not exist; ${definedIn(code, name)}`];
       const found = named(definitions, name);
       if (found.length === 0) return [`is kept by ${name} of ${file}, which defines no such thing; ${definedIn(code, name)}`];
-      const owners = new Set(found.map(({ owner }) => owner ?? "the file itself"));
-      if (owners.size > 1) return [`is kept by ${name} of ${file}, which several have (${[...owners].join(", ")}): name its type, too`];
-      return [];
+      const owners = new Set(found.flatMap(({ owner }) => owner ?? []));
+      if (definitionSaid(name).owner !== undefined || owners.size === 0) return [];
+      return [`is kept by ${name} of ${file}, a method of ${[...owners].join(" and of ")}: name its type, too`];
     });
   });
 }

@@ -51,7 +51,7 @@ const CODE = new Map(
   }).map(([file, lines]) => [file, definitionsIn(file, lines.join("\n"))]),
 );
 const HEAD = "# Cases\n\n| Case | Rule | From | Code | Told in | Tests |\n|---|---|---|---|---|---|\n";
-const KEPT = "`src/a.rs`: `put`";
+const KEPT = "`src/a.rs`: `Store::put`";
 const row = (/** @type {string} */ id, code = KEPT, told = "code") => `| ${id} | A rule. | somewhere | ${code} | ${told} |  |\n`;
 const table = (/** @type {string[]} */ ...rows) => filled(HEAD + rows.join(""), all);
 const TABLE = table(row("win_01"), row("win_02"), row("in_24"), row("etcd_prev_value"));
@@ -153,7 +153,8 @@ test("a case names where it is kept: a file, and what the file defines", () => {
   assert.match(kept("`src/b.rs`: `put`"), /kept by put of src\/b\.rs, which defines no such thing; put stands in `src\/a\.rs`/);
   assert.match(kept("`src/a.rs`: `get`"), /kept by get of src\/a\.rs, .*; nothing is called get any more: name what decides the rule now$/);
   assert.match(kept("`src/a.rs`: `Window::put`"), /kept by Window::put of src\/a\.rs, which defines no such thing/);
-  assert.match(kept("`src/b.rs`: `from`"), /kept by from of src\/b\.rs, which several have \(Window, Ring\): name its type, too$/);
+  assert.match(kept("`src/b.rs`: `from`"), /kept by from of src\/b\.rs, a method of Window and of Ring: name its type, too$/);
+  assert.match(kept("`src/c.ts`: `#make`"), /kept by #make of src\/c\.ts, a method of Reader: name its type, too$/);
   assert.match(kept("`src/a.rs`"), /win_01 is kept by `src\/a\.rs`, which is not `file`: `function`$/);
   assert.match(kept(""), /win_01 does not say where it is kept/);
 });
