@@ -1,8 +1,10 @@
 //! How streams begin, what they hold back, and how they end.
 
+use watchcache::status::Error;
 use watchcache::watch::{Demand, EndReason, WatchOptions};
 
 use crate::helpers::rig::{Rig, Setup};
+use crate::helpers::upstream::ListFault;
 use crate::{after, initial};
 
 fn silent(rig: &Rig, options: WatchOptions) -> usize {
@@ -59,6 +61,42 @@ fn cwl_02_nothing_comes_twice_after_the_state() {
     assert_eq!(rig.heard(state).len(), 10);
     rig.resource.close();
     assert_eq!((rig.heard(state), rig.ended(state)), (vec![], Some(EndReason::Closed)));
+}
+
+/// The version of a cluster is that of its last write to any resource. If nobody says that a quiet resource is up to date, its list does.
+#[test]
+fn cwl_02_initial_events_of_a_quiet_resource_in_a_busy_cluster_are_the_upstreams_own_list() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.put("a", "x");
+        upstream.put("a", "y");
+        upstream.put("b", "x");
+    });
+    rig.run(2000);
+    rig.upstream.freeze_streams();
+    rig.upstream.delete("a", "y");
+    rig.upstream.pass(5);
+    let named = WatchOptions { namespace: Some("a".into()), name: Some("x".into()), ..initial(None, true, true) };
+    let streams = [initial(None, true, true), named].map(|options| rig.watch(options));
+    rig.run(249);
+    assert_eq!(rig.heard(streams[0]), [""; 0], "a stream that is busy is waited for");
+    rig.run(1);
+    assert_eq!(rig.heard(streams[0]), ["ADDED a/x@109", "ADDED b/x@109", "INITIAL-EVENTS-END @109"]);
+    assert_eq!(rig.heard(streams[1]), ["ADDED a/x@109", "INITIAL-EVENTS-END @109"]);
+    assert_eq!(rig.version(), 103, "what is held waits for the stream");
+    rig.upstream.drop_streams();
+    rig.upstream.put("a", "x");
+    rig.run(2000);
+    for stream in streams {
+        assert_eq!(rig.heard(stream), ["MODIFIED a/x@110", "BOOKMARK @110"], "the deletion was before the list");
+    }
+
+    // The upstream tells nothing and does not list. Then the version is treated like any other that does not come.
+    rig.upstream.freeze_streams();
+    rig.upstream.pass(5);
+    rig.upstream.list_faults.borrow_mut().extend([ListFault::None, ListFault::Refuse(Error::network("connection refused"))]);
+    let late = rig.watch(initial(None, true, true));
+    rig.run(4000);
+    assert_eq!(rig.heard(late), ["ERROR 504 Timeout: Timeout: Too large resource version: 115, current: 110"]);
 }
 
 #[test]

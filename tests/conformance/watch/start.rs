@@ -210,45 +210,6 @@ fn wat_28_initial_events_wait_for_the_version_for_three_seconds() {
     }
 }
 
-/// The version of a cluster is that of its last write to any resource. If nobody says that a quiet resource is up to date, its list does.
-#[test]
-fn cwl_02_initial_events_of_a_quiet_resource_in_a_busy_cluster_are_the_upstreams_own_list() {
-    let rig = Rig::new(Setup::default(), |upstream| {
-        upstream.put("a", "x");
-        upstream.put("a", "y");
-        upstream.put("b", "x");
-    });
-    rig.run(2000);
-    rig.upstream.freeze_streams();
-    rig.upstream.delete("a", "y");
-    rig.upstream.pass(5);
-    let named = WatchOptions { namespace: Some("a".into()), name: Some("x".into()), ..initial(None, true, true) };
-    let streams = [initial(None, true, true), named].map(|options| rig.watch(options));
-    rig.run(249);
-    assert_eq!(rig.heard(streams[0]), [""; 0], "a stream that is busy is waited for");
-    rig.run(1);
-    assert_eq!(rig.heard(streams[0]), ["ADDED a/x@109", "ADDED b/x@109", "INITIAL-EVENTS-END @109"]);
-    assert_eq!(rig.heard(streams[1]), ["ADDED a/x@109", "INITIAL-EVENTS-END @109"]);
-    assert_eq!(rig.version(), 103, "what is held waits for the stream");
-    rig.upstream.drop_streams();
-    rig.upstream.put("a", "x");
-    rig.run(2000);
-    for stream in streams {
-        assert_eq!(rig.heard(stream), ["MODIFIED a/x@110", "BOOKMARK @110"], "the deletion was before the list");
-    }
-
-    // The upstream tells nothing and does not list. Then the version is treated like any other that does not come.
-    rig.upstream.freeze_streams();
-    rig.upstream.pass(5);
-    rig.upstream.list_faults.borrow_mut().extend([
-        crate::helpers::upstream::ListFault::None,
-        crate::helpers::upstream::ListFault::Refuse(Error::network("connection refused")),
-    ]);
-    let late = rig.watch(initial(None, true, true));
-    rig.run(4000);
-    assert_eq!(rig.heard(late), ["ERROR 504 Timeout: Timeout: Too large resource version: 115, current: 110"]);
-}
-
 #[test]
 fn an_upstream_that_does_not_say_its_version_is_an_error_in_the_stream() {
     let rig = Rig::new(Setup::default(), |_| {});
