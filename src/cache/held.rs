@@ -1,4 +1,5 @@
-//! What is held of a resource: the store, the event window, and what of both is packed. The apiserver calls it the watch cache.
+//! What is held of a resource: the store, the event window, and what of both is packed. In the apiserver it is the type `watchCache`
+//! inside the Cacher; here the whole is called a watch cache.
 
 use std::rc::Rc;
 
@@ -273,5 +274,42 @@ impl Held {
     /// JavaScript has collected what it did not hold.
     pub(super) fn collected(&mut self) {
         self.strays.collected();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::ErrorCode;
+    use crate::testing::object;
+
+    /// Told whole and told by its differences, a list leaves the same.
+    #[test]
+    fn st_05_a_list_leaves_what_is_held_of_quarantined_objects() {
+        let quarantined =
+            ["a/bad", "a/cured"].map(|key| Quarantined { key: key.into(), uid: None, error: Error::new(ErrorCode::Decode, "no version") });
+        let before = || {
+            let mut held = Held::new(WindowBounds::default(), Indexes::default());
+            for key in ["a/bad", "a/cured", "a/gone", "a/same"] {
+                held.store.upsert(object(key, 1));
+            }
+            held
+        };
+        let all = |held: &Held| held.store.iter().map(|held| format!("{held:?}")).collect::<Vec<_>>();
+        let told =
+            |differences: Vec<Difference>| differences.iter().map(|one| format!("{:?}->{:?}", one.before, one.after)).collect::<Vec<_>>();
+        let gone = |held: &Held, key: &str| Difference { before: held.store.get(key).cloned(), after: None };
+
+        let mut whole = before();
+        let same = whole.store.get("a/same").cloned().unwrap();
+        let differences = told(whole.replace(vec![object("a/cured", 2), same], &quarantined));
+        assert_eq!(all(&whole), ["a/bad@1", "a/cured@2", "a/same@1"]);
+        assert_eq!(differences, ["Some(a/cured@1)->Some(a/cured@2)", "Some(a/gone@1)->None"]);
+
+        let mut told_by_differences = before();
+        let cured = Difference { before: told_by_differences.store.get("a/cured").cloned(), after: Some(object("a/cured", 2)) };
+        let list = vec![gone(&told_by_differences, "a/bad"), cured, gone(&told_by_differences, "a/gone")];
+        assert_eq!(told(told_by_differences.apply(list, &quarantined)), differences);
+        assert_eq!(all(&told_by_differences), all(&whole));
     }
 }
