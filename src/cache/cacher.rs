@@ -1,7 +1,7 @@
 //! The cacher: one resource's state, kept by what the reflector sends, read and watched by everybody else.
 //!
-//! Everything here is synchronous. Initial events are captured and their watcher is registered in one step, without an await. So is the
-//! store changed and its observers told.
+//! Everything here is synchronous. What a watcher begins with is captured, and the watcher is registered, in one step without an
+//! await. So is the store changed and its observers told.
 
 use std::cell::RefCell;
 use std::rc::Rc;

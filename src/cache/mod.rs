@@ -6,7 +6,7 @@
 //!   status, readiness and who waits for it. The third holds views, informers and watchers, and the order in which they hear of a change.
 //! - `ready.rs` says whether requests may be answered, `freshness.rs` and `waiters.rs` who waits for which version.
 //! - `viewing.rs`, `informing.rs` and `watching.rs` are what takes both an observer and the state: to open, start or end one of them.
-//! - `interval.rs` captures the initial events of a watcher. `comparison.rs` finds in slices what a whole list changes.
+//! - `interval.rs` captures what a watcher begins with: the state, the changes since a version, or nothing. `comparison.rs` finds in slices what a whole list changes.
 //! - `list` says what a list request means, `config.rs` how a resource is set up, `status.rs` what users see of it.
 //! - `memory.rs` bounds the bytes that all resources of a cache may hold. `latency.rs` times the way of an event. `flush.rs` is what is told at once.
 //!

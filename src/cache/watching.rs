@@ -53,7 +53,7 @@ impl Watching<'_> {
         Ok((filter.with_shard(options.shard_selector.as_deref())?, options.start()?))
     }
 
-    /// Captures the initial events of a watcher and begins to dispatch to it, in one step.
+    /// Captures the interval of a watcher and begins to dispatch to it, in one step.
     pub fn start(self, id: WatcherId, options: &WatchOptions, start: &Start, basis: &Basis, now: Instant) {
         let Some(filter) = self.dispatcher.get(id).map(|watcher| watcher.filter().clone()) else { return };
         let captured = Interval::capture(self.held, &filter, options, start, basis, &self.fields.borrow());

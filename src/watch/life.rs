@@ -12,7 +12,7 @@ use super::route::Route;
 /// Where a watcher stands. It goes one way, from each to one of those below.
 #[derive(Debug)]
 pub(super) enum Life {
-    /// It waits until its initial events can be captured, and hears of nothing. The task that waits for them ends with it.
+    /// It waits until its interval can be captured, and hears of nothing. The task that waits for them ends with it.
     Waiting { _start: Option<Task> },
     /// It hears of changes.
     Live(Live),

@@ -19,7 +19,7 @@ use super::route::Route;
 /// How a watcher begins, captured in one step with its start.
 #[derive(Debug, Default)]
 pub struct Beginning {
-    /// The initial events.
+    /// What it begins with.
     pub interval: Vec<WatchEvent>,
     /// Whether they are a state, in the order of keys, and no part of the window.
     pub of_state: bool,

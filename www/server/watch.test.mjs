@@ -50,7 +50,7 @@ for (const [
       query.set("sendInitialEvents", String(initial));
       query.set("resourceVersionMatch", "NotOlderThan");
     }
-    // The version before the first pod stands for the catalogue's 1: the window reaches back that far.
+    // In the rows, 1 is the version before the first pod: the window reaches back that far.
     if (version !== "unset")
       query.set("resourceVersion", version === "1" ? String(Number(first) - 1) : version === "current" ? current : version);
     const client = await watch(`/api/v1/pods?${query}`);

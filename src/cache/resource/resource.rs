@@ -253,7 +253,7 @@ impl Resource {
 
     // ----------------------------------------------------------------------------------- -- who hears of it
 
-    /// Opens a watch. The initial events are captured now where that is possible, else as soon as the cacher is ready and fresh enough.
+    /// Opens a watch. Its interval is captured now where that is possible, else as soon as the cacher is ready and fresh enough.
     pub fn watch(&self, options: WatchOptions, wait: bool) -> WatcherId {
         self.watches.watch(options, wait)
     }

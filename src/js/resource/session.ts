@@ -2,7 +2,7 @@ import type { InformerSession } from "../informer/informer.js";
 import type { WatchSession } from "../watch/watcher.js";
 import type { Delivery } from "./delivery.js";
 
-/** A resource's half in the core, as the resource itself holds it. */
+/** A session as its resource holds it: with the delivery that splits a flush, and what became of its stream. */
 export interface ResourceSession extends WatchSession, InformerSession {
   readonly delivery: Delivery;
   /** Its stream: never started, wanted, or let go because nobody uses it. */

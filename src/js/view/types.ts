@@ -134,7 +134,7 @@ export interface ViewChange<R, Access = Immutable> {
 }
 
 /**
- * An observer of a resource: a live, filtered, ordered, windowed and counted list.
+ * A live, filtered, ordered, windowed and counted list of a resource.
  *
  * It costs nothing before it is read or subscribed to, and ends `linger` after its last subscriber or read. A later read or subscription
  * goes on. Its methods may be taken off it: `const { subscribe, getSnapshot } = view`.

@@ -1,7 +1,7 @@
 import type { ObjectTable } from "./objects.js";
 import type { RawResource } from "./raw.js";
 
-/** A resource's half in the core, as its views, watchers and informers know it. */
+/** What views, watchers and informers need of their resource's half in the core. */
 export interface Session {
   readonly raw: RawResource;
   readonly objects: ObjectTable;

@@ -26,10 +26,10 @@ pub(crate) struct Packer {
     arena: Rc<Arena>,
     dictionaries: Dictionaries,
     coder: Coder,
-    fresh: VecDeque<Waiting>,
+    current: VecDeque<Waiting>,
     // Each with the version that replaced it.
     replaced: VecDeque<(Waiting, Weak<Object>)>,
-    // Fresh objects that were there when the pass began.
+    // Current objects that were there when the pass began.
     due: usize,
     waiting: usize,
     // Objects queued since the queues were last swept.
@@ -46,7 +46,7 @@ struct Waiting {
 pub(crate) type Reformed<'a> = &'a mut dyn FnMut(Holder, usize, usize);
 
 impl Packer {
-    /// Bytes that the queues need for an object that waits in both: as fresh, and as replaced.
+    /// Bytes that the queues need for an object that waits in both: as current, and as replaced.
     pub(crate) const WAITING_BYTES: usize = size_of::<Waiting>() + size_of::<(Waiting, Weak<Object>)>();
 
     /// An object was stored. Later calls for it are ignored.
@@ -55,7 +55,7 @@ impl Packer {
             return;
         }
         if let Some(waiting) = self.wait(object) {
-            self.fresh.push_back(waiting);
+            self.current.push_back(waiting);
         }
     }
 
@@ -86,7 +86,7 @@ impl Packer {
             return None;
         }
         self.arrived += 1;
-        if self.arrived * 2 > self.fresh.len() + self.replaced.len() {
+        if self.arrived * 2 > self.current.len() + self.replaced.len() {
             self.sweep();
         }
         let bytes = if raw { length } else { 0 };
@@ -104,7 +104,7 @@ impl Packer {
             waits
         };
         let (mut at, mut due) = (0, 0);
-        self.fresh.retain(|waiting| {
+        self.current.retain(|waiting| {
             let waits = waits(waiting);
             due += usize::from(waits && at < self.due);
             at += 1;
@@ -131,7 +131,7 @@ impl Packer {
 
     /// Begins a pass, which packs what has arrived until now.
     pub(crate) fn begin_pass(&mut self) {
-        self.due = self.fresh.len();
+        self.due = self.current.len();
         self.arena.forget_recent();
     }
 
@@ -150,7 +150,7 @@ impl Packer {
         if self.pack_replaced(reformed) {
             return true;
         }
-        let Some(waiting) = self.fresh.pop_front() else { return false };
+        let Some(waiting) = self.current.pop_front() else { return false };
         self.due = self.due.saturating_sub(1);
         self.waiting -= waiting.bytes;
         if let Some(object) = waiting.object.upgrade() {
@@ -210,7 +210,7 @@ impl Packer {
 
     /// Bytes held beyond those of the objects: queues, holes, dictionaries, buffers.
     pub(crate) fn overhead(&self) -> usize {
-        let queues = self.fresh.len() * size_of::<Waiting>() + self.replaced.len() * size_of::<(Waiting, Weak<Object>)>();
+        let queues = self.current.len() * size_of::<Waiting>() + self.replaced.len() * size_of::<(Waiting, Weak<Object>)>();
         self.arena.bytes() - self.arena.live() + self.dictionaries.bytes() + self.coder.bytes() + queues
     }
 }
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(packer.waiting, bytes(&objects));
         objects.truncate(4);
         packer.sweep();
-        assert_eq!((packer.waiting, packer.fresh.len(), packer.due), (bytes(&objects), 4, 4));
+        assert_eq!((packer.waiting, packer.current.len(), packer.due), (bytes(&objects), 4, 4));
         while packer.pack_next(&mut |_, _, _| {}) {}
         assert!(objects.iter().all(is_packed));
         assert_eq!(packer.waiting, 0);
