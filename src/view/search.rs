@@ -128,10 +128,12 @@ impl Word {
 
     /// Whether it stands in a text, which is given in pieces.
     fn is_in(&self, pieces: &[&str]) -> bool {
-        let mut found = 0;
+        let (first, mut found) = (self.bytes[0], 0);
         for piece in pieces {
             for byte in piece.bytes() {
-                found = self.step(found, byte.to_ascii_lowercase());
+                let byte = byte.to_ascii_lowercase();
+                // Of most texts no byte is the first of the word.
+                found = if found == 0 { usize::from(byte == first) } else { self.step(found, byte) };
                 if found == self.bytes.len() {
                     return true;
                 }

@@ -167,7 +167,7 @@ class View<T> implements Shape<T, Mutable> {
         const host = this.#host;
         try {
           if (error !== undefined) throw error;
-          if (session !== undefined && loaded) resolve(Object.freeze(session.raw.viewKeys(id!)));
+          if (session !== undefined && loaded) resolve(Object.freeze(session.raw.viewKeys(id!).split("%").slice(0, -1)));
           // As a list does.
           else if (host.status.phase === "paused" && !host.hasSynced) throw pausedError(host.name);
           else return;

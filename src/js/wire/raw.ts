@@ -245,7 +245,7 @@ export interface RawResource {
   viewTotal(view: number): number; // not final before `viewLoaded`
   viewCounts(view: number): (string | number)[]; // flat [value, count]*
   viewIndexOf(view: number, key: string): number; // -1 = no row
-  viewKeys(view: number): string[]; // all, in order
+  viewKeys(view: number): string; // all, in order, with a % behind each
   /** `out-of-memory`, once there was none for its rows: it has none from then on, and a flush has named it. */
   viewError(view: number): RawError | undefined;
   /** Whether the list is whole and every object was asked. Before that for the first time, an ordered view has no rows yet; a plain one those found. */

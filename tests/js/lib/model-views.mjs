@@ -68,11 +68,13 @@ export class ModelViews {
   }
 
   viewIndexOf(id, key) {
-    return this.viewKeys(id).indexOf(key);
+    return this.#keys(id).indexOf(key);
   }
 
   viewKeys(id) {
-    return this.#views.get(id).state.map((entry) => this.#store.key(entry));
+    return this.#keys(id)
+      .map((key) => `${key}%`)
+      .join("");
   }
 
   viewLoaded(id) {
@@ -109,6 +111,10 @@ export class ModelViews {
     const changed = [...this.#changed];
     this.#changed.clear();
     return changed;
+  }
+
+  #keys(id) {
+    return this.#views.get(id).state.map((entry) => this.#store.key(entry));
   }
 
   #candidates({ spec }) {
