@@ -1,5 +1,5 @@
 // What a page in Chromium feels under load: the longest task of its main thread, and the longest time without a frame. The load is
-// 100,000 pods: listed, filtered for the first time, ordered for the first time, and listed anew under live tables.
+// 100,000 pods: listed, filtered, searched and ordered for the first time, and listed anew under live tables.
 //
 //   node scripts/env.mjs -- node benches/slices.mjs [--pods 100000] [--changes 20000] [--rounds 3] [--keep]
 //
@@ -23,7 +23,13 @@ import { root } from "../scripts/lib/project.mjs";
 const NOW = Date.UTC(2026, 0, 1);
 const OURS = "watchcache";
 const HARNESSES = [OURS, "Map, filter and sort"];
-const STEPS = { load: "listed", filter: "the first filter", sort: "the first order", relist: "listed anew under live tables" };
+const STEPS = {
+  load: "listed",
+  filter: "the first filter",
+  search: "the first search",
+  sort: "the first order",
+  relist: "listed anew under live tables",
+};
 const FIGURES = ["ms", "longest", "longestCpu", "undrawn"];
 
 /** The server, in a process of its own. */
