@@ -17,7 +17,8 @@ use super::spec::ViewSpec;
 pub(super) struct Criteria {
     selectors: Matcher,
     namespaces: Option<FxHashSet<String>>,
-    search: Option<Search>,
+    // Boxed, because most views have none.
+    search: Option<Box<Search>>,
     order: Vec<OrderBy>,
     group_by: Option<usize>,
     needs_verdict: bool,
@@ -38,7 +39,7 @@ impl Criteria {
         Ok(Self {
             selectors: Matcher::new(Predicate { label: spec.label, field: spec.field }, fields)?,
             namespaces: spec.namespaces.map(|names| names.into_iter().collect()),
-            search: spec.search.filter(|search| !search.is_everything()),
+            search: spec.search.filter(|search| !search.is_everything()).map(Box::new),
             order: spec.order,
             group_by: spec.group_by,
             needs_verdict: spec.needs_verdict,

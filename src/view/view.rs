@@ -29,8 +29,8 @@ pub struct View {
     pub(super) pending: Pending,
     pub(super) verdicts: Verdicts,
     pub(super) ranges: Ranges,
-    /// None: rows show whole objects.
-    pub(super) fields: Option<ShownFields>,
+    /// None: rows show whole objects. Boxed, because most views have none, and a session leaves many that linger.
+    pub(super) fields: Option<Box<ShownFields>>,
     pub(super) stage: Stage,
     /// Somebody should look: what waits may show.
     pub(super) stirred: bool,
@@ -41,7 +41,7 @@ pub struct View {
 impl View {
     /// A view without rows. Registers the fields that its selectors read; fails on a field that is no path.
     pub fn new(spec: ViewSpec, fields: &mut FieldSet) -> Result<Self, SelectorError> {
-        let shown = spec.select.as_deref().map(ShownFields::new);
+        let shown = spec.select.as_deref().map(ShownFields::new).map(Box::new);
         Ok(View {
             criteria: Criteria::new(spec, fields)?,
             fields: shown,
@@ -158,7 +158,7 @@ impl View {
             + self.pending.bytes()
             + self.verdicts.bytes()
             + self.ranges.bytes()
-            + self.fields.as_ref().map_or(0, ShownFields::bytes)
+            + self.fields.as_ref().map_or(0, |fields| fields.bytes())
     }
 
     /// The same with the objects that nobody but readers hold. Looks at all rows.
