@@ -6,7 +6,7 @@ use std::rc::Rc;
 use watchcache::cache::{Basis, Cacher};
 use watchcache::change::ChangeKind;
 use watchcache::json::Scalar;
-use watchcache::json::frame::{Frame, scan_frame};
+use watchcache::json::frame::{Frame, scan_frame, scan_update};
 use watchcache::json::list::ListScanner;
 use watchcache::message::Message;
 use watchcache::object::Object;
@@ -31,6 +31,7 @@ pub(crate) struct Hot {
 /// All of them.
 pub(crate) const ALL: &[Hot] = &[
     Hot { name: "scan-frame", units: 50, prepare: scan },
+    Hot { name: "compare-heartbeat", units: 50, prepare: compare },
     Hot { name: "ingest-nobody", units: EVENTS, prepare: || ingest(0, 0) },
     Hot { name: "ingest-1000-10", units: EVENTS, prepare: || ingest(1_000, 10) },
     Hot { name: "ingest-1000-1000", units: EVENTS, prepare: || ingest(1_000, 1_000) },
@@ -71,6 +72,25 @@ fn scan() -> Work {
     Box::new(move || {
         for frame in &frames {
             black_box(scan_frame(frame.as_bytes(), &cacher.fields().borrow()).expect("a frame"));
+        }
+    })
+}
+
+/// The next version of each object, which differs in its version and two times, compared with what is held.
+fn compare() -> Work {
+    let (frames, cacher) = (frames(50), cacher());
+    let held: Vec<Rc<Object>> = frames.iter().map(|frame| read(frame, &cacher)).collect();
+    let next = |frame: &String| {
+        let frame = frame.replacen("\"resourceVersion\":\"", "\"resourceVersion\":\"9", 1);
+        let conditions = frame.find("\"conditions\"").expect("a status");
+        frame[..conditions].to_string() + &frame[conditions..].replacen("Time\":\"202", "Time\":\"203", 2)
+    };
+    let frames: Vec<String> = frames.iter().map(next).collect();
+    Box::new(move || {
+        let fields = cacher.fields().borrow();
+        for (frame, held) in frames.iter().zip(&held) {
+            let update = scan_update(frame.as_bytes(), &fields, |_, _| Some(held.lend())).expect("few differences");
+            assert_eq!(black_box(update).edits.edits.len(), 3);
         }
     })
 }
