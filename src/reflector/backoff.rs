@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(total(retry, 5, 0), 10 + 20 + 40 + 80 + 100);
     }
 
-    /// tests/js/loader.test.mjs asks the same of `src/js/load/backoff.ts`, which waits before there is a core.
+    /// The facade waits so, too, before there is a core: `tests/js/loader.test.mjs` asks the same of it.
     #[test]
     fn the_waits_of_a_page_that_asks_for_no_others_begin_at_800_ms_and_end_at_30_seconds() {
         for (jitter, factor) in [(0.0, 1), (1.0, 2)] {
