@@ -7,7 +7,7 @@ use crate::cache::interval::{Basis, Interval};
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::metrics::Metrics;
-use crate::selector::{Filter, FilterText, Interest};
+use crate::selector::{Filter, FilterText};
 use crate::status::{Error, Status};
 use crate::time::Instant;
 use crate::watch::{Beginning, Dispatcher, EndReason, Start, WatchOptions, WatcherId};
@@ -37,12 +37,12 @@ impl Watching<'_> {
     /// Parses and registers a watcher that has not started. The error is the refusal.
     pub fn register(self, options: &WatchOptions) -> (WatcherId, Result<Start, Error>) {
         match self.read(options) {
-            Ok((filter, interest, start)) => (self.dispatcher.add(filter, interest), Ok(start)),
-            Err(error) => (self.dispatcher.add(Filter::default(), None), Err(error)),
+            Ok((filter, start)) => (self.dispatcher.add(filter), Ok(start)),
+            Err(error) => (self.dispatcher.add(Filter::default()), Err(error)),
         }
     }
 
-    fn read(&self, options: &WatchOptions) -> Result<(Filter, Option<Interest>, Start), Error> {
+    fn read(&self, options: &WatchOptions) -> Result<(Filter, Start), Error> {
         let asked = FilterText {
             namespace: options.namespace.as_deref(),
             name: options.name.as_deref(),
@@ -50,16 +50,13 @@ impl Watching<'_> {
             fields: options.field_selector.as_deref(),
         };
         let filter = Filter::new(asked, &mut self.fields.borrow_mut())?;
-        let filter = filter.with_shard(options.shard_selector.as_deref())?;
-        let interest = options.changes_of.as_ref().map(|paths| Interest::read(paths, &mut self.fields.borrow_mut())).transpose()?;
-        Ok((filter, interest, options.start()?))
+        Ok((filter.with_shard(options.shard_selector.as_deref())?, options.start()?))
     }
 
     /// Captures the interval of a watcher and begins to dispatch to it, in one step.
     pub fn start(self, id: WatcherId, options: &WatchOptions, start: &Start, basis: &Basis, now: Instant) {
-        let Some(watcher) = self.dispatcher.get(id) else { return };
-        let filter = watcher.filter().clone();
-        let captured = Interval::capture(self.held, &filter, watcher.interest(), options, start, basis, &self.fields.borrow());
+        let Some(filter) = self.dispatcher.get(id).map(|watcher| watcher.filter().clone()) else { return };
+        let captured = Interval::capture(self.held, &filter, options, start, basis, &self.fields.borrow());
         let interval = match captured {
             Ok(interval) => interval,
             Err(error) => return self.fail(id, &error),

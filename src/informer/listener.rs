@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::json::fields::FieldSet;
 use crate::key::Key;
 use crate::object::{Holder, Object};
-use crate::selector::{Filter, Interest};
+use crate::selector::Filter;
 use crate::time::{Instant, Millis};
 
 use super::notification::{Notification, NotificationKind};
@@ -27,13 +27,11 @@ pub struct HandlerOptions {
     pub buffer_size: usize,
     /// Only these objects. One that comes to pass is added, one that ceases to is deleted, with its last state that passed.
     pub filter: Option<Filter>,
-    /// Only updates that change one of these fields. Additions, deletions and resyncs are told in any case.
-    pub interest: Option<Interest>,
 }
 
 impl Default for HandlerOptions {
     fn default() -> Self {
-        Self { resync_period: None, coalesce: false, buffer_size: DEFAULT_BUFFER_SIZE, filter: None, interest: None }
+        Self { resync_period: None, coalesce: false, buffer_size: DEFAULT_BUFFER_SIZE, filter: None }
     }
 }
 
@@ -99,7 +97,6 @@ impl ProcessorListener {
             && self.handler == Handler::Ready
             && !self.options.coalesce
             && self.options.filter.is_none()
-            && self.options.interest.is_none()
             && self.queue.is_empty();
         if straight {
             self.straight = place + 1;
@@ -110,10 +107,6 @@ impl ProcessorListener {
     /// Queues what a notification is to this handler. Returns whether its queue overflowed with it.
     pub(super) fn hear(&mut self, notification: &Rc<Notification>, fields: &FieldSet) -> bool {
         let Some(notification) = self.filtered(notification, fields) else { return false };
-        if !notification.is_wanted(self.options.interest.as_ref(), fields) {
-            self.queue.follow(&notification);
-            return false;
-        }
         let mut full = false;
         self.overflowing &= !self.queue.is_empty();
         let busy = matches!(self.handler, Handler::Busy { .. });
@@ -122,11 +115,11 @@ impl ProcessorListener {
             _ if busy && !self.overflowing && !self.options.coalesce && self.queue.len() >= self.options.buffer_size => {
                 self.overflowing = true;
                 full = true;
-                self.queue.push(Notification::overflow(), false, None);
+                self.queue.push(Notification::overflow(), false);
             }
             _ => {}
         }
-        let unseen = self.queue.push(notification, self.options.coalesce || self.overflowing, self.options.interest.as_ref());
+        let unseen = self.queue.push(notification, self.options.coalesce || self.overflowing);
         self.finish(unseen);
         full
     }
@@ -153,7 +146,7 @@ impl ProcessorListener {
         }
         for notification in notifications {
             if let Some(notification) = self.filtered(notification, fields) {
-                self.queue.push(notification, self.options.coalesce || self.overflowing, self.options.interest.as_ref());
+                self.queue.push(notification, self.options.coalesce || self.overflowing);
             }
         }
     }

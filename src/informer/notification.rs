@@ -3,10 +3,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::json::fields::FieldSet;
 use crate::key::Key;
 use crate::object::Object;
-use crate::selector::{Answers, Interest};
 
 /// What happened. The numbers are those that cross to JavaScript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,19 +48,17 @@ pub struct Notification {
     pub old: Option<Rc<Object>>,
     // Where it stands in the table of the flush under way: the number of the flush, and the place.
     place: Cell<(u64, u32)>,
-    answers: Answers,
 }
 
 impl Notification {
     /// A notification of an object.
     pub fn new(kind: NotificationKind, object: Rc<Object>, old: Option<Rc<Object>>) -> Rc<Self> {
-        Rc::new(Self { kind, object: Some(object), old, place: Cell::new((0, 0)), answers: Answers::default() })
+        Rc::new(Self { kind, object: Some(object), old, place: Cell::new((0, 0)) })
     }
 
     /// The notification that a queue is full.
     pub fn overflow() -> Rc<Self> {
-        let (place, answers) = (Cell::new((0, 0)), Answers::default());
-        Rc::new(Self { kind: NotificationKind::Overflowed, object: None, old: None, place, answers })
+        Rc::new(Self { kind: NotificationKind::Overflowed, object: None, old: None, place: Cell::new((0, 0)) })
     }
 
     /// A notification of each object, the same to all who hear it. A resync names the object as its own predecessor.
@@ -74,16 +70,6 @@ impl Notification {
     /// The key of its object.
     pub fn key(&self) -> Option<&Key> {
         self.object.as_ref().map(|object| object.key())
-    }
-
-    /// Whether a handler with this interest hears of it. Only updates are ever held back. All who hear of it share what was found out.
-    pub(super) fn is_wanted(&self, interest: Option<&Interest>, fields: &FieldSet) -> bool {
-        match (interest, &self.object, &self.old) {
-            (Some(interest), Some(object), Some(old)) if self.kind == NotificationKind::Updated => {
-                interest.wants(old, object, &self.answers, fields)
-            }
-            _ => true,
-        }
     }
 
     /// Its place in the table of a flush, if it has one there.

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 
 use super::notification::{Notification, NotificationKind};
 use crate::key::Key;
-use crate::selector::Interest;
 
 /// A listener's queue. Notifications of one object may merge while none of them was delivered:
 ///
@@ -32,18 +31,17 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds a notification, merged with what waits of the same object if `merge` says so. With an interest, updates that merge to one that it
-    /// does not want are dropped.
+    /// Adds a notification, merged with what waits of the same object if `merge` says so.
     ///
     /// Returns how many notifications of the initial state nobody will see.
-    pub(super) fn push(&mut self, notification: Rc<Notification>, merge: bool, interest: Option<&Interest>) -> usize {
+    pub(super) fn push(&mut self, notification: Rc<Notification>, merge: bool) -> usize {
         let Some(key) = notification.key().filter(|_| merge).cloned() else {
             self.append(notification);
             return 0;
         };
-        let index = self.place_of(&key);
+        let index = self.mergeable.get(&key).and_then(|place| usize::try_from(place.wrapping_sub(self.left)).ok()).unwrap_or(usize::MAX);
         let waiting = self.notifications.get(index).and_then(Option::as_ref);
-        match waiting.map_or(Merged::Both, |first| merged(first, &notification, interest)) {
+        match waiting.map_or(Merged::Both, |first| merged(first, &notification)) {
             Merged::Both => {
                 self.mergeable.insert(key, self.left.wrapping_add(self.notifications.len() as u64));
                 self.append(notification);
@@ -59,23 +57,6 @@ impl Queue {
                 usize::from(unseen.is_some_and(|unseen| unseen.kind == NotificationKind::InitiallyAdded))
             }
         }
-    }
-
-    /// Takes in a newer version of an object of which a notification waits that may merge. To the handler that version alone would be no news.
-    pub(super) fn follow(&mut self, notification: &Notification) {
-        let (Some(key), Some(object)) = (notification.key(), &notification.object) else { return };
-        let index = self.place_of(key);
-        let Some(Some(waiting)) = self.notifications.get(index) else { return };
-        let old = if waiting.kind == NotificationKind::Resynced { Some(object.clone()) } else { waiting.old.clone() };
-        if !waiting.kind.is_deletion() {
-            let newer = Notification::new(waiting.kind, object.clone(), old);
-            self.replace(index, Some(newer));
-        }
-    }
-
-    /// Where the notification stands that the next one of this object may merge with; beyond all where there is none.
-    fn place_of(&self, key: &Key) -> usize {
-        self.mergeable.get(key).and_then(|place| usize::try_from(place.wrapping_sub(self.left)).ok()).unwrap_or(usize::MAX)
     }
 
     fn append(&mut self, notification: Rc<Notification>) {
@@ -165,20 +146,15 @@ enum Merged {
     None,
 }
 
-fn merged(first: &Rc<Notification>, next: &Rc<Notification>, interest: Option<&Interest>) -> Merged {
+fn merged(first: &Rc<Notification>, next: &Rc<Notification>) -> Merged {
     let Some(object) = next.object.clone() else { return Merged::Both };
     match (first.kind, next.kind) {
         (kind, _) if kind.is_deletion() => Merged::Both,
         (kind, next) if kind.is_addition() && next.is_deletion() => Merged::None,
         (kind, _) if kind.is_addition() => Merged::One(Notification::new(kind, object, None)),
         (NotificationKind::Resynced, _) => Merged::One(next.clone()),
-        // A merged update may come to nothing, and would take the resync with it.
-        (_, NotificationKind::Resynced) if interest.is_some() => Merged::Both,
         (_, NotificationKind::Resynced) => Merged::One(first.clone()),
-        (_, kind) => match (&first.old, interest) {
-            (Some(old), Some(interest)) if !kind.is_deletion() && !interest.wants_merged(old, &object) => Merged::None,
-            _ => Merged::One(Notification::new(kind, object, first.old.clone())),
-        },
+        (_, kind) => Merged::One(Notification::new(kind, object, first.old.clone())),
     }
 }
 
@@ -210,7 +186,7 @@ mod tests {
     fn told(notifications: &[Rc<Notification>]) -> Vec<String> {
         let mut queue = Queue::default();
         for notification in notifications {
-            queue.push(notification.clone(), true, None);
+            queue.push(notification.clone(), true);
         }
         let count = queue.len();
         let told = drained(&mut queue);
@@ -232,22 +208,22 @@ mod tests {
     #[test]
     fn q_34_nothing_merges_unasked_or_across_a_delivery() {
         let mut queue = Queue::default();
-        queue.push(updated(1, 2), false, None);
-        queue.push(updated(2, 3), false, None);
+        queue.push(updated(1, 2), false);
+        queue.push(updated(2, 3), false);
         assert_eq!(drained(&mut queue), ["U(x@1->2)", "U(x@2->3)"]);
 
-        queue.push(added(1), true, None);
+        queue.push(added(1), true);
         assert_eq!(format!("{:?}", queue.pop().unwrap()), "A(x@1)");
-        queue.push(deleted(2), true, None);
+        queue.push(deleted(2), true);
         assert_eq!(drained(&mut queue), ["D(x@2)"]);
     }
 
     #[test]
     fn an_initial_add_that_goes_unseen_is_counted() {
         let mut queue = Queue::default();
-        assert_eq!(queue.push(notification(NotificationKind::InitiallyAdded, 0, 1), true, None), 0);
-        assert_eq!(queue.push(updated(1, 2), true, None), 0);
-        assert_eq!(queue.push(deleted(3), true, None), 1);
+        assert_eq!(queue.push(notification(NotificationKind::InitiallyAdded, 0, 1), true), 0);
+        assert_eq!(queue.push(updated(1, 2), true), 0);
+        assert_eq!(queue.push(deleted(3), true), 1);
         assert!(queue.is_empty() && queue.pop().is_none());
     }
 
@@ -259,9 +235,9 @@ mod tests {
         assert_eq!(told(&[updated(1, 2), resynced(2)]), ["U(x@1->2)"]);
         assert_eq!(told(&[added(1), resynced(1)]), ["A(x@1)"]);
         let mut queue = Queue::default();
-        queue.push(resynced(1), true, None);
+        queue.push(resynced(1), true);
         assert!(queue.awaits_resync());
-        queue.push(updated(1, 2), true, None);
+        queue.push(updated(1, 2), true);
         assert!(!queue.awaits_resync());
     }
 }

@@ -68,8 +68,8 @@ pub struct Object {
     // The length of the delta chain that ends here: older versions that need this one to be read.
     depth: Cell<u8>,
     queued: Cell<bool>,
-    // How many references stand for what JavaScript holds of it.
-    pins: Cell<u32>,
+    // One flag for everything that JavaScript holds of it.
+    pinned: Cell<bool>,
     // The depth in documents up to which its text may be compared with a new one; `None` where it may not.
     comparable: Option<u8>,
     body: RefCell<Body<Self>>,
@@ -156,7 +156,7 @@ impl Object {
             holder: Cell::default(),
             depth: Cell::new(0),
             queued: Cell::new(false),
-            pins: Cell::new(0),
+            pinned: Cell::new(false),
             comparable: None,
             body: RefCell::new(Body::Raw(Text::new(bytes))),
         }
@@ -347,15 +347,14 @@ impl Object {
         self.queued.replace(true)
     }
 
-    /// Says that one more of its references stands for JavaScript, or one less.
+    /// Says whether JavaScript may read it. The caller holds exactly one reference for that.
     pub fn pinned(&self, pinned: bool) {
-        let pins = self.pins.get();
-        self.pins.set(if pinned { pins + 1 } else { pins.saturating_sub(1) });
+        self.pinned.set(pinned);
     }
 
-    /// How many of its references stand for JavaScript, which may read it.
-    pub fn pins(&self) -> usize {
-        self.pins.get() as usize
+    /// Whether JavaScript may read it.
+    pub fn is_pinned(&self) -> bool {
+        self.pinned.get()
     }
 
     /// The newer version that its delta is based on, and which it keeps alive.

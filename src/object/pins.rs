@@ -29,10 +29,6 @@ struct Pin {
     times: u32,
     /// Bytes that it counts, because JavaScript holds it decoded for the sake of its next version. 0 if it does not.
     held: usize,
-    /// What it was before, as those knew it who were told of it as an update. Mostly that is the version before it, and the same for all.
-    before: Option<Rc<Object>>,
-    /// The same for who was told of several changes as one.
-    merged: Vec<Rc<Object>>,
 }
 
 impl Pins {
@@ -42,43 +38,10 @@ impl Pins {
         let mut pins = self.pinned.borrow_mut();
         let pin = pins.entry(id).or_insert_with(|| {
             object.pinned(true);
-            Pin { object: object.clone(), times: 0, held: 0, before: None, merged: Vec::new() }
+            Pin { object: object.clone(), times: 0, held: 0 }
         });
         pin.times += 1;
         id
-    }
-
-    /// Hands an object out as an update of another version, which can be [asked for](Self::before) as long as the object is handed out. Returns
-    /// its place there, too; no place is 0.
-    pub fn pin_update(&self, object: &Rc<Object>, before: &Rc<Object>) -> (ObjectId, u32) {
-        let id = self.pin(object);
-        let mut pins = self.pinned.borrow_mut();
-        let Some(pin) = pins.get_mut(&id) else { return (id, 0) };
-        let Some(usual) = &pin.before else {
-            before.pinned(true);
-            pin.before = Some(before.clone());
-            return (id, 1);
-        };
-        if Rc::ptr_eq(usual, before) {
-            return (id, 1);
-        }
-        let place = pin.merged.iter().position(|known| Rc::ptr_eq(known, before)).unwrap_or_else(|| {
-            before.pinned(true);
-            pin.merged.push(before.clone());
-            pin.merged.len() - 1
-        });
-        (id, u32::try_from(place + 2).unwrap_or(0))
-    }
-
-    /// What an object was before, by its place.
-    pub fn before(&self, id: ObjectId, place: u32) -> Option<Rc<Object>> {
-        let pins = self.pinned.borrow();
-        let pin = pins.get(&id)?;
-        match place {
-            0 => None,
-            1 => pin.before.clone(),
-            _ => pin.merged.get(place as usize - 2).cloned(),
-        }
     }
 
     /// What was handed out under this number. Fails with code `internal` when it was given back.
@@ -97,9 +60,8 @@ impl Pins {
             Entry::Vacant(_) => None,
         };
         // Dropped after the borrow: it may be the last reference to much.
-        if let Some(Pin { object, held, before, merged, .. }) = gone {
+        if let Some(Pin { object, held, .. }) = gone {
             object.pinned(false);
-            before.iter().chain(&merged).for_each(|before| before.pinned(false));
             self.held_bytes.set(self.held_bytes.get() - held);
             self.decoded.borrow_mut().gone(&object);
         }
@@ -157,9 +119,9 @@ mod tests {
         let id = pins.pin(&object);
         assert_eq!((pins.pin(&object), pins.len()), (id, 1), "one number, one entry");
         pins.release(id);
-        assert!(object.pins() == 1 && Rc::ptr_eq(&pins.get(id).unwrap(), &object));
+        assert!(object.is_pinned() && Rc::ptr_eq(&pins.get(id).unwrap(), &object));
         pins.release(id);
-        assert!(object.pins() == 0 && pins.is_empty());
+        assert!(!object.is_pinned() && pins.is_empty());
         assert_eq!(pins.get(id).unwrap_err().code, ErrorCode::Internal);
     }
 
@@ -196,29 +158,10 @@ mod tests {
     }
 
     #[test]
-    fn what_it_was_before_is_known_as_long_as_it_is_handed_out() {
-        let (pins, [first, second, third]) = (Pins::default(), [1, 2, 3].map(|version| named("a", version)));
-        assert_eq!(pins.pin_update(&third, &second), (third.id(), 1));
-        assert_eq!(pins.pin_update(&third, &first), (third.id(), 2), "for who was told of two changes as one");
-        assert_eq!(pins.pin_update(&third, &second).1, 1);
-        assert_eq!(pins.pin_update(&third, &first).1, 2);
-        pins.pin_update(&second, &first);
-        let version = |place| pins.before(third.id(), place).map(|before| before.version().clone());
-        assert_eq!([0, 1, 2, 3].map(version), [None, Some(2.into()), Some(1.into()), None]);
-        // Each reference is one that stands for JavaScript.
-        assert_eq!([&first, &second, &third].map(|object| (Rc::strong_count(object) - 1, object.pins())), [(2, 2), (2, 2), (1, 1)]);
-        (0..4).for_each(|_| pins.release(third.id()));
-        assert_eq!([&first, &second, &third].map(|object| (Rc::strong_count(object) - 1, object.pins())), [(1, 1), (1, 1), (0, 0)]);
-        assert!(pins.before(third.id(), 1).is_none());
-        pins.release(second.id());
-        assert_eq!((first.pins(), Rc::strong_count(&first)), (0, 1));
-    }
-
-    #[test]
     fn what_was_never_handed_out_cannot_be_given_back_nor_read() {
         let (pins, object) = (Pins::default(), named("a", 1));
         pins.release(object.id());
-        assert!(pins.is_empty() && object.pins() == 0);
+        assert!(pins.is_empty() && !object.is_pinned());
         assert!(pins.get(object.id()).is_err());
     }
 }

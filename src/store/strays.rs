@@ -41,7 +41,7 @@ impl Strays {
             return; // The usual case: the caller has the last reference.
         }
         let bytes = object.size();
-        if Rc::strong_count(object) - 1 > object.pins() {
+        if Rc::strong_count(object) - 1 > usize::from(object.is_pinned()) {
             self.bytes += bytes;
         }
         self.noted.push(Stray { object: Rc::downgrade(object), bytes, since: self.collections });
@@ -64,7 +64,7 @@ impl Strays {
         let (now, bytes) = (self.collections, &mut self.bytes);
         self.noted.retain_mut(|stray| {
             let Some(object) = stray.object.upgrade() else { return false };
-            let others = Rc::strong_count(&object) - 1 - object.pins() - usize::from(bases.contains(&object.id()));
+            let others = Rc::strong_count(&object) - 1 - usize::from(object.is_pinned()) - usize::from(bases.contains(&object.id()));
             if others > 0 {
                 stray.since = now;
             } else if now - stray.since < MIN_COLLECTIONS {

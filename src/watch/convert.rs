@@ -4,9 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::change::{Change, ChangeKind};
-use crate::json::fields::FieldSet;
 use crate::object::Object;
-use crate::selector::{Answers, Interest};
 use crate::watch::event::{EventKind, WatchEvent};
 
 /// One change in the forms that watchers may see it. Each form is made once, when the first watcher needs it.
@@ -14,13 +12,12 @@ use crate::watch::event::{EventKind, WatchEvent};
 pub struct Conversion<'a> {
     change: &'a Change,
     deleted: OnceCell<Option<Rc<Object>>>,
-    answers: Answers,
 }
 
 impl<'a> Conversion<'a> {
     /// Of one change.
     pub fn new(change: &'a Change) -> Self {
-        Self { change, deleted: OnceCell::new(), answers: Answers::default() }
+        Self { change, deleted: OnceCell::new() }
     }
 
     /// Which kind of event a watcher with this filter sees, if any. `passes` may ask for name, uid, labels and registered fields.
@@ -48,20 +45,10 @@ impl<'a> Conversion<'a> {
         self.kind(|_| true)
     }
 
-    /// Whether somebody with this interest hears of it as an event of this kind. Only updates are ever held back.
-    pub fn is_wanted(&self, kind: EventKind, interest: Option<&Interest>, fields: &FieldSet) -> bool {
-        let Change { object, previous, .. } = self.change;
-        match (interest, previous) {
-            (Some(interest), Some(previous)) if kind == EventKind::Modified => interest.wants(previous, object, &self.answers, fields),
-            _ => true,
-        }
-    }
-
     /// The event of that kind. A DELETED carries the previous content at the version of the change.
     pub fn event(&self, kind: EventKind) -> WatchEvent {
         let object = if kind == EventKind::Deleted { self.deleted() } else { self.change.object.clone() };
-        let before = if kind == EventKind::Modified { self.change.previous.clone() } else { None };
-        WatchEvent { kind, object, version: self.change.version().clone(), before }
+        WatchEvent { kind, object, version: self.change.version().clone() }
     }
 
     fn deleted(&self) -> Rc<Object> {
@@ -77,6 +64,7 @@ mod tests {
     use crate::time::Instant;
     use std::cell::Cell;
 
+    use crate::json::fields::FieldSet;
     use crate::selector::{Filter, FilterText};
     use crate::store::Store;
     use crate::testing::{labelled, with_spec};

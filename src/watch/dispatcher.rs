@@ -8,7 +8,7 @@ use crate::json::fields::FieldSet;
 use crate::metrics::Metrics;
 use crate::object::Object;
 use crate::runtime::Task;
-use crate::selector::{Filter, Interest};
+use crate::selector::Filter;
 use crate::status::{Error, Status};
 use crate::store::{Replacement, StoreObserver};
 use crate::time::Instant;
@@ -69,9 +69,9 @@ impl Dispatcher {
 
     // ------------------------------------------------------------------------------------------------- lives of watchers
 
-    /// Adds a watcher that waits for its start. With an interest it hears only of those updates that this wants.
-    pub fn add(&mut self, filter: Filter, interest: Option<Interest>) -> WatcherId {
-        self.watchers.add(filter, interest)
+    /// Adds a watcher that waits for its start.
+    pub fn add(&mut self, filter: Filter) -> WatcherId {
+        self.watchers.add(filter)
     }
 
     /// The watcher of this id, while it is not forgotten.
@@ -357,11 +357,7 @@ impl StoreObserver for Dispatcher {
                 self.metrics.filtered_events.add(u64::from(!watcher.filter().in_shard(&change.object)));
                 continue;
             };
-            if conversion.is_wanted(kind, watcher.interest(), fields) {
-                self.offer(id, change, &conversion, kind, &mut indices);
-            } else {
-                watcher.queue_mut().hold_back(change);
-            }
+            self.offer(id, change, &conversion, kind, &mut indices);
         }
         self.candidates = candidates;
     }
@@ -413,7 +409,7 @@ mod tests {
     use crate::testing::named;
 
     fn subscribed(dispatcher: &mut Dispatcher, demand: Demand) -> WatcherId {
-        let id = dispatcher.add(Filter::default(), None);
+        let id = dispatcher.add(Filter::default());
         dispatcher.start(id, Beginning { capacity: 5, ..Beginning::default() }, Instant::START);
         dispatcher.demand(id, demand);
         dispatcher.take_outbox();
@@ -488,7 +484,7 @@ mod tests {
         let mut fields = FieldSet::new(Vec::new());
         let mut dispatcher = Dispatcher::default();
         let mut open = |filter: Filter| {
-            let id = dispatcher.add(filter, None);
+            let id = dispatcher.add(filter);
             dispatcher.start(id, Beginning::default(), Instant::START);
             dispatcher.demand(id, Demand::All);
             id
@@ -522,7 +518,7 @@ mod tests {
     fn a_watcher_that_is_filed_under_several_values_hears_of_a_change_once() {
         let mut fields = FieldSet::new(Vec::new());
         let mut dispatcher = Dispatcher::default();
-        let id = dispatcher.add(filter(&mut fields, "app in (a, b)", ""), None);
+        let id = dispatcher.add(filter(&mut fields, "app in (a, b)", ""));
         dispatcher.start(id, Beginning::default(), Instant::START);
         dispatcher.demand(id, Demand::All);
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
@@ -540,7 +536,7 @@ mod tests {
         let lower = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
         let object = named("x", 1);
         let out = !Filter::default().with_shard(Some(lower)).unwrap().passes(&object, &fields);
-        let id = dispatcher.add(Filter::default().with_shard(Some(lower)).unwrap(), None);
+        let id = dispatcher.add(Filter::default().with_shard(Some(lower)).unwrap());
         dispatcher.start(id, Beginning::default(), Instant::START);
         dispatcher.changed(&Change { kind: ChangeKind::Added, object, previous: None, at: Instant::START }, &fields);
         let metrics = dispatcher.metrics.clone();
@@ -558,7 +554,7 @@ mod tests {
         let mut fields = FieldSet::new(Vec::new());
         let mut dispatcher = Dispatcher::default();
         for labels in ["", "", "app=web", "app in (web, db)", "app!=db"] {
-            let id = dispatcher.add(filter(&mut fields, labels, ""), None);
+            let id = dispatcher.add(filter(&mut fields, labels, ""));
             dispatcher.start(id, Beginning::default(), Instant::START);
             dispatcher.demand(id, Demand::All);
         }

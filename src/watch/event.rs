@@ -25,9 +25,6 @@ pub enum EventKind {
     Resync = 6,
 }
 
-/// So many low bits of the number that crosses with an event are its kind. Those above say where its object's version before is pinned.
-pub const KIND_BITS: u32 = 3;
-
 /// One event, shared by all watchers that receive it in this form.
 #[derive(Clone, Debug)]
 pub struct WatchEvent {
@@ -37,20 +34,18 @@ pub struct WatchEvent {
     pub object: Rc<Object>,
     /// The version of the event: the state's for initial events, otherwise the object's.
     pub version: Version,
-    /// Of MODIFIED: what the object was before, as its subscribers knew it.
-    pub before: Option<Rc<Object>>,
 }
 
 impl WatchEvent {
     /// The bookmark before a difference.
     pub fn resync(version: Version) -> Self {
-        Self { kind: EventKind::Resync, object: Object::bookmark(&version, false), version, before: None }
+        Self { kind: EventKind::Resync, object: Object::bookmark(&version, false), version }
     }
 
     /// A bookmark.
     pub fn bookmark(version: Version, initial_events_end: bool) -> Self {
         let kind = if initial_events_end { EventKind::InitialEventsEnd } else { EventKind::Bookmark };
-        Self { kind, object: Object::bookmark(&version, initial_events_end), version, before: None }
+        Self { kind, object: Object::bookmark(&version, initial_events_end), version }
     }
 }
 

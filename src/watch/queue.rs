@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use crate::change::Change;
 use crate::object::{Holder, Object};
-use crate::selector::Interest;
 use crate::status::Status;
 use crate::version::Version;
 
@@ -175,15 +174,6 @@ impl Queue {
         self.merge(before, after, change.version());
     }
 
-    /// A change that is nothing to the watcher by itself. Where an event of its object waits to be merged, that one tells the newest version.
-    pub(super) fn hold_back(&mut self, change: &Change) {
-        if let Excess::Skipped(overflow) = &mut self.excess
-            && *change.version() > self.gate
-        {
-            overflow.follow(&change.object);
-        }
-    }
-
     /// From here on the watcher is told differences, unless it is already.
     pub(super) fn skip_after(&mut self, reached: impl FnOnce() -> Version) {
         if let Excess::None = self.excess {
@@ -234,36 +224,36 @@ impl Queue {
     /// Adds the event with which a stream fails, behind everything that waits.
     pub(super) fn push_failure(&mut self, status: &Status) {
         let last = if self.live.is_empty() { &mut self.uncounted } else { &mut self.live };
-        last.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO, before: None });
+        last.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO });
     }
 
     /// Takes the next event, if the subscriber wants one.
-    pub(super) fn next_wanted(&mut self, interest: Option<&Interest>) -> Option<WatchEvent> {
+    pub(super) fn next_wanted(&mut self) -> Option<WatchEvent> {
         if !self.demand.wants_more(self.capacity) {
             return None;
         }
-        let event = self.pop(interest)?;
+        let event = self.pop()?;
         self.demand.took_first();
         Some(event)
     }
 
-    fn pop(&mut self, interest: Option<&Interest>) -> Option<WatchEvent> {
+    fn pop(&mut self) -> Option<WatchEvent> {
         loop {
             match self.uncounted.pop_front().or_else(|| self.live.pop_front()) {
                 // A plain bookmark that came while initial events waited. Their own end has told this version.
                 Some(event) if event.kind == EventKind::Bookmark && event.version <= self.gate => {}
                 Some(event) => return Some(event),
-                None => self.catch_up(interest)?,
+                None => self.catch_up()?,
             }
         }
     }
 
     /// Turns what was skipped into events.
-    fn catch_up(&mut self, interest: Option<&Interest>) -> Option<()> {
+    fn catch_up(&mut self) -> Option<()> {
         match std::mem::take(&mut self.excess) {
             Excess::Skipped(overflow) => {
                 let told = self.resyncs().then(|| WatchEvent::resync(overflow.since.clone()));
-                self.uncounted = told.into_iter().chain(overflow.into_events(interest)).collect();
+                self.uncounted = told.into_iter().chain(overflow.into_events()).collect();
                 Some(())
             }
             other => {
@@ -300,12 +290,11 @@ impl Queue {
     /// Bytes of the objects that wait here and that nobody but readers hold.
     pub(super) fn late_bytes(&self) -> usize {
         let late = |object: &Rc<Object>| if object.holder() == Holder::Nobody { object.size() } else { 0 };
-        let event = |event: &WatchEvent| late(&event.object) + event.before.as_ref().map_or(0, late);
-        let waiting: usize = self.uncounted.iter().chain(&self.live).map(event).sum();
+        let waiting: usize = self.uncounted.iter().chain(&self.live).map(|event| late(&event.object)).sum();
         waiting
             + match &self.excess {
                 Excess::None => 0,
-                Excess::Blocked(blocked) => event(blocked),
+                Excess::Blocked(event) => late(&event.object),
                 Excess::Skipped(overflow) => overflow.objects().map(late).sum(),
             }
     }
@@ -334,7 +323,7 @@ mod tests {
     }
 
     fn drained(queue: &mut Queue) -> Vec<(EventKind, u64)> {
-        std::iter::from_fn(|| queue.pop(None)).map(|event| (event.kind, event.version.as_u64().unwrap())).collect()
+        std::iter::from_fn(|| queue.pop()).map(|event| (event.kind, event.version.as_u64().unwrap())).collect()
     }
 
     #[test]

@@ -82,10 +82,10 @@ impl Registry {
         self.trigger.is_some()
     }
 
-    /// Files a watcher, and says where. `asked`: it does not hear of every change that passes its filter.
-    pub(super) fn insert(&mut self, filter: &Filter, asked: bool, watcher: WatcherId) -> Route {
+    /// Files a watcher, and says where.
+    pub(super) fn insert(&mut self, filter: &Filter, watcher: WatcherId) -> Route {
         self.joined += 1;
-        let route = Route { way: Way::of(filter, asked, self.trigger, |bucket| self.population(bucket)), joined: self.joined };
+        let route = Route { way: Way::of(filter, self.trigger, |bucket| self.population(bucket)), joined: self.joined };
         match &route.way {
             Way::None => {}
             Way::Everything => self.everything.push(route.joined, watcher),
@@ -277,7 +277,7 @@ mod tests {
             )
             .unwrap();
             let id = WatcherId::of(self.routes.len());
-            self.routes.push(self.registry.insert(&filter, false, id));
+            self.routes.push(self.registry.insert(&filter, id));
         }
 
         fn visited(&mut self, object: &Rc<Object>, previous: Option<&Rc<Object>>) -> Vec<u32> {

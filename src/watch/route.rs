@@ -54,10 +54,9 @@ pub(super) enum Kind {
 }
 
 impl Way {
-    /// The best place for the watcher of a filter: by what tells it from most others. `population` says how many are in a bucket. One that is
-    /// `asked` does not hear of every change that passes its filter.
-    pub(super) fn of(filter: &Filter, asked: bool, trigger: Option<u32>, population: impl Fn(Bucket) -> usize) -> Self {
-        if filter.is_everything() && !asked {
+    /// The best place for the watcher of a filter: by what tells it from most others. `population` says how many are in a bucket.
+    pub(super) fn of(filter: &Filter, trigger: Option<u32>, population: impl Fn(Bucket) -> usize) -> Self {
+        if filter.is_everything() {
             return Self::Everything;
         }
         let (namespace, name) = (filter.scope_namespace(), filter.scope_name());
@@ -107,13 +106,7 @@ mod tests {
         let values: Vec<String> = (0..count).map(|number| format!("v{number}")).collect();
         let labels = format!("app in ({})", values.join(","));
         let filter = Filter::new(FilterText { labels: Some(&labels), ..FilterText::default() }, &mut FieldSet::new(Vec::new())).unwrap();
-        Way::of(&filter, false, None, |_| 0)
-    }
-
-    #[test]
-    fn who_hears_of_some_updates_only_is_asked_about_everything() {
-        let way = |asked| Way::of(&Filter::default(), asked, None, |_| 0);
-        assert!(matches!((way(false), way(true)), (Way::Everything, Way::Everywhere)));
+        Way::of(&filter, None, |_| 0)
     }
 
     #[test]

@@ -4,7 +4,7 @@ use slab::Slab;
 
 use crate::change::{Change, Difference};
 use crate::json::fields::FieldSet;
-use crate::selector::{Filter, Interest};
+use crate::selector::Filter;
 use crate::version::Version;
 
 use super::event::EndReason;
@@ -24,9 +24,9 @@ pub(super) struct Watchers {
 
 impl Watchers {
     /// Adds a watcher that waits for its start.
-    pub(super) fn add(&mut self, filter: Filter, interest: Option<Interest>) -> WatcherId {
+    pub(super) fn add(&mut self, filter: Filter) -> WatcherId {
         self.serials += 1;
-        WatcherId::of(self.all.insert(Watcher::new(filter, interest, self.serials)))
+        WatcherId::of(self.all.insert(Watcher::new(filter, self.serials)))
     }
 
     /// The watcher of an id, while its subscriber is there.
@@ -64,7 +64,7 @@ impl Watchers {
     /// Starts a watcher: it is filed, and shares its filter with those who ask for the same. Returns it, unless it does not wait for its start.
     pub(super) fn start(&mut self, id: WatcherId, beginning: Beginning) -> Option<&Watcher> {
         let watcher = self.all.get_mut(id.index()).filter(|watcher| watcher.life().is_waiting())?;
-        let route = self.registry.insert(watcher.filter(), watcher.interest().is_some(), id);
+        let route = self.registry.insert(watcher.filter(), id);
         let others = self.registry.neighbours(&route).iter().filter(|other| **other != id);
         let filter = watcher.filter().clone();
         watcher.start(beginning, route.clone());
@@ -138,7 +138,7 @@ impl Watchers {
     /// Files a live watcher anew.
     pub(super) fn refile(&mut self, id: WatcherId) {
         if let Some(watcher) = self.all.get_mut(id.index()).filter(|watcher| watcher.life().live().is_some()) {
-            let route = self.registry.insert(watcher.filter(), watcher.interest().is_some(), id);
+            let route = self.registry.insert(watcher.filter(), id);
             watcher.refile(route);
         }
     }
@@ -161,7 +161,7 @@ mod tests {
 
     fn start(dispatcher: &mut Dispatcher, namespace: Option<&str>, labels: &str, fields: &mut FieldSet) -> WatcherId {
         let filter = Filter::new(FilterText { namespace, labels: Some(labels), ..FilterText::default() }, fields).unwrap();
-        let id = dispatcher.add(filter, None);
+        let id = dispatcher.add(filter);
         dispatcher.demand(id, Demand::All);
         dispatcher.start(id, Beginning::default(), Instant::START);
         id

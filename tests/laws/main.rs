@@ -25,7 +25,6 @@ mod etcd;
 mod etcd_streams;
 mod follow;
 mod informers;
-mod interest;
 mod isolation;
 mod loss;
 mod order;

@@ -7,7 +7,6 @@ import {
   NOTIFICATION_OVERFLOWED,
   NOTIFICATION_RESYNCED,
 } from "../wire/numbers.js";
-import type { Path } from "../object/path.js";
 import type { Notification } from "./notification.js";
 
 /**
@@ -16,17 +15,15 @@ import type { Notification } from "./notification.js";
  * deletion.
  *
  * Either function may throw at a version. The handler is not told of that version. It is told how the next sound version differs from the last
- * one that it was told. So `changesOf` is judged here as well: the core would hold back what only the functions can tell to be news.
+ * one that it was told.
  */
 export class NotificationFilter<T> {
   readonly #filter: ((object: T) => boolean) | undefined;
-  readonly #changesOf: readonly Path[] | undefined;
   /** By key, objects whose last version was not told: the notification whose old object was told last; undefined where none was. */
   readonly #missed = new Map<string, Notification<T> | undefined>();
 
-  constructor(filter: ((object: T) => boolean) | undefined, changesOf: readonly Path[] | undefined) {
+  constructor(filter: ((object: T) => boolean) | undefined) {
     this.#filter = filter;
-    this.#changesOf = changesOf;
   }
 
   /** The notification as the handler hears it; undefined for one that does not concern it. Throws what the user's function throws. */
@@ -57,8 +54,7 @@ export class NotificationFilter<T> {
     if (missed) this.#missed.delete(notification.key);
     if (before === undefined) return passes ? notification.asAddition() : undefined;
     if (!passes) return before.asDeletion();
-    const update = missed ? notification.asUpdateSince(before) : notification;
-    return this.#changesOf?.some((path) => update.changed(path)) === false ? undefined : update;
+    return missed ? notification.asUpdateSince(before) : notification;
   }
 
   #passes(object: T): boolean {

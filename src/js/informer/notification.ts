@@ -38,8 +38,6 @@ class InformerEvent<T> implements NotificationBase {
   #before: InformerEvent<T> | undefined;
   /** Fields that were read, for the next who reads them. */
   #fields: Map<Path, unknown> | undefined;
-  /** Paths that were asked for whether they changed, for the next who asks. */
-  #changed: Map<Path, boolean> | undefined;
 
   constructor(lease: Lease, kind: number, id: number, old: number, reader: Reader = lease.table, owner?: InformerEvent<any>) {
     this.kind = kind;
@@ -118,21 +116,6 @@ class InformerEvent<T> implements NotificationBase {
     text(path, "path");
     if (this.#before !== undefined) return this.#before.getOld(path);
     return this.#old === 0 ? undefined : this.#lease.table.ask((raw) => raw.field(this.#old, path));
-  }
-
-  changed(path: Path): boolean {
-    text(path, "path");
-    if (this.#id === 0 || this.resync) return false;
-    const known = this.#changed?.get(path);
-    if (known !== undefined) return known;
-    const before = this.kind === NOTIFICATION_UPDATED ? -this.#oldId : 0;
-    const changed = this.#lease.table.ask((raw) => raw.changed(this.#id, before, path));
-    (this.#changed ??= new Map()).set(path, changed);
-    return changed;
-  }
-
-  get #oldId(): number {
-    return this.#before === undefined ? this.#old : this.#before.#oldId;
   }
 
   get isInInitialList(): boolean {

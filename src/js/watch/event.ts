@@ -1,7 +1,7 @@
 import { printable, words } from "../language/printing.js";
 import type { Path } from "../object/path.js";
 import { text } from "../options/kinds.js";
-import { EVENT_INITIAL_EVENTS_END, EVENT_RESYNC, EVENT_TYPES, KIND_BITS } from "../wire/numbers.js";
+import { EVENT_INITIAL_EVENTS_END, EVENT_RESYNC, EVENT_TYPES } from "../wire/numbers.js";
 import type { Lease, Names } from "../wire/objects.js";
 import type { WatchEvent as Shape, WatchEventBase } from "./types.js";
 
@@ -14,12 +14,9 @@ class WatchEvent<T> implements WatchEventBase {
   #object: T | undefined;
   /** Fields that were read, for the next who reads them. */
   #fields: Map<Path, unknown> | undefined;
-  /** Paths that were asked for whether they changed, for the next who asks. */
-  #changed: Map<Path, boolean> | undefined;
   readonly #lease: Lease;
   readonly #slot: number;
   readonly #id: number;
-  /** The kind in its lowest bits. What stands above them tells the core what the object was before. */
   readonly #kind: number;
 
   constructor(lease: Lease, kind: number, id: number) {
@@ -27,7 +24,7 @@ class WatchEvent<T> implements WatchEventBase {
     this.#slot = lease.add(id);
     this.#id = id;
     this.#kind = kind;
-    this.#type = EVENT_TYPES[kind & ((1 << KIND_BITS) - 1)]!;
+    this.#type = EVENT_TYPES[kind]!;
   }
 
   get type(): Shape<T>["type"] {
@@ -57,16 +54,6 @@ class WatchEvent<T> implements WatchEventBase {
     // What is no scalar is a new value for each.
     if (typeof value !== "object") (this.#fields ??= new Map()).set(path, value);
     return value;
-  }
-
-  changed(path: Path): boolean {
-    text(path, "path");
-    if (this.#type === "BOOKMARK" || this.#type === "ERROR") return false;
-    const known = this.#changed?.get(path);
-    if (known !== undefined) return known;
-    const changed = this.#lease.table.ask((raw) => raw.changed(this.#id, this.#kind >>> KIND_BITS, path));
-    (this.#changed ??= new Map()).set(path, changed);
-    return changed;
   }
 
   get initialEventsEnd(): true | undefined {

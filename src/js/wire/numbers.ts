@@ -12,9 +12,6 @@ export const EVENT_INITIAL_EVENTS_END = 5;
 /** The bookmark before a difference: changes were skipped after it. */
 export const EVENT_RESYNC = 6;
 
-/** So many low bits of an event's number are its kind. What stands above them is for `RawResource.changed`. */
-export const KIND_BITS = 3;
-
 /** What users call each kind of event. */
 export const EVENT_TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "BOOKMARK", "BOOKMARK"] as const;
 

@@ -13,7 +13,7 @@ export interface Hooks {
   /**
    * One boundary crossing for everything that happened since the last. `events` and `pairs` are scratch: they hold only until this
    * returns. Flushes never nest: what the subscribers cause is told in another flush, after this one.
-   * @param events  flat [kind, objectId]*, with the kinds `EVENT_…` in the lowest three bits; those above it are for `changed`. Each objectId is pinned once.
+   * @param events  flat [kind, objectId]*, with the kinds `EVENT_…`. Each objectId is pinned once.
    * @param pairs   flat [watcherId, index into events]*, in delivery order; with an audience its watcherIds, or nothing when they are those of the last one
    * @param ended   flat [watcherId, reason]*, with places in `END_REASONS`; delivered after the pairs
    * @param views   ids of views whose rows, total or counts changed
@@ -23,7 +23,6 @@ export interface Hooks {
   flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, audience: number): void;
   /**
    * The same for a flush that is one event and nothing else: for one watcher, or, with an audience, for those of the last one.
-   * @param kind   as in `events`
    * @param id   pinned once
    */
   event(kind: number, id: number, watcher: number, audience: number): void;
@@ -115,7 +114,6 @@ export interface RawWatchOptions {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
   shardSelector?: string | undefined;
-  changesOf?: readonly string[] | undefined;
   resourceVersion?: string | undefined;
   resourceVersionMatch?: string | undefined;
   sendInitialEvents?: boolean | undefined;
@@ -148,9 +146,6 @@ export interface RawHandlerOptions {
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
-  changesOf?: readonly string[] | undefined;
-  /** The facade itself judges by `changesOf`; the core only reads it. */
-  judged?: boolean | undefined;
 }
 export interface RawDeleteOptions {
   preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
@@ -196,11 +191,6 @@ export interface RawResource {
   rawList(ids: Float64Array): Uint8Array; // a copy, as one JSON array
   names(id: number): string; // its version, a space, its key
   field(id: number, path: string): unknown; // a scalar, or a decoded sub-document
-  /**
-   * Whether the value at a path is another than before the update that brought this object.
-   * @param before   what stood above the event's kind, or minus the pinned id of the version before. True where it is 0: there was no object.
-   */
-  changed(id: number, before: number, path: string): boolean;
   release(ids: Float64Array): void;
   /** The garbage collector has been through all there is: what is pinned since before that counts as memory. */
   collected(): void;

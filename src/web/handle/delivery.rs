@@ -71,14 +71,10 @@ impl Delivery {
         let told = match self.audience.form(outbox, flush.is_only_events()) {
             Form::Nothing => return,
             Form::Event { event, watcher, audience } => {
-                let (kind, id) = self.pins.pin_event(event);
-                return report(self.hooks.event(kind, id, watcher, audience));
+                return report(self.hooks.event(event.kind as u32, self.pins.pin(&event.object), watcher, audience));
             }
             Form::Flush { receivers, audience } => {
-                let events = outbox.events.iter().flat_map(|event| {
-                    let (kind, id) = self.pins.pin_event(event);
-                    [f64::from(kind), id]
-                });
+                let events = outbox.events.iter().flat_map(|event| [f64::from(event.kind as u8), self.pins.pin(&event.object)]);
                 let events: Vec<f64> = events.collect();
                 let ended = outbox.ended.iter().flat_map(|(watcher, reason)| [watcher.number(), *reason as u32]);
                 let (events, pairs, ended, views) = {

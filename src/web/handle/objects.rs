@@ -8,7 +8,7 @@ use super::resource::RawResource;
 use crate::json::patch;
 use crate::json::scalar::Scalar;
 use crate::object::array_of;
-use crate::selector::{differs, parse_path};
+use crate::selector::parse_path;
 use crate::web::error::to_js;
 use crate::web::texts::{parse, short};
 
@@ -89,15 +89,6 @@ impl RawResource {
             Scalar::Number(value) => JSON::parse(&value)?,
             Scalar::Composite => parse(&text[span])?,
         })
-    }
-
-    /// Whether the value at a path is another than before the update that brought this object; see `Pins::before`. True where there was no object.
-    pub fn changed(&self, id: f64, before: f64, path: &str) -> Result<bool, JsValue> {
-        let inner = self.sound()?;
-        let object = inner.pinned(id)?;
-        let path = parse_path("path", path).map_err(|error| to_js(&error))?;
-        let before = inner.delivery.pins.before(id, before)?;
-        Ok(before.is_none_or(|before| differs(&before, &object, &path)))
     }
 
     /// Gives objects back.

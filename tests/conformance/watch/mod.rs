@@ -3,7 +3,6 @@
 mod bookmarks;
 mod dispatch;
 mod filtering;
-mod interest;
 mod intervals;
 mod life;
 mod overflow;

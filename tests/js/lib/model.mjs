@@ -292,11 +292,6 @@ class ModelResource {
     return `${version} ${key}`;
   }
 
-  changed(id, before, path) {
-    this.#check("changed", id, before, path);
-    return true;
-  }
-
   field(id, path) {
     if (path.includes("[")) throw rawError("invalid", `path: ${path}`);
     return path.split(".").reduce((value, name) => value?.[name], this.#readable(id).value());
