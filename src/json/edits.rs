@@ -79,7 +79,7 @@ pub fn compare_object(held: &[u8], document: &[u8], fields: &FieldSet) -> Option
 ///
 /// The held text must have been scanned with the same fields, and no wanted name may occur twice in one of its objects.
 pub(super) fn compare(held: &[u8], document: &[u8], start: usize, depth: usize, fields: &FieldSet) -> Result<(Edits, usize), InVain> {
-    if fields.strips_in_arrays() || document.get(start) != Some(&b'{') {
+    if !fields.compares() || document.get(start) != Some(&b'{') {
         return Err(InVain::default());
     }
     let mut comparison = Comparison {

@@ -24,6 +24,8 @@ pub struct FieldSet {
     requests: u32,
     nodes: Vec<Node>,
     strips_in_arrays: bool,
+    // Something is stripped that every object needs, or what that lies in.
+    strips_needed: bool,
     strip: Vec<Path>,
 }
 
@@ -123,6 +125,7 @@ impl FieldSet {
             let node = fields.node(path);
             fields.nodes[node].strip = true;
             fields.strips_in_arrays |= path.segments().iter().any(|segment| !matches!(segment, Segment::Key(_)));
+            fields.strips_needed |= fields.is_needed(node);
         }
         fields.strip = strip;
         fields
@@ -138,6 +141,7 @@ impl FieldSet {
             requests: 0,
             nodes: vec![Node::default()],
             strips_in_arrays: false,
+            strips_needed: false,
             strip: Vec::new(),
         }
     }
@@ -251,6 +255,17 @@ impl FieldSet {
 
     pub(super) fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    fn is_needed(&self, index: usize) -> bool {
+        let node = &self.nodes[index];
+        node.role.is_some() || node.children().any(|child| self.is_needed(child))
+    }
+
+    /// Whether documents may be compared with what is held of them. Where elements of arrays are stripped, others move. What every object needs
+    /// is read before it is stripped, so no held text has it.
+    pub fn compares(&self) -> bool {
+        !self.strips_in_arrays && !self.strips_needed
     }
 
     /// Whether something inside an array is stripped.

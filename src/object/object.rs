@@ -71,7 +71,7 @@ pub struct Object {
     // One flag for everything that JavaScript holds of it.
     pinned: Cell<bool>,
     // The depth in documents up to which its text may be compared with a new one; `None` where it may not.
-    comparable: Option<u8>,
+    comparable: Cell<Option<u8>>,
     body: RefCell<Body<Self>>,
 }
 
@@ -92,7 +92,11 @@ impl Object {
         let head = Head { namespace_len: namespace.len(), key, uid: scanned.uid, labels: scanned.labels };
         let fields = if scanned.fields.is_empty() { no_fields() } else { scanned.fields.into() };
         let comparable = if scanned.repeats { None } else { u8::try_from(scanned.depth).ok() };
-        let object = Self { comparable, read: Cell::new(scanned.read), ..Self::of(Rc::new(head), version, fields, scanned.bytes) };
+        let object = Self {
+            comparable: Cell::new(comparable),
+            read: Cell::new(scanned.read),
+            ..Self::of(Rc::new(head), version, fields, scanned.bytes)
+        };
         Ok(object.measured())
     }
 
@@ -115,14 +119,14 @@ impl Object {
             fields.into()
         };
         let comparable = if update.repeats { None } else { u8::try_from(depth).ok() };
-        let object = Self { comparable, read: self.read.clone(), ..Self::of(head, version, fields, update.bytes) };
+        let object = Self { comparable: Cell::new(comparable), read: self.read.clone(), ..Self::of(head, version, fields, update.bytes) };
         Ok(object.measured())
     }
 
     /// Whether its text may be compared with that of an update, in which the object stands inside `depth` objects and arrays.
     pub fn is_comparable(&self, depth: usize, fields: &FieldSet) -> bool {
         let read = self.read.get();
-        self.comparable.is_some_and(|checked| usize::from(checked) >= depth)
+        self.comparable.get().is_some_and(|checked| usize::from(checked) >= depth)
             && self.fields.borrow().len() == fields.len()
             && (0..fields.len()).all(|slot| fields.is_current(slot, read))
     }
@@ -157,7 +161,7 @@ impl Object {
             depth: Cell::new(0),
             queued: Cell::new(false),
             pinned: Cell::new(false),
-            comparable: None,
+            comparable: Cell::default(),
             body: RefCell::new(Body::Raw(Text::new(bytes))),
         }
     }
@@ -225,6 +229,8 @@ impl Object {
             }
             *values = read_slots(&self.lend(), fields).into();
             self.read.set(fields.now());
+            // Whether one of the new names occurs twice in one object is not known.
+            self.comparable.set(None);
         }
         values.get(slot).cloned().unwrap_or(Scalar::Missing)
     }

@@ -37,7 +37,7 @@ impl Comparisons {
 
     /// Reads a frame by comparing it with what is held of its object. `None` says nothing about the frame.
     pub(super) fn read(&self, frame: &[u8], fields: &FieldSet, kinds: &Kinds) -> Option<(FrameType, Rc<Object>)> {
-        let predecessors = self.predecessors.get()?;
+        let predecessors = self.predecessors.get().filter(|_| fields.compares())?;
         if let Some(rest) = self.passed_over.get().checked_sub(1) {
             self.passed_over.set(rest);
             return None;

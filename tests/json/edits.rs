@@ -197,7 +197,8 @@ pub(crate) fn changed(document: &[u8], place: prop::sample::Index, change: &Chan
     text
 }
 
-const STRIPS: &[&[&str]] = &[&[], &["metadata.managedFields"], &["a", "metadata.labels.b"], &["items[1]"]];
+const STRIPS: &[&[&str]] =
+    &[&[], &["metadata.managedFields"], &["a", "metadata.labels.b"], &["items[1]"], &["metadata.labels"], &["metadata"], &["kind", "a"]];
 
 /// Some values change, and now and then bytes.
 fn update() -> impl Strategy<Value = (Vec<(prop::sample::Index, Change)>, Option<Mutation>)> {
@@ -347,5 +348,20 @@ fn what_is_new_is_read_strictly() {
         let document = text(value, stripped);
         assert!(compare_object(&held.bytes, &document, &fields).is_none(), "{}", shown(&document));
         assert!(scan_object(&document, &fields).is_err(), "{}", shown(&document));
+    }
+}
+
+#[test]
+fn law_14_differences_what_every_object_needs_is_read_where_it_is_stripped_too() {
+    let filler = "x".repeat(400);
+    let text = |app: &str, uid: &str, version: u32| {
+        let metadata = format!(r#""name":"a","uid":"{uid}","resourceVersion":"{version}","labels":{{"app":"{app}"}}"#);
+        format!(r#"{{"spec":{{"filler":"{filler}","a":{version}}},"metadata":{{{metadata}}},"last":1}}"#).into_bytes()
+    };
+    for strip in ["metadata.labels", "metadata.uid", "metadata.resourceVersion", "metadata"] {
+        let fields = fields(&[strip]);
+        let held = scan_object(&text("web", "u", 1), &fields).unwrap();
+        compared(&held, &text("db", "v", 2), &fields);
+        compared(&held, &text("db", "u", 1), &fields);
     }
 }
