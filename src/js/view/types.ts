@@ -45,7 +45,8 @@ export interface ViewSearch {
 export interface SelectedViewSpec<T, Fields extends object, Access = Immutable> extends ViewSpec<T, Access> {
   /**
    * What rows show in place of whole objects: a path for each field. No object is decoded, many rows cross at once, and a row is the same
-   * object until one of its fields differs. Subscribers are told of nothing else. No field is called `key`: that is the object's. An array of paths is `invalid`: it names no fields.
+   * object until one of its fields differs. Subscribers are told of nothing else. No field is called `key`: that is the object's. An array
+   * of paths is `invalid`: it names no fields.
    */
   select: { readonly [Name in keyof Fields]-?: Path } & { readonly [Symbol.iterator]?: never };
 }
