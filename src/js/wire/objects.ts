@@ -12,6 +12,9 @@ const MAX_DECODED_TOGETHER = 64;
 /** Decoded versions that are held for the sake of their successors, where nobody else holds them. */
 const MAX_HELD = 256;
 
+/** How long each of them is held while others come, in milliseconds. Nothing stays of what is not read again within it. */
+const MAX_HELD_MS = 2_000;
+
 /** Pins of one lease. All of them stay readable as long as one of their events is held. */
 const MAX_LEASED = 64;
 
@@ -76,7 +79,7 @@ export class ObjectTable {
     this.giveBack(id);
   });
   /** Versions of objects of which an earlier one was decoded lately, too: so the next one will be. The one decoded last is at the end. */
-  readonly #held = new Map<number, object>();
+  readonly #held = new Map<number, { value: object; since: number }>();
   /** The lease that takes more pins, while somebody holds it. */
   #open: WeakRef<Lease> | undefined;
   /** Lists and leases that are gone give back what was never read of them. */
@@ -307,7 +310,12 @@ export class ObjectTable {
       return; // Poisoned: there will be no next version.
     }
     this.#held.delete(gone);
-    this.#held.set(id, value);
+    const since = performance.now();
+    this.#held.set(id, { value, since });
+    for (const [other, held] of this.#held) {
+      if (since - held.since < MAX_HELD_MS) break;
+      this.#held.delete(other);
+    }
   }
 
   /** Holds no more versions for the sake of the next ones. */
