@@ -144,14 +144,11 @@ export class ObjectTable {
   /** The same for different ids: those that nobody holds are decoded together, in one crossing for many. */
   takeAll(ids: readonly number[]): unknown[] {
     const values: unknown[] = ids.map((id) => this.#known.get(id)?.deref());
-    const predecessors = new Map<number, number>();
     const decoded = new Map<number, unknown>();
     try {
       const missing = ids.filter((id, at) => {
         if (values[at] !== undefined) return false;
-        const before = this.#raw.predecessor(id);
-        predecessors.set(id, before);
-        const renewed = this.#renewed(id, before);
+        const renewed = this.#renewed(id, this.#raw.predecessor(id));
         if (renewed !== undefined) decoded.set(id, renewed);
         return renewed === undefined;
       });
@@ -170,7 +167,8 @@ export class ObjectTable {
         return values[at];
       }
       const value = decoded.get(id);
-      this.#keep(id, value, predecessors.get(id)!);
+      // Who takes many, as a view its rows, holds them until it takes the next ones.
+      this.#keep(id, value, 0);
       if (!isObject(value)) this.giveBack(id);
       return value;
     });
