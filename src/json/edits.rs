@@ -63,7 +63,7 @@ pub struct InVain {
     pub bytes: usize,
 }
 
-/// Compares an object's document with the text that is held of it; see [`compare`]. Whitespace around it is allowed and not stored.
+/// Compares an object's document with the text that is held of it. Whitespace around it is allowed and not stored.
 pub fn compare_object(held: &[u8], document: &[u8], fields: &FieldSet) -> Option<Edits> {
     let mut cursor = Cursor::new(document, 0, 0);
     cursor.peek_token();
