@@ -188,7 +188,7 @@ async fn views_tell_rows_counts_and_places_and_follow_changes() {
     assert_eq!(keys(), "a/x b/z");
     world.resource.view_move(range, 1.0, 9.0).unwrap();
     assert_eq!(keys(), "b/z a/y");
-    assert_eq!(world.resource.view_keys(view).unwrap(), "a/x%b/z%a/y");
+    assert_eq!(world.resource.view_keys(view).unwrap(), "a/x%b/z%a/y%");
     world.resource.view_range_close(range).unwrap();
     let error = world.resource.view(json(r#"{"predicate":false,"labelSelector":"app in web"}"#)).unwrap_err();
     assert_eq!(code(&error), "invalid");
