@@ -43,6 +43,7 @@ fuzz_target!(|input: &[u8]| {
         let mut now = Scanned { bytes: found.bytes, ..held.clone() };
         now.version = found.version.or(now.version);
         now.labels = found.labels.unwrap_or(now.labels);
+        now.initial_events_end = found.initial_events_end.unwrap_or(now.initial_events_end);
         found.fields.into_iter().for_each(|(slot, value)| now.fields[slot] = value);
         assert_eq!(now, Scanned { repeats: now.repeats, ..full });
     }

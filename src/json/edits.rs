@@ -48,6 +48,8 @@ pub struct Edits {
     pub version: Option<Box<str>>,
     /// The new labels; `None` if no edit touches them.
     pub labels: Option<Labels>,
+    /// Whether the annotation that ends initial events says so; `None` if no edit touches it. Only bookmarks have it.
+    pub initial_events_end: Option<bool>,
     /// The slots that an edit touches, with their new values.
     pub fields: Vec<(usize, Scalar)>,
     /// Whether a wanted name occurs twice in one object of what is new.
@@ -82,21 +84,8 @@ pub(super) fn compare(held: &[u8], document: &[u8], start: usize, depth: usize, 
     if !fields.compares() || document.get(start) != Some(&b'{') {
         return Err(InVain::default());
     }
-    let mut comparison = Comparison {
-        held,
-        document,
-        depth,
-        nodes: fields.nodes(),
-        place: Place::Value(Interest::Node(ROOT)),
-        at: 0,
-        frames: Vec::with_capacity(8),
-        edits: Vec::new(),
-        edited: 0,
-        removed: Vec::new(),
-        touched: Vec::new(),
-        bytes: 0,
-        routes: None,
-    };
+    let mut comparison = Comparison::new(held, document, fields.nodes(), Interest::Node(ROOT));
+    comparison.depth = depth;
     let found = comparison.run(start).and_then(|end| Some((comparison.finish(start, end, fields)?, end)));
     found.ok_or(InVain { bytes: comparison.bytes })
 }
@@ -106,21 +95,8 @@ pub(super) fn compare(held: &[u8], document: &[u8], start: usize, depth: usize, 
 ///
 /// `None` where they differ by too much, or in the members of the outermost object. The same where a name on a route is that of two members.
 pub(super) fn compare_proved(held: &[u8], document: &[u8]) -> Option<(Vec<Replaced>, Routes)> {
-    let mut comparison = Comparison {
-        held,
-        document,
-        depth: 0,
-        nodes: &[],
-        place: Place::Value(Interest::Nothing),
-        at: 0,
-        frames: Vec::with_capacity(8),
-        edits: Vec::new(),
-        edited: 0,
-        removed: Vec::new(),
-        touched: Vec::new(),
-        bytes: 0,
-        routes: Some(Routes::default()),
-    };
+    let mut comparison = Comparison::new(held, document, &[], Interest::Nothing);
+    comparison.routes = Some(Routes::default());
     let end = comparison.run(0)?;
     // The rest of the names.
     comparison.find(held.len(), end)?;
@@ -212,7 +188,26 @@ impl Frame {
     }
 }
 
-impl Comparison<'_, '_> {
+impl<'d, 'f> Comparison<'d, 'f> {
+    /// One that stands before both documents.
+    fn new(held: &'d [u8], document: &'d [u8], nodes: &'f [Node], interest: Interest) -> Self {
+        Self {
+            held,
+            document,
+            depth: 0,
+            nodes,
+            place: Place::Value(interest),
+            at: 0,
+            frames: Vec::with_capacity(8),
+            edits: Vec::new(),
+            edited: 0,
+            removed: Vec::new(),
+            touched: Vec::new(),
+            bytes: 0,
+            routes: None,
+        }
+    }
+
     /// Returns the position behind the object.
     fn run(&mut self, start: usize) -> Option<usize> {
         // Where the comparison stands in both texts. The walk stands at or before it.
@@ -469,11 +464,13 @@ impl Comparison<'_, '_> {
         }
         let mut version = None;
         let mut new_labels = None;
+        let mut initial_events_end = None;
         for role in roles {
             let (from, to) = walk.role(role);
             match role {
                 Role::Version => version = Some(string(document, (from, to)).filter(|text| !text.is_empty())?.into()),
                 Role::Labels => new_labels = Some(labels(&document[from..to])),
+                Role::InitialEventsEnd => initial_events_end = Some(string(document, (from, to)).is_some_and(|text| text == "true")),
                 // The object is another one.
                 _ => return None,
             }
@@ -498,7 +495,15 @@ impl Comparison<'_, '_> {
             Edit { old_start: at(old_start), old_end: at(old_end), new_start: at(new_start - moved), new_end: at(new_end - moved) }
         });
         let edits = edits.collect();
-        Some(Edits { edits, version, labels: new_labels, fields: values, repeats: walk.repeats(), bytes: bytes.into_boxed_slice() })
+        Some(Edits {
+            edits,
+            version,
+            labels: new_labels,
+            initial_events_end,
+            fields: values,
+            repeats: walk.repeats(),
+            bytes: bytes.into_boxed_slice(),
+        })
     }
 
     /// All slots and roles at a node and below it.

@@ -110,6 +110,34 @@ test("vf_03 a row that another search finds again is the same object", async (t)
   assert.deepEqual(view.rows[0], db);
 });
 
+test("vf_02 another search that finds the same rows tells nobody, also where fields are objects", async (t) => {
+  const objects = [pod("web-1", "Running"), pod("web-2", "Running")].map((one) => ({ ...one, spec: { list: [1, { x: 1 }] } }));
+  const { view, calls } = await opened(t, objects, { select: { phase: "status.phase", list: "spec.list" } });
+  const [before, first] = [calls(), view.getSnapshot()];
+  view.setSearch("web");
+  await settled();
+  assert.equal(view.getSnapshot(), first);
+  assert.equal(calls(), before);
+});
+
+test("vf_06 a field that is the same stays the same object where another one of its row differs", async (t) => {
+  const labels = { app: "web", tier: { deep: [1] } };
+  const { source, view } = await opened(t, [pod("p0", "Running", { labels })], { select: { phase: "status.phase", labels: "labels" } });
+  const [first] = view.rows;
+  source.put(pod("p0", "Failed", { labels }));
+  await settled();
+  const [second] = view.rows;
+  assert.deepEqual(second, { key: "a/p0", phase: "Failed", labels });
+  assert.equal(second.labels, first.labels);
+  source.put(pod("p0", "Failed", { labels: { ...labels, app: "db" } }));
+  await settled();
+  const [third] = view.rows;
+  assert.deepEqual(third.labels, { app: "db", tier: { deep: [1] } });
+  assert.equal(third.labels.tier, first.labels.tier);
+  assert.deepEqual(first.labels, labels, "what was handed out stays as it was");
+  assert.ok(Object.isFrozen(third.labels) && Object.isFrozen(third.labels.tier.deep));
+});
+
 test("views of the same paths share their work under names of their own, and go on after they were let go of", async (t) => {
   const { resource, source, view } = await opened(t, [pod("p0", "Running")], { select: { phase: "status.phase" } });
   const other = resource.view({ select: { state: "status.phase" } });

@@ -48,6 +48,7 @@ fn judged(held: &Scanned, found: &Edits, full: Scanned) -> Scanned {
     let mut now = Scanned { bytes: found.bytes.clone(), repeats: found.repeats, ..held.clone() };
     now.version = found.version.clone().or(now.version);
     now.labels = found.labels.clone().unwrap_or(now.labels);
+    now.initial_events_end = found.initial_events_end.unwrap_or(now.initial_events_end);
     for (slot, value) in &found.fields {
         now.fields[*slot] = value.clone();
     }
@@ -363,5 +364,22 @@ fn law_14_differences_what_every_object_needs_is_read_where_it_is_stripped_too()
         let held = scan_object(&text("web", "u", 1), &fields).unwrap();
         compared(&held, &text("db", "v", 2), &fields);
         compared(&held, &text("db", "u", 1), &fields);
+    }
+}
+
+#[test]
+fn an_annotation_that_comes_changes_or_goes_is_compared() {
+    let fields = fields(&["metadata.managedFields"]);
+    let filler = "x".repeat(2_000);
+    let text = |annotations: &str| {
+        let metadata = format!(r#"{{"name":"a","resourceVersion":"1","annotations":{{{annotations}}}}}"#);
+        format!(r#"{{"metadata":{metadata},"spec":"{filler}"}}"#).into_bytes()
+    };
+    let all = [r#""a":"1""#, r#""a":"1","b":"2""#, r#""a":"1","k8s.io/initial-events-end":"true""#, r#""k8s.io/initial-events-end":"no""#];
+    for held in all {
+        for new in all {
+            let held = scan_object(&text(held), &fields).unwrap();
+            assert!(compared(&held, &text(new), &fields).is_some(), "{new}");
+        }
     }
 }

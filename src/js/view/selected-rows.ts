@@ -1,5 +1,6 @@
-import { deepFreeze, isObject } from "../wire/objects.js";
+import { freezeNew } from "../wire/objects.js";
 import type { RawResource } from "../wire/raw.js";
+import { share } from "../wire/renew.js";
 
 /** A row that shows selected fields. */
 interface Row {
@@ -24,31 +25,40 @@ export class SelectedRows {
   /** The rows of a range as they are now: the same array as last time where nothing differs. */
   pull(raw: RawResource, range: number): readonly Row[] {
     const stamps = raw.viewStamps(range);
-    const old = this.#rows;
-    if (stamps.length === old.length && stamps.every((stamp, i) => stamp === this.#stamps[i])) return old;
-    const known = new Map(old.map((row, i) => [this.#stamps[i]!, row]));
-    const others = stamps.map((_, i) => i).filter((i) => !known.has(stamps[i]!));
-    const made: Row[] = [];
+    const [old, oldStamps] = [this.#rows, this.#stamps];
+    // Most rows stand where they stood. Of the others some have moved, and some show something else.
+    const rows = old.slice(0, stamps.length);
+    const stays = (at: number) => at < stamps.length && stamps[at] === oldStamps[at];
+    const byStamp = new Map<number, Row>();
+    const byKey = new Map<string, Row>();
+    old.forEach((row, at) => {
+      if (stays(at)) return;
+      byStamp.set(oldStamps[at]!, row);
+      byKey.set(row.key, row);
+    });
+    const others: number[] = [];
+    stamps.forEach((stamp, at) => {
+      if (stays(at)) return;
+      const moved = byStamp.get(stamp);
+      if (moved === undefined) others.push(at);
+      else rows[at] = moved;
+    });
     if (others.length > 0) {
-      // A view of another search has stamps of its own for the same rows.
-      const byKey = new Map(old.map((row) => [row.key, row]));
-      for (const fields of raw.viewFields(range, others)) made.push(this.#make(fields, byKey.get(fields[0])));
+      const made = raw.viewFields(range, Float64Array.from(others));
+      made.forEach((fields, i) => (rows[others[i]!] = this.#make(fields, byKey)));
     }
-    let next = 0;
-    const rows: Row[] = [];
-    for (const stamp of stamps) rows.push(known.get(stamp) ?? made[next++]!);
     this.#stamps = stamps;
-    this.#rows = Object.freeze(rows);
-    return rows;
+    // A view of another search has stamps of its own for the same rows.
+    if (rows.length === old.length && rows.every((row, at) => row === old[at])) return old;
+    return (this.#rows = Object.freeze(rows));
   }
 
-  /** A row of these fields: the one that is there, if that shows the same scalars. */
-  #make([key, ...fields]: [key: string, ...fields: unknown[]], held: Row | undefined): Row {
+  /** A row of these fields: the one that is there where that shows the same, and with what is the same of it. */
+  #make([key, ...fields]: [key: string, ...fields: unknown[]], held: ReadonlyMap<string, Row>): Row {
     const names = this.#names;
     for (const at of (fields[names.length] ?? []) as number[]) fields[at] = undefined;
-    if (held !== undefined && names.every((name, i) => !isObject(fields[i]) && Object.is(fields[i], held[name]))) return held;
-    const row = Object.fromEntries([["key", key], ...names.map((name, i) => [name, fields[i]])]) as Row;
-    deepFreeze(row);
+    const row = share(held.get(key), Object.fromEntries([["key", key], ...names.map((name, i) => [name, fields[i]])])) as Row;
+    freezeNew(row);
     return row;
   }
 }

@@ -349,7 +349,7 @@ export function isObject(value: unknown): value is object {
 }
 
 /** Freezes an object and what is new in it. What it shares with another version is frozen already. */
-function freezeNew(value: object): void {
+export function freezeNew(value: object): void {
   if (Object.isFrozen(value)) return;
   Object.freeze(value);
   for (const child of Object.values(value)) if (isObject(child)) freezeNew(child);

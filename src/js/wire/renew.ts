@@ -41,7 +41,7 @@ function copy(value: object): Container {
  * A value that takes the place of another: where both hold the same, the one before. So a new member of an object leaves its other members as
  * they were.
  */
-function share(before: unknown, value: unknown): unknown {
+export function share(before: unknown, value: unknown): unknown {
   if (Object.is(before, value)) return before;
   if (typeof value !== "object" || value === null) return value;
   const old = (typeof before === "object" && before !== null && Array.isArray(before) === Array.isArray(value) ? before : {}) as Container;
