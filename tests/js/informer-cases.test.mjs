@@ -1,10 +1,15 @@
 // Cases of client-go's informers in which JavaScript functions take part: transforms, index functions, deletions, filters.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 import { memorySource } from "watchcache/memory";
 import { open, until } from "./lib/package.mjs";
 import { pod } from "./lib/pod.mjs";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc");
 
 const name = ({ metadata }) => metadata.name;
 const version = ({ metadata }) => metadata.resourceVersion;
@@ -248,10 +253,6 @@ test("a path or a selector with a mistake is told where it is given", async () =
 test("what informers held is given back when nobody holds it any more", async () => {
   const upstream = memorySource({ objects: Array.from({ length: 200 }, (_, i) => pod(`a/${i}`)) });
   const { resource, cache } = await live(upstream);
-  const { setFlagsFromString } = await import("node:v8");
-  const { runInNewContext } = await import("node:vm");
-  setFlagsFromString("--expose-gc");
-  const collectGarbage = runInNewContext("gc");
   let informer = resource.informer();
   let seen = 0;
   await informer.addEventHandler({ onAdd: (object) => void (seen += name(object).length > 0 ? 1 : 0) }).synced;
@@ -267,13 +268,34 @@ test("what informers held is given back when nobody holds it any more", async ()
   assert.equal(cache.stats().resources[0].pinned, 0);
 });
 
+test("law_08_bounded: stopped informers go with what held them, and so do their indexes, while their resource lives", async () => {
+  const upstream = memorySource({ objects: Array.from({ length: 50 }, (_, i) => pod(`a/${i}`)) });
+  const { resource, cache } = await live(upstream);
+  resource.watch(); // it stays open
+  const mount = async () => {
+    const informer = resource.informer({ indexers: { node: (object) => [object.spec.nodeName, name(object)] } });
+    await informer.addEventHandler(() => {}).synced;
+    assert.equal(informer.byIndex("node", "node-1").length, 50);
+    informer.stop();
+    assert.equal(informer.list().length, 50, "it is read on");
+    return new WeakRef(informer);
+  };
+  await mount();
+  const before = cache.stats().resources[0].bytes;
+  const mounted = [];
+  for (let i = 0; i < 20; i++) mounted.push(await mount());
+  const alive = () => mounted.filter((informer) => informer.deref() !== undefined).length;
+  for (let i = 0; i < 200 && (alive() > 0 || cache.stats().resources[0].bytes > before); i++) {
+    await pause(5);
+    collectGarbage(); // in another task than `alive`, which holds what it asks for until its own ends
+  }
+  assert.equal(alive(), 0);
+  assert.ok(cache.stats().resources[0].bytes <= before, `${before} bytes became ${cache.stats().resources[0].bytes}`);
+});
+
 test("a reader that keeps the newest object of a key keeps no older versions", async () => {
   const upstream = memorySource({ objects: [pod("a/x")] });
   const { resource, cache } = await live(upstream);
-  const { setFlagsFromString } = await import("node:v8");
-  const { runInNewContext } = await import("node:vm");
-  setFlagsFromString("--expose-gc");
-  const collectGarbage = runInNewContext("gc");
   const newest = new Map();
   const informer = resource.informer();
   await informer.addEventHandler({

@@ -219,6 +219,8 @@ class Informer<T> implements Shape<T, Mutable> {
     } catch {
       // Closed or poisoned: it has ended already.
     }
+    // It hears of nothing any more, and goes with whoever reads it.
+    at?.notifier.detachInformer(at.id);
     if (!this.#hasSynced) this.#synced.reject(error);
     this.#host.informerStopped(this);
     this.#release?.();
