@@ -1,6 +1,25 @@
 // Watch frames as a socket would bring them: flat strings, each decoded from bytes of its own.
 import realPod from "../../tests/data/pod.json";
 
+/** The members of metadata as an API server writes them. What is left out follows. */
+const METADATA = [
+  "name",
+  "generateName",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "labels",
+  "annotations",
+];
+
+/** An object with its members in the order in which an API server writes them. `kubectl` sorts them by name, and the file comes from there. */
+export function asServed({ kind, apiVersion, metadata, ...rest }) {
+  const first = METADATA.filter((name) => name in metadata).map((name) => [name, metadata[name]]);
+  return { kind, apiVersion, metadata: { ...Object.fromEntries(first), ...metadata }, ...rest };
+}
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -13,7 +32,7 @@ export const flat = (text) => decoder.decode(encoder.encode(text));
  * @param {"large" | "small" | number} size
  */
 export function template(size) {
-  if (size === "large") return structuredClone(realPod);
+  if (size === "large") return asServed(structuredClone(realPod));
   const pod = {
     apiVersion: "v1",
     kind: "Pod",

@@ -1,7 +1,7 @@
 // The two shapes of a benchmark's events. Rows say which they have.
 import realPod from "../../tests/data/pod.json";
 import { clusterEvents } from "./cluster-events.js";
-import { flat, frame, podTexts, template } from "./frames.js";
+import { asServed, flat, frame, podTexts, template } from "./frames.js";
 
 const SHAPES = {
   /** One pod under many names. An event replaces it by itself under a new version, all pods in turn. */
@@ -11,7 +11,7 @@ const SHAPES = {
   },
   /** Different pods, and what a cluster's watch tells of them. */
   cluster({ objects, groups }) {
-    const events = clusterEvents(realPod, { objects, groups });
+    const events = clusterEvents(asServed(realPod), { objects, groups });
     return { item: (number, version) => flat(events.item(number, version)), next: (version) => frame(events.next(version).text) };
   },
 };

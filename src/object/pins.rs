@@ -21,6 +21,7 @@ pub struct Pins {
     pinned: RefCell<FxHashMap<ObjectId, Pin>>,
     decoded: RefCell<Decoded>,
     held_bytes: Cell<usize>,
+    frame_bytes: Cell<usize>,
 }
 
 struct Pin {
@@ -86,15 +87,25 @@ impl Pins {
         }
     }
 
-    /// JavaScript is to let go of all of them. Whether there are any.
-    pub fn let_go(&self) -> bool {
-        self.pinned.borrow_mut().values_mut().for_each(|pin| pin.held = 0);
-        self.held_bytes.take() > 0
+    /// From now on JavaScript holds so many bytes of frames, for the sake of the next frames of their objects.
+    pub fn hold_frames(&self, bytes: usize) {
+        self.frame_bytes.set(bytes);
     }
 
-    /// Bytes of what JavaScript holds for the sake of next versions.
+    /// Bytes of those frames.
+    pub fn frame_bytes(&self) -> usize {
+        self.frame_bytes.get()
+    }
+
+    /// JavaScript is to let go of all of them, objects and frames. Whether there are any.
+    pub fn let_go(&self) -> bool {
+        self.pinned.borrow_mut().values_mut().for_each(|pin| pin.held = 0);
+        self.held_bytes.take() + self.frame_bytes.take() > 0
+    }
+
+    /// Bytes of what JavaScript holds for the sake of next versions, decoded or as frames.
     pub fn held_bytes(&self) -> usize {
-        self.held_bytes.get()
+        self.held_bytes.get() + self.frame_bytes.get()
     }
 
     /// How many objects are handed out.
@@ -147,10 +158,16 @@ mod tests {
             pins.hold(id, Pins::held_cost(object).unwrap());
         }
         assert_eq!(pins.held_bytes(), objects.iter().map(|object| twice(object)).sum::<usize>(), "each of them once");
+        pins.hold_frames(100);
+        pins.hold_frames(70);
+        assert_eq!((pins.frame_bytes(), pins.held_bytes()), (70, 70 + objects.iter().map(|object| twice(object)).sum::<usize>()));
+        pins.hold_frames(0);
         pins.hold(objects[0].id(), 0);
         pins.release(objects[1].id());
         pins.hold(objects[1].id(), 7);
         assert_eq!(pins.held_bytes(), twice(&objects[2]));
+        assert!(pins.let_go() && !pins.let_go());
+        pins.hold_frames(1);
         assert!(pins.let_go() && !pins.let_go());
         assert_eq!(pins.held_bytes(), 0);
         pins.release(objects[2].id());

@@ -10,8 +10,9 @@ use crate::status::Error;
 
 #[wasm_bindgen]
 extern "C" {
-    // web-sys's TextEncoder takes a Rust &str, which is what this must avoid.
-    type TextEncoder;
+    /// A `TextEncoder`, or what encodes as it does. web-sys's takes a Rust &str, which is what this must avoid.
+    #[derive(Clone)]
+    pub(super) type TextEncoder;
     #[wasm_bindgen(constructor)]
     fn new() -> TextEncoder;
     #[wasm_bindgen(method, catch, js_name = encodeInto)]
@@ -63,9 +64,14 @@ fn stay_ahead() {
 
 /// The bytes of a text frame (UTF-8), an ArrayBuffer or a typed array.
 pub(super) fn frame_bytes(data: &JsValue) -> Result<Vec<u8>, Error> {
+    ENCODER.with(|encoder| frame_bytes_by(encoder, data))
+}
+
+/// The same, where texts are encoded by this encoder.
+pub(super) fn frame_bytes_by(encoder: &TextEncoder, data: &JsValue) -> Result<Vec<u8>, Error> {
     stay_ahead();
     if let Some(text) = data.dyn_ref::<JsString>() {
-        return encode(text);
+        return encode(encoder, text);
     }
     // Copied once, straight to where it is needed: `Uint8Array::new` of an array would make another array first.
     if let Some(bytes) = data.dyn_ref::<Uint8Array>() {
@@ -108,9 +114,9 @@ const MAX_CHARACTER_BYTES: usize = 4;
 
 /// Encodes a JavaScript string straight into a buffer of ours. Its length would be a crossing of its own, so it is asked for only when the
 /// buffer proves too small.
-fn encode(text: &JsString) -> Result<Vec<u8>, Error> {
+fn encode(encoder: &TextEncoder, text: &JsString) -> Result<Vec<u8>, Error> {
     let mut bytes = buffers::take(USUAL_FRAME_BYTES)?;
-    let result = append(&mut bytes, text)?;
+    let result = append(encoder, &mut bytes, text)?;
     if bytes.capacity() - bytes.len() >= MAX_CHARACTER_BYTES {
         return Ok(bytes); // nothing was left out: one more character would have fitted
     }
@@ -120,7 +126,7 @@ fn encode(text: &JsString) -> Result<Vec<u8>, Error> {
         let rest = text.slice(read, length);
         buffers::look_ahead(length as usize)?;
         buffers::reserve(&mut bytes, ((length - read) as usize).saturating_mul(3).saturating_add(MAX_CHARACTER_BYTES))?;
-        if append(&mut bytes, &rest)?.read() < length - read {
+        if append(encoder, &mut bytes, &rest)?.read() < length - read {
             return Err(Error::decode("a text frame could not be encoded"));
         }
     }
@@ -129,15 +135,15 @@ fn encode(text: &JsString) -> Result<Vec<u8>, Error> {
 
 /// Fills the spare room with the encoded text, as much of it as fits.
 #[allow(unsafe_code)]
-fn append(bytes: &mut Vec<u8>, text: &JsString) -> Result<EncodeResult, Error> {
+fn append(encoder: &TextEncoder, bytes: &mut Vec<u8>, text: &JsString) -> Result<EncodeResult, Error> {
     let spare = bytes.spare_capacity_mut();
     let (place, length, memory) = (spare.as_mut_ptr().cast::<u8>(), spare.len(), memory_bytes());
     let known = LAST_VIEW.take().filter(|view| (view.place, view.length, view.memory) == (place.cast_const(), length, memory));
     // SAFETY: the view covers spare capacity that `bytes` owns, and nothing allocates before it is used. It is used again only for a buffer at
     // the same place, in memory that has not grown.
     let view = known.unwrap_or_else(|| View { place, length, memory, array: unsafe { Uint8Array::view_mut_raw(place, length) } });
-    let result = ENCODER
-        .with(|encoder| encoder.encode_into(text, &view.array))
+    let result = encoder
+        .encode_into(text, &view.array)
         .map_err(|_| Error::decode("a text frame could not be encoded"))?
         .unchecked_into::<EncodeResult>();
     LAST_VIEW.set(Some(view));

@@ -245,6 +245,13 @@ impl Resource {
         cost.is_some()
     }
 
+    /// JavaScript holds so many bytes of frames for the sake of the next ones of their objects. They count from now on. False if it may not.
+    pub fn hold_frames(&self, pins: &Pins, bytes: usize) -> bool {
+        let may = self.share.has_room(bytes.saturating_sub(pins.frame_bytes()));
+        pins.hold_frames(if may { bytes } else { 0 });
+        may
+    }
+
     /// JavaScript has collected what it did not hold.
     pub fn collected(&self) {
         self.cacher.borrow_mut().held_mut().collected();

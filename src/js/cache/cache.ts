@@ -18,6 +18,7 @@ import type { SourceSpec } from "../upstream/source.js";
 import { readSpec, type Target } from "../upstream/spec.js";
 import type { ResourceSpec } from "../upstream/types.js";
 import { Ticker } from "../view/ticker.js";
+import type { FrameEncoder } from "../wire/frame-encoder.js";
 import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "../wire/raw.js";
 import type { WatchCacheOptions } from "./options-types.js";
 import { baseUrl, readOptions, type Settings } from "./settings.js";
@@ -71,8 +72,17 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     const target = readSpec(spec, this.runtime);
     let resource = this.#resources.get(target.key)?.deref();
     if (resource === undefined) {
-      const start = (module: RawModule, delivery: Delivery) =>
-        open(module, this.#settings, target, delivery, (this.#memory ??= new module.RawMemory(this.#settings.memory?.maxBytes)));
+      // Node encodes sooner than it compares.
+      const encoder = (frames: FrameEncoder) => (this.runtime.host === undefined ? frames : undefined);
+      const start = (module: RawModule, delivery: Delivery, frames: FrameEncoder) =>
+        open(
+          module,
+          this.#settings,
+          target,
+          delivery,
+          encoder(frames),
+          (this.#memory ??= new module.RawMemory(this.#settings.memory?.maxBytes)),
+        );
       resource = new ResourceImpl(this, target.name, start, target.labels);
       this.#resources.set(target.key, new WeakRef(resource));
       this.#forgotten.register(resource, target.key);
@@ -183,7 +193,14 @@ disposable(CacheImpl.prototype, async function (this: CacheImpl) {
 });
 bindMethods(CacheImpl.prototype);
 
-function open(module: RawModule, settings: Settings, target: Target, delivery: Delivery, memory: RawMemory): RawResource {
+function open(
+  module: RawModule,
+  settings: Settings,
+  target: Target,
+  delivery: Delivery,
+  encoder: FrameEncoder | undefined,
+  memory: RawMemory,
+): RawResource {
   // The core takes what it knows of these.
   const options: RawOptions = { ...settings, name: target.name };
   if (target.source !== undefined) {
@@ -206,6 +223,7 @@ function open(module: RawModule, settings: Settings, target: Target, delivery: D
       server: baseUrl(settings.server),
       auth: auth && (async () => readCredentials(await auth())),
       fetch: settings.fetch ?? ask,
+      encoder,
       WebSocket: typeof webSocketOf(settings) === "function" ? patient(() => webSocketOf(settings)) : undefined,
     },
     delivery,

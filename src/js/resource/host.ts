@@ -2,6 +2,7 @@ import type { WatchCacheError } from "../error/errors.js";
 import type { IndexFunction } from "../indexes/types.js";
 import type { Runtime } from "../load/instance.js";
 import type { Ticker } from "../view/ticker.js";
+import type { FrameEncoder } from "../wire/frame-encoder.js";
 import type { RawModule, RawResource } from "../wire/raw.js";
 import type { Delivery } from "./delivery.js";
 
@@ -33,4 +34,4 @@ export interface ResourceHost<R> {
 }
 
 /** Opens the resource in the core, without starting it. */
-export type Open = (module: RawModule, delivery: Delivery) => RawResource;
+export type Open = (module: RawModule, delivery: Delivery, frames: FrameEncoder) => RawResource;

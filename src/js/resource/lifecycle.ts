@@ -5,6 +5,7 @@ import { Wanting } from "../load/wanting.js";
 import { givenBy } from "../request/document.js";
 import { Questions } from "../request/questions.js";
 import { type StatusTeller, told, type Told } from "../status/status.js";
+import { FrameEncoder } from "../wire/frame-encoder.js";
 import { ObjectTable } from "../wire/objects.js";
 import type { RawResource } from "../wire/raw.js";
 import { Delivery, type DeliveryTarget } from "./delivery.js";
@@ -157,10 +158,12 @@ export class Lifecycle<R extends Living> implements PageLife {
     try {
       let objects!: ObjectTable;
       const delivery = new Delivery(() => objects, this.#of);
-      const raw = this.#open(module, delivery);
+      const frames = new FrameEncoder();
+      const raw = this.#open(module, delivery, frames);
+      frames.onheld = (bytes) => raw.holdFrames(bytes);
       objects = new ObjectTable(raw, this.#host.debug);
       const { dispatcher, notifier } = delivery;
-      session = { raw, objects, delivery, dispatcher, notifier, stream: "new" };
+      session = { raw, objects, frames, delivery, dispatcher, notifier, stream: "new" };
     } catch (error) {
       this.#host.checkPoison();
       this.#failed((this.#final = toError(error, this.#of.name)));
@@ -296,6 +299,12 @@ export class Lifecycle<R extends Living> implements PageLife {
     this.#teller.now();
   }
 
+  /** Memory is short: lets go of what is held for the sake of what comes next. */
+  letGo(): void {
+    this.#session?.objects.letGo();
+    this.#session?.frames.letGo();
+  }
+
   /** Lets go of the session, as where the core has closed it to make room for others. The next use makes another. */
   drop(): void {
     const session = this.#session;
@@ -305,6 +314,7 @@ export class Lifecycle<R extends Living> implements PageLife {
     if (session === undefined) return;
     // Whoever still holds an event of it holds the table.
     session.objects.letGo();
+    session.frames.onheld = () => true; // the core's handle is of no use any more
     try {
       session.raw.close();
     } catch {

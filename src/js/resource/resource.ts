@@ -285,7 +285,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   /** Takes what a flush tells once. First what is here follows it, then users hear of it. */
   signalled(signals: number): void {
     const { phase, error } = this.told();
-    if ((signals & SIGNAL_LET_GO) !== 0) this.#life.session?.objects.letGo();
+    if ((signals & SIGNAL_LET_GO) !== 0) this.#life.letGo();
     if (phase === "closed") this.#life.drop();
     if ((signals & SIGNAL_SYNCED) !== 0) this.#views.statusChanged();
     this.#teller.heard();

@@ -6,6 +6,7 @@
  */
 
 import type { RawError } from "../error/core-error.js";
+import type { FrameEncoder } from "./frame-encoder.js";
 import type { Phase } from "./numbers.js";
 
 /** Called with flat arrays of numbers after Rust has let go of its state, so it may call anything on the cache. */
@@ -78,6 +79,7 @@ export interface RawKubernetes {
   auth?: (() => unknown) | undefined; // MaybePromise<{ headers?, token?, subprotocols?, query? }>
   fetch: Function;
   WebSocket: Function | undefined;
+  encoder?: FrameEncoder | undefined; // of the texts that sockets bring; otherwise a TextEncoder
 }
 
 /** A Source object given by the user; bodies and frames as the public contract says. */
@@ -187,6 +189,8 @@ export interface RawResource {
   patch(from: number, to: number): unknown;
   /** Whether a decoded version may be held for the sake of the next one. If so it is from now on, and another one is no more (0 = none). */
   hold(id: number, insteadOf: number): boolean;
+  /** So many bytes of frames are held for the sake of the next ones. If that may not be, all of them go. */
+  holdFrames(bytes: number): boolean;
   raw(id: number): Uint8Array; // a copy
   rawList(ids: Float64Array): Uint8Array; // a copy, as one JSON array
   names(id: number): string; // its version, a space, its key

@@ -11,6 +11,7 @@ use crate::object::array_of;
 use crate::selector::parse_path;
 use crate::web::error::to_js;
 use crate::web::texts::{parse, short};
+use crate::web::values::bound;
 
 #[wasm_bindgen]
 impl RawResource {
@@ -46,6 +47,13 @@ impl RawResource {
             inner.delivery.pins.0.hold(to_id(instead_of), 0);
         }
         Ok(may)
+    }
+
+    /// JavaScript holds so many bytes of frames for the sake of the next ones. False if it may not: then it lets go of all of them.
+    #[wasm_bindgen(js_name = holdFrames)]
+    pub fn hold_frames(&self, bytes: f64) -> Result<bool, JsValue> {
+        let inner = self.sound()?;
+        Ok(inner.resource.hold_frames(&inner.delivery.pins.0, bound(bytes)))
     }
 
     /// A copy of an object's bytes.

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 use js_sys::Function;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 use super::body::Body;
 use super::credentials::Credentials;
 use super::fetch::Fetch;
-use super::websocket::{self, Refused};
+use super::websocket::{self, FrameEncoder, Refused};
 use crate::source::kubernetes::{
     Selection, frames, list_in, list_query, namespace_of, no_web_socket, not_opened, object_path, object_query, probe, watch_query,
 };
@@ -19,6 +19,7 @@ use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream
 use crate::status::Error;
 use crate::web::bag::Bag;
 use crate::web::error::to_js;
+use crate::web::values::property;
 
 /// A resource of a Kubernetes API.
 #[derive(Clone)]
@@ -36,8 +37,8 @@ struct Transport {
 
 /// How watches come.
 enum Watches {
-    /// Over WebSockets, made by this constructor.
-    Sockets(Function),
+    /// Over WebSockets, made by this constructor. Their texts are encoded by this encoder, if there is one.
+    Sockets { constructor: Function, encoder: Option<FrameEncoder> },
     /// As lines, over fetch.
     Streams,
 }
@@ -45,10 +46,16 @@ enum Watches {
 impl KubernetesSource {
     /// Reads the options of a transport.
     pub(in crate::web) fn read(value: JsValue) -> Result<Self, JsValue> {
+        let encoder = property(&value, "encoder").map(JsCast::unchecked_into);
         let given = Bag::new("transport", value);
         let streams = given.required::<String>("transport") == "fetch";
         let sockets = given.function("WebSocket");
-        let watches = if streams { Watches::Streams } else { Watches::Sockets(sockets.ok_or_else(|| to_js(&no_web_socket()))?) };
+        let watches = if streams {
+            Watches::Streams
+        } else {
+            let constructor = sockets.ok_or_else(|| to_js(&no_web_socket()))?;
+            Watches::Sockets { constructor, encoder }
+        };
         let transport = Transport {
             watches,
             server: given.required("server"),
@@ -114,11 +121,11 @@ impl Source for KubernetesSource {
         async move {
             let credentials = source.credentials().await?;
             let url = source.watch_url(&request, &credentials);
-            let constructor = match &source.0.watches {
-                Watches::Sockets(constructor) => constructor,
+            let (constructor, encoder) = match &source.0.watches {
+                Watches::Sockets { constructor, encoder } => (constructor, encoder),
                 Watches::Streams => return Ok(frames(source.get_body(&url, &credentials).await?.chunks())),
             };
-            match websocket::open(constructor, &url, &credentials).await {
+            match websocket::open(constructor, &url, &credentials, encoder.clone()).await {
                 Ok(stream) => Ok(stream),
                 Err(Refused::Told(error)) => Err(error),
                 Err(Refused::Silent) => {

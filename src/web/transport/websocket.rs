@@ -16,7 +16,7 @@ use crate::runtime::together::Poller;
 use crate::source::FrameStream;
 use crate::source::kubernetes::{Unread, broken_message, closed, subprotocols, websocket_url};
 use crate::status::{Error, ErrorCode};
-use crate::web::bytes::frame_bytes;
+use crate::web::bytes::{TextEncoder, frame_bytes, frame_bytes_by};
 use crate::web::error::from_thrown;
 use crate::web::values::{property, text};
 
@@ -28,8 +28,23 @@ pub(super) enum Refused {
     Silent,
 }
 
-/// Opens a watch: each message will be a frame.
-pub(super) async fn open(constructor: &Function, url: &str, credentials: &Credentials) -> Result<FrameStream, Refused> {
+#[wasm_bindgen]
+extern "C" {
+    /// Encodes the frames of a socket sooner for what it holds of those before.
+    #[wasm_bindgen(extends = TextEncoder)]
+    #[derive(Clone)]
+    pub(super) type FrameEncoder;
+    #[wasm_bindgen(method, catch, js_name = letGo)]
+    fn let_go(this: &FrameEncoder) -> Result<(), JsValue>;
+}
+
+/// Opens a watch: each message will be a frame. Without an encoder a plain one encodes them.
+pub(super) async fn open(
+    constructor: &Function,
+    url: &str,
+    credentials: &Credentials,
+    encoder: Option<FrameEncoder>,
+) -> Result<FrameStream, Refused> {
     let told = |message: String| Refused::Told(Error::new(ErrorCode::Invalid, message));
     let url = websocket_url(url).ok_or_else(|| told("the server's address is neither http nor https".to_string()))?;
     let protocols: Array = subprotocols(credentials.token.as_deref())
@@ -45,8 +60,8 @@ pub(super) async fn open(constructor: &Function, url: &str, credentials: &Creden
     let (frames, receiver) = mpsc::unbounded();
     let (opened, open) = oneshot::channel();
     let unread = Rc::<Unread>::default();
-    let handlers = Handlers::new(&socket, frames, opened, unread.clone());
-    let stream = Frames { receiver, unread, socket, _handlers: handlers };
+    let handlers = Handlers::new(&socket, encoder.clone(), frames, opened, unread.clone());
+    let stream = Frames { receiver, unread, socket, encoder, _handlers: handlers };
     match open.await {
         Ok(()) => Ok(stream.boxed_local()),
         Err(_) => Err(Refused::Silent),
@@ -62,7 +77,13 @@ struct Handlers {
 }
 
 impl Handlers {
-    fn new(socket: &WebSocket, frames: mpsc::UnboundedSender<Frame>, opened: oneshot::Sender<()>, unread: Rc<Unread>) -> Self {
+    fn new(
+        socket: &WebSocket,
+        encoder: Option<FrameEncoder>,
+        frames: mpsc::UnboundedSender<Frame>,
+        opened: oneshot::Sender<()>,
+        unread: Rc<Unread>,
+    ) -> Self {
         let opened = Rc::new(RefCell::new(Some(opened)));
         let open = {
             let opened = opened.clone();
@@ -77,7 +98,8 @@ impl Handlers {
             // A frame is applied in the call that brings it: a task of its own would cost more than the work.
             let poller = Poller::current();
             Closure::new(move |event: MessageEvent| {
-                let frame = frame_bytes(&event.data());
+                let data = event.data();
+                let frame = encoder.as_ref().map_or_else(|| frame_bytes(&data), |encoder| frame_bytes_by(encoder, &data));
                 if let Err(error) = unread.came(frame.as_ref().map_or(0, Vec::len)) {
                     let _gone = frames.unbounded_send(Err(error));
                     frames.close_channel();
@@ -130,6 +152,7 @@ struct Frames {
     receiver: mpsc::UnboundedReceiver<Frame>,
     unread: Rc<Unread>,
     socket: WebSocket,
+    encoder: Option<FrameEncoder>,
     // Dropped after the socket let go of them.
     _handlers: Handlers,
 }
@@ -155,5 +178,8 @@ impl Drop for Frames {
         // the event loop, so somebody has to.
         NOBODY.with(|nobody| self.socket.set_onerror(Some(nobody.as_ref().unchecked_ref())));
         let _closing = self.socket.close();
+        if let Some(encoder) = &self.encoder {
+            let _poisoned = encoder.let_go();
+        }
     }
 }
