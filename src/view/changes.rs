@@ -97,9 +97,9 @@ impl View {
         let (latest, stayed) = pending.map_or((Some(&row.object), ranked), |next| (next.object.as_ref(), next.stays));
         // A version that shares the facts of one that stays in its place stays there too. Nothing needs to be read.
         let judged = self.criteria.needs_verdict();
-        let mut stays = stayed && !judged && latest.is_some_and(|latest| latest.shares_facts(new));
+        let mut stays = stayed && !judged && latest.is_some_and(|latest| latest.shares_facts(new)) && self.is_settled(new);
         if !stays && !self.stirred && ranked && !judged {
-            stays = self.stands(at, new, fields);
+            stays = self.is_settled(new) && self.stands(at, new, fields);
         }
         self.stirred |= !stays || self.shows_another(at, new);
         self.note(at, Some(new.clone()), stays);
@@ -114,6 +114,7 @@ impl View {
         }
         // It came and went unseen.
         self.pending.forget(at, &mut self.rows);
+        self.forget_derived(at);
         self.rows.remove(at, false);
         self.stirred &= !(self.is_loaded() && self.pending.is_empty() && !self.verdicts.has_given());
     }
@@ -135,6 +136,11 @@ impl View {
         self.stirred = true;
     }
 
+    /// Whether no derived column is to be asked for, and none was asked for on behalf of another version that waits.
+    fn is_settled(&self, new: &Object) -> bool {
+        self.derived.as_ref().is_none_or(|derived| !derived.places() || !self.verdicts.awaits(new.key())) && self.is_derived(new)
+    }
+
     /// Has a row become this at the next look.
     fn note(&mut self, row: u32, object: Option<Rc<Object>>, stays: bool) {
         self.pending.note(Next { row, object, stays }, &mut self.rows);
@@ -142,7 +148,7 @@ impl View {
 
     /// Whether an object would stand where this row does, in its group.
     fn stands(&mut self, row: u32, object: &Object, fields: &FieldSet) -> bool {
-        self.criteria.passes(object, fields) && self.rows.get(row).stands_at(&self.criteria.place(object, fields))
+        self.criteria.passes(object, fields) && self.rows.get(row).stands_at(&self.criteria.place(object, fields, self.derived.as_deref()))
     }
 
     fn take_in(&mut self, Next { row, object, stays }: Next, fields: &FieldSet) {
@@ -158,13 +164,14 @@ impl View {
         self.verdicts.void(object.key());
         if !self.criteria.passes(&object, fields) {
             self.remove(row);
-        } else if !self.criteria.needs_verdict() {
-            self.place(row, object, fields);
-        } else {
-            self.verdicts.wait(&object);
+        } else if let Some(wait) = self.wait_of(&object) {
+            self.verdicts.wait(&object, wait);
             if !self.rows.get(row).is_ranked() {
-                self.remove(row);
+                // What is known of it stays: it may be told the rest.
+                self.discard(row);
             }
+        } else {
+            self.place(row, object, fields);
         }
     }
 
@@ -176,13 +183,16 @@ impl View {
                 self.place(row, object, fields);
             }
             (Some(row), false) => self.remove(row),
-            (None, false) => {}
+            (None, false) => self.forget_derived_of(object.key()),
         }
     }
 
     /// Gives a row this object, and the place that goes with it.
     fn place(&mut self, row: u32, object: Rc<Object>, fields: &FieldSet) {
-        let place = self.criteria.place(&object, fields);
+        if let Some(derived) = &mut self.derived {
+            derived.settle(&object);
+        }
+        let place = self.criteria.place(&object, fields, self.derived.as_deref());
         match self.rows.renew(row, object.clone(), place, !self.rearranged) {
             Some(step) => self.moved(step),
             None => self.rearranged = self.rearranged || self.shows_another(row, &object),
@@ -190,7 +200,24 @@ impl View {
     }
 
     fn remove(&mut self, row: u32) {
+        self.forget_derived(row);
+        self.discard(row);
+    }
+
+    fn discard(&mut self, row: u32) {
         let step = self.rows.remove(row, !self.rearranged);
         self.moved(step);
+    }
+
+    fn forget_derived(&mut self, row: u32) {
+        if let Some(derived) = &mut self.derived {
+            derived.forget(self.rows.get(row).object.key());
+        }
+    }
+
+    fn forget_derived_of(&mut self, key: &str) {
+        if let Some(derived) = &mut self.derived {
+            derived.forget(key);
+        }
     }
 }

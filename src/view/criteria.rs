@@ -9,6 +9,7 @@ use crate::json::scalar::Scalar;
 use crate::object::Object;
 use crate::selector::{Matcher, Predicate, SelectorError};
 
+use super::derived::{Column, Derived};
 use super::order::{OrderBy, write_sort_key};
 use super::search::Search;
 use super::spec::ViewSpec;
@@ -20,7 +21,7 @@ pub(super) struct Criteria {
     // Boxed, because most views have none.
     search: Option<Box<Search>>,
     order: Vec<OrderBy>,
-    group_by: Option<usize>,
+    group_by: Option<Column>,
     needs_verdict: bool,
     // Written anew for each object.
     sort_key: Vec<u8>,
@@ -71,9 +72,9 @@ impl Criteria {
     }
 
     /// Reads what places an object.
-    pub(super) fn place(&mut self, object: &Object, fields: &FieldSet) -> Place<'_> {
-        write_sort_key(&mut self.sort_key, object, &self.order, fields);
-        let group = self.group_by.map(|slot| match object.field(slot, fields) {
+    pub(super) fn place(&mut self, object: &Object, fields: &FieldSet, derived: Option<&Derived>) -> Place<'_> {
+        write_sort_key(&mut self.sort_key, object, &self.order, fields, derived);
+        let group = self.group_by.map(|column| match column.read(object, fields, derived) {
             Scalar::Text(text) => text,
             other => other.text().into(),
         });

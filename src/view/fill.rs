@@ -18,10 +18,10 @@ impl View {
             if !self.criteria.passes(object, fields) {
                 continue;
             }
-            if self.criteria.needs_verdict() {
-                self.verdicts.wait(object);
+            if let Some(wait) = self.wait_of(object) {
+                self.verdicts.wait(object, wait);
             } else {
-                rows.push(self.rows.add_at(object, self.criteria.place(object, fields)));
+                rows.push(self.rows.add_at(object, self.criteria.place(object, fields, self.derived.as_deref())));
             }
         }
         self.rows.enter_all(rows);
@@ -48,12 +48,12 @@ impl View {
             if !self.criteria.passes(object, fields) {
                 continue;
             }
-            if self.criteria.needs_verdict() {
-                self.verdicts.wait(object);
+            if let Some(wait) = self.wait_of(object) {
+                self.verdicts.wait(object, wait);
                 self.stirred = true;
             } else {
                 let row = self.rows.add(object);
-                self.rows.enter(row, self.criteria.place(object, fields));
+                self.rows.enter(row, self.criteria.place(object, fields, self.derived.as_deref()));
             }
         }
         let Stage::Finding { passed, seen } = &mut self.stage else { return };

@@ -12,6 +12,8 @@
 mod changes;
 mod count;
 mod criteria;
+mod derived;
+mod deriving;
 mod fill;
 mod id;
 mod options;
@@ -29,10 +31,11 @@ mod stage;
 mod verdicts;
 mod view;
 
+pub use derived::Column;
 pub use id::{RangeId, ViewId};
 pub use options::{SearchOptions, ViewOptions};
 pub use order::{OrderAs, OrderBy};
 pub use search::Search;
 pub use set::Views;
-pub use spec::{RowRange, ViewSpec};
+pub use spec::{RowRange, Selected, ViewSpec};
 pub use view::View;

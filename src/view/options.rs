@@ -5,9 +5,10 @@ use crate::json::path::Path;
 use crate::selector::parse_selectors;
 use crate::status::{Error, ErrorCode};
 
+use super::derived::Column;
 use super::order::{OrderAs, OrderBy};
 use super::search::Search;
-use super::spec::ViewSpec;
+use super::spec::{Selected, ViewSpec};
 
 /// What a view asks for, in text.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +25,10 @@ pub struct ViewOptions {
     pub order: Vec<(String, bool, Option<String>)>,
     /// The path whose values are counted.
     pub group_by: Option<String>,
-    /// The paths of the fields that rows show; `None` where they show whole objects.
+    /// The paths of the fields that rows show, or derived columns by their names; `None` where they show whole objects.
     pub select: Option<Vec<String>>,
+    /// The derived columns, by name: the paths of what each is derived of. Where `order`, `group_by` or `select` say such a name, they mean the column.
+    pub derive: Vec<(String, Vec<String>)>,
     /// Whether the caller has a condition of its own.
     pub needs_verdict: bool,
 }
@@ -54,23 +57,40 @@ impl ViewOptions {
     pub(super) fn parse(&self, fields: &mut FieldSet) -> Result<(ViewSpec, Vec<Slot>), Error> {
         let selectors = parse_selectors(self.label_selector.as_deref(), self.field_selector.as_deref())?;
         let mut slots = Vec::new();
-        let mut slot = |what: &str, path: &str, fields: &mut FieldSet| {
+        let derived = |text: &str| self.derive.iter().position(|(name, _)| name == text);
+        let mut column = |what: &str, path: &str, fields: &mut FieldSet| {
+            if let Some(column) = derived(path) {
+                return Ok(Column::Derived(column));
+            }
             let slot = fields.hold(&parse_path(what, path)?);
             let number = slot.number();
             slots.push(slot);
-            Ok::<_, Error>(number)
+            Ok::<_, Error>(Column::Field(number))
         };
         let mut order = Vec::with_capacity(self.order.len());
         for (path, descending, kind) in &self.order {
-            let slot = slot("orderBy.path", path, fields)?;
-            order.push(OrderBy { slot, descending: *descending, kind: OrderAs::read(kind.as_deref())? });
+            let column = column("orderBy.path", path, fields)?;
+            let kind = match (column, kind) {
+                (Column::Derived(_), None) => OrderAs::Typed,
+                (_, kind) => OrderAs::read(kind.as_deref())?,
+            };
+            order.push(OrderBy { column, descending: *descending, kind });
         }
-        let group_by = self.group_by.as_ref().map(|path| slot("groupBy", path, fields)).transpose()?;
+        let group_by = self.group_by.as_ref().map(|path| column("groupBy", path, fields)).transpose()?;
         let search = self.search.as_ref().map(|search| search.parse(fields)).transpose()?;
-        let paths = |paths: &Vec<String>| paths.iter().map(|path| parse_path("select", path)).collect::<Result<Vec<_>, _>>();
-        let select = self.select.as_ref().map(paths).transpose()?;
+        let selected = |text: &String| match derived(text) {
+            Some(column) => Ok(Selected::Derived(column)),
+            None => parse_path("select", text).map(Selected::Path),
+        };
+        let select = self.select.as_ref().map(|select| select.iter().map(selected).collect::<Result<Vec<_>, _>>()).transpose()?;
+        let paths = |(name, paths): &(String, Vec<String>)| {
+            let what = format!("derive.{name}.paths");
+            paths.iter().map(|path| parse_path(&what, path)).collect::<Result<Vec<_>, _>>()
+        };
+        let derived = self.derive.iter().map(paths).collect::<Result<Vec<_>, _>>()?;
         let spec = ViewSpec {
             select,
+            derived,
             namespaces: self.namespaces.clone(),
             search,
             label: selectors.label,
@@ -115,6 +135,7 @@ mod tests {
             ViewOptions { order: vec![("a[".into(), false, None)], ..ViewOptions::default() },
             ViewOptions { group_by: Some("a[".into()), ..ViewOptions::default() },
             ViewOptions { select: Some(vec!["a".into(), "b[".into()]), ..ViewOptions::default() },
+            ViewOptions { derive: vec![("ready".into(), vec!["a[".into()])], ..ViewOptions::default() },
             ViewOptions { field_selector: Some("a".into()), ..ViewOptions::default() },
             ViewOptions { search: Some(SearchOptions { text: "x".into(), paths: Some(vec!["a[".into()]) }), ..ViewOptions::default() },
         ] {

@@ -7,14 +7,15 @@ use crate::json::fields::FieldSet;
 use crate::json::scalar::Scalar;
 use crate::object::Object;
 
+use super::derived::{Column, Derived};
 use super::quantity;
 use crate::time::rfc3339;
 
 /// One level of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OrderBy {
-    /// The slot of the field.
-    pub slot: usize,
+    /// Where the values are.
+    pub column: Column,
     /// From the last to the first. What is missing comes last all the same.
     pub descending: bool,
     /// What the values are.
@@ -35,17 +36,23 @@ pub enum OrderAs {
     Quantity,
     /// As RFC 3339 times, whatever their zones.
     Time,
+    /// As what each is: numbers as numbers, and all others behind them as text. The usual order of derived columns.
+    Typed,
 }
 
 const PRESENT: u8 = 0;
 const MISSING: u8 = 1;
 
+/// What stands before a typed value.
+const NUMBER: u8 = 0;
+const TEXT: u8 = 1;
+
 /// Writes the sort key of an object in the place of what `bytes` held. Distinct keys of objects give distinct sort keys.
-pub(super) fn write_sort_key(bytes: &mut Vec<u8>, object: &Object, order: &[OrderBy], fields: &FieldSet) {
+pub(super) fn write_sort_key(bytes: &mut Vec<u8>, object: &Object, order: &[OrderBy], fields: &FieldSet, derived: Option<&Derived>) {
     bytes.clear();
     for level in order {
         let start = bytes.len();
-        write(bytes, &object.field(level.slot, fields), level.kind);
+        write(bytes, &level.column.read(object, fields, derived), level.kind);
         if level.descending {
             // The byte that says whether there is a value stays as it is.
             for byte in &mut bytes[start + 1..] {
@@ -62,6 +69,10 @@ fn write(bytes: &mut Vec<u8>, value: &Scalar, kind: OrderAs) {
     bytes.push(PRESENT);
     let written = match value {
         Scalar::Missing | Scalar::Null | Scalar::Composite => false,
+        Scalar::Number(digits) if kind == OrderAs::Typed => {
+            bytes.push(NUMBER);
+            write_number(bytes, digits)
+        }
         value => write_present(bytes, value.text(), kind),
     };
     if !written {
@@ -72,7 +83,10 @@ fn write(bytes: &mut Vec<u8>, value: &Scalar, kind: OrderAs) {
 
 fn write_present(bytes: &mut Vec<u8>, text: &str, kind: OrderAs) -> bool {
     match kind {
-        OrderAs::Text => {
+        OrderAs::Text | OrderAs::Typed => {
+            if kind == OrderAs::Typed {
+                bytes.push(TEXT);
+            }
             text.bytes().for_each(|byte| write_byte(bytes, byte));
             write_end(bytes);
             true
@@ -230,6 +244,19 @@ mod tests {
         );
         ascend(OrderAs::Quantity, &["-1", "0", "1n", "100m", "0.5", "1", "1k", "1Ki", "1M", "1Mi", "2e6", "1Gi"]);
         ascend(OrderAs::Time, &["1969-12-31T23:59:59Z", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z", "2025-12-31T23:30:00-01:00"]);
+    }
+
+    #[test]
+    fn vd_05_typed_values_are_numbers_before_texts() {
+        let typed = |value: Scalar| {
+            let mut bytes = Vec::new();
+            write(&mut bytes, &value, OrderAs::Typed);
+            bytes
+        };
+        let values = ["-1.5", "2", "1e1"].map(|digits| typed(Scalar::Number(digits.into())));
+        let texts = [Scalar::Text("".into()), Scalar::Text("10".into()), Scalar::Text("2".into()), Scalar::Bool(true), Scalar::Missing];
+        let all: Vec<_> = values.into_iter().chain(texts.map(typed)).collect();
+        assert!(all.is_sorted() && all.windows(2).all(|pair| pair[0] != pair[1]), "{all:?}");
     }
 
     #[test]

@@ -212,6 +212,26 @@ impl Views {
         }
     }
 
+    /// What a view asks of objects that wait for their place; see [`View::asks`].
+    pub fn asks(&mut self, id: ViewId, max: usize) -> Vec<u8> {
+        self.views.get_mut(id.index()).map_or_else(|| b"[]".to_vec(), |open| open.view.asks(max))
+    }
+
+    /// What the view of a range asks of the rows there; see [`View::asks_in`].
+    pub fn asks_in(&mut self, range: RangeId, max: usize) -> Vec<u8> {
+        let open = self.ranges.get(range.index()).and_then(|id| self.views.get_mut(id.index()));
+        open.map_or_else(|| b"[]".to_vec(), |open| open.view.asks_in(range, max))
+    }
+
+    /// The answers to what a view asked last; see [`View::tell`].
+    pub fn tell(&mut self, id: ViewId, values: &str) {
+        if let Some(open) = self.views.get_mut(id.index()) {
+            open.view.tell(values);
+            self.name_if_stirred(id);
+            self.weigh(id);
+        }
+    }
+
     /// The views that may show something else, or that wait for verdicts, when somebody looks. One that was named is not named again before
     /// somebody has looked: of a burst of events only the first is told.
     pub fn take_changed(&mut self) -> Vec<ViewId> {

@@ -5,15 +5,20 @@ use std::cell::Cell;
 use rustc_hash::FxHashMap;
 
 use crate::allocation::allocation;
+use crate::json::Columns;
 use crate::json::write::quoted;
-use crate::json::{Columns, Path};
 use crate::object::{Object, ObjectId};
 
+use super::derived::{Derived, Which};
 use super::ranges::Ranges;
 use super::rows::Rows;
+use super::spec::Selected;
 
 /// Rows out of sight that are kept at least: a table that is scrolled back and forth shows the same ones again.
 const MIN_FORGOTTEN: usize = 64;
+
+/// In place of an object's id, which is never 0.
+const NO_OBJECT: ObjectId = 0;
 
 thread_local! {
     // Of all views: one that ends and begins anew gives no stamp again.
@@ -37,38 +42,58 @@ struct Shown {
 /// The fields that a view shows, and what each row in sight has shown last.
 pub(super) struct ShownFields {
     columns: Columns,
+    // For each member of a row: the derived column that it shows, or the next of `columns`.
+    derived: Box<[Option<usize>]>,
     shown: FxHashMap<u32, Shown>,
     text_bytes: usize,
 }
 
 impl ShownFields {
-    /// Of these paths.
-    pub(super) fn new(paths: &[Path]) -> Self {
-        Self { columns: Columns::new(paths), shown: FxHashMap::default(), text_bytes: 0 }
+    /// Of these paths and derived columns.
+    pub(super) fn new(selected: &[Selected]) -> Self {
+        let mut paths = Vec::new();
+        let derived = selected.iter().map(|selected| match selected {
+            Selected::Derived(column) => Some(*column),
+            Selected::Path(path) => {
+                paths.push(path.clone());
+                None
+            }
+        });
+        let derived = derived.collect();
+        Self { columns: Columns::new(&paths), derived, shown: FxHashMap::default(), text_bytes: 0 }
     }
 
-    /// Whether a row would show something else with this object.
-    pub(super) fn differ(&self, row: u32, object: &Object) -> bool {
-        self.shown.get(&row).is_none_or(|shown| shown.object != object.id() && *shown.text != *self.text(object))
+    /// Whether a row may show something else with this object: it would, or a derived column is to be asked for.
+    pub(super) fn differ(&self, row: u32, object: &Object, derived: Option<&Derived>) -> bool {
+        let is_known = || derived.is_none_or(|derived| derived.knows(object, Which::Shown));
+        self.shown.get(&row).is_none_or(|shown| shown.object != object.id() && !(is_known() && *shown.text == *self.text(object, derived)))
+    }
+
+    /// Whether a row has shown this object.
+    pub(super) fn has_shown(&self, row: u32, object: &Object) -> bool {
+        self.shown.get(&row).is_some_and(|shown| shown.object == object.id())
     }
 
     /// The stamp of what a row shows: the same until it shows something else. No two rows have the same.
-    pub(super) fn stamp(&mut self, row: u32, object: &Object) -> u64 {
+    pub(super) fn stamp(&mut self, row: u32, object: &Object, derived: Option<&Derived>) -> u64 {
         if let Some(shown) = self.shown.get_mut(&row)
             && shown.object == object.id()
         {
             return shown.stamp;
         }
-        let text = self.text(object);
+        let text = self.text(object, derived);
+        // What is not told yet is asked for at the next reading.
+        let is_known = derived.is_none_or(|derived| derived.knows(object, Which::Shown));
+        let of = if is_known { object.id() } else { NO_OBJECT };
         if let Some(shown) = self.shown.get_mut(&row)
             && shown.text == text
         {
-            shown.object = object.id();
+            shown.object = of;
             return shown.stamp;
         }
         let stamp = next_stamp();
         self.text_bytes += allocation(text.len());
-        let replaced = self.shown.insert(row, Shown { object: object.id(), stamp, text });
+        let replaced = self.shown.insert(row, Shown { object: of, stamp, text });
         self.text_bytes -= replaced.map_or(0, |shown| allocation(shown.text.len()));
         stamp
     }
@@ -106,13 +131,16 @@ impl ShownFields {
         self.text_bytes + self.shown.capacity() * 8 / 7 * (size_of::<(u32, Shown)>() + 1)
     }
 
-    fn text(&self, object: &Object) -> Box<[u8]> {
+    fn text(&self, object: &Object, derived: Option<&Derived>) -> Box<[u8]> {
         let document = object.lend();
         let mut text = vec![b'['];
         text.extend_from_slice(quoted(object.key()).as_bytes());
         let mut missing = Vec::new();
-        for (at, value) in self.columns.values(&document).into_iter().enumerate() {
+        let mut values = self.columns.values(&document).into_iter();
+        for (at, column) in self.derived.iter().enumerate() {
             text.push(b',');
+            let told = column.and_then(|column| derived?.json(object.key(), column));
+            let value = if column.is_some() { told.as_deref().map(str::as_bytes) } else { values.next().flatten() };
             text.extend_from_slice(value.unwrap_or(b"0"));
             if value.is_none() {
                 missing.push(at.to_string());
@@ -132,11 +160,12 @@ mod tests {
     use super::super::id::RangeId;
     use super::super::spec::RowRange;
     use super::*;
+    use crate::json::Path;
     use crate::testing::named;
 
     #[test]
     fn vf_04_law_08_bounded_rows_out_of_sight_are_forgotten_and_what_is_kept_counts() {
-        let mut fields = ShownFields::new(&[Path::parse("metadata.name").unwrap()]);
+        let mut fields = ShownFields::new(&[Path::parse("metadata.name").unwrap().into()]);
         let (mut rows, mut ranges) = (Rows::default(), Ranges::default());
         ranges.open(RangeId::of(0), RowRange { offset: 0, limit: 10 });
         let numbers: Vec<u32> = (0..1_000)
@@ -148,7 +177,7 @@ mod tests {
             })
             .collect();
         ranges.note(&mut rows);
-        numbers.iter().for_each(|row| _ = fields.stamp(*row, &rows.get(*row).object.clone()));
+        numbers.iter().for_each(|row| _ = fields.stamp(*row, &rows.get(*row).object.clone(), None));
         let all = fields.bytes();
         let texts: usize = numbers.iter().map(|row| allocation(fields.row(*row).unwrap().len())).sum();
         assert!(all >= texts + 1_000 * size_of::<Shown>(), "{all} bytes");

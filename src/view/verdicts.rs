@@ -1,4 +1,4 @@
-//! The objects that wait for the verdict of a user's function.
+//! The objects that wait for the functions of a user: one that judges, and those that derive what places an object.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,7 +10,18 @@ use crate::object::{Object, ObjectId};
 
 struct Waiting {
     object: Rc<Object>,
-    decided: bool,
+    wait: Wait,
+}
+
+/// What an object waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// A verdict.
+    Verdict,
+    /// The values of derived columns.
+    Values,
+    /// The next look.
+    Look,
 }
 
 /// What waits for a verdict, or for its verdict to be taken in. Of one key there is at most one object.
@@ -37,10 +48,10 @@ impl Verdicts {
         !self.given.is_empty()
     }
 
-    /// This object waits from now on.
-    pub(super) fn wait(&mut self, object: &Rc<Object>) {
+    /// This object waits from now on, for a verdict or for values.
+    pub(super) fn wait(&mut self, object: &Rc<Object>, wait: Wait) {
         self.by_key.insert(object.key().clone(), object.id());
-        self.waiting.insert(object.id(), Waiting { object: object.clone(), decided: false });
+        self.waiting.insert(object.id(), Waiting { object: object.clone(), wait });
     }
 
     /// The object of this key has changed or gone: no verdict on it counts.
@@ -54,16 +65,38 @@ impl Verdicts {
 
     /// The objects without a verdict, oldest first.
     pub(super) fn undecided(&self) -> impl Iterator<Item = &Rc<Object>> {
-        self.waiting.values().filter(|waiting| !waiting.decided).map(|waiting| &waiting.object)
+        self.that_wait_for(Wait::Verdict)
     }
 
-    /// The verdict on an object. Returns whether it was still waiting for one.
-    pub(super) fn give(&mut self, object: ObjectId, passes: bool) -> bool {
-        let waiting = self.waiting.get_mut(&object).filter(|waiting| !waiting.decided);
-        let Some(waiting) = waiting else { return false };
-        waiting.decided = true;
-        self.given.push((object, passes));
-        true
+    /// The objects that wait for this, oldest first.
+    pub(super) fn that_wait_for(&self, wait: Wait) -> impl Iterator<Item = &Rc<Object>> {
+        self.waiting.values().filter(move |waiting| waiting.wait == wait).map(|waiting| &waiting.object)
+    }
+
+    /// The object of this key, if it waits for values.
+    pub(super) fn for_values(&self, key: &str) -> Option<&Rc<Object>> {
+        let waiting = self.waiting.get(self.by_key.get(key)?)?;
+        (waiting.wait == Wait::Values).then_some(&waiting.object)
+    }
+
+    /// The object of this id, if it waits for a verdict.
+    pub(super) fn for_verdict(&self, object: ObjectId) -> Option<&Rc<Object>> {
+        self.waiting.get(&object).filter(|waiting| waiting.wait == Wait::Verdict).map(|waiting| &waiting.object)
+    }
+
+    /// The verdict on an object that waits for that or for values.
+    pub(super) fn give(&mut self, object: ObjectId, passes: bool) {
+        if let Some(waiting) = self.waiting.get_mut(&object) {
+            waiting.wait = Wait::Look;
+            self.given.push((object, passes));
+        }
+    }
+
+    /// An object passes, and waits for values now.
+    pub(super) fn wait_for_values(&mut self, object: ObjectId) {
+        if let Some(waiting) = self.waiting.get_mut(&object) {
+            waiting.wait = Wait::Values;
+        }
     }
 
     /// Takes the verdicts that count, in the order in which they were given.
@@ -93,7 +126,7 @@ mod tests {
     #[test]
     fn law_08_bounded_what_waits_for_a_verdict_counts_as_its_tree_and_its_table_take() {
         let mut verdicts = Verdicts::default();
-        (0..2048).for_each(|number| verdicts.wait(&named(&format!("{number}"), 1)));
+        (0..2048).for_each(|number| verdicts.wait(&named(&format!("{number}"), 1), Wait::Verdict));
         // A tree that is filled in order has six entries in each node of eleven. A table of so many is half full.
         let taken = 2048 * size_of::<(ObjectId, Waiting)>() * 11 / 6 + table(&verdicts.by_key);
         assert!(verdicts.bytes().abs_diff(taken) * 20 < taken, "{} bytes are counted, {taken} are taken", verdicts.bytes());
@@ -103,10 +136,15 @@ mod tests {
     fn a_verdict_counts_once_and_only_while_its_object_waits() {
         let mut verdicts = Verdicts::default();
         let [kept, gone] = ["kept", "gone"].map(|name| named(name, 1));
-        verdicts.wait(&kept);
-        verdicts.wait(&gone);
-        assert!(verdicts.give(gone.id(), true) && verdicts.give(kept.id(), false));
-        assert!(!verdicts.give(kept.id(), true), "it has one");
+        verdicts.wait(&kept, Wait::Verdict);
+        verdicts.wait(&gone, Wait::Verdict);
+        verdicts.wait_for_values(gone.id());
+        assert!(
+            verdicts.for_verdict(gone.id()).is_none() && verdicts.for_values("gone").is_some() && verdicts.for_values("kept").is_none()
+        );
+        verdicts.give(gone.id(), true);
+        verdicts.give(kept.id(), false);
+        assert!(verdicts.for_verdict(kept.id()).is_none() && verdicts.for_values("gone").is_none(), "they have one");
         verdicts.void("gone");
         assert_eq!((verdicts.awaits("kept"), verdicts.awaits("gone"), verdicts.undecided().count()), (true, false, 0));
         let taken: Vec<_> = verdicts.take().into_iter().map(|(object, passes)| (object.id(), passes)).collect();

@@ -8,6 +8,7 @@ use crate::object::{Object, ObjectId};
 use crate::selector::SelectorError;
 
 use super::criteria::Criteria;
+use super::derived::{Derived, Which};
 use super::id::RangeId;
 use super::pending::Pending;
 use super::ranges::Ranges;
@@ -15,7 +16,7 @@ use super::rows::{Rows, Step};
 use super::shown::ShownFields;
 use super::spec::{RowRange, ViewSpec};
 use super::stage::Stage;
-use super::verdicts::Verdicts;
+use super::verdicts::{Verdicts, Wait};
 
 /// A filtered, ordered and counted picture of a resource's objects, with any number of ranges of its rows that somebody looks at.
 ///
@@ -31,6 +32,8 @@ pub struct View {
     pub(super) ranges: Ranges,
     /// None: rows show whole objects. Boxed, because most views have none, and a session leaves many that linger.
     pub(super) fields: Option<Box<ShownFields>>,
+    /// None: nothing is derived. Boxed, for the same reason.
+    pub(super) derived: Option<Box<Derived>>,
     pub(super) stage: Stage,
     /// Somebody should look: what waits may show.
     pub(super) stirred: bool,
@@ -42,9 +45,13 @@ impl View {
     /// A view without rows. Registers the fields that its selectors read; fails on a field that is no path.
     pub fn new(spec: ViewSpec, fields: &mut FieldSet) -> Result<Self, SelectorError> {
         let shown = spec.select.as_deref().map(ShownFields::new).map(Box::new);
+        let (placing, derived) = spec.derived_uses();
+        let is_derived = placing.len() + derived.len() > 0;
+        let derived = is_derived.then(|| Box::new(Derived::new(&spec.derived, placing, derived)));
         Ok(View {
             criteria: Criteria::new(spec, fields)?,
             fields: shown,
+            derived,
             rows: Rows::default(),
             pending: Pending::default(),
             verdicts: Verdicts::default(),
@@ -88,8 +95,8 @@ impl View {
     /// fields differs, and no two rows have the same.
     pub fn stamps(&mut self, range: RangeId) -> Vec<u64> {
         let rows: Vec<u32> = self.numbers_of(self.ranges.span(range)).collect();
-        let Self { rows: held, fields: Some(fields), .. } = self else { return Vec::new() };
-        rows.into_iter().map(|row| fields.stamp(row, &held.get(row).object)).collect()
+        let Self { rows: held, fields: Some(fields), derived, .. } = self else { return Vec::new() };
+        rows.into_iter().map(|row| fields.stamp(row, &held.get(row).object, derived.as_deref())).collect()
     }
 
     /// What the rows at these positions of a range show: `[["key",value…,[missing…]],…]` in JSON. The values stand in the order of
@@ -147,9 +154,14 @@ impl View {
     /// The verdict on a waiting object, which the next look takes in. Returns whether it was still waiting. There is one verdict on each object; it
     /// is void when the object has changed or gone by then.
     pub fn decide(&mut self, object: ObjectId, passes: bool) -> bool {
-        let waited = self.verdicts.give(object, passes);
-        self.stirred |= waited;
-        waited
+        let Some(waiting) = self.verdicts.for_verdict(object) else { return false };
+        if passes && !self.is_derived(waiting) {
+            self.verdicts.wait_for_values(object);
+        } else {
+            self.verdicts.give(object, passes);
+        }
+        self.stirred = true;
+        true
     }
 
     /// Bytes that it takes: rows with their places, and what waits. The objects count as the store's, or as those that were let go of.
@@ -159,6 +171,7 @@ impl View {
             + self.verdicts.bytes()
             + self.ranges.bytes()
             + self.fields.as_ref().map_or(0, |fields| fields.bytes())
+            + self.derived.as_ref().map_or(0, |derived| derived.bytes())
     }
 
     /// The same with the objects that nobody but readers hold. Looks at all rows.
@@ -175,6 +188,9 @@ impl View {
         if let Some(fields) = &mut self.fields {
             fields.clear();
         }
+        if let Some(derived) = &mut self.derived {
+            derived.clear();
+        }
         self.stage = Stage::Hidden;
         self.stir();
     }
@@ -183,7 +199,7 @@ impl View {
         self.numbers_of(span).map(|row| &self.rows.get(row).object)
     }
 
-    fn numbers_of(&self, span: RowRange) -> impl Iterator<Item = u32> {
+    pub(super) fn numbers_of(&self, span: RowRange) -> impl Iterator<Item = u32> {
         let visible = self.stage.visible().saturating_sub(span.offset).min(span.limit);
         self.rows.from(span.offset).take(visible)
     }
@@ -207,6 +223,16 @@ impl View {
         self.rearranged = self.rearranged || self.ranges.see(step);
     }
 
+    /// Whether what places an object is known of it: no derived column is to be asked for.
+    pub(super) fn is_derived(&self, object: &Object) -> bool {
+        self.derived.as_ref().is_none_or(|derived| derived.knows(object, Which::Placing))
+    }
+
+    /// What an object that passes waits for, before it has a place.
+    pub(super) fn wait_of(&self, object: &Object) -> Option<Wait> {
+        if self.criteria.needs_verdict() { Some(Wait::Verdict) } else { (!self.is_derived(object)).then_some(Wait::Values) }
+    }
+
     /// Whether a range shows this row.
     pub(super) fn shows(&self, row: u32) -> bool {
         self.ranges.shows(self.rows.get(row))
@@ -214,6 +240,6 @@ impl View {
 
     /// Whether a range shows this row, and would show something else with this object.
     pub(super) fn shows_another(&self, row: u32, object: &Object) -> bool {
-        self.shows(row) && self.fields.as_ref().is_none_or(|fields| fields.differ(row, object))
+        self.shows(row) && self.fields.as_ref().is_none_or(|fields| fields.differ(row, object, self.derived.as_deref()))
     }
 }

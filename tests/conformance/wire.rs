@@ -111,7 +111,8 @@ fn names_that_no_index_may_have_are_the_same_in_both_languages() {
 /// The facade shares a view among specs that mean the same, so it knows the default order.
 #[test]
 fn orders_of_views_are_the_same_in_both_languages() {
-    let orders = numbered!(OrderAs: Text, Natural, Number, Quantity, Time);
+    // Of the last one nobody says the word: it is what a derived column has without one.
+    let [orders @ .., ("Typed", _)] = numbered!(OrderAs: Text, Natural, Number, Quantity, Time, Typed) else { panic!("a word more") };
     assert_eq!(words("ORDERS"), orders.map(|(name, _)| name.to_lowercase()));
     let read: Vec<u32> = words("ORDERS").into_iter().map(|word| OrderAs::read(Some(word)).unwrap() as u32).collect();
     assert_eq!(read, orders.map(|(_, number)| number));

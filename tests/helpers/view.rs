@@ -11,7 +11,7 @@ use watchcache::object::Object;
 use watchcache::source::{FrameStream, ListRequest, PageStream, Source, WatchRequest};
 use watchcache::status::Error;
 use watchcache::testing::document;
-use watchcache::view::{RangeId, View};
+use watchcache::view::{Column, RangeId, View};
 
 /// A source that is never asked: tests apply the changes by hand.
 pub struct Still;
@@ -32,6 +32,10 @@ pub fn object(json: &Value, fields: &FieldSet) -> Rc<Object> {
 
 pub fn slot(fields: &mut FieldSet, path: &str) -> usize {
     fields.slot(&Path::parse(path).unwrap())
+}
+
+pub fn column(fields: &mut FieldSet, path: &str) -> Column {
+    Column::Field(slot(fields, path))
 }
 
 /// The keys of the rows of a range, in their order.

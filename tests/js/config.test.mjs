@@ -110,7 +110,16 @@ const BAGS = {
   refresh: [(options) => pods.refresh(options), { reset: "flag" }, "rejects"],
   view: [
     (options) => pods.view(options),
-    { namespaces: "texts", ...selectors, search: "search", where: "callback", orderBy: "texts", window: "bag", groupBy: "text" },
+    {
+      namespaces: "texts",
+      ...selectors,
+      search: "search",
+      where: "callback",
+      orderBy: "texts",
+      window: "bag",
+      groupBy: "text",
+      derive: "bag",
+    },
   ],
   informer: [
     (options) => pods.informer(options),
@@ -309,9 +318,22 @@ test("a server that is no address is refused when the cache is made, unless only
 // -------------------------------------------------------------------------------- the table and the core
 
 /** What the facade keeps for itself. */
-const OWN = new Set(["signal", "where", "window", "filter", "timeSlice", "transform", "indexers", "onWatchError", "start"]);
+const OWN = new Set(["signal", "where", "window", "filter", "timeSlice", "transform", "indexers", "onWatchError", "start", "derive"]);
 /** What the core reads beside the options, or within one. */
-const WITHIN = new Set(["predicate", "path", "text", "paths", "descending", "as", "offset", "limit", "window", "uid", "resourceVersion"]);
+const WITHIN = new Set([
+  "predicate",
+  "name",
+  "path",
+  "text",
+  "paths",
+  "descending",
+  "as",
+  "offset",
+  "limit",
+  "window",
+  "uid",
+  "resourceVersion",
+]);
 
 test("the table names what the core reads, and nothing else", async () => {
   const text = await readFile(new URL("../../src/web/handle/options.rs", import.meta.url), "utf8");

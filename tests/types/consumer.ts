@@ -4,6 +4,8 @@ import type {
   BookmarkObject,
   CacheStats,
   DeepReadonly,
+  DerivedColumn,
+  DerivedValue,
   Deleted,
   DeleteOptions,
   EventHandler,
@@ -260,6 +262,36 @@ export async function view(signal: AbortSignal): Promise<void> {
   cells.rows[0]?.metadata;
   const untyped: unknown = pods.view({ select: { phase: "status.phase" } }).rows[0]?.phase;
   untyped;
+  type Statuses = readonly { ready: boolean }[];
+  const derive = {
+    ready: {
+      paths: ["status.containerStatuses"],
+      value: ([statuses]: readonly [Statuses?]) => `${statuses?.length}/2`,
+    },
+    restarts: { paths: ["status.restarts"], value: (fields: readonly unknown[]) => (fields.length > 1 ? fields.length : undefined) },
+  };
+  const derived = pods.view({
+    derive,
+    select: { state: "ready", count: "restarts", phase: "status.phase" },
+    orderBy: [{ path: "restarts" }],
+  });
+  const made = derived.rows[0]!;
+  same<typeof made.state, string>();
+  same<typeof made.count, number | undefined>();
+  same<typeof made.phase, unknown>();
+  same<typeof made.key, string>();
+  const column: DerivedColumn<string> = derive.ready;
+  const value: DerivedValue = column.value([]);
+  value;
+  const said = pods.view<{ phase: string; ready: string }>({ derive, select: { phase: "status.phase", ready: "ready" } });
+  const whole: View<Pod> = pods.view({ derive, orderBy: [{ path: "restarts", descending: true }] });
+  whole;
+  // @ts-expect-error: a value is a scalar
+  pods.view({ derive: { bad: { paths: ["a"], value: () => ({}) } }, select: { bad: "bad" } });
+  // @ts-expect-error: it answers at once
+  pods.view({ derive: { bad: { paths: ["a"], value: async () => 1 } } });
+  // @ts-expect-error: it has to be said when it is called
+  pods.view({ derive: { bad: { value: () => 1 } } });
   // @ts-expect-error: a path for each field, by its name
   pods.view({ select: ["metadata.name"] });
   for await (const change of rows.changes({ signal })) {

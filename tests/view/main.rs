@@ -7,6 +7,7 @@ mod helpers {
 }
 
 #[cfg(not(target_arch = "wasm32"))]
+mod derive;
 mod memory;
 mod model;
 mod rules;

@@ -12,7 +12,7 @@ use watchcache::object::{Object, ObjectId};
 use watchcache::selector::{FieldSelector, LabelSelector};
 use watchcache::view::{OrderAs, OrderBy, RangeId, RowRange, Search, View, ViewSpec};
 
-use crate::helpers::view::{object, slot};
+use crate::helpers::view::{column, object, slot};
 
 /// What is interesting about an object here.
 #[derive(Debug, Clone, PartialEq)]
@@ -159,7 +159,7 @@ impl Shape {
                 Level::Rank => ("spec.rank", OrderAs::Number),
                 Level::Name => ("metadata.name", OrderAs::Natural),
             };
-            OrderBy { slot: slot(fields, path), descending: *descending, kind }
+            OrderBy { column: column(fields, path), descending: *descending, kind }
         });
         let spec = ViewSpec {
             namespaces: self.namespaces.as_ref().map(|names| names.iter().map(|name| name.to_string()).collect()),
@@ -167,9 +167,10 @@ impl Shape {
             label: LabelSelector::parse(&self.app.map_or(String::new(), |app| format!("app={app}"))).unwrap(),
             field: FieldSelector::parse(&self.not_phase.map_or(String::new(), |phase| format!("status.phase!={phase}"))).unwrap(),
             search: self.search.as_ref().map(|typed| typed.search(fields)),
-            group_by: Some(slot(fields, "status.phase")),
+            group_by: Some(column(fields, "status.phase")),
             needs_verdict: self.odd_rank,
-            select: self.selects.then(|| ["status.phase", "no.such", "spec.rank"].map(|path| Path::parse(path).unwrap()).to_vec()),
+            select: self.selects.then(|| ["status.phase", "no.such", "spec.rank"].map(|path| Path::parse(path).unwrap().into()).to_vec()),
+            derived: Vec::new(),
         };
         View::new(spec, fields).unwrap()
     }

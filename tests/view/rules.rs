@@ -9,7 +9,7 @@ use watchcache::object::Object;
 use watchcache::selector::FieldSelector;
 use watchcache::view::{OrderAs, OrderBy, RowRange, Search, View, ViewSpec};
 
-use crate::helpers::view::{keys, object, slot};
+use crate::helpers::view::{column, keys, object};
 
 /// A view with one range, of all its rows.
 fn view(spec: ViewSpec, fields: &mut FieldSet) -> View {
@@ -163,7 +163,7 @@ fn changes_outside_the_ranges_do_not_touch_them() {
 #[test]
 fn a_row_that_moves_into_a_range_out_of_it_or_past_it_is_told_and_no_other_move() {
     let fields = &mut FieldSet::new(Vec::new());
-    let order = vec![OrderBy { slot: slot(fields, "spec.rank"), descending: false, kind: OrderAs::Number }];
+    let order = vec![OrderBy { column: column(fields, "spec.rank"), descending: false, kind: OrderAs::Number }];
     let mut view = View::new(ViewSpec { order, ..ViewSpec::default() }, fields).unwrap();
     let fields = &*fields;
     let pod = |name: usize, rank: usize| {
@@ -192,7 +192,7 @@ fn a_row_that_moves_into_a_range_out_of_it_or_past_it_is_told_and_no_other_move(
 #[test]
 fn an_ordered_view_shows_its_rows_when_the_list_is_whole_and_a_plain_one_as_they_come() {
     let fields = &mut FieldSet::new(Vec::new());
-    let order = vec![OrderBy { slot: slot(fields, "spec.value"), descending: false, kind: OrderAs::Text }];
+    let order = vec![OrderBy { column: column(fields, "spec.value"), descending: false, kind: OrderAs::Text }];
     let mut ordered = View::new(ViewSpec { order, ..ViewSpec::default() }, fields).unwrap();
     let mut plain = View::new(ViewSpec::default(), fields).unwrap();
     for view in [&mut ordered, &mut plain] {
@@ -225,7 +225,7 @@ fn orders_as_asked() {
         ),
     ] {
         for descending in [false, true] {
-            let order = vec![OrderBy { slot: slot(fields, "spec.value"), descending, kind }];
+            let order = vec![OrderBy { column: column(fields, "spec.value"), descending, kind }];
             let mut view = view(ViewSpec { order, ..ViewSpec::default() }, fields);
             for (name, value) in ["a", "b", "c", "d"].iter().zip(&values) {
                 let document = json!({"metadata": {"name": name, "resourceVersion": "1"}, "spec": {"value": value}});

@@ -25,7 +25,7 @@ struct Table {
 impl Table {
     fn new(names: &[&str], range: RowRange) -> Self {
         let fields = FieldSet::new(Vec::new());
-        let select = Some(vec![Path::parse("status.phase").unwrap()]);
+        let select = Some(vec![Path::parse("status.phase").unwrap().into()]);
         let mut view = View::new(ViewSpec { select, ..ViewSpec::default() }, &mut FieldSet::new(Vec::new())).unwrap();
         view.open_range(0.into(), range);
         let mut table = Self { pods: names.iter().map(|name| pod(name, 1, "Running", 0, &fields)).collect(), fields, view };
@@ -101,7 +101,7 @@ fn vf_02_a_row_that_comes_back_and_one_that_comes_into_sight_are_shown() {
 #[test]
 fn vf_01_a_missing_value_is_told_from_null_and_values_stand_as_in_the_text() {
     let fields = FieldSet::new(Vec::new());
-    let paths = ["a", "b", "c"].map(|path| Path::parse(path).unwrap());
+    let paths = ["a", "b", "c"].map(|path| Path::parse(path).unwrap().into());
     let mut view = View::new(ViewSpec { select: Some(paths.to_vec()), ..ViewSpec::default() }, &mut FieldSet::new(Vec::new())).unwrap();
     view.open_range(0.into(), RowRange::ALL);
     for text in [

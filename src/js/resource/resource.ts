@@ -6,6 +6,7 @@ import { INFORMER } from "../informer/options.js";
 import type { Informer, InformerOptions } from "../informer/types.js";
 import { bindMethods } from "../language/bound.js";
 import { NOTHING, StableArrays, StableTexts } from "../language/stable-arrays.js";
+import type { Path } from "../object/path.js";
 import type { Mutable } from "../object/readonly.js";
 import { callback, text, texts } from "../options/kinds.js";
 import { read } from "../options/read.js";
@@ -19,7 +20,7 @@ import { checkView } from "../view/options.js";
 import type { ViewHost } from "../view/shared-view.js";
 import { SharedViews } from "../view/shared-views.js";
 import type { Ticker } from "../view/ticker.js";
-import type { SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
+import type { DerivedColumn, DerivedRow, DerivedValue, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
 import { ViewImpl } from "../view/view.js";
 import { WatcherHandle } from "../watch/handle.js";
 import { WATCH } from "../watch/options.js";
@@ -149,6 +150,12 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   }
 
   view(spec?: ViewSpec<T, Mutable> & { readonly select?: undefined }): View<T, Mutable>;
+  view<const Select extends { readonly [name: string]: Path }, Values extends { readonly [name: string]: DerivedValue }>(
+    spec: Omit<ViewSpec<T, Mutable>, "derive"> & {
+      select: Select;
+      derive: { readonly [Name in keyof Values]: DerivedColumn<Values[Name]> };
+    },
+  ): View<DerivedRow<Select, Values>, Mutable>;
   view<Fields extends object>(spec: SelectedViewSpec<T, Fields, Mutable>): View<SelectedRow<Fields>, Mutable>;
   view(spec?: ViewSpec<T, Mutable> | SelectedViewSpec<T, any, Mutable>): View<any, Mutable> {
     if (this.#life.isClosed) throw closedError(this.name);

@@ -1,9 +1,10 @@
 import type { AbortSignalLike, DetailEvent, HostEventTarget } from "../host/types.js";
 import type { Informer, InformerOptions } from "../informer/types.js";
+import type { Path } from "../object/path.js";
 import type { DeepReadonly, Immutable, Read } from "../object/readonly.js";
 import type { DeleteOptions, GetOptions, List, ListOptions, WriteOptions } from "../request/types.js";
 import type { ResourceErrorDetail, ResourceStatus } from "../status/types.js";
-import type { SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
+import type { DerivedColumn, DerivedRow, DerivedValue, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
 import type { Watcher, WatchOptions } from "../watch/types.js";
 
 /** The events of a resource. Each carries the status of that moment. */
@@ -103,7 +104,14 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    *   WebAssembly is there nobody can read those: then the snapshot's `error` tells it.
    */
   view(spec?: ViewSpec<T, Access> & { readonly select?: undefined }): View<T, Access>;
-  /** The same with rows that show selected fields of their objects, and are told of only when one of these differs. */
+  /** The same with rows that show selected fields of their objects and derived columns, and are told of only when one of these differs. */
+  view<const Select extends { readonly [name: string]: Path }, Values extends { readonly [name: string]: DerivedValue }>(
+    spec: Omit<ViewSpec<T, Access>, "derive"> & {
+      select: Select;
+      derive: { readonly [Name in keyof Values]: DerivedColumn<Values[Name]> };
+    },
+  ): View<DerivedRow<Select, Values>, Access>;
+  /** The same, with what the fields are said by you. */
   view<Fields extends object>(spec: SelectedViewSpec<T, Fields, Access>): View<SelectedRow<Fields>, Access>;
 
   /**

@@ -23,6 +23,19 @@ const select: Kind = (value, name, judge) => {
   if (names.includes("key")) throw invalid(`${name}.key: every row has its object's key under this name: call the field something else`);
   return Object.fromEntries(names.map((field) => [field, grammar(value[field], `${name}.${field}`, judge)]));
 };
+const column = bag({ paths: list(grammar), value: callback }, "paths value");
+/** Derived columns by name. */
+const derive: Kind = (value, name, judge) =>
+  Object.fromEntries(
+    Object.keys(object(value, name)).map((field) => {
+      const what = `${name}.${field}`;
+      if (!/^[\w-]+$/.test(field))
+        throw invalid(`${what}: the name of a column has letters, digits, _ and - alone, because it stands where a path may`);
+      const read = column(value[field], what, judge);
+      if (read.paths.length === 0) throw invalid(`${what}.paths names no field: the function is called where one of these is another`);
+      return [field, read];
+    }),
+  );
 export const VIEW: Bag<SelectedViewSpec<any, any>> = {
   namespaces: list(text),
   ...selectors,
@@ -32,6 +45,7 @@ export const VIEW: Bag<SelectedViewSpec<any, any>> = {
   window,
   groupBy: grammar,
   select,
+  derive,
 };
 
 /** What a view shows, checked and copied. */

@@ -2,9 +2,10 @@ import { atOnce, isRefusal } from "../error/callbacks.js";
 import { closedError, toError, type WatchCacheError } from "../error/errors.js";
 import type { Judge } from "../options/kinds.js";
 import type { ResourceStatus } from "../status/types.js";
-import type { RawViewSpec } from "../wire/raw.js";
+import type { RawAsked, RawViewSpec } from "../wire/raw.js";
 import type { Session } from "../wire/session.js";
 import { NO_COUNTS, sameOrNew } from "./counts.js";
+import { Deriver, type NamedColumn } from "./derived.js";
 import type { Ticker, Ticking } from "./ticker.js";
 
 /** What views need of their resource. */
@@ -26,6 +27,13 @@ export interface ViewHost extends Judge {
   report(error: unknown): void;
 }
 
+/** The functions of a view's spec. */
+export interface ViewFunctions {
+  readonly where: ((object: any) => boolean) | undefined;
+  /** In the order in which the core knows the columns. */
+  readonly derive: readonly NamedColumn[];
+}
+
 /** A view as users hold it, as far as the view that it shares needs it. */
 export interface ViewHandle {
   readonly isSubscribed: boolean;
@@ -39,8 +47,12 @@ export interface ViewHandle {
   release(): void;
 }
 
-/** How long `where` may run before it lets others have the thread, in milliseconds. */
+/** How long `where`, and functions that derive, may run before they let others have the thread, in milliseconds. */
 const DECIDE_MS = 6;
+/** Objects that the core is asked about at once. */
+const ASKED_AT_ONCE = 64;
+/** All rows of a range. */
+const ALL_ROWS = 0xffff_ffff;
 const NO_IDS = new Float64Array(0);
 
 /**
@@ -51,6 +63,9 @@ export class SharedView implements Ticking {
   readonly #host: ViewHost;
   readonly #spec: RawViewSpec;
   readonly #where: ((object: any) => boolean) | undefined;
+  readonly #deriver: Deriver | undefined;
+  /** A function that derives is being called: it may read, and then sees what was there before. */
+  isDeriving = false;
   readonly #handles = new Set<ViewHandle>();
   #session: Session | undefined;
   /** The last session that was asked for it. */
@@ -72,10 +87,11 @@ export class SharedView implements Ticking {
   #undecided: Float64Array = NO_IDS;
   #judged = 0;
 
-  constructor(host: ViewHost, spec: RawViewSpec, where: ((object: any) => boolean) | undefined) {
+  constructor(host: ViewHost, spec: RawViewSpec, { where, derive }: ViewFunctions) {
     this.#host = host;
     this.#spec = spec;
     this.#where = where;
+    if (derive.length > 0) this.#deriver = new Deriver(derive, host.name, (error) => host.report(error));
     // What ended the resource before this was there is told by nobody any more.
     this.#take(false);
   }
@@ -149,7 +165,9 @@ export class SharedView implements Ticking {
 
   pull(): (() => void)[] {
     let synced = this.#sync();
-    if (this.#where !== undefined && this.#decide(this.#where)) synced = this.#sync() || synced;
+    const decided = this.#where !== undefined && this.#decide(this.#where);
+    const derived = this.#deriver !== undefined && this.#derive(this.#deriver);
+    if (decided || derived) synced = this.#sync() || synced;
     this.#take(synced);
     return [...this.#handles].flatMap((handle) => handle.pull());
   }
@@ -176,7 +194,7 @@ export class SharedView implements Ticking {
     }
     const { phase, stale, error } = this.#host.status as ResourceStatus & { error?: WatchCacheError };
     const stopped = phase === "failed" || phase === "needs-auth" ? error : undefined;
-    const why = phase === "closed" ? closedError(this.#host.name) : (this.#mistake ?? this.#refused ?? stopped);
+    const why = phase === "closed" ? closedError(this.#host.name) : (this.#mistake ?? this.#deriver?.mistake ?? this.#refused ?? stopped);
     if (stale === this.stale && why?.code === this.error?.code && why?.message === this.error?.message) return;
     this.stale = stale;
     this.error = why;
@@ -217,6 +235,51 @@ export class SharedView implements Ticking {
     }
     raw.viewDecide(id, ids.slice(from, next), verdicts.slice(0, next - from));
     if (next < ids.length) setTimeout(() => this.changed(), 0);
+    return true;
+  }
+
+  /** Has columns derived that place rows, for a while; whether any was. What is left follows after the host's turn. */
+  #derive(deriver: Deriver): boolean {
+    const until = performance.now() + DECIDE_MS;
+    let derived = false;
+    for (;;) {
+      const asked = this.#session?.raw.viewAsks(this.id!, ASKED_AT_ONCE);
+      if (asked === undefined || asked.length === 0) return derived;
+      if (!this.#answer(deriver, asked, () => performance.now() <= until)) return false;
+      derived = true;
+      if (performance.now() > until) {
+        setTimeout(() => this.changed(), 0);
+        return true;
+      }
+    }
+  }
+
+  /** Has columns derived that the rows of a range show; whether these can be read now. */
+  deriveIn(range: number): boolean {
+    const { raw } = this.#session ?? {};
+    if (this.#deriver === undefined || raw === undefined) return true;
+    const asked = raw.viewAsksIn(range, ALL_ROWS);
+    if (asked.length === 0) return true;
+    const mistake = this.#deriver.mistake;
+    const answered = this.#answer(this.#deriver, asked, () => true);
+    // Of it the next snapshot tells.
+    if (mistake !== this.#deriver.mistake) this.#host.ticker.soon(this);
+    return answered;
+  }
+
+  /** Tells the core what it asks; whether it is still there. A function of a user's may have closed the view or its resource. */
+  #answer(deriver: Deriver, asked: RawAsked[], goesOn: () => boolean): boolean {
+    const [session, id] = [this.#session!, this.id!];
+    const isThere = () => this.#session === session && this.id === id;
+    let values;
+    this.isDeriving = true;
+    try {
+      values = deriver.answer(asked, () => isThere() && goesOn());
+    } finally {
+      this.isDeriving = false;
+    }
+    if (!isThere()) return false;
+    session.raw.viewTell(id, JSON.stringify(values));
     return true;
   }
 }

@@ -2,7 +2,7 @@ import { now } from "../host/sleep.js";
 import { timer, unheld } from "../host/timer.js";
 import type { RawViewSpec } from "../wire/raw.js";
 import type { Session } from "../wire/session.js";
-import { SharedView, type ViewHandle, type ViewHost } from "./shared-view.js";
+import { SharedView, type ViewFunctions, type ViewHandle, type ViewHost } from "./shared-view.js";
 
 const numbers = new WeakMap<object, number>();
 let numbered = 0;
@@ -29,10 +29,10 @@ export class SharedViews {
   }
 
   /** The view of this spec, for a handle that has none. */
-  join(handle: ViewHandle, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): SharedView {
-    const key = keyOf(spec, where);
+  join(handle: ViewHandle, spec: RawViewSpec, functions: ViewFunctions): SharedView {
+    const key = keyOf(spec, functions);
     let view = this.#views.get(key);
-    if (view === undefined) this.#views.set(key, (view = new SharedView(this.#host, spec, where)));
+    if (view === undefined) this.#views.set(key, (view = new SharedView(this.#host, spec, functions)));
     view.join(handle);
     this.#claims.add(handle);
     this.#releaseLater();
@@ -40,10 +40,10 @@ export class SharedViews {
   }
 
   /** It holds on to it no longer. */
-  leave(handle: ViewHandle, view: SharedView, spec: RawViewSpec, where: ((object: any) => boolean) | undefined): void {
+  leave(handle: ViewHandle, view: SharedView, spec: RawViewSpec, functions: ViewFunctions): void {
     this.#claims.delete(handle);
     if (!view.leave(handle)) return;
-    this.#views.delete(keyOf(spec, where));
+    this.#views.delete(keyOf(spec, functions));
     if (view.id !== undefined) this.#byId.delete(view.id);
     view.close();
   }
@@ -102,6 +102,6 @@ export class SharedViews {
   }
 }
 
-function keyOf(spec: RawViewSpec, where: ((object: any) => boolean) | undefined): string {
-  return JSON.stringify([spec, numberOf(where)]);
+function keyOf(spec: RawViewSpec, { where, derive }: ViewFunctions): string {
+  return JSON.stringify([spec, numberOf(where), ...derive.map(({ value }) => numberOf(value))]);
 }

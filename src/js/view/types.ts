@@ -19,9 +19,39 @@ export interface ViewSpec<T, Access = Immutable> {
   orderBy?: readonly ViewOrder[] | undefined;
   /** The rows that a snapshot gives: only these are decoded. Default: all. Each handle has its own. */
   window?: ViewWindow | undefined;
-  /** Counts the rows by the value of this field. */
+  /** Counts the rows by the value of this field, or of a derived column. */
   groupBy?: Path | undefined;
+  /**
+   * Columns that functions compute, by name. Such a name stands where `orderBy`, `groupBy` and `select` take a path; a path of the same text
+   * is written `$.name` there. Keep the same functions: others are another view.
+   */
+  derive?: { readonly [name: string]: DerivedColumn } | undefined;
 }
+
+/** What a derived column may have as a value; `undefined` and `null` are none. */
+export type DerivedValue = string | number | boolean | null | undefined;
+
+/** A column that a function computes from some fields of each object, such as the READY and STATUS of kubectl. */
+export interface DerivedColumn<Value extends DerivedValue = DerivedValue> {
+  /** The fields that the function reads. It is called for an object only where one of these is another than when it was called last. */
+  paths: readonly Path[];
+  /**
+   * The value. Fields are as `JSON.parse` gives them, in the order of the paths; `undefined` where there is none.
+   *
+   * Where rows are ordered or grouped by it, it is called for every object that passes, a few milliseconds at a time. The view is not loaded
+   * before that is done. Where rows only show it, it is called for the rows of the window.
+   *
+   * It answers at once, and by its fields alone: a promise is `invalid`, which the snapshot tells as `error`. Where it throws, or gives what is
+   * no {@link DerivedValue} or no finite number, there is no value, and that is reported once, as `invalid`.
+   */
+  value(fields: readonly any[]): Value;
+}
+
+/** A row of selected fields of which some are derived: these are what the functions give. */
+export type DerivedRow<
+  Select extends { readonly [name: string]: Path },
+  Values extends { readonly [name: string]: DerivedValue },
+> = SelectedRow<{ [Name in keyof Select]: Select[Name] extends keyof Values ? Values[Select[Name]] : unknown }>;
 
 /** What a filter box says. Evaluated on the stored bytes: nothing is decoded for it. */
 export interface ViewSearch {
@@ -44,7 +74,7 @@ export interface ViewSearch {
 /** A view whose rows show some fields of their objects. */
 export interface SelectedViewSpec<T, Fields extends object, Access = Immutable> extends ViewSpec<T, Access> {
   /**
-   * What rows show in place of whole objects: a path for each field. No object is decoded, many rows cross at once, and a row is the same
+   * What rows show in place of whole objects: a path for each field, or the name of a derived column. No object is decoded, many rows cross at once, and a row is the same
    * object until one of its fields differs. Subscribers are told of nothing else. No field is called `key`: that is the object's. An array
    * of paths is `invalid`: it names no fields.
    */
@@ -62,13 +92,14 @@ export type SelectedRow<Fields extends object> = { readonly [Name in keyof Field
 
 /** One level of an order. */
 export interface ViewOrder {
-  /** Of the values that are compared. */
+  /** Of the values that are compared; or the name of a derived column. */
   path: Path;
   /** The greatest first; what is missing still comes last. Default false. */
   descending?: boolean | undefined;
   /**
-   * How values compare. Values that are not of the kind come last, `descending` as well.
-   * - `text`: by Unicode code points. The default.
+   * How values compare. Values that are not of the kind come last, `descending` as well. Without it derived columns compare numbers as
+   * numbers, and texts behind these as `text`.
+   * - `text`: by Unicode code points. The default of paths.
    * - `natural`: as text, but digits in it as numbers: `web-2` before `web-10`
    * - `number`: JSON numbers, and texts that are numbers
    * - `quantity`: Kubernetes quantities: `500m` before `1`, `1Gi` after `1G`

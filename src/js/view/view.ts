@@ -14,7 +14,7 @@ import { iteratorOf, ViewChanges } from "./changes.js";
 import { NO_COUNTS, oldIfSame } from "./counts.js";
 import { checkSearch, checkSignal, checkSubscription, checkWindow } from "./options.js";
 import { SelectedRows } from "./selected-rows.js";
-import type { SharedView, ViewHost } from "./shared-view.js";
+import type { SharedView, ViewFunctions, ViewHost } from "./shared-view.js";
 import type { SharedViews } from "./shared-views.js";
 import type { SelectedViewSpec, View as Shape, ViewChange, ViewSearch, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
 
@@ -48,7 +48,7 @@ class View<T> implements Shape<T, Mutable> {
   readonly #host: ViewHost;
   readonly #views: SharedViews;
   #spec: RawViewSpec;
-  readonly #where: ((object: T) => boolean) | undefined;
+  readonly #functions: ViewFunctions;
   /** Where rows show fields. */
   readonly #selected: SelectedRows | undefined;
   #window: ViewWindow;
@@ -79,9 +79,10 @@ class View<T> implements Shape<T, Mutable> {
     bindable(this);
     this.#host = host;
     this.#views = views;
-    const { where, window, namespaces, orderBy, labelSelector, fieldSelector, search, groupBy, select } = spec;
+    const { where, window, namespaces, orderBy, labelSelector, fieldSelector, search, groupBy, select, derive = {} } = spec;
+    const columns = Object.entries(derive).map(([name, { paths, value }]) => ({ name, paths: [...paths], value }));
     this.#window = window === undefined ? EVERYTHING : { ...window };
-    this.#where = where;
+    this.#functions = { where, derive: columns };
     // In one order and form: equal specs share their view.
     this.#spec = {
       predicate: where !== undefined,
@@ -89,9 +90,14 @@ class View<T> implements Shape<T, Mutable> {
       labelSelector: selector(labelSelector),
       fieldSelector: selector(fieldSelector),
       search: wordsOf(search as ViewSearch | undefined),
-      orderBy: orderBy?.map(({ path, descending = false, as = ORDERS[0] }) => ({ path, descending, as })),
+      orderBy: orderBy?.map(({ path, descending = false, as = Object.hasOwn(derive, path) ? undefined : ORDERS[0] }) => ({
+        path,
+        descending,
+        as,
+      })),
       groupBy,
       select: select && Object.values(select),
+      derive: columns.length > 0 ? columns.map(({ name, paths }) => ({ name, paths })) : undefined,
     };
     this.#selected = select && new SelectedRows(Object.keys(select));
   }
@@ -220,7 +226,7 @@ class View<T> implements Shape<T, Mutable> {
     this.release();
     this.#spec = { ...this.#spec, search };
     if (!claimed) return;
-    this.#shared = this.#views.join(this, this.#spec, this.#where);
+    this.#shared = this.#views.join(this, this.#spec, this.#functions);
     this.#views.attach(this.#shared, session);
     this.#host.ticker.soon(this.#shared);
   }
@@ -246,7 +252,7 @@ class View<T> implements Shape<T, Mutable> {
     this.#closeRange();
     this.#shared = undefined;
     this.#state = undefined;
-    this.#views.leave(this, shared, this.#spec, this.#where);
+    this.#views.leave(this, shared, this.#spec, this.#functions);
   }
 
   /** The core is gone. */
@@ -266,6 +272,11 @@ class View<T> implements Shape<T, Mutable> {
   #renew(): boolean {
     const shared = this.#shared!;
     if (this.#state === shared.state) return false;
+    if (shared.isDeriving) {
+      // A function that derives reads or subscribes: it sees what was there, and the rest follows.
+      this.#host.ticker.soon(shared);
+      return false;
+    }
     const old = this.#snapshot;
     let { rows, keys, offset, total, counts } = old;
     const { session, loaded, stale } = shared;
@@ -273,7 +284,10 @@ class View<T> implements Shape<T, Mutable> {
     // Rows that were whole stay until others are.
     if (session !== undefined && (loaded || !this.#final)) {
       try {
-        [rows, keys] = this.#pullRows(session.raw, session.objects);
+        const pulled = this.#pullRows(shared, session.raw, session.objects);
+        // A function that derives may have closed it, or have it search for something else.
+        if (pulled === undefined || this.#shared !== shared) return false;
+        [rows, keys] = pulled;
         ({ offset } = this.#window);
         ({ total } = shared);
         // After another search they may be the same in another map.
@@ -317,19 +331,21 @@ class View<T> implements Shape<T, Mutable> {
     const session = opens ? this.#host.openSession() : this.#host.session;
     if (session === undefined && !opens) return;
     this.lastUse = now();
-    this.#shared ??= this.#views.join(this, this.#spec, this.#where);
+    this.#shared ??= this.#views.join(this, this.#spec, this.#functions);
     this.#views.attach(this.#shared, session);
     this.#renew();
   }
 
-  #pullRows(raw: RawResource, objects: ObjectTable): [rows: readonly T[], keys: readonly string[]] {
+  #pullRows(shared: SharedView, raw: RawResource, objects: ObjectTable): [rows: readonly T[], keys: readonly string[]] | undefined {
     if (this.#range === undefined) {
       const { offset, limit } = this.#window;
-      this.#range = { raw, id: raw.viewRange(this.#shared!.id!, offset, limit) };
+      this.#range = { raw, id: raw.viewRange(shared.id!, offset, limit) };
     }
     const { rows: oldRows, keys: oldKeys } = this.#snapshot;
     if (this.#selected !== undefined) {
-      const rows = this.#selected.pull(raw, this.#range.id);
+      const { id } = this.#range;
+      if (!shared.deriveIn(id)) return undefined;
+      const rows = this.#selected.pull(raw, id);
       const same = rows.length === oldKeys.length && rows.every(({ key }, i) => key === oldKeys[i]);
       return [rows as readonly T[], same ? oldKeys : Object.freeze(rows.map(({ key }) => key))];
     }

@@ -168,10 +168,14 @@ export interface RawViewSpec {
   /** Words between whitespace; without paths they are looked for in keys. */
   search: { text: string; paths?: string[] | undefined } | undefined;
   predicate: boolean;
-  orderBy: { path: string; descending?: boolean; as?: string }[] | undefined;
+  orderBy: { path: string; descending?: boolean; as?: string | undefined }[] | undefined;
   groupBy: string | undefined;
   select: string[] | undefined; // paths
+  /** Where one of these names stands as a path of `orderBy`, `groupBy` or `select`, the column is meant. */
+  derive: { name: string; paths: string[] }[] | undefined;
 }
+/** A derived column by its position, an object's key, the values at the column's paths, and the positions of those that are missing. */
+export type RawAsked = [column: number, key: string, fields: unknown[], missing: number[]];
 
 /** One resource: a cacher with its reflector. Every method may throw a RawError; none calls back into JavaScript before it returns. */
 export interface RawResource {
@@ -257,6 +261,12 @@ export interface RawResource {
   /** Ids that pass the selectors and wait for the JavaScript predicate, pinned; `viewDecide` gives the verdicts in the same order, `viewSync` takes them in. */
   viewUndecided(view: number): Float64Array;
   viewDecide(view: number, ids: Float64Array, verdicts: Uint8Array): void;
+  /** Derived columns that order or group: what is asked of so many objects, which have no place before `viewTell` and `viewSync`. */
+  viewAsks(view: number, max: number): RawAsked[];
+  /** Derived columns that rows show: what is asked of so many rows of the range. To be asked and told before `viewStamps`. */
+  viewAsksIn(range: number, max: number): RawAsked[];
+  /** The answers to what was asked last, or to the first of it, in that order: scalars as a JSON array. */
+  viewTell(view: number, values: string): void;
   keysOf(ids: Float64Array): string[]; // of pinned ids
 
   /** An informer that has not started. */

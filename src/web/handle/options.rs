@@ -150,6 +150,7 @@ pub(super) fn view_options(value: JsValue) -> Result<ViewOptions, JsValue> {
         order: given.list("orderBy").into_iter().map(level).collect(),
         group_by: given.get("groupBy"),
         select: given.get("select"),
+        derive: given.list("derive").into_iter().map(|column| (column.required("name"), column.required("paths"))).collect(),
         needs_verdict: given.get("predicate").unwrap_or_default(),
     };
     given.check().map(|()| options)

@@ -145,6 +145,25 @@ impl RawResource {
         });
         Ok(())
     }
+
+    /// What the view asks of objects that wait for their place: JSON, as `View::asks` of the core writes it.
+    #[wasm_bindgen(js_name = viewAsks)]
+    pub fn view_asks(&self, view: u32, max: u32) -> Result<JsValue, JsValue> {
+        parse(&self.core()?.with(|cacher| cacher.views_mut().asks(view.into(), max as usize)))
+    }
+
+    /// The same of the rows of a range, where these show derived columns.
+    #[wasm_bindgen(js_name = viewAsksIn)]
+    pub fn view_asks_in(&self, range: u32, max: u32) -> Result<JsValue, JsValue> {
+        parse(&self.core()?.with(|cacher| cacher.views_mut().asks_in(range.into(), max as usize)))
+    }
+
+    /// The answers to what it asked last, as a JSON array.
+    #[wasm_bindgen(js_name = viewTell)]
+    pub fn view_tell(&self, view: u32, values: &str) -> Result<(), JsValue> {
+        self.core()?.with(|cacher| cacher.views_mut().tell(view.into(), values));
+        Ok(())
+    }
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

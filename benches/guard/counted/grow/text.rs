@@ -94,7 +94,7 @@ fn fields(text: String) -> Work {
 /// One object that is placed by values of so many characters, of each kind.
 fn sort_by(n: usize) -> Work {
     use watchcache::selector::{FieldSelector, LabelSelector};
-    use watchcache::view::{OrderAs, OrderBy, View, ViewSpec};
+    use watchcache::view::{Column, OrderAs, OrderBy, View, ViewSpec};
     let digits = "7".repeat(n);
     let text = format!(
         r#"{{"metadata":{{"name":"a","resourceVersion":"1"}},"v":["{}","a{digits}","{digits}.5","{digits}{digits}e-{n}","{digits}Ki","2026-01-01T00:00:00.{digits}Z"]}}"#,
@@ -103,8 +103,8 @@ fn sort_by(n: usize) -> Work {
     let set = RefCell::new(FieldSet::new(Vec::new()));
     let kinds = [OrderAs::Text, OrderAs::Natural, OrderAs::Number, OrderAs::Quantity, OrderAs::Quantity, OrderAs::Time];
     let order = kinds.iter().enumerate().map(|(i, kind)| {
-        let slot = set.borrow_mut().slot(&Path::parse(&format!("v[{i}]")).expect("a path"));
-        OrderBy { slot, descending: i % 2 == 1, kind: *kind }
+        let column = Column::Field(set.borrow_mut().slot(&Path::parse(&format!("v[{i}]")).expect("a path")));
+        OrderBy { column, descending: i % 2 == 1, kind: *kind }
     });
     let spec =
         ViewSpec { order: order.collect(), label: LabelSelector::everything(), field: FieldSelector::everything(), ..ViewSpec::default() };

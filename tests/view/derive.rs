@@ -1,0 +1,388 @@
+//! Derived columns: the view asks, a function of the caller's answers, and rows stand where their values say.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use watchcache::json::Path;
+use watchcache::json::fields::FieldSet;
+use watchcache::object::Object;
+use watchcache::selector::{FieldSelector, LabelSelector};
+use watchcache::view::{Column, OrderAs, OrderBy, RowRange, Selected, View, ViewSpec};
+
+use crate::helpers::view::{keys, object};
+
+/// What is interesting about an object here. `beat` is in no column.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Pod {
+    left: Option<i64>,
+    right: Option<&'static str>,
+    beat: u64,
+    hidden: bool,
+}
+
+impl Pod {
+    fn object(&self, name: usize, version: u64, fields: &FieldSet) -> Rc<Object> {
+        let mut spec = json!({"beat": self.beat, "hidden": self.hidden});
+        if let Some(left) = self.left {
+            spec["left"] = left.into();
+        }
+        if let Some(right) = self.right {
+            spec["right"] = right.into();
+        }
+        let metadata = json!({"name": format!("pod-{name}"), "resourceVersion": version.to_string()});
+        object(&json!({"metadata": metadata, "spec": spec}), fields)
+    }
+}
+
+/// The columns: one of both fields, and one of a single field. Few values, so that many rows are equal.
+fn derive(column: u64, fields: &[Value]) -> Value {
+    match (column, fields) {
+        (0, [left, right]) if left.is_null() && right.is_null() => Value::Null,
+        (0, [left, right]) if right == "b" => json!(left.as_i64().unwrap_or(0) % 3),
+        (0, [left, right]) => json!(format!("{}{}", right.as_str().unwrap_or("-"), left.as_i64().unwrap_or(7) % 2)),
+        (1, [left]) => json!(left.as_i64().unwrap_or(9) / 4),
+        other => panic!("{other:?} is no column"),
+    }
+}
+
+fn paths(column: u64) -> &'static [&'static str] {
+    if column == 0 { &["spec.left", "spec.right"] } else { &["spec.left"] }
+}
+
+/// A view with its caller, who keeps what was asked last of each object.
+struct Table {
+    fields: FieldSet,
+    view: View,
+    held: BTreeMap<usize, (Pod, Rc<Object>)>,
+    version: u64,
+    asked: BTreeMap<(String, u64), Vec<Value>>,
+    calls: usize,
+    judged: bool,
+}
+
+/// What a view does with the columns.
+#[derive(Debug, Clone)]
+struct Shape {
+    order: Vec<(usize, bool)>,
+    grouped: bool,
+    selects: bool,
+    judged: bool,
+}
+
+impl Table {
+    fn new(shape: &Shape, range: RowRange) -> Self {
+        let mut fields = FieldSet::new(Vec::new());
+        let path = |text: &str| Path::parse(text).unwrap();
+        let spec = ViewSpec {
+            order: shape
+                .order
+                .iter()
+                .map(|(column, descending)| OrderBy { column: Column::Derived(*column), descending: *descending, kind: OrderAs::Typed })
+                .collect(),
+            group_by: shape.grouped.then_some(Column::Derived(1)),
+            label: LabelSelector::everything(),
+            field: FieldSelector::parse("spec.hidden!=true").unwrap(),
+            derived: [0, 1].map(|column| paths(column).iter().map(|text| path(text)).collect()).to_vec(),
+            select: shape.selects.then(|| vec![path("spec.beat").into(), Selected::Derived(0), Selected::Derived(1)]),
+            needs_verdict: shape.judged,
+            ..ViewSpec::default()
+        };
+        let mut view = View::new(spec, &mut fields).unwrap();
+        view.open_range(0.into(), range);
+        Self { fields, view, held: BTreeMap::new(), version: 0, asked: BTreeMap::new(), calls: 0, judged: shape.judged }
+    }
+
+    fn set(&mut self, name: usize, pod: Pod) {
+        self.version += 1;
+        let new = pod.object(name, self.version, &self.fields);
+        let gone = pod.hidden;
+        let old = self.held.insert(name, (pod, new.clone())).map(|(_, object)| object);
+        self.view.change(old.as_ref(), Some(&new), &self.fields);
+        if gone {
+            self.forget(name);
+        }
+    }
+
+    fn delete(&mut self, name: usize) {
+        if let Some((_, old)) = self.held.remove(&name) {
+            self.view.change(Some(&old), None, &self.fields);
+            self.forget(name);
+        }
+    }
+
+    /// An object that is no row any more may be asked for anew when it comes back.
+    fn forget(&mut self, name: usize) {
+        self.asked.retain(|(key, _), _| *key != format!("pod-{name}"));
+    }
+
+    fn look(&mut self) -> bool {
+        self.view.look(true, &self.fields)
+    }
+
+    /// Answers what is asked, or the first so many of it. Returns how much that was.
+    fn answer(&mut self, text: &[u8], max: usize) -> usize {
+        let asked: Vec<Value> = serde_json::from_slice(text).unwrap();
+        let mut values = Vec::new();
+        for one in asked.iter().take(max) {
+            let (column, key) = (one[0].as_u64().unwrap(), one[1].as_str().unwrap().to_owned());
+            let mut fields = one[2].as_array().unwrap().clone();
+            for missing in one[3].as_array().unwrap() {
+                let at = missing.as_u64().unwrap() as usize;
+                assert_eq!(fields[at], 0, "a missing value stands as 0");
+                fields[at] = Value::Null;
+            }
+            values.push(derive(column, &fields));
+            // Of one that is no row any more the view hears with the next look.
+            let held = self.held.get(&key[4..].parse().unwrap());
+            if held.is_none_or(|(pod, _)| pod.hidden) || !self.passes(&key) {
+                continue;
+            }
+            let last = self.asked.insert((key.clone(), column), fields.clone());
+            assert_ne!(last.as_ref(), Some(&fields), "column {column} of {key} was asked for with the same fields");
+        }
+        self.calls += values.len();
+        self.view.tell(&Value::Array(values.clone()).to_string());
+        values.len()
+    }
+
+    fn decide(&mut self) {
+        let waiting: Vec<_> = self.view.undecided().cloned().collect();
+        for object in waiting {
+            let passes = self.passes(object.name());
+            self.view.decide(object.id(), passes);
+            if !passes {
+                self.forget(object.name()[4..].parse().unwrap());
+            }
+        }
+    }
+
+    /// The condition of the caller's.
+    fn passes(&self, name: &str) -> bool {
+        !self.judged || self.held.get(&name[4..].parse().unwrap()).is_none_or(|(pod, _)| pod.left != Some(5))
+    }
+
+    /// Until nothing is asked any more.
+    fn settle(&mut self) {
+        for _ in 0..10 {
+            self.look();
+            self.decide();
+            while !{ self.view.asks(3) }.starts_with(b"[]") {
+                let asks = self.view.asks(3);
+                self.answer(&asks, usize::MAX);
+            }
+        }
+        self.look();
+        let asks = self.view.asks_in(0.into(), usize::MAX);
+        self.answer(&asks, usize::MAX);
+    }
+
+    /// The keys sorted by their values from scratch; the counts; the rows' texts.
+    fn expected(&self, shape: &Shape) -> (Vec<String>, BTreeMap<String, usize>, String) {
+        let value = |pod: &Pod, column: u64| {
+            let fields: Vec<Value> =
+                paths(column).iter().map(|path| if *path == "spec.left" { json!(pod.left) } else { json!(pod.right) }).collect();
+            derive(column, &fields)
+        };
+        let is_row = |(name, (pod, _)): &(&usize, &(Pod, Rc<Object>))| !pod.hidden && self.passes(&format!("pod-{name}"));
+        let mut rows: Vec<_> = self.held.iter().filter(is_row).map(|(name, (pod, _))| (format!("pod-{name}"), pod)).collect();
+        // Numbers, then texts; nothing comes last in both directions.
+        let rank = |value: &Value| match value {
+            Value::Number(_) => 0,
+            Value::String(_) => 1,
+            _ => 2,
+        };
+        rows.sort_by(|(a, one), (b, other)| {
+            for (column, descending) in &shape.order {
+                let (one, other) = (value(one, *column as u64), value(other, *column as u64));
+                let plain = (rank(&one), one.as_i64(), one.as_str()).cmp(&(rank(&other), other.as_i64(), other.as_str()));
+                let missing = one.is_null() || other.is_null();
+                let ordering = if *descending && !missing { plain.reverse() } else { plain };
+                if ordering.is_ne() {
+                    return ordering;
+                }
+            }
+            a.cmp(b)
+        });
+        let mut counts = BTreeMap::new();
+        rows.iter().for_each(|(_, pod)| *counts.entry(value(pod, 1).to_string()).or_default() += 1);
+        let texts = rows.iter().map(|(key, pod)| {
+            let (first, second) = (value(pod, 0), value(pod, 1));
+            if first.is_null() {
+                format!(r#"["{key}",{},0,{second},[1]]"#, pod.beat)
+            } else {
+                format!(r#"["{key}",{},{first},{second}]"#, pod.beat)
+            }
+        });
+        let texts = format!("[{}]", texts.collect::<Vec<_>>().join(","));
+        (rows.into_iter().map(|(key, _)| key).collect(), counts, texts)
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Set(usize, Pod),
+    Beat(usize),
+    Delete(usize),
+    Look,
+    Decide,
+    /// Answers for so many objects, the first so many columns.
+    Answer(usize, usize),
+    Read(usize),
+}
+
+fn pod() -> impl Strategy<Value = Pod> {
+    (prop::option::of(0i64..7), prop::option::of(prop::sample::select(vec!["a", "b"])), 0..2u64, prop::bool::weighted(0.1))
+        .prop_map(|(left, right, beat, hidden)| Pod { left, right, beat, hidden })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => (0..8usize, pod()).prop_map(|(name, pod)| Step::Set(name, pod)),
+        5 => (0..8usize).prop_map(Step::Beat),
+        2 => (0..8usize).prop_map(Step::Delete),
+        6 => Just(Step::Look),
+        3 => Just(Step::Decide),
+        6 => (1..5usize, 0..5usize).prop_map(|(objects, columns)| Step::Answer(objects, columns)),
+        3 => (0..5usize).prop_map(Step::Read),
+    ]
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    (prop::collection::vec((0..2usize, any::<bool>()), 0..3), any::<bool>(), any::<bool>(), prop::bool::weighted(0.25))
+        .prop_map(|(order, grouped, selects, judged)| Shape { order, grouped, selects, judged })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 1_000 }))]
+
+    /// Whatever changes, and however the caller answers: rows stand as if all were sorted by their values, and nothing is asked twice.
+    #[test]
+    fn vd_02_vd_03_rows_stand_where_their_values_say_and_nothing_is_asked_twice(shape in shape(), steps in prop::collection::vec(step(), 0..60)) {
+        let mut table = Table::new(&shape, RowRange::ALL);
+        for step in steps {
+            let before = (!matches!(step, Step::Look)).then(|| keys(&table.view, 0.into()));
+            match step {
+                Step::Set(name, pod) => table.set(name, pod),
+                Step::Beat(name) => {
+                    if let Some((mut pod, _)) = table.held.get(&name).cloned() {
+                        pod.beat += 1;
+                        table.set(name, pod);
+                    }
+                }
+                Step::Delete(name) => table.delete(name),
+                Step::Look => _ = table.look(),
+                Step::Decide => table.decide(),
+                Step::Answer(objects, columns) => {
+                    let asks = table.view.asks(objects);
+                    table.answer(&asks, columns);
+                }
+                Step::Read(columns) => {
+                    let asks = table.view.asks_in(0.into(), usize::MAX);
+                    table.answer(&asks, columns);
+                    table.view.stamps(0.into());
+                }
+            }
+            prop_assert!(before.is_none_or(|before| before == keys(&table.view, 0.into())), "rows stand still between two looks");
+        }
+        table.settle();
+        let (rows, counts, texts) = table.expected(&shape);
+        prop_assert_eq!(keys(&table.view, 0.into()), rows);
+        prop_assert!(table.view.is_loaded());
+        if shape.grouped {
+            let found: BTreeMap<String, usize> = table.view.counts().into_iter().map(|(value, count)| (value.to_string(), count)).collect();
+            prop_assert_eq!(found, counts);
+        }
+        if shape.selects {
+            table.view.stamps(0.into());
+            let positions: Vec<u32> = (0..table.view.total() as u32).collect();
+            prop_assert_eq!(String::from_utf8(table.view.fields(0.into(), &positions)).unwrap(), texts);
+        }
+    }
+}
+
+fn shown() -> Shape {
+    Shape { order: Vec::new(), grouped: false, selects: true, judged: false }
+}
+
+#[test]
+fn vd_04_rows_that_show_a_column_are_asked_for_in_sight_alone() {
+    let mut table = Table::new(&shown(), RowRange { offset: 1, limit: 2 });
+    (0..9).for_each(|name| table.set(name, Pod { left: Some(4), ..Pod::default() }));
+    assert!(table.look() && table.view.is_loaded(), "nobody waits for it");
+    assert_eq!(table.view.asks(usize::MAX), b"[]");
+    let asks = table.view.asks_in(0.into(), usize::MAX);
+    assert_eq!(table.answer(&asks, usize::MAX), 4, "two columns of two rows");
+    table.view.stamps(0.into());
+    assert_eq!(String::from_utf8(table.view.fields(0.into(), &[0])).unwrap(), r#"[["pod-1",0,"-0",1]]"#);
+    assert_eq!(table.view.asks_in(0.into(), usize::MAX), b"[]");
+
+    table.set(7, Pod { left: Some(0), ..Pod::default() });
+    assert!(!table.view.is_stirred(), "it is out of sight");
+    table.set(1, Pod { left: Some(5), ..Pod::default() });
+    assert!(table.view.is_stirred() && table.look());
+    let asks = table.view.asks_in(0.into(), usize::MAX);
+    assert_eq!(String::from_utf8(asks.clone()).unwrap(), r#"[[0,"pod-1",[5,0],[1]],[1,"pod-1",[5],[]]]"#);
+    table.answer(&asks, usize::MAX);
+    let before = table.view.stamps(0.into());
+    table.set(1, Pod { left: Some(7), ..Pod::default() });
+    assert!(table.look(), "it may show something else");
+    let asks = table.view.asks_in(0.into(), usize::MAX);
+    table.answer(&asks, usize::MAX);
+    assert_eq!(table.view.stamps(0.into()), before, "it shows the same");
+}
+
+#[test]
+fn vd_02_an_answer_that_comes_late_is_of_no_use() {
+    let mut table = Table::new(&Shape { order: vec![(1, false)], ..shown() }, RowRange::ALL);
+    table.set(0, Pod { left: Some(1), ..Pod::default() });
+    table.look();
+    let asks = table.view.asks(usize::MAX);
+    table.set(0, Pod { left: Some(6), ..Pod::default() });
+    table.answer(&asks, usize::MAX);
+    table.delete(0);
+    table.settle();
+    assert_eq!((keys(&table.view, 0.into()), table.calls), (vec![], 1));
+    table.view.tell(r#"["x"]"#);
+    table.view.tell("no JSON");
+}
+
+#[test]
+fn vd_07_what_was_told_is_forgotten_with_its_object() {
+    let mut table = Table::new(&Shape { order: vec![(1, false)], ..shown() }, RowRange::ALL);
+    for _ in 0..2 {
+        table.set(0, Pod { left: Some(1), ..Pod::default() });
+        table.settle();
+        table.delete(0);
+        table.settle();
+    }
+    assert_eq!(table.calls, 4, "two columns, twice");
+}
+
+#[test]
+fn vd_07_values_count_with_their_view_until_their_object_goes() {
+    use watchcache::change::{Change, ChangeKind};
+    use watchcache::store::{Store, StoreObserver};
+    use watchcache::time::Instant;
+    use watchcache::view::{ViewOptions, Views};
+    let mut fields = FieldSet::new(Vec::new());
+    let mut store = Store::new();
+    let pods: Vec<_> = (0..50).map(|name| Pod::default().object(name, name as u64 + 1, &fields)).collect();
+    pods.iter().for_each(|pod| _ = store.upsert(pod.clone()));
+    let derive = vec![("long".into(), vec!["metadata.name".into()])];
+    let mut views = Views::default();
+    let options = ViewOptions { derive, group_by: Some("long".into()), ..ViewOptions::default() };
+    let id = views.open(&options, &store, true, &mut fields).unwrap();
+    let empty = views.bytes();
+    assert!(!views.asks(id, 50).is_empty());
+    views.tell(id, &json!((0..50).map(|at| format!("{at}{}", "v".repeat(1_000))).collect::<Vec<_>>()).to_string());
+    views.look(id, true, &fields);
+    assert_eq!(views.get(id).unwrap().counts().len(), 50);
+    assert!(views.bytes() > 50_000, "{} bytes", views.bytes());
+    for pod in &pods {
+        views.changed(&Change { kind: ChangeKind::Deleted, object: pod.clone(), previous: Some(pod.clone()), at: Instant::START }, &fields);
+    }
+    views.look(id, true, &fields);
+    assert!(views.bytes() <= empty + 2_000, "{} bytes are left of {empty}", views.bytes());
+}
