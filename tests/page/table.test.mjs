@@ -170,7 +170,9 @@ test("namespaces carry the server's counts and narrow the table", () =>
     assert.equal(digits(await page.locator('.namespaces button[data-namespace=""] .number').innerText()), PODS);
   }));
 
-const restarts = (/** @type {any} */ pod) => pod.status.containerStatuses?.[0]?.restartCount;
+/** Of all containers, as kubectl counts them. @type {(pod: any) => number | undefined} */
+const restarts = (pod) =>
+  pod.status.containerStatuses?.reduce((/** @type {number} */ sum, /** @type {any} */ status) => sum + status.restartCount, 0);
 const natural = new Intl.Collator("en", { numeric: true });
 /** Rows without the value come after all that have it, whichever way the others stand. @type {(value: (pod: any) => any, compare: (a: any, b: any) => number) => (a: any, b: any, sign?: number) => number} */
 const absentLast = (value, compare) => (a, b, sign) => {
@@ -322,6 +324,36 @@ test("changes are counted, told, and marked", () =>
     await says(page, "rate", /^[1-9]\d*$/);
     server.control.setRate(0);
     await says(page, "rate", /^0$/);
+  }));
+
+test("what the table is spared is counted: a pod that beats renders no cell, one that fails renders its own", () =>
+  visit(async ({ page }) => {
+    const { name, namespace } = (await rows(page))[0];
+    const url = `${server.url}/api/v1/namespaces/${namespace}/pods/${name}`;
+    const held = await (await fetch(url)).json();
+    /** Patches the pod, and waits until its row has heard of it. @param {string} path @param {object} patch @param {RegExp} spared */
+    const patched = async (path, patch, spared) => {
+      const headers = { "content-type": "application/merge-patch+json" };
+      const answer = await fetch(url + path, { method: "PATCH", headers, body: JSON.stringify(patch) });
+      assert.equal(answer.status, 200, await answer.text());
+      await says(page, "spared", spared);
+    };
+    await says(page, "spared", /^0 of 0$/);
+    await patched("", { metadata: { annotations: { beat: "1" } } }, /^5 of 5$/);
+    await patched("", { metadata: { annotations: { beat: "2" } } }, /^10 of 10$/);
+    await patched("/status", { status: { phase: "Failed" } }, /^14 of 15$/);
+    assert.match((await rows(page))[0].phase, /Failed/);
+    const [first, ...others] = held.status.containerStatuses;
+    const containerStatuses = [{ ...first, restartCount: first.restartCount + 40 }, ...others];
+    await patched("/status", { status: { containerStatuses } }, /^18 of 20$/);
+    assert.equal((await rows(page))[0].restarts, String((restarts(held) ?? 0) + 40));
+    // The function is called for it, and gives the same.
+    await patched(
+      "/status",
+      { status: { containerStatuses: [{ ...containerStatuses[0], ready: !first.ready }, ...others] } },
+      /^23 of 25$/,
+    );
+    await patched("/status", { status: held.status }, /^26 of 30$/);
   }));
 
 test("with reduced motion nothing is marked", () =>

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Resource, ViewSpec, WatchCacheError } from "watchcache";
 import { orderOf, type Sort } from "./columns";
 import { Faults } from "./Faults";
@@ -7,7 +7,7 @@ import { Help } from "./Help";
 import { Integrity } from "./Integrity";
 import { Log } from "./Log";
 import { Namespaces, NamespaceSelect } from "./Namespaces";
-import type { Pod } from "./pod";
+import { DERIVE, type Fields, type Pod, SELECT } from "./pod";
 import type { Session } from "./session";
 import { StaleBar } from "./StaleBar";
 import { StatusChip } from "./StatusChip";
@@ -20,26 +20,23 @@ const BY_NAMESPACE: ViewSpec<Pod> = { groupBy: "metadata.namespace", window: { o
 const FIRST_WINDOW = { offset: 0, limit: 64 };
 
 export function App({ session }: { session: Session }) {
-  const { pods, feed, journal, embedded } = session;
+  const { pods, feed, renders, journal, embedded } = session;
   const [label, setLabel] = useState("");
   const [field, setField] = useState("");
   const [namespace, setNamespace] = useState<string>();
   const [sort, setSort] = useState<Sort>({ column: "namespace", descending: false });
 
   const status = useStatus(pods);
-  const spaces = useView(pods, BY_NAMESPACE);
+  const spaces = useView(() => pods.view(BY_NAMESPACE), "by namespace");
   const namespaces = { counts: spaces.counts, total: spaces.total, chosen: namespace, onChoose: setNamespace };
-  const spec = useMemo<ViewSpec<Pod>>(
-    () => ({
-      labelSelector: label,
-      fieldSelector: field,
-      namespaces: namespace === undefined ? undefined : [namespace],
-      orderBy: orderOf(sort),
-      window: FIRST_WINDOW,
-    }),
-    [label, field, namespace, sort],
-  );
-  const table = useView(pods, spec);
+  const filter: ViewSpec<Pod> = {
+    labelSelector: label,
+    fieldSelector: field,
+    namespaces: namespace === undefined ? undefined : [namespace],
+    orderBy: orderOf(sort),
+    window: FIRST_WINDOW,
+  };
+  const table = useView(() => pods.view<Fields>({ ...filter, select: SELECT, derive: DERIVE }), JSON.stringify(filter));
 
   const handle = useRef<TableHandle>(null);
   const filterBox = useRef<HTMLInputElement>(null);
@@ -84,6 +81,7 @@ export function App({ session }: { session: Session }) {
         <Table
           table={table}
           feed={feed}
+          renders={renders}
           sort={sort}
           onSort={setSort}
           stale={status.stale}

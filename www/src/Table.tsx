@@ -1,8 +1,11 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useEffect, useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref } from "react";
-import { COLUMNS, type Sort } from "./columns";
+import { memo, useCallback, useEffect, useImperativeHandle, useRef, useState, useSyncExternalStore } from "react";
+import type { KeyboardEvent, ReactNode, Ref } from "react";
+import { COLUMNS, type Sort, type Value } from "./columns";
 import type { Feed } from "./feed";
-import { keyOf, type Pod } from "./pod";
+import { ago, duration } from "./format";
+import type { PodRow } from "./pod";
+import type { Renders } from "./renders";
 import { useNow, type Rows } from "./useView";
 
 /** What the page's shortcuts ask of the table. */
@@ -12,8 +15,9 @@ export interface TableHandle {
 }
 
 interface Props {
-  table: Rows<Pod>;
+  table: Rows<PodRow>;
   feed: Feed;
+  renders: Renders;
   sort: Sort;
   onSort(sort: Sort): void;
   stale: boolean;
@@ -25,8 +29,8 @@ interface Props {
 /** Windows start and end at multiples of this, so that scrolling asks for a new one only now and then. */
 const STEP = 32;
 
-/** The pods, as a grid of which only the visible rows exist: in the document, and decoded in the cache. */
-export function Table({ table, feed, sort, onSort, stale, empty, handle }: Props) {
+/** The pods, as a grid of which only the visible rows exist: in the document, and of which no object is decoded. */
+export function Table({ table, feed, renders, sort, onSort, stale, empty, handle }: Props) {
   const { view, rows, offset, total, setWindow } = table;
   const scroller = useRef<HTMLDivElement>(null);
   const rowHeight = useRowHeight();
@@ -68,14 +72,14 @@ export function Table({ table, feed, sort, onSort, stale, empty, handle }: Props
     if (target === undefined || total === 0) return false;
     const index = Math.min(Math.max(target, 0), total - 1);
     const pod = rows[index - offset];
-    setCursor({ key: pod ? keyOf(pod) : "", index });
+    setCursor({ key: pod?.key ?? "", index });
     virtual.scrollToIndex(index);
     return true;
   }
   // A jump lands on a row that the window brings a moment later: take its key then.
   useEffect(() => {
     const pod = rows[active - offset];
-    if (cursor && cursor.key === "" && pod) setCursor({ key: keyOf(pod), index: active });
+    if (cursor && cursor.key === "" && pod) setCursor({ key: pod.key, index: active });
   }, [cursor, rows, active, offset]);
   useImperativeHandle(handle, () => ({ focus: () => scroller.current?.focus(), move }));
 
@@ -127,17 +131,17 @@ export function Table({ table, feed, sort, onSort, stale, empty, handle }: Props
       <div role="rowgroup" className="body" style={{ height: virtual.getTotalSize() }}>
         {items.map(({ index, start }) => {
           const pod = rows[index - offset];
-          const key = pod && keyOf(pod);
           return (
             <Row
-              key={key ?? index}
+              key={pod?.key ?? index}
               pod={pod}
               index={index}
               top={start}
               height={rowHeight}
               active={index === active}
               now={now}
-              changedAt={key === undefined ? undefined : feed.changedAt.get(key)}
+              feed={feed}
+              renders={renders}
               onPick={setCursor}
             />
           );
@@ -149,19 +153,18 @@ export function Table({ table, feed, sort, onSort, stale, empty, handle }: Props
 
 interface RowProps {
   /** Missing for the moment between a long jump and the window's arrival. */
-  pod: Pod | undefined;
+  pod: PodRow | undefined;
   index: number;
   top: number;
   height: number;
   active: boolean;
   now: number;
-  changedAt: number | undefined;
+  feed: Feed;
+  renders: Renders;
   onPick(cursor: { key: string; index: number }): void;
 }
 
-const Row = memo(function Row({ pod, index, top, height, active, now, changedAt, onPick }: RowProps) {
-  const version = pod?.metadata.resourceVersion;
-  const fresh = changedAt !== undefined && Date.now() - changedAt < 1000;
+const Row = memo(function Row({ pod, index, top, height, active, now, feed, renders, onPick }: RowProps) {
   return (
     <div
       role="row"
@@ -170,18 +173,61 @@ const Row = memo(function Row({ pod, index, top, height, active, now, changedAt,
       aria-selected={active}
       className="row"
       style={{ transform: `translateY(${top}px)`, height }}
-      onClick={() => pod && onPick({ key: keyOf(pod), index })}
+      onClick={() => pod && onPick({ key: pod.key, index })}
     >
-      {/* A new key starts the mark's animation again: once for each version. */}
-      {fresh && <span key={version} className="fresh" aria-hidden="true" />}
-      {COLUMNS.map(({ id, numeric, cell }, column) => (
-        <div key={id} role="gridcell" aria-colindex={column + 1} className={`cell ${id}${numeric ? " numeric" : ""}`}>
-          {pod && cell(pod, { now: Math.max(now, changedAt ?? 0), changedAt })}
-        </div>
-      ))}
+      {pod && <Mark podKey={pod.key} feed={feed} />}
+      {COLUMNS.map(({ id, numeric, show }, column) => {
+        const field = pod && show?.(pod);
+        return (
+          <div key={id} role="gridcell" aria-colindex={column + 1} className={`cell ${id}${numeric ? " numeric" : ""}`}>
+            {field && <Field {...field} renders={renders} />}
+            {pod && id === "age" && duration(now - Date.parse(pod.created))}
+            {pod && id === "changed" && <Changed podKey={pod.key} feed={feed} now={now} />}
+          </div>
+        );
+      })}
     </div>
   );
 });
+
+interface FieldProps {
+  value: Value;
+  draw(value: Value): ReactNode;
+  renders: Renders;
+}
+
+/** What a cell shows of its pod. It is rendered again only where the value is another, which is counted. */
+const Field = memo(function Field({ value, draw, renders }: FieldProps) {
+  const wasDrawn = useRef(false);
+  useEffect(() => {
+    if (wasDrawn.current) renders.drawn++;
+    wasDrawn.current = true;
+  });
+  return draw(value);
+});
+
+/** When this page saw a pod change. Of this alone a row hears of every change. */
+function useChangedAt(feed: Feed, key: string): number | undefined {
+  const subscribe = useCallback((changed: () => void) => feed.subscribe(key, changed), [feed, key]);
+  return useSyncExternalStore(subscribe, () => feed.changedAt.get(key));
+}
+
+/** Lights up a row that has changed. A new key starts the animation again: once for each change. */
+function Mark({ podKey, feed }: { podKey: string; feed: Feed }) {
+  const changedAt = useChangedAt(feed, podKey);
+  const fresh = changedAt !== undefined && Date.now() - changedAt < 1000;
+  return fresh && <span key={changedAt} className="fresh" aria-hidden="true" />;
+}
+
+function Changed({ podKey, feed, now }: { podKey: string; feed: Feed; now: number }) {
+  const changedAt = useChangedAt(feed, podKey);
+  if (changedAt !== undefined) return ago(Math.max(now, changedAt) - changedAt);
+  return (
+    <span className="none" title="not since this page was opened">
+      –
+    </span>
+  );
+}
 
 /** A row in pixels: it follows the font, which grows with the screen. */
 function useRowHeight(): number {

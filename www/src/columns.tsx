@@ -1,18 +1,12 @@
 import type { ReactNode } from "react";
 import type { ViewSpec } from "watchcache";
-import { ago, duration, grouped } from "./format";
-import { restartsOf, type Pod } from "./pod";
+import { grouped } from "./format";
+import type { Pod, PodRow } from "./pod";
 
 export type OrderBy = NonNullable<ViewSpec<Pod>["orderBy"]>;
 export interface Sort {
   column: string;
   descending: boolean;
-}
-
-/** What a cell is drawn from: the pod, the time, and when this page saw the pod change. */
-export interface CellContext {
-  now: number;
-  changedAt: number | undefined;
 }
 
 export interface Column {
@@ -21,58 +15,59 @@ export interface Column {
   /** Numbers and times stand on the right. */
   numeric?: boolean;
   orderBy(descending: boolean): OrderBy;
-  cell(pod: Pod, context: CellContext): ReactNode;
+  /** How a field of the row looks. Without it the cell shows time that passes. */
+  show?(row: PodRow): { value: string | number | undefined; draw(value: string | number | undefined): ReactNode };
 }
 
 const byName: OrderBy = [{ path: "metadata.name", as: "natural" }, { path: "metadata.namespace" }];
 
 const PHASE_SIGN: Record<string, string> = { Running: "●", Pending: "○", Succeeded: "✓", Failed: "✕" };
 
+export type Value = string | number | undefined;
+const titled = (value: Value) => <span title={String(value)}>{value}</span>;
+const plain = (value: Value) => value;
+const phase = (value: Value = "Unknown") => (
+  <span className="phase" data-phase={value}>
+    <span aria-hidden="true">{PHASE_SIGN[value] ?? "?"}</span> {value}
+  </span>
+);
+const node = (value: Value) => value ?? <span className="none">none yet</span>;
+const count = (value: Value) => (value === undefined ? <span className="none">–</span> : grouped(value));
+
 export const COLUMNS: readonly Column[] = [
   {
     id: "name",
     orderBy: (descending) => [{ path: "metadata.name", as: "natural", descending }, { path: "metadata.namespace" }],
-    cell: (pod) => <span title={pod.metadata.name}>{pod.metadata.name}</span>,
+    show: ({ name }) => ({ value: name, draw: titled }),
   },
   {
     id: "namespace",
     // Upwards it is the order of the keys, which needs none: such rows show while the list is still on its way.
     orderBy: (descending) => (descending ? [{ path: "metadata.namespace", descending }, ...byName] : []),
-    cell: (pod) => pod.metadata.namespace,
+    show: ({ namespace }) => ({ value: namespace, draw: plain }),
   },
   {
     id: "phase",
     orderBy: (descending) => [{ path: "status.phase", descending }, ...byName],
-    cell: (pod) => {
-      const phase = pod.status?.phase ?? "Unknown";
-      return (
-        <span className="phase" data-phase={phase}>
-          <span aria-hidden="true">{PHASE_SIGN[phase] ?? "?"}</span> {phase}
-        </span>
-      );
-    },
+    show: ({ phase: value }) => ({ value, draw: phase }),
   },
   {
     id: "node",
     orderBy: (descending) => [{ path: "spec.nodeName", as: "natural", descending }, ...byName],
-    cell: (pod) => pod.spec?.nodeName ?? <span className="none">none yet</span>,
+    show: ({ node: value }) => ({ value, draw: node }),
   },
   {
     id: "restarts",
-    title: "of the pod's first container",
+    title: "of all containers",
     numeric: true,
-    orderBy: (descending) => [{ path: "status.containerStatuses[0].restartCount", as: "number", descending }, ...byName],
-    cell: (pod) => {
-      const restarts = restartsOf(pod);
-      return restarts === undefined ? <span className="none">–</span> : grouped(restarts);
-    },
+    orderBy: (descending) => [{ path: "restarts", descending }, ...byName],
+    show: ({ restarts }) => ({ value: restarts, draw: count }),
   },
   {
     id: "age",
     numeric: true,
     // The youngest has the latest creation time.
     orderBy: (descending) => [{ path: "metadata.creationTimestamp", as: "time", descending: !descending }, ...byName],
-    cell: (pod, { now }) => duration(now - Date.parse(pod.metadata.creationTimestamp)),
   },
   {
     id: "changed",
@@ -80,16 +75,11 @@ export const COLUMNS: readonly Column[] = [
     numeric: true,
     // A larger version is a later change, whoever made it and whenever this page was opened.
     orderBy: (descending) => [{ path: "metadata.resourceVersion", as: "number", descending: !descending }],
-    cell: (pod, { now, changedAt }) =>
-      changedAt === undefined ? (
-        <span className="none" title={`not since this page was opened; version ${pod.metadata.resourceVersion}`}>
-          –
-        </span>
-      ) : (
-        ago(now - changedAt)
-      ),
   },
 ];
+
+/** How many cells of a row show fields. The others show time that passes. */
+export const FIELD_CELLS = COLUMNS.filter(({ show }) => show !== undefined).length;
 
 export function orderOf({ column, descending }: Sort): OrderBy {
   return COLUMNS.find(({ id }) => id === column)!.orderBy(descending);

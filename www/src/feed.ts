@@ -12,6 +12,12 @@ export class Feed {
   duplicated = 0;
   /** When this page saw a pod change, by key, in ms since the epoch. */
   readonly changedAt = new Map<string, number>();
+  /** Updates that reached a row on the page: one for each row and frame, however many came. */
+  reached = 0;
+  /** Those who show a pod, by its key. */
+  readonly #shown = new Map<string, Set<() => void>>();
+  #touched = new Map<string, boolean>();
+  #frame: number | undefined;
   #last = "0";
   #ticks: { at: number; events: number }[] = [];
 
@@ -36,6 +42,16 @@ export class Feed {
     }
   }
 
+  /** Calls back with the next frame after each change of this pod: of `changedAt`. */
+  subscribe(key: string, changed: () => void): () => void {
+    const shown = this.#shown.get(key) ?? new Set();
+    this.#shown.set(key, shown.add(changed));
+    return () => {
+      shown.delete(changed);
+      if (shown.size === 0 && this.#shown.get(key) === shown) this.#shown.delete(key);
+    };
+  }
+
   /** Events a second, over the last three seconds. */
   rate(): number {
     const now = Date.now();
@@ -54,5 +70,20 @@ export class Feed {
     this.events++;
     if (event.type === "DELETED") this.changedAt.delete(event.key);
     else this.changedAt.set(event.key, Date.now());
+    if (!this.#shown.has(event.key)) return;
+    this.#touched.set(event.key, event.type === "MODIFIED");
+    this.#frame ??= requestAnimationFrame(() => this.#tell());
+  }
+
+  #tell() {
+    const touched = this.#touched;
+    this.#touched = new Map();
+    this.#frame = undefined;
+    for (const [key, updated] of touched) {
+      const shown = this.#shown.get(key);
+      if (shown === undefined) continue;
+      if (updated) this.reached++;
+      for (const changed of [...shown]) changed();
+    }
   }
 }

@@ -1,14 +1,36 @@
-import type { KubeObject } from "watchcache";
+import type { KubeObject, SelectedRow, ViewSpec } from "watchcache";
 
-/** The part of a pod that this page shows. */
+/** The part of a pod that its views filter and order by. */
 export interface Pod extends KubeObject {
   metadata: { name: string; namespace: string; resourceVersion: string; creationTimestamp: string };
-  spec?: { nodeName?: string };
-  status?: { phase?: string; containerStatuses?: readonly { restartCount?: number }[] };
 }
 
-/** The key of the package's stores: "namespace/name". */
-export const keyOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`;
+/** What a row of the table shows of a pod. */
+export interface Fields {
+  name: string;
+  namespace: string;
+  phase?: string;
+  node?: string;
+  restarts?: number;
+  created: string;
+}
+export type PodRow = SelectedRow<Fields>;
 
-/** Of the pod's first container: a path names one value, so what a column shows is what it sorts by. Unknown before it is created. */
-export const restartsOf = (pod: Pod) => pod.status?.containerStatuses?.[0]?.restartCount;
+/** Where a row's fields come from. A pod that beats changes none of them, so its row stays the same object. */
+export const SELECT = {
+  name: "metadata.name",
+  namespace: "metadata.namespace",
+  phase: "status.phase",
+  node: "spec.nodeName",
+  restarts: "restarts",
+  created: "metadata.creationTimestamp",
+} satisfies Record<keyof Fields, string>;
+
+type ContainerStatuses = readonly { restartCount?: number }[];
+
+/** Of all containers, as kubectl counts them. Unknown before they are created. */
+const restarts = ([statuses]: readonly [ContainerStatuses?]) => statuses?.reduce((sum, { restartCount = 0 }) => sum + restartCount, 0);
+
+export const DERIVE = {
+  restarts: { paths: ["status.containerStatuses"], value: restarts },
+} satisfies ViewSpec<Pod>["derive"];

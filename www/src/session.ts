@@ -2,14 +2,16 @@ import { createWatchCache, init, type Resource, type WatchCache } from "watchcac
 import { Feed } from "./feed";
 import { Journal } from "./journal";
 import type { Pod } from "./pod";
+import { Renders } from "./renders";
 
-/** What the page lives on: one cache, one resource, and two things that listen to it. */
+/** What the page lives on: one cache, one resource, and what listens to it. */
 export interface Session {
   /** The embedded server can be broken on demand; a real cluster behind a proxy is left alone. */
   embedded: boolean;
   cache: WatchCache;
   pods: Resource<Pod>;
   feed: Feed;
+  renders: Renders;
   journal: Journal;
 }
 
@@ -24,7 +26,7 @@ export async function openSession(): Promise<Session> {
   const journal = new Journal(pods);
   const feed = new Feed(pods);
   void feed.run();
-  return { embedded, cache, pods, feed, journal };
+  return { embedded, cache, pods, feed, renders: new Renders(feed), journal };
 }
 
 async function describeServer(): Promise<{ mode: "embedded" | "proxy"; eventsPerSecond: number } | undefined> {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import type { KubeObject, Resource, ResourceStatus, View, ViewSnapshot, ViewSpec, ViewWindow, WatchCacheError } from "watchcache";
+import type { Resource, ResourceStatus, View, ViewSnapshot, ViewWindow, WatchCacheError } from "watchcache";
 
 /** What a component shows of a view. */
 export interface Rows<T> extends ViewSnapshot<T> {
@@ -11,13 +11,12 @@ export interface Rows<T> extends ViewSnapshot<T> {
 const nothing = () => () => {};
 
 /**
- * A live view for a component. A new spec is a new view; until that is loaded the rows before it stay. A refused spec leaves the last good one in
- * force, which goes on loading and living, so rows never vanish over a typo. Nothing needs to be closed: a view that nobody reads ends by itself.
+ * A live view for a component. Another identity is a new view; until that is loaded the rows before it stay. A refused one leaves the last good
+ * one in force, which goes on loading and living, so rows never vanish over a typo. Nothing needs to be closed: a view that nobody reads ends by
+ * itself.
  */
-export function useView<T extends KubeObject>(resource: Resource<T>, spec: ViewSpec<T>): Rows<T> {
-  const identity = JSON.stringify(spec);
-  // The spec is compared by its content.
-  const [opened, refused] = useMemo(() => open(resource, spec), [resource, identity]);
+export function useView<T>(make: () => View<T>, identity: string): Rows<T> {
+  const [opened, refused] = useMemo(() => open(make), [identity]);
   // Of the last good spec, whether or not it was loaded before the typo came.
   const [accepted, setAccepted] = useState(opened);
   if (opened !== undefined && opened !== accepted) setAccepted(opened);
@@ -38,9 +37,9 @@ export function useView<T extends KubeObject>(resource: Resource<T>, spec: ViewS
 
 const EMPTY = { rows: [], keys: [], offset: 0, total: 0, counts: new Map<string, number>(), loaded: false, stale: false };
 
-function open<T extends KubeObject>(resource: Resource<T>, spec: ViewSpec<T>): [View<T>, undefined] | [undefined, WatchCacheError] {
+function open<T>(make: () => View<T>): [View<T>, undefined] | [undefined, WatchCacheError] {
   try {
-    return [resource.view(spec), undefined];
+    return [make(), undefined];
   } catch (refused) {
     return [undefined, refused as WatchCacheError];
   }
