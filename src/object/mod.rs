@@ -10,7 +10,7 @@ mod object;
 mod pins;
 pub(crate) mod rest;
 
-pub use array::array_of;
+pub use array::{array_of, texts_of};
 pub use object::{Holder, IndexValues, Object, ObjectId};
 pub use pins::Pins;
 pub use rest::{Lent, Text};

@@ -31,7 +31,12 @@ thread_local! {
     static DECODER: TextDecoder = TextDecoder::new();
 }
 
-/// `JSON.parse` of stored bytes. They were checked when they arrived, so the host decodes them as they are: a `&str` would be checked again.
+/// Stored bytes as a text. They were checked when they arrived, so the host decodes them as they are: a `&str` would be checked again.
+pub(super) fn stored(bytes: &[u8]) -> JsString {
+    DECODER.with(|decoder| decoder.decode(bytes))
+}
+
+/// `JSON.parse` of stored bytes.
 pub(super) fn parse(bytes: &[u8]) -> Result<JsValue, JsValue> {
-    parse_text(&DECODER.with(|decoder| decoder.decode(bytes)))
+    parse_text(&stored(bytes))
 }

@@ -178,6 +178,32 @@ test("a list's raw is the stored bytes of its objects, and decodes none", () =>
     assert.equal(new TextDecoder().decode((await pods.list({ labelSelector: "none" })).raw), "[]");
   }));
 
+test("shr_11_who_reads_one_after_the_other_has_the_next_ones_decoded_too_and_who_reads_one_that_one", () => {
+  const objects = Array.from({ length: 200 }, (_, i) => pod(`a/p${String(i).padStart(3, "0")}`, { node: i % 7 === 0 ? "ü😀" : "n" }));
+  return open(memorySource({ objects }), async (pods, cache) => {
+    const { items } = await pods.list();
+    const so = [];
+    for (const at of [0, 1, 2, 3, 4, 100, 50, 199, 198, 101]) so.push([items[at].metadata.name, decoded(cache)]);
+    assert.deepEqual(so, [
+      ["p000", 1],
+      ["p001", 3],
+      ["p002", 3],
+      ["p003", 7],
+      ["p004", 7],
+      ["p100", 8],
+      ["p050", 9],
+      ["p199", 10],
+      ["p198", 11],
+      ["p101", 12],
+    ]);
+    const whole = JSON.parse(new TextDecoder().decode((await pods.list()).raw));
+    assert.deepEqual([...items], whole);
+    assert.equal(decoded(cache), 200, "each of them once, those between read ones, too");
+    assert.deepEqual([...(await pods.list()).items], whole);
+    assert.equal(decoded(cache), 200, "and what is decoded is used again");
+  });
+});
+
 test("a source that is a Kubernetes API shares its tokens with the cache, and tells its refusals whole", async () => {
   const upstream = five();
   upstream.collection = {};

@@ -119,7 +119,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
         JSON.stringify([index, value]),
         ids,
         (ids) => ids.forEach((id) => objects.giveBack(id)),
-        (ids) => Object.freeze(Array.from(ids, (id) => objects.take(id) as T)),
+        (ids) => Object.freeze(objects.takeAll(ids) as T[]),
       );
     });
   }

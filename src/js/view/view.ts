@@ -362,8 +362,8 @@ class View<T> implements Shape<T, Mutable> {
         places.push(i);
       }
     }
-    const others = places.map((i) => ids[i]!);
-    const [taken, names] = others.length === 0 ? [[], []] : [objects.takeAll(others) as T[], raw.keysOf(Float64Array.from(others))];
+    const others = Float64Array.from(places, (i) => ids[i]!);
+    const [taken, names] = others.length === 0 ? [[], []] : [objects.takeAll(others) as T[], raw.keysOf(others)];
     // Nothing below throws. So the ids are always those of the rows in the snapshot.
     this.#ids = ids;
     this.#objects = objects;

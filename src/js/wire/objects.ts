@@ -6,7 +6,7 @@ import { type Patch, renew } from "./renew.js";
 /** Version and key of an object. Who asks for one mostly asks for the other. */
 export type Names = [version: string, key: string];
 
-/** Documents decoded in one crossing. Their texts are in memory three times meanwhile. */
+/** Documents decoded in one crossing. The core gives fewer where they are large. */
 const MAX_DECODED_TOGETHER = 64;
 
 /** Decoded versions that are held for the sake of their successors, where nobody else holds them. */
@@ -142,36 +142,34 @@ export class ObjectTable {
   }
 
   /** The same for different ids: those that nobody holds are decoded together, in one crossing for many. */
-  takeAll(ids: readonly number[]): unknown[] {
-    const values: unknown[] = ids.map((id) => this.#known.get(id)?.deref());
+  takeAll(ids: Float64Array): unknown[] {
+    const values = Array.from(ids, (id): unknown => this.#known.get(id)?.deref());
     const decoded = new Map<number, unknown>();
     try {
-      const missing = ids.filter((id, at) => {
-        if (values[at] !== undefined) return false;
-        const renewed = this.#renewed(id, this.#raw.predecessor(id));
+      const unknown = ids.filter((_, at) => values[at] === undefined);
+      const before = this.#raw.predecessors(unknown);
+      const missing = unknown.filter((id, at) => {
+        const renewed = this.#renewed(id, before[at]!);
         if (renewed !== undefined) decoded.set(id, renewed);
         return renewed === undefined;
       });
-      for (let from = 0; from < missing.length; from += MAX_DECODED_TOGETHER) {
-        const some = missing.slice(from, from + MAX_DECODED_TOGETHER);
-        const texts = new TextDecoder().decode(this.#raw.rawList(Float64Array.from(some)));
-        (JSON.parse(texts) as unknown[]).forEach((value, at) => decoded.set(some[at]!, value));
+      for (let from = 0; from < missing.length;) {
+        const texts = this.#raw.texts(missing.subarray(from, from + MAX_DECODED_TOGETHER));
+        // Parsed one by one: engines take longer for one array of all of them.
+        for (const text of texts.split("\0")) decoded.set(missing[from++]!, JSON.parse(text));
       }
     } catch (error) {
       ids.forEach((id) => this.giveBack(id));
       throw toError(error);
     }
-    return ids.map((id, at) => {
-      if (!decoded.has(id)) {
-        this.giveBack(id);
-        return values[at];
-      }
-      const value = decoded.get(id);
+    ids.forEach((id, at) => {
+      if (!decoded.has(id)) return this.giveBack(id);
+      const value = (values[at] = decoded.get(id));
       // Who takes many, as a view its rows, holds them until it takes the next ones.
       this.#keep(id, value, 0);
       if (!isObject(value)) this.giveBack(id);
-      return value;
     });
+    return values;
   }
 
   /**
@@ -214,10 +212,18 @@ export class ObjectTable {
     this.#lists.register(array, ids);
     // Node prints the array behind the proxy.
     if (IN_NODE) printed(array, `Array(${all.length})`, () => this.#described(all));
+    // Who reads one after the other is given more and more of them at once. Who stops had as many decoded for nothing as were read, at most.
+    let next = -1;
+    let together = 1;
     const decode = (at: number) => {
-      const id = ids[at]!;
-      ids[at] = 0; // its pin goes its own way now
-      return (array[at] = this.take(id));
+      together = at === next ? Math.min(2 * together, MAX_DECODED_TOGETHER) : 1;
+      const several = ids.subarray(at, at + together);
+      const isRead = several.indexOf(0);
+      const taken = isRead < 0 ? several.slice() : several.slice(0, isRead);
+      ids.fill(0, at, (next = at + taken.length)); // their pins go their own way now
+      if (taken.length === 1) return (array[at] = this.take(taken[0]!));
+      this.takeAll(taken).forEach((value, i) => (array[at + i] = value));
+      return array[at];
     };
     return new Proxy(array, {
       get: (_, name) => {

@@ -189,6 +189,8 @@ export interface RawResource {
   parse(id: number): unknown; // JSON.parse of the stored bytes: a new value at each call, the facade caches
   /** Called before an object is decoded. The newest version of it of which this was called before, unless that was long ago. 0 = none */
   predecessor(id: number): number;
+  /** The same of many objects. */
+  predecessors(ids: Float64Array): Float64Array;
   /** What makes one version of another, flat [route, value]*; a route is of names and indexes. Undefined where that would save too little. */
   patch(from: number, to: number): unknown;
   /** Whether a decoded version may be held for the sake of the next one. If so it is from now on, and another one is no more (0 = none). */
@@ -197,6 +199,7 @@ export interface RawResource {
   holdFrames(bytes: number): boolean;
   raw(id: number): Uint8Array; // a copy
   rawList(ids: Float64Array): Uint8Array; // a copy, as one JSON array
+  texts(ids: Float64Array): string; // of the first of them, at least one, with a NUL between them
   names(id: number): string; // its version, a space, its key
   field(id: number, path: string): unknown; // a scalar, or a decoded sub-document
   release(ids: Float64Array): void;

@@ -1,5 +1,7 @@
 //! Objects by their ids: decoded, as bytes, field by field, and given back.
 
+use std::rc::Rc;
+
 use js_sys::{Array, Float64Array, JSON, JsString, Uint8Array};
 use wasm_bindgen::prelude::*;
 
@@ -7,10 +9,10 @@ use super::pins::to_id;
 use super::resource::RawResource;
 use crate::json::patch;
 use crate::json::scalar::Scalar;
-use crate::object::array_of;
+use crate::object::{Object, array_of, texts_of};
 use crate::selector::parse_path;
 use crate::web::error::to_js;
-use crate::web::texts::{parse, short};
+use crate::web::texts::{parse, short, stored};
 use crate::web::values::bound;
 
 #[wasm_bindgen]
@@ -27,6 +29,16 @@ impl RawResource {
         let inner = self.sound()?;
         let object = inner.pinned(id)?;
         Ok(inner.delivery.pins.0.decode(&object).map_or(0.0, |before| before as f64))
+    }
+
+    /// The same of many objects.
+    pub fn predecessors(&self, ids: &Float64Array) -> Result<Vec<f64>, JsValue> {
+        ids.to_vec().into_iter().map(|id| self.predecessor(id)).collect()
+    }
+
+    /// The texts of the first of these objects, at least one, with a NUL between them.
+    pub fn texts(&self, ids: &Float64Array) -> Result<JsString, JsValue> {
+        Ok(stored(&texts_of(&self.all_pinned(ids)?)))
     }
 
     /// What makes one version of an object of another: routes and values in turn. Undefined where that would save too little.
@@ -64,9 +76,7 @@ impl RawResource {
     /// A copy of the bytes of these objects, as one JSON array.
     #[wasm_bindgen(js_name = rawList)]
     pub fn raw_list(&self, ids: &Float64Array) -> Result<Uint8Array, JsValue> {
-        let inner = self.sound()?;
-        let objects = ids.to_vec().into_iter().map(|id| inner.pinned(id)).collect::<Result<Vec<_>, JsValue>>()?;
-        Ok(Uint8Array::from(array_of(&objects).as_slice()))
+        Ok(Uint8Array::from(array_of(&self.all_pinned(ids)?).as_slice()))
     }
 
     /// An object's version and its key, with a space between them.
@@ -117,5 +127,12 @@ impl RawResource {
     pub fn keys_of(&self, ids: &Float64Array) -> Result<Array, JsValue> {
         let inner = self.sound()?;
         ids.to_vec().into_iter().map(|id| Ok(JsValue::from_str(inner.pinned(id)?.key()))).collect()
+    }
+}
+
+impl RawResource {
+    fn all_pinned(&self, ids: &Float64Array) -> Result<Vec<Rc<Object>>, JsValue> {
+        let inner = self.sound()?;
+        ids.to_vec().into_iter().map(|id| inner.pinned(id)).collect()
     }
 }

@@ -278,6 +278,15 @@ class ModelResource {
     return 0;
   }
 
+  predecessors(ids) {
+    return ids.map((id) => this.predecessor(id));
+  }
+
+  texts(ids) {
+    for (const id of ids) this.calls.push(["parse", id]);
+    return Array.from(ids, (id) => this.#readable(id).json).join("\0");
+  }
+
   raw(id) {
     return new TextEncoder().encode(this.#readable(id).json);
   }
