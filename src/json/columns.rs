@@ -26,6 +26,26 @@ impl Columns {
         let value = |(start, end): Span| (start < end).then(|| &document[start..end]);
         self.slots.iter().map(|slot| value(spans[*slot])).collect()
     }
+
+    /// Appends the values to the members of a JSON array, as [`append_row`] does.
+    pub fn append_to(&self, row: &mut Vec<u8>, document: &[u8]) {
+        append_row(row, self.values(document));
+    }
+}
+
+/// Appends values to the members of a JSON array, a missing one as 0. If any is missing, a last member has the positions of those.
+pub fn append_row(row: &mut Vec<u8>, values: impl IntoIterator<Item = Option<impl AsRef<[u8]>>>) {
+    let mut missing = Vec::new();
+    for (at, value) in values.into_iter().enumerate() {
+        row.push(b',');
+        row.extend_from_slice(value.as_ref().map_or(b"0", AsRef::as_ref));
+        if value.is_none() {
+            missing.push(at.to_string());
+        }
+    }
+    if !missing.is_empty() {
+        row.extend_from_slice(format!(",[{}]", missing.join(",")).as_bytes());
+    }
 }
 
 #[cfg(test)]
@@ -35,6 +55,18 @@ mod tests {
     fn columns(paths: &[&str]) -> Columns {
         let paths: Vec<Path> = paths.iter().map(|path| Path::parse(path).unwrap()).collect();
         Columns::new(&paths)
+    }
+
+    #[test]
+    fn a_row_says_which_values_are_missing() {
+        let row = |paths: &[&str]| {
+            let mut row = b"[1".to_vec();
+            columns(paths).append_to(&mut row, br#"{"a":[0],"b":"x"}"#);
+            String::from_utf8(row).unwrap()
+        };
+        assert_eq!(row(&["b", "a"]), r#"[1,"x",[0]"#);
+        assert_eq!(row(&["c", "b", "d"]), r#"[1,0,"x",0,[0,2]"#);
+        assert_eq!(row(&[]), "[1");
     }
 
     #[test]

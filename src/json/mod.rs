@@ -36,7 +36,7 @@ mod text;
 pub(crate) mod value;
 pub(crate) mod write;
 
-pub use columns::Columns;
+pub use columns::{Columns, append_row};
 pub use edits::{Edit, Edits, InVain, compare_object};
 pub use error::{ErrorKind, JsonError};
 pub use fields::{FieldSet, Slot};

@@ -1,12 +1,13 @@
 //! What the rows in sight show, where a view shows some fields of its objects and not the whole of them.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 
 use crate::allocation::allocation;
-use crate::json::Columns;
 use crate::json::write::quoted;
+use crate::json::{Columns, append_row};
 use crate::object::{Object, ObjectId};
 
 use super::derived::{Derived, Which};
@@ -135,20 +136,12 @@ impl ShownFields {
         let document = object.lend();
         let mut text = vec![b'['];
         text.extend_from_slice(quoted(object.key()).as_bytes());
-        let mut missing = Vec::new();
         let mut values = self.columns.values(&document).into_iter();
-        for (at, column) in self.derived.iter().enumerate() {
-            text.push(b',');
-            let told = column.and_then(|column| derived?.json(object.key(), column));
-            let value = if column.is_some() { told.as_deref().map(str::as_bytes) } else { values.next().flatten() };
-            text.extend_from_slice(value.unwrap_or(b"0"));
-            if value.is_none() {
-                missing.push(at.to_string());
-            }
-        }
-        if !missing.is_empty() {
-            text.extend_from_slice(format!(",[{}]", missing.join(",")).as_bytes());
-        }
+        let column = |column: &Option<_>| match column {
+            Some(column) => derived?.json(object.key(), *column).map(|told| Cow::Owned(told.into_bytes())),
+            None => values.next().flatten().map(Cow::Borrowed),
+        };
+        append_row(&mut text, self.derived.iter().map(column));
         text.push(b']');
         text.into_boxed_slice()
     }

@@ -22,9 +22,9 @@ extern "C" {
 /// Letters that are handed over one by one. A longer text is quicker by a decoder.
 const MAX_LETTERS: usize = 512;
 
-/// A text that is mostly short and of ASCII.
-pub(super) fn short(text: &str) -> JsString {
-    if text.len() <= MAX_LETTERS && text.is_ascii() { letters(&JsValue::UNDEFINED, text.as_bytes()) } else { text.into() }
+/// A text that is mostly short and of ASCII. It is UTF-8, as all that is stored.
+pub(super) fn short(text: &[u8]) -> JsString {
+    if text.len() <= MAX_LETTERS && text.is_ascii() { letters(&JsValue::UNDEFINED, text) } else { stored(text) }
 }
 
 thread_local! {

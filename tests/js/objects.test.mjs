@@ -101,3 +101,47 @@ test("after the close objects stay, and what was not read answers closed", async
   assert.equal(object.metadata.name, "x");
   assert.equal(batch[0].object, object);
 });
+
+test("shr_12_fields_that_were_read_of_the_events_before_come_with_version_and_key_in_one_crossing", async () => {
+  const { resource, model } = await openModel({ objects: [pod("a/x", 1)] });
+  let paths = ["status.phase", "spec.no"];
+  const told = [];
+  const listen = (event) => told.push([event.resourceVersion, event.key, ...paths.map((path) => event.get(path))]);
+  for (let i = 0; i < 3; i++) void resource.watch().forEach(listen);
+  const read = new Set(["columns", "facts", "field"]);
+  const crossings = () =>
+    model.calls.filter(([name]) => read.has(name)).map(([name, ...paths]) => [name, ...(name === "facts" ? [] : paths)]);
+  const of = async (version, more) => {
+    model.calls.length = told.length = 0;
+    model.put({ ...pod("a/x", version), ...more });
+    await settle();
+    assert.equal(told.length, 3);
+    assert.ok(
+      told.every((one) => JSON.stringify(one) === JSON.stringify(told[0])),
+      "each of them hears the same",
+    );
+    return told[0].slice(2);
+  };
+  await settle();
+  assert.deepEqual(await of(11, { status: { phase: "A" } }), ["A", undefined]);
+  assert.deepEqual(await of(12, { status: { phase: "B" }, spec: { no: null } }), ["B", null]);
+  assert.deepEqual(crossings(), [["facts"]]);
+  assert.deepEqual(await of(13, { status: { phase: -0.5 }, spec: { no: true } }), [-0.5, true]);
+  assert.deepEqual(await of(14, { status: { phase: { is: 1 } } }), [{ is: 1 }, undefined], "no scalar is a new value for each");
+  assert.deepEqual(crossings(), [["facts"], ...Array(3).fill(["field", "status.phase"])]);
+
+  paths = ["spec.other"];
+  await of(15, {});
+  assert.deepEqual(crossings(), [["facts"], ...Array(3).fill(["field", "spec.other"])], "missing, as far as is known");
+  await of(16, {});
+  assert.deepEqual(crossings(), [["columns", "status.phase", "spec.no", "spec.other"], ["facts"]]);
+  for (let version = 17; version < 17 + 64; version++) await of(version, {});
+  model.calls.length = 0;
+  for (let version = 100; version < 200; version++) model.put(pod("a/x", version));
+  await settle();
+  assert.deepEqual(
+    crossings().filter(([name]) => name === "columns"),
+    [["columns", "spec.other"]],
+    "what nobody has read of 64 events is left out",
+  );
+});

@@ -290,3 +290,29 @@ test("shr_06_what_is_held_for_the_next_versions_goes_first_when_memory_is_short"
   }
   assert.ok(stats().bytes > 400_000, `${stats().bytes} bytes: memory was not short`);
 });
+
+test("shr_12_fields_that_come_with_an_event_are_what_parsing_gives", async () => {
+  const { resource, send, arrived } = await fed();
+  const paths = ["metadata.resourceVersion", "value", "list[1]", "deep.value", "conditions[?(@.type=='Ready')].status"];
+  const told = [];
+  const listen = (event) => told.push(paths.map((path) => event.get(path)));
+  void resource.watch({ resourceVersion: "10" }).forEach(listen);
+  void resource.watch({ resourceVersion: "10" }).forEach(listen);
+  const texts = ["1", "-0", "9007199254740993", "1e300", '"a"', '"\\u00fc\\n\\""', '"😀"', "null", "true", "[1]", '{"a":1}', '""', "0"];
+  const expected = [];
+  for (const [i, value] of [...texts, ...texts.toReversed()].entries()) {
+    const rest = [
+      `"value":${value},"value":${value}`,
+      `"list":[0,${value}]`,
+      `"deep":{"value":${value}}`,
+      `"conditions":[{"type":"Ready","status":${value}}]`,
+    ];
+    const whole = JSON.parse(send("x", rest.filter((_, at) => i % 5 !== at).join(",")));
+    await arrived();
+    const { metadata, value: own, list, deep, conditions } = whole;
+    const values = [metadata.resourceVersion, own, list?.[1], deep?.value, conditions?.[0].status];
+    expected.push(values, values);
+  }
+  await until(() => told.length === expected.length);
+  assert.deepEqual(told, expected);
+});

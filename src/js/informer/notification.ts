@@ -11,7 +11,8 @@ import {
   NOTIFICATION_TYPES,
   NOTIFICATION_UPDATED,
 } from "../wire/numbers.js";
-import type { Lease, Names } from "../wire/objects.js";
+import type { Facts } from "../wire/facts.js";
+import type { Lease } from "../wire/objects.js";
 import type { Reader } from "./reader.js";
 import type { Deleted, InformerEvent as Shape, NotificationBase } from "./types.js";
 
@@ -36,8 +37,8 @@ class InformerEvent<T> implements NotificationBase {
   #byReader: Map<Reader, InformerEvent<any>> | undefined;
   /** The notification that was told before this one, where others between them were not. It has the old object. */
   #before: InformerEvent<T> | undefined;
-  /** Fields that were read, for the next who reads them. */
-  #fields: Map<Path, unknown> | undefined;
+  /** Version and key, and the fields that were read, for the next who reads them. */
+  #facts: Facts | undefined;
 
   constructor(lease: Lease, kind: number, id: number, old: number, reader: Reader = lease.table, owner?: InformerEvent<any>) {
     this.kind = kind;
@@ -102,14 +103,8 @@ class InformerEvent<T> implements NotificationBase {
   }
 
   get(path: Path): unknown {
-    const known = this.#fields?.get(path);
-    if (known !== undefined) return known;
     text(path, "path");
-    if (this.#id === 0) return undefined;
-    const value = this.#lease.table.ask((raw) => raw.field(this.#id, path));
-    // What is no scalar is a new value for each.
-    if (typeof value !== "object") (this.#fields ??= new Map()).set(path, value);
-    return value;
+    return this.#id === 0 ? undefined : this.#told().get(path);
   }
 
   getOld(path: Path): unknown {
@@ -140,8 +135,14 @@ class InformerEvent<T> implements NotificationBase {
     return words(this.type, () => [this.key, this.resourceVersion]);
   }
 
-  #name(): Names {
-    return ([this.#version, this.#key] = this.#id === 0 ? ["", ""] : this.#lease.table.names(this.#id));
+  #name(): [version: string, key: string] {
+    const { version, key } = this.#id === 0 ? { version: "", key: "" } : this.#told();
+    return [(this.#version = version), (this.#key = key)];
+  }
+
+  #told(): Facts {
+    const owner = this.#owner;
+    return (this.#facts ??= owner !== this && owner.#id === this.#id ? owner.#told() : this.#lease.table.facts(this.#id));
   }
 
   /** An object may take over its pin when it is decoded. The owner keeps that object, for all forms of the notification. */

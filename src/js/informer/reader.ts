@@ -49,7 +49,7 @@ export class Transformed implements Reader {
       value = atOnce("transform", this.#transform, this.#transform(copy));
     } catch (error) {
       if (isRefusal(error)) throw error;
-      const [version, key] = this.#table.names(id);
+      const { version, key } = this.#table.facts(id);
       const message = `transform failed for ${key} at ${version}: ${toError(error).message}`;
       throw new WatchCacheError("decode", message, { resource: this.#resource, cause: error });
     }

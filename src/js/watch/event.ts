@@ -2,7 +2,8 @@ import { printable, words } from "../language/printing.js";
 import type { Path } from "../object/path.js";
 import { text } from "../options/kinds.js";
 import { EVENT_INITIAL_EVENTS_END, EVENT_RESYNC, EVENT_TYPES } from "../wire/numbers.js";
-import type { Lease, Names } from "../wire/objects.js";
+import type { Facts } from "../wire/facts.js";
+import type { Lease } from "../wire/objects.js";
 import type { WatchEvent as Shape, WatchEventBase } from "./types.js";
 
 /** An event as its subscribers see it. One is made for each event of a flush, whatever the number of its subscribers. */
@@ -12,8 +13,8 @@ class WatchEvent<T> implements WatchEventBase {
   #key: string | undefined;
   #version: string | undefined;
   #object: T | undefined;
-  /** Fields that were read, for the next who reads them. */
-  #fields: Map<Path, unknown> | undefined;
+  /** And the fields that were read, for the next who reads them. */
+  #facts: Facts | undefined;
   readonly #lease: Lease;
   readonly #slot: number;
   readonly #id: number;
@@ -48,12 +49,7 @@ class WatchEvent<T> implements WatchEventBase {
   }
 
   get(path: Path): unknown {
-    const known = this.#fields?.get(path);
-    if (known !== undefined) return known;
-    const value = this.#lease.table.ask((raw) => raw.field(this.#id, text(path, "path")));
-    // What is no scalar is a new value for each.
-    if (typeof value !== "object") (this.#fields ??= new Map()).set(path, value);
-    return value;
+    return this.#told().get(text(path, "path"));
   }
 
   get initialEventsEnd(): true | undefined {
@@ -74,8 +70,13 @@ class WatchEvent<T> implements WatchEventBase {
     return words(this.type, () => (this.type === "ERROR" ? [String(this.get("message") ?? ""), ""] : [this.key, this.resourceVersion]));
   }
 
-  #name(): Names {
-    return ([this.#version, this.#key] = this.#lease.table.names(this.#id));
+  #name(): [version: string, key: string] {
+    const { version, key } = this.#told();
+    return [(this.#version = version), (this.#key = key)];
+  }
+
+  #told(): Facts {
+    return (this.#facts ??= this.#lease.table.facts(this.#id));
   }
 }
 

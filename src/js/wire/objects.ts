@@ -1,10 +1,8 @@
 import { toError } from "../error/errors.js";
 import { first, printable, printed } from "../language/printing.js";
 import type { RawResource } from "./raw.js";
+import { type Facts, ReadPaths } from "./facts.js";
 import { type Patch, renew } from "./renew.js";
-
-/** Version and key of an object. Who asks for one mostly asks for the other. */
-export type Names = [version: string, key: string];
 
 /** Documents decoded in one crossing. The core gives fewer where they are large. */
 const MAX_DECODED_TOGETHER = 64;
@@ -71,6 +69,7 @@ printable(List.prototype, "List", ({ items, ...rest }) => ({ ...rest, items }));
 export class ObjectTable {
   readonly #raw: RawResource;
   readonly #freeze: boolean;
+  readonly #readPaths: ReadPaths;
   readonly #known = new Map<number, WeakRef<object>>();
   /** Decoded objects hold a pin each. */
   readonly #decoded = new FinalizationRegistry<number>((id) => {
@@ -101,6 +100,7 @@ export class ObjectTable {
   constructor(raw: RawResource, freeze: boolean) {
     this.#raw = raw;
     this.#freeze = freeze;
+    this.#readPaths = new ReadPaths(raw);
     this.#collections.register({}, {});
   }
 
@@ -245,7 +245,7 @@ export class ObjectTable {
   /** Of the first of these objects, for printing. */
   #described(ids: Float64Array): string[] {
     return first(ids.length, (at) => {
-      const [version, key] = this.names(ids[at]!);
+      const { version, key } = this.facts(ids[at]!);
       return `${key} @${version}`;
     });
   }
@@ -264,11 +264,9 @@ export class ObjectTable {
     }
   }
 
-  /** They cross together, because a short text costs the crossing more than the letters in it. */
-  names(id: number): Names {
-    const names = this.ask((raw) => raw.names(id));
-    const space = names.indexOf(" ");
-    return [names.slice(0, space), names.slice(space + 1)];
+  /** Version and key of an object, and fields that events are read by. They cross together: a short text costs the crossing more than its letters. */
+  facts(id: number): Facts {
+    return this.#readPaths.facts(id);
   }
 
   /** See {@link #keep}. */

@@ -200,7 +200,8 @@ export interface RawResource {
   raw(id: number): Uint8Array; // a copy
   rawList(ids: Float64Array): Uint8Array; // a copy, as one JSON array
   texts(ids: Float64Array): string; // of the first of them, at least one, with a NUL between them
-  names(id: number): string; // its version, a space, its key
+  columns(paths: string[]): void; // which fields `facts` brings from now on
+  facts(id: number): string; // its version, a space, its key; with columns a JSON array of that, their values, and which are missing if any is
   field(id: number, path: string): unknown; // a scalar, or a decoded sub-document
   release(ids: Float64Array): void;
   /** The garbage collector has been through all there is: what is pinned since before that counts as memory. */

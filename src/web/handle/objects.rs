@@ -7,8 +7,9 @@ use wasm_bindgen::prelude::*;
 
 use super::pins::to_id;
 use super::resource::RawResource;
-use crate::json::patch;
 use crate::json::scalar::Scalar;
+use crate::json::write::quoted;
+use crate::json::{Columns, patch};
 use crate::object::{Object, array_of, texts_of};
 use crate::selector::parse_path;
 use crate::web::error::to_js;
@@ -79,8 +80,17 @@ impl RawResource {
         Ok(Uint8Array::from(array_of(&self.all_pinned(ids)?).as_slice()))
     }
 
-    /// An object's version and its key, with a space between them.
-    pub fn names(&self, id: f64) -> Result<JsString, JsValue> {
+    /// Which fields `facts` brings from now on.
+    pub fn columns(&self, paths: Vec<String>) -> Result<(), JsValue> {
+        let paths = paths.iter().map(|path| parse_path("path", path)).collect::<Result<Vec<_>, _>>();
+        let paths = paths.map_err(|error| to_js(&error))?;
+        *self.sound()?.columns.borrow_mut() = (!paths.is_empty()).then(|| Columns::new(&paths));
+        Ok(())
+    }
+
+    /// An object's version and its key, with a space between them. With columns it is a JSON array of that and their values, see
+    /// [`Columns::append_to`].
+    pub fn facts(&self, id: f64) -> Result<JsString, JsValue> {
         let inner = self.sound()?;
         let object = inner.pinned(id)?;
         let mut names = inner.names.take();
@@ -88,9 +98,18 @@ impl RawResource {
         object.version().append_to(&mut names);
         names.push(' ');
         names.push_str(object.key());
-        let text = short(&names);
+        let told = match &*inner.columns.borrow() {
+            None => short(names.as_bytes()),
+            Some(columns) => {
+                let mut row = vec![b'['];
+                row.extend_from_slice(quoted(&names).as_bytes());
+                columns.append_to(&mut row, &object.lend());
+                row.push(b']');
+                short(&row)
+            }
+        };
         inner.names.set(names);
-        Ok(text)
+        Ok(told)
     }
 
     /// One field, without decoding the object; a sub-document is decoded alone.

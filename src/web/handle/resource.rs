@@ -1,6 +1,6 @@
 //! The handle of one resource: its life. What else it does stands in the files beside this, one for each job.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::FutureExt;
@@ -13,6 +13,7 @@ use super::delivery::{Delivery, Hooks};
 use super::metrics::{self, RawMetrics};
 use super::stats;
 use crate::cache::{Memory, Resource, ResourceConfig};
+use crate::json::Columns;
 use crate::object::Object;
 use crate::source::Source;
 use crate::status::Error;
@@ -24,7 +25,9 @@ use crate::web::runtime::WebRuntime;
 pub(super) struct Inner {
     pub(super) resource: Rc<Resource>,
     pub(super) delivery: Delivery,
-    /// The text of `names`, used again so that it is allocated once.
+    /// What events are read by.
+    pub(super) columns: RefCell<Option<Columns>>,
+    /// Version and key of `facts`, used again so that they are allocated once.
     pub(super) names: Cell<String>,
 }
 
@@ -39,7 +42,7 @@ impl RawResource {
         let resource = Resource::new(config, source, Rc::new(WebRuntime::new()))?;
         resource.share_memory(memory);
         let delivery = Delivery::new(hooks, resource.pins());
-        let inner = Rc::new(Inner { resource, delivery, names: Cell::default() });
+        let inner = Rc::new(Inner { resource, delivery, columns: RefCell::default(), names: Cell::default() });
         let weak = Rc::downgrade(&inner);
         inner.resource.on_flush(move |flush| {
             if let Some(inner) = weak.upgrade() {

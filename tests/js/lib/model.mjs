@@ -118,6 +118,7 @@ class ModelResource {
   #module;
   #hooks;
   #entries = new Map();
+  #columns = [];
   #store = new Map();
   #watchers = new Map();
   #views;
@@ -296,12 +297,27 @@ class ModelResource {
     return new TextEncoder().encode(`[${Array.from(ids, (id) => this.#readable(id).json).join(",")}]`);
   }
 
-  names(id) {
+  columns(paths) {
+    this.calls.push(["columns", ...paths]);
+    this.#columns = paths;
+  }
+
+  facts(id) {
+    this.calls.push(["facts", id]);
     const { version, key } = this.#readable(id);
-    return `${version} ${key}`;
+    const names = `${version} ${key}`;
+    if (this.#columns.length === 0) return names;
+    const values = this.#columns.map((path) => this.#value(id, path));
+    const missing = values.flatMap((value, at) => (value === undefined ? [at] : []));
+    return JSON.stringify([names, ...values.map((value) => (value === undefined ? 0 : value)), ...(missing.length > 0 ? [missing] : [])]);
   }
 
   field(id, path) {
+    this.calls.push(["field", path]);
+    return this.#value(id, path);
+  }
+
+  #value(id, path) {
     if (path.includes("[")) throw rawError("invalid", `path: ${path}`);
     return path.split(".").reduce((value, name) => value?.[name], this.#readable(id).value());
   }
