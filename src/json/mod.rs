@@ -4,7 +4,7 @@
 //!
 //! - [`scan`] reads objects, and [`frame`] watch frames.
 //! - [`list`] reads a list page while it arrives.
-//! - [`edits`] finds what an update changes, by comparing it with what is held.
+//! - [`edits`] finds what an update changes, by comparing it with what is held; `comparison.rs` is the walk through both.
 //! - [`path`] names one value in a document; [`fields`] joins the paths that a resource wants, [`columns`] those that somebody shows.
 //!
 //! Imports: sort.
@@ -22,6 +22,7 @@ pub mod scalar;
 pub mod scan;
 
 pub(crate) mod bytes;
+mod comparison;
 mod cursor;
 mod grammar;
 mod intern;

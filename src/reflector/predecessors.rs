@@ -132,6 +132,22 @@ mod tests {
     }
 
     #[test]
+    fn law_14_differences_an_item_of_a_list_is_compared_with_what_the_watch_sends_of_it() {
+        let fields = fields();
+        let page = format!(r#"{{"items":[{}]}}"#, document("", 1, "1"));
+        let mut items = Vec::new();
+        crate::json::ListScanner::new().push(page.as_bytes(), &fields, &mut |item| items.push(Object::new(item).unwrap())).unwrap();
+        let kinds = Kinds::checked();
+        kinds.check(Some("Pod")).unwrap();
+        let sent = document("\"kind\":\"Pod\",\"apiVersion\":\"v1\",", 2, "1");
+        let (_, object) = comparisons(&items[0]).read(&frame(&sent), &fields, &kinds).unwrap();
+        assert_eq!((object.version(), &*object.text()), (&Version::from(2), sent.as_bytes()));
+        assert!(object.shares_facts(&items[0]), "nothing asks for the kind");
+        let foreign = sent.replace("Pod", "Node");
+        assert!(comparisons(&items[0]).read(&frame(&foreign), &fields, &kinds).is_none());
+    }
+
+    #[test]
     fn what_was_read_otherwise_is_not_compared() {
         let mut fields = fields();
         let text = document("", 1, "1");
@@ -177,6 +193,6 @@ mod tests {
         assert_eq!(passed_over, [2, 4, 8, 16, 32, 64, 64, 64]);
         assert!(read(&sound) && comparisons.in_vain.get() == 0);
         // What differs at its beginning costs nothing.
-        assert!(!read(&document("\"new\":1,", 2, "1")) && read(&sound));
+        assert!(!read(&document("\"new\":{},", 2, "1")) && read(&sound));
     }
 }

@@ -8,7 +8,7 @@ use watchcache::json::{Edit, Edits, FieldSet, Frame, Path, Scanned, compare_obje
 fn fields(strip: &[&str]) -> FieldSet {
     let path = |text: &&str| Path::parse(text).unwrap();
     let mut fields = FieldSet::new(strip.iter().map(path).collect());
-    for field in FIELDS {
+    for field in FIELDS.iter().chain(&["kind", "apiVersion"]) {
         fields.slot(&path(field));
     }
     fields
@@ -52,15 +52,23 @@ fn judged(held: &Scanned, found: &Edits, full: Scanned) -> Scanned {
     for (slot, value) in &found.fields {
         now.fields[*slot] = value.clone();
     }
-    // A stripped name that stands twice is in no held text, and so in no one's way.
-    assert_eq!(now, Scanned { repeats: now.repeats, depth: now.depth, ..full.clone() }, "{}", told());
-
     assert_eq!(shown(&applied(&held.bytes, &found.bytes, &found.edits)), shown(&found.bytes), "{}", told());
-    for edit in &found.edits {
+    for (at, edit) in found.edits.iter().enumerate() {
+        if edit.old_start == edit.old_end || edit.new_start == edit.new_end {
+            assert_eq!((at, edit.old_start), (0, edit.new_start), "members come and go in front alone: {}", told());
+            let members = [part(&held.bytes, edit.old_start, edit.old_end), part(&found.bytes, edit.new_start, edit.new_end)].concat();
+            let whole = [b"{", &*members, b"\"last\":0}"].concat();
+            serde_json::from_slice::<Value>(&whole).unwrap_or_else(|error| panic!("{error} in {}: {}", shown(&members), told()));
+            // What nothing holds is no part of what was found.
+            now.kind.clone_from(&full.kind);
+            continue;
+        }
         for value in [part(&held.bytes, edit.old_start, edit.old_end), part(&found.bytes, edit.new_start, edit.new_end)] {
             serde_json::from_slice::<Value>(value).unwrap_or_else(|error| panic!("{error} in {}: {}", shown(value), told()));
         }
     }
+    // A stripped name that stands twice is in no held text, and so in no one's way.
+    assert_eq!(now, Scanned { repeats: now.repeats, depth: now.depth, ..full.clone() }, "{}", told());
     assert!(found.edits.iter().zip(found.edits.iter().skip(1)).all(|(one, next)| one.old_end < next.old_start), "{}", told());
     now
 }
@@ -148,6 +156,19 @@ pub(crate) enum Change {
     Inserted(String),
     Moved,
     Spaced,
+    /// Members come in front of all others.
+    Led(String),
+    /// So many members go from there.
+    Beheaded(usize),
+}
+
+/// Members as an item of a list lacks them, or some that stand in a document already.
+fn leading() -> impl Strategy<Value = String> {
+    let name = prop::sample::select(&["kind", "apiVersion", "a", "b", "items", "k\\u0069nd", "other"][..]);
+    let value = prop_oneof![4 => prop::sample::select(&["\"Pod\"", "\"v1\"", "1", "\"\""][..]).prop_map(str::to_owned), 1 => any_value()];
+    let members = prop::collection::vec((name, value), 1..4);
+    let members = members.prop_map(|members| members.iter().map(|(name, value)| format!("\"{name}\":{value},")).collect());
+    prop_oneof![2 => Just("\"kind\":\"Pod\",\"apiVersion\":\"v1\",".to_string()), 1 => members]
 }
 
 pub(crate) fn change() -> impl Strategy<Value = (prop::sample::Index, Change)> {
@@ -158,6 +179,8 @@ pub(crate) fn change() -> impl Strategy<Value = (prop::sample::Index, Change)> {
         2 => any_value().prop_map(Change::Inserted),
         1 => Just(Change::Moved),
         1 => Just(Change::Spaced),
+        3 => leading().prop_map(Change::Led),
+        2 => (1..4usize).prop_map(Change::Beheaded),
     ];
     (any::<prop::sample::Index>(), change)
 }
@@ -192,10 +215,43 @@ pub(crate) fn changed(document: &[u8], place: prop::sample::Index, change: &Chan
             let moved = [&document[start..to], &document[end..start], &document[from..end]].concat();
             drop(text.splice(from..to, moved));
         }
+        (Change::Led(_) | Change::Beheaded(_), Some(_)) if document.trim_ascii_start().starts_with(b"{") => {
+            let mut front = 0;
+            space(document, &mut front);
+            front += 1;
+            space(document, &mut front);
+            match change {
+                Change::Led(members) if document[front] != b'}' => drop(text.splice(front..front, members.bytes())),
+                Change::Beheaded(count) => drop(text.drain(front..behind_members(document, front, *count))),
+                _ => {}
+            }
+        }
         (Change::Spaced, Some((from, _))) => drop(text.splice(from..from, *b" \n")),
         _ => {}
     }
     text
+}
+
+/// Where the members behind the first ones begin, or the first ones if there are no more.
+fn behind_members(document: &[u8], front: usize, count: usize) -> usize {
+    let mut at = front;
+    for _ in 0..count {
+        if document[at] != b'"' {
+            return front;
+        }
+        Parts::string(document, &mut at);
+        space(document, &mut at);
+        at += 1;
+        space(document, &mut at);
+        Parts::default().value(document, &mut at);
+        space(document, &mut at);
+        if document[at] != b',' {
+            return front;
+        }
+        at += 1;
+        space(document, &mut at);
+    }
+    at
 }
 
 const STRIPS: &[&[&str]] =
@@ -308,6 +364,48 @@ fn a_heartbeat_is_its_version_and_its_times() {
     let times = [("\"lastTransitionTime\":\"", "\"lastTransitionTime\":\"1"), (&*version, "\"resourceVersion\":\"999999999\"")];
     let (found, _) = compared(&held, &edited(&times), &fields).expect("a difference");
     assert_eq!((found.edits.len(), found.version.as_deref()), (2, Some("999999999")));
+}
+
+/// An item of a list has neither kind nor apiVersion. What a watch sends has both.
+#[test]
+fn law_14_differences_members_come_and_go_in_front_of_all_others() {
+    let fields = fields(&["metadata.managedFields"]);
+    let whole = pod();
+    let kind = b"\"apiVersion\":\"v1\",\"kind\":\"Pod\",";
+    let at = whole.windows(kind.len()).position(|bytes| bytes == kind).expect("a kind and an apiVersion");
+    let item = [&whole[..at], &whole[at + kind.len()..]].concat();
+    let slot = |now: &Scanned, name: &str| now.fields[fields.paths().iter().position(|path| path.to_string() == name).unwrap()].clone();
+    let text = |text: &str| watchcache::json::Scalar::Text(text.into());
+
+    let held = scan_object(&item, &fields).unwrap();
+    let (found, now) = compared(&held, &whole, &fields).expect("a difference");
+    assert_eq!((found.edits.len(), found.edits[0].old_end, found.edits[0].new_end), (1, 1, 1 + kind.len() as u32));
+    assert_eq!((slot(&now, "kind"), slot(&now, "apiVersion")), (text("Pod"), text("v1")));
+
+    let held = scan_object(&whole, &fields).unwrap();
+    let (found, now) = compared(&held, &item, &fields).expect("a difference");
+    assert_eq!((found.edits.len(), found.edits[0].old_end, found.edits[0].new_end), (1, 1 + kind.len() as u32, 1));
+    assert_eq!(slot(&now, "kind"), watchcache::json::Scalar::Missing);
+
+    // Where another one of the name follows, the last one counts.
+    let text = |front: &str, last: &str| {
+        let filler = "x".repeat(400);
+        format!(r#"{{{front}"metadata":{{"name":"a","resourceVersion":"1"}},"filler":"{filler}","last":{{{last}}},"kind":"Pod"}}"#)
+            .into_bytes()
+    };
+    let held = scan_object(&text("", "\"a\":1"), &fields).unwrap();
+    assert!(compared(&held, &text("\"other\":\"Node\",", "\"a\":2"), &fields).is_some());
+    for front in
+        ["\"kind\":\"Node\",", "\"k\\u0069nd\":\"Node\",", "\"apiVersion\":1,\"apiVersion\":2,", "\"a\":01,", "\"a\":1,,", "\"a\":{},"]
+    {
+        assert!(compared(&held, &text(front, "\"a\":2"), &fields).is_none(), "{front}");
+    }
+    let plain = scan_object(br#"{"kind":"Pod","a":1}"#, &fields).unwrap();
+    assert!(compared(&plain, br#"{"b":"Pod","c":1}"#, &fields).is_none(), "none of the names is held");
+    let fields = self::fields(&["a"]);
+    let held = scan_object(&text("", "\"a\":1"), &fields).unwrap();
+    assert!(compared(&held, &text("\"a\":1,\"other\":1,", "\"a\":2"), &fields).is_some());
+    assert!(compared(&held, &text("\"other\":1,\"a\":1,", "\"a\":2"), &fields).is_none(), "what is stripped stands behind what came");
 }
 
 #[test]
