@@ -2,6 +2,7 @@
 
 use super::bytes::common;
 use super::cursor::Cursor;
+use super::error::ErrorKind;
 use super::fields::Node;
 use super::leap::leap;
 use super::proved::skip_managed;
@@ -82,7 +83,7 @@ enum Found {
 }
 
 pub(super) struct Comparison<'d, 'f> {
-    held: &'d [u8],
+    pub(super) held: &'d [u8],
     pub(super) document: &'d [u8],
     pub(super) depth: usize,
     pub(super) nodes: &'f [Node],
@@ -97,6 +98,10 @@ pub(super) struct Comparison<'d, 'f> {
     pub(super) leading: Vec<Leading>,
     /// Looked through so far.
     pub(super) bytes: usize,
+    /// Whether a value of the new document is nested as deep as it may be.
+    pub(super) is_deepest: bool,
+    /// Whether the new document ended too soon.
+    pub(super) is_cut: bool,
     // Where somebody asks for them.
     pub(super) routes: Option<Routes>,
 }
@@ -130,6 +135,8 @@ impl<'d, 'f> Comparison<'d, 'f> {
             touched: Vec::new(),
             leading: Vec::new(),
             bytes: 0,
+            is_deepest: false,
+            is_cut: false,
             routes: None,
         }
     }
@@ -149,6 +156,7 @@ impl<'d, 'f> Comparison<'d, 'f> {
                 }
                 return Some(new);
             }
+            self.is_cut = new == self.document.len();
             (held, new) = match self.find(held, new)? {
                 Found::Value(span, interest) => self.edit(span, span.0 + new - held, interest)?,
                 Found::Name(start) => match self.stripped_member(start + new - held)? {
@@ -398,7 +406,7 @@ impl<'d, 'f> Comparison<'d, 'f> {
     }
 
     /// The position behind the member whose name may start at `at`, if it is one that is stripped.
-    fn skip_stripped(&self, at: usize) -> Option<Option<usize>> {
+    fn skip_stripped(&mut self, at: usize) -> Option<Option<usize>> {
         let Interest::Node(node) = self.frames.last()?.interest else { return Some(None) };
         if self.document.get(at) != Some(&b'"') {
             return Some(None);
@@ -406,19 +414,20 @@ impl<'d, 'f> Comparison<'d, 'f> {
         let mut cursor = Cursor::new(self.document, at, self.depth + self.frames.len());
         let name = cursor.read_key().ok()?;
         let Some((_, child)) = self.nodes[node].member(name).filter(|(_, child)| self.nodes[*child].strip) else { return Some(None) };
-        if cursor.peek() == b'[' && self.nodes[child].is_leaf() {
-            skip_managed(&mut cursor).ok()?;
-        } else {
-            cursor.skip_value().ok()?;
-        }
+        let skipped = if cursor.peek() == b'[' && self.nodes[child].is_leaf() { skip_managed(&mut cursor) } else { cursor.skip_value() };
+        self.is_cut = skipped == Err(ErrorKind::UnexpectedEnd);
+        skipped.ok()?;
         cursor.expect_utf8(at).ok()?;
         Some(Some(cursor.at))
     }
 
     /// Reads the value at this position strictly. Returns the position behind it.
-    fn read(&self, at: usize) -> Option<usize> {
+    fn read(&mut self, at: usize) -> Option<usize> {
         let mut cursor = Cursor::new(self.document, at, self.depth + self.frames.len());
-        cursor.skip_value().ok()?;
+        let read = cursor.skip_value();
+        self.is_cut = read == Err(ErrorKind::UnexpectedEnd);
+        read.ok()?;
+        self.is_deepest |= cursor.is_deepest;
         cursor.expect_utf8(at).ok()?;
         Some(cursor.at)
     }

@@ -22,6 +22,8 @@ pub(super) struct Cursor<'d> {
     depth: usize,
     /// Whether a byte from 0x80 was seen. Only then the document is checked to be UTF-8.
     pub(super) non_ascii: bool,
+    /// Whether something is nested as deep as it may be. One level deeper the same text would be refused.
+    pub(super) is_deepest: bool,
     /// Whether the document was checked before. Skipped values are then not checked again.
     proved: bool,
 }
@@ -29,7 +31,7 @@ pub(super) struct Cursor<'d> {
 impl<'d> Cursor<'d> {
     /// A reader at `at`, inside `depth` objects and arrays.
     pub(super) fn new(document: &'d [u8], at: usize, depth: usize) -> Self {
-        Cursor { document, at, depth, non_ascii: false, proved: false }
+        Cursor { document, at, depth, non_ascii: false, is_deepest: false, proved: false }
     }
 
     /// A reader at `at` of a document that was checked before.
@@ -100,6 +102,7 @@ impl<'d> Cursor<'d> {
     fn skip_nested(&mut self) -> Checked {
         let document = self.document;
         let room = MAX_DEPTH - self.depth;
+        let sure = room.saturating_sub(1);
         let mut in_object = [false; MAX_DEPTH + 1];
         let mut level = 0;
         let mut at = self.at;
@@ -137,8 +140,11 @@ impl<'d> Cursor<'d> {
             match byte(document, at) {
                 b'"' => string!(),
                 open @ (b'{' | b'[') => {
-                    if level >= room {
-                        fail!(TooDeep);
+                    if level >= sure {
+                        if level >= room {
+                            fail!(TooDeep);
+                        }
+                        self.is_deepest = true;
                     }
                     level += 1;
                     in_object[level & MAX_DEPTH] = open == b'{';
@@ -254,8 +260,11 @@ impl<'d> Cursor<'d> {
 
     #[inline]
     fn open(&mut self) -> Checked {
-        if self.depth >= MAX_DEPTH {
-            return Err(self.fault(ErrorKind::TooDeep));
+        if self.depth >= MAX_DEPTH - 1 {
+            if self.depth >= MAX_DEPTH {
+                return Err(self.fault(ErrorKind::TooDeep));
+            }
+            self.is_deepest = true;
         }
         self.depth += 1;
         self.at += 1;

@@ -46,7 +46,9 @@ pub struct Edits {
     /// The slots that an edit touches, with their new values.
     pub fields: Vec<(usize, Scalar)>,
     /// Whether a wanted name occurs twice in one object of what is new.
-    pub repeats: bool,
+    pub is_odd: bool,
+    /// Whether a new value is nested as deep as it may be.
+    pub is_deepest: bool,
     /// The new document without the `strip` paths.
     pub bytes: Box<[u8]>,
 }
@@ -56,6 +58,10 @@ pub struct Edits {
 pub struct InVain {
     /// Bytes that were compared and looked through.
     pub bytes: usize,
+    /// Bytes of the text that is held.
+    pub held: usize,
+    /// Whether the document ended too soon, as a part of a list does.
+    pub is_cut: bool,
 }
 
 /// Compares an object's document with the text that is held of it. Whitespace around it is allowed and not stored.
@@ -63,24 +69,55 @@ pub fn compare_object(held: &[u8], document: &[u8], fields: &FieldSet) -> Option
     let mut cursor = Cursor::new(document, 0, 0);
     cursor.peek_token();
     let start = cursor.at;
-    let (edits, end) = compare(held, document, start, 0, fields).ok()?;
-    cursor.at = end;
+    let compared = Compared::new(held, document, start, 0, fields).ok()?;
+    cursor.at = compared.end;
     cursor.expect_end(start).ok()?;
-    Some(edits)
+    compared.edits()
 }
 
-/// Compares the object that starts at `start` inside `depth` objects and arrays with the text that is held of it. Returns what changed, and
-/// the position behind the object.
-///
-/// The held text must have been scanned with the same fields, and no wanted name may occur twice in one of its objects.
-pub(super) fn compare(held: &[u8], document: &[u8], start: usize, depth: usize, fields: &FieldSet) -> Result<(Edits, usize), InVain> {
-    if !fields.compares() || document.get(start) != Some(&b'{') {
-        return Err(InVain::default());
+/// An object that was compared with the text that is held of it.
+pub(super) struct Compared<'d, 'f> {
+    comparison: Comparison<'d, 'f>,
+    fields: &'f FieldSet,
+    start: usize,
+    /// The position behind the object.
+    pub(super) end: usize,
+}
+
+impl<'d, 'f> Compared<'d, 'f> {
+    /// Compares the object that starts at `start` inside `depth` objects and arrays.
+    ///
+    /// The held text must have been scanned with the same fields, and no wanted name may occur twice in one of its objects.
+    pub(super) fn new(held: &'d [u8], document: &'d [u8], start: usize, depth: usize, fields: &'f FieldSet) -> Result<Self, InVain> {
+        if !fields.compares() || document.get(start) != Some(&b'{') {
+            return Err(InVain::default());
+        }
+        let mut comparison = Comparison::new(held, document, fields.nodes(), Interest::Node(ROOT));
+        comparison.depth = depth;
+        match comparison.run(start) {
+            Some(end) => Ok(Self { comparison, fields, start, end }),
+            None => Err(InVain { bytes: comparison.bytes, held: held.len(), is_cut: comparison.is_cut }),
+        }
     }
-    let mut comparison = Comparison::new(held, document, fields.nodes(), Interest::Node(ROOT));
-    comparison.depth = depth;
-    let found = comparison.run(start).and_then(|end| Some((comparison.finish(start, end, fields)?, end)));
-    found.ok_or(InVain { bytes: comparison.bytes })
+
+    /// Whether it is the held version: nothing differs, or only whether it says its kind, as items of lists do not.
+    pub(super) fn is_held(&self) -> bool {
+        match self.comparison.edits[..] {
+            [] => true,
+            [((from, to), (start, end))] => (from == to || start == end) && self.comparison.leading_slots().is_some(),
+            _ => false,
+        }
+    }
+
+    /// What differs. `None` says nothing about the document.
+    pub(super) fn edits(&self) -> Option<Edits> {
+        self.comparison.finish(self.start, self.end, self.fields)
+    }
+
+    /// What it costs to have compared, where the document turns out to be something else.
+    pub(super) fn in_vain(&self) -> InVain {
+        InVain { bytes: self.comparison.bytes, held: self.comparison.held.len(), is_cut: false }
+    }
 }
 
 /// Compares two documents that were checked before, without whitespace around them. Returns what differs, with the route to each value in the
@@ -99,18 +136,12 @@ impl Comparison<'_, '_> {
     fn finish(&self, start: usize, end: usize, fields: &FieldSet) -> Option<Edits> {
         let Self { document, removed, touched, .. } = self;
         let mut walk = Walk::new(fields);
-        let (mut slots, mut roles) = (Vec::new(), Vec::new());
+        let (mut slots, mut roles) = (self.leading_slots()?, Vec::new());
         for &Leading { node, came } in &self.leading {
-            self.list(node, &mut slots, &mut roles);
             if let Some(at) = came {
                 walk.again(document, at, node)?;
             }
         }
-        // Who asks for a kind reads what stands in the document. Anything else that came or went makes another object of it.
-        if roles.iter().any(|role| *role != Role::Kind) {
-            return None;
-        }
-        roles.clear();
         for &(node, at) in touched {
             self.list(node, &mut slots, &mut roles);
             walk.again(document, at, node)?;
@@ -154,9 +185,17 @@ impl Comparison<'_, '_> {
             labels: new_labels,
             initial_events_end,
             fields: values,
-            repeats: walk.repeats(),
+            is_odd: walk.repeats(),
+            is_deepest: self.is_deepest,
             bytes: bytes.into_boxed_slice(),
         })
+    }
+
+    /// The slots of what came in front of all others, or went from there. `None` if that makes another object of it: all but a kind does.
+    fn leading_slots(&self) -> Option<Vec<usize>> {
+        let (mut slots, mut roles) = (Vec::new(), Vec::new());
+        self.leading.iter().for_each(|member| self.list(member.node, &mut slots, &mut roles));
+        roles.iter().all(|role| *role == Role::Kind).then_some(slots)
     }
 
     /// All slots and roles at a node and below it.

@@ -1,15 +1,11 @@
 //! Watch frames: documents of the form `{"type":"ADDED","object":{…}}`.
 
-use std::rc::Rc;
-
 use super::cursor::{Checked, Cursor, no_object};
-use super::edits::{Edits, InVain, compare};
 use super::error::{ErrorKind, JsonError};
 use super::fields::FieldSet;
-use super::intern::intern;
 use super::path::key_is;
 use super::scan::{Scanned, Walk};
-use super::text::{string, unescape};
+use super::text::string;
 
 /// What a watch frame says about its object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,111 +119,4 @@ fn read_members<'f>(cursor: &mut Cursor<'_>, fields: &'f FieldSet) -> Checked<Me
         more = cursor.next_member()?;
     }
     Ok(members)
-}
-
-/// What a watch frame changes of an object that is held.
-#[derive(Clone, Debug)]
-pub struct Update<H> {
-    /// `Added`, `Modified` or `Deleted`.
-    pub frame: FrameType,
-    /// `kind` of the object, if it stands where servers write it: before `metadata`.
-    pub kind: Option<Rc<str>>,
-    /// What `held` gave.
-    pub held: H,
-    /// What differs.
-    pub edits: Edits,
-}
-
-/// Reads a watch frame by comparing its object with the text that is held of it. `held` finds that text by namespace and name.
-///
-/// An error says nothing about the frame: [`scan_frame`] has to read it. See [`compare_object`](super::compare_object) for what may be
-/// compared.
-pub fn scan_update<H: AsRef<[u8]>>(
-    document: &[u8],
-    fields: &FieldSet,
-    held: impl FnOnce(&str, &str) -> Option<H>,
-) -> Result<Update<H>, InVain> {
-    let mut cursor = Cursor::new(document, 0, 0);
-    cursor.peek_token();
-    let start = cursor.at;
-    let (frame, Guess { kind, namespace, name }) = update_head(&mut cursor).ok_or_else(InVain::default)?;
-    let held = held(&unescape(namespace), &unescape(name)).ok_or_else(InVain::default)?;
-    let (edits, end) = compare(held.as_ref(), document, cursor.at, cursor.depth(), fields)?;
-    cursor.at = end;
-    let ends = matches!(cursor.next_member(), Ok(false)) && cursor.expect_end(start).is_ok();
-    if !ends {
-        return Err(InVain { bytes: end });
-    }
-    // What was a guess is proved now: an edit of it would have ended the comparison.
-    Ok(Update { frame, kind: kind.map(|kind| intern(&unescape(kind))), held, edits })
-}
-
-/// Reads a frame up to its object: what it says of it, and whose object it may be. The members must stand as Go writes them.
-fn update_head<'d>(cursor: &mut Cursor<'d>) -> Option<(FrameType, Guess<'d>)> {
-    if cursor.peek() != b'{' || !cursor.open_object().ok()? || cursor.read_key().ok()? != b"type" {
-        return None;
-    }
-    let start = cursor.at;
-    cursor.skip_value().ok()?;
-    let frame = FrameType::parse(&string(cursor.document, (start, cursor.at))?);
-    if !matches!(frame, FrameType::Added | FrameType::Modified | FrameType::Deleted) {
-        return None;
-    }
-    if !cursor.next_member().ok()? || cursor.read_key().ok()? != b"object" {
-        return None;
-    }
-    Some((frame, guess(cursor.document, cursor.at)?))
-}
-
-/// Whose object something may be. Texts stand as in the document.
-struct Guess<'d> {
-    kind: Option<&'d [u8]>,
-    namespace: &'d [u8],
-    name: &'d [u8],
-}
-
-/// Finds whose the object at `at` is, as far as that can be told at once. Nothing is checked.
-fn guess(document: &[u8], at: usize) -> Option<Guess<'_>> {
-    let text = |start: usize, end: usize| document.get(start + 1..end - 1).filter(|_| document[start] == b'"');
-    let mut cursor = Cursor::proved(document, at);
-    if cursor.peek() != b'{' || !cursor.open_object().ok()? {
-        return None;
-    }
-    let mut kind = None;
-    loop {
-        let key = cursor.read_key().ok()?;
-        if key == b"metadata" {
-            break;
-        }
-        let start = cursor.at;
-        cursor.skip_value().ok()?;
-        if key == b"kind" {
-            kind = Some(text(start, cursor.at)?);
-        }
-        if !cursor.next_member().ok()? {
-            return None;
-        }
-    }
-    if cursor.peek() != b'{' || !cursor.open_object().ok()? {
-        return None;
-    }
-    let (mut namespace, mut name) = (None, None);
-    loop {
-        let key = cursor.read_key().ok()?;
-        // Servers write the namespace beside the name: there is none if these come first.
-        if name.is_some() && matches!(key, b"uid" | b"resourceVersion") {
-            break;
-        }
-        let start = cursor.at;
-        cursor.skip_value().ok()?;
-        match key {
-            b"name" => name = Some(text(start, cursor.at)?),
-            b"namespace" => namespace = Some(text(start, cursor.at)?),
-            _ => {}
-        }
-        if name.is_some() && namespace.is_some() || !cursor.next_member().ok()? {
-            break;
-        }
-    }
-    Some(Guess { kind, namespace: namespace.unwrap_or_default(), name: name? })
 }

@@ -14,7 +14,7 @@ use super::scalar::Scalar;
 use super::scan::{Scanned, read_slots, scan_object_at};
 
 /// An item is nested in the list and its array.
-const ITEM_DEPTH: usize = 2;
+pub(super) const ITEM_DEPTH: usize = 2;
 
 /// What a list page says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +38,27 @@ pub struct BrokenItem {
     pub identity: Identity,
     /// What is wrong. The offset counts from the start of the page.
     pub error: JsonError,
+}
+
+/// Who takes the items of a page.
+pub trait ListItems {
+    /// An item.
+    fn item(&mut self, item: Scanned);
+
+    /// Takes the item that starts at `start`, if it can be read by comparing it with what is held. Returns the position behind it. `None` says
+    /// nothing about the item, not even that it is whole.
+    fn held_item(&mut self, _document: &[u8], _start: usize, _fields: &FieldSet) -> Option<usize> {
+        None
+    }
+}
+
+/// Takes items that are all scanned.
+struct Each<'a>(&'a mut dyn FnMut(Scanned));
+
+impl ListItems for Each<'_> {
+    fn item(&mut self, item: Scanned) {
+        (self.0)(item);
+    }
 }
 
 /// Reads a list page, chunk by chunk.
@@ -117,10 +138,15 @@ impl ListScanner {
     /// Takes the next bytes and hands out the items that are complete with them, in order. After an error nothing more is read. Items that
     /// were handed out before it are valid, but the page is not.
     pub fn push(&mut self, chunk: &[u8], fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<(), JsonError> {
+        self.push_to(chunk, fields, &mut Each(item))
+    }
+
+    /// As [`push`](Self::push), for who may read items by comparing them with what is held.
+    pub fn push_to(&mut self, chunk: &[u8], fields: &FieldSet, items: &mut dyn ListItems) -> Result<(), JsonError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        let result = self.advance(chunk, fields, item);
+        let result = self.advance(chunk, fields, items);
         self.before += chunk.len();
         self.failed = result.err();
         result
@@ -147,12 +173,12 @@ impl ListScanner {
         JsonError::new(ErrorKind::UnexpectedEnd, self.before)
     }
 
-    fn advance(&mut self, chunk: &[u8], fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<(), JsonError> {
+    fn advance(&mut self, chunk: &[u8], fields: &FieldSet, items: &mut dyn ListItems) -> Result<(), JsonError> {
         let mut at = 0;
         while at < chunk.len() {
             match self.state {
                 State::Head => at = self.gather_head(chunk, at)?,
-                State::PartialItem => at = self.gather_item(chunk, at, fields, item)?,
+                State::PartialItem => at = self.gather_item(chunk, at, fields, items)?,
                 _ if is_whitespace(chunk[at]) => at += 1,
                 State::BehindItem => {
                     match chunk[at] {
@@ -172,9 +198,8 @@ impl ListScanner {
                 State::FirstItem | State::NextItem if chunk[at] == b'{' && chunk.len() - at < self.last_len => {
                     self.state = State::PartialItem;
                 }
-                State::FirstItem | State::NextItem => match scan_object_at(chunk, at, ITEM_DEPTH, fields) {
-                    Ok((scanned, end)) => {
-                        item(scanned);
+                State::FirstItem | State::NextItem => match take_item(chunk, at, fields, items) {
+                    Ok(end) => {
                         self.last_len = end - at;
                         self.state = State::BehindItem;
                         at = end;
@@ -192,15 +217,15 @@ impl ListScanner {
     }
 
     /// Gathers an item up to its end or the chunk's end. A complete item is handed out.
-    fn gather_item(&mut self, chunk: &[u8], at: usize, fields: &FieldSet, item: &mut dyn FnMut(Scanned)) -> Result<usize, JsonError> {
+    fn gather_item(&mut self, chunk: &[u8], at: usize, fields: &FieldSet, items: &mut dyn ListItems) -> Result<usize, JsonError> {
         let (end, whole) = self.nesting.follow(chunk, at);
         let start = self.before + at - self.partial.len();
         let more = if self.partial.is_empty() { self.last_len.max(end - at) } else { end - at };
         self.partial.try_reserve(more).map_err(|_| JsonError::new(ErrorKind::OutOfMemory, self.before + at))?;
         self.partial.extend_from_slice(&chunk[at..end]);
         if whole {
-            match scan_object_at(&self.partial, 0, ITEM_DEPTH, fields) {
-                Ok((scanned, _)) => item(scanned),
+            match take_item(&self.partial, 0, fields, items) {
+                Ok(_) => {}
                 Err(error) => self.set_aside(JsonError::new(error.kind, start + error.offset))?,
             }
             self.last_len = self.partial.len();
@@ -293,6 +318,16 @@ impl ListScanner {
             items_seen: self.items.is_some(),
         })
     }
+}
+
+/// Hands out the item that starts at `start`, and returns the position behind it.
+fn take_item(document: &[u8], start: usize, fields: &FieldSet, items: &mut dyn ListItems) -> Result<usize, JsonError> {
+    if let Some(end) = items.held_item(document, start, fields) {
+        return Ok(end);
+    }
+    let (scanned, end) = scan_object_at(document, start, ITEM_DEPTH, fields)?;
+    items.item(scanned);
+    Ok(end)
 }
 
 /// Follows the bytes around the items closely enough to know where the items start. It does not check that they are JSON, and gives no

@@ -4,7 +4,8 @@
 //!
 //! - [`scan`] reads objects, and [`frame`] watch frames.
 //! - [`list`] reads a list page while it arrives.
-//! - [`edits`] finds what an update changes, by comparing it with what is held; `comparison.rs` is the walk through both.
+//! - [`edits`] finds what an update changes, by comparing it with what is held; `comparison.rs` is the walk through both. [`update`]
+//!   reads frames and items so.
 //! - [`path`] names one value in a document; [`fields`] joins the paths that a resource wants, [`columns`] those that somebody shows.
 //!
 //! Imports: sort.
@@ -20,6 +21,7 @@ pub mod patch;
 pub mod path;
 pub mod scalar;
 pub mod scan;
+pub mod update;
 
 pub(crate) mod bytes;
 mod comparison;
@@ -41,13 +43,14 @@ pub use columns::{Columns, append_row};
 pub use edits::{Edit, Edits, InVain, compare_object};
 pub use error::{ErrorKind, JsonError};
 pub use fields::{FieldSet, Slot};
-pub use frame::{Frame, FrameType, Update, scan_frame, scan_update};
+pub use frame::{Frame, FrameType, scan_frame};
 pub use identity::{Identity, identify};
 pub use labels::Labels;
 pub(crate) use labels::no_labels;
-pub use list::{BrokenItem, ListHead, ListScanner};
+pub use list::{BrokenItem, ListHead, ListItems, ListScanner};
 pub use patch::patch;
 pub use path::Path;
 pub use scalar::Scalar;
 pub use scan::{Scanned, read_fields, scan_object};
 pub use segment::PathError;
+pub use update::{Update, scan_held_item, scan_update};

@@ -34,9 +34,9 @@ pub struct Scanned {
     pub fields: Vec<Scalar>,
     /// The time at which the fields were read, see [`FieldSet::now`].
     pub read: u32,
-    /// Whether a wanted name occurs twice in one object. Such a document is never compared with a new one.
-    pub repeats: bool,
-    /// The objects and arrays around it where it was checked. Elsewhere it might be nested too deep.
+    /// Whether a wanted name occurs twice in one object, or the kind stands behind the name. Such a document is never compared with a new one.
+    pub is_odd: bool,
+    /// The objects and arrays that may be around it. Inside of more it might be nested too deep.
     pub depth: usize,
     /// The document without the `strip` paths. Nothing else changes, not even whitespace.
     pub bytes: Box<[u8]>,
@@ -149,7 +149,11 @@ impl<'f> Walk<'f> {
     pub(super) fn whole_object(&mut self, cursor: &mut Cursor<'_>) -> Checked {
         self.depth = cursor.depth();
         match cursor.peek() {
-            b'{' => self.value(cursor, ROOT),
+            b'{' => {
+                self.value(cursor, ROOT)?;
+                self.depth += usize::from(!cursor.is_deepest);
+                Ok(())
+            }
             byte => Err(cursor.fault(no_object(byte))),
         }
     }
@@ -263,6 +267,8 @@ impl<'f> Walk<'f> {
     /// Makes the values at the noted positions, and the stored bytes.
     pub(super) fn finish(self, document: &[u8], start: usize, end: usize) -> Scanned {
         let roles = self.roles;
+        let (kind, name) = (roles[Role::Kind as usize], roles[Role::Name as usize]);
+        let kind_is_behind = name != MISSING && kind > name;
         let text = |role: Role| string(document, roles[role as usize]).filter(|text| !text.is_empty());
         let (from, to) = roles[Role::Labels as usize];
         let bytes = copy_without(document, (start, end), &self.stripped);
@@ -277,7 +283,7 @@ impl<'f> Walk<'f> {
             labels: labels(&document[from..to]),
             initial_events_end: text(Role::InitialEventsEnd).is_some_and(|text| text == "true"),
             read: self.fields.now(),
-            repeats: self.repeats,
+            is_odd: self.repeats || kind_is_behind,
             depth: self.depth,
             fields: if moved { read_slots(&bytes, self.fields) } else { self.scalars(document) },
             bytes,

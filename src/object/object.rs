@@ -91,7 +91,7 @@ impl Object {
         let version = Version::parse(text).map_err(|error| Error::protocol(error.to_string()))?;
         let head = Head { namespace_len: namespace.len(), key, uid: scanned.uid, labels: scanned.labels };
         let fields = if scanned.fields.is_empty() { no_fields() } else { scanned.fields.into() };
-        let comparable = if scanned.repeats { None } else { u8::try_from(scanned.depth).ok() };
+        let comparable = if scanned.is_odd { None } else { u8::try_from(scanned.depth).ok() };
         let object = Self {
             comparable: Cell::new(comparable),
             read: Cell::new(scanned.read),
@@ -118,7 +118,9 @@ impl Object {
             update.fields.into_iter().for_each(|(slot, value)| fields[slot] = value);
             fields.into()
         };
-        let comparable = if update.repeats { None } else { u8::try_from(depth).ok() };
+        // The rest of the text was held, and is not nested too deep where that may be compared.
+        let sure = u8::try_from(depth + usize::from(!update.is_deepest)).ok();
+        let comparable = if update.is_odd { None } else { sure.min(self.comparable.get()) };
         let object = Self { comparable: Cell::new(comparable), read: self.read.clone(), ..Self::of(head, version, fields, update.bytes) };
         Ok(object.measured())
     }

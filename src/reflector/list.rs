@@ -126,7 +126,7 @@ impl Reflector {
             }
             polled
         });
-        let mut items = listing.items(&self.reader);
+        let mut items = listing.items(&self.reader, self.listed);
         let pace = Pace { runtime: &*host.runtime, slice: &host.slice };
         let reading = read_with(ListScanner::tolerant(), body.boxed_local(), &self.reader.fields, pace, &mut items);
         match self.beside.until(Listen::LISTING, Some(watchdog), reading).await {

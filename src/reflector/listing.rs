@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::order::Order;
 use super::quarantine::{Quarantine, of_item};
 use super::reader::Reader;
-use crate::json::{BrokenItem, Identity, Scanned};
+use crate::json::{BrokenItem, FieldSet, Identity, ListItems, Scanned};
 use crate::key::is_name;
 use crate::message::{Message, Quarantined};
 use crate::object::Object;
@@ -88,9 +88,9 @@ impl Listing {
         self.objects.is_empty()
     }
 
-    /// Takes the items of the page under way.
-    pub(super) fn items<'a>(&'a mut self, reader: &'a Reader) -> PageItems<'a> {
-        PageItems { seen: self.objects.len(), listing: self, reader, foreign: Ok(()) }
+    /// Takes the items of the page under way; `again` if it is not the first list, so that something may be held of them.
+    pub(super) fn items<'a>(&'a mut self, reader: &'a Reader, again: bool) -> PageItems<'a> {
+        PageItems { seen: self.objects.len(), listing: self, reader, again, foreign: Ok(()) }
     }
 
     /// What of a whole page cannot be taken goes into quarantine, if it could not the time before; else the list has failed.
@@ -131,12 +131,26 @@ impl Listing {
 pub(super) struct PageItems<'a> {
     listing: &'a mut Listing,
     reader: &'a Reader,
+    again: bool,
     /// Objects that were shown to who sees them early.
     seen: usize,
     foreign: Result<(), Error>,
 }
 
-impl Items for PageItems<'_> {
+impl ListItems for PageItems<'_> {
+    fn held_item(&mut self, document: &[u8], start: usize, fields: &FieldSet) -> Option<usize> {
+        let Self { listing, reader, foreign, again, .. } = self;
+        if !*again {
+            return None;
+        }
+        let ((object, checked), end) = reader.comparisons.read_item(document, start, fields, &reader.kinds)?;
+        if checked.is_err() {
+            *foreign = checked;
+        }
+        listing.objects.push(object);
+        Some(end)
+    }
+
     fn item(&mut self, item: Scanned) {
         let Self { listing, reader, foreign, .. } = self;
         if let Err(error) = reader.kinds.check(item.kind.as_deref()) {
@@ -157,7 +171,9 @@ impl Items for PageItems<'_> {
             }
         }
     }
+}
 
+impl Items for PageItems<'_> {
     fn broken(&mut self, item: BrokenItem) {
         self.listing.refused.push((item.identity, unreadable(&item.error)));
     }
@@ -173,7 +189,6 @@ impl Items for PageItems<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::FieldSet;
     use crate::reflector::kinds::Kinds;
     use crate::runtime::slice::Slice;
     use crate::runtime::virtual_time::VirtualTime;
@@ -183,10 +198,17 @@ mod tests {
     use futures::stream;
     use std::cell::RefCell;
 
+    fn reader() -> Reader {
+        Reader::new(Rc::new(RefCell::new(FieldSet::new(Vec::new()))), Kinds::checked())
+    }
+
     /// Reads a page of these items, and gives the token of the next one.
     fn read(listing: &mut Listing, items: &[String], token: &str) -> Result<(), Error> {
+        read_with_reader(&reader(), listing, items, token)
+    }
+
+    fn read_with_reader(reader: &Reader, listing: &mut Listing, items: &[String], token: &str) -> Result<(), Error> {
         let time = VirtualTime::new(0);
-        let reader = Reader::new(Rc::new(RefCell::new(FieldSet::new(Vec::new()))), Kinds::default());
         let page =
             format!(r#"{{"kind":"PodList","metadata":{{"resourceVersion":"7","continue":"{token}"}},"items":[{}]}}"#, items.join(","));
         let slice = Slice::new(Instant::START);
@@ -194,7 +216,7 @@ mod tests {
         let body = stream::iter([Ok(page.into_bytes())]).boxed_local();
         listing.begin_page();
         let scanner = crate::json::ListScanner::tolerant();
-        let head = time.run_until(read_with(scanner, body, &reader.fields, pace, &mut listing.items(&reader)))?;
+        let head = time.run_until(read_with(scanner, body, &reader.fields, pace, &mut listing.items(reader, true)))?;
         listing.pager.follow(&head)
     }
 
@@ -245,6 +267,35 @@ mod tests {
         again.set_aside(&mut quarantine).unwrap();
         let list = again.finish();
         assert_eq!((list.objects.len(), &*list.quarantined[0].key, list.version), (1, "ns/b", Version::from(7)));
+    }
+
+    #[test]
+    fn law_14_differences_what_is_held_at_the_same_version_is_taken_for_the_item() {
+        let mut first = Listing::new(0);
+        read(&mut first, &pods(3), "").unwrap();
+        let held = first.finish().objects;
+        let reader = reader();
+        let known = held.clone();
+        reader.comparisons.begin(Box::new(move |namespace, name| {
+            known.iter().find(|held| (held.namespace(), held.name()) == (namespace, name)).cloned()
+        }));
+        let mut items = pods(4);
+        items[1] = pod("pod1").replace("\"5\"", "\"6\"");
+        items[2] = pod("pod2").replacen('{', r#"{"kind":"Pod","apiVersion":"v1","#, 1);
+        let mut again = Listing::new(0);
+        read_with_reader(&reader, &mut again, &items, "").unwrap();
+        let objects = again.finish().objects;
+        assert_eq!(
+            objects.iter().map(|object| format!("{object:?}")).collect::<Vec<_>>(),
+            ["ns/pod0@5", "ns/pod1@6", "ns/pod2@5", "ns/pod3@5"]
+        );
+        let same = |number: usize| Rc::ptr_eq(&objects[number], &held[number]);
+        assert_eq!((same(0), same(1), same(2)), (true, false, true));
+        assert_eq!(&*objects[1].text(), items[1].as_bytes());
+        // The first one decides of which kind they are.
+        items[0] = pod("pod0").replacen('{', r#"{"kind":"Node","#, 1);
+        let error = read_with_reader(&reader, &mut Listing::new(0), &items, "").unwrap_err();
+        assert!(error.message.contains("a Node where objects are of the kind Pod"), "{error}");
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! | `listing.rs` | a list under way: what its pages have brought so far |
 //! | `ahead.rs` | the watch that is opened while a list is still being read |
 //! | `order.rs`, `quarantine.rs`, `kinds.rs`, `reader.rs` | which of what arrives is taken, and as what |
-//! | `predecessors.rs` | a frame that is read by comparing it with what is held of its object |
+//! | `predecessors.rs` | a frame or item that is read by comparing it with what is held of its object |
 //! | `failure.rs` | what a failure means: a list, or the same watch again |
 //! | `throttle.rs`, `tries.rs`, `backoff.rs`, `early.rs`, `breaker.rs`, `peers.rs` | when the next request goes out |
 //! | `handle.rs`, `host.rs`, `liveness.rs`, `sink.rs` | what users ask, how each wait listens to them, to deadlines, and to who reads |

@@ -1,11 +1,12 @@
-//! Reads frames by comparing them with what is held of their objects, as long as that pays.
+//! Reads frames and items of lists by comparing them with what is held of their objects, as long as that pays.
 
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use super::kinds::Kinds;
-use crate::json::{FieldSet, FrameType, InVain, Update, scan_update};
+use crate::json::{FieldSet, FrameType, InVain, Update, scan_held_item, scan_update};
 use crate::object::{Lent, Object};
+use crate::status::Error;
 
 /// Finds the object that is held under a namespace and name.
 pub type Predecessors = Box<dyn Fn(&str, &str) -> Option<Rc<Object>>>;
@@ -13,10 +14,13 @@ pub type Predecessors = Box<dyn Fn(&str, &str) -> Option<Rc<Object>>>;
 /// The objects around the object of a frame.
 const FRAME_DEPTH: usize = 1;
 
+/// The objects and arrays around an item of a list.
+const ITEM_DEPTH: usize = 2;
+
 /// Frames that are read without a comparison after several in vain. A comparison in vain costs up to a scan, so many cost a few percent.
 const MAX_PASSED_OVER: u32 = 64;
 
-/// A comparison that ended within this part of a frame cost next to nothing: an eighth.
+/// A comparison that ended within this part of the held text cost next to nothing: an eighth.
 const CHEAP_PART: usize = 8;
 
 /// The held versions of objects, and whether comparing with them has paid lately.
@@ -37,35 +41,60 @@ impl Comparisons {
 
     /// Reads a frame by comparing it with what is held of its object. `None` says nothing about the frame.
     pub(super) fn read(&self, frame: &[u8], fields: &FieldSet, kinds: &Kinds) -> Option<(FrameType, Rc<Object>)> {
+        let (kind, update) = self.note(scan_update(frame, fields, self.held(FRAME_DEPTH, fields)?))?;
+        if !kinds.permit(update.kind.as_deref()) {
+            return None;
+        }
+        Some((kind, object(update, FRAME_DEPTH)?))
+    }
+
+    /// Reads the item of a list that starts at `start`. Returns its object, which is the held one if that is the same version with the same
+    /// content; and the position behind it. Fails where it names another kind. `None` says nothing about the item.
+    pub(super) fn read_item(&self, document: &[u8], start: usize, fields: &FieldSet, kinds: &Kinds) -> Option<(ItemRead, usize)> {
+        let (mut update, end) = self.note(scan_held_item(document, start, fields, self.held(ITEM_DEPTH, fields)?))?;
+        let kind = update.kind.take();
+        let object = object(update, ITEM_DEPTH)?;
+        Some(((object, kinds.check(kind.as_deref())), end))
+    }
+
+    /// Who finds what is held and may be compared, unless it is passed over this time.
+    fn held<'a>(&'a self, depth: usize, fields: &'a FieldSet) -> Option<impl Fn(&str, &str) -> Option<Held> + use<'a>> {
         let predecessors = self.predecessors.get().filter(|_| fields.compares())?;
         if let Some(rest) = self.passed_over.get().checked_sub(1) {
             self.passed_over.set(rest);
             return None;
         }
-        let held = |namespace: &str, name: &str| {
+        Some(move |namespace: &str, name: &str| {
             let held = predecessors(namespace, name)?;
-            held.is_comparable(FRAME_DEPTH, fields).then(|| Held { text: held.lend(), object: held })
-        };
-        let update = scan_update(frame, fields, held);
-        self.note(update.as_ref().err(), frame.len());
-        let Update { frame, kind, held, edits } = update.ok()?;
-        if !kinds.permit(kind.as_deref()) {
-            return None;
-        }
-        Some((frame, held.object.updated(edits, FRAME_DEPTH).ok()?))
+            held.is_comparable(depth, fields).then(|| Held { text: held.lend(), object: held })
+        })
     }
 
-    /// Notes whether the comparison of a frame was in vain. One that ended soon cost nothing.
-    fn note(&self, in_vain: Option<&InVain>, frame_bytes: usize) {
-        match in_vain {
-            None => self.in_vain.set(0),
-            Some(InVain { bytes }) if *bytes < frame_bytes / CHEAP_PART => {}
-            Some(_) => {
+    /// Notes whether a comparison was in vain. One that ended soon cost nothing, and one of an item that is not whole says nothing.
+    fn note<T>(&self, compared: Result<T, InVain>) -> Option<T> {
+        match &compared {
+            Ok(_) => self.in_vain.set(0),
+            Err(InVain { bytes, held, is_cut }) if *is_cut || *bytes <= held / CHEAP_PART => {}
+            Err(_) => {
                 let in_vain = self.in_vain.get() + 1;
                 self.in_vain.set(in_vain);
-                self.passed_over.set(1u32.checked_shl(in_vain).map_or(MAX_PASSED_OVER, |frames| frames.min(MAX_PASSED_OVER)));
+                self.passed_over.set(1u32.checked_shl(in_vain).map_or(MAX_PASSED_OVER, |rest| rest.min(MAX_PASSED_OVER)));
             }
         }
+        compared.ok()
+    }
+}
+
+/// An item's object, and whether its kind is the right one.
+pub(super) type ItemRead = (Rc<Object>, Result<(), Error>);
+
+/// The object that an update makes, which may be the held one.
+fn object(update: Update<'_, Held>, depth: usize) -> Option<Rc<Object>> {
+    let Held { object, text } = update.held;
+    drop(text);
+    match update.edits {
+        None => Some(object),
+        Some(edits) => object.updated(edits, depth).ok(),
     }
 }
 
@@ -150,11 +179,11 @@ mod tests {
     #[test]
     fn what_was_read_otherwise_is_not_compared() {
         let mut fields = fields();
-        let text = document("", 1, "1");
-        // Not in a frame: inside of one it would be nested deeper than where it was checked.
-        let alone = Object::new(scan_object(text.as_bytes(), &fields).unwrap()).unwrap();
-        assert!(comparisons(&alone).read(&frame(&document("", 2, "1")), &fields, &Kinds::default()).is_none());
-        let held = held(&text, &fields);
+        // Inside of a frame it would be nested too deep. The document and `spec` are around it.
+        let deep = format!("{}{}", "[".repeat(125), "]".repeat(125));
+        let alone = Object::new(scan_object(document("", 1, &deep).as_bytes(), &fields).unwrap()).unwrap();
+        assert!(comparisons(&alone).read(&frame(&document("", 2, &deep)), &fields, &Kinds::default()).is_none());
+        let held = held(&document("", 1, "1"), &fields);
         fields.slot(&Path::parse("spec.b").unwrap());
         assert!(comparisons(&held).read(&frame(&document("", 2, "1")), &fields, &Kinds::default()).is_none());
     }

@@ -6,7 +6,7 @@ use futures::StreamExt;
 use futures::stream::LocalBoxStream;
 
 use super::buffers::{self, MAX_FRAME_BYTES};
-use crate::json::{BrokenItem, ErrorKind, FieldSet, JsonError, ListHead, ListScanner, Scanned};
+use crate::json::{BrokenItem, ErrorKind, FieldSet, JsonError, ListHead, ListItems, ListScanner, Scanned};
 use crate::runtime::Runtime;
 use crate::runtime::slice::Slice;
 use crate::status::{Error, ErrorCode};
@@ -19,9 +19,7 @@ const PIECE_BYTES: usize = 64 << 10;
 type Body<'a> = LocalBoxStream<'a, Result<Vec<u8>, Error>>;
 
 /// Who takes the items of a page while it is read.
-pub trait Items {
-    /// An item.
-    fn item(&mut self, item: Scanned);
+pub trait Items: ListItems {
     /// An item that is no JSON. Only a tolerant scanner goes on behind one.
     fn broken(&mut self, item: BrokenItem);
     /// A piece of the page was read. An error ends the page.
@@ -31,11 +29,13 @@ pub trait Items {
 /// For a page in which every item must be JSON.
 struct Sound<'a>(&'a mut dyn FnMut(Scanned));
 
-impl Items for Sound<'_> {
+impl ListItems for Sound<'_> {
     fn item(&mut self, item: Scanned) {
         (self.0)(item);
     }
+}
 
+impl Items for Sound<'_> {
     fn broken(&mut self, _: BrokenItem) {}
 
     fn piece_read(&mut self) -> Result<(), Error> {
@@ -93,7 +93,7 @@ pub async fn read_with(
 fn scan(scanner: &mut ListScanner, bytes: &[u8], fields: &FieldSet, items: &mut dyn Items) -> Result<(), Error> {
     // Many small objects take more than their text; and what was gathered is copied when it is whole.
     buffers::look_ahead(bytes.len().saturating_add(scanner.gathered()))?;
-    scanner.push(bytes, fields, &mut |item| items.item(item)).map_err(|error| unreadable(&error))?;
+    scanner.push_to(bytes, fields, items).map_err(|error| unreadable(&error))?;
     scanner.take_broken().into_iter().for_each(|broken| items.broken(broken));
     Ok(())
 }

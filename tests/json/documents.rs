@@ -118,7 +118,7 @@ proptest! {
             order.iter().map(|member| members[*member].as_str()).collect::<Vec<_>>().join(", ")
         );
         let fields = fields(&["metadata.managedFields", "a"]);
-        let alone = Scanned { depth: 1, ..scan_object(object.as_bytes(), &fields).unwrap() };
+        let alone = Scanned { depth: 2, ..scan_object(object.as_bytes(), &fields).unwrap() };
         match (scan_frame(frame.as_bytes(), &fields).unwrap(), kind) {
             (Frame::Event { kind: FrameType::Added, object }, "ADDED")
             | (Frame::Event { kind: FrameType::Modified, object }, "MODIFIED")

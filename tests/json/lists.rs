@@ -1,9 +1,13 @@
 //! List pages. However they are cut, the result is the same, and only pages that are strict JSON give one.
 
+use crate::edits::{Change, change, changed, updated};
 use crate::helpers::json::{any_document, any_object, mutated, pod};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use watchcache::json::{ErrorKind, FieldSet, JsonError, ListHead, ListScanner, Path, Scanned, scan_object};
+use std::collections::HashMap;
+use watchcache::json::{
+    BrokenItem, ErrorKind, FieldSet, JsonError, ListHead, ListItems, ListScanner, Path, Scanned, scan_held_item, scan_object,
+};
 
 fn fields() -> FieldSet {
     let mut fields = FieldSet::new(vec![Path::parse("metadata.managedFields").unwrap()]);
@@ -273,4 +277,132 @@ fn law_04_split_items_that_cannot_be_read_are_set_aside_with_their_names() {
         let pushed = scanner.push(page, &FieldSet::new(vec![]), &mut |_| {});
         assert!(pushed.is_err() || scanner.finish().is_err(), "{}", String::from_utf8_lossy(page));
     }
+}
+
+/// Takes items by comparison where one can tell, and holds each against a full scan.
+#[derive(Default)]
+struct Beside {
+    held: HashMap<String, Scanned>,
+    items: Vec<Scanned>,
+    compared: usize,
+}
+
+fn name_of(namespace: &str, name: &str) -> String {
+    format!("{namespace}/{name}")
+}
+
+/// How deep an item stood where it was read says nothing of it.
+fn plain(item: Scanned) -> Scanned {
+    Scanned { depth: 0, ..item }
+}
+
+impl ListItems for Beside {
+    fn item(&mut self, item: Scanned) {
+        self.items.push(plain(item));
+    }
+
+    fn held_item(&mut self, document: &[u8], start: usize, fields: &FieldSet) -> Option<usize> {
+        let held = |namespace: &str, name: &str| self.held.get(&name_of(namespace, name));
+        let held =
+            |namespace: &str, name: &str| held(namespace, name).filter(|held| held.depth >= 2 && !held.is_odd).map(|held| &*held.bytes);
+        let (update, end) = scan_held_item(document, start, fields, held).ok()?;
+        let full = scan_object(&document[start..end], fields).expect("what was compared is sound");
+        let key = name_of(full.namespace.as_deref().unwrap_or(""), full.name.as_deref().unwrap_or(""));
+        updated(&self.held[&key], &update, full.clone());
+        self.items.push(plain(full));
+        self.compared += 1;
+        Some(end)
+    }
+}
+
+type Told = (Vec<Scanned>, Vec<BrokenItem>, Result<ListHead, JsonError>);
+
+/// What is told of a page, and how many of its items were compared with these.
+fn told(page: &[u8], places: &[prop::sample::Index], held: HashMap<String, Scanned>) -> (Told, usize) {
+    let fields = fields();
+    let mut beside = Beside { held, ..Beside::default() };
+    let mut scanner = ListScanner::tolerant();
+    for chunk in cut(page, places) {
+        let _told_at_the_end = scanner.push_to(chunk, &fields, &mut beside);
+    }
+    let broken = scanner.take_broken();
+    ((beside.items, broken, scanner.finish()), beside.compared)
+}
+
+fn page(items: &[Vec<u8>]) -> Vec<u8> {
+    let head = br#"{"kind":"PodList","metadata":{"resourceVersion":"7"},"items":["#;
+    [head, &items.join(&b", "[..])[..], b"]}"].concat()
+}
+
+fn named(number: usize, kind: &str, more: &str) -> Vec<u8> {
+    let metadata = format!(r#"{{"name":"n{number}","uid":"u","resourceVersion":"7","labels":{{"b":"1"}},"managedFields":[{more}]}}"#);
+    format!(r#"{{{kind}"metadata":{metadata},"a":{{"b":[1,{more}]}},"more":{more},"last":1}}"#).into_bytes()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn law_14_differences_a_relist_is_told_as_if_nothing_were_held(
+        items in prop::collection::vec((any_object(), prop::collection::vec(change(), 0..2)), 1..5),
+        kind in prop::sample::select(&["", r#""kind":"Pod","apiVersion":"v1","#][..]),
+        (goes, front) in any::<(bool, prop::sample::Index)>(),
+        broken in prop::option::weighted(0.4, mutated()),
+        places in places(),
+    ) {
+        let first: Vec<_> = items.iter().enumerate().map(|(number, (more, _))| named(number, kind, more)).collect();
+        let ((listed, ..), _) = told(&page(&first), &[], HashMap::new());
+        let fields = fields();
+        let mut held = HashMap::new();
+        let mut scanner = ListScanner::new();
+        scanner.push(&page(&first), &fields, &mut |item| drop(held.insert(name_of("", item.name.as_deref().unwrap()), item))).unwrap();
+        prop_assert_eq!(listed.len(), held.len());
+        let next = first.iter().zip(&items).map(|(item, (_, changes))| {
+            let item = if goes { changed(item, front, &Change::Beheaded(2)) } else { item.clone() };
+            changes.iter().fold(item, |item, (place, change)| changed(&item, *place, change))
+        });
+        let next = page(&next.collect::<Vec<_>>());
+        let next = broken.map_or(next.clone(), |broken| broken.apply(&next));
+        let (scanned, none) = told(&next, &[], HashMap::new());
+        prop_assert_eq!(none, 0);
+        prop_assert_eq!(&told(&next, &[], held.clone()).0, &scanned, "{}", String::from_utf8_lossy(&next));
+        prop_assert_eq!(&told(&next, &places, held).0, &scanned, "{}", String::from_utf8_lossy(&next));
+    }
+}
+
+#[test]
+fn a_relist_of_what_has_not_changed_is_compared_however_it_is_cut() {
+    let items: Vec<_> = (0..20).map(|number| named(number, "", "{\"x\":[1,2,3]}")).collect();
+    let (page, fields) = (page(&items), fields());
+    let mut held = HashMap::new();
+    let mut scanner = ListScanner::new();
+    scanner.push(&page, &fields, &mut |item| drop(held.insert(name_of("", item.name.as_deref().unwrap()), item))).unwrap();
+    for size in [1, 7, 100, 1000, page.len()] {
+        let mut beside = Beside { held: held.clone(), ..Beside::default() };
+        let mut scanner = ListScanner::tolerant();
+        page.chunks(size).for_each(|chunk| scanner.push_to(chunk, &fields, &mut beside).unwrap());
+        assert_eq!((beside.compared, scanner.finish().is_ok()), (20, true), "chunks of {size}");
+    }
+}
+
+/// What stands in a frame may be one level deeper than what stands in a list.
+#[test]
+fn law_14_differences_what_is_as_deep_as_it_may_be_is_not_compared_one_level_deeper() {
+    let item = |deep: usize, last: u32| {
+        let text = format!(r#"{{"metadata":{{"name":"n"}},"a":{}{},"last":{last}}}"#, "[".repeat(deep), "]".repeat(deep));
+        text.into_bytes()
+    };
+    let fields = fields();
+    let mut depths = Vec::new();
+    for deep in [123, 124, 125, 126] {
+        let frame = [br#"{"type":"ADDED","object":"#, &item(deep, 1)[..], b"}"].concat();
+        let depth = match watchcache::json::scan_frame(&frame, &fields) {
+            Ok(watchcache::json::Frame::Event { object, .. }) => Some(object.depth),
+            _ => None,
+        };
+        let in_list = told(&page(&[item(deep, 2)]), &[], HashMap::new()).0;
+        assert_eq!(in_list.2.is_ok() && in_list.1.is_empty(), depth.is_some_and(|depth| depth >= 2), "{deep}");
+        depths.push(depth);
+    }
+    assert_eq!(depths, [Some(2), Some(2), Some(1), None]);
 }

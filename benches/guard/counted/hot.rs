@@ -6,8 +6,10 @@ use std::rc::Rc;
 use watchcache::cache::{Basis, Cacher};
 use watchcache::change::ChangeKind;
 use watchcache::json::Scalar;
-use watchcache::json::frame::{Frame, scan_frame, scan_update};
-use watchcache::json::list::ListScanner;
+use watchcache::json::frame::{Frame, scan_frame};
+use watchcache::json::list::{ListItems, ListScanner};
+use watchcache::json::update::{scan_held_item, scan_update};
+use watchcache::json::{FieldSet, Scanned};
 use watchcache::message::Message;
 use watchcache::object::Object;
 use watchcache::selector::{Filter, FilterText};
@@ -39,6 +41,7 @@ pub(crate) const ALL: &[Hot] = &[
     Hot { name: "list-500-of-100000", units: 1, prepare: list },
     Hot { name: "view-flush-1000", units: 1, prepare: view },
     Hot { name: "list-page", units: PAGE, prepare: page },
+    Hot { name: "relist-page", units: PAGE, prepare: relist },
     Hot { name: "first-read-of-a-field", units: 50, prepare: field },
     Hot { name: "pack", units: PODS, prepare: pack },
     Hot { name: "read-resting", units: PODS, prepare: unpack },
@@ -100,8 +103,8 @@ fn compared(lacking: &'static str, edits: usize) -> Work {
     Box::new(move || {
         let fields = cacher.fields().borrow();
         for (frame, held) in frames.iter().zip(&held) {
-            let update = scan_update(frame.as_bytes(), &fields, |_, _| Some(held.lend())).expect("few differences");
-            assert_eq!(black_box(update).edits.edits.len(), edits);
+            let (_, update) = scan_update(frame.as_bytes(), &fields, |_, _| Some(held.lend())).expect("few differences");
+            assert_eq!(black_box(update).edits.map(|edits| edits.edits.len()), Some(edits));
         }
     })
 }
@@ -195,6 +198,42 @@ fn page() -> Work {
         }
         assert_eq!((count, scanner.finish().expect("a page").items_seen), (PAGE, true));
     })
+}
+
+/// The same page where all of it is held.
+fn relist() -> Work {
+    let (text, mut cacher) = (list_page(PAGE), cacher());
+    let mut objects = Vec::new();
+    let mut item = |item| objects.push(Object::new(item).expect("a name and a version"));
+    ListScanner::new().push(text.as_bytes(), &cacher.fields().borrow(), &mut item).expect("a page");
+    fill(&mut cacher, objects, FIRST_VERSION);
+    cacher.held_mut().pack_all();
+    Box::new(move || {
+        let (mut scanner, mut items) = (ListScanner::new(), Relisted { cacher: &cacher, same: 0 });
+        for chunk in text.as_bytes().chunks(CHUNK) {
+            scanner.push_to(chunk, &cacher.fields().borrow(), &mut items).expect("a page");
+        }
+        assert_eq!((items.same, scanner.finish().expect("a page").items_seen), (PAGE, true));
+    })
+}
+
+/// Takes items that are held.
+struct Relisted<'c> {
+    cacher: &'c Cacher,
+    same: usize,
+}
+
+impl ListItems for Relisted<'_> {
+    fn item(&mut self, _: Scanned) {
+        unreachable!("all of them are held");
+    }
+
+    fn held_item(&mut self, document: &[u8], start: usize, fields: &FieldSet) -> Option<usize> {
+        let held = |namespace: &str, name: &str| Some(self.cacher.store().get(&format!("{namespace}/{name}"))?.lend());
+        let (update, end) = scan_held_item(document, start, fields, held).ok()?;
+        self.same += usize::from(update.edits.is_none());
+        Some(end)
+    }
 }
 
 /// A path that is registered after the objects have come. It is searched in their texts.

@@ -62,6 +62,8 @@ impl Packer {
     /// An object arrived in a list. `held` is the stored object at the same version, if there is one. Later calls for it are ignored.
     pub(crate) fn listed(&mut self, object: &Rc<Object>, held: Option<&Rc<Object>>) {
         match held {
+            // A list may bring the very object that is held.
+            Some(held) if Rc::ptr_eq(object, held) => {}
             Some(held) if !object.mark_queued() => self.replaced(object, held),
             Some(_) => {}
             None => {
