@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::cache::held::Held;
 use crate::json::fields::FieldSet;
 use crate::object::Object;
-use crate::selector::Filter;
+use crate::selector::{Filter, Interest};
 use crate::status::Error;
 use crate::version::Version;
 use crate::watch::{Bookmarks, Conversion, EventKind, Start, WatchEvent, WatchOptions};
@@ -48,6 +48,7 @@ impl Interval {
     pub(super) fn capture(
         held: &Held,
         filter: &Filter,
+        interest: Option<&Interest>,
         options: &WatchOptions,
         start: &Start,
         basis: &Basis,
@@ -65,7 +66,7 @@ impl Interval {
         let state = if listed.is_some() { required.clone() } else { held.version().clone() };
         let passes = |object: &&Rc<Object>| filter.passes(object, fields);
         let mut events = match (&from_history, listed) {
-            (Some(version), _) => history_events(held, filter, version, fields)?,
+            (Some(version), _) => history_events(held, filter, interest, version, fields)?,
             (None, _) if silent => Vec::new(),
             (None, Some(objects)) => state_events(objects.iter().filter(passes), &state),
             (None, None) => state_events(held.store().namespace(filter.scope_namespace()).filter(passes), &state),
@@ -86,20 +87,26 @@ impl Interval {
     }
 }
 
-fn history_events(held: &Held, filter: &Filter, since: &Version, fields: &FieldSet) -> Result<Vec<WatchEvent>, Error> {
+fn history_events(
+    held: &Held,
+    filter: &Filter,
+    interest: Option<&Interest>,
+    since: &Version,
+    fields: &FieldSet,
+) -> Result<Vec<WatchEvent>, Error> {
     let changes = held.window().since(since)?;
     Ok(changes
         .filter_map(|change| {
             let conversion = Conversion::new(change);
             let kind = conversion.kind(|object| filter.passes(object, fields))?;
-            Some(conversion.event(kind))
+            conversion.is_wanted(kind, interest, fields).then(|| conversion.event(kind))
         })
         .collect())
 }
 
 /// Objects as the initial events of a watch that begins with the state at a version.
 fn state_events<'a>(objects: impl Iterator<Item = &'a Rc<Object>>, version: &Version) -> Vec<WatchEvent> {
-    objects.map(|object| WatchEvent { kind: EventKind::Added, object: object.clone(), version: version.clone() }).collect()
+    objects.map(|object| WatchEvent { kind: EventKind::Added, object: object.clone(), version: version.clone(), before: None }).collect()
 }
 
 /// The version that the bookmark at the end of the initial events must have reached; none where no such bookmark is owed.

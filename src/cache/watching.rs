@@ -1,13 +1,14 @@
 //! The watchers of a cacher, together with the state that they watch.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use crate::cache::held::Held;
 use crate::cache::interval::{Basis, Interval};
 use crate::json::fields::FieldSet;
 use crate::json::path::Path;
 use crate::metrics::Metrics;
-use crate::selector::{Filter, FilterText};
+use crate::selector::{Filter, FilterText, Interest};
 use crate::status::{Error, Status};
 use crate::time::Instant;
 use crate::watch::{Beginning, Dispatcher, EndReason, Start, WatchOptions, WatcherId};
@@ -37,12 +38,12 @@ impl Watching<'_> {
     /// Parses and registers a watcher that has not started. The error is the refusal.
     pub fn register(self, options: &WatchOptions) -> (WatcherId, Result<Start, Error>) {
         match self.read(options) {
-            Ok((filter, start)) => (self.dispatcher.add(filter), Ok(start)),
-            Err(error) => (self.dispatcher.add(Filter::default()), Err(error)),
+            Ok((filter, interest, start)) => (self.dispatcher.add(filter, interest), Ok(start)),
+            Err(error) => (self.dispatcher.add(Filter::default(), None), Err(error)),
         }
     }
 
-    fn read(&self, options: &WatchOptions) -> Result<(Filter, Start), Error> {
+    fn read(&self, options: &WatchOptions) -> Result<(Filter, Option<Interest>, Start), Error> {
         let asked = FilterText {
             namespace: options.namespace.as_deref(),
             name: options.name.as_deref(),
@@ -50,13 +51,17 @@ impl Watching<'_> {
             fields: options.field_selector.as_deref(),
         };
         let filter = Filter::new(asked, &mut self.fields.borrow_mut())?;
-        Ok((filter.with_shard(options.shard_selector.as_deref())?, options.start()?))
+        let filter = filter.with_shard(options.shard_selector.as_deref())?;
+        let interest = options.changes_of.as_ref().map(|paths| Interest::read(paths, &mut self.fields.borrow_mut())).transpose()?;
+        Ok((filter, interest, options.start()?))
     }
 
     /// Captures the interval of a watcher and begins to dispatch to it, in one step.
     pub fn start(self, id: WatcherId, options: &WatchOptions, start: &Start, basis: &Basis, now: Instant) {
-        let Some(filter) = self.dispatcher.get(id).map(|watcher| watcher.filter().clone()) else { return };
-        let captured = Interval::capture(self.held, &filter, options, start, basis, &self.fields.borrow());
+        let Some(watcher) = self.dispatcher.get(id) else { return };
+        let filter = watcher.filter().clone();
+        let captured =
+            Interval::capture(self.held, &filter, watcher.interest().map(Rc::as_ref), options, start, basis, &self.fields.borrow());
         let interval = match captured {
             Ok(interval) => interval,
             Err(error) => return self.fail(id, &error),

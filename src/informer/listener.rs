@@ -5,11 +5,11 @@ use std::rc::Rc;
 use crate::json::fields::FieldSet;
 use crate::key::Key;
 use crate::object::{Holder, Object};
-use crate::selector::Filter;
+use crate::selector::{Filter, Interest};
 use crate::time::{Instant, Millis};
 
 use super::notification::{Notification, NotificationKind};
-use super::queue::Queue;
+use super::queue::{Merge, Queue};
 use super::resync::Resync;
 use super::sync::SyncTracker;
 
@@ -27,12 +27,26 @@ pub struct HandlerOptions {
     pub buffer_size: usize,
     /// Only these objects. One that comes to pass is added, one that ceases to is deleted, with its last state that passed.
     pub filter: Option<Filter>,
+    /// Which updates it hears of. Additions, deletions and resyncs are told in any case.
+    pub news: News,
 }
 
 impl Default for HandlerOptions {
     fn default() -> Self {
-        Self { resync_period: None, coalesce: false, buffer_size: DEFAULT_BUFFER_SIZE, filter: None }
+        Self { resync_period: None, coalesce: false, buffer_size: DEFAULT_BUFFER_SIZE, filter: None, news: News::Every }
     }
+}
+
+/// Which updates a handler hears of.
+#[derive(Clone, Debug, Default)]
+pub enum News {
+    /// All.
+    #[default]
+    Every,
+    /// Those that this interest wants.
+    Of(Rc<Interest>),
+    /// Those that the facade lets pass, because functions of users decide what is news to them.
+    Judged,
 }
 
 /// A listener hears of everything once and in order. What waits for it is no concern of others.
@@ -97,6 +111,7 @@ impl ProcessorListener {
             && self.handler == Handler::Ready
             && !self.options.coalesce
             && self.options.filter.is_none()
+            && !matches!(self.options.news, News::Of(_))
             && self.queue.is_empty();
         if straight {
             self.straight = place + 1;
@@ -107,6 +122,9 @@ impl ProcessorListener {
     /// Queues what a notification is to this handler. Returns whether its queue overflowed with it.
     pub(super) fn hear(&mut self, notification: &Rc<Notification>, fields: &FieldSet) -> bool {
         let Some(notification) = self.filtered(notification, fields) else { return false };
+        if !self.wants(&notification, fields) {
+            return false;
+        }
         let mut full = false;
         self.overflowing &= !self.queue.is_empty();
         let busy = matches!(self.handler, Handler::Busy { .. });
@@ -115,13 +133,23 @@ impl ProcessorListener {
             _ if busy && !self.overflowing && !self.options.coalesce && self.queue.len() >= self.options.buffer_size => {
                 self.overflowing = true;
                 full = true;
-                self.queue.push(Notification::overflow(), false);
+                self.queue.push(Notification::overflow(), Merge::Not);
             }
             _ => {}
         }
-        let unseen = self.queue.push(notification, self.options.coalesce || self.overflowing);
+        let unseen = self.queue.push(notification, merge(&self.options, self.overflowing));
         self.finish(unseen);
         full
+    }
+
+    /// Only updates are ever held back.
+    fn wants(&self, notification: &Notification, fields: &FieldSet) -> bool {
+        match (&self.options.news, &notification.old, &notification.object) {
+            (News::Of(interest), Some(old), Some(object)) if notification.kind == NotificationKind::Updated => {
+                interest.wants(old, object, fields)
+            }
+            _ => true,
+        }
     }
 
     fn filtered(&self, notification: &Rc<Notification>, fields: &FieldSet) -> Option<Rc<Notification>> {
@@ -146,7 +174,7 @@ impl ProcessorListener {
         }
         for notification in notifications {
             if let Some(notification) = self.filtered(notification, fields) {
-                self.queue.push(notification, self.options.coalesce || self.overflowing);
+                self.queue.push(notification, merge(&self.options, self.overflowing));
             }
         }
     }
@@ -285,6 +313,16 @@ impl ProcessorListener {
     /// Notifications that wait.
     pub fn queued(&self) -> usize {
         self.straight + self.queue.len()
+    }
+}
+
+/// How what waits for a handler merges.
+fn merge(options: &HandlerOptions, overflowing: bool) -> Merge<'_> {
+    match &options.news {
+        _ if !options.coalesce && !overflowing => Merge::Not,
+        News::Every => Merge::All,
+        News::Of(interest) => Merge::News(Some(interest)),
+        News::Judged => Merge::News(None),
     }
 }
 

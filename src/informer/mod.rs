@@ -26,7 +26,7 @@ pub use id::{HandlerId, InformerId};
 pub use indexer::Indexer;
 pub use informer::{Informer, InformerOptions};
 pub use interruption::{Interruption, Interruptions, Stops};
-pub use listener::{DEFAULT_BUFFER_SIZE, HandlerOptions, ProcessorListener};
+pub use listener::{DEFAULT_BUFFER_SIZE, HandlerOptions, News, ProcessorListener};
 pub use lister::Lister;
 pub use notification::{Notification, NotificationKind};
 pub use processor::Notifications;

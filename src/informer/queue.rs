@@ -7,6 +7,19 @@ use rustc_hash::FxHashMap;
 
 use super::notification::{Notification, NotificationKind};
 use crate::key::Key;
+use crate::selector::Interest;
+
+/// How what waits of one object merges with what comes of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Merge<'a> {
+    /// Not at all.
+    Not,
+    /// Into what became of the object.
+    All,
+    /// The same for a handler that does not hear of every update. An update that is no news may be dropped, so no resync becomes part of one. With
+    /// an interest, updates that it does not want are dropped here; else who hears of them judges.
+    News(Option<&'a Interest>),
+}
 
 /// A listener's queue. Notifications of one object may merge while none of them was delivered:
 ///
@@ -31,17 +44,17 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds a notification, merged with what waits of the same object if `merge` says so.
+    /// Adds a notification, merged with what waits of the same object as `merge` says.
     ///
     /// Returns how many notifications of the initial state nobody will see.
-    pub(super) fn push(&mut self, notification: Rc<Notification>, merge: bool) -> usize {
-        let Some(key) = notification.key().filter(|_| merge).cloned() else {
+    pub(super) fn push(&mut self, notification: Rc<Notification>, merge: Merge<'_>) -> usize {
+        let Some(key) = notification.key().filter(|_| !matches!(merge, Merge::Not)).cloned() else {
             self.append(notification);
             return 0;
         };
-        let index = self.mergeable.get(&key).and_then(|place| usize::try_from(place.wrapping_sub(self.left)).ok()).unwrap_or(usize::MAX);
+        let index = self.place_of(&key);
         let waiting = self.notifications.get(index).and_then(Option::as_ref);
-        match waiting.map_or(Merged::Both, |first| merged(first, &notification)) {
+        match waiting.map_or(Merged::Both, |first| merged(first, &notification, merge)) {
             Merged::Both => {
                 self.mergeable.insert(key, self.left.wrapping_add(self.notifications.len() as u64));
                 self.append(notification);
@@ -57,6 +70,11 @@ impl Queue {
                 usize::from(unseen.is_some_and(|unseen| unseen.kind == NotificationKind::InitiallyAdded))
             }
         }
+    }
+
+    /// Where the notification stands that the next one of this object may merge with; beyond all where there is none.
+    fn place_of(&self, key: &Key) -> usize {
+        self.mergeable.get(key).and_then(|place| usize::try_from(place.wrapping_sub(self.left)).ok()).unwrap_or(usize::MAX)
     }
 
     fn append(&mut self, notification: Rc<Notification>) {
@@ -146,15 +164,23 @@ enum Merged {
     None,
 }
 
-fn merged(first: &Rc<Notification>, next: &Rc<Notification>) -> Merged {
+fn merged(first: &Rc<Notification>, next: &Rc<Notification>, merge: Merge<'_>) -> Merged {
     let Some(object) = next.object.clone() else { return Merged::Both };
     match (first.kind, next.kind) {
         (kind, _) if kind.is_deletion() => Merged::Both,
         (kind, next) if kind.is_addition() && next.is_deletion() => Merged::None,
         (kind, _) if kind.is_addition() => Merged::One(Notification::new(kind, object, None)),
+        (NotificationKind::Resynced, NotificationKind::Updated) | (NotificationKind::Updated, NotificationKind::Resynced)
+            if matches!(merge, Merge::News(_)) =>
+        {
+            Merged::Both
+        }
         (NotificationKind::Resynced, _) => Merged::One(next.clone()),
         (_, NotificationKind::Resynced) => Merged::One(first.clone()),
-        (_, kind) => Merged::One(Notification::new(kind, object, first.old.clone())),
+        (_, kind) => match (&first.old, merge) {
+            (Some(old), Merge::News(Some(interest))) if !kind.is_deletion() && !interest.wants_merged(old, &object) => Merged::None,
+            _ => Merged::One(Notification::new(kind, object, first.old.clone())),
+        },
     }
 }
 
@@ -186,7 +212,7 @@ mod tests {
     fn told(notifications: &[Rc<Notification>]) -> Vec<String> {
         let mut queue = Queue::default();
         for notification in notifications {
-            queue.push(notification.clone(), true);
+            queue.push(notification.clone(), Merge::All);
         }
         let count = queue.len();
         let told = drained(&mut queue);
@@ -208,22 +234,22 @@ mod tests {
     #[test]
     fn q_34_nothing_merges_unasked_or_across_a_delivery() {
         let mut queue = Queue::default();
-        queue.push(updated(1, 2), false);
-        queue.push(updated(2, 3), false);
+        queue.push(updated(1, 2), Merge::Not);
+        queue.push(updated(2, 3), Merge::Not);
         assert_eq!(drained(&mut queue), ["U(x@1->2)", "U(x@2->3)"]);
 
-        queue.push(added(1), true);
+        queue.push(added(1), Merge::All);
         assert_eq!(format!("{:?}", queue.pop().unwrap()), "A(x@1)");
-        queue.push(deleted(2), true);
+        queue.push(deleted(2), Merge::All);
         assert_eq!(drained(&mut queue), ["D(x@2)"]);
     }
 
     #[test]
     fn an_initial_add_that_goes_unseen_is_counted() {
         let mut queue = Queue::default();
-        assert_eq!(queue.push(notification(NotificationKind::InitiallyAdded, 0, 1), true), 0);
-        assert_eq!(queue.push(updated(1, 2), true), 0);
-        assert_eq!(queue.push(deleted(3), true), 1);
+        assert_eq!(queue.push(notification(NotificationKind::InitiallyAdded, 0, 1), Merge::All), 0);
+        assert_eq!(queue.push(updated(1, 2), Merge::All), 0);
+        assert_eq!(queue.push(deleted(3), Merge::All), 1);
         assert!(queue.is_empty() && queue.pop().is_none());
     }
 
@@ -235,9 +261,22 @@ mod tests {
         assert_eq!(told(&[updated(1, 2), resynced(2)]), ["U(x@1->2)"]);
         assert_eq!(told(&[added(1), resynced(1)]), ["A(x@1)"]);
         let mut queue = Queue::default();
-        queue.push(resynced(1), true);
+        queue.push(resynced(1), Merge::All);
         assert!(queue.awaits_resync());
-        queue.push(updated(1, 2), true);
+        queue.push(updated(1, 2), Merge::All);
         assert!(!queue.awaits_resync());
+    }
+
+    #[test]
+    fn chg_07_a_resync_and_an_update_merge_neither_way_where_updates_may_be_no_news() {
+        let resynced = |version| notification(NotificationKind::Resynced, version, version);
+        for order in [[updated(1, 2), resynced(2)], [resynced(1), updated(1, 2)]] {
+            let mut queue = Queue::default();
+            order.iter().for_each(|notification| _ = queue.push(notification.clone(), Merge::News(None)));
+            assert_eq!(queue.len(), 2, "{order:?}");
+            // A deletion says all there is to say.
+            queue.push(deleted(3), Merge::News(None));
+            assert_eq!(format!("{:?}", queue.iter().last().unwrap()), "D(x@3)");
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! What a handler asks for, in text.
 
-use super::listener::{DEFAULT_BUFFER_SIZE, HandlerOptions};
+use std::rc::Rc;
+
+use super::listener::{DEFAULT_BUFFER_SIZE, HandlerOptions, News};
 use crate::json::fields::FieldSet;
-use crate::selector::{Filter, FilterText};
+use crate::selector::{Filter, FilterText, Interest};
 use crate::status::Error;
 use crate::time::Millis;
 
@@ -15,6 +17,10 @@ pub struct HandlerRequest {
     pub label_selector: Option<String>,
     /// A field selector over any scalar path.
     pub field_selector: Option<String>,
+    /// Of updates only those that change the value at one of these paths.
+    pub changes_of: Option<Vec<String>>,
+    /// Whether the caller judges updates itself, because functions of its users decide what is news. The paths are only read.
+    pub judged: bool,
     /// Its own resync period in milliseconds; 0 is none, `None` the informer's.
     pub resync_period: Option<Millis>,
     /// Whether what waits of one object merges.
@@ -24,17 +30,23 @@ pub struct HandlerRequest {
 }
 
 impl HandlerRequest {
-    /// Reads the selectors, and registers the paths of theirs. Fails on one with a mistake.
+    /// Reads the selectors and paths, and registers the paths. Fails on one with a mistake.
     pub fn read(&self, fields: &mut FieldSet) -> Result<HandlerOptions, Error> {
         let (namespace, labels) = (self.namespace.as_deref(), self.label_selector.as_deref());
         let filter =
             Filter::new(FilterText { namespace, labels, fields: self.field_selector.as_deref(), ..FilterText::default() }, fields)?;
+        let interest = self.changes_of.as_ref().map(|paths| Interest::read(paths, fields)).transpose()?;
         Ok(HandlerOptions {
             resync_period: self.resync_period,
             coalesce: self.coalesce,
             buffer_size: self.buffer_size.unwrap_or(DEFAULT_BUFFER_SIZE),
             // Without one a change passes the handler's queue by.
             filter: (!filter.is_everything()).then_some(filter),
+            news: match interest {
+                None => News::Every,
+                Some(_) if self.judged => News::Judged,
+                Some(interest) => News::Of(Rc::new(interest)),
+            },
         })
     }
 }
@@ -52,7 +64,7 @@ mod tests {
     fn a_handler_that_asks_for_nothing_has_the_defaults_and_no_filter() {
         let options = read(&HandlerRequest::default()).unwrap();
         assert_eq!((options.buffer_size, options.resync_period, options.coalesce), (DEFAULT_BUFFER_SIZE, None, false));
-        assert!(options.filter.is_none());
+        assert!(options.filter.is_none() && matches!(options.news, News::Every));
         let empty = Some(String::new());
         let asked = HandlerRequest { namespace: empty.clone(), label_selector: empty.clone(), field_selector: empty, ..Default::default() };
         assert!(read(&asked).unwrap().filter.is_none(), "empty texts select everything");
@@ -72,6 +84,14 @@ mod tests {
                 ..HandlerRequest::default()
             };
             assert!(read(&asked).unwrap().filter.is_some(), "{part}");
+        }
+        let asked = HandlerRequest { changes_of: Some(vec!["metadata.generation".into()]), ..HandlerRequest::default() };
+        assert!(matches!(read(&asked).unwrap().news, News::Of(_)));
+        assert!(matches!(read(&HandlerRequest { judged: true, ..asked }).unwrap().news, News::Judged));
+        assert!(matches!(read(&HandlerRequest { judged: true, ..HandlerRequest::default() }).unwrap().news, News::Every));
+        for paths in [vec![], vec!["spec..x".to_string()]] {
+            let mistake = HandlerRequest { changes_of: Some(paths), ..HandlerRequest::default() };
+            assert_eq!(read(&mistake).unwrap_err().code, ErrorCode::Invalid);
         }
         let mistake = HandlerRequest { label_selector: Some("!!".into()), ..HandlerRequest::default() };
         assert_eq!(read(&mistake).unwrap_err().code, ErrorCode::Invalid);

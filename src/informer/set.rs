@@ -8,6 +8,7 @@ use crate::change::{Change, ChangeKind, Difference};
 use crate::connection::Phase;
 use crate::json::fields::FieldSet;
 use crate::object::Object;
+use crate::selector::Interests;
 use crate::status::{Error, ErrorCode};
 use crate::store::{Fields, Replacement, Store, StoreObserver};
 use crate::time::Instant;
@@ -17,7 +18,7 @@ use super::id::{HandlerId, InformerId};
 use super::indexer::Indexer;
 use super::informer::{Informer, InformerOptions};
 use super::interruption::{Interruption, Stops};
-use super::listener::{HandlerOptions, ProcessorListener};
+use super::listener::{HandlerOptions, News, ProcessorListener};
 use super::notification::{Notification, NotificationKind};
 use super::processor::{Notifications, Processor};
 
@@ -37,6 +38,7 @@ pub struct InformerStats {
 pub struct Informers {
     informers: Slab<Informer>,
     processor: Processor,
+    interests: Interests,
     // Those whose sync has not been told.
     untold: Vec<InformerId>,
     interruptions: Vec<Interruption>,
@@ -121,7 +123,7 @@ impl Informers {
     pub fn add_handler(
         &mut self,
         id: InformerId,
-        options: HandlerOptions,
+        mut options: HandlerOptions,
         store: &Store,
         fields: &FieldSet,
         now: Instant,
@@ -130,6 +132,9 @@ impl Informers {
             let message = "handler was not added to shared informer because it has stopped already";
             return Err(Error::new(ErrorCode::Closed, message));
         };
+        if let News::Of(interest) = &mut options.news {
+            *interest = self.interests.share(interest.clone());
+        }
         let resync = informer.admit(options.resync_period, now);
         let handler = self.processor.add(ProcessorListener::new(options, resync));
         informer.add_handler(handler);

@@ -7,13 +7,16 @@ use super::bounds::WindowBounds;
 use super::snapshots::Snapshots;
 use super::strays::Strays;
 use crate::change::{Change, ChangeKind};
-use crate::object::{Holder, Object};
+use crate::object::{Holder, Object, ObjectId};
 use crate::status::{Error, Status};
 use crate::time::{Instant, Millis};
 use crate::version::Version;
 
 /// The least queue of a watcher, in events, as in the apiserver.
 const MIN_BUFFER: usize = 10;
+
+/// So many versions of an object are gone through to find what it was before. Each takes a search in the window: together some 50 µs.
+const MAX_STEPS: usize = 256;
 
 /// The changes since the last list, or the latest of them. The capacity doubles while the window is full of fresh changes. It halves when
 /// the newest quarter would do: not even its oldest change is fresh. The bounds hold in both cases.
@@ -137,6 +140,25 @@ impl Window {
         Ok(self.changes.range(first..))
     }
 
+    /// What an object was before: the version that it replaced, or an earlier one of this number. `None` where that is unknown here: a change has left
+    /// the window, or came with a list, or lies too far back. Or there was no object.
+    pub fn before(&self, object: &Object, earlier: Option<ObjectId>) -> Option<&Rc<Object>> {
+        let mut before = self.replaced_by(object)?;
+        for _ in 0..MAX_STEPS {
+            if earlier.is_none_or(|earlier| before.id() == earlier) {
+                return Some(before);
+            }
+            before = self.replaced_by(before)?;
+        }
+        None
+    }
+
+    fn replaced_by(&self, object: &Object) -> Option<&Rc<Object>> {
+        let first = self.changes.partition_point(|change| change.version() < object.version());
+        let mut own = self.changes.range(first..).take_while(|change| change.version() == object.version());
+        own.find(|change| change.object.id() == object.id())?.previous.as_ref()
+    }
+
     /// How many changes are held.
     pub fn len(&self) -> usize {
         self.changes.len()
@@ -255,6 +277,23 @@ mod tests {
     use crate::time::at;
 
     const FD: Millis = DEFAULT_FRESH_MS;
+
+    #[test]
+    fn chg_10_what_an_object_replaced_is_known_while_the_change_is_there() {
+        let (mut window, mut strays) = (Window::new(WindowBounds { lower: 3, upper: 3, ..WindowBounds::default() }), Strays::default());
+        let versions: Vec<Rc<Object>> = (0..5).map(|version| named("pod", version)).collect();
+        for pair in versions.windows(2) {
+            let change = Change { kind: ChangeKind::Modified, object: pair[1].clone(), previous: Some(pair[0].clone()), at: at(0) };
+            window.push(change, &mut strays);
+        }
+        let before = |object: &Object, earlier: Option<&Rc<Object>>| {
+            window.before(object, earlier.map(|earlier| earlier.id())).map(|before| before.version().as_u64().unwrap())
+        };
+        assert_eq!([0, 1, 2, 3, 4].map(|place: usize| before(&versions[place], None)), [None, None, Some(1), Some(2), Some(3)]);
+        assert_eq!(before(&named("pod", 4), None), None, "another object of that version");
+        let merged = [0, 1, 2, 3, 4].map(|earlier: usize| before(&versions[4], versions.get(earlier)));
+        assert_eq!(merged, [None, Some(1), Some(2), Some(3), None], "of several changes");
+    }
 
     fn change(version: u64, at: Instant) -> Change {
         Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at }

@@ -77,7 +77,7 @@ mod tests {
     use crate::watch::id::WatcherId;
 
     fn event(version: u64) -> WatchEvent {
-        WatchEvent { kind: EventKind::Modified, object: named("x", version), version: version.into() }
+        WatchEvent { kind: EventKind::Modified, object: named("x", version), version: version.into(), before: None }
     }
 
     /// So many events to these watchers, as an audience of this number.

@@ -4,7 +4,9 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use crate::change::{Change, ChangeKind};
+use crate::json::fields::FieldSet;
 use crate::object::Object;
+use crate::selector::Interest;
 use crate::watch::event::{EventKind, WatchEvent};
 
 /// One change in the forms that watchers may see it. Each form is made once, when the first watcher needs it.
@@ -45,10 +47,19 @@ impl<'a> Conversion<'a> {
         self.kind(|_| true)
     }
 
+    /// Whether somebody with this interest hears of it as an event of this kind. Only updates are ever held back.
+    pub fn is_wanted(&self, kind: EventKind, interest: Option<&Interest>, fields: &FieldSet) -> bool {
+        let Change { object, previous, .. } = self.change;
+        match (interest, previous) {
+            (Some(interest), Some(previous)) if kind == EventKind::Modified => interest.wants(previous, object, fields),
+            _ => true,
+        }
+    }
+
     /// The event of that kind. A DELETED carries the previous content at the version of the change.
     pub fn event(&self, kind: EventKind) -> WatchEvent {
         let object = if kind == EventKind::Deleted { self.deleted() } else { self.change.object.clone() };
-        WatchEvent { kind, object, version: self.change.version().clone() }
+        WatchEvent { kind, object, version: self.change.version().clone(), before: None }
     }
 
     fn deleted(&self) -> Rc<Object> {
@@ -64,7 +75,6 @@ mod tests {
     use crate::time::Instant;
     use std::cell::Cell;
 
-    use crate::json::fields::FieldSet;
     use crate::selector::{Filter, FilterText};
     use crate::store::Store;
     use crate::testing::{labelled, with_spec};

@@ -8,7 +8,7 @@ use crate::json::fields::FieldSet;
 use crate::metrics::Metrics;
 use crate::object::Object;
 use crate::runtime::Task;
-use crate::selector::Filter;
+use crate::selector::{Filter, Interest};
 use crate::status::{Error, Status};
 use crate::store::{Replacement, StoreObserver};
 use crate::time::Instant;
@@ -69,9 +69,9 @@ impl Dispatcher {
 
     // ------------------------------------------------------------------------------------------------- lives of watchers
 
-    /// Adds a watcher that waits for its start.
-    pub fn add(&mut self, filter: Filter) -> WatcherId {
-        self.watchers.add(filter)
+    /// Adds a watcher that waits for its start. With an interest it hears only of those updates that this wants.
+    pub fn add(&mut self, filter: Filter, interest: Option<Interest>) -> WatcherId {
+        self.watchers.add(filter, interest)
     }
 
     /// The watcher of this id, while it is not forgotten.
@@ -334,10 +334,11 @@ impl StoreObserver for Dispatcher {
         self.metrics.events_dispatched.inc();
         let conversion = Conversion::new(change);
         let mut indices = Indices::default();
+        let mut candidates = std::mem::take(&mut self.candidates);
         if let Some(kind) = conversion.plain_kind() {
             self.dispatch_to_all(change, &conversion, kind, &mut indices);
+            self.watchers.interested(|interest| conversion.is_wanted(kind, Some(interest), fields), &mut candidates);
         }
-        let mut candidates = std::mem::take(&mut self.candidates);
         self.watchers.candidates(change, fields, &mut candidates);
         // Watchers of one bucket mostly share a filter, so its last answer is used again. To ask it reads memory that no cache of the CPU has.
         let mut asked: Option<(*const Filter, Option<EventKind>)> = None;
@@ -357,7 +358,9 @@ impl StoreObserver for Dispatcher {
                 self.metrics.filtered_events.add(u64::from(!watcher.filter().in_shard(&change.object)));
                 continue;
             };
-            self.offer(id, change, &conversion, kind, &mut indices);
+            if conversion.is_wanted(kind, watcher.interest().map(Rc::as_ref), fields) {
+                self.offer(id, change, &conversion, kind, &mut indices);
+            }
         }
         self.candidates = candidates;
     }
@@ -409,7 +412,7 @@ mod tests {
     use crate::testing::named;
 
     fn subscribed(dispatcher: &mut Dispatcher, demand: Demand) -> WatcherId {
-        let id = dispatcher.add(Filter::default());
+        let id = dispatcher.add(Filter::default(), None);
         dispatcher.start(id, Beginning { capacity: 5, ..Beginning::default() }, Instant::START);
         dispatcher.demand(id, demand);
         dispatcher.take_outbox();
@@ -484,7 +487,7 @@ mod tests {
         let mut fields = FieldSet::new(Vec::new());
         let mut dispatcher = Dispatcher::default();
         let mut open = |filter: Filter| {
-            let id = dispatcher.add(filter);
+            let id = dispatcher.add(filter, None);
             dispatcher.start(id, Beginning::default(), Instant::START);
             dispatcher.demand(id, Demand::All);
             id
@@ -515,10 +518,32 @@ mod tests {
     }
 
     #[test]
+    fn chg_08_an_update_visits_only_those_who_have_an_interest_in_it() {
+        let mut fields = FieldSet::new(Vec::new());
+        let mut dispatcher = Dispatcher::default();
+        for number in 0..1000 {
+            let paths = [format!("spec.n{}", number % 4), "metadata.name".into()];
+            let id = dispatcher.add(Filter::default(), Some(Interest::read(&paths, &mut fields).unwrap()));
+            dispatcher.start(id, Beginning::default(), Instant::START);
+            dispatcher.demand(id, Demand::All);
+        }
+        let object = |version, n0: u32| crate::testing::with_spec("x", version, &[], &serde_json::json!({"n0": n0}));
+        let mut visits = |kind, before, after| {
+            let before_all = dispatcher.stats().visited;
+            dispatcher.changed(&Change { kind, object: after, previous: before, at: Instant::START }, &fields);
+            (dispatcher.stats().visited - before_all, dispatcher.take_outbox().0.delivered())
+        };
+        assert_eq!(visits(ChangeKind::Added, None, object(1, 0)), (1000, 1000));
+        assert_eq!(visits(ChangeKind::Modified, Some(object(1, 0)), object(2, 0)), (0, 0), "however many there are");
+        assert_eq!(visits(ChangeKind::Modified, Some(object(2, 0)), object(3, 1)), (250, 250));
+        assert_eq!(visits(ChangeKind::Deleted, Some(object(3, 1)), object(4, 1)), (1000, 1000));
+    }
+
+    #[test]
     fn a_watcher_that_is_filed_under_several_values_hears_of_a_change_once() {
         let mut fields = FieldSet::new(Vec::new());
         let mut dispatcher = Dispatcher::default();
-        let id = dispatcher.add(filter(&mut fields, "app in (a, b)", ""));
+        let id = dispatcher.add(filter(&mut fields, "app in (a, b)", ""), None);
         dispatcher.start(id, Beginning::default(), Instant::START);
         dispatcher.demand(id, Demand::All);
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
@@ -536,7 +561,7 @@ mod tests {
         let lower = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
         let object = named("x", 1);
         let out = !Filter::default().with_shard(Some(lower)).unwrap().passes(&object, &fields);
-        let id = dispatcher.add(Filter::default().with_shard(Some(lower)).unwrap());
+        let id = dispatcher.add(Filter::default().with_shard(Some(lower)).unwrap(), None);
         dispatcher.start(id, Beginning::default(), Instant::START);
         dispatcher.changed(&Change { kind: ChangeKind::Added, object, previous: None, at: Instant::START }, &fields);
         let metrics = dispatcher.metrics.clone();
@@ -554,7 +579,7 @@ mod tests {
         let mut fields = FieldSet::new(Vec::new());
         let mut dispatcher = Dispatcher::default();
         for labels in ["", "", "app=web", "app in (web, db)", "app!=db"] {
-            let id = dispatcher.add(filter(&mut fields, labels, ""));
+            let id = dispatcher.add(filter(&mut fields, labels, ""), None);
             dispatcher.start(id, Beginning::default(), Instant::START);
             dispatcher.demand(id, Demand::All);
         }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::object::Object;
+use crate::object::{Object, ObjectId};
 use crate::version::Version;
 
 /// The type of an event. The numbers are those that cross to JavaScript.
@@ -25,6 +25,9 @@ pub enum EventKind {
     Resync = 6,
 }
 
+/// The number of an event of several changes is larger than its kind: so many times the number of the object before them is added.
+pub const KINDS_OF_EVENTS: u32 = 8;
+
 /// One event, shared by all watchers that receive it in this form.
 #[derive(Clone, Debug)]
 pub struct WatchEvent {
@@ -34,18 +37,20 @@ pub struct WatchEvent {
     pub object: Rc<Object>,
     /// The version of the event: the state's for initial events, otherwise the object's.
     pub version: Version,
+    /// Of several changes that are told as one: the object before them. An event holds no version but its own, so this is a number.
+    pub before: Option<ObjectId>,
 }
 
 impl WatchEvent {
     /// The bookmark before a difference.
     pub fn resync(version: Version) -> Self {
-        Self { kind: EventKind::Resync, object: Object::bookmark(&version, false), version }
+        Self { kind: EventKind::Resync, object: Object::bookmark(&version, false), version, before: None }
     }
 
     /// A bookmark.
     pub fn bookmark(version: Version, initial_events_end: bool) -> Self {
         let kind = if initial_events_end { EventKind::InitialEventsEnd } else { EventKind::Bookmark };
-        Self { kind, object: Object::bookmark(&version, initial_events_end), version }
+        Self { kind, object: Object::bookmark(&version, initial_events_end), version, before: None }
     }
 }
 

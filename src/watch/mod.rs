@@ -33,7 +33,7 @@ pub use budget::TimeBudget;
 pub use convert::Conversion;
 pub use demand::Demand;
 pub use dispatcher::{Dispatcher, DispatcherStats};
-pub use event::{EndReason, EventKind, WatchEvent};
+pub use event::{EndReason, EventKind, KINDS_OF_EVENTS, WatchEvent};
 pub use id::WatcherId;
 pub use options::{Start, WatchOptions};
 pub use outbox::{Audience, Outbox};

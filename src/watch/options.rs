@@ -17,6 +17,8 @@ pub struct WatchOptions {
     pub field_selector: Option<String>,
     /// A shard selector.
     pub shard_selector: Option<String>,
+    /// Of updates only those that change the value at one of these paths.
+    pub changes_of: Option<Vec<String>>,
     /// Where to start: unset or `"0"` from the state held, `n` after that version.
     pub resource_version: Option<String>,
     /// Only `NotOlderThan`, and only together with `send_initial_events`.

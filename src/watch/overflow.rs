@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::key::Key;
 use crate::object::Object;
+use crate::selector::Interest;
 use crate::sort::sort_by;
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
@@ -81,26 +82,29 @@ impl Overflow {
     }
 
     /// One event for each object that is not as the subscriber was told, by version. Deletions that a relist brings share its version: they
-    /// come last, by key.
-    pub(super) fn into_events(self) -> Vec<WatchEvent> {
+    /// come last, by key. With an interest, one that differs in none of its fields has none.
+    pub(super) fn into_events(self, interest: Option<&Interest>) -> Vec<WatchEvent> {
         let mut merged: Vec<(Key, Merged)> = self.merged.into_iter().collect();
         sort_by(&mut merged, |(a, one), (b, other)| {
             (&one.version, one.after.is_none(), a).cmp(&(&other.version, other.after.is_none(), b))
         });
-        merged.into_iter().filter_map(|(_, merged)| merged.event()).collect()
+        merged.into_iter().filter_map(|(_, merged)| merged.event(interest)).collect()
     }
 }
 
 impl Merged {
-    fn event(self) -> Option<WatchEvent> {
+    fn event(self, interest: Option<&Interest>) -> Option<WatchEvent> {
         let Self { before, after, version } = self;
         match (before, after) {
-            (None, Some(object)) => Some(WatchEvent { kind: EventKind::Added, object, version }),
+            (None, Some(object)) => Some(WatchEvent { kind: EventKind::Added, object, version, before: None }),
             (Some(before), Some(object)) if before.version() == object.version() => None,
-            (Some(_), Some(object)) => Some(WatchEvent { kind: EventKind::Modified, object, version }),
+            (Some(before), Some(object)) => {
+                let told = interest.is_none_or(|interest| interest.wants_merged(&before, &object));
+                told.then(|| WatchEvent { kind: EventKind::Modified, object, version, before: Some(before.id()) })
+            }
             (Some(before), None) => {
                 let object = before.restamped(&version).unwrap_or(before);
-                Some(WatchEvent { kind: EventKind::Deleted, object, version })
+                Some(WatchEvent { kind: EventKind::Deleted, object, version, before: None })
             }
             (None, None) => None,
         }
@@ -122,7 +126,7 @@ mod tests {
             overflow.merge(&"x".into(), held.as_ref(), next.as_ref(), &Version::from(10 + index as u64));
             held = next;
         }
-        overflow.into_events().iter().map(|event| format!("{:?} {:?}@{}", event.kind, event.object, event.version)).collect()
+        overflow.into_events(None).iter().map(|event| format!("{:?} {:?}@{}", event.kind, event.object, event.version)).collect()
     }
 
     #[test]
@@ -144,7 +148,7 @@ mod tests {
         for (key, version) in [("b", 5), ("a", 6), ("c", 7), ("b", 8)] {
             overflow.merge(&key.into(), None, Some(&named(key, version)), &Version::from(version));
         }
-        let events = overflow.into_events();
+        let events = overflow.into_events(None);
         assert_eq!(events.iter().map(|event| format!("{:?}", event.object)).collect::<Vec<_>>(), ["a@6", "c@7", "b@8"]);
     }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::change::Change;
 use crate::object::{Holder, Object};
+use crate::selector::Interest;
 use crate::status::Status;
 use crate::version::Version;
 
@@ -224,36 +225,36 @@ impl Queue {
     /// Adds the event with which a stream fails, behind everything that waits.
     pub(super) fn push_failure(&mut self, status: &Status) {
         let last = if self.live.is_empty() { &mut self.uncounted } else { &mut self.live };
-        last.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO });
+        last.push_back(WatchEvent { kind: EventKind::Error, object: Object::status(status), version: Version::ZERO, before: None });
     }
 
     /// Takes the next event, if the subscriber wants one.
-    pub(super) fn next_wanted(&mut self) -> Option<WatchEvent> {
+    pub(super) fn next_wanted(&mut self, interest: Option<&Interest>) -> Option<WatchEvent> {
         if !self.demand.wants_more(self.capacity) {
             return None;
         }
-        let event = self.pop()?;
+        let event = self.pop(interest)?;
         self.demand.took_first();
         Some(event)
     }
 
-    fn pop(&mut self) -> Option<WatchEvent> {
+    fn pop(&mut self, interest: Option<&Interest>) -> Option<WatchEvent> {
         loop {
             match self.uncounted.pop_front().or_else(|| self.live.pop_front()) {
                 // A plain bookmark that came while initial events waited. Their own end has told this version.
                 Some(event) if event.kind == EventKind::Bookmark && event.version <= self.gate => {}
                 Some(event) => return Some(event),
-                None => self.catch_up()?,
+                None => self.catch_up(interest)?,
             }
         }
     }
 
     /// Turns what was skipped into events.
-    fn catch_up(&mut self) -> Option<()> {
+    fn catch_up(&mut self, interest: Option<&Interest>) -> Option<()> {
         match std::mem::take(&mut self.excess) {
             Excess::Skipped(overflow) => {
                 let told = self.resyncs().then(|| WatchEvent::resync(overflow.since.clone()));
-                self.uncounted = told.into_iter().chain(overflow.into_events()).collect();
+                self.uncounted = told.into_iter().chain(overflow.into_events(interest)).collect();
                 Some(())
             }
             other => {
@@ -323,7 +324,7 @@ mod tests {
     }
 
     fn drained(queue: &mut Queue) -> Vec<(EventKind, u64)> {
-        std::iter::from_fn(|| queue.pop()).map(|event| (event.kind, event.version.as_u64().unwrap())).collect()
+        std::iter::from_fn(|| queue.pop(None)).map(|event| (event.kind, event.version.as_u64().unwrap())).collect()
     }
 
     #[test]

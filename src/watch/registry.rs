@@ -4,15 +4,19 @@
 //! Any other is filed in buckets, by the name it is limited to. Without one it is filed under the values of one label or field that it
 //! demands, else by its namespace. Where it has a namespace, its buckets are of that namespace.
 //!
+//! A watcher of everything that has an interest is filed with those of the same interest. Of an update each interest is asked once.
+//!
 //! An event looks up the values that its object has, and those that it had before: watchers whose selection it leaves must hear of that.
 //!
 //! A bucket is known by a hash alone. Where two share one, some visits are needless. They do no harm, because a visit asks the watcher's filter.
+
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
 use crate::json::fields::FieldSet;
 use crate::object::Object;
-use crate::selector::Filter;
+use crate::selector::{Filter, Interest};
 
 use super::id::WatcherId;
 use super::roster::Roster;
@@ -54,6 +58,8 @@ pub(super) struct Registry {
     trigger: Option<u32>,
     // Those that hear of every event.
     everything: Roster,
+    // Those that hear of every event in which they have an interest.
+    interested: Vec<(Rc<Interest>, Roster)>,
     // Those that are asked about every event.
     everywhere: Roster,
     // Counts watchers: the number in a route tells it from all that ever were.
@@ -83,12 +89,17 @@ impl Registry {
     }
 
     /// Files a watcher, and says where.
-    pub(super) fn insert(&mut self, filter: &Filter, watcher: WatcherId) -> Route {
+    pub(super) fn insert(&mut self, filter: &Filter, interest: Option<&Rc<Interest>>, watcher: WatcherId) -> Route {
         self.joined += 1;
-        let route = Route { way: Way::of(filter, self.trigger, |bucket| self.population(bucket)), joined: self.joined };
+        let way = match (Way::of(filter, self.trigger, |bucket| self.population(bucket)), interest) {
+            (Way::Everything, Some(interest)) => Way::Interested(interest.clone()),
+            (way, _) => way,
+        };
+        let route = Route { way, joined: self.joined };
         match &route.way {
             Way::None => {}
             Way::Everything => self.everything.push(route.joined, watcher),
+            Way::Interested(interest) => self.group(interest).push(route.joined, watcher),
             Way::Everywhere => self.everywhere.push(route.joined, watcher),
             Way::One(filing) => self.put(*filing, route.joined, watcher),
             Way::Several(filings) => filings.iter().for_each(|filing| self.put(*filing, route.joined, watcher)),
@@ -101,6 +112,10 @@ impl Registry {
         match &route.way {
             Way::None => {}
             Way::Everything => _ = self.everything.remove(route.joined, watcher),
+            Way::Interested(interest) => {
+                self.group(interest).remove(route.joined, watcher);
+                self.interested.retain(|(_, watchers)| watchers.len() > 0);
+            }
             Way::Everywhere => _ = self.everywhere.remove(route.joined, watcher),
             Way::One(filing) => self.take(*filing, route.joined, watcher),
             Way::Several(filings) => filings.iter().for_each(|filing| self.take(*filing, route.joined, watcher)),
@@ -112,6 +127,10 @@ impl Registry {
         let filing = match &route.way {
             Way::None => return &[],
             Way::Everything => return self.everything.last(MAX_NEIGHBOURS),
+            Way::Interested(interest) => {
+                let group = self.interested.iter().find(|(known, _)| Rc::ptr_eq(known, interest));
+                return group.map_or(&[], |(_, watchers)| watchers.last(MAX_NEIGHBOURS));
+            }
             Way::Everywhere => return self.everywhere.last(MAX_NEIGHBOURS),
             Way::One(filing) => filing,
             Way::Several(filings) => &filings[0],
@@ -131,6 +150,21 @@ impl Registry {
     /// The watchers of everything.
     pub(super) fn everything(&mut self) -> &[WatcherId] {
         self.everything.all()
+    }
+
+    /// Adds the watchers of everything that have an interest for which `wants` answers yes. It is asked once for each interest.
+    pub(super) fn interested(&self, wants: impl Fn(&Interest) -> bool, found: &mut Vec<WatcherId>) {
+        self.interested.iter().filter(|(interest, _)| wants(interest)).for_each(|(_, watchers)| watchers.add_to(found));
+    }
+
+    /// Those of one interest.
+    fn group(&mut self, interest: &Rc<Interest>) -> &mut Roster {
+        let known = self.interested.iter().position(|(known, _)| Rc::ptr_eq(known, interest));
+        let place = known.unwrap_or_else(|| {
+            self.interested.push((interest.clone(), Roster::default()));
+            self.interested.len() - 1
+        });
+        &mut self.interested[place].1
     }
 
     /// Adds the other watchers that a change may concern. One that is filed in several buckets may come more than once.
@@ -254,7 +288,6 @@ mod tests {
     use super::*;
     use crate::selector::FilterText;
     use crate::testing::with_spec;
-    use std::rc::Rc;
 
     /// Files one watcher a line (namespace, name, labels, fields), with ids in this order.
     struct Filed {
@@ -277,7 +310,7 @@ mod tests {
             )
             .unwrap();
             let id = WatcherId::of(self.routes.len());
-            self.routes.push(self.registry.insert(&filter, id));
+            self.routes.push(self.registry.insert(&filter, None, id));
         }
 
         fn visited(&mut self, object: &Rc<Object>, previous: Option<&Rc<Object>>) -> Vec<u32> {

@@ -1,10 +1,11 @@
 //! Where a watcher is filed: the bucket, or the few buckets, in which events look for it.
 
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 use rustc_hash::FxHasher;
 
-use crate::selector::{Filter, Operator};
+use crate::selector::{Filter, Interest, Operator};
 
 /// Up to so many values of one label are looked up one by one. Each costs the watcher a place in another bucket.
 const MAX_FILED_VALUES: usize = 8;
@@ -28,6 +29,8 @@ pub(super) enum Way {
     None,
     /// It hears of everything, without being asked.
     Everything,
+    /// It hears of everything in which it has an interest.
+    Interested(Rc<Interest>),
     /// It is asked about everything.
     Everywhere,
     /// In one bucket.

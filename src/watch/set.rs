@@ -1,10 +1,12 @@
 //! The watchers of one dispatcher by id, and where each of them is filed.
 
+use std::rc::Rc;
+
 use slab::Slab;
 
 use crate::change::{Change, Difference};
 use crate::json::fields::FieldSet;
-use crate::selector::Filter;
+use crate::selector::{Filter, Interest, Interests};
 use crate::version::Version;
 
 use super::event::EndReason;
@@ -18,15 +20,17 @@ use super::watcher::{Beginning, Watcher};
 pub(super) struct Watchers {
     all: Slab<Watcher>,
     registry: Registry,
+    interests: Interests,
     serials: u64,
     retired: Vec<WatcherId>,
 }
 
 impl Watchers {
     /// Adds a watcher that waits for its start.
-    pub(super) fn add(&mut self, filter: Filter) -> WatcherId {
+    pub(super) fn add(&mut self, filter: Filter, interest: Option<Interest>) -> WatcherId {
         self.serials += 1;
-        WatcherId::of(self.all.insert(Watcher::new(filter, self.serials)))
+        let interest = interest.map(|interest| self.interests.share(Rc::new(interest)));
+        WatcherId::of(self.all.insert(Watcher::new(filter, interest, self.serials)))
     }
 
     /// The watcher of an id, while its subscriber is there.
@@ -64,7 +68,7 @@ impl Watchers {
     /// Starts a watcher: it is filed, and shares its filter with those who ask for the same. Returns it, unless it does not wait for its start.
     pub(super) fn start(&mut self, id: WatcherId, beginning: Beginning) -> Option<&Watcher> {
         let watcher = self.all.get_mut(id.index()).filter(|watcher| watcher.life().is_waiting())?;
-        let route = self.registry.insert(watcher.filter(), id);
+        let route = self.registry.insert(watcher.filter(), watcher.interest(), id);
         let others = self.registry.neighbours(&route).iter().filter(|other| **other != id);
         let filter = watcher.filter().clone();
         watcher.start(beginning, route.clone());
@@ -122,11 +126,17 @@ impl Watchers {
         self.registry.candidates(&change.object, change.previous.as_deref(), fields, found);
     }
 
+    /// Adds the watchers of everything that have an interest for which `wants` answers yes.
+    pub(super) fn interested(&self, wants: impl Fn(&Interest) -> bool, found: &mut Vec<WatcherId>) {
+        self.registry.interested(wants, found);
+    }
+
     /// All registered watchers that a difference may concern.
     pub(super) fn concerned(&mut self, difference: &Difference, fields: &FieldSet, found: &mut Vec<WatcherId>) {
         let Difference { before, after } = difference;
         let Some(object) = after.as_ref().or(before.as_ref()) else { return };
         found.extend_from_slice(self.registry.everything());
+        self.registry.interested(|_| true, found);
         self.registry.candidates(object, before.as_deref(), fields, found);
     }
 
@@ -138,7 +148,7 @@ impl Watchers {
     /// Files a live watcher anew.
     pub(super) fn refile(&mut self, id: WatcherId) {
         if let Some(watcher) = self.all.get_mut(id.index()).filter(|watcher| watcher.life().live().is_some()) {
-            let route = self.registry.insert(watcher.filter(), id);
+            let route = self.registry.insert(watcher.filter(), watcher.interest(), id);
             watcher.refile(route);
         }
     }
@@ -161,7 +171,7 @@ mod tests {
 
     fn start(dispatcher: &mut Dispatcher, namespace: Option<&str>, labels: &str, fields: &mut FieldSet) -> WatcherId {
         let filter = Filter::new(FilterText { namespace, labels: Some(labels), ..FilterText::default() }, fields).unwrap();
-        let id = dispatcher.add(filter);
+        let id = dispatcher.add(filter, None);
         dispatcher.demand(id, Demand::All);
         dispatcher.start(id, Beginning::default(), Instant::START);
         id

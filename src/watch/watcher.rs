@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::growth::Growth;
 use crate::runtime::Task;
-use crate::selector::Filter;
+use crate::selector::{Filter, Interest};
 use crate::status::Error;
 use crate::time::Instant;
 use crate::version::Version;
@@ -39,6 +39,7 @@ pub struct Beginning {
 #[derive(Debug)]
 pub struct Watcher {
     filter: Rc<Filter>,
+    interest: Option<Rc<Interest>>,
     // Each watcher has another one. Ids are used again.
     serial: u64,
     // The last event that visited it.
@@ -52,9 +53,9 @@ pub struct Watcher {
 
 impl Watcher {
     /// A watcher that waits for its start.
-    pub(super) fn new(filter: Filter, serial: u64) -> Self {
+    pub(super) fn new(filter: Filter, interest: Option<Rc<Interest>>, serial: u64) -> Self {
         let (queue, life, growth) = (Queue::default(), Life::default(), Growth::default());
-        Self { filter: Rc::new(filter), serial, visit: 0, queue, life, growth, of_state: false }
+        Self { filter: Rc::new(filter), interest, serial, visit: 0, queue, life, growth, of_state: false }
     }
 
     // ------------------------------------------------------------------------------------------------- what it is
@@ -63,6 +64,12 @@ impl Watcher {
     #[inline]
     pub fn filter(&self) -> &Rc<Filter> {
         &self.filter
+    }
+
+    /// Of which fields it hears, where that is not all.
+    #[inline]
+    pub fn interest(&self) -> Option<&Rc<Interest>> {
+        self.interest.as_ref()
     }
 
     /// Shares the filter of another watcher that asks for the same.
@@ -205,7 +212,7 @@ impl Watcher {
 
     /// Takes the next event for the subscriber, if it wants one.
     pub(super) fn next_wanted(&mut self) -> Option<WatchEvent> {
-        let event = self.queue.next_wanted()?;
+        let event = self.queue.next_wanted(self.interest.as_deref())?;
         if let (EventKind::InitialEventsEnd, Some(live)) = (event.kind, self.life.live_mut()) {
             live.bookmarks.delivered_end();
         }
@@ -234,7 +241,7 @@ mod tests {
     use crate::watch::queue::Pushed;
 
     fn stopped(waiting: &[u64], bookmark: Option<u64>) -> Option<u64> {
-        let mut watcher = Watcher::new(Filter::default(), 1);
+        let mut watcher = Watcher::new(Filter::default(), None, 1);
         watcher.start(Beginning { capacity: 9, bookmarks: Bookmarks::Regular, ..Beginning::default() }, Route::default());
         if let Some(version) = bookmark.map(Version::from) {
             assert!(watcher.push_bookmark(&version, || WatchEvent::bookmark(version.clone(), false)));
@@ -269,7 +276,7 @@ mod tests {
             (OnOverflow::Resync, false, [false, false]),
             (OnOverflow::Coalesce, true, [false, false]),
         ] {
-            let mut watcher = Watcher::new(Filter::default(), 1);
+            let mut watcher = Watcher::new(Filter::default(), None, 1);
             watcher.start(Beginning { of_state, on_overflow, ..Beginning::default() }, Route::default());
             let told = [false, true].map(|past_initial_events| watcher.resumes_from_seen(past_initial_events));
             assert_eq!(told, resumes, "{on_overflow:?} {of_state}");
@@ -278,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_life_goes_one_way_and_the_first_reason_counts() {
-        let mut watcher = Watcher::new(Filter::default(), 1);
+        let mut watcher = Watcher::new(Filter::default(), None, 1);
         assert!(watcher.life().is_waiting() && watcher.life().is_open() && watcher.gate().is_none());
         watcher.start(Beginning { gate: Version::from(3), ..Beginning::default() }, Route::default());
         assert!(watcher.life().live().is_some() && watcher.gate() == Some(&Version::from(3)));
@@ -292,7 +299,7 @@ mod tests {
 
     #[test]
     fn one_that_ends_before_the_first_version_has_nothing_to_resume_from() {
-        let mut watcher = Watcher::new(Filter::default(), 1);
+        let mut watcher = Watcher::new(Filter::default(), None, 1);
         watcher.start(Beginning::default(), Route::default());
         assert!(watcher.end(EndReason::Closed, &Version::ZERO).is_some());
         assert_eq!(watcher.resume_from(), None);
@@ -300,7 +307,7 @@ mod tests {
 
     #[test]
     fn one_that_never_began_has_nothing_to_resume_from() {
-        let mut watcher = Watcher::new(Filter::default(), 1);
+        let mut watcher = Watcher::new(Filter::default(), None, 1);
         assert!(watcher.end(EndReason::Error, &Version::from(5)).is_none());
         watcher.cut(Error::closed());
         assert!(watcher.resume_from().is_none() && watcher.refusal().is_some());

@@ -8,7 +8,7 @@ use watchcache::reflector::{EARLY_PERIOD_MS, MAX_EARLY_TRIES, MAX_GROWTH, MAX_WA
 use watchcache::status::ErrorCode;
 use watchcache::store::{DEFAULT_FRESH_MS, DEFAULT_LOWER};
 use watchcache::view::OrderAs;
-use watchcache::watch::{Demand, EndReason, EventKind};
+use watchcache::watch::{Demand, EndReason, EventKind, KINDS_OF_EVENTS};
 
 const WIRE_TS: &str = include_str!("../../src/js/wire/numbers.ts");
 const ERRORS_TS: &str = include_str!("../../src/js/error/errors.ts");
@@ -85,6 +85,8 @@ fn wire_numbers_of_events_are_the_same_in_both_languages() {
     // Users know three kinds of bookmarks by one name.
     let types = kinds.map(|(name, _)| if matches!(name, "InitialEventsEnd" | "Resync") { "BOOKMARK".into() } else { name.to_uppercase() });
     assert_eq!(words("EVENT_TYPES"), types);
+    assert_eq!(constants("KINDS_OF_"), [("EVENTS".to_string(), KINDS_OF_EVENTS)]);
+    assert!(kinds.len() <= KINDS_OF_EVENTS as usize);
 }
 
 #[test]

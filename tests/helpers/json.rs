@@ -165,7 +165,12 @@ impl Mutation {
 /// The value that serde_json finds at a path.
 pub struct Found<'v>(pub(crate) Option<&'v Value>);
 
-impl Found<'_> {
+impl<'v> Found<'v> {
+    /// The value.
+    pub fn value(&self) -> Option<&'v Value> {
+        self.0
+    }
+
     /// Whether the scanner has read the same.
     pub fn agrees(&self, scalar: &Scalar, document: &str, field: &str) {
         let same = match (self.0, scalar) {

@@ -69,6 +69,47 @@ pub const SELECTIONS: [Selection; 19] = [
     Selection { shard: Some(ONE_NAMESPACE), passes: |row| hash(row.namespace) == hash("ns1"), ..ALL },
 ];
 
+/// Fields that somebody wants to hear of: as an option says it, and their values.
+#[derive(Clone, Copy)]
+pub struct Wish {
+    pub paths: &'static [&'static str],
+    values: fn(&Value) -> [Value; 2],
+}
+
+/// Scalars, containers, both, what never changes, and what always does.
+pub const WISHES: [Wish; 5] = [
+    Wish { paths: &["spec.nodeName"], values: |object| [object["spec"]["nodeName"].clone(), Value::Null] },
+    Wish { paths: &["metadata.labels"], values: |object| [object["metadata"]["labels"].clone(), Value::Null] },
+    Wish {
+        paths: &["metadata.labels.app", "spec"],
+        values: |object| [object["metadata"]["labels"]["app"].clone(), object["spec"].clone()],
+    },
+    Wish { paths: &["status.phase"], values: |object| [object["status"]["phase"].clone(), Value::Null] },
+    Wish { paths: &["metadata.resourceVersion"], values: |object| [object["metadata"]["resourceVersion"].clone(), Value::Null] },
+];
+
+impl Wish {
+    pub fn paths(&self) -> Vec<String> {
+        self.paths.iter().map(|path| (*path).to_string()).collect()
+    }
+
+    /// What is wanted of an object.
+    pub fn of(&self, document: &str) -> [Value; 2] {
+        (self.values)(&serde_json::from_str(document).unwrap())
+    }
+
+    /// Of all changes those that are to be told.
+    pub fn filter(&self, upstream: &Upstream, changes: Vec<Heard>) -> Vec<Heard> {
+        let told = |change: &Heard| {
+            change.kind != EventKind::Modified || {
+                let before = upstream.state_at(change.version - 1);
+                self.of(&before[&change.key].1) != self.of(&change.document)
+            }
+        };
+        changes.into_iter().filter(told).collect()
+    }
+}
+
 const LOWER_HALF: &str = "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')";
 const UPPER_HALF: &str = "shardRange(object.metadata.uid, '0x8000000000000000', '0x10000000000000000')";
 const ONE_NAMESPACE: &str = "shardRange(object.metadata.namespace, '0x20fc0b19253e64d5', '0x20fc0b19253e64d6')";

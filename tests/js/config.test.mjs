@@ -89,6 +89,7 @@ const BAGS = {
     (options) => pods.watch(options),
     {
       ...paged,
+      changesOf: "texts",
       name: "text",
       sendInitialEvents: "flag",
       allowWatchBookmarks: "flag",
@@ -135,7 +136,7 @@ const BAGS = {
   ],
   addEventHandler: [
     (options) => informer.addEventHandler(() => {}, options),
-    { ...scope, resyncPeriod: period, coalesce: "flag", bufferSize: period, timeSlice: period, filter: "callback" },
+    { ...scope, changesOf: "texts", resyncPeriod: period, coalesce: "flag", bufferSize: period, timeSlice: period, filter: "callback" },
   ],
   createInformerFactory: [
     (options) => createInformerFactory(shared, options),
@@ -320,20 +321,9 @@ test("a server that is no address is refused when the cache is made, unless only
 /** What the facade keeps for itself. */
 const OWN = new Set(["signal", "where", "window", "filter", "timeSlice", "transform", "indexers", "onWatchError", "start", "derive"]);
 /** What the core reads beside the options, or within one. */
-const WITHIN = new Set([
-  "predicate",
-  "name",
-  "path",
-  "text",
-  "paths",
-  "descending",
-  "as",
-  "offset",
-  "limit",
-  "window",
-  "uid",
-  "resourceVersion",
-]);
+const WITHIN = new Set(
+  "predicate name path text paths descending as offset limit window uid resourceVersion judged".split(" "),
+);
 
 test("the table names what the core reads, and nothing else", async () => {
   const text = await readFile(new URL("../../src/web/handle/options.rs", import.meta.url), "utf8");

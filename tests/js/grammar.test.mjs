@@ -49,6 +49,10 @@ test("grammar is told at once where the core is loaded", async () => {
     assert.throws(() => informer.addEventHandler(() => {}, options), mistaken);
     await assert.rejects(pods.list(options), mistaken);
   }
+  for (const call of [(changesOf) => pods.watch({ changesOf }), (changesOf) => informer.addEventHandler(() => {}, { changesOf })]) {
+    assert.throws(() => call(["spec", BAD_PATH]), { code: "invalid", message: /^changesOf\[1\]: / });
+    assert.throws(() => call([]), { code: "invalid", message: /^changesOf names at least one path; leave it out / });
+  }
   assert.throws(() => pods.watch({ shardSelector: "x" }), { code: "invalid", message: /^invalid shard selector/ });
   assert.throws(() => pods.view({ groupBy: BAD_PATH }), { code: "invalid", message: /^groupBy: / });
   assert.throws(() => pods.view({ orderBy: [{ path: BAD_PATH }] }), { code: "invalid", message: /^orderBy\[0\]\.path: / });

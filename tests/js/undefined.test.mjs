@@ -28,7 +28,7 @@ test("a cache, a resource, reads, watches, views, informers and writes take opti
     const selection = "namespace labelSelector fieldSelector shardSelector resourceVersion resourceVersionMatch";
     assert.equal((await pods.list({ ...nothing(`${selection} limit continue wait signal`), resourceVersion: "0" })).items.length, 2);
     assert.equal((await pods.get("a/p1", { ...nothing("signal"), resourceVersion: "0" })).metadata.name, "p1");
-    const watching = `${selection} name sendInitialEvents allowWatchBookmarks timeoutSeconds bufferSize onOverflow wait signal`;
+    const watching = `${selection} changesOf name sendInitialEvents allowWatchBookmarks timeoutSeconds bufferSize onOverflow wait signal`;
     const watcher = pods.watch(nothing(watching));
     assert.equal((await watcher.next()).value.type, "ADDED");
     watcher.stop();
@@ -43,7 +43,7 @@ test("a cache, a resource, reads, watches, views, informers and writes take opti
     const handler = { onAdd: ({ metadata }) => told.push(metadata.name), ...nothing("onUpdate onDelete onOverflow") };
     const registration = informer.addEventHandler(
       handler,
-      nothing("resyncPeriod coalesce bufferSize timeSlice namespace labelSelector fieldSelector filter"),
+      nothing("resyncPeriod coalesce bufferSize timeSlice namespace labelSelector fieldSelector changesOf filter"),
     );
     await waitForSync({ informer, registration }, nothing("timeoutMs signal"));
     assert.deepEqual(told, ["p1", "p2"]);

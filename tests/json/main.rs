@@ -9,5 +9,6 @@ mod helpers {
 mod adversarial;
 mod documents;
 mod edits;
+mod interest;
 mod lists;
 mod patch;

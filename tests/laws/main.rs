@@ -25,6 +25,7 @@ mod etcd;
 mod etcd_streams;
 mod follow;
 mod informers;
+mod interest;
 mod isolation;
 mod loss;
 mod order;

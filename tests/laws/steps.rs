@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use watchcache::time::Millis;
 use watchcache::watch::{Demand, OnOverflow};
 
-use crate::helpers::model::SELECTIONS;
+use crate::helpers::model::{SELECTIONS, WISHES};
 
 /// One of those that there are by then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,7 @@ impl From<Take> for Demand {
 #[derive(Clone, PartialEq)]
 pub struct Plan {
     pub selection: usize,
+    pub wish: Option<usize>,
     pub start: StartAt,
     pub initial: Option<bool>,
     pub bookmarks: bool,
@@ -67,6 +68,7 @@ pub struct Plan {
 /// A watch of everything from the version held, whose subscriber takes all that comes.
 pub const PLAN: Plan = Plan {
     selection: 0,
+    wish: None,
     start: StartAt::Back(0),
     initial: None,
     bookmarks: false,
@@ -80,9 +82,10 @@ pub const PLAN: Plan = Plan {
 impl fmt::Debug for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Plan {{ ")?;
-        let Self { selection, start, initial, bookmarks, buffer, timeout, on_overflow, take } = self;
+        let Self { selection, wish, start, initial, bookmarks, buffer, timeout, on_overflow, take } = self;
         for (differs, text) in [
             (*selection != PLAN.selection, format!("selection: {selection}")),
+            (*wish != PLAN.wish, format!("wish: {wish:?}")),
             (*start != PLAN.start, format!("start: {start:?}")),
             (*initial != PLAN.initial, format!("initial: {initial:?}")),
             (*bookmarks != PLAN.bookmarks, format!("bookmarks: {bookmarks}")),
@@ -273,6 +276,11 @@ pub fn any_plan() -> impl Strategy<Value = Plan> {
         let most = if on_overflow == OnOverflow::Terminate { plan.buffer } else { Some(plan.buffer.unwrap_or(1)) };
         Plan { on_overflow, buffer: most, ..plan }
     })
+}
+
+/// The same, and most want to hear of some fields only.
+pub fn wishing(plan: impl Strategy<Value = Plan>) -> impl Strategy<Value = Plan> {
+    (plan, prop::option::weighted(0.9, 0..WISHES.len())).prop_map(|(plan, wish)| Plan { wish, ..plan })
 }
 
 /// What subscribers do.

@@ -13,7 +13,7 @@ use watchcache::watch::{Demand, EndReason, OnOverflow, WatchOptions};
 
 use crate::asks::{Answers, Asking};
 use crate::helpers::client::{Client, Heard, Stream};
-use crate::helpers::model::{SELECTIONS, changes, delete_pod, initial, put_pod, replay};
+use crate::helpers::model::{SELECTIONS, WISHES, changes, delete_pod, initial, put_pod, replay};
 use crate::helpers::rig::{Rig, Rows, Setup, rows_of, view_rows};
 use crate::helpers::upstream::{ListFault, Request, Upstream, WatchFault};
 use crate::steps::{Fault, Pick, Plan, StartAt, Step};
@@ -23,6 +23,8 @@ use crate::steps::{Fault, Pick, Plan, StartAt, Step};
 pub struct Watched {
     pub stream: usize,
     pub selection: usize,
+    /// Of which fields it wants to hear.
+    pub wish: Option<usize>,
     /// Whether the state comes first.
     pub from_state: bool,
     /// The version after which it hears of everything; known at once, or when it has begun.
@@ -266,6 +268,7 @@ impl World {
             buffer_size: plan.buffer,
             timeout_seconds: plan.timeout,
             on_overflow: plan.on_overflow,
+            changes_of: plan.wish.map(|wish| WISHES[wish].paths()),
             ..SELECTIONS[plan.selection].watch()
         };
         let from_state = match plan.initial {
@@ -275,7 +278,7 @@ impl World {
         let id = rig.resource.watch(options.clone(), true);
         let stream = rig.client.listen(id, options);
         rig.resource.demand(id, plan.take.into());
-        Watched { stream, selection: plan.selection, from_state, from: from.filter(|_| !from_state) }
+        Watched { stream, selection: plan.selection, wish: plan.wish, from_state, from: from.filter(|_| !from_state) }
     }
 
     /// Ends all trouble and has everybody read what waits for them.
@@ -358,7 +361,11 @@ impl World {
             None => Some(self.rig.version()),
         };
         if let Some(reached) = reached {
-            assert_eq!(after, selected(reached.max(from)), "{watched:?} at {reached}, ended by {:?}", stream.ended);
+            let wanted = |rows: BTreeMap<String, String>| match watched.wish {
+                Some(wish) => rows.into_iter().map(|(key, row)| (key, format!("{:?}", WISHES[wish].of(&row)))).collect(),
+                None => rows,
+            };
+            assert_eq!(wanted(after), wanted(selected(reached.max(from))), "{watched:?} at {reached}, ended by {:?}", stream.ended);
         }
     }
 }
@@ -387,7 +394,11 @@ pub fn failure(stream: &Stream) -> Option<Error> {
 pub fn expected(upstream: &Upstream, watched: &Watched, from: u64, to: u64) -> Vec<Heard> {
     let selection = &SELECTIONS[watched.selection];
     let mut events = if watched.from_state { initial(upstream, selection, from) } else { Vec::new() };
-    events.extend(changes(upstream, selection, from, to));
+    let changes = changes(upstream, selection, from, to);
+    events.extend(match watched.wish {
+        Some(wish) => WISHES[wish].filter(upstream, changes),
+        None => changes,
+    });
     events
 }
 

@@ -225,6 +225,10 @@ export async function watch(signal: AbortSignal): Promise<void> {
   same<typeof lastResourceVersion, string | undefined>();
   watcher.stop();
   pods.watch({ shardSelector: "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')" });
+  const generation = pods.watch({ changesOf: ["metadata.generation", "status.conditions[?(@.type=='Ready')].status"] });
+  for await (const event of generation) same<ReturnType<typeof event.changed>, boolean>();
+  // @ts-expect-error: a list of paths
+  pods.watch({ changesOf: "metadata.generation" });
   for (const onOverflow of ["terminate", "resync", "coalesce"] as const) pods.watch({ onOverflow });
   // @ts-expect-error: there are three ways
   pods.watch({ onOverflow: "drop" });

@@ -7,6 +7,7 @@ import {
   NOTIFICATION_OVERFLOWED,
   NOTIFICATION_RESYNCED,
 } from "../wire/numbers.js";
+import type { Path } from "../object/path.js";
 import type { Notification } from "./notification.js";
 
 /**
@@ -15,15 +16,17 @@ import type { Notification } from "./notification.js";
  * deletion.
  *
  * Either function may throw at a version. The handler is not told of that version. It is told how the next sound version differs from the last
- * one that it was told.
+ * one that it was told. So `changesOf` is judged here as well: the core would hold back what only the functions can tell to be news.
  */
 export class NotificationFilter<T> {
   readonly #filter: ((object: T) => boolean) | undefined;
+  readonly #changesOf: readonly Path[] | undefined;
   /** By key, objects whose last version was not told: the notification whose old object was told last; undefined where none was. */
   readonly #missed = new Map<string, Notification<T> | undefined>();
 
-  constructor(filter: ((object: T) => boolean) | undefined) {
+  constructor(filter: ((object: T) => boolean) | undefined, changesOf: readonly Path[] | undefined) {
     this.#filter = filter;
+    this.#changesOf = changesOf;
   }
 
   /** The notification as the handler hears it; undefined for one that does not concern it. Throws what the user's function throws. */
@@ -54,7 +57,14 @@ export class NotificationFilter<T> {
     if (missed) this.#missed.delete(notification.key);
     if (before === undefined) return passes ? notification.asAddition() : undefined;
     if (!passes) return before.asDeletion();
-    return missed ? notification.asUpdateSince(before) : notification;
+    const update = missed ? notification.asUpdateSince(before) : notification;
+    return this.#isNews(update) ? update : undefined;
+  }
+
+  /** By the rule of `Interest::wants`: a value has changed, or it is another object of that name. */
+  #isNews(update: Notification<T>): boolean {
+    const paths = this.#changesOf;
+    return paths === undefined || paths.some((path) => update.changed(path)) || update.changed("metadata.uid");
   }
 
   #passes(object: T): boolean {

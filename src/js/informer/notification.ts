@@ -39,6 +39,8 @@ class InformerEvent<T> implements NotificationBase {
   #before: InformerEvent<T> | undefined;
   /** Version and key, and the fields that were read, for the next who reads them. */
   #facts: Facts | undefined;
+  /** Paths that were asked for whether they changed, for the next who asks. */
+  #changed: Map<Path, boolean> | undefined;
 
   constructor(lease: Lease, kind: number, id: number, old: number, reader: Reader = lease.table, owner?: InformerEvent<any>) {
     this.kind = kind;
@@ -111,6 +113,19 @@ class InformerEvent<T> implements NotificationBase {
     text(path, "path");
     if (this.#before !== undefined) return this.#before.getOld(path);
     return this.#old === 0 ? undefined : this.#lease.table.ask((raw) => raw.field(this.#old, path));
+  }
+
+  changed(path: Path): boolean {
+    text(path, "path");
+    if (this.#id === 0 || this.resync) return false;
+    const known = this.#changed?.get(path);
+    if (known !== undefined) return known;
+    let told: InformerEvent<T> = this;
+    while (told.#before !== undefined) told = told.#before;
+    const differs = this.#lease.table.ask((raw) => raw.changed(this.#id, told.#old, path));
+    const changed = differs || this.kind !== NOTIFICATION_UPDATED;
+    (this.#changed ??= new Map()).set(path, changed);
+    return changed;
   }
 
   get isInInitialList(): boolean {

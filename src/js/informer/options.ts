@@ -1,5 +1,5 @@
 import { indexes } from "../indexes/options.js";
-import { scope } from "../options/grammar.js";
+import { paths, scope } from "../options/grammar.js";
 import { callback, flag, is, object, period, signal } from "../options/kinds.js";
 import type { Bag } from "../options/read.js";
 import type { HandlerOptions, InformerOptions, WaitOptions } from "./types.js";
@@ -15,6 +15,7 @@ export const INFORMER: Bag<InformerOptions<any>> = {
 };
 export const HANDLER: Bag<HandlerOptions<any>> = {
   ...scope,
+  changesOf: paths,
   resyncPeriod: period,
   coalesce: flag,
   bufferSize: period,

@@ -104,10 +104,11 @@ class HandlerRegistration<T> implements Shape {
   /** The core is there: registers with it. Throws what the core says of the options. */
   attach(raw: RawResource, notifier: Notifier, objects: ObjectTable, reader: Reader, informer: number): void {
     if (this.#removed) return;
-    const id = raw.informerHandler(informer, this.#options);
+    const judged = this.#filter !== undefined || reader !== objects;
+    const id = raw.informerHandler(informer, { ...this.#options, judged });
     this.#held = false;
     this.#at = { raw, notifier, reader, informer, id };
-    this.#notificationFilter = this.#filter === undefined && reader === objects ? undefined : new NotificationFilter(this.#filter);
+    this.#notificationFilter = judged ? new NotificationFilter(this.#filter, this.#options.changesOf) : undefined;
     this.#plain = typeof this.#handler === "function" && this.#notificationFilter === undefined ? this.#handler : undefined;
     notifier.attach(id, this);
   }

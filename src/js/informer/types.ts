@@ -160,6 +160,14 @@ export interface NotificationBase {
   get(path: Path): unknown;
   /** The same of the object before it; undefined where there is none. */
   getOld(path: Path): unknown;
+  /**
+   * Whether the value at a path of the stored object is another than in the object before it, without decoding either. Objects and arrays are compared as text.
+   * True for every path of `add` and `delete`, false where nothing changed: a resync, `overflow`. Where updates merged, all of them count. What `changesOf` held
+   * back before this one does not, so name there what is asked here.
+   *
+   * @throws {WatchCacheError} `invalid` for a path that cannot be read.
+   */
+  changed(path: Path): boolean;
   /** Of `add`: it was there when the handler joined. */
   readonly isInInitialList: boolean;
   /** Of `update`: nothing changed, it is told once more. */
@@ -260,6 +268,12 @@ export interface HandlerOptions<T, Access = Immutable> {
   fieldSelector?: string | undefined;
   /** The same by a function, which decodes, and answers at once: a promise is an error, told once. */
   filter?: ((object: Read<T, Access>) => boolean) | undefined;
+  /**
+   * Of updates only those that change the value at one of these paths of the stored object, such as `["metadata.generation"]`. Everything else is told as always:
+   * additions, deletions, what comes to pass the selectors or ceases to, resyncs. Nothing is decoded for it. A missing value counts as one, objects and
+   * arrays are compared as text. Of updates that merge, the first state and the last are compared. At least one path.
+   */
+  changesOf?: readonly Path[] | undefined;
 }
 
 /** A handler's registration. */

@@ -1,6 +1,6 @@
 // What the core has to judge. Before it is there, only types are checked.
 import { toError } from "../error/errors.js";
-import { type Kind, text } from "./kinds.js";
+import { invalid, type Kind, list, text } from "./kinds.js";
 
 /** What the core has to judge: a selector, a path, or the name of an index that a function makes. */
 export const judged: Kind = (value, name, judge) => {
@@ -16,6 +16,13 @@ export const judged: Kind = (value, name, judge) => {
 
 /** A selector or a path. */
 export const grammar: Kind = (value, name, judge) => judged(text(value, name), name, judge);
+
+/** Paths, at least one. */
+export const paths: Kind = (value, name, judge) => {
+  const given = list(grammar)(value, name, judge);
+  if (given.length === 0) throw invalid(`${name} names at least one path; leave it out to hear of every change`);
+  return given;
+};
 
 export const selectors = { labelSelector: grammar, fieldSelector: grammar };
 export const scope = { namespace: text, ...selectors };

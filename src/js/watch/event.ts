@@ -1,8 +1,8 @@
 import { printable, words } from "../language/printing.js";
 import type { Path } from "../object/path.js";
 import { text } from "../options/kinds.js";
-import { EVENT_INITIAL_EVENTS_END, EVENT_RESYNC, EVENT_TYPES } from "../wire/numbers.js";
 import type { Facts } from "../wire/facts.js";
+import { EVENT_INITIAL_EVENTS_END, EVENT_RESYNC, EVENT_TYPES, KINDS_OF_EVENTS } from "../wire/numbers.js";
 import type { Lease } from "../wire/objects.js";
 import type { WatchEvent as Shape, WatchEventBase } from "./types.js";
 
@@ -15,17 +15,23 @@ class WatchEvent<T> implements WatchEventBase {
   #object: T | undefined;
   /** And the fields that were read, for the next who reads them. */
   #facts: Facts | undefined;
+  /** Paths that were asked for whether they changed, for the next who asks. */
+  #changed: Map<Path, boolean> | undefined;
   readonly #lease: Lease;
   readonly #slot: number;
   readonly #id: number;
   readonly #kind: number;
+  /** Of several changes that came as one event: the object before them, which nobody holds for that. Else 0. */
+  readonly #before: number;
 
   constructor(lease: Lease, kind: number, id: number) {
     this.#lease = lease;
     this.#slot = lease.add(id);
     this.#id = id;
-    this.#kind = kind;
-    this.#type = EVENT_TYPES[kind]!;
+    const isMerged = kind >= KINDS_OF_EVENTS;
+    this.#kind = isMerged ? kind % KINDS_OF_EVENTS : kind;
+    this.#before = isMerged ? Math.floor(kind / KINDS_OF_EVENTS) : 0;
+    this.#type = EVENT_TYPES[this.#kind]!;
   }
 
   get type(): Shape<T>["type"] {
@@ -50,6 +56,17 @@ class WatchEvent<T> implements WatchEventBase {
 
   get(path: Path): unknown {
     return this.#told().get(text(path, "path"));
+  }
+
+  changed(path: Path): boolean {
+    text(path, "path");
+    if (this.#type === "BOOKMARK" || this.#type === "ERROR") return false;
+    const known = this.#changed?.get(path);
+    if (known !== undefined) return known;
+    const differs = this.#lease.table.ask((raw) => raw.changed(this.#id, this.#before, path));
+    const changed = differs || this.#type !== "MODIFIED";
+    (this.#changed ??= new Map()).set(path, changed);
+    return changed;
   }
 
   get initialEventsEnd(): true | undefined {

@@ -1,4 +1,4 @@
-import { grammar, scope } from "../options/grammar.js";
+import { grammar, paths, scope } from "../options/grammar.js";
 import { flag, text, whole, word } from "../options/kinds.js";
 import type { Bag } from "../options/read.js";
 import { GET } from "../request/options.js";
@@ -9,6 +9,7 @@ export const WATCH: Bag<WatchOptions> = {
   ...GET,
   name: text,
   shardSelector: grammar,
+  changesOf: paths,
   resourceVersionMatch: text,
   sendInitialEvents: flag,
   allowWatchBookmarks: flag,

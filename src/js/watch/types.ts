@@ -18,6 +18,12 @@ export interface WatchOptions {
    * `shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')`; several ranges are joined by `||`.
    */
   shardSelector?: string | undefined;
+  /**
+   * Of MODIFIED events only those that change the value at one of these paths, such as `["metadata.generation"]`. All others come as always: what is
+   * added, deleted, or comes to be selected or ceases to, the initial state, bookmarks. Nothing is decoded for it. A missing value counts as one, objects
+   * and arrays are compared as text. What is held back is no gap: bookmarks and `lastResourceVersion` go on over it. At least one path.
+   */
+  changesOf?: readonly Path[] | undefined;
   /** Where to start: none or `"0"` with the current state as ADDED events, `n` with what came after `n`. */
   resourceVersion?: string | undefined;
   /** With `sendInitialEvents`: how the state's version relates to `resourceVersion`. */
@@ -113,6 +119,17 @@ export interface WatchEventBase {
    * @throws {WatchCacheError} `invalid` for a path that cannot be read.
    */
   get(path: Path): unknown;
+  /**
+   * Whether the value at a path is another than in the version before, without decoding either. Objects and arrays are compared as text. True for every path of
+   * ADDED and DELETED, false for BOOKMARK and ERROR. Where several changes came as one event (`onOverflow`), all of them count. What `changesOf` held back before
+   * this event does not, so name there what is asked here.
+   *
+   * Ask while you handle the event: it does not hold the version before. That one is in the event window, and what is unknown counts as changed. So it does
+   * for every path once the window has moved on (after 75 seconds at least, if memory allows), and after a relist.
+   *
+   * @throws {WatchCacheError} `invalid` for a path that cannot be read.
+   */
+  changed(path: Path): boolean;
   /** True on the bookmark that ends the initial events. */
   readonly initialEventsEnd?: true | undefined;
   /**

@@ -12,6 +12,9 @@ export const EVENT_INITIAL_EVENTS_END = 5;
 /** The bookmark before a difference: changes were skipped after it. */
 export const EVENT_RESYNC = 6;
 
+/** The number of an event of several changes is larger than its kind: so many times the id of the object before them is added. */
+export const KINDS_OF_EVENTS = 8;
+
 /** What users call each kind of event. */
 export const EVENT_TYPES = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "BOOKMARK", "BOOKMARK"] as const;
 

@@ -14,7 +14,7 @@ export interface Hooks {
   /**
    * One boundary crossing for everything that happened since the last. `events` and `pairs` are scratch: they hold only until this
    * returns. Flushes never nest: what the subscribers cause is told in another flush, after this one.
-   * @param events  flat [kind, objectId]*, with the kinds `EVENT_…`. Each objectId is pinned once.
+   * @param events  flat [kind, objectId]*, with the kinds `EVENT_…`. Each objectId is pinned once. An event of several changes has `KINDS_OF_EVENTS` times the id of the object before them added to its kind; that one is not pinned
    * @param pairs   flat [watcherId, index into events]*, in delivery order; with an audience its watcherIds, or nothing when they are those of the last one
    * @param ended   flat [watcherId, reason]*, with places in `END_REASONS`; delivered after the pairs
    * @param views   ids of views whose rows, total or counts changed
@@ -24,6 +24,7 @@ export interface Hooks {
   flush(events: Float64Array, pairs: Uint32Array, ended: Uint32Array, views: Uint32Array, signals: number, audience: number): void;
   /**
    * The same for a flush that is one event and nothing else: for one watcher, or, with an audience, for those of the last one.
+   * @param kind   as in `events`
    * @param id   pinned once
    */
   event(kind: number, id: number, watcher: number, audience: number): void;
@@ -116,6 +117,7 @@ export interface RawWatchOptions {
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
   shardSelector?: string | undefined;
+  changesOf?: readonly string[] | undefined;
   resourceVersion?: string | undefined;
   resourceVersionMatch?: string | undefined;
   sendInitialEvents?: boolean | undefined;
@@ -148,6 +150,9 @@ export interface RawHandlerOptions {
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
+  changesOf?: readonly string[] | undefined;
+  /** The facade itself judges by `changesOf`; the core only reads it. */
+  judged?: boolean | undefined;
 }
 export interface RawDeleteOptions {
   preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
@@ -203,6 +208,11 @@ export interface RawResource {
   columns(paths: string[]): void; // which fields `facts` brings from now on
   facts(id: number): string; // its version, a space, its key; with columns a JSON array of that, their values, and which are missing if any is
   field(id: number, path: string): unknown; // a scalar, or a decoded sub-document
+  /**
+   * Whether the value at a path is another than it was before. True where that is not known any more, or there was no object.
+   * @param before   the id of an earlier version; 0 for the one that the object replaced
+   */
+  changed(id: number, before: number, path: string): boolean;
   release(ids: Float64Array): void;
   /** The garbage collector has been through all there is: what is pinned since before that counts as memory. */
   collected(): void;

@@ -31,7 +31,7 @@ extern "C" {
     ) -> Result<(), JsValue>;
     /// A flush that is one event for one watcher, or for the last audience told, and nothing else: no more than numbers cross.
     #[wasm_bindgen(method, catch)]
-    fn event(this: &Hooks, kind: u32, id: f64, watcher: u32, audience: u32) -> Result<(), JsValue>;
+    fn event(this: &Hooks, kind: f64, id: f64, watcher: u32, audience: u32) -> Result<(), JsValue>;
     #[wasm_bindgen(method, catch)]
     fn notify(
         this: &Hooks,
@@ -71,10 +71,11 @@ impl Delivery {
         let told = match self.audience.form(outbox, flush.is_only_events()) {
             Form::Nothing => return,
             Form::Event { event, watcher, audience } => {
-                return report(self.hooks.event(event.kind as u32, self.pins.pin(&event.object), watcher, audience));
+                let [kind, id] = self.pins.pin_event(event);
+                return report(self.hooks.event(kind, id, watcher, audience));
             }
             Form::Flush { receivers, audience } => {
-                let events = outbox.events.iter().flat_map(|event| [f64::from(event.kind as u8), self.pins.pin(&event.object)]);
+                let events = outbox.events.iter().flat_map(|event| self.pins.pin_event(event));
                 let events: Vec<f64> = events.collect();
                 let ended = outbox.ended.iter().flat_map(|(watcher, reason)| [watcher.number(), *reason as u32]);
                 let (events, pairs, ended, views) = {

@@ -11,7 +11,7 @@ use crate::json::scalar::Scalar;
 use crate::json::write::quoted;
 use crate::json::{Columns, patch};
 use crate::object::{Object, array_of, texts_of};
-use crate::selector::parse_path;
+use crate::selector::{differs, parse_path};
 use crate::web::error::to_js;
 use crate::web::texts::{parse, short, stored};
 use crate::web::values::bound;
@@ -126,6 +126,18 @@ impl RawResource {
             Scalar::Number(value) => JSON::parse(&value)?,
             Scalar::Composite => parse(&text[span])?,
         })
+    }
+
+    /// Whether the value at a path is another than in an earlier version: the one of the number `before`; where that is 0, the one that the object
+    /// replaced. What is unknown counts as changed.
+    pub fn changed(&self, id: f64, before: f64, path: &str) -> Result<bool, JsValue> {
+        let inner = self.sound()?;
+        let object = inner.pinned(id)?;
+        let path = parse_path("path", path).map_err(|error| to_js(&error))?;
+        let earlier = (before != 0.0).then(|| to_id(before));
+        let known = earlier.and_then(|earlier| inner.delivery.pins.0.get(earlier).ok());
+        let before = known.or_else(|| inner.resource.with(|cacher| cacher.held().window().before(&object, earlier).cloned()));
+        Ok(before.is_none_or(|before| differs(&before, &object, &path)))
     }
 
     /// Gives objects back.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use wasm_bindgen::JsValue;
 
 use crate::object::{Object, ObjectId, Pins as Handed};
+use crate::watch::{KINDS_OF_EVENTS, WatchEvent};
 use crate::web::error::to_js;
 
 /// Objects that JavaScript may still read.
@@ -12,9 +13,14 @@ pub(super) struct Pins(pub(super) Rc<Handed>);
 
 impl Pins {
     /// Hands an object out once more; JavaScript knows it by this number.
-    #[allow(clippy::cast_precision_loss)]
     pub(super) fn pin(&self, object: &Rc<Object>) -> f64 {
-        self.0.pin(object) as f64
+        to_double(self.0.pin(object))
+    }
+
+    /// Hands out the object of an event. Returns two numbers: of the event, and of its object.
+    pub(super) fn pin_event(&self, event: &WatchEvent) -> [f64; 2] {
+        let before = event.before.map_or(0.0, to_double) * f64::from(KINDS_OF_EVENTS);
+        [f64::from(event.kind as u8) + before, self.pin(&event.object)]
     }
 
     /// What was handed out under this number.
@@ -31,6 +37,11 @@ impl Pins {
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn to_double(id: ObjectId) -> f64 {
+    id as f64
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]

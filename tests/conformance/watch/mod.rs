@@ -3,6 +3,7 @@
 mod bookmarks;
 mod dispatch;
 mod filtering;
+mod interest;
 mod intervals;
 mod life;
 mod overflow;

@@ -312,6 +312,11 @@ class ModelResource {
     return JSON.stringify([names, ...values.map((value) => (value === undefined ? 0 : value)), ...(missing.length > 0 ? [missing] : [])]);
   }
 
+  changed(id, before, path) {
+    this.#check("changed", id, before, path);
+    return true;
+  }
+
   field(id, path) {
     this.calls.push(["field", path]);
     return this.#value(id, path);
