@@ -3,6 +3,7 @@
 // controls exactly which events share a flush. It is strict where the core is: reading an id that is not pinned throws.
 
 import * as wire from "../../../dist/wire/numbers.js";
+import { copyOfStatus, factsOf, fieldOf, NO_STATS } from "./model-facts.mjs";
 import { compare, ModelViews } from "./model-views.mjs";
 
 /** A boundary error, as the core throws it. */
@@ -248,20 +249,11 @@ class ModelResource {
 
   status() {
     this.#module.check();
-    return structuredCloneStatus(this.#status);
+    return copyOfStatus(this.#status);
   }
 
   stats() {
-    return {
-      objects: this.#store.size,
-      bytes: 0,
-      events: 0,
-      lists: 1,
-      history: 0,
-      historyCapacity: 100,
-      watchers: this.#watchers.size,
-      metrics: {},
-    };
+    return { ...NO_STATS, objects: this.#store.size, watchers: this.#watchers.size };
   }
 
   metrics(page, group, resource, scope) {
@@ -304,12 +296,7 @@ class ModelResource {
 
   facts(id) {
     this.calls.push(["facts", id]);
-    const { version, key } = this.#readable(id);
-    const names = `${version} ${key}`;
-    if (this.#columns.length === 0) return names;
-    const values = this.#columns.map((path) => this.#value(id, path));
-    const missing = values.flatMap((value, at) => (value === undefined ? [at] : []));
-    return JSON.stringify([names, ...values.map((value) => (value === undefined ? 0 : value)), ...(missing.length > 0 ? [missing] : [])]);
+    return factsOf(this.#readable(id), this.#columns);
   }
 
   changed(id, before, path) {
@@ -319,12 +306,8 @@ class ModelResource {
 
   field(id, path) {
     this.calls.push(["field", path]);
-    return this.#value(id, path);
-  }
-
-  #value(id, path) {
     if (path.includes("[")) throw rawError("invalid", `path: ${path}`);
-    return path.split(".").reduce((value, name) => value?.[name], this.#readable(id).value());
+    return fieldOf(this.#readable(id), path);
   }
 
   collected() {}
@@ -610,10 +593,6 @@ function matches(object, { namespace, namespaces, labelSelector }) {
 }
 
 /** An Error does not survive structuredClone with its properties. */
-function structuredCloneStatus({ error, ...rest }) {
-  return { ...structuredClone(rest), ...(error === undefined ? {} : { error }) };
-}
-
 /** A pod as small as can be. */
 export function pod(key, version, { labels, phase = "Running" } = {}) {
   const [namespace, name] = key.split("/");
