@@ -128,8 +128,8 @@ impl RawResource {
         })
     }
 
-    /// Whether the value at a path is another than in an earlier version: the one of the number `before`; where that is 0, the one that the object
-    /// replaced. What is unknown counts as changed.
+    /// Whether the value at a path is another than in the version of the number `before`. 0 stands for the one that the object replaced.
+    /// What is unknown counts as changed.
     pub fn changed(&self, id: f64, before: f64, path: &str) -> Result<bool, JsValue> {
         let inner = self.sound()?;
         let object = inner.pinned(id)?;
