@@ -19,7 +19,7 @@ test("each example of the guide compiles", () =>
       await writeFile(files.at(-1), `${text}export {};\n`);
     }
     const react = files.filter((file) => file.endsWith(".tsx"));
-    assert.equal(react.length, 1);
+    assert.equal(react.length, 2);
     const plain = files.filter((file) => !react.includes(file));
     assert.equal(await compile({ ...bundler, lib: ["ES2022", "DOM"], jsx: "react-jsx" }, ...files), "");
     assert.equal(await compile({ ...bundler, ...strictest, lib: ["ES2022", "DOM"], jsx: "react-jsx" }, ...react), "");

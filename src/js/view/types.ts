@@ -142,15 +142,15 @@ export interface ViewRow<R, Access = Immutable> {
   readonly key: string;
   /** The object. */
   readonly row: Read<R, Access>;
-  /** Its place in `rows`, counted from 0. */
+  /** Its place in `snapshot.rows`, counted from 0. Of a removed row it is the place before. */
   readonly index: number;
 }
 
 /**
  * What leads from one snapshot to a later one. A row may be both `moved` and `updated`.
  *
- * Who keeps an array takes out `removed` and `moved`, replaces `updated`, and then puts in `moved` and `added`, by ascending `index`. That is
- * `snapshot.rows`.
+ * Who keeps an array takes out `removed` and `moved` by their keys. Then it puts in `moved` and `added`, all by ascending `index`. Then it sets each of
+ * `updated` at its `index`. That is `snapshot.rows`.
  */
 export interface ViewChange<R, Access = Immutable> {
   /** Where it leads. What is no row changes with it: `total`, `counts`, `loaded`, `stale`, `error`. */
