@@ -89,6 +89,10 @@ impl Queue {
         }
         let gone = std::mem::replace(self.notifications.get_mut(index)?, by)?;
         self.went(&gone);
+        // An object that changes back and forth would leave a place for each time.
+        while matches!(self.notifications.back(), Some(None)) {
+            self.notifications.pop_back();
+        }
         Some(gone)
     }
 
@@ -229,6 +233,20 @@ mod tests {
         assert_eq!(told(&[deleted(3), added(4)]), ["D(x@3)", "A(x@4)"], "another object of that name");
         assert_eq!(told(&[deleted(3), added(4), updated(4, 5)]), ["D(x@3)", "A(x@5)"]);
         assert_eq!(told(&[deleted(3), added(4), deleted(5)]), ["D(x@3)"]);
+    }
+
+    #[test]
+    fn law_08_bounded_what_comes_and_goes_leaves_no_places() {
+        let mut queue = Queue::default();
+        queue.push(notification(NotificationKind::InitiallyAdded, 0, 1), Merge::Not);
+        for version in 0..100 {
+            queue.push(added(2 * version + 2), Merge::All);
+            queue.push(deleted(2 * version + 3), Merge::All);
+            assert_eq!((queue.notifications.len(), queue.len()), (1, 1));
+        }
+        queue.push(added(300), Merge::All);
+        queue.push(updated(300, 301), Merge::All);
+        assert_eq!(drained(&mut queue), ["A!(x@1)", "A(x@301)"]);
     }
 
     #[test]

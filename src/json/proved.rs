@@ -76,7 +76,7 @@ fn skip(cursor: &mut Cursor<'_>) -> Checked {
         let (start, depth) = (cursor.at, cursor.depth());
         let non_ascii_before = std::mem::take(&mut cursor.non_ascii);
         let read = cursor.skip_value();
-        // A remembered value may also stand one level deeper than where it was checked.
+        // Who steps over a remembered value would not learn that it is nested as deep as may be.
         if read.is_ok() && !cursor.is_deepest {
             let text = &cursor.document[start..cursor.at];
             known.remember(Proved { hash, text: text.into(), depth, non_ascii: cursor.non_ascii });

@@ -135,6 +135,29 @@ test("chg_07_a_version_that_a_transform_threw_at_is_made_up_for", async () => {
   assert.ok(reported.length > 0);
 });
 
+test("chg_07_a_resync_is_told_though_a_filter_threw_at_an_update_without_news", async () => {
+  const { resource, put, reported } = await live();
+  const informer = resource.informer({ resyncPeriod: 1_000 });
+  await informer.synced;
+  let throws = false;
+  const filter = () => {
+    if (throws) throw new RangeError("no");
+    return true;
+  };
+  const heard = [];
+  await informer.addEventHandler(({ type, resync }) => void heard.push(resync ? "resync" : type), { changesOf: ["status.phase"], filter })
+    .synced;
+  throws = true;
+  await put({ node: "node-2" });
+  await until(() => reported.length > 0);
+  throws = false;
+  assert.deepEqual(heard, ["add"]);
+  const resyncs = [];
+  await informer.addEventHandler(({ resync }) => void (resync && resyncs.push(resync))).synced;
+  await until(() => resyncs.length > 0);
+  assert.deepEqual(heard, ["add", "resync"]);
+});
+
 test("chg_10_an_event_says_whether_a_value_changed_while_the_window_reaches_it_and_decodes_nothing", async () => {
   const { resource, cache, put, upstream } = await live();
   const events = [];
@@ -153,7 +176,7 @@ test("chg_10_an_event_says_whether_a_value_changed_while_the_window_reaches_it_a
   assert.deepEqual(changed(failed), ["status.phase", "metadata.labels", "metadata.labels.app", "metadata.resourceVersion"]);
   assert.deepEqual([changed(added), changed(deleted)], [paths, paths]);
   assert.deepEqual(changed(failed), changed(failed), "asked again");
-  assert.equal(cache.stats().resources[0].decodes ?? 0, 0);
+  assert.equal(cache.stats().resources[0].decoded, 0);
   for (const event of [added, failed]) assert.throws(() => event.changed("spec..x"), { code: "invalid", message: /^path: / });
   assert.throws(() => failed.changed(5), { code: "invalid", message: /path/ });
   // After a list nobody knows what was before.

@@ -63,7 +63,7 @@ test("vd_01 rows show what a function makes of its fields, and undefined where i
   );
   assert.ok(Object.isFrozen(view.rows[0]));
   assert.deepEqual(calls, [[{ ready: true }, { ready: false }], undefined]);
-  assert.equal(resource.stats().decodes ?? 0, 0);
+  assert.equal(resource.stats().decoded, 0);
 });
 
 test("vd_02 a function is called only where one of its own fields differs, and subscribers are told only where its value does", async (t) => {
@@ -205,6 +205,10 @@ test("vd_05 what throws, or gives what is no scalar, has no value, and is report
   ]);
   assert.equal(errors.find(({ message }) => message.startsWith("derive.thrown")).cause.message, "no a");
   assert.equal(view.getSnapshot().error, undefined);
+  // A search begins anew, and so does a view of the same functions.
+  view.setSearch({ text: "a" });
+  await settled();
+  assert.equal(errors.length, 2);
 });
 
 test("vd_05 a promise is no value, and the snapshot says that the function cannot be async", async (t) => {

@@ -78,7 +78,7 @@ test("vf_04 nothing is decoded for it, whatever is ordered, grouped or counted",
     ],
   );
   assert.deepEqual([view.total, view.counts.get("Failed"), view.indexOf("a/p3")], [200, 100, 3]);
-  assert.equal(resource.stats().decodes ?? 0, 0);
+  assert.equal(resource.stats().decoded, 0);
 });
 
 test("where decides over whole objects, and rows show fields of those that pass", async (t) => {

@@ -58,7 +58,9 @@ export class NotificationFilter<T> {
     if (before === undefined) return passes ? notification.asAddition() : undefined;
     if (!passes) return before.asDeletion();
     const update = missed ? notification.asUpdateSince(before) : notification;
-    return this.#isNews(update) ? update : undefined;
+    if (this.#isNews(update)) return update;
+    // A resync is told as always, though an update was missed that is no news.
+    return kind === NOTIFICATION_RESYNCED ? notification : undefined;
   }
 
   /** By the rule of `Interest::wants`: a value has changed, or it is another object of that name. */

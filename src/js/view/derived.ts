@@ -1,4 +1,4 @@
-import { atOnce, isRefusal, type Report } from "../error/callbacks.js";
+import { atOnce, isRefusal } from "../error/callbacks.js";
 import { WatchCacheError } from "../error/errors.js";
 import { shown } from "../options/kinds.js";
 import type { RawAsked } from "../wire/raw.js";
@@ -9,24 +9,29 @@ export interface NamedColumn extends DerivedColumn {
   readonly name: string;
 }
 
+/** What it needs of the resource. */
+export interface DeriverHost {
+  /** For messages. */
+  readonly name: string;
+  report(error: unknown): void;
+}
+
 /** Of surrogates that are no pair no text of the core's can be made. */
 const ALONE = /\p{Surrogate}/gu;
+
+/** Functions of columns of which was told what is wrong with them, of each resource. A view that begins anew tells nothing again. */
+const told = new WeakMap<DeriverHost, WeakSet<object>>();
 
 /** Calls the functions of derived columns, and tells once of each what is wrong with it. */
 export class Deriver {
   readonly #columns: readonly NamedColumn[];
-  readonly #resource: string;
-  readonly #report: Report;
-  /** Names of columns of which was told. */
-  readonly #told = new Set<string>();
+  readonly #host: DeriverHost;
   /** That a function is none that answers at once. */
   mistake: WatchCacheError | undefined;
 
-  /** @param resource for messages */
-  constructor(columns: readonly NamedColumn[], resource: string, report: Report) {
+  constructor(columns: readonly NamedColumn[], host: DeriverHost) {
     this.#columns = columns;
-    this.#resource = resource;
-    this.#report = report;
+    this.#host = host;
   }
 
   /**
@@ -68,13 +73,14 @@ export class Deriver {
   }
 
   #invalid(message: string, cause?: unknown): WatchCacheError {
-    return new WatchCacheError("invalid", message, { resource: this.#resource, cause });
+    return new WatchCacheError("invalid", message, { resource: this.#host.name, cause });
   }
 
   /** Once is enough: what is wrong for one object most likely is so for others. */
-  #tell({ name }: NamedColumn, error: WatchCacheError): void {
-    if (this.#told.has(name)) return;
-    this.#told.add(name);
-    this.#report(error);
+  #tell({ value }: NamedColumn, error: WatchCacheError): void {
+    const functions = told.get(this.#host) ?? new WeakSet();
+    if (functions.has(value)) return;
+    told.set(this.#host, functions.add(value));
+    this.#host.report(error);
   }
 }

@@ -91,7 +91,7 @@ export class SharedView implements Ticking {
     this.#host = host;
     this.#spec = spec;
     this.#where = where;
-    if (derive.length > 0) this.#deriver = new Deriver(derive, host.name, (error) => host.report(error));
+    if (derive.length > 0) this.#deriver = new Deriver(derive, host);
     // What ended the resource before this was there is told by nobody any more.
     this.#take(false);
   }

@@ -33,7 +33,10 @@ export type DerivedValue = string | number | boolean | null | undefined;
 
 /** A column that a function computes from some fields of each object, such as the READY and STATUS of kubectl. */
 export interface DerivedColumn<Value extends DerivedValue = DerivedValue> {
-  /** The fields that the function reads. It is called for an object only where one of these is another than when it was called last. */
+  /**
+   * The fields that the function reads. It is called for an object only where one of these is another than when it was called last, or where
+   * the view begins anew: with a search, and after `linger` without readers.
+   */
   paths: readonly Path[];
   /**
    * The value. Fields are as `JSON.parse` gives them, in the order of the paths; `undefined` where there is none.

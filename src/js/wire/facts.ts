@@ -38,7 +38,7 @@ export class ReadPaths {
 
   /** A path of which the core was not told was read. */
   learn(path: string): void {
-    this.#learned.add(path);
+    if (this.#learned.size < MAX_PATHS) this.#learned.add(path);
   }
 
   ask<V>(read: (raw: RawResource) => V): V {

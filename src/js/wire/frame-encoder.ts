@@ -4,11 +4,11 @@ const MIN_LENGTH = 2_048;
 /** Objects whose last frame is held. */
 const MAX_HELD = 256;
 
-/** Bytes of all that is held. */
-const MAX_HELD_BYTES = 4 << 20;
+/** Bytes of all that is held: some forty pods. More would be much beside what a small resource holds. */
+const MAX_HELD_BYTES = 1 << 20;
 
-/** How long a frame is held while others come and none of its object, in milliseconds: six heartbeats of a kubelet. */
-const MAX_HELD_MS = 60_000;
+/** How long a frame is held while others come and none of its object, in milliseconds: the leases of nodes are renewed every ten seconds. */
+const MAX_HELD_MS = 15_000;
 
 /** An API server writes names and the version first. Where the version comes later, finding it costs too much. */
 const MAX_BEFORE_VERSION = 2_048;
@@ -69,18 +69,23 @@ export class FrameEncoder {
     if (key === undefined) return this.#encoder.encodeInto(text, target);
     const held = this.#held.get(key);
     if (held !== undefined) this.#known++;
+    let result: TextEncoderEncodeIntoResult;
     if (held?.bytes !== undefined && renew(held, held.bytes, text)) {
       target.set(held.bytes);
+      result = { read: length, written: length };
       // The key is part of a frame and keeps it whole. So it is put in anew, as part of the one that is held.
       this.#held.delete(key);
       this.#held.set(key, held);
       held.since = Date.now();
-      return { read: length, written: length };
+      this.#keepBounds(held.since, this.#bytes);
+    } else {
+      result = this.#encoder.encodeInto(text, target);
+      // What is cut off counts fewer characters, and what is not ASCII more bytes.
+      const isAscii = result.read === length && result.written === length;
+      this.#replace(key, held, text, isAscii ? target : undefined);
     }
-    const result = this.#encoder.encodeInto(text, target);
-    // What is cut off counts fewer characters, and what is not ASCII more bytes.
-    const isAscii = result.read === length && result.written === length;
-    this.#replace(key, held, text, isAscii ? target : undefined);
+    // Not before: the core hears of it, and what it does then could move the target.
+    if (this.#seen >= PERIOD) this.#ask();
     return result;
   }
 
@@ -92,14 +97,18 @@ export class FrameEncoder {
 
   /** Whether holding frames does not pay now. */
   #rests(): boolean {
-    if (this.#resting > 0) {
-      this.#resting--;
-      return true;
+    if (this.#resting === 0) {
+      this.#seen++;
+      return false;
     }
-    if (++this.#seen < PERIOD) return false;
+    this.#resting--;
+    return true;
+  }
+
+  /** Asks whether holding frames has paid. */
+  #ask(): void {
     if (this.#known < MIN_KNOWN) this.#rest();
     this.#seen = this.#known = 0;
-    return this.#resting > 0;
   }
 
   #rest(): void {
@@ -120,8 +129,13 @@ export class FrameEncoder {
       this.#held.set(key, next);
       bytes += bytesOf(next);
     }
+    this.#keepBounds(since, bytes);
+  }
+
+  /** Lets go of the oldest frames that are beyond a bound, where all take so many bytes. */
+  #keepBounds(now: number, bytes: number): void {
     for (const [oldest, held] of this.#held) {
-      if (this.#held.size <= MAX_HELD && bytes <= MAX_HELD_BYTES && since - held.since <= MAX_HELD_MS) break;
+      if (this.#held.size <= MAX_HELD && bytes <= MAX_HELD_BYTES && now - held.since <= MAX_HELD_MS) break;
       this.#held.delete(oldest);
       bytes -= bytesOf(held);
     }
