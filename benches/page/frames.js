@@ -1,23 +1,10 @@
 // Watch frames as a socket would bring them: flat strings, each decoded from bytes of its own.
 import realPod from "../../tests/data/pod.json";
-
-/** The members of metadata as an API server writes them. What is left out follows. */
-const METADATA = [
-  "name",
-  "generateName",
-  "namespace",
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "labels",
-  "annotations",
-];
+import { inWireOrder } from "../../www/server/metadata.mjs";
 
 /** An object with its members in the order in which an API server writes them. `kubectl` sorts them by name, and the file comes from there. */
 export function asServed({ kind, apiVersion, metadata, ...rest }) {
-  const first = METADATA.filter((name) => name in metadata).map((name) => [name, metadata[name]]);
-  return { kind, apiVersion, metadata: { ...Object.fromEntries(first), ...metadata }, ...rest };
+  return { kind, apiVersion, metadata: inWireOrder(metadata), ...rest };
 }
 
 const encoder = new TextEncoder();

@@ -5,7 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 import { memorySource } from "watchcache/memory";
-import { open, until } from "./lib/package.mjs";
+import { open, relist, until } from "./lib/package.mjs";
 import { pod } from "./lib/pod.mjs";
 
 setFlagsFromString("--expose-gc");
@@ -20,16 +20,6 @@ async function live(upstream, options) {
   await opened.resource.synced();
   await until(() => opened.resource.status.phase === "live");
   return opened;
-}
-
-/** Has the stream lose its place, so that a list follows. */
-async function relist(upstream, resource, missed = () => {}) {
-  const lists = upstream.asked("list").length;
-  upstream.drop();
-  missed();
-  upstream.resourceVersion = String(Number(upstream.resourceVersion) + 1);
-  upstream.expire();
-  await until(() => upstream.asked("list").length > lists && resource.status.phase === "live");
 }
 
 // client-go ends the process. Here the store holds the object all the same, because the store follows the server. The object has no values

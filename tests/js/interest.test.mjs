@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { memorySource } from "watchcache/memory";
 
-import { open, until } from "./lib/package.mjs";
+import { open, relist, until } from "./lib/package.mjs";
 import { pod } from "./lib/pod.mjs";
 
 const KEY = "a/x";
@@ -21,16 +21,6 @@ async function live() {
     await until(() => resource.resourceVersion === upstream.resourceVersion);
   };
   return { ...opened, upstream, put };
-}
-
-/** Has the stream lose its place, so that a list follows. */
-async function relist(resource, upstream, missed = () => {}) {
-  const lists = upstream.asked("list").length;
-  upstream.drop();
-  missed();
-  upstream.resourceVersion = String(Number(upstream.resourceVersion) + 1);
-  upstream.expire();
-  await until(() => upstream.asked("list").length > lists && resource.status.phase === "live");
 }
 
 const summary = ({ type, resourceVersion }) => `${type} ${resourceVersion}`;
@@ -106,7 +96,7 @@ test("chg_02_another_object_of_the_name_is_told_to_who_has_a_filter_too", async 
   const hear = (to, options) =>
     informer.addEventHandler((event) => void to.push(`${event.type} ${event.get("metadata.uid")}`), options).synced;
   await Promise.all([hear(heard.core, { changesOf }), hear(heard.facade, { changesOf, filter: () => true }), hear(heard.all)]);
-  await relist(resource, upstream, () => {
+  await relist(upstream, resource, () => {
     upstream.remove(KEY);
     const again = pod(KEY);
     upstream.put({ ...again, metadata: { ...again.metadata, uid: "another" } });
@@ -180,7 +170,7 @@ test("chg_10_an_event_says_whether_a_value_changed_while_the_window_reaches_it_a
   for (const event of [added, failed]) assert.throws(() => event.changed("spec..x"), { code: "invalid", message: /^path: / });
   assert.throws(() => failed.changed(5), { code: "invalid", message: /path/ });
   // After a list nobody knows what was before.
-  await relist(resource, upstream);
+  await relist(upstream, resource);
   assert.deepEqual([failed.changed("status.phase"), failed.changed("status.restarts")], [true, true]);
   assert.equal(failed.changed("spec"), false, "asked in time");
 });

@@ -1,5 +1,6 @@
 // One version of one object, encoded once and shared by every list and every watch that shows it.
 import { encodeJson } from "./json.mjs";
+import { inWireOrder } from "./metadata.mjs";
 import { apiVersion, keyOf } from "./resources.mjs";
 
 /** @typedef {"ADDED" | "MODIFIED" | "DELETED"} FrameType */
@@ -10,24 +11,6 @@ const CLOSING = "}\n";
 export const frameStart = (type, definition) => `{"type":"${type}","object":${objectStart(definition)}`;
 /** @param {import("./resources.mjs").ResourceDefinition} definition */
 const objectStart = (definition) => `{"kind":"${definition.kind}","apiVersion":"${apiVersion(definition)}",`;
-
-/** Metadata fields in the order of the Go type; whatever else a client sent follows. */
-const METADATA_ORDER = [
-  "name",
-  "generateName",
-  "namespace",
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "labels",
-  "annotations",
-  "ownerReferences",
-  "finalizers",
-  "managedFields",
-];
 
 /**
  * The bytes are those of the watch frame the version was born with, because that frame is sent most often. Everything else an object
@@ -43,10 +26,7 @@ export class ObjectVersion {
   constructor(definition, object, version, type) {
     const { kind: _kind, apiVersion: _apiVersion, metadata: given, ...rest } = object;
     given.resourceVersion = String(version);
-    /** @type {Record<string, unknown>} */
-    const metadata = {};
-    for (const field of METADATA_ORDER) if (given[field] !== undefined) metadata[field] = given[field];
-    Object.assign(metadata, { ...given, ...metadata });
+    const metadata = inWireOrder(given);
     const start = frameStart(type, definition);
     this.definition = definition;
     this.version = version;

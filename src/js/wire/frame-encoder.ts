@@ -4,8 +4,8 @@ const MIN_LENGTH = 2_048;
 /** Objects whose last frame is held. */
 const MAX_HELD = 256;
 
-/** Bytes of all that is held: some forty pods. More would be much beside what a small resource holds. */
-const MAX_HELD_BYTES = 1 << 20;
+/** Bytes of all that is held: some twenty-five pods. More would be much beside what a small resource holds. */
+const MAX_HELD_BYTES = 768 << 10;
 
 /** How long a frame is held while others come and none of its object, in milliseconds: the leases of nodes are renewed every ten seconds. */
 const MAX_HELD_MS = 15_000;

@@ -47,3 +47,13 @@ export async function openShared() {
 export async function until(condition) {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
+
+/** Has the stream lose its place, so that a list follows. */
+export async function relist(upstream, resource, missed = () => {}) {
+  const lists = upstream.asked("list").length;
+  upstream.drop();
+  missed();
+  upstream.resourceVersion = String(Number(upstream.resourceVersion) + 1);
+  upstream.expire();
+  await until(() => upstream.asked("list").length > lists && resource.status.phase === "live");
+}
