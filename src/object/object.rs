@@ -164,7 +164,7 @@ impl Object {
             queued: Cell::new(false),
             pinned: Cell::new(false),
             comparable: Cell::default(),
-            body: RefCell::new(Body::Raw(Text::new(bytes))),
+            body: RefCell::new(Body::Raw { text: Text::new(bytes), pattern: None }),
         }
     }
 
@@ -342,12 +342,12 @@ impl Object {
         (body.len(), body.is_raw())
     }
 
-    /// Replaces the form of the text. Returns the size in bytes before and after.
-    pub(crate) fn replace_body(&self, body: Body<Self>) -> (usize, usize) {
-        // The old form may be the last to hold other objects. It is dropped after the borrow has ended.
-        let _before = self.body.replace(body);
+    /// Changes how the text is held. Returns what `change` returns, and the size in bytes before and after.
+    pub(crate) fn reform<R>(&self, change: impl FnOnce(&mut Body<Self>) -> R) -> (R, usize, usize) {
+        // A form that `change` returns may be the last to hold other objects. So it is dropped after the borrow has ended.
+        let changed = change(&mut self.body.borrow_mut());
         let size = self.measure();
-        (self.size.replace(size), size)
+        (changed, self.size.replace(size), size)
     }
 
     /// Marks it as queued for packing. Returns whether it was marked before.

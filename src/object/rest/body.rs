@@ -13,16 +13,25 @@ pub(crate) trait Whole {
     fn text(&self) -> Text;
 }
 
+/// Compressed bytes, and what they were compressed against.
+pub(crate) struct Block {
+    pub(super) packed: PackedText,
+    pub(super) dictionary: Rc<Dictionary>,
+}
+
 /// The text of one object. `W` is the object, a type that this module does not know.
 pub(crate) enum Body<W> {
     /// Unpacked.
-    Raw(Text),
+    Raw {
+        /// The text.
+        text: Text,
+        /// What the text of the version before was packed to, if that was as long.
+        pattern: Option<Block>,
+    },
     /// Compressed against a dictionary.
     Packed {
         /// The compressed bytes.
-        packed: PackedText,
-        /// What they were compressed against.
-        dictionary: Rc<Dictionary>,
+        block: Block,
         /// The length of the text in bytes.
         length: u32,
     },
@@ -41,19 +50,19 @@ impl<W: Whole> Body<W> {
     /// The text.
     pub(crate) fn text(&self) -> Text {
         let (packed, length) = match self {
-            Self::Raw(text) => return text.clone(),
-            Self::Packed { packed, length, .. } | Self::Delta { packed, length, .. } => (packed, *length as usize),
+            Self::Raw { text, .. } => return text.clone(),
+            Self::Packed { block: Block { packed, .. }, length } | Self::Delta { packed, length, .. } => (packed, *length as usize),
         };
         if let Some(text) = packed.recent() {
             return text;
         }
         let unpacked = match self {
-            Self::Packed { dictionary, .. } => packed.read(|bytes| dictionary.unpack(bytes, length)),
+            Self::Packed { block, .. } => packed.read(|bytes| block.dictionary.unpack(bytes, length)),
             Self::Delta { next, .. } => {
                 let next = next.text();
                 packed.read(|bytes| delta::decode(&next, bytes, length).map(Vec::into_boxed_slice))
             }
-            Self::Raw(_) => None,
+            Self::Raw { .. } => None,
         };
         // Packing verified that each text can be read back, so this cannot fail.
         debug_assert!(unpacked.is_some(), "a text at rest cannot be read");
@@ -64,7 +73,7 @@ impl<W: Whole> Body<W> {
 
     /// The text for a caller that reads it once. It is not cached.
     pub(crate) fn lend(&self) -> Lent {
-        let Self::Packed { packed, dictionary, length } = self else { return Lent::held(self.text()) };
+        let Self::Packed { block: Block { packed, dictionary }, length } = self else { return Lent::held(self.text()) };
         if let Some(text) = packed.recent() {
             return Lent::held(text);
         }
@@ -75,21 +84,37 @@ impl<W: Whole> Body<W> {
     /// The length of the text in bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Raw(text) => text.len(),
+            Self::Raw { text, .. } => text.len(),
             Self::Packed { length, .. } | Self::Delta { length, .. } => *length as usize,
         }
     }
 
     /// Whether the text is held unpacked.
     pub(crate) fn is_raw(&self) -> bool {
-        matches!(self, Self::Raw(_))
+        matches!(self, Self::Raw { .. })
     }
 
     /// Bytes that are held for it alone, beyond the value itself.
     pub(crate) fn cost(&self) -> usize {
         match self {
-            Self::Raw(text) => text.cost(),
-            Self::Packed { packed, .. } | Self::Delta { packed, .. } => packed.cost(),
+            Self::Raw { text, pattern } => text.cost() + pattern.as_ref().map_or(0, |block| block.packed.cost()),
+            Self::Packed { block: Block { packed, .. }, .. } | Self::Delta { packed, .. } => packed.cost(),
+        }
+    }
+
+    /// What it is packed to, or along what it may be packed. It is taken out of a form that is given up.
+    pub(super) fn into_block(self) -> Option<Block> {
+        match self {
+            Self::Raw { pattern, .. } => pattern,
+            Self::Packed { block, .. } => Some(block),
+            Self::Delta { .. } => None,
+        }
+    }
+
+    /// Says along what the text may be packed.
+    pub(super) fn set_pattern(&mut self, block: Block) {
+        if let Self::Raw { pattern, .. } = self {
+            *pattern = Some(block);
         }
     }
 }

@@ -4,6 +4,8 @@ use std::rc::{Rc, Weak};
 
 use lz4_flex::block::{compress_into_with_dict, decompress_into_with_dict, get_maximum_output_size};
 
+use super::repack::repack;
+use super::text::Lent;
 use crate::json::bytes::same;
 
 /// Bytes of a dictionary. LZ4 references reach back 64 KiB, and the text before them takes a part of that.
@@ -63,6 +65,7 @@ pub(super) struct Dictionaries {
     next_pause: u32,
     out: Vec<u8>,
     other: Vec<u8>,
+    along: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -74,8 +77,22 @@ struct Challenge {
 }
 
 impl Dictionaries {
-    /// Packs a text; `None` if it could not be unpacked again.
-    pub(super) fn pack(&mut self, text: &[u8]) -> Option<(Rc<Dictionary>, &[u8])> {
+    /// Packs a text; `None` if it could not be unpacked again. `pattern` is a block of a text of the same length, with its dictionary.
+    pub(super) fn pack(&mut self, text: &[u8], pattern: Option<(&Rc<Dictionary>, &[u8])>) -> Option<(Rc<Dictionary>, &[u8])> {
+        match pattern.filter(|(dictionary, block)| self.pack_along(text, dictionary, block)) {
+            Some((dictionary, _)) => Some((dictionary.clone(), &self.along)),
+            None => self.pack_anew(text),
+        }
+    }
+
+    /// Packs a text along a block. Returns whether it could. A challenge compares texts that are packed anew, and old dictionaries go out of use.
+    fn pack_along(&mut self, text: &[u8], dictionary: &Rc<Dictionary>, block: &[u8]) -> bool {
+        self.challenge.is_none()
+            && self.current.as_ref().is_some_and(|current| Rc::ptr_eq(current, dictionary))
+            && repack(block, &dictionary.0, text, text.len(), &mut self.along).is_some()
+    }
+
+    fn pack_anew(&mut self, text: &[u8]) -> Option<(Rc<Dictionary>, &[u8])> {
         let current = match &self.current {
             Some(current) => current.clone(),
             None => {
@@ -103,7 +120,8 @@ impl Dictionaries {
         }
         let packed = &self.out[..length];
         // A packed text replaces the original, so it is unpacked once to verify it.
-        same(&current.unpack(packed, text.len())?, text).then_some((current, packed))
+        let unpacked = Lent::unpacked(text.len(), |place| current.unpack_into(packed, place))?;
+        same(&unpacked, text).then_some((current, packed))
     }
 
     fn decide(&mut self) {
@@ -131,13 +149,14 @@ impl Dictionaries {
     pub(super) fn bytes(&self) -> usize {
         let texts: usize = self.used.iter().filter_map(Weak::upgrade).map(|dictionary| dictionary.0.len()).sum();
         let challenger = self.challenge.as_ref().map_or(0, |challenge| challenge.dictionary.0.len());
-        texts + challenger + self.out.capacity() + self.other.capacity()
+        texts + challenger + self.out.capacity() + self.other.capacity() + self.along.capacity()
     }
 
     /// Frees the buffers until there is something to pack again.
     pub(super) fn free_buffers(&mut self) {
         self.out = Vec::new();
         self.other = Vec::new();
+        self.along = Vec::new();
     }
 }
 
@@ -151,7 +170,7 @@ mod tests {
     }
 
     fn packed(dictionaries: &mut Dictionaries, text: &[u8]) -> usize {
-        let (dictionary, packed) = dictionaries.pack(text).unwrap();
+        let (dictionary, packed) = dictionaries.pack(text, None).unwrap();
         assert_eq!(&*dictionary.unpack(packed, text.len()).unwrap(), text);
         packed.len()
     }
@@ -171,7 +190,7 @@ mod tests {
     fn a_dictionary_that_no_longer_fits_is_renewed_and_what_it_packed_is_read_still() {
         let mut dictionaries = Dictionaries::default();
         let odd = br#"{"metadata":{"name":"nothing like the others"}}"#;
-        let (first, held) = dictionaries.pack(odd).map(|(dictionary, packed)| (dictionary, packed.to_vec())).unwrap();
+        let (first, held) = dictionaries.pack(odd, None).map(|(dictionary, packed)| (dictionary, packed.to_vec())).unwrap();
         let lengths: Vec<usize> = (0..200).map(|number| packed(&mut dictionaries, &object("Pod", number))).collect();
         assert!(lengths[199] * 3 < lengths[0], "{} and then {}", lengths[0], lengths[199]);
         assert_eq!(&*first.unpack(&held, odd.len()).unwrap(), odd);

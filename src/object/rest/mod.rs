@@ -1,8 +1,8 @@
 //! Objects at rest: how the text of an object is held while nobody reads it.
 //!
 //! An object arrives as text. After a pass without access its text is compressed with LZ4 against another object of its resource, the
-//! dictionary. A version that was replaced becomes a delta to its successor. Packed texts lie in a few large blocks. Readers always get the
-//! text and cannot see its form.
+//! dictionary. A version that was replaced becomes a delta to its successor, which is packed along the block that this leaves. Packed texts lie
+//! in a few large blocks. Readers always get the text and cannot see its form.
 
 mod arena;
 pub(super) mod body;
@@ -10,6 +10,7 @@ mod delta;
 mod dictionary;
 mod packer;
 mod recent;
+mod repack;
 pub(super) mod text;
 
 pub(crate) use packer::{Packer, Reformed};

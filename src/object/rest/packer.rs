@@ -1,10 +1,11 @@
 //! Packs objects at rest. Objects that were not touched for a pass are compressed, versions that were replaced become deltas.
 
 use std::collections::VecDeque;
+use std::mem::replace;
 use std::rc::{Rc, Weak};
 
 use super::arena::{Arena, PackedText};
-use super::body::Body;
+use super::body::{Block, Body};
 use super::delta::Coder;
 use super::dictionary::Dictionaries;
 use crate::object::object::{Holder, Object};
@@ -156,8 +157,7 @@ impl Packer {
         self.due = self.due.saturating_sub(1);
         self.waiting -= waiting.bytes;
         if let Some(object) = waiting.object.upgrade() {
-            let body = self.whole(&object);
-            change_form(&object, body, reformed);
+            change_form(&object, |held| self.whole(held), reformed);
         }
         true
     }
@@ -166,9 +166,18 @@ impl Packer {
     pub(crate) fn pack_replaced(&mut self, reformed: Reformed<'_>) -> bool {
         let Some((old, new)) = self.replaced.pop_front() else { return false };
         self.waiting -= old.bytes;
-        if let Some(old) = old.object.upgrade() {
-            let body = new.upgrade().and_then(|new| self.delta(&old, &new)).or_else(|| self.whole(&old));
-            change_form(&old, body, reformed);
+        let Some(old) = old.object.upgrade() else { return true };
+        let new = new.upgrade();
+        if let Some((new, body)) = new.and_then(|new| Some((new.clone(), self.delta(&old, &new)?))) {
+            let before = change_form(&old, |held| replace(held, body), reformed);
+            // The next version is packed along what this one was packed to.
+            if let Some(block) = before.into_block()
+                && old.form().0 == new.form().0
+            {
+                change_form(&new, |held| held.set_pattern(block), reformed);
+            }
+        } else {
+            change_form(&old, |held| self.whole(held), reformed);
         }
         true
     }
@@ -189,21 +198,27 @@ impl Packer {
         if depth > MAX_CHAIN {
             return None;
         }
-        let (text, next) = (old.text(), new.text());
+        let (text, next) = (old.lend(), new.text());
         let packed = self.coder.encode(&next, &text, text.len() / 2)?;
         let stored = self.store(&packed, text.len())?;
         new.raise_depth(depth);
         Some(Body::Delta { packed: stored, next: new.clone(), length: u32::try_from(text.len()).ok()? })
     }
 
-    fn whole(&mut self, object: &Object) -> Option<Body<Object>> {
-        if !object.form().1 {
-            return None;
+    /// Packs a text by itself, unless that would save too little.
+    fn whole(&mut self, held: &mut Body<Object>) {
+        let Body::Raw { text, pattern } = held else { return };
+        let (arena, dictionaries, pattern) = (&self.arena, &mut self.dictionaries, pattern.take());
+        let packed = match &pattern {
+            Some(block) => block.packed.read(|bytes| dictionaries.pack(text, Some((&block.dictionary, bytes)))),
+            None => dictionaries.pack(text, None),
+        };
+        if let Some((dictionary, packed)) = packed
+            && let Some(packed) = store(arena, packed, text.len())
+            && let Ok(length) = u32::try_from(text.len())
+        {
+            *held = Body::Packed { block: Block { packed, dictionary }, length };
         }
-        let text = object.text();
-        let (dictionary, packed) = self.dictionaries.pack(&text)?;
-        let stored = store(&self.arena, packed, text.len())?;
-        Some(Body::Packed { packed: stored, dictionary, length: u32::try_from(text.len()).ok()? })
     }
 
     fn store(&self, packed: &[u8], length: usize) -> Option<PackedText> {
@@ -222,11 +237,10 @@ fn store(arena: &Rc<Arena>, packed: &[u8], length: usize) -> Option<PackedText> 
     if packed.len() * 4 > length * 3 { None } else { arena.store(packed).ok() }
 }
 
-fn change_form(object: &Rc<Object>, body: Option<Body<Object>>, reformed: Reformed<'_>) {
-    if let Some(body) = body {
-        let (before, after) = object.replace_body(body);
-        reformed(object.holder(), before, after);
-    }
+fn change_form<R>(object: &Rc<Object>, change: impl FnOnce(&mut Body<Object>) -> R, reformed: Reformed<'_>) -> R {
+    let (changed, before, after) = object.reform(change);
+    reformed(object.holder(), before, after);
+    changed
 }
 
 #[cfg(test)]

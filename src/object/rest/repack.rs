@@ -1,0 +1,243 @@
+//! Packs a text along the block of the version before it, without a search.
+//!
+//! Most updates change a version and a few times, each for one of the same length. So the new text repeats itself, and the dictionary, where the
+//! old one did. The sequences of the old LZ4 block are kept, and each is held against the new text. A match of which only parts
+//! still hold becomes those parts, with literals between them. What is written was compared with the text, so it need not be unpacked to be verified.
+
+use crate::json::bytes::{common, same};
+
+/// Bytes of the shortest match of the format.
+const MIN_MATCH: usize = 4;
+/// No match begins in the last so many bytes of a text: a rule of the format.
+const LAST_LITERALS: usize = 12;
+/// A half of the token that says that more bytes of the length follow.
+const MORE: usize = 15;
+
+/// Writes the block of `text` to `out`. `block` is that of a text of the same length, with the same dictionary. `None` if it is no such block,
+/// or if the new one would have more than `max_bytes`.
+pub(super) fn repack(block: &[u8], dictionary: &[u8], text: &[u8], max_bytes: usize, out: &mut Vec<u8>) -> Option<()> {
+    out.clear();
+    let mut sequences = Sequences { text, dictionary, out, own: 0 };
+    // Whole sequences that stay as they are: from here on they are not written yet.
+    let mut kept = 0;
+    let (mut rest, mut at) = (block, 0usize);
+    loop {
+        let start = block.len() - rest.len();
+        let token = usize::from(take(&mut rest)?);
+        let count = length(token >> 4, &mut rest)?;
+        let (literals, behind) = rest.split_at_checked(count)?;
+        rest = behind;
+        let own = at;
+        at += count;
+        if at > text.len() {
+            return None;
+        }
+        if rest.is_empty() {
+            sequences.out.extend_from_slice(block.get(kept..start)?);
+            sequences.end();
+            return (at == text.len() && sequences.out.len() <= max_bytes).then_some(());
+        }
+        let offset = usize::from(u16::from_le_bytes([take(&mut rest)?, take(&mut rest)?]));
+        let end = at + length(token & MORE, &mut rest)? + MIN_MATCH;
+        if offset == 0 || offset > dictionary.len() + at || end > text.len() {
+            return None;
+        }
+        let holds = sequences.own == own && same(literals, &text[own..at]) && sequences.equal(at, offset, end - at) == end - at;
+        if holds {
+            sequences.own = end;
+        } else {
+            sequences.out.extend_from_slice(block.get(kept..start)?);
+            sequences.parts(at, offset, end);
+            kept = block.len() - rest.len();
+        }
+        at = end;
+        if sequences.out.len() > max_bytes {
+            return None;
+        }
+    }
+}
+
+/// What is written.
+struct Sequences<'a> {
+    text: &'a [u8],
+    dictionary: &'a [u8],
+    out: &'a mut Vec<u8>,
+    // Where the literals begin that belong to no sequence yet.
+    own: usize,
+}
+
+impl Sequences<'_> {
+    /// How many bytes at a position equal those that lie so far before, `most` at most. The dictionary stands before the text.
+    fn equal(&self, at: usize, offset: usize, most: usize) -> usize {
+        let here = &self.text[at..at + most];
+        let Some(before) = offset.checked_sub(at) else {
+            return common(here, &self.text[at - offset..]);
+        };
+        let source = &self.dictionary[self.dictionary.len() - before..];
+        let equal = common(here, source);
+        if equal == source.len() { equal + common(&here[equal..], self.text) } else { equal }
+    }
+
+    /// Writes those parts of a match that still hold.
+    fn parts(&mut self, mut at: usize, offset: usize, end: usize) {
+        while at < end {
+            let equal = self.equal(at, offset, end - at);
+            if equal >= MIN_MATCH && at + LAST_LITERALS <= self.text.len() {
+                self.sequence(at, offset, equal);
+            }
+            // The byte behind differs.
+            at += equal + 1;
+        }
+    }
+
+    /// A sequence: the literals up to a match, and the match.
+    fn sequence(&mut self, at: usize, offset: usize, equal: usize) {
+        let literals = &self.text[self.own..at];
+        let longer = equal - MIN_MATCH;
+        self.out.push(half(literals.len()) << 4 | half(longer));
+        put_rest(self.out, literals.len());
+        self.out.extend_from_slice(literals);
+        self.out.extend_from_slice(&(offset as u16).to_le_bytes());
+        put_rest(self.out, longer);
+        self.own = at + equal;
+    }
+
+    /// The last sequence, which has no match.
+    fn end(&mut self) {
+        let literals = &self.text[self.own..];
+        self.out.push(half(literals.len()) << 4);
+        put_rest(self.out, literals.len());
+        self.out.extend_from_slice(literals);
+    }
+}
+
+fn take(rest: &mut &[u8]) -> Option<u8> {
+    let (byte, behind) = rest.split_first()?;
+    *rest = behind;
+    Some(*byte)
+}
+
+/// A length of the format: a half of the token, and more bytes where that is full.
+fn length(half: usize, rest: &mut &[u8]) -> Option<usize> {
+    let mut length = half;
+    let mut more = half == MORE;
+    while more {
+        let byte = take(rest)?;
+        length = length.checked_add(usize::from(byte))?;
+        more = byte == u8::MAX;
+    }
+    Some(length)
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn half(length: usize) -> u8 {
+    length.min(MORE) as u8
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn put_rest(out: &mut Vec<u8>, length: usize) {
+    let Some(mut rest) = length.checked_sub(MORE) else { return };
+    while rest >= usize::from(u8::MAX) {
+        out.push(u8::MAX);
+        rest -= usize::from(u8::MAX);
+    }
+    out.push(rest as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lz4_flex::block::{compress_into_with_dict, decompress_into_with_dict, get_maximum_output_size};
+    use proptest::prelude::*;
+
+    fn pack(text: &[u8], dictionary: &[u8]) -> Vec<u8> {
+        let mut block = vec![0; get_maximum_output_size(text.len())];
+        let length = compress_into_with_dict(text, &mut block, dictionary).unwrap();
+        block.truncate(length);
+        block
+    }
+
+    fn unpack(block: &[u8], dictionary: &[u8], length: usize) -> Vec<u8> {
+        let mut text = vec![0; length];
+        assert_eq!(decompress_into_with_dict(block, &mut text, dictionary).unwrap(), length);
+        text
+    }
+
+    /// The block of `new`, packed along that of `old`. It unpacks to `new`.
+    fn along(old: &[u8], new: &[u8], dictionary: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        repack(&pack(old, dictionary), dictionary, new, usize::MAX, &mut out).unwrap();
+        assert_eq!(unpack(&out, dictionary, new.len()), new);
+        out
+    }
+
+    fn pod(name: &str, version: u32, second: u32) -> Vec<u8> {
+        let conditions: Vec<String> = ["Initialized", "Ready", "ContainersReady", "PodScheduled"]
+            .iter()
+            .map(|kind| format!(r#"{{"lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:{second:02}Z","status":"True","type":"{kind}"}}"#))
+            .collect();
+        let names: String = (0..40).map(|at| format!(r#""{name}-{at}":"{}","#, at * 7919 % 1000)).collect();
+        format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"{version}"}},"spec":{{{names}"end":1}},"status":[{}]}}"#, conditions.join(",")).into_bytes()
+    }
+
+    #[test]
+    fn an_update_takes_little_more_than_what_it_follows() {
+        let dictionary = pod("web-0", 100_000, 10);
+        let mut old = pod("web-7", 100_001, 11);
+        let first = pack(&old, &dictionary);
+        let mut block = first.clone();
+        for update in 0..20 {
+            let new = pod("web-7", 123_456 + 7 * update, 13 + update);
+            let mut out = Vec::new();
+            repack(&block, &dictionary, &new, usize::MAX, &mut out).unwrap();
+            assert_eq!(unpack(&out, &dictionary, new.len()), new);
+            (block, old) = (out, new);
+        }
+        assert!(block.len() < first.len() + 80, "{} and {} at first", block.len(), first.len());
+        assert_eq!(along(&old, &old, &dictionary), pack(&old, &dictionary), "nothing changed");
+    }
+
+    #[test]
+    fn what_changes_everywhere_is_written_as_it_is() {
+        let (old, new) = (vec![b'a'; 3_000], (0..3_000u32).map(|at| (at * at % 251) as u8).collect::<Vec<_>>());
+        assert!(along(&old, &new, b"").len() > new.len());
+        assert_eq!(repack(&pack(&old, b""), b"", &new, 2_000, &mut Vec::new()), None, "more than it may take");
+    }
+
+    #[test]
+    fn a_text_of_another_length_is_refused() {
+        let block = pack(&[b'a'; 500], b"");
+        for length in [0, 499, 501] {
+            assert_eq!(repack(&block, b"", &vec![b'a'; length], usize::MAX, &mut Vec::new()), None, "{length}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_update_of_the_same_length_comes_back(
+            dictionary in prop::collection::vec(0..3u8, 0..300),
+            old in prop::collection::vec(0..3u8, 0..900),
+            edits in prop::collection::vec((any::<u16>(), prop::collection::vec(0..3u8, 0..30)), 0..8),
+        ) {
+            let mut new = old.clone();
+            for (at, bytes) in edits {
+                let at = usize::from(at) % (new.len() + 1);
+                let end = (at + bytes.len()).min(new.len());
+                new[at..end].copy_from_slice(&bytes[..end - at]);
+            }
+            along(&old, &new, &dictionary);
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_a_panic(
+            block in prop::collection::vec(any::<u8>(), 0..60),
+            dictionary in prop::collection::vec(0..2u8, 0..50),
+            text in prop::collection::vec(0..2u8, 0..90),
+        ) {
+            let mut out = Vec::new();
+            if repack(&block, &dictionary, &text, usize::MAX, &mut out).is_some() {
+                prop_assert_eq!(unpack(&out, &dictionary, text.len()), text);
+            }
+        }
+    }
+}
