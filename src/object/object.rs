@@ -3,7 +3,8 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
-use super::rest::body::{Body, Whole};
+use super::rest::body::{Before, Body, Whole};
+use super::rest::delta::delta_of;
 use super::rest::text::{Lent, Text};
 use crate::allocation::{allocation, own_text, shared};
 use crate::json::edits::Edits;
@@ -100,8 +101,8 @@ impl Object {
         Ok(object.measured())
     }
 
-    /// The version that an update makes of this one.
-    pub fn updated(&self, update: Edits, depth: usize) -> Result<Rc<Self>, Error> {
+    /// The version that an update makes of this one, whose text is `held`.
+    pub fn updated(&self, held: &[u8], update: Edits, depth: usize) -> Result<Rc<Self>, Error> {
         let version = match &update.version {
             Some(text) => Version::parse(text).map_err(|error| Error::protocol(error.to_string()))?,
             None => self.version.clone(),
@@ -110,18 +111,21 @@ impl Object {
             Some(labels) if labels != self.head.labels => Rc::new(Head { labels, ..(*self.head).clone() }),
             _ => self.head.clone(),
         };
-        let held = self.fields.borrow();
-        let fields = if update.fields.iter().all(|(slot, value)| held.get(*slot) == Some(value)) {
-            held.clone()
+        let delta = delta_of(&update.edits, held, &update.bytes);
+        let values = self.fields.borrow();
+        let fields = if update.fields.iter().all(|(slot, value)| values.get(*slot) == Some(value)) {
+            values.clone()
         } else {
-            let mut fields = held.to_vec();
+            let mut fields = values.to_vec();
             update.fields.into_iter().for_each(|(slot, value)| fields[slot] = value);
             fields.into()
         };
         // The rest of the text was held, and is not nested too deep where that may be compared.
         let sure = u8::try_from(depth + usize::from(!update.is_deepest)).ok();
         let comparable = if update.is_odd { None } else { sure.min(self.comparable.get()) };
-        let object = Self { comparable: Cell::new(comparable), read: self.read.clone(), ..Self::of(head, version, fields, update.bytes) };
+        let mut object =
+            Self { comparable: Cell::new(comparable), read: self.read.clone(), ..Self::of(head, version, fields, update.bytes) };
+        object.body.get_mut().set_before(delta.map(|delta| Before::made_by(self.id, delta)));
         Ok(object.measured())
     }
 
@@ -164,7 +168,7 @@ impl Object {
             queued: Cell::new(false),
             pinned: Cell::new(false),
             comparable: Cell::default(),
-            body: RefCell::new(Body::Raw { text: Text::new(bytes), pattern: None }),
+            body: RefCell::new(Body::Raw { text: Text::new(bytes), before: None }),
         }
     }
 

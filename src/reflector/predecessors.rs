@@ -91,10 +91,9 @@ pub(super) type ItemRead = (Rc<Object>, Result<(), Error>);
 /// The object that an update makes, which may be the held one.
 fn object(update: Update<'_, Held>, depth: usize) -> Option<Rc<Object>> {
     let Held { object, text } = update.held;
-    drop(text);
     match update.edits {
         None => Some(object),
-        Some(edits) => object.updated(edits, depth).ok(),
+        Some(edits) => object.updated(&text, edits, depth).ok(),
     }
 }
 

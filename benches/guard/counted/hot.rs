@@ -271,7 +271,10 @@ fn pack_heartbeats() -> Work {
         let text = pod(i, FIRST_VERSION + 1 + i as u64);
         let conditions = text.find("\"conditions\"").expect("a status");
         let text = text[..conditions].to_string() + &text[conditions..].replacen("Time\":\"202", "Time\":\"203", 2);
-        let object = object(&text, &cacher.fields().borrow());
+        let frame = format!("{{\"type\":\"MODIFIED\",\"object\":{text}}}");
+        let held = cacher.store().iter().nth(i).expect("as many pods").clone();
+        let (_, update) = scan_update(frame.as_bytes(), &cacher.fields().borrow(), |_, _| Some(held.text())).expect("few differences");
+        let object = held.updated(&update.held, update.edits.expect("a difference"), 1).expect("a version");
         apply(&mut cacher, object);
     }
     Box::new(move || cacher.held_mut().pack_all())

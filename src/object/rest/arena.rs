@@ -51,10 +51,11 @@ impl Default for Inner {
 }
 
 impl Arena {
-    /// Stores a packed text. Fails with code `out-of-memory` if there is no room and no memory for a new block.
-    pub(super) fn store(self: &Rc<Self>, packed: &[u8]) -> Result<PackedText, Error> {
+    /// Stores what a text of `length` bytes was packed to. Fails with code `out-of-memory` if there is no room and no memory for a new block.
+    pub(super) fn store(self: &Rc<Self>, packed: &[u8], length: usize) -> Result<PackedText, Error> {
+        let length = u32::try_from(length).map_err(|_| no_room(length))?;
         let number = self.0.borrow_mut().store(packed)?;
-        Ok(PackedText { arena: self.clone(), number })
+        Ok(PackedText { arena: self.clone(), number, length })
     }
 
     /// Empties the block with the most holes by moving its texts. Only blocks with a third of holes count. Returns whether there was one.
@@ -232,9 +233,16 @@ fn no_room(bytes: usize) -> Error {
 pub(crate) struct PackedText {
     arena: Rc<Arena>,
     number: u32,
+    // Of the text in bytes.
+    length: u32,
 }
 
 impl PackedText {
+    /// The length of the text in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.length as usize
+    }
+
     /// The unpacked text, if it was read a moment ago.
     pub(super) fn recent(&self) -> Option<Text> {
         self.arena.0.borrow().recent.get(self.number)
@@ -284,7 +292,7 @@ mod tests {
                 match step {
                     0..=2 => {
                         let bytes: Vec<u8> = (0..length).map(|at| (at as u16 ^ seed) as u8).collect();
-                        held.push((arena.store(&bytes).unwrap(), bytes));
+                        held.push((arena.store(&bytes, length).unwrap(), bytes));
                     }
                     3 | 4 if !held.is_empty() => drop(held.swap_remove(seed as usize % held.len())),
                     _ => { arena.tidy(); }
@@ -305,7 +313,7 @@ mod tests {
     #[test]
     fn holes_are_closed() {
         let arena = Rc::new(Arena::default());
-        let mut texts: Vec<PackedText> = (0..10_000).map(|_| arena.store(&[7; 500]).unwrap()).collect();
+        let mut texts: Vec<PackedText> = (0..10_000).map(|_| arena.store(&[7; 500], 9_000).unwrap()).collect();
         let full = arena.bytes();
         let mut at = 0;
         texts.retain(|_| {
@@ -321,11 +329,11 @@ mod tests {
     #[test]
     fn a_long_text_gets_a_block_of_its_own() {
         let arena = Rc::new(Arena::default());
-        let small = arena.store(b"small").unwrap();
-        let long = arena.store(&vec![1; 3 * MAX_BLOCK_BYTES]).unwrap();
+        let small = arena.store(b"small", 20).unwrap();
+        let long = arena.store(&vec![1; 3 * MAX_BLOCK_BYTES], 4 * MAX_BLOCK_BYTES).unwrap();
         assert_eq!((read(&small).len(), read(&long).len()), (5, 3 * MAX_BLOCK_BYTES));
         drop(long);
-        let again = arena.store(b"again").unwrap();
+        let again = arena.store(b"again", 20).unwrap();
         assert_eq!(read(&again), b"again");
     }
 }

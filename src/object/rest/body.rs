@@ -6,6 +6,7 @@ use super::arena::PackedText;
 use super::delta;
 use super::dictionary::Dictionary;
 use super::text::{Lent, Text};
+use crate::allocation::allocation;
 
 /// What a delta is based on: something with a text.
 pub(crate) trait Whole {
@@ -19,48 +20,50 @@ pub(crate) struct Block {
     pub(super) dictionary: Rc<Dictionary>,
 }
 
+/// What is known of the version that a text replaced, until both are packed.
+#[derive(Default)]
+pub(crate) struct Before {
+    // Its id, and the delta that makes its text of this one.
+    delta: Option<(u64, Box<[u8]>)>,
+    // What it was packed to, if it was as long.
+    block: Option<Block>,
+}
+
 /// The text of one object. `W` is the object, a type that this module does not know.
 pub(crate) enum Body<W> {
     /// Unpacked.
     Raw {
         /// The text.
         text: Text,
-        /// What the text of the version before was packed to, if that was as long.
-        pattern: Option<Block>,
+        /// What is known of the version that it replaced.
+        before: Option<Box<Before>>,
     },
     /// Compressed against a dictionary.
-    Packed {
-        /// The compressed bytes.
-        block: Block,
-        /// The length of the text in bytes.
-        length: u32,
-    },
+    Packed(Block),
     /// A delta to the version that replaced it.
     Delta {
         /// The delta's bytes.
         packed: PackedText,
         /// The version that replaced it.
         next: Rc<W>,
-        /// The length of the text in bytes.
-        length: u32,
     },
 }
 
 impl<W: Whole> Body<W> {
     /// The text.
     pub(crate) fn text(&self) -> Text {
-        let (packed, length) = match self {
+        let packed = match self {
             Self::Raw { text, .. } => return text.clone(),
-            Self::Packed { block: Block { packed, .. }, length } | Self::Delta { packed, length, .. } => (packed, *length as usize),
+            Self::Packed(Block { packed, .. }) | Self::Delta { packed, .. } => packed,
         };
         if let Some(text) = packed.recent() {
             return text;
         }
         let unpacked = match self {
-            Self::Packed { block, .. } => packed.read(|bytes| block.dictionary.unpack(bytes, length)),
+            Self::Packed(Block { dictionary, .. }) => packed.read(|bytes| dictionary.unpack(bytes, packed.len())),
             Self::Delta { next, .. } => {
                 let next = next.text();
-                packed.read(|bytes| delta::decode(&next, bytes, length).map(Vec::into_boxed_slice))
+                packed.read(|bytes| delta::decode(&next, bytes, packed.len()).map(Vec::into_boxed_slice))
             }
             Self::Raw { .. } => None,
         };
@@ -73,11 +76,11 @@ impl<W: Whole> Body<W> {
 
     /// The text for a caller that reads it once. It is not cached.
     pub(crate) fn lend(&self) -> Lent {
-        let Self::Packed { block: Block { packed, dictionary }, length } = self else { return Lent::held(self.text()) };
+        let Self::Packed(Block { packed, dictionary }) = self else { return Lent::held(self.text()) };
         if let Some(text) = packed.recent() {
             return Lent::held(text);
         }
-        let unpacked = packed.read(|bytes| Lent::unpacked(*length as usize, |place| dictionary.unpack_into(bytes, place)));
+        let unpacked = packed.read(|bytes| Lent::unpacked(packed.len(), |place| dictionary.unpack_into(bytes, place)));
         unpacked.unwrap_or_else(|| Lent::held(self.text()))
     }
 
@@ -85,7 +88,7 @@ impl<W: Whole> Body<W> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Raw { text, .. } => text.len(),
-            Self::Packed { length, .. } | Self::Delta { length, .. } => *length as usize,
+            Self::Packed(Block { packed, .. }) | Self::Delta { packed, .. } => packed.len(),
         }
     }
 
@@ -97,24 +100,54 @@ impl<W: Whole> Body<W> {
     /// Bytes that are held for it alone, beyond the value itself.
     pub(crate) fn cost(&self) -> usize {
         match self {
-            Self::Raw { text, pattern } => text.cost() + pattern.as_ref().map_or(0, |block| block.packed.cost()),
-            Self::Packed { block: Block { packed, .. }, .. } | Self::Delta { packed, .. } => packed.cost(),
+            Self::Raw { text, before } => text.cost() + before.as_ref().map_or(0, |before| before.cost()),
+            Self::Packed(Block { packed, .. }) | Self::Delta { packed, .. } => packed.cost(),
         }
     }
 
     /// What it is packed to, or along what it may be packed. It is taken out of a form that is given up.
     pub(super) fn into_block(self) -> Option<Block> {
         match self {
-            Self::Raw { pattern, .. } => pattern,
-            Self::Packed { block, .. } => Some(block),
+            Self::Raw { before, .. } => before?.block,
+            Self::Packed(block) => Some(block),
             Self::Delta { .. } => None,
+        }
+    }
+
+    /// Says what is known of the version before.
+    pub(crate) fn set_before(&mut self, known: Option<Before>) {
+        if let Self::Raw { before, .. } = self {
+            *before = known.map(Box::new);
         }
     }
 
     /// Says along what the text may be packed.
     pub(super) fn set_pattern(&mut self, block: Block) {
-        if let Self::Raw { pattern, .. } = self {
-            *pattern = Some(block);
+        if let Self::Raw { before, .. } = self {
+            before.get_or_insert_default().block = Some(block);
         }
+    }
+
+    /// The delta that makes the text of another version of this one, if it came with this one.
+    pub(super) fn take_delta(&mut self, of: u64) -> Option<Box<[u8]>> {
+        let Self::Raw { before: Some(before), .. } = self else { return None };
+        before.delta.take_if(|(id, _)| *id == of).map(|(_, delta)| delta)
+    }
+}
+
+impl Before {
+    /// The version with this id is made of the text by a delta.
+    pub(crate) fn made_by(id: u64, delta: Box<[u8]>) -> Self {
+        Self { delta: Some((id, delta)), block: None }
+    }
+
+    /// Takes out along what the text may be packed.
+    pub(super) fn take_block(&mut self) -> Option<Block> {
+        self.block.take()
+    }
+
+    fn cost(&self) -> usize {
+        let delta = self.delta.as_ref().map_or(0, |(_, delta)| allocation(delta.len()));
+        allocation(size_of::<Self>()) + delta + self.block.as_ref().map_or(0, |block| block.packed.cost())
     }
 }

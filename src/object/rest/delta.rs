@@ -7,6 +7,7 @@
 
 use std::mem;
 
+use crate::json::Edit;
 use crate::json::bytes::{common, word};
 
 /// Bytes of a copied piece, unless it continues the last one. A shorter one costs nearly as much as its bytes.
@@ -17,6 +18,9 @@ const MAX_SIDE_BY_SIDE: usize = 48;
 const STRIDE: usize = 8;
 /// Positions with an equal hash that are compared. It bounds the time on repetitive texts.
 const MAX_CANDIDATES: usize = 16;
+
+/// Bytes of a delta that is made of a known difference.
+const MAX_KNOWN_BYTES: usize = 512;
 
 /// Makes deltas. It keeps the tables of its search between them.
 #[derive(Debug, Default)]
@@ -40,10 +44,7 @@ impl Coder {
         loop {
             let length = common(&text[at..], base.get(from..).unwrap_or_default());
             if length > 0 {
-                put(&mut out, at - own);
-                out.extend_from_slice(&text[own..at]);
-                put(&mut out, length);
-                put_signed(&mut out, from as i64 - (expected + (at - own)) as i64);
+                put_step(&mut out, &text[own..at], length, from as i64 - (expected + (at - own)) as i64);
                 at += length;
                 from += length;
                 (own, expected) = (at, from);
@@ -130,6 +131,39 @@ impl Coder {
     }
 }
 
+/// The delta that makes a held text of the one that replaced it, where their difference is known. `None` if it would take too many bytes: a
+/// search may find more that is equal.
+pub(in crate::object) fn delta_of(edits: &[Edit], held: &[u8], text: &[u8]) -> Option<Box<[u8]>> {
+    let mut out = Vec::with_capacity(MAX_KNOWN_BYTES);
+    // Up to where both texts are told.
+    let (mut own, mut copied) = (&held[..0], 0);
+    let mut distance = 0;
+    for edit in edits {
+        let old = held.get(edit.old_start as usize..edit.old_end as usize)?;
+        let new = text.get(edit.new_start as usize..edit.new_end as usize)?;
+        let start = common(old, new);
+        let end = common_back(&old[start..], &new[start..]);
+        let (from, to) = (edit.new_start as usize + start, edit.new_end as usize - end);
+        put_step(&mut out, own, from - copied, distance);
+        own = &old[start..old.len() - end];
+        distance = (to - from) as i64 - own.len() as i64;
+        copied = to;
+        if out.len() + own.len() > MAX_KNOWN_BYTES {
+            return None;
+        }
+    }
+    put_step(&mut out, own, text.len() - copied, distance);
+    Some(out.into_boxed_slice())
+}
+
+/// Own bytes, and a piece of the other text.
+fn put_step(out: &mut Vec<u8>, own: &[u8], length: usize, distance: i64) {
+    put(out, own.len());
+    out.extend_from_slice(own);
+    put(out, length);
+    put_signed(out, distance);
+}
+
 /// The text that a delta makes out of `base`; `None` if the delta does not fit.
 pub(super) fn decode(base: &[u8], delta: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut text = Vec::with_capacity(length);
@@ -197,6 +231,7 @@ fn take_signed(rest: &mut &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::{FieldSet, compare_object};
     use proptest::prelude::*;
 
     fn delta(base: &str, text: &str) -> Vec<u8> {
@@ -262,7 +297,44 @@ mod tests {
         assert_eq!(decode(base.as_bytes(), &[0xff; 30], text.len()), None);
     }
 
+    #[test]
+    fn a_known_difference_takes_no_more_than_what_a_search_finds() {
+        let fields = FieldSet::new(Vec::new());
+        let (held, text) = (pod(100_001, 4, ""), pod(100_012, 4, ""));
+        let update = compare_object(held.as_bytes(), text.as_bytes(), &fields).unwrap();
+        let known = delta_of(&update.edits, held.as_bytes(), &update.bytes).unwrap();
+        assert_eq!(decode(text.as_bytes(), &known, held.len()).as_deref(), Some(held.as_bytes()));
+        let searched = delta(&text, &held);
+        assert!(known.len() <= searched.len(), "{} and {}", known.len(), searched.len());
+        let long = Edit { old_start: 1, old_end: 1_000, new_start: 1, new_end: 1 };
+        assert_eq!(delta_of(&[long], held.as_bytes(), text.as_bytes()), None, "a search may find more that is equal");
+    }
+
     proptest! {
+        #[test]
+        fn any_known_difference_makes_the_old_text_of_the_new_one(
+            members in prop::collection::vec((0..4u8, 0..1000u32, 0..1000u32, 0..4u8), 1..12),
+        ) {
+            let object = |new: bool| {
+                let value = |(shape, old, changed, one_of_four): &(u8, u32, u32, u8)| {
+                    let value = if new && *one_of_four > 0 { changed } else { old };
+                    match shape {
+                        0 => value.to_string(),
+                        1 => format!("\"{value}-same-{value}\""),
+                        2 => format!("[{value},{{\"same\":true}},{value}]"),
+                        _ => format!("{{\"m{}\":{value}}}", if *one_of_four > 2 { *value } else { 0 }),
+                    }
+                };
+                let members: Vec<String> = members.iter().enumerate().map(|(at, member)| format!("\"{at}\":{}", value(member))).collect();
+                format!("{{{}}}", members.join(","))
+            };
+            let (held, text) = (object(false), object(true));
+            let update = compare_object(held.as_bytes(), text.as_bytes(), &FieldSet::new(Vec::new()));
+            if let Some(delta) = update.and_then(|update| delta_of(&update.edits, held.as_bytes(), &update.bytes)) {
+                prop_assert_eq!(decode(text.as_bytes(), &delta, held.len()), Some(held.into_bytes()));
+            }
+        }
+
         #[test]
         fn any_text_comes_back(base in prop::collection::vec(0..4u8, 0..600), edits in prop::collection::vec((any::<u16>(), 0..30usize, prop::collection::vec(0..4u8, 0..30)), 0..6)) {
             let mut text = base.clone();

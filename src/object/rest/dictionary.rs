@@ -16,8 +16,10 @@ const CHALLENGE_TRIALS: u32 = 16;
 const FIRST_PAUSE: u32 = 4;
 /// Texts between two challenges, at least. Doubled after each challenge that was lost.
 const MIN_PAUSE: u32 = 256;
-/// No challenge for a text that packs to this many thousandths or less: there is little to gain.
-const GOOD_PERMILLE: usize = 60;
+/// No challenge for a text that packs to this many millionths or less: there is little to gain.
+const GOOD_RATIO: u64 = 60_000;
+/// A block that was made along others may be larger than the mean by this part: a quarter.
+const MAX_GROWN_PART: u64 = 4;
 /// Dictionaries in use at once. Each holds up to 32 KiB.
 const MAX_DICTIONARIES: usize = 8;
 
@@ -57,9 +59,9 @@ impl Dictionary {
 pub(super) struct Dictionaries {
     current: Option<Rc<Dictionary>>,
     used: Vec<Weak<Dictionary>>,
-    // The running mean of the packed size, in 8,000ths of the text; and its value at the last challenge.
-    ratio: usize,
-    settled_ratio: usize,
+    // The running mean of the packed size, in millionths of the text; and its value at the last challenge.
+    ratio: u64,
+    settled_ratio: u64,
     challenge: Option<Challenge>,
     pause: u32,
     next_pause: u32,
@@ -101,8 +103,8 @@ impl Dictionaries {
             }
         };
         let length = current.pack(text, &mut self.out)?;
-        let permille = length * 1000 / text.len().max(1);
-        self.ratio = if self.ratio == 0 { permille * 8 } else { (self.ratio * 31 + permille * 8) / 32 };
+        let ratio = millionths(length, text.len());
+        self.ratio = if self.ratio == 0 { ratio } else { (self.ratio * 31 + ratio) / 32 };
         if let Some(challenge) = &mut self.challenge {
             challenge.current += length;
             challenge.challenger += challenge.dictionary.pack(text, &mut self.other)?;
@@ -115,13 +117,18 @@ impl Dictionaries {
             if self.ratio > self.settled_ratio * 3 / 2 && self.next_pause > 0 {
                 (self.pause, self.next_pause, self.settled_ratio) = (0, MIN_PAUSE, self.ratio);
             }
-        } else if permille > GOOD_PERMILLE && self.in_use() < MAX_DICTIONARIES {
+        } else if ratio > GOOD_RATIO && self.in_use() < MAX_DICTIONARIES {
             self.challenge = Some(Challenge { dictionary: Dictionary::of(text), trials: 0, current: 0, challenger: 0 });
         }
         let packed = &self.out[..length];
         // A packed text replaces the original, so it is unpacked once to verify it.
         let unpacked = Lent::unpacked(text.len(), |place| current.unpack_into(packed, place))?;
         same(&unpacked, text).then_some((current, packed))
+    }
+
+    /// Whether a block takes little more than texts of its length that were packed anew lately.
+    pub(super) fn is_typical(&self, packed: usize, length: usize) -> bool {
+        millionths(packed, length) <= self.ratio + self.ratio / MAX_GROWN_PART
     }
 
     fn decide(&mut self) {
@@ -145,6 +152,12 @@ impl Dictionaries {
         self.used.iter().filter(|known| known.strong_count() > 0).count()
     }
 
+    /// Texts that are packed anew before the next challenge.
+    #[cfg(test)]
+    pub(super) fn pause(&self) -> u32 {
+        self.pause
+    }
+
     /// Bytes held by the dictionaries in use and by the buffers.
     pub(super) fn bytes(&self) -> usize {
         let texts: usize = self.used.iter().filter_map(Weak::upgrade).map(|dictionary| dictionary.0.len()).sum();
@@ -158,6 +171,11 @@ impl Dictionaries {
         self.other = Vec::new();
         self.along = Vec::new();
     }
+}
+
+/// The size of a block, in millionths of its text.
+fn millionths(packed: usize, length: usize) -> u64 {
+    packed as u64 * 1_000_000 / length.max(1) as u64
 }
 
 #[cfg(test)]
@@ -222,8 +240,8 @@ mod tests {
         let (mut dictionaries, text) = (Dictionaries::default(), object("Pod", 1));
         packed(&mut dictionaries, br#"{"metadata":{"name":"nothing like the others"}}"#);
         let lengths: Vec<usize> = (0..400).map(|_| packed(&mut dictionaries, &text)).collect();
-        let last = lengths[399] * 8_000 / text.len();
-        assert!(dictionaries.ratio.abs_diff(last) <= 32, "{} of 8,000, where the texts have packed to {last}", dictionaries.ratio);
+        let last = millionths(lengths[399], text.len());
+        assert!(dictionaries.ratio.abs_diff(last) <= 32, "{} of a million, where the texts have packed to {last}", dictionaries.ratio);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 mod arena;
 pub(super) mod body;
-mod delta;
+pub(super) mod delta;
 mod dictionary;
 mod packer;
 mod recent;

@@ -168,16 +168,23 @@ impl Packer {
         self.waiting -= old.bytes;
         let Some(old) = old.object.upgrade() else { return true };
         let new = new.upgrade();
-        if let Some((new, body)) = new.and_then(|new| Some((new.clone(), self.delta(&old, &new)?))) {
-            let before = change_form(&old, |held| replace(held, body), reformed);
-            // The next version is packed along what this one was packed to.
-            if let Some(block) = before.into_block()
-                && old.form().0 == new.form().0
-            {
-                change_form(&new, |held| held.set_pattern(block), reformed);
-            }
-        } else {
-            change_form(&old, |held| self.whole(held), reformed);
+        let delta = new.as_ref().and_then(|new| self.delta(&old, new, reformed));
+        let block = match delta {
+            Some(delta) => change_form(&old, |held| replace(held, delta), reformed).into_block(),
+            None => change_form(
+                &old,
+                |held| {
+                    self.whole(held);
+                    self.copied_block(held)
+                },
+                reformed,
+            ),
+        };
+        // The next version is packed along what this one was packed to.
+        if let (Some(new), Some(block)) = (new, block)
+            && new.form() == (old.form().0, true)
+        {
+            change_form(&new, |held| held.set_pattern(block), reformed);
         }
         true
     }
@@ -193,32 +200,45 @@ impl Packer {
         self.coder.free_buffers();
     }
 
-    fn delta(&mut self, old: &Object, new: &Rc<Object>) -> Option<Body<Object>> {
+    /// A version as what makes it of the one that replaced it.
+    fn delta(&mut self, old: &Object, new: &Rc<Object>, reformed: Reformed<'_>) -> Option<Body<Object>> {
         let depth = old.depth() + 1;
         if depth > MAX_CHAIN {
             return None;
         }
-        let (text, next) = (old.lend(), new.text());
-        let packed = self.coder.encode(&next, &text, text.len() / 2)?;
-        let stored = self.store(&packed, text.len())?;
+        let length = old.form().0;
+        let stored = match change_form(new, |held| held.take_delta(old.id()), reformed) {
+            Some(delta) => self.store(&delta, length)?,
+            None => {
+                let delta = self.coder.encode(&new.text(), &old.lend(), length / 2)?;
+                self.store(&delta, length)?
+            }
+        };
         new.raise_depth(depth);
-        Some(Body::Delta { packed: stored, next: new.clone(), length: u32::try_from(text.len()).ok()? })
+        Some(Body::Delta { packed: stored, next: new.clone() })
     }
 
     /// Packs a text by itself, unless that would save too little.
     fn whole(&mut self, held: &mut Body<Object>) {
-        let Body::Raw { text, pattern } = held else { return };
-        let (arena, dictionaries, pattern) = (&self.arena, &mut self.dictionaries, pattern.take());
+        let Body::Raw { text, before } = held else { return };
+        let (arena, dictionaries) = (&self.arena, &mut self.dictionaries);
+        let pattern = before.as_mut().and_then(|before| before.take_block());
         let packed = match &pattern {
             Some(block) => block.packed.read(|bytes| dictionaries.pack(text, Some((&block.dictionary, bytes)))),
             None => dictionaries.pack(text, None),
         };
         if let Some((dictionary, packed)) = packed
             && let Some(packed) = store(arena, packed, text.len())
-            && let Ok(length) = u32::try_from(text.len())
         {
-            *held = Body::Packed { block: Block { packed, dictionary }, length };
+            *held = Body::Packed(Block { packed, dictionary });
         }
+    }
+
+    /// A copy of what a text was packed to. A block that grew is not followed, so that the next version is packed anew.
+    fn copied_block(&self, held: &Body<Object>) -> Option<Block> {
+        let Body::Packed(Block { packed, dictionary }) = held else { return None };
+        let bytes = packed.read(|bytes| self.dictionaries.is_typical(bytes.len(), packed.len()).then(|| bytes.to_vec()))?;
+        Some(Block { packed: self.arena.store(&bytes, packed.len()).ok()?, dictionary: dictionary.clone() })
     }
 
     fn store(&self, packed: &[u8], length: usize) -> Option<PackedText> {
@@ -234,7 +254,7 @@ impl Packer {
 
 /// Stores a packed text if it saves at least a quarter. Without memory for it the text stays unpacked.
 fn store(arena: &Rc<Arena>, packed: &[u8], length: usize) -> Option<PackedText> {
-    if packed.len() * 4 > length * 3 { None } else { arena.store(packed).ok() }
+    if packed.len() * 4 > length * 3 { None } else { arena.store(packed, length).ok() }
 }
 
 fn change_form<R>(object: &Rc<Object>, change: impl FnOnce(&mut Body<Object>) -> R, reformed: Reformed<'_>) -> R {
@@ -292,6 +312,61 @@ mod tests {
         assert!(packer.pack_replaced(&mut |_, _, _| {}) && is_packed(&old));
         assert_eq!(packer.waiting, bytes([&other]));
         assert!(!packer.pack_replaced(&mut |_, _, _| {}), "there was but one");
+    }
+
+    #[test]
+    fn a_version_is_packed_along_the_one_before_it_if_that_was_as_long() {
+        let mut packer = Packer::default();
+        let pack_all = |packer: &mut Packer| while packer.pack_next(&mut |_, _, _| {}) {};
+        let version =
+            |version: u64, letters: usize| with_spec("pod", version, &[], &format!("{{\"text\":\"{version}{}\"}}", "x".repeat(letters)));
+        let mut versions = vec![version(1_000, 300)];
+        packer.stored(&versions[0]);
+        // Enough of others that tell how well such a text packs.
+        let others: Vec<_> = (0..99).map(|number| version(2_000 + 7 * number, 300)).collect();
+        others.iter().for_each(|other| packer.stored(other));
+        pack_all(&mut packer);
+        // Texts that were packed anew shorten the pause before the next challenge.
+        let pause = packer.dictionaries.pause();
+        let replace_by = |packer: &mut Packer, versions: &mut Vec<Rc<Object>>, new: Rc<Object>| {
+            packer.stored(&new);
+            packer.replaced(&versions[versions.len() - 1], &new);
+            versions.push(new);
+        };
+        for number in 1..2 * u64::from(MAX_CHAIN) {
+            replace_by(&mut packer, &mut versions, version(1_000 + number, 300));
+            pack_all(&mut packer);
+            assert_eq!(packer.dictionaries.pause(), pause, "version {number}");
+        }
+        // Several before a pass: the block is handed on.
+        (20..25).for_each(|number| replace_by(&mut packer, &mut versions, version(1_000 + number, 300)));
+        pack_all(&mut packer);
+        assert_eq!(packer.dictionaries.pause(), pause);
+        replace_by(&mut packer, &mut versions, version(1_030, 299));
+        pack_all(&mut packer);
+        assert_eq!(packer.dictionaries.pause(), pause - 1, "another length");
+        for held in &versions {
+            assert!(is_packed(held) && held.text().ends_with(format!("{}\"}}}}", "x".repeat(299)).as_bytes()), "{:?}", held.text());
+            assert!(String::from_utf8_lossy(&held.text()).contains(&format!("\"text\":\"{}x", held.version())));
+        }
+    }
+
+    #[test]
+    fn law_08_bounded_what_is_known_of_the_version_before_counts_until_it_is_packed() {
+        let mut packer = Packer::default();
+        let (old, new) = (object("pod", 1, 400), object("pod", 2, 400));
+        packer.stored(&old);
+        while packer.pack_next(&mut |_, _, _| {}) {}
+        let (raw, mut counted) = (new.size(), new.size() as isize);
+        packer.stored(&new);
+        packer.replaced(&old, &new);
+        new.set_holder(Holder::Store);
+        let mut count = |holder: Holder, before: usize, after: usize| {
+            counted += if holder == Holder::Store { after as isize - before as isize } else { 0 };
+        };
+        assert!(packer.pack_replaced(&mut count) && new.size() > raw, "a block to be packed along");
+        assert!(packer.pack_next(&mut count) && new.size() < raw);
+        assert_eq!(counted, new.size() as isize);
     }
 
     #[test]

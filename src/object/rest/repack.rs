@@ -174,10 +174,16 @@ mod tests {
     fn pod(name: &str, version: u32, second: u32) -> Vec<u8> {
         let conditions: Vec<String> = ["Initialized", "Ready", "ContainersReady", "PodScheduled"]
             .iter()
-            .map(|kind| format!(r#"{{"lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:{second:02}Z","status":"True","type":"{kind}"}}"#))
+            .map(|kind| {
+                format!(r#"{{"lastProbeTime":null,"lastTransitionTime":"2026-01-01T00:00:{second:02}Z","status":"True","type":"{kind}"}}"#)
+            })
             .collect();
         let names: String = (0..40).map(|at| format!(r#""{name}-{at}":"{}","#, at * 7919 % 1000)).collect();
-        format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"{version}"}},"spec":{{{names}"end":1}},"status":[{}]}}"#, conditions.join(",")).into_bytes()
+        format!(
+            r#"{{"metadata":{{"name":"{name}","resourceVersion":"{version}"}},"spec":{{{names}"end":1}},"status":[{}]}}"#,
+            conditions.join(",")
+        )
+        .into_bytes()
     }
 
     #[test]
