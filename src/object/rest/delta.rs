@@ -10,6 +10,8 @@ use std::mem;
 use crate::json::Edit;
 use crate::json::bytes::{common, word};
 
+/// Bytes of a text that is packed. A shorter one would save next to nothing.
+pub(super) const MIN_TEXT_BYTES: usize = 96;
 /// Bytes of a copied piece, unless it continues the last one. A shorter one costs nearly as much as its bytes.
 const MIN_COPY_BYTES: usize = 12;
 /// Bytes that are compared side by side after a difference, before the slower search begins.
@@ -131,9 +133,12 @@ impl Coder {
     }
 }
 
-/// The delta that makes a held text of the one that replaced it, where their difference is known. `None` if it would take too many bytes: a
-/// search may find more that is equal.
+/// The delta that makes a held text of the one that replaced it, where their difference is known. `None` for a text that is never packed, and if
+/// it would take too many bytes: a search may find more that is equal.
 pub(in crate::object) fn delta_of(edits: &[Edit], held: &[u8], text: &[u8]) -> Option<Box<[u8]>> {
+    if held.len() < MIN_TEXT_BYTES {
+        return None;
+    }
     let mut out = Vec::with_capacity(MAX_KNOWN_BYTES);
     // Up to where both texts are told.
     let (mut own, mut copied) = (&held[..0], 0);
@@ -326,7 +331,7 @@ mod tests {
                     }
                 };
                 let members: Vec<String> = members.iter().enumerate().map(|(at, member)| format!("\"{at}\":{}", value(member))).collect();
-                format!("{{{}}}", members.join(","))
+                format!("{{\"same\":\"{}\",{}}}", "s".repeat(MIN_TEXT_BYTES), members.join(","))
             };
             let (held, text) = (object(false), object(true));
             let update = compare_object(held.as_bytes(), text.as_bytes(), &FieldSet::new(Vec::new()));

@@ -6,12 +6,10 @@ use std::rc::{Rc, Weak};
 
 use super::arena::{Arena, PackedText};
 use super::body::{Block, Body};
-use super::delta::Coder;
+use super::delta::{Coder, MIN_TEXT_BYTES};
 use super::dictionary::Dictionaries;
 use crate::object::object::{Holder, Object};
 
-/// Bytes of a text that is packed. A shorter one would save next to nothing.
-const MIN_TEXT_BYTES: usize = 96;
 /// Length of a chain of deltas; the next version is packed whole. It bounds the cost of reading an old version.
 const MAX_CHAIN: u8 = 8;
 /// Waiting bytes at which a pass begins. A small resource stays unpacked, because there is little to save.
