@@ -44,10 +44,13 @@ pub(crate) const ALL: &[Hot] = &[
     Hot { name: "relist-page", units: PAGE, prepare: relist },
     Hot { name: "first-read-of-a-field", units: 50, prepare: field },
     Hot { name: "pack", units: PODS, prepare: pack },
-    Hot { name: "pack-heartbeats", units: PODS, prepare: pack_heartbeats },
+    Hot { name: "pack-heartbeats", units: PODS, prepare: || pack_heartbeats("") },
+    Hot { name: "pack-heartbeats-after-list", units: PODS, prepare: || pack_heartbeats(KIND) },
     Hot { name: "read-resting", units: PODS, prepare: unpack },
 ];
 
+/// The members that items of lists lack.
+const KIND: &str = r#""apiVersion":"v1","kind":"Pod","#;
 const EVENTS: usize = 200;
 const PAGE: usize = 100;
 const PODS: usize = 200;
@@ -88,7 +91,7 @@ fn compare() -> Work {
 
 /// The same where an item of a list is held, which has neither kind nor apiVersion.
 fn compare_listed() -> Work {
-    compared(r#""apiVersion":"v1","kind":"Pod","#, 4)
+    compared(KIND, 4)
 }
 
 /// The next version of each object, which differs in its version and two times, compared with what is held: all but the `lacking` members.
@@ -263,9 +266,11 @@ fn pack() -> Work {
     Box::new(move || cacher.held_mut().pack_all())
 }
 
-/// Brings to rest what heartbeats brought, and what they replaced.
-fn pack_heartbeats() -> Work {
-    let mut cacher = pods();
+/// Brings to rest what heartbeats brought, and what they replaced: all but the `lacking` members.
+fn pack_heartbeats(lacking: &'static str) -> Work {
+    let mut cacher = cacher();
+    let list = (0..PODS).map(|i| object(&pod(i, FIRST_VERSION).replacen(lacking, "", 1), &cacher.fields().borrow())).collect();
+    fill(&mut cacher, list, FIRST_VERSION);
     cacher.held_mut().pack_all();
     for i in 0..PODS {
         let text = pod(i, FIRST_VERSION + 1 + i as u64);

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::arena::PackedText;
 use super::delta;
 use super::dictionary::Dictionary;
+use super::repack::Piece;
 use super::text::{Lent, Text};
 use crate::allocation::allocation;
 
@@ -25,8 +26,15 @@ pub(crate) struct Block {
 pub(crate) struct Before {
     // Its id, and the delta that makes its text of this one.
     delta: Option<(u64, Box<[u8]>)>,
-    // What it was packed to, if it was as long.
-    block: Option<Block>,
+    // What it was packed to.
+    pattern: Option<Pattern>,
+}
+
+/// Along what a text may be packed.
+pub(crate) struct Pattern {
+    pub(super) block: Block,
+    // Where the text has what was packed; nothing if it is all in its place.
+    pub(super) pieces: Box<[Piece]>,
 }
 
 /// The text of one object. `W` is the object, a type that this module does not know.
@@ -106,12 +114,18 @@ impl<W: Whole> Body<W> {
     }
 
     /// What it is packed to, or along what it may be packed. It is taken out of a form that is given up.
-    pub(super) fn into_block(self) -> Option<Block> {
+    pub(super) fn into_pattern(self) -> Option<Pattern> {
         match self {
-            Self::Raw { before, .. } => before?.block,
-            Self::Packed(block) => Some(block),
+            Self::Raw { before, .. } => before?.pattern,
+            Self::Packed(block) => Some(Pattern { block, pieces: Box::default() }),
             Self::Delta { .. } => None,
         }
+    }
+
+    /// What the text of a delta has of the one that it is made of.
+    pub(super) fn pieces(&self) -> Option<Box<[Piece]>> {
+        let Self::Delta { packed, .. } = self else { return None };
+        packed.read(delta::pieces)
     }
 
     /// Says what is known of the version before.
@@ -122,9 +136,9 @@ impl<W: Whole> Body<W> {
     }
 
     /// Says along what the text may be packed.
-    pub(super) fn set_pattern(&mut self, block: Block) {
+    pub(super) fn set_pattern(&mut self, pattern: Pattern) {
         if let Self::Raw { before, .. } = self {
-            before.get_or_insert_default().block = Some(block);
+            before.get_or_insert_default().pattern = Some(pattern);
         }
     }
 
@@ -135,19 +149,31 @@ impl<W: Whole> Body<W> {
     }
 }
 
+impl Pattern {
+    /// The same for the next version, which has those pieces of this one; nothing if it has all in its place. Only one version is known to have moved.
+    pub(super) fn moved(self, pieces: Box<[Piece]>) -> Option<Self> {
+        match (self.pieces.is_empty(), pieces.is_empty()) {
+            (_, true) => Some(self),
+            (true, false) => Some(Self { pieces, ..self }),
+            (false, false) => None,
+        }
+    }
+}
+
 impl Before {
     /// The version with this id is made of the text by a delta.
     pub(crate) fn made_by(id: u64, delta: Box<[u8]>) -> Self {
-        Self { delta: Some((id, delta)), block: None }
+        Self { delta: Some((id, delta)), pattern: None }
     }
 
     /// Takes out along what the text may be packed.
-    pub(super) fn take_block(&mut self) -> Option<Block> {
-        self.block.take()
+    pub(super) fn take_pattern(&mut self) -> Option<Pattern> {
+        self.pattern.take()
     }
 
     fn cost(&self) -> usize {
         let delta = self.delta.as_ref().map_or(0, |(_, delta)| allocation(delta.len()));
-        allocation(size_of::<Self>()) + delta + self.block.as_ref().map_or(0, |block| block.packed.cost())
+        let pattern = |Pattern { block, pieces }: &Pattern| block.packed.cost() + allocation(size_of_val(&**pieces));
+        allocation(size_of::<Self>()) + delta + self.pattern.as_ref().map_or(0, pattern)
     }
 }

@@ -7,6 +7,7 @@
 
 use std::mem;
 
+use super::repack::Piece;
 use crate::json::Edit;
 use crate::json::bytes::{common, word};
 
@@ -188,6 +189,31 @@ pub(super) fn decode(base: &[u8], delta: &[u8], length: usize) -> Option<Vec<u8>
         text.extend_from_slice(base.get(from..expected)?);
     }
     (text.len() == length).then_some(text)
+}
+
+/// What the text that a delta makes has of its base: `old` is a place in the text, `new` in the base. Parts in another order are left out.
+pub(super) fn pieces(delta: &[u8]) -> Option<Box<[Piece]>> {
+    let mut pieces = Vec::new();
+    let mut rest = delta;
+    let (mut at, mut expected, mut last) = (0usize, 0usize, 0usize);
+    while !rest.is_empty() {
+        let own = take(&mut rest)?;
+        rest = rest.get(own..)?;
+        at += own;
+        if rest.is_empty() {
+            break;
+        }
+        let length = take(&mut rest)?;
+        let distance = take_signed(&mut rest)?;
+        let from = usize::try_from(i64::try_from(expected + own).ok()?.checked_add(distance)?).ok()?;
+        expected = from.checked_add(length)?;
+        if from >= last {
+            pieces.push(Piece { old: u32::try_from(at).ok()?, new: u32::try_from(from).ok()?, length: u32::try_from(length).ok()? });
+            last = expected;
+        }
+        at += length;
+    }
+    Some(pieces.into_boxed_slice())
 }
 
 /// The number of equal bytes at the end of two texts.

@@ -4,7 +4,7 @@ use std::rc::{Rc, Weak};
 
 use lz4_flex::block::{compress_into_with_dict, decompress_into_with_dict, get_maximum_output_size};
 
-use super::repack::repack;
+use super::repack::{Piece, repack};
 use super::text::Lent;
 use crate::json::bytes::same;
 
@@ -79,19 +79,19 @@ struct Challenge {
 }
 
 impl Dictionaries {
-    /// Packs a text; `None` if it could not be unpacked again. `pattern` is a block of a text of the same length, with its dictionary.
-    pub(super) fn pack(&mut self, text: &[u8], pattern: Option<(&Rc<Dictionary>, &[u8])>) -> Option<(Rc<Dictionary>, &[u8])> {
-        match pattern.filter(|(dictionary, block)| self.pack_along(text, dictionary, block)) {
-            Some((dictionary, _)) => Some((dictionary.clone(), &self.along)),
+    /// Packs a text; `None` if it could not be unpacked again. `pattern` is a block of the text before, with its dictionary.
+    pub(super) fn pack(&mut self, text: &[u8], pattern: Option<(&Rc<Dictionary>, &[u8], &[Piece])>) -> Option<(Rc<Dictionary>, &[u8])> {
+        match pattern.filter(|(dictionary, block, pieces)| self.pack_along(text, dictionary, block, pieces)) {
+            Some((dictionary, ..)) => Some((dictionary.clone(), &self.along)),
             None => self.pack_anew(text),
         }
     }
 
     /// Packs a text along a block. Returns whether it could. A challenge compares texts that are packed anew, and old dictionaries go out of use.
-    fn pack_along(&mut self, text: &[u8], dictionary: &Rc<Dictionary>, block: &[u8]) -> bool {
+    fn pack_along(&mut self, text: &[u8], dictionary: &Rc<Dictionary>, block: &[u8], pieces: &[Piece]) -> bool {
         self.challenge.is_none()
             && self.current.as_ref().is_some_and(|current| Rc::ptr_eq(current, dictionary))
-            && repack(block, &dictionary.0, text, text.len(), &mut self.along).is_some()
+            && repack(block, &dictionary.0, text, pieces, text.len(), &mut self.along).is_some()
     }
 
     fn pack_anew(&mut self, text: &[u8]) -> Option<(Rc<Dictionary>, &[u8])> {

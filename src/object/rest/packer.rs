@@ -5,7 +5,7 @@ use std::mem::replace;
 use std::rc::{Rc, Weak};
 
 use super::arena::{Arena, PackedText};
-use super::body::{Block, Body};
+use super::body::{Block, Body, Pattern};
 use super::delta::{Coder, MIN_TEXT_BYTES};
 use super::dictionary::Dictionaries;
 use crate::object::object::{Holder, Object};
@@ -167,22 +167,26 @@ impl Packer {
         let Some(old) = old.object.upgrade() else { return true };
         let new = new.upgrade();
         let delta = new.as_ref().and_then(|new| self.delta(&old, new, reformed));
-        let block = match delta {
-            Some(delta) => change_form(&old, |held| replace(held, delta), reformed).into_block(),
-            None => change_form(
-                &old,
-                |held| {
+        let is_moved = new.as_ref().is_some_and(|new| new.form().0 != old.form().0);
+        let pattern = match delta {
+            Some(delta) => {
+                let pieces = if is_moved { delta.pieces() } else { Some(Box::default()) };
+                let pattern = change_form(&old, |held| replace(held, delta), reformed).into_pattern();
+                pattern.zip(pieces).and_then(|(pattern, pieces)| pattern.moved(pieces))
+            }
+            None => {
+                let copied = |held: &mut Body<Object>| {
                     self.whole(held);
-                    self.copied_block(held)
-                },
-                reformed,
-            ),
+                    if is_moved { None } else { self.copied_pattern(held) }
+                };
+                change_form(&old, copied, reformed)
+            }
         };
         // The next version is packed along what this one was packed to.
-        if let (Some(new), Some(block)) = (new, block)
-            && new.form() == (old.form().0, true)
+        if let (Some(new), Some(pattern)) = (new, pattern)
+            && new.form().1
         {
-            change_form(&new, |held| held.set_pattern(block), reformed);
+            change_form(&new, |held| held.set_pattern(pattern), reformed);
         }
         true
     }
@@ -220,9 +224,9 @@ impl Packer {
     fn whole(&mut self, held: &mut Body<Object>) {
         let Body::Raw { text, before } = held else { return };
         let (arena, dictionaries) = (&self.arena, &mut self.dictionaries);
-        let pattern = before.as_mut().and_then(|before| before.take_block());
+        let pattern = before.as_mut().and_then(|before| before.take_pattern());
         let packed = match &pattern {
-            Some(block) => block.packed.read(|bytes| dictionaries.pack(text, Some((&block.dictionary, bytes)))),
+            Some(Pattern { block, pieces }) => block.packed.read(|bytes| dictionaries.pack(text, Some((&block.dictionary, bytes, pieces)))),
             None => dictionaries.pack(text, None),
         };
         if let Some((dictionary, packed)) = packed
@@ -233,10 +237,11 @@ impl Packer {
     }
 
     /// A copy of what a text was packed to. A block that grew is not followed, so that the next version is packed anew.
-    fn copied_block(&self, held: &Body<Object>) -> Option<Block> {
+    fn copied_pattern(&self, held: &Body<Object>) -> Option<Pattern> {
         let Body::Packed(Block { packed, dictionary }) = held else { return None };
         let bytes = packed.read(|bytes| self.dictionaries.is_typical(bytes.len(), packed.len()).then(|| bytes.to_vec()))?;
-        Some(Block { packed: self.arena.store(&bytes, packed.len()).ok()?, dictionary: dictionary.clone() })
+        let packed = self.arena.store(&bytes, packed.len()).ok()?;
+        Some(Pattern { block: Block { packed, dictionary: dictionary.clone() }, pieces: Box::default() })
     }
 
     fn store(&self, packed: &[u8], length: usize) -> Option<PackedText> {
@@ -313,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_packed_along_the_one_before_it_if_that_was_as_long() {
+    fn a_version_is_packed_along_the_one_before_it() {
         let mut packer = Packer::default();
         let pack_all = |packer: &mut Packer| while packer.pack_next(&mut |_, _, _| {}) {};
         let version =
@@ -342,7 +347,10 @@ mod tests {
         assert_eq!(packer.dictionaries.pause(), pause);
         replace_by(&mut packer, &mut versions, version(1_030, 299));
         pack_all(&mut packer);
-        assert_eq!(packer.dictionaries.pause(), pause - 1, "another length");
+        assert_eq!(packer.dictionaries.pause(), pause, "another length");
+        (31..33).for_each(|number| replace_by(&mut packer, &mut versions, version(1_000 + number, 270 + number as usize)));
+        pack_all(&mut packer);
+        assert_eq!(packer.dictionaries.pause(), pause - 1, "twice another length");
         for held in &versions {
             assert!(is_packed(held) && held.text().ends_with(format!("{}\"}}}}", "x".repeat(299)).as_bytes()), "{:?}", held.text());
             assert!(String::from_utf8_lossy(&held.text()).contains(&format!("\"text\":\"{}x", held.version())));
