@@ -8,14 +8,18 @@ use super::leap::leap;
 use super::proved::skip_managed;
 use super::routes::{Routes, Step};
 
-/// More edits than this are left to a full scan.
-const MAX_EDITS: usize = 48;
+/// What costs more than this is left to a full scan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) edits: usize,
+    /// The part of the held text that edits may make up, before and after them together.
+    pub(super) edited_part: usize,
+    /// Bytes that are looked through, in texts of the held one's length. Where containers lie deep inside each other, each is looked through.
+    pub(super) looked_through: usize,
+}
 
-/// Edits that make up more than this part of the held text are left to a full scan: one half.
-const MAX_EDITED_PART: usize = 2;
-
-/// Bytes that are looked through, in texts of the held one's length. Where containers lie deep inside each other, each is looked through.
-const MAX_LOOKED_THROUGH: usize = 3;
+/// Of a comparison with what is held: half of the text may be edited.
+const UPDATE: Limits = Limits { edits: 48, edited_part: 2, looked_through: 3 };
 
 /// Members that may come or go in front of all others. There are two: `kind` and `apiVersion`.
 const MAX_LEADING: usize = 4;
@@ -93,6 +97,7 @@ pub(super) struct Comparison<'d, 'f> {
     frames: Vec<Frame>,
     pub(super) edits: Vec<Replaced>,
     edited: usize,
+    pub(super) limits: Limits,
     pub(super) removed: Vec<Span>,
     pub(super) touched: Vec<(usize, usize)>,
     pub(super) leading: Vec<Leading>,
@@ -131,6 +136,7 @@ impl<'d, 'f> Comparison<'d, 'f> {
             frames: Vec::with_capacity(8),
             edits: Vec::new(),
             edited: 0,
+            limits: UPDATE,
             removed: Vec::new(),
             touched: Vec::new(),
             leading: Vec::new(),
@@ -219,7 +225,7 @@ impl<'d, 'f> Comparison<'d, 'f> {
                             if !self.frames.is_empty() {
                                 let end = leap(&held[..differs], start);
                                 self.bytes += end.unwrap_or(differs) - start;
-                                if self.bytes > held.len() * MAX_LOOKED_THROUGH {
+                                if self.bytes > held.len() * self.limits.looked_through {
                                     return None;
                                 }
                                 if let Some(end) = end {
@@ -311,7 +317,7 @@ impl<'d, 'f> Comparison<'d, 'f> {
             return Some((end, new_end));
         }
         self.edited += new_end - new + (end - start);
-        if self.edits.len() == MAX_EDITS || self.edited > self.held.len() / MAX_EDITED_PART {
+        if self.edits.len() == self.limits.edits || self.edited > self.held.len() / self.limits.edited_part {
             return None;
         }
         self.edits.push(((start, end), (new, new_end)));
@@ -376,7 +382,7 @@ impl<'d, 'f> Comparison<'d, 'f> {
         self.edited += behind.0 - held + (behind.1 - new);
         self.at = behind.0;
         self.edits.push(((held, behind.0), (new, behind.1)));
-        (self.edited <= self.held.len() / MAX_EDITED_PART).then_some(behind)
+        (self.edited <= self.held.len() / self.limits.edited_part).then_some(behind)
     }
 
     /// Steps over the stripped member whose name may start at `at`, and its comma. Returns the position behind.

@@ -6,7 +6,7 @@ use super::leap::leap;
 use super::range::is_finite;
 
 /// Objects and arrays that may be nested, the outermost included. This is serde_json's limit.
-const MAX_DEPTH: usize = 127;
+pub(super) const MAX_DEPTH: usize = 127;
 
 /// A number with fewer digits than this before its point, and no exponent, is surely within a double's range.
 const MAX_SURE_DIGITS: usize = 300;

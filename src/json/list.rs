@@ -11,10 +11,8 @@ use super::fields::FieldSet;
 use super::identity::{Identity, identify};
 use super::path::key_is;
 use super::scalar::Scalar;
-use super::scan::{Scanned, read_slots, scan_object_at};
-
-/// An item is nested in the list and its array.
-pub(super) const ITEM_DEPTH: usize = 2;
+use super::scan::{ITEM_DEPTH, Scanned, read_slots, scan_object_at};
+use super::siblings::Siblings;
 
 /// What a list page says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,6 +73,7 @@ pub struct ListScanner {
     /// The first bytes of an item that has not ended yet.
     partial: Vec<u8>,
     nesting: Nesting,
+    siblings: Siblings,
     /// Bytes of the last item. Items of a resource are of similar size.
     last_len: usize,
     /// The items set aside because they cannot be read. `None` if such an item is an error.
@@ -113,6 +112,7 @@ impl ListScanner {
             items: None,
             partial: Vec::new(),
             nesting: Nesting::default(),
+            siblings: Siblings::default(),
             last_len: 0,
             broken: None,
             failed: None,
@@ -198,7 +198,7 @@ impl ListScanner {
                 State::FirstItem | State::NextItem if chunk[at] == b'{' && chunk.len() - at < self.last_len => {
                     self.state = State::PartialItem;
                 }
-                State::FirstItem | State::NextItem => match take_item(chunk, at, fields, items) {
+                State::FirstItem | State::NextItem => match take_item(chunk, at, fields, &mut self.siblings, items) {
                     Ok(end) => {
                         self.last_len = end - at;
                         self.state = State::BehindItem;
@@ -224,7 +224,7 @@ impl ListScanner {
         self.partial.try_reserve(more).map_err(|_| JsonError::new(ErrorKind::OutOfMemory, self.before + at))?;
         self.partial.extend_from_slice(&chunk[at..end]);
         if whole {
-            match take_item(&self.partial, 0, fields, items) {
+            match take_item(&self.partial, 0, fields, &mut self.siblings, items) {
                 Ok(_) => {}
                 Err(error) => self.set_aside(JsonError::new(error.kind, start + error.offset))?,
             }
@@ -321,11 +321,17 @@ impl ListScanner {
 }
 
 /// Hands out the item that starts at `start`, and returns the position behind it.
-fn take_item(document: &[u8], start: usize, fields: &FieldSet, items: &mut dyn ListItems) -> Result<usize, JsonError> {
+fn take_item(
+    document: &[u8],
+    start: usize,
+    fields: &FieldSet,
+    siblings: &mut Siblings,
+    items: &mut dyn ListItems,
+) -> Result<usize, JsonError> {
     if let Some(end) = items.held_item(document, start, fields) {
         return Ok(end);
     }
-    let (scanned, end) = scan_object_at(document, start, ITEM_DEPTH, fields)?;
+    let (scanned, end) = siblings.scan(document, start, fields)?;
     items.item(scanned);
     Ok(end)
 }

@@ -3,7 +3,7 @@
 //! A document is accepted exactly when `serde_json` would read it as a `Value`. Property tests compare the two.
 //!
 //! - [`scan`] reads objects, and [`frame`] watch frames.
-//! - [`list`] reads a list page while it arrives.
+//! - [`list`] reads a list page while it arrives; `siblings.rs` reads items that resemble each other.
 //! - [`edits`] finds what an update changes, by comparing it with what is held; `comparison.rs` is the walk through both. [`update`]
 //!   reads frames and items so.
 //! - [`path`] names one value in a document; [`fields`] joins the paths that a resource wants, [`columns`] those that somebody shows.
@@ -35,6 +35,7 @@ mod proved;
 mod range;
 mod routes;
 mod segment;
+mod siblings;
 mod text;
 pub(crate) mod value;
 pub(crate) mod write;

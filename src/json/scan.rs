@@ -13,6 +13,9 @@ use super::proved::skip_managed;
 use super::scalar::Scalar;
 use super::text::string;
 
+/// An item is nested in the list and its array.
+pub(super) const ITEM_DEPTH: usize = 2;
+
 /// What the cache knows of an object. Go writes unset strings as "", so an empty name, namespace, version or uid counts as missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scanned {
@@ -57,11 +60,8 @@ pub fn scan_object(document: &[u8], fields: &FieldSet) -> Result<Scanned, JsonEr
 /// Reads the object that starts at `start` inside `depth` objects and arrays, and returns the position behind it. An error's offset counts
 /// from the start of the document.
 pub(super) fn scan_object_at(document: &[u8], start: usize, depth: usize, fields: &FieldSet) -> Result<(Scanned, usize), JsonError> {
-    let mut cursor = Cursor::new(document, start, depth);
     let mut walk = Walk::new(fields);
-    walk.whole_object(&mut cursor).map_err(|kind| cursor.error(kind))?;
-    cursor.expect_utf8(start)?;
-    let end = cursor.at;
+    let end = walk.whole_object_at(document, start, depth)?;
     Ok((walk.finish(document, start, end), end))
 }
 
@@ -123,6 +123,26 @@ impl<'f> Walk<'f> {
         }
     }
 
+    /// All positions that were noted: of slots, of roles, and of what is removed.
+    pub(super) fn notes(&self) -> Vec<Span> {
+        [&self.slots, &self.roles[..], &self.stripped].concat()
+    }
+
+    /// A walk that has noted these positions, see [`notes`](Self::notes). The document may stand inside `depth` objects and arrays.
+    pub(super) fn noted(fields: &'f FieldSet, mut notes: impl Iterator<Item = Span>, depth: usize) -> Self {
+        let mut walk = Self::new(fields);
+        walk.depth = depth;
+        walk.slots.iter_mut().chain(&mut walk.roles).zip(&mut notes).for_each(|(place, span)| *place = span);
+        walk.stripped.extend(notes);
+        walk
+    }
+
+    /// Notes anew what is wanted of the value at `at` in a checked document. Nothing is removed.
+    pub(super) fn anew(&mut self, document: &[u8], at: usize, node: usize) -> Option<()> {
+        self.forget(node, true);
+        self.again(document, at, node)
+    }
+
     /// Notes again what is wanted of the value at `at` in a checked document. Nothing is removed.
     pub(super) fn again(&mut self, document: &[u8], at: usize, node: usize) -> Option<()> {
         self.strips = false;
@@ -143,6 +163,14 @@ impl<'f> Walk<'f> {
     /// Whether a wanted name occurred twice in one object.
     pub(super) fn repeats(&self) -> bool {
         self.repeats
+    }
+
+    /// Steps over the object that must start at `start` inside `depth` objects and arrays, and returns the position behind it.
+    pub(super) fn whole_object_at(&mut self, document: &[u8], start: usize, depth: usize) -> Result<usize, JsonError> {
+        let mut cursor = Cursor::new(document, start, depth);
+        self.whole_object(&mut cursor).map_err(|kind| cursor.error(kind))?;
+        cursor.expect_utf8(start)?;
+        Ok(cursor.at)
     }
 
     /// Steps over the object that must start at the cursor.

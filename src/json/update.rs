@@ -8,8 +8,8 @@ use super::cursor::Cursor;
 use super::edits::{Compared, Edits, InVain};
 use super::fields::FieldSet;
 use super::frame::FrameType;
-use super::list::ITEM_DEPTH;
 use super::path::key_is;
+use super::scan::ITEM_DEPTH;
 use super::text::{string, unescape};
 
 /// What has arrived of an object that is held.

@@ -274,7 +274,7 @@ fn behind_members(document: &[u8], front: usize, count: usize) -> usize {
     at
 }
 
-const STRIPS: &[&[&str]] =
+pub(crate) const STRIPS: &[&[&str]] =
     &[&[], &["metadata.managedFields"], &["a", "metadata.labels.b"], &["items[1]"], &["metadata.labels"], &["metadata"], &["kind", "a"]];
 
 /// Some values change, and now and then bytes.

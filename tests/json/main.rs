@@ -12,3 +12,4 @@ mod edits;
 mod interest;
 mod lists;
 mod patch;
+mod siblings;
