@@ -106,6 +106,22 @@ fn a_stream_that_broke_is_resumed_at_once_and_says_why() {
     assert!(waits(&rig).is_empty());
 }
 
+/// Each stream brings something before it breaks, so none of them is to blame, however soon after each other they break.
+#[test]
+fn rf_39_streams_that_break_again_and_again_are_each_resumed_without_a_wait() {
+    let rig = ReflectorRig::with(85, config(), 0, |upstream| fill(upstream, 3));
+    rig.run(2 * SECOND);
+    let mut random = fastrand::Rng::with_seed(85);
+    for cut in 0..300 {
+        rig.run(random.u64(0..=if cut % 3 == 0 { 0 } else { 1_500 }));
+        rig.upstream.break_streams(&Error::network("reset by peer"));
+        rig.upstream.put("ns", &format!("pod{cut}"));
+        rig.run(0).assert_whole();
+    }
+    assert_eq!((rig.lists(), rig.watches()), (1, 301));
+    assert!(waits(&rig).is_empty());
+}
+
 #[test]
 fn rf_34_a_silent_watch_is_taken_for_dead() {
     let rig = ReflectorRig::with(27, config(), 0, |upstream| fill(upstream, 1));
