@@ -6,6 +6,14 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** The value below which this part of them lies, such as a quarter. */
+export function quantile(values, part) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = part * (sorted.length - 1);
+  const [below, above] = [Math.floor(at), Math.ceil(at)].map((i) => sorted[i]);
+  return below + (above - below) * (at % 1);
+}
+
 /** What a harness took of one unit, in µs by the clock and of the thread's processor time. */
 export function perUnit(scenario, harness) {
   const { ms, cpuMs } = scenario.harnesses[harness];

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { disagreements, perUnit, ratioTable, table, timeRow } from "./report.mjs";
+import { disagreements, perUnit, quantile, ratioTable, table, timeRow } from "./report.mjs";
 import { differentPods } from "../page/different-pods.js";
 import { ROWS } from "../rows/index.mjs";
 import { root } from "../../scripts/lib/project.mjs";
@@ -20,6 +20,14 @@ test("a harness that did other work is named, and so is one that proves nothing"
 
 test("a unit's time is the median round's", () => {
   assert.deepEqual(perUnit({ units: 10, harnesses: { ours: harness("a") } }, "ours"), { clock: 2_000, cpu: 800 });
+});
+
+test("a part of the values lies below a quantile, between two of them if need be", () => {
+  assert.deepEqual(
+    [0, 0.25, 0.5, 0.75, 1].map((part) => quantile([5, 1, 3, 2], part)),
+    [1, 1.75, 2.5, 3.5, 5],
+  );
+  assert.equal(quantile([7], 0.25), 7);
 });
 
 test("the table marks what is lost", () => {

@@ -1,5 +1,6 @@
 // What benches/bench.mjs may ask of this page. Each scenario runs the package and its peers on the same input.
 import { init } from "watchcache";
+import * as encoder from "./encoder.js";
 import * as fanout from "./fanout.js";
 import * as informer from "./informer.js";
 import * as ingest from "./ingest.js";
@@ -11,5 +12,17 @@ import * as soak from "./soak.js";
 import * as table from "./table.js";
 import * as view from "./view.js";
 
-globalThis.scenarios = { ...fanout, ...informer, ...ingest, ...load, ...path, ...resting, ...slices, ...soak, ...table, ...view };
+globalThis.scenarios = {
+  ...encoder,
+  ...fanout,
+  ...informer,
+  ...ingest,
+  ...load,
+  ...path,
+  ...resting,
+  ...slices,
+  ...soak,
+  ...table,
+  ...view,
+};
 globalThis.ready = init();
