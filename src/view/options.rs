@@ -56,6 +56,15 @@ impl ViewOptions {
     /// Fails on a selector or path with a mistake, and on an order that does not exist.
     pub(super) fn parse(&self, fields: &mut FieldSet) -> Result<(ViewSpec, Vec<Slot>), Error> {
         let selectors = parse_selectors(self.label_selector.as_deref(), self.field_selector.as_deref())?;
+        for term in selectors.field.terms() {
+            self.check_no_column("fieldSelector", &term.path, None)?;
+        }
+        for path in self.search.iter().flat_map(|search| search.paths.iter().flatten()) {
+            self.check_no_column("search.paths", path, None)?;
+        }
+        for (own, paths) in &self.derive {
+            paths.iter().try_for_each(|path| self.check_no_column(&format!("derive.{own}.paths"), path, Some(own)))?;
+        }
         let mut slots = Vec::new();
         let derived = |text: &str| self.derive.iter().position(|(name, _)| name == text);
         let mut column = |what: &str, path: &str, fields: &mut FieldSet| {
@@ -101,6 +110,22 @@ impl ViewOptions {
         };
         Ok((spec, slots))
     }
+
+    /// Fails where no view can be made of it.
+    pub fn check(&self) -> Result<(), Error> {
+        self.parse(&mut FieldSet::new(Vec::new())).map(drop)
+    }
+
+    /// Fails where a path that reads the document names a column: it would find nothing. In its `own` paths a column's name is the field, because no
+    /// column is made of itself.
+    fn check_no_column(&self, option: &str, path: &str, own: Option<&str>) -> Result<(), Error> {
+        if own == Some(path) || self.derive.iter().all(|(name, _)| name != path) {
+            return Ok(());
+        }
+        let place = "a column has its place in select, orderBy and groupBy";
+        let remedy = format!("name the paths that derive.{path} reads, or write $.{path} for the field of that name");
+        Err(Error::new(ErrorCode::Invalid, format!("{option} names the column {path}: {place}; {remedy}")))
+    }
 }
 
 impl OrderAs {
@@ -142,5 +167,32 @@ mod tests {
             let error = options.parse(&mut FieldSet::new(Vec::new())).unwrap_err();
             assert_eq!(error.code, ErrorCode::Invalid, "{options:?}");
         }
+    }
+
+    #[test]
+    fn vd_09_a_column_has_no_place_where_the_document_is_read() {
+        let searched = |path: &str| Some(SearchOptions { text: "x".into(), paths: Some(vec!["a".into(), path.into()]) });
+        let columns = |paths: &[&str]| {
+            let paths = paths.iter().map(|path| (*path).to_owned()).collect();
+            vec![("ready".to_owned(), vec!["ready".to_owned()]), ("state".to_owned(), paths)]
+        };
+        let options = |field: &str, search: &str, paths: &[&str]| ViewOptions {
+            field_selector: Some(field.into()),
+            search: searched(search),
+            derive: columns(paths),
+            ..ViewOptions::default()
+        };
+        for (option, options) in [
+            ("fieldSelector", options("a=1,ready!=x", "a", &["a"])),
+            ("search.paths", options("a=1", "ready", &["a"])),
+            ("derive.state.paths", options("a=1", "a", &["a", "ready"])),
+        ] {
+            let error = options.check().unwrap_err();
+            assert_eq!(error.code, ErrorCode::Invalid);
+            let message = "names the column ready: a column has its place in select, orderBy and groupBy; name the paths that derive.ready reads, or \
+                           write $.ready for the field of that name";
+            assert_eq!(error.message, format!("{option} {message}"));
+        }
+        options("$.ready=1,ready.a=1", "$.ready", &["$.ready", "state", "ready.a"]).check().expect("fields, and its own name");
     }
 }

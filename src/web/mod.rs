@@ -19,5 +19,7 @@ mod transport;
 mod values;
 
 pub use handle::{Hooks, RawMetrics, RawResource, open_metrics};
-pub use module::{RawMemory, build_info, check_grammar, memory_bytes, on_panic, open_kubernetes, open_source, poisoned, slept, start};
+pub use module::{
+    RawMemory, build_info, check_grammar, check_view, memory_bytes, on_panic, open_kubernetes, open_source, poisoned, slept, start,
+};
 pub use transport::JsSource;

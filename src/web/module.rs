@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 
 use super::bytes::memory_bytes as memory_size;
 use super::error::to_js;
-use super::handle::{Hooks, RawResource, resource_options};
+use super::handle::{Hooks, RawResource, resource_options, view_options};
 use super::transport::{JsSource, KubernetesSource, ObjectSource};
 use super::values::{Given, bound, to_object};
 use super::{panic, runtime};
@@ -57,6 +57,13 @@ fn open(config: ResourceConfig, source: Rc<dyn Source>, hooks: Hooks, memory: &R
 pub fn check_grammar(option: &str, text: Option<String>) -> Result<(), JsValue> {
     panic::check()?;
     crate::selector::check_grammar(option, text.as_deref()).map_err(|error| to_js(&error))
+}
+
+/// Judges what a view asks for before it is opened: fails with `invalid`, as opening it would.
+#[wasm_bindgen(js_name = checkView, skip_typescript)]
+pub fn check_view(spec: JsValue) -> Result<(), JsValue> {
+    panic::check()?;
+    view_options(spec)?.check().map_err(|error| to_js(&error))
 }
 
 /// The message of the panic that stopped this instance, or undefined.

@@ -348,3 +348,34 @@ test("vd_08 what is no column is invalid, by name", async (t) => {
     assert.throws(() => resource.view({ derive }), { code: "invalid", message }, JSON.stringify(derive));
   }
 });
+
+test("vd_09 a column's name where paths are read is invalid, and says where columns have their place", async (t) => {
+  const { ready } = readiness();
+  const { resource, view } = await opened(t, [pod("p0", 1)], { derive: { ready }, select: { ready: "ready" } });
+  const said = (option) =>
+    `${option} names the column ready: a column has its place in select, orderBy and groupBy; name the paths that derive.ready reads, ` +
+    "or write $.ready for the field of that name";
+  const other = { paths: ["status.phase", "ready"], value: () => 1 };
+  const specs = [
+    [{ derive: { ready }, fieldSelector: "status.phase=Running,ready!=1/2" }, "fieldSelector"],
+    [{ derive: { ready }, search: { text: "1/2", paths: ["metadata.name", "ready"] } }, "search.paths"],
+    [{ derive: { ready }, search: { text: " ", paths: ["ready"] } }, "search.paths"],
+    [{ derive: { ready, other } }, "derive.other.paths"],
+  ];
+  for (const [spec, option] of specs) {
+    const error = { code: "invalid", message: said(option), resource: "pods" };
+    assert.throws(() => resource.view(spec), error, option);
+  }
+  assert.throws(() => view.setSearch({ text: "1/2", paths: ["ready"] }), { code: "invalid", message: said("search.paths") });
+  assert.throws(() => view.setSearch({ text: "", paths: ["ready"] }), { code: "invalid" });
+  assert.deepEqual([...view.rows], [{ key: "a/p0", ready: "1/2" }], "it stays as it was");
+  const own = resource.view({
+    derive: { ready: { paths: ["ready", "$.ready"], value: (fields) => fields.join() } },
+    select: { ready: "ready" },
+    fieldSelector: "$.ready!=x,metadata.name=p0",
+    search: { text: "p", paths: ["metadata.name", "$.ready"] },
+  });
+  own.subscribe(() => {});
+  await settled();
+  assert.deepEqual([...own.rows], [{ key: "a/p0", ready: "," }], "a field of that name");
+});

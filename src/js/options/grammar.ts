@@ -1,16 +1,25 @@
 // What the core has to judge. Before it is there, only types are checked.
 import { toError } from "../error/errors.js";
-import { invalid, type Kind, list, text } from "./kinds.js";
+import { invalid, type Judge, type Kind, list, text } from "./kinds.js";
 
-/** What the core has to judge: a selector, a path, or the name of an index that a function makes. */
-export const judged: Kind = (value, name, judge) => {
+type Core = NonNullable<ReturnType<Judge["loaded"]>>;
+
+/** Has the core judge something, if it is there. */
+export function ask(judge: Judge | undefined, question: (core: Core) => void): void {
+  const core = judge?.loaded();
+  if (core === undefined) return;
   try {
-    judge?.loaded()?.checkGrammar(name, typeof value === "string" ? value : undefined);
+    question(core);
   } catch (error) {
     const mistake = toError(error, judge?.name);
     // Of a panic whoever uses the core is told.
     if (mistake.code === "invalid") throw mistake;
   }
+}
+
+/** What the core has to judge: a selector, a path, or the name of an index that a function makes. */
+export const judged: Kind = (value, name, judge) => {
+  ask(judge, (core) => core.checkGrammar(name, typeof value === "string" ? value : undefined));
   return value;
 };
 

@@ -2,11 +2,11 @@
 import { WatchCacheError } from "../error/errors.js";
 import type { RawModule } from "../wire/raw.js";
 
-/** Who can have the core judge the grammar of a selector or path, once the core is there. */
+/** Who can have the core judge selectors, paths and views, once the core is there. */
 export interface Judge {
   /** The resource's name, for errors. */
   readonly name?: string;
-  loaded(): Pick<RawModule, "checkGrammar"> | undefined;
+  loaded(): Pick<RawModule, "checkGrammar" | "checkView"> | undefined;
 }
 
 /** Takes a value as it was given, or throws `invalid`. */

@@ -4,7 +4,7 @@ import { now } from "../host/sleep.js";
 import { bindable, bindMethods } from "../language/bound.js";
 import { printable } from "../language/printing.js";
 import type { Mutable } from "../object/readonly.js";
-import { selector } from "../options/grammar.js";
+import { ask, selector } from "../options/grammar.js";
 import { text } from "../options/kinds.js";
 import type { WriteOptions } from "../request/types.js";
 import { ORDERS } from "../wire/numbers.js";
@@ -99,7 +99,16 @@ class View<T> implements Shape<T, Mutable> {
       select: select && Object.values(select),
       derive: columns.length > 0 ? columns.map(({ name, paths }) => ({ name, paths })) : undefined,
     };
+    this.#check(this.#spec, search as ViewSearch | undefined);
     this.#selected = select && new SelectedRows(Object.keys(select));
+  }
+
+  /** What no option shows by itself: names of columns where the core reads paths, also those of a search without a word. */
+  #check(spec: RawViewSpec, search: ViewSearch | undefined): void {
+    if (spec.derive === undefined) return;
+    ask(this.#host, (core) =>
+      core.checkView({ ...spec, search: search && { text: search.text, paths: search.paths && [...search.paths] } }),
+    );
   }
 
   // ------------------------------------------------------------------------------------ the contract
@@ -218,7 +227,9 @@ class View<T> implements Shape<T, Mutable> {
   }
 
   setSearch(given: ViewSearch | string | null | undefined): void {
-    const search = wordsOf(checkSearch(given, this.#host));
+    const searched = checkSearch(given, this.#host);
+    this.#check(this.#spec, searched);
+    const search = wordsOf(searched);
     if (JSON.stringify(search) === JSON.stringify(this.#spec.search)) return;
     const claimed = this.#shared !== undefined;
     const session = this.#shared?.session;

@@ -337,6 +337,8 @@ export interface RawModule {
    * that one by a function has. Throws `invalid`, as the use of it would.
    */
   checkGrammar(option: string, text: string | undefined): void;
+  /** Judges what a view asks for. Throws `invalid`, as opening it would. */
+  checkView(spec: RawViewSpec): void;
   /** The message of the panic that stopped this instance, or undefined. After one, every call throws an `internal` error. */
   poisoned(): string | undefined;
   /**

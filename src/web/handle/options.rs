@@ -141,7 +141,7 @@ pub(super) fn list_options(what: &'static str, value: JsValue) -> Result<ListOpt
 }
 
 /// What a view shows.
-pub(super) fn view_options(value: JsValue) -> Result<ViewOptions, JsValue> {
+pub(in crate::web) fn view_options(value: JsValue) -> Result<ViewOptions, JsValue> {
     let given = Bag::new("view", value);
     let level = |level: Bag| (level.required("path"), level.get("descending").unwrap_or_default(), level.get("as"));
     let search = given.bag("search");
