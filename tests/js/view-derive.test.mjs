@@ -379,3 +379,42 @@ test("vd_09 a column's name where paths are read is invalid, and says where colu
   await settled();
   assert.deepEqual([...own.rows], [{ key: "a/p0", ready: "," }], "a field of that name");
 });
+
+test("vd_10 a name that is nearly a column's is warned of once where that is wanted, and what is meant never", async (t) => {
+  const { ready } = readiness();
+  const warnings = [];
+  const logger = { debug() {}, info() {}, warn: (message) => warnings.push(message), error() {} };
+  const said = (option, entry) =>
+    `watchcache: a view of pods: ${option} names the field ${entry}: did you mean the column ready? Write $.${entry} for the field`;
+  const spec = { derive: { ready, phase: { paths: ["status.phase"], value: ([phase]) => phase } }, window: { offset: 0, limit: 5 } };
+  const { resource } = await opened(t, [pod("p0", 1)], {}, { debug: true, logger });
+  for (const [entry, is] of [
+    ["Ready", true],
+    ["redy", true],
+    ["readyy", true],
+    ["reads", true],
+    ["read", true],
+    ["steady", false],
+    ["raedy", false],
+    ["$.redy", false],
+    ["status.ready", false],
+    ["ready", false],
+    ["spec", false],
+  ]) {
+    for (const [option, of] of [
+      ["select", { select: { a: "metadata.name", b: entry } }],
+      ["orderBy", { orderBy: [{ path: "phase" }, { path: entry }] }],
+      ["groupBy", { groupBy: entry }],
+    ]) {
+      for (let again = 0; again < 3; again++) resource.view({ ...spec, ...of });
+      assert.deepEqual(warnings.splice(0), is ? [said(option, entry)] : [], `${option} ${entry}`);
+    }
+  }
+  const column = { paths: ["metadata.creationTimestamp"], value: ([time]) => time };
+  resource.view({ derive: { date: column, to: column }, select: { data: "data", date: "date", t: "t" } });
+  assert.deepEqual(warnings, [], "both are meant, and two letters are too few to tell");
+  const silent = createWatchCache({ logger });
+  t.after(() => silent.close());
+  silent.resource({ source: memorySource({ kind: "Pod" }), id: "pods" }).view({ derive: { ready }, groupBy: "redy" });
+  assert.deepEqual(warnings, [], "without debug");
+});

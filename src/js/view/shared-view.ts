@@ -11,6 +11,7 @@ import type { Ticker, Ticking } from "./ticker.js";
 /** What views need of their resource. */
 export interface ViewHost extends Judge {
   readonly name: string;
+  readonly debug: boolean;
   readonly ticker: Ticker;
   /** In milliseconds. */
   readonly linger: number;
@@ -25,6 +26,7 @@ export interface ViewHost extends Judge {
   /** A read, with a stream. */
   touch(): void;
   report(error: unknown): void;
+  warn(message: string): void;
 }
 
 /** The functions of a view's spec. */

@@ -13,6 +13,7 @@ import type { RawResource, RawViewSpec } from "../wire/raw.js";
 import { iteratorOf, ViewChanges } from "./changes.js";
 import { NO_COUNTS, oldIfSame } from "./counts.js";
 import { checkSearch, checkSignal, checkSubscription, checkWindow } from "./options.js";
+import { nearColumns } from "./near-columns.js";
 import { SelectedRows } from "./selected-rows.js";
 import type { SharedView, ViewFunctions, ViewHost } from "./shared-view.js";
 import type { SharedViews } from "./shared-views.js";
@@ -100,6 +101,7 @@ class View<T> implements Shape<T, Mutable> {
       derive: columns.length > 0 ? columns.map(({ name, paths }) => ({ name, paths })) : undefined,
     };
     this.#check(this.#spec, search as ViewSearch | undefined);
+    if (host.debug) for (const doubt of nearColumns(this.#spec)) warnOnce(host, doubt);
     this.#selected = select && new SelectedRows(Object.keys(select));
   }
 
@@ -397,6 +399,16 @@ class View<T> implements Shape<T, Mutable> {
       // Closed or poisoned: it is gone.
     }
   }
+}
+
+/** What each resource was warned of: a component makes its view again and again. */
+const warned = new WeakMap<ViewHost, Set<string>>();
+
+function warnOnce(host: ViewHost, message: string): void {
+  const said = warned.get(host) ?? new Set();
+  if (said.has(message)) return;
+  warned.set(host, said.add(message));
+  host.warn(`a view of ${host.name}: ${message}`);
 }
 
 /** In one form: whoever searches for the same words in the same texts shares a view. */
