@@ -37,6 +37,7 @@ const WRONG = {
   signal: [null, 5, {}, new AbortController()],
   texts: ["x", null, [5], [null], {}, new Set(["x"])],
   bag: [null, 5, "x", []],
+  named: [null, 5, "x", [], new Map([["a", "b"]]), new Set(), new Date(), new (class {})()],
   word: ["x", "", null, 5],
   search: [
     5,
@@ -70,7 +71,7 @@ const BAGS = {
       credentials: "word",
       strip: "texts",
       trigger: "text",
-      indexes: "bag",
+      indexes: "named",
       history: "bag",
       memory: "bag",
       pageSize: "whole",
@@ -119,7 +120,7 @@ const BAGS = {
       orderBy: "texts",
       window: "bag",
       groupBy: "text",
-      derive: "bag",
+      derive: "named",
     },
   ],
   informer: [
@@ -127,7 +128,7 @@ const BAGS = {
     {
       resyncPeriod: period,
       transform: "callback",
-      indexers: "bag",
+      indexers: "named",
       relistUpdates: "flag",
       readYourWrites: "flag",
       onWatchError: "callback",

@@ -332,6 +332,11 @@ test("vd_08 what is no column is invalid, by name", async (t) => {
   const value = () => 1;
   for (const [derive, message] of [
     [[], "derive is an object, not an array"],
+    [new Map(), "derive is a plain object, with a member for each name, not one of the class Map"],
+    [new Map([["ready", { paths: ["a"], value }]]), "derive is a plain object, with a member for each name, not one of the class Map"],
+    [new (class Columns {})(), "derive is a plain object, with a member for each name, not one of the class Columns"],
+    [new Date(), /^derive is a plain object/],
+    [() => {}, "derive is an object, not a function"],
     [{ ready: 5 }, "derive.ready is an object, not 5"],
     [{ ready: { value } }, "derive.ready.paths is missing"],
     [{ ready: { paths: ["a"] } }, "derive.ready.value is missing"],

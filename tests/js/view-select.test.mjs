@@ -154,6 +154,7 @@ test("vf_05 what cannot be selected is invalid, by name", async (t) => {
   for (const [select, message] of [
     [[], "select is an object, not an array"],
     ["status.phase", "select is an object, not text"],
+    [new Map([["phase", "status.phase"]]), "select is a plain object, with a member for each name, not one of the class Map"],
     [{}, "select names no field: give a path for each, or leave it out for whole objects"],
     [{ key: "metadata.name" }, "select.key: every row has its object's key under this name: call the field something else"],
     [{ phase: 5 }, "select.phase is text, not 5"],

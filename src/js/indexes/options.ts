@@ -1,10 +1,10 @@
 import { judged } from "../options/grammar.js";
-import { invalid, type Kind, object, shown } from "../options/kinds.js";
+import { invalid, type Kind, named, shown } from "../options/kinds.js";
 import { NAMESPACE_INDEX } from "../wire/numbers.js";
 
 /** Indexes by name, each by a path or by a function. */
 export const indexes: Kind = (value, name, judge) => {
-  object(value, name);
+  named(value, name);
   const read: [index: string, by: unknown][] = [];
   for (const [index, by] of Object.entries(value)) {
     // At the call, whether the core is there or not: what it refused later would end an informer, or a resource. It has the same rule.

@@ -38,6 +38,14 @@ export function texts(given: Readonly<Record<string, unknown>>): void {
 }
 export const callback = is("a function", (value) => typeof value === "function");
 export const object = is("an object", (value) => typeof value === "object" && value !== null && !Array.isArray(value));
+/** An object whose members are named by the user. Of any other than a plain one, such as a Map, no member would be seen. */
+export const named: Kind = (value, name) => {
+  const prototype: unknown = Object.getPrototypeOf(object(value, name));
+  // That of plain objects is the last one, in other windows as well. A module has none.
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return value;
+  const made: unknown = value.constructor?.name;
+  throw invalid(`${name} is a plain object, with a member for each name, not ${made ? `one of the class ${made}` : shown(value)}`);
+};
 export const flag = is("true or false", (value) => typeof value === "boolean");
 export const signal = is("an AbortSignal", (value) => typeof value?.aborted === "boolean" && typeof value.addEventListener === "function");
 /** Without a `most` it may be `Infinity`: a duration that never ends, or no bound. */

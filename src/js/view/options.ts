@@ -1,5 +1,5 @@
 import { grammar, selectors } from "../options/grammar.js";
-import { callback, flag, invalid, type Judge, type Kind, list, object, shown, text, whole, word } from "../options/kinds.js";
+import { callback, flag, invalid, type Judge, type Kind, list, named, shown, text, whole, word } from "../options/kinds.js";
 import { type Bag, bag, type Given, read } from "../options/read.js";
 import { SIGNAL } from "../request/options.js";
 import type { WriteOptions } from "../request/types.js";
@@ -18,7 +18,7 @@ const search: Kind = (value, name, judge) => {
 };
 /** A path for each field, by the field's name. */
 const select: Kind = (value, name, judge) => {
-  const names = Object.keys(object(value, name));
+  const names = Object.keys(named(value, name));
   if (names.length === 0) throw invalid(`${name} names no field: give a path for each, or leave it out for whole objects`);
   if (names.includes("key")) throw invalid(`${name}.key: every row has its object's key under this name: call the field something else`);
   return Object.fromEntries(names.map((field) => [field, grammar(value[field], `${name}.${field}`, judge)]));
@@ -27,7 +27,7 @@ const column = bag({ paths: list(grammar), value: callback }, "paths value");
 /** Derived columns by name. */
 const derive: Kind = (value, name, judge) =>
   Object.fromEntries(
-    Object.keys(object(value, name)).map((field) => {
+    Object.keys(named(value, name) as object).map((field) => {
       const what = `${name}.${field}`;
       if (!/^[\w-]+$/.test(field))
         throw invalid(`${what}: the name of a column has letters, digits, _ and - alone, because it stands where a path may`);
