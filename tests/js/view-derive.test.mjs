@@ -222,6 +222,29 @@ test("vd_05 a promise is no value, and the snapshot says that the function canno
   }
 });
 
+test("vd_11 a promise for one object is that object's affair: it is told once, and a later version shows its value", async (t) => {
+  for (const spec of [{ orderBy: [{ path: "late" }], select: { late: "late" } }, { select: { late: "late" } }]) {
+    const value = ([phase]) => (phase === "odd" ? Promise.resolve(phase) : phase);
+    const derive = { late: { paths: ["status.phase"], value } };
+    const { source, view, errors } = await opened(t, [pod("p0", 1, 2, { phase: "odd" })], { derive, ...spec });
+    const shows = () => Object.fromEntries(view.rows.map(({ key, late }) => [key, late]));
+    assert.equal(view.getSnapshot().error?.message, "derive.late answers at once, not by a promise: it cannot be async");
+    assert.deepEqual(shows(), { "a/p0": undefined });
+
+    source.put(pod("p1", 1, 2, { phase: "odd" }));
+    source.put(pod("p2", 1, 2, { phase: "sound" }));
+    await settled();
+    assert.deepEqual(shows(), { "a/p0": undefined, "a/p1": undefined, "a/p2": "sound" });
+    assert.equal(view.getSnapshot().error, undefined, "it has answered at once, so it is not async");
+
+    source.put(pod("p0", 1, 2, { phase: "better" }));
+    source.put(pod("p2", 1, 2, { phase: "odd" }));
+    await settled();
+    assert.deepEqual(shows(), { "a/p0": "better", "a/p1": undefined, "a/p2": undefined });
+    assert.deepEqual([view.getSnapshot().error, errors.length], [undefined, 1]);
+  }
+});
+
 test("vd_05 a text with half a pair of surrogates shows as what is read of it", async (t) => {
   const derive = { half: { paths: ["metadata.name"], value: () => "a\ud800b😀" } };
   const { view } = await opened(t, [pod("p0", 1)], { derive, orderBy: [{ path: "half" }], select: { half: "half" } });

@@ -19,19 +19,39 @@ export interface DeriverHost {
 /** Of surrogates that are no pair no text of the core's can be made. */
 const ALONE = /\p{Surrogate}/gu;
 
-/** Functions of columns of which was told what is wrong with them, of each resource. A view that begins anew tells nothing again. */
-const told = new WeakMap<DeriverHost, WeakSet<object>>();
+/** What is known of a function of a column. */
+interface Conduct {
+  /** Something was wrong with it, and that was told. */
+  told: boolean;
+  /** It has answered at once, so it is not async: a promise of it is one object's affair. */
+  answered: boolean;
+  /** It has given promises, and nothing else yet. */
+  refusal: WatchCacheError | undefined;
+}
+
+/** Of the functions of each resource. A view that begins anew tells nothing again. */
+const conducts = new WeakMap<DeriverHost, WeakMap<object, Conduct>>();
+
+function conductOf(host: DeriverHost, { value }: NamedColumn): Conduct {
+  const known = conducts.get(host) ?? new WeakMap<object, Conduct>();
+  conducts.set(host, known);
+  const conduct = known.get(value) ?? { told: false, answered: false, refusal: undefined };
+  known.set(value, conduct);
+  return conduct;
+}
 
 /** Calls the functions of derived columns, and tells once of each what is wrong with it. */
 export class Deriver {
   readonly #columns: readonly NamedColumn[];
   readonly #host: DeriverHost;
-  /** That a function is none that answers at once. */
-  mistake: WatchCacheError | undefined;
-
   constructor(columns: readonly NamedColumn[], host: DeriverHost) {
     this.#columns = columns;
     this.#host = host;
+  }
+
+  /** That a function is none that answers at once, as far as its answers show. */
+  get mistake(): WatchCacheError | undefined {
+    return this.#columns.map((column) => conductOf(this.#host, column).refusal).find((refusal) => refusal !== undefined);
   }
 
   /**
@@ -52,12 +72,15 @@ export class Deriver {
   /** The value for one object; null where the function gives none that can be shown and ordered. */
   #call(column: NamedColumn, key: string, fields: readonly unknown[]): DerivedValue {
     const name = `derive.${column.name}`;
+    const conduct = conductOf(this.#host, column);
     let value: DerivedValue;
     try {
       value = atOnce(name, column.value, column.value(fields));
+      conduct.answered = true;
+      conduct.refusal = undefined;
     } catch (error) {
       if (isRefusal(error)) {
-        this.mistake = error;
+        if (!conduct.answered) conduct.refusal = error;
         this.#tell(column, error);
       } else {
         const message = `${name} threw for ${key}, where it has no value now: return undefined yourself where there is none`;
@@ -77,10 +100,10 @@ export class Deriver {
   }
 
   /** Once is enough: what is wrong for one object most likely is so for others. */
-  #tell({ value }: NamedColumn, error: WatchCacheError): void {
-    const functions = told.get(this.#host) ?? new WeakSet();
-    if (functions.has(value)) return;
-    told.set(this.#host, functions.add(value));
+  #tell(column: NamedColumn, error: WatchCacheError): void {
+    const conduct = conductOf(this.#host, column);
+    if (conduct.told) return;
+    conduct.told = true;
     this.#host.report(error);
   }
 }

@@ -44,8 +44,9 @@ export interface DerivedColumn<Value extends DerivedValue = DerivedValue> {
    * Where rows are ordered or grouped by it, it is called for every object that passes, a few milliseconds at a time. The view is not loaded
    * before that is done. Where rows only show it, it is called for the rows of the window.
    *
-   * It answers at once, and by its fields alone: a promise is `invalid`, which the snapshot tells as `error`. Where it throws, or gives what is
-   * no {@link DerivedValue} or no finite number, there is no value, and that is reported once, as `invalid`.
+   * It answers at once, and by its fields alone. Where it throws, or gives what is no {@link DerivedValue}, such as a promise, or no finite
+   * number, there is no value, and that is reported once, as `invalid`. While it has given nothing but promises, the snapshot's `error` tells
+   * that, too.
    */
   value(fields: readonly any[]): Value;
 }
