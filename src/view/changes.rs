@@ -19,7 +19,10 @@ impl View {
     pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, fields: &FieldSet) {
         let Some(key) = new.or(old).map(|object| object.key()) else { return };
         if !self.stage.has_passed(key) {
-            return; // it is still to be found
+            // It is still to be found, or will never be.
+            return if new.is_none() {
+                self.forget_derived(key)
+            };
         }
         match (self.rows.find(key), new) {
             (Some(row), Some(new)) => self.row_changes(row, new, fields),
@@ -113,8 +116,9 @@ impl View {
             return;
         }
         // It came and went unseen.
+        let key = row.object.key().clone();
         self.pending.forget(at, &mut self.rows);
-        self.forget_derived(at);
+        self.forget_derived(&key);
         self.rows.remove(at, false);
         self.stirred &= !(self.is_loaded() && self.pending.is_empty() && !self.verdicts.has_given());
     }
@@ -129,7 +133,9 @@ impl View {
             !known && self.criteria.passes(new, fields)
         };
         if !waits && !new.is_some_and(enters) {
-            return;
+            return if new.is_none() {
+                self.forget_derived(object.key())
+            };
         }
         let row = self.rows.add(object);
         self.note(row, new.cloned(), false);
@@ -153,7 +159,9 @@ impl View {
 
     fn take_in(&mut self, Next { row, object, stays }: Next, fields: &FieldSet) {
         let Some(object) = object else {
-            self.verdicts.void(self.rows.get(row).object.key());
+            let key = self.rows.get(row).object.key().clone();
+            self.verdicts.void(&key);
+            self.forget_derived(&key);
             return self.remove(row);
         };
         if stays {
@@ -167,8 +175,7 @@ impl View {
         } else if let Some(wait) = self.wait_of(&object) {
             self.verdicts.wait(&object, wait);
             if !self.rows.get(row).is_ranked() {
-                // What is known of it stays: it may be told the rest.
-                self.discard(row);
+                self.remove(row);
             }
         } else {
             self.place(row, object, fields);
@@ -183,7 +190,7 @@ impl View {
                 self.place(row, object, fields);
             }
             (Some(row), false) => self.remove(row),
-            (None, false) => self.forget_derived_of(object.key()),
+            (None, false) => {}
         }
     }
 
@@ -200,22 +207,12 @@ impl View {
     }
 
     fn remove(&mut self, row: u32) {
-        self.forget_derived(row);
-        self.discard(row);
-    }
-
-    fn discard(&mut self, row: u32) {
         let step = self.rows.remove(row, !self.rearranged);
         self.moved(step);
     }
 
-    fn forget_derived(&mut self, row: u32) {
-        if let Some(derived) = &mut self.derived {
-            derived.forget(self.rows.get(row).object.key());
-        }
-    }
-
-    fn forget_derived_of(&mut self, key: &str) {
+    /// An object has gone. What is known of one that is no row any more stays: it may be one again, also under another search.
+    fn forget_derived(&mut self, key: &str) {
         if let Some(derived) = &mut self.derived {
             derived.forget(key);
         }

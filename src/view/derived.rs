@@ -83,7 +83,7 @@ struct Known {
 type KnownColumns = Box<[Option<Known>]>;
 
 /// What was told, by the key of the object.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Told {
     by_key: FxHashMap<Key, KnownColumns>,
     bytes: usize,
@@ -138,8 +138,9 @@ pub(super) struct Derived {
     placing: Box<[usize]>,
     /// The columns that rows show.
     shown: Box<[usize]>,
-    // Of rows.
-    known: Told,
+    // Of rows, and of objects that were rows or may be: it outlives searches. The view that is searched next takes it over, and it is copied only
+    // where this one goes on as well.
+    known: Rc<Told>,
     // Of objects that wait for their place. Rows of their predecessors show what these have.
     next: Told,
     asked: Vec<Asked>,
@@ -168,10 +169,26 @@ impl Derived {
             ends,
             placing,
             shown,
-            known: Told::default(),
+            known: Rc::default(),
             next: Told::default(),
             asked: Vec::new(),
         }
+    }
+
+    /// Takes over what another view was told of the same columns, but for the keys that are `gone`. For a view without rows.
+    pub(super) fn inherit<'k>(&mut self, from: &Self, gone: impl Iterator<Item = &'k Key>) {
+        if self.ends != from.ends {
+            return;
+        }
+        self.known = from.known.clone();
+        for (key, next) in &from.next.by_key {
+            for (column, known) in next.iter().enumerate() {
+                if let Some(known) = known {
+                    Rc::make_mut(&mut self.known).put(key, column, self.ends.len(), known.clone());
+                }
+            }
+        }
+        gone.for_each(|key| self.forget(key));
     }
 
     /// The value of a column for the object of this key, as it was told last.
@@ -217,7 +234,7 @@ impl Derived {
             if let Some(known) = known
                 && known.fingerprint == Fingerprint::of(&values[self.span(column)])
             {
-                self.known.put(object.key(), column, self.ends.len(), known);
+                Rc::make_mut(&mut self.known).put(object.key(), column, self.ends.len(), known);
             }
         }
     }
@@ -277,7 +294,7 @@ impl Derived {
             };
             let place = match which {
                 Which::Placing => &mut self.next,
-                Which::Shown => &mut self.known,
+                Which::Shown => Rc::make_mut(&mut self.known),
             };
             place.put(&key, column, self.ends.len(), Known { fingerprint, value });
             if told.last() != Some(&key) {
@@ -289,18 +306,20 @@ impl Derived {
 
     /// The object of this key has gone.
     pub(super) fn forget(&mut self, key: &str) {
-        self.known.take(key);
+        if self.known.by_key.contains_key(key) {
+            Rc::make_mut(&mut self.known).take(key);
+        }
         self.next.take(key);
     }
 
     /// Forgets what was told.
     pub(super) fn clear(&mut self) {
-        self.known = Told::default();
+        self.known = Rc::default();
         self.next = Told::default();
         self.asked = Vec::new();
     }
 
-    /// Bytes that the values take, with their table.
+    /// Bytes that the values take, with their table. Where two views have the same, they count for each: one of them is about to end, or to differ.
     pub(super) fn bytes(&self) -> usize {
         self.known.bytes() + self.next.bytes() + self.asked.capacity() * size_of::<Asked>()
     }

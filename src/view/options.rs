@@ -6,6 +6,7 @@ use crate::selector::parse_selectors;
 use crate::status::{Error, ErrorCode};
 
 use super::derived::Column;
+use super::id::ViewId;
 use super::order::{OrderAs, OrderBy};
 use super::search::Search;
 use super::spec::{Selected, ViewSpec};
@@ -31,6 +32,8 @@ pub struct ViewOptions {
     pub derive: Vec<(String, Vec<String>)>,
     /// Whether the caller has a condition of its own.
     pub needs_verdict: bool,
+    /// The view of another search, whose values of the same derived columns this one takes over.
+    pub after: Option<ViewId>,
 }
 
 /// What a filter box says, and where to look for it.

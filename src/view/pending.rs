@@ -30,6 +30,11 @@ impl Pending {
         self.0.get(row.pending as usize)
     }
 
+    /// The rows that go.
+    pub(super) fn gone(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().filter(|next| next.object.is_none()).map(|next| next.row)
+    }
+
     /// Notes what a row becomes, in place of what it was to become.
     #[allow(clippy::cast_possible_truncation)] // no more than rows
     pub(super) fn note(&mut self, next: Next, rows: &mut Rows) {

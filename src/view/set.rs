@@ -99,6 +99,9 @@ impl Views {
     pub fn open(&mut self, options: &ViewOptions, store: &Store, listed: bool, fields: &mut FieldSet) -> Result<ViewId, Error> {
         let (spec, slots) = options.parse(fields)?;
         let mut view = View::new(spec, fields).map_err(|error| invalid_selector("fieldSelector", &error))?;
+        if let Some(from) = options.after.and_then(|id| self.get(id)) {
+            view.inherit(from);
+        }
         self.unfinished |= fill(&mut view, store, fields);
         view.look(listed, fields);
         let open = Open { view, _slots: slots, told: false, bytes: 0, growth: Growth::default(), failure: None, failure_changed: false };

@@ -62,6 +62,12 @@ impl View {
         })
     }
 
+    /// Takes over what another view was told of the same derived columns. For a view that has no rows yet, of the same store.
+    pub fn inherit(&mut self, from: &View) {
+        let (Some(derived), Some(told)) = (&mut self.derived, &from.derived) else { return };
+        derived.inherit(told, from.pending.gone().map(|row| from.rows.get(row).object.key()));
+    }
+
     /// Opens a range of rows under a number of the caller's.
     pub fn open_range(&mut self, range: RangeId, span: RowRange) {
         self.ranges.open(range, span);

@@ -322,7 +322,7 @@ test("a server that is no address is refused when the cache is made, unless only
 /** What the facade keeps for itself. */
 const OWN = new Set(["signal", "where", "window", "filter", "timeSlice", "transform", "indexers", "onWatchError", "start", "derive"]);
 /** What the core reads beside the options, or within one. */
-const WITHIN = new Set("predicate name path text paths descending as offset limit window uid resourceVersion judged".split(" "));
+const WITHIN = new Set("predicate after name path text paths descending as offset limit window uid resourceVersion judged".split(" "));
 
 test("the table names what the core reads, and nothing else", async () => {
   const text = await readFile(new URL("../../src/web/handle/options.rs", import.meta.url), "utf8");

@@ -40,6 +40,12 @@ async function opened(t, objects, spec, options = {}) {
   return { source, cache, resource, view, errors, told: () => told };
 }
 const settled = () => new Promise((resolve) => setTimeout(resolve, 25));
+async function until(holds) {
+  for (let tries = 0; !holds(); tries++) {
+    assert.ok(tries < 200, `never: ${holds}`);
+    await settled();
+  }
+}
 const keys = (view) =>
   view
     .getSnapshot()
@@ -148,7 +154,7 @@ test("vd_04 only rows of the window are asked for where rows show a column, and 
     window: { offset: 0, limit: 2 },
   });
   ordered.subscribe(() => {});
-  await settled();
+  await until(() => ordered.getSnapshot().loaded);
   assert.deepEqual([calls.length, ordered.total, ordered.rows.map((row) => row.ready)], [300, 300, ["0/2", "0/2"]]);
   ordered.setWindow({ offset: 290, limit: 2 });
   await settled();
@@ -205,7 +211,7 @@ test("vd_05 what throws, or gives what is no scalar, has no value, and is report
   ]);
   assert.equal(errors.find(({ message }) => message.startsWith("derive.thrown")).cause.message, "no a");
   assert.equal(view.getSnapshot().error, undefined);
-  // A search begins anew, and so does a view of the same functions.
+  // What was told once is not told again after a search.
   view.setSearch({ text: "a" });
   await settled();
   assert.equal(errors.length, 2);
@@ -289,12 +295,15 @@ test("vd_06 a function may read, search, close and subscribe, and harms nobody",
     await settled();
     assert.deepEqual([keys(view), [...view.rows]], ["p3", [{ key: "a/p3", busy: "p3" }]]);
 
-    act = () => view.setWindow({ offset: 1, limit: 5 });
+    act = () => view.setWindow({ offset: 1, limit: 9 });
     view.setSearch("");
+    await settled();
+    assert.equal(keys(view), "p0 p1 p2 p3", "after a search nothing is called for them again");
+    source.put(pod("p31", 0));
     await settled();
     assert.deepEqual(
       view.rows.map(({ busy }) => busy),
-      ["p1", "p2", "p3"],
+      ["p1", "p2", "p3", "p31"],
     );
 
     act = () => view.close();
@@ -325,6 +334,64 @@ test("vd_07 what is told is counted as memory, and goes with its object", async 
   while (view.total > 0) await settled();
   const after = cache.stats().resources[0].bytes;
   assert.ok(before - after > 150 * 1000, `${before} bytes, then ${after}`);
+});
+
+test("vd_12 values outlive a search: setSearch calls no function for fields that it was called for", async (t) => {
+  const objects = Array.from({ length: 300 }, (_, i) => pod(`p${1000 + i}`, i % 3));
+  const window = { offset: 0, limit: 5 };
+  for (const shape of [{ orderBy: [{ path: "ready" }], window }, { orderBy: [{ path: "ready" }] }, {}]) {
+    const { calls, ready } = readiness();
+    const { source, resource, view } = await opened(t, objects, { derive: { ready }, select: { ready: "ready" }, ...shape });
+    await until(() => view.rows.length > 0);
+    assert.equal(calls.length, 300);
+    const { bytes } = resource.stats();
+    for (const text of ["p10", "p101", "no such", "", "p12", "p1", ""]) {
+      view.setSearch(text);
+      const found = objects.filter(({ metadata }) => `a/${metadata.name}`.includes(text));
+      await until(() => view.getSnapshot().loaded && view.total === found.length);
+      const all = await view.keys();
+      assert.deepEqual([...all].sort(), found.map(({ metadata }) => `a/${metadata.name}`).sort());
+      for (const { key, ready } of view.rows) assert.equal(ready, `${(key.slice(-4) % 1000) % 3}/2`);
+    }
+    assert.equal(calls.length, 300, "whatever was searched");
+    assert.ok(Math.abs(resource.stats().bytes - bytes) < bytes / 10, `${bytes} bytes, then ${resource.stats().bytes}`);
+
+    // What changes while it is not found is asked for when it is: once where its own fields differ, and else never.
+    view.setSearch("p10");
+    await until(() => view.getSnapshot().loaded && view.total === 100);
+    source.put(pod("p1200", 1));
+    source.put(pod("p1201", 0, 2, { beat: 1 }));
+    source.remove("a/p1202");
+    await settled();
+    assert.equal(calls.length, 300);
+    view.setSearch("");
+    await until(() => view.getSnapshot().loaded && view.total === 299);
+    assert.equal(calls.length, 301);
+    source.put(pod("p1202", 1));
+    await until(() => view.total === 300);
+    await settled();
+    assert.equal(calls.length, 302, "another object of that name");
+    view.close();
+    await settled();
+  }
+});
+
+test("vd_12 a search that is set while another handle stays calls no function either", async (t) => {
+  const { calls, ready } = readiness();
+  const spec = { derive: { ready }, orderBy: [{ path: "ready" }], select: { ready: "ready" } };
+  const { source, resource, view } = await opened(t, [pod("p0", 1), pod("p1", 0), pod("q0", 2)], spec);
+  const other = resource.view(spec);
+  other.subscribe(() => {});
+  view.setSearch("q");
+  await until(() => keys(view) === "q0");
+  source.put(pod("q0", 0));
+  await until(() => view.rows[0].ready === "0/2" && keys(other) === "p1 q0 p0");
+  const before = calls.length;
+  view.setSearch("");
+  await until(() => keys(view) === "p1 q0 p0");
+  view.setSearch("p");
+  await until(() => keys(view) === "p1 p0");
+  assert.deepEqual([before, calls.length], [5, 5], "each of two views is told of a change");
 });
 
 test("vd_08 views of the same functions share their work, and a path of a column's name is written with a dollar", async (t) => {

@@ -5,11 +5,14 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use watchcache::change::{Change, ChangeKind};
 use watchcache::json::Path;
 use watchcache::json::fields::FieldSet;
 use watchcache::object::Object;
 use watchcache::selector::{FieldSelector, LabelSelector};
-use watchcache::view::{Column, OrderAs, OrderBy, RowRange, Selected, View, ViewSpec};
+use watchcache::store::{Store, StoreObserver};
+use watchcache::time::Instant;
+use watchcache::view::{Column, OrderAs, OrderBy, RowRange, SearchOptions, Selected, View, ViewId, ViewOptions, ViewSpec, Views};
 
 use crate::helpers::view::{keys, object};
 
@@ -55,6 +58,8 @@ fn paths(column: u64) -> &'static [&'static str] {
 struct Table {
     fields: FieldSet,
     view: View,
+    // The one before, where that goes on.
+    beside: Option<View>,
     held: BTreeMap<usize, (Pod, Rc<Object>)>,
     version: u64,
     asked: BTreeMap<(String, u64), Vec<Value>>,
@@ -74,6 +79,12 @@ struct Shape {
 impl Table {
     fn new(shape: &Shape, range: RowRange) -> Self {
         let mut fields = FieldSet::new(Vec::new());
+        let mut view = Self::view_of(shape, &mut fields);
+        view.open_range(0.into(), range);
+        Self { fields, view, beside: None, held: BTreeMap::new(), version: 0, asked: BTreeMap::new(), calls: 0, judged: shape.judged }
+    }
+
+    fn view_of(shape: &Shape, fields: &mut FieldSet) -> View {
         let path = |text: &str| Path::parse(text).unwrap();
         let spec = ViewSpec {
             order: shape
@@ -89,35 +100,52 @@ impl Table {
             needs_verdict: shape.judged,
             ..ViewSpec::default()
         };
-        let mut view = View::new(spec, &mut fields).unwrap();
-        view.open_range(0.into(), range);
-        Self { fields, view, held: BTreeMap::new(), version: 0, asked: BTreeMap::new(), calls: 0, judged: shape.judged }
+        View::new(spec, fields).unwrap()
+    }
+
+    /// The same view anew, as after another search. With `keep` the one before goes on beside it.
+    fn begin_anew(&mut self, shape: &Shape, keep: bool) {
+        let mut view = Self::view_of(shape, &mut self.fields);
+        view.inherit(&self.view);
+        let before = std::mem::replace(&mut self.view, view);
+        self.beside = keep.then_some(before);
+        self.view.fill(self.held.values().map(|(_, object)| object), &self.fields);
+        self.view.open_range(0.into(), RowRange::ALL);
+        self.look();
     }
 
     fn set(&mut self, name: usize, pod: Pod) {
         self.version += 1;
         let new = pod.object(name, self.version, &self.fields);
-        let gone = pod.hidden;
         let old = self.held.insert(name, (pod, new.clone())).map(|(_, object)| object);
-        self.view.change(old.as_ref(), Some(&new), &self.fields);
-        if gone {
-            self.forget(name);
+        self.change(old.as_ref(), Some(&new));
+    }
+
+    fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>) {
+        for view in self.beside.iter_mut().chain([&mut self.view]) {
+            view.change(old, new, &self.fields);
         }
     }
 
     fn delete(&mut self, name: usize) {
         if let Some((_, old)) = self.held.remove(&name) {
-            self.view.change(Some(&old), None, &self.fields);
+            self.change(Some(&old), None);
             self.forget(name);
         }
     }
 
-    /// An object that is no row any more may be asked for anew when it comes back.
+    /// An object that has gone is asked for anew when one of its name comes.
     fn forget(&mut self, name: usize) {
         self.asked.retain(|(key, _), _| *key != format!("pod-{name}"));
     }
 
     fn look(&mut self) -> bool {
+        if let Some(beside) = &mut self.beside {
+            // It is told something else, which is none of the other's affair.
+            beside.asks(2);
+            beside.tell(r#"["wrong","wrong"]"#);
+            beside.look(true, &self.fields);
+        }
         self.view.look(true, &self.fields)
     }
 
@@ -152,9 +180,6 @@ impl Table {
         for object in waiting {
             let passes = self.passes(object.name());
             self.view.decide(object.id(), passes);
-            if !passes {
-                self.forget(object.name()[4..].parse().unwrap());
-            }
         }
     }
 
@@ -230,6 +255,8 @@ enum Step {
     /// Answers for so many objects, the first so many columns.
     Answer(usize, usize),
     Read(usize),
+    /// Another search that finds the same.
+    Search(bool),
 }
 
 fn pod() -> impl Strategy<Value = Pod> {
@@ -246,6 +273,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => Just(Step::Decide),
         6 => (1..5usize, 0..5usize).prop_map(|(objects, columns)| Step::Answer(objects, columns)),
         3 => (0..5usize).prop_map(Step::Read),
+        2 => any::<bool>().prop_map(Step::Search),
     ]
 }
 
@@ -262,7 +290,7 @@ proptest! {
     fn vd_02_vd_03_rows_stand_where_their_values_say_and_nothing_is_asked_twice(shape in shape(), steps in prop::collection::vec(step(), 0..60)) {
         let mut table = Table::new(&shape, RowRange::ALL);
         for step in steps {
-            let before = (!matches!(step, Step::Look)).then(|| keys(&table.view, 0.into()));
+            let before = (!matches!(step, Step::Look | Step::Search(_))).then(|| keys(&table.view, 0.into()));
             match step {
                 Step::Set(name, pod) => table.set(name, pod),
                 Step::Beat(name) => {
@@ -273,6 +301,7 @@ proptest! {
                 }
                 Step::Delete(name) => table.delete(name),
                 Step::Look => _ = table.look(),
+                Step::Search(keep) => table.begin_anew(&shape, keep),
                 Step::Decide => table.decide(),
                 Step::Answer(objects, columns) => {
                     let asks = table.view.asks(objects);
@@ -360,29 +389,77 @@ fn vd_07_what_was_told_is_forgotten_with_its_object() {
     assert_eq!(table.calls, 4, "two columns, twice");
 }
 
-#[test]
-fn vd_07_values_count_with_their_view_until_their_object_goes() {
-    use watchcache::change::{Change, ChangeKind};
-    use watchcache::store::{Store, StoreObserver};
-    use watchcache::time::Instant;
-    use watchcache::view::{ViewOptions, Views};
+/// Fifty objects, and a view of them that was told a long value of each. The bytes of the view without values, and with them.
+#[allow(clippy::type_complexity)]
+fn told() -> (FieldSet, Store, Views, ViewOptions, ViewId, [usize; 2]) {
     let mut fields = FieldSet::new(Vec::new());
     let mut store = Store::new();
-    let pods: Vec<_> = (0..50).map(|name| Pod::default().object(name, name as u64 + 1, &fields)).collect();
-    pods.iter().for_each(|pod| _ = store.upsert(pod.clone()));
+    (0..50).for_each(|name| _ = store.upsert(Pod::default().object(name, name as u64 + 1, &fields)));
     let derive = vec![("long".into(), vec!["metadata.name".into()])];
     let mut views = Views::default();
     let options = ViewOptions { derive, group_by: Some("long".into()), ..ViewOptions::default() };
     let id = views.open(&options, &store, true, &mut fields).unwrap();
     let empty = views.bytes();
-    assert!(!views.asks(id, 50).is_empty());
+    assert_ne!(views.asks(id, 50), b"[]");
     views.tell(id, &json!((0..50).map(|at| format!("{at}{}", "v".repeat(1_000))).collect::<Vec<_>>()).to_string());
     views.look(id, true, &fields);
     assert_eq!(views.get(id).unwrap().counts().len(), 50);
-    assert!(views.bytes() > 50_000, "{} bytes", views.bytes());
-    for pod in &pods {
-        views.changed(&Change { kind: ChangeKind::Deleted, object: pod.clone(), previous: Some(pod.clone()), at: Instant::START }, &fields);
+    let full = views.bytes();
+    assert!(full > 50_000, "{full} bytes");
+    (fields, store, views, options, id, [empty, full])
+}
+
+fn delete_all(store: &mut Store, views: &mut Views, fields: &FieldSet) {
+    let pods: Vec<_> = store.iter().cloned().collect();
+    for pod in pods {
+        store.remove(pod.key());
+        views.changed(&Change { kind: ChangeKind::Deleted, object: pod.clone(), previous: Some(pod), at: Instant::START }, fields);
     }
+}
+
+#[test]
+fn vd_07_values_count_with_their_view_until_their_object_goes() {
+    let (fields, mut store, mut views, _, id, [empty, _]) = told();
+    delete_all(&mut store, &mut views, &fields);
     views.look(id, true, &fields);
     assert!(views.bytes() <= empty + 2_000, "{} bytes are left of {empty}", views.bytes());
+}
+
+#[test]
+fn vd_12_law_08_bounded_values_go_from_search_to_search_and_with_their_object() {
+    let search = |text: &str| Some(SearchOptions { text: text.into(), paths: None });
+    for looks in [false, true] {
+        let (mut fields, mut store, mut views, options, all, [empty, full]) = told();
+        // One that finds nothing has all values, and so has one after it.
+        let none =
+            views.open(&ViewOptions { after: Some(all), search: search("no such"), ..options.clone() }, &store, true, &mut fields).unwrap();
+        views.close(all);
+        assert!(views.bytes().abs_diff(full) < 10_000, "{} bytes without rows, and {full} before", views.bytes());
+        assert_eq!(views.get(none).unwrap().total(), 0);
+        let again = views.open(&ViewOptions { after: Some(none), ..options.clone() }, &store, true, &mut fields).unwrap();
+        views.close(none);
+        views.look(again, true, &fields);
+        assert_eq!((views.asks(again, 50), views.get(again).unwrap().counts().len()), (b"[]".to_vec(), 50));
+        assert!(views.bytes().abs_diff(full) < 2_000, "{} bytes, and {full} before", views.bytes());
+        // Objects go, before and after the view before them has taken that in.
+        delete_all(&mut store, &mut views, &fields);
+        if looks {
+            views.look(again, true, &fields);
+        }
+        let last = views
+            .open(&ViewOptions { after: Some(again), search: search("no such"), ..options.clone() }, &store, true, &mut fields)
+            .unwrap();
+        views.close(again);
+        views.look(last, true, &fields);
+        assert!(views.bytes() <= empty + 2_000, "{} bytes are left of {empty}", views.bytes());
+    }
+    // Objects go that are no rows.
+    let (mut fields, mut store, mut views, options, all, [empty, _]) = told();
+    let none = views.open(&ViewOptions { after: Some(all), search: search("no such"), ..options }, &store, true, &mut fields).unwrap();
+    views.close(all);
+    delete_all(&mut store, &mut views, &fields);
+    views.look(none, true, &fields);
+    assert!(views.bytes() <= empty + 2_000, "{} bytes are left of {empty}", views.bytes());
+    views.close(none);
+    assert_eq!(views.bytes(), 0);
 }

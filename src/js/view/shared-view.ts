@@ -116,13 +116,17 @@ export class SharedView implements Ticking {
 
   // ------------------------------------------------------------------------------ the core comes and goes
 
-  /** Whether the core has it now and had not. A spec that a session refused is not put to it again. */
-  attach(session: Session): boolean {
+  /**
+   * Whether the core has it now and had not. A spec that a session refused is not put to it again.
+   *
+   * @param after the core's number of the view whose values of derived columns it takes over
+   */
+  attach(session: Session, after?: number): boolean {
     if (this.#asked === session) return false;
     this.#asked = session;
     this.#refused = undefined;
     try {
-      this.id = session.raw.view(this.#spec);
+      this.id = session.raw.view(after === undefined ? this.#spec : { ...this.#spec, after });
       this.#session = session;
     } catch (error) {
       this.#refused = toError(error, this.#host.name);

@@ -48,9 +48,18 @@ export class SharedViews {
     view.close();
   }
 
+  /** The view of another search, for a handle that has one. What that was told of derived columns goes on. */
+  moveOn(handle: ViewHandle, from: SharedView, before: RawViewSpec, spec: RawViewSpec, functions: ViewFunctions): SharedView {
+    const view = this.join(handle, spec, functions);
+    this.attach(view, from.session, from.id);
+    this.leave(handle, from, before, functions);
+    this.#claims.add(handle);
+    return view;
+  }
+
   /** Registers a view with the core, if that is there. */
-  attach(view: SharedView, session: Session | undefined): void {
-    if (session === undefined || !view.attach(session)) return;
+  attach(view: SharedView, session: Session | undefined, after?: number): void {
+    if (session === undefined || !view.attach(session, after)) return;
     this.#byId.set(view.id!, view);
   }
 

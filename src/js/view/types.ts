@@ -34,8 +34,8 @@ export type DerivedValue = string | number | boolean | null | undefined;
 /** A column that a function computes from some fields of each object, such as the READY and STATUS of kubectl. */
 export interface DerivedColumn<Value extends DerivedValue = DerivedValue> {
   /**
-   * The fields that the function reads. It is called for an object only where one of these is another than when it was called last. A view that
-   * begins anew calls it for all its objects: with another search, and after `linger` without readers.
+   * The fields that the function reads. It is called for an object only where one of these is another than when it was called last. What it gave
+   * outlives a search. A view that begins anew calls it for all its objects: after `linger` without readers.
    */
   paths: readonly Path[];
   /**

@@ -233,14 +233,13 @@ class View<T> implements Shape<T, Mutable> {
     this.#check(this.#spec, searched);
     const search = wordsOf(searched);
     if (JSON.stringify(search) === JSON.stringify(this.#spec.search)) return;
-    const claimed = this.#shared !== undefined;
-    const session = this.#shared?.session;
+    const before = this.#spec;
+    this.#spec = { ...before, search };
+    if (this.#shared === undefined) return;
     // The snapshot stays until it is made of the other view.
-    this.release();
-    this.#spec = { ...this.#spec, search };
-    if (!claimed) return;
-    this.#shared = this.#views.join(this, this.#spec, this.#functions);
-    this.#views.attach(this.#shared, session);
+    this.#closeRange();
+    this.#state = undefined;
+    this.#shared = this.#views.moveOn(this, this.#shared, before, this.#spec, this.#functions);
     this.#host.ticker.soon(this.#shared);
   }
 
