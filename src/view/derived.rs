@@ -277,11 +277,11 @@ impl Derived {
     }
 
     /// Is told the values of the first columns that were asked, in that order: an array of scalars in JSON. What is no scalar counts as none. `wanted`
-    /// says whether a key still matters. Returns the keys.
-    pub(super) fn tell(&mut self, values: &str, wanted: impl Fn(&Key) -> bool) -> Vec<Key> {
+    /// says whether a key still matters. Returns the keys, and which columns were asked for.
+    pub(super) fn tell(&mut self, values: &str, wanted: impl Fn(&Key) -> bool) -> Vec<(Key, Which)> {
         let Ok(Value::List(values)) = Value::parse(values.as_bytes()) else { return Vec::new() };
         let asked = std::mem::take(&mut self.asked);
-        let mut told: Vec<Key> = Vec::new();
+        let mut told: Vec<(Key, Which)> = Vec::new();
         for (Asked { key, column, fingerprint, which }, value) in asked.into_iter().zip(values) {
             if !wanted(&key) {
                 continue;
@@ -297,8 +297,8 @@ impl Derived {
                 Which::Shown => Rc::make_mut(&mut self.known),
             };
             place.put(&key, column, self.ends.len(), Known { fingerprint, value });
-            if told.last() != Some(&key) {
-                told.push(key);
+            if told.last().is_none_or(|(last, _)| *last != key) {
+                told.push((key, which));
             }
         }
         told

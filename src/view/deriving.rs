@@ -1,7 +1,7 @@
 //! How a view comes to the values of derived columns: it asks, and is told.
 //!
 //! Where a column places rows, each object that passes waits until it is told, as it does for a verdict. Where rows only show it, rows in sight are
-//! asked for when somebody is about to read them.
+//! asked for when somebody is about to read them. Both are asked for some at a time, and what is told stays.
 
 use super::derived::Which;
 use super::id::RangeId;
@@ -44,8 +44,13 @@ impl View {
     /// The answers to what was asked last, in that order, or to the first of it: scalars as a JSON array. Null is no value. The next look takes in what
     /// has all it waited for.
     pub fn tell(&mut self, values: &str) {
-        let Self { derived: Some(derived), rows, verdicts, .. } = self else { return };
-        for key in derived.tell(values, |key| rows.find(key).is_some() || verdicts.awaits(key)) {
+        let Self { derived: Some(derived), rows, verdicts, fields, .. } = self else { return };
+        for (key, which) in derived.tell(values, |key| rows.find(key).is_some() || verdicts.awaits(key)) {
+            if let (Which::Shown, Some(fields), Some(row)) = (which, &mut *fields, rows.find(&key)) {
+                // Noted now, so that the next question need not read its fields again: of many rows only some are asked for at once.
+                fields.stamp(row, &rows.get(row).object, Some(derived));
+                continue;
+            }
             let waiting = verdicts.for_values(&key).filter(|object| derived.knows(object, Which::Placing)).map(|object| object.id());
             if let Some(object) = waiting {
                 verdicts.give(object, true);

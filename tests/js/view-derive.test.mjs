@@ -177,6 +177,45 @@ test("vd_04 a function that takes long lets others have the thread between its c
   assert.ok(longest <= 8, `${longest} calls at a stretch`);
 });
 
+test("vd_13 rows that show a column are asked for some at a time, and shown when all of them are told", async (t) => {
+  // The clock goes on by a tenth of a millisecond with each call, whatever the machine does.
+  const now = performance.now.bind(performance);
+  let [calls, longest, turns, began] = [0, 0, 0, undefined];
+  performance.now = () => now() + calls / 10;
+  t.after(() => (performance.now = now));
+  const value = ([name]) => {
+    if (began === undefined) {
+      began = calls;
+      setTimeout(() => ([longest, turns, began] = [Math.max(longest, calls - began), turns + 1, undefined]), 0);
+    }
+    calls++;
+    return name.toUpperCase();
+  };
+  const objects = Array.from({ length: 2000 }, (_, i) => pod(`p${1000 + i}`, 1));
+  const spec = { derive: { name: { paths: ["metadata.name"], value } }, select: { name: "name" } };
+  const { source, resource } = await opened(t, objects, {});
+  const view = resource.view(spec);
+  let lacking = 0;
+  view.subscribe(() => (lacking += view.rows.filter(({ name }) => name === undefined).length));
+  await until(() => view.rows.length === 2000);
+  assert.deepEqual([lacking, calls, view.rows[7].name, view.getSnapshot().loaded], [0, 2000, "P1007", true]);
+  assert.ok(longest <= 62 && turns >= 2000 / 62, `${longest} calls in one of ${turns} turns`);
+
+  for (let i = 0; i < 100; i++) source.put(pod(`q${100 + i}`, 1));
+  await until(() => view.rows.length === 2100);
+  assert.deepEqual([lacking, calls, view.rows.at(-1).name], [0, 2100, "Q199"]);
+
+  // Whoever only reads now and then has it go on between two reads.
+  [calls, longest] = [0, 0];
+  const other = resource.view({ ...spec, derive: { name: { ...spec.derive.name, paths: ["metadata.name", "status.phase"] } } });
+  assert.deepEqual([other.rows.length, other.getSnapshot().loaded], [0, false]);
+  assert.ok(calls <= 62, `${calls} calls in two reads`);
+  await until(() => calls === 2100);
+  await settled();
+  assert.equal(other.rows.length, 2100);
+  assert.ok(longest <= 62, `${longest} calls in a turn`);
+});
+
 test("vd_05 what throws, or gives what is no scalar, has no value, and is reported once by its column", async (t) => {
   const wrong = { a: {}, b: [1], c: () => 1, d: 5n, e: NaN, f: Infinity, g: Symbol("x"), h: "sound" };
   const objects = Object.keys(wrong).map((name) => pod(name, 1));

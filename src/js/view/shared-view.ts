@@ -53,8 +53,6 @@ export interface ViewHandle {
 const DECIDE_MS = 6;
 /** Objects that the core is asked about at once. */
 const ASKED_AT_ONCE = 64;
-/** All rows of a range. */
-const ALL_ROWS = 0xffff_ffff;
 const NO_IDS = new Float64Array(0);
 
 /**
@@ -68,6 +66,8 @@ export class SharedView implements Ticking {
   readonly #deriver: Deriver | undefined;
   /** A function that derives is being called: it may read, and then sees what was there before. */
   isDeriving = false;
+  /** Rows wait for columns, and the host for its turn. */
+  #isResting = false;
   readonly #handles = new Set<ViewHandle>();
   #session: Session | undefined;
   /** The last session that was asked for it. */
@@ -260,17 +260,39 @@ export class SharedView implements Ticking {
     }
   }
 
-  /** Has columns derived that the rows of a range show; whether these can be read now. */
+  /** Has columns derived that the rows of a range show, for a while; whether these can be read now. What is left follows after the host's turn. */
   deriveIn(range: number): boolean {
-    const { raw } = this.#session ?? {};
-    if (this.#deriver === undefined || raw === undefined) return true;
-    const asked = raw.viewAsksIn(range, ALL_ROWS);
-    if (asked.length === 0) return true;
-    const mistake = this.#deriver.mistake;
-    const answered = this.#answer(this.#deriver, asked, () => true);
+    const deriver = this.#deriver;
+    if (deriver === undefined) return true;
+    if (this.#isResting) return false;
+    const until = performance.now() + DECIDE_MS;
+    const { mistake } = deriver;
+    const isDone = this.#deriveRows(deriver, range, until);
     // Of it the next snapshot tells.
-    if (mistake !== this.#deriver.mistake) this.#host.ticker.soon(this);
-    return answered;
+    if (mistake !== deriver.mistake) this.#host.ticker.soon(this);
+    return isDone;
+  }
+
+  /** The host has its turn. Several pulls and reads may come before that: they would go on without end. */
+  #rest(): void {
+    this.#isResting = true;
+    setTimeout(() => {
+      this.#isResting = false;
+      this.changed();
+    }, 0);
+  }
+
+  #deriveRows(deriver: Deriver, range: number, until: number): boolean {
+    // Each question passes over the rows that are told already: more at a time make it fewer questions.
+    for (let max = ASKED_AT_ONCE; ; max *= 2) {
+      const asked = this.#session?.raw.viewAsksIn(range, max);
+      if (asked === undefined || asked.length === 0) return true;
+      if (!this.#answer(deriver, asked, () => performance.now() <= until)) return false;
+      if (performance.now() > until) {
+        this.#rest();
+        return false;
+      }
+    }
   }
 
   /** Tells the core what it asks; whether it is still there. A function of a user's may have closed the view or its resource. */

@@ -42,7 +42,8 @@ export interface DerivedColumn<Value extends DerivedValue = DerivedValue> {
    * The value. Fields are as `JSON.parse` gives them, in the order of the paths; `undefined` where there is none.
    *
    * Where rows are ordered or grouped by it, it is called for every object that passes, a few milliseconds at a time. The view is not loaded
-   * before that is done. Where rows only show it, it is called for the rows of the window.
+   * before that is done. Where rows only show it, it is called for the rows of the window, in the same way. The snapshot stays as it is before
+   * that is done.
    *
    * It answers at once, and by its fields alone. Where it throws, or gives what is no {@link DerivedValue}, such as a promise, or no finite
    * number, there is no value, and that is reported once, as `invalid`. While it has given nothing but promises, the snapshot's `error` tells

@@ -68,6 +68,8 @@ class View<T> implements Shape<T, Mutable> {
   #state: number | undefined;
   /** The window has moved since the last flush. */
   #moved = false;
+  /** Its rows wait for derived columns: the next flush goes on with it, whether somebody subscribes or not. */
+  #derives = false;
   /** The rows' ids, and whose they are. */
   #ids: Float64Array = NO_IDS;
   #objects: ObjectTable | undefined;
@@ -277,7 +279,7 @@ class View<T> implements Shape<T, Mutable> {
   pull(): (() => void)[] {
     if (this.#moved) this.#state = undefined;
     this.#moved = false;
-    return [...(this.isSubscribed && this.#renew() ? this.#subscriptions.keys() : []), ...this.#waiting];
+    return [...((this.isSubscribed || this.#derives) && this.#renew() ? this.#subscriptions.keys() : []), ...this.#waiting];
   }
 
   /** Makes the snapshot anew; whether it is another. Never throws. */
@@ -356,7 +358,8 @@ class View<T> implements Shape<T, Mutable> {
     const { rows: oldRows, keys: oldKeys } = this.#snapshot;
     if (this.#selected !== undefined) {
       const { id } = this.#range;
-      if (!shared.deriveIn(id)) return undefined;
+      this.#derives = !shared.deriveIn(id);
+      if (this.#derives) return undefined;
       const rows = this.#selected.pull(raw, id);
       const same = rows.length === oldKeys.length && rows.every(({ key }, i) => key === oldKeys[i]);
       return [rows as readonly T[], same ? oldKeys : Object.freeze(rows.map(({ key }) => key))];
