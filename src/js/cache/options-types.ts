@@ -92,7 +92,7 @@ export interface WatchCacheOptions<Index extends string = string> {
   retry?: { [Name in keyof RetryOptions]?: RetryOptions[Name] | undefined } | undefined;
   /** When a view's subscribers hear of changes: with the next animation frame (a timer while the page is hidden), or in the next microtask. Default `"frame"`. */
   flush?: "frame" | "microtask" | undefined;
-  /** Freezes decoded objects deeply, so that code which changes a shared object fails at once, checks consistency, and warns of names that are nearly a column's. Default false. */
+  /** Freezes decoded objects deeply, so that code which changes a shared object fails at once, and checks consistency. Names that are nearly a column's are warned of. Default false. */
   debug?: boolean | undefined;
   /**
    * Compares every resource with its upstream, each 5 to 7.5 minutes, as the apiserver does with etcd. That lists everything, page by page. A

@@ -45,8 +45,8 @@ export interface DerivedColumn<Value extends DerivedValue = DerivedValue> {
    * before that is done. Where rows only show it, it is called for the rows of the window, in the same way. The snapshot stays as it is before
    * that is done.
    *
-   * It answers at once, and by its fields alone. Where it throws, or gives what is no {@link DerivedValue}, such as a promise, or no finite
-   * number, there is no value, and that is reported once, as `invalid`. While it has given nothing but promises, the snapshot's `error` tells
+   * It answers at once, and by its fields alone. Where it throws, there is no value, and that is reported once, as `invalid`. So is
+   * what is no {@link DerivedValue}, such as a promise, or no finite number. While it has given nothing but promises, the snapshot's `error` tells
    * that, too.
    */
   value(fields: readonly any[]): Value;

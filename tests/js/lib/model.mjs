@@ -55,10 +55,6 @@ export class ModelModule {
     if (text?.includes("!!") || text?.includes("[[")) throw rawError("invalid", `${option}: unexpected`);
   }
 
-  checkView() {
-    this.check();
-  }
-
   poisoned() {
     return this.#message;
   }
