@@ -223,9 +223,11 @@ fn law_08_bounded_fields_that_nobody_asks_for_any_more_take_nothing() {
             // Every pod has changed by then.
             settled(rig)
         };
-        let before = ask(&mut rig, 0, 300);
+        // Tables grow in the first rounds.
+        ask(&mut rig, 0, 300);
+        let before = ask(&mut rig, 300, 300);
         let fields = rig.resource.with(|cacher| cacher.fields().borrow().len());
-        let after = ask(&mut rig, 300, 700);
+        let after = ask(&mut rig, 600, 1_000);
         let most = rig.resource.with(|cacher| cacher.fields().borrow().len());
         assert!(most <= fields + 1, "{fields} slots became {most}");
         assert!(after <= before + 4_096, "{before} bytes became {after}");
@@ -280,9 +282,14 @@ fn cycles(rig: &mut Rig, count: usize) {
 /// Bytes held once every timeout is over, the window is as full as ever, and what nobody reads is packed.
 fn settled(rig: &mut Rig) -> usize {
     rig.time.advance(180_000);
-    rig.changes(4_000);
-    rig.time.advance(10_000);
-    HELD.allocated()
+    rig.changes(3_000);
+    // Packed texts leave holes, which come and go with each pass.
+    let moments = (0..4).map(|_| {
+        rig.changes(501);
+        rig.time.advance(10_000);
+        HELD.allocated()
+    });
+    moments.min().unwrap()
 }
 
 /// Objects of one kind that all differ, in a cacher of their own.

@@ -22,6 +22,8 @@ const STRIDE: usize = 8;
 /// Positions with an equal hash that are compared. It bounds the time on repetitive texts.
 const MAX_CANDIDATES: usize = 16;
 
+/// Bytes of a text whose difference is kept until it is packed. For a shorter one it would be a large part of what is held, and a search is quick.
+const MIN_KNOWN_BYTES: usize = 1_024;
 /// Bytes of a delta that is made of a known difference.
 const MAX_KNOWN_BYTES: usize = 512;
 
@@ -134,10 +136,10 @@ impl Coder {
     }
 }
 
-/// The delta that makes a held text of the one that replaced it, where their difference is known. `None` for a text that is never packed, and if
-/// it would take too many bytes: a search may find more that is equal.
+/// The delta that makes a held text of the one that replaced it, where their difference is known. `None` for a short text, and if it would take too
+/// many bytes: a search may find more that is equal.
 pub(in crate::object) fn delta_of(edits: &[Edit], held: &[u8], text: &[u8]) -> Option<Box<[u8]>> {
-    if held.len() < MIN_TEXT_BYTES {
+    if held.len() < MIN_KNOWN_BYTES {
         return None;
     }
     let mut out = Vec::with_capacity(MAX_KNOWN_BYTES);
@@ -357,7 +359,7 @@ mod tests {
                     }
                 };
                 let members: Vec<String> = members.iter().enumerate().map(|(at, member)| format!("\"{at}\":{}", value(member))).collect();
-                format!("{{\"same\":\"{}\",{}}}", "s".repeat(MIN_TEXT_BYTES), members.join(","))
+                format!("{{\"same\":\"{}\",{}}}", "s".repeat(MIN_KNOWN_BYTES), members.join(","))
             };
             let (held, text) = (object(false), object(true));
             let update = compare_object(held.as_bytes(), text.as_bytes(), &FieldSet::new(Vec::new()));
