@@ -11,8 +11,6 @@ use crate::status::Error;
 const MIN_BLOCK_BYTES: usize = 1 << 10;
 /// Bytes of a block, unless a single text is larger. Moving as much takes well under a millisecond.
 const MAX_BLOCK_BYTES: usize = 256 << 10;
-/// A block is made for this part of what is stored. So the unused end of the last one is never much beside the texts.
-const MIN_BLOCKS: usize = 8;
 /// The header of each text: the number of its place (4 bytes) and its length (4 bytes).
 const HEADER: usize = 8;
 /// The block number of a free place. Its offset is then the number of the next free place.
@@ -115,7 +113,7 @@ impl Inner {
         let length = HEADER + packed.len();
         let room = self.blocks.get(self.current).map_or(0, |block| block.bytes.capacity() - block.bytes.len());
         if room < length {
-            let size = (self.live / MIN_BLOCKS).clamp(MIN_BLOCK_BYTES, MAX_BLOCK_BYTES).max(length);
+            let size = self.live.clamp(MIN_BLOCK_BYTES, MAX_BLOCK_BYTES).max(length);
             let mut bytes = Vec::new();
             bytes.try_reserve_exact(size).map_err(|_| no_room(size))?;
             self.block_bytes += bytes.capacity();

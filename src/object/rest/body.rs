@@ -16,7 +16,7 @@ pub(crate) trait Whole {
 }
 
 /// Compressed bytes, and what they were compressed against.
-pub(crate) struct Block {
+pub(crate) struct Compressed {
     pub(super) packed: PackedText,
     pub(super) dictionary: Rc<Dictionary>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Before {
 
 /// Along what a text may be packed.
 pub(crate) struct Pattern {
-    pub(super) block: Block,
+    pub(super) block: Compressed,
     // Where the text has what was packed; nothing if it is all in its place.
     pub(super) pieces: Box<[Piece]>,
 }
@@ -47,7 +47,7 @@ pub(crate) enum Body<W> {
         before: Option<Box<Before>>,
     },
     /// Compressed against a dictionary.
-    Packed(Block),
+    Packed(Compressed),
     /// A delta to the version that replaced it.
     Delta {
         /// The delta's bytes.
@@ -62,20 +62,20 @@ impl<W: Whole> Body<W> {
     pub(crate) fn text(&self) -> Text {
         let packed = match self {
             Self::Raw { text, .. } => return text.clone(),
-            Self::Packed(Block { packed, .. }) | Self::Delta { packed, .. } => packed,
+            Self::Packed(Compressed { packed, .. }) | Self::Delta { packed, .. } => packed,
         };
         if let Some(text) = packed.recent() {
             return text;
         }
         let unpacked = match self {
-            Self::Packed(Block { dictionary, .. }) => packed.read(|bytes| dictionary.unpack(bytes, packed.len())),
+            Self::Packed(Compressed { dictionary, .. }) => packed.read(|bytes| dictionary.unpack(bytes, packed.len())),
             Self::Delta { next, .. } => {
                 let next = next.text();
                 packed.read(|bytes| delta::decode(&next, bytes, packed.len()).map(Vec::into_boxed_slice))
             }
             Self::Raw { .. } => None,
         };
-        // Packing verified that each text can be read back, so this cannot fail.
+        // What was packed was unpacked or compared before it took the text's place, so this cannot fail.
         debug_assert!(unpacked.is_some(), "a text at rest cannot be read");
         let text = Text::new(unpacked.unwrap_or_default());
         packed.remember(&text);
@@ -84,7 +84,7 @@ impl<W: Whole> Body<W> {
 
     /// The text for a caller that reads it once. It is not cached.
     pub(crate) fn lend(&self) -> Lent {
-        let Self::Packed(Block { packed, dictionary }) = self else { return Lent::held(self.text()) };
+        let Self::Packed(Compressed { packed, dictionary }) = self else { return Lent::held(self.text()) };
         if let Some(text) = packed.recent() {
             return Lent::held(text);
         }
@@ -96,7 +96,7 @@ impl<W: Whole> Body<W> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Raw { text, .. } => text.len(),
-            Self::Packed(Block { packed, .. }) | Self::Delta { packed, .. } => packed.len(),
+            Self::Packed(Compressed { packed, .. }) | Self::Delta { packed, .. } => packed.len(),
         }
     }
 
@@ -109,7 +109,7 @@ impl<W: Whole> Body<W> {
     pub(crate) fn cost(&self) -> usize {
         match self {
             Self::Raw { text, before } => text.cost() + before.as_ref().map_or(0, |before| before.cost()),
-            Self::Packed(Block { packed, .. }) | Self::Delta { packed, .. } => packed.cost(),
+            Self::Packed(Compressed { packed, .. }) | Self::Delta { packed, .. } => packed.cost(),
         }
     }
 
@@ -166,9 +166,9 @@ impl Before {
         Self { delta: Some((id, delta)), pattern: None }
     }
 
-    /// Takes out along what the text may be packed.
-    pub(super) fn take_pattern(&mut self) -> Option<Pattern> {
-        self.pattern.take()
+    /// Along what the text may be packed.
+    pub(super) fn into_pattern(self) -> Option<Pattern> {
+        self.pattern
     }
 
     fn cost(&self) -> usize {

@@ -11,8 +11,6 @@ use super::repack::Piece;
 use crate::json::Edit;
 use crate::json::bytes::{common, word};
 
-/// Bytes of a text that is packed. A shorter one would save next to nothing.
-pub(super) const MIN_TEXT_BYTES: usize = 96;
 /// Bytes of a copied piece, unless it continues the last one. A shorter one costs nearly as much as its bytes.
 const MIN_COPY_BYTES: usize = 12;
 /// Bytes that are compared side by side after a difference, before the slower search begins.
@@ -161,6 +159,7 @@ pub(in crate::object) fn delta_of(edits: &[Edit], held: &[u8], text: &[u8]) -> O
         }
     }
     put_step(&mut out, own, text.len() - copied, distance);
+    debug_assert_eq!(decode(text, &out, held.len()).as_deref(), Some(held), "the differences are not those of this text");
     Some(out.into_boxed_slice())
 }
 
@@ -193,7 +192,8 @@ pub(super) fn decode(base: &[u8], delta: &[u8], length: usize) -> Option<Vec<u8>
     (text.len() == length).then_some(text)
 }
 
-/// What the text that a delta makes has of its base: `old` is a place in the text, `new` in the base. Parts in another order are left out.
+/// What the text that a delta makes has of its base: `old` is a place in the text, `new` in the base. Parts in another order are left out. It is
+/// empty where all stands in its place.
 pub(super) fn pieces(delta: &[u8]) -> Option<Box<[Piece]>> {
     let mut pieces = Vec::new();
     let mut rest = delta;
@@ -214,6 +214,9 @@ pub(super) fn pieces(delta: &[u8]) -> Option<Box<[Piece]>> {
             last = expected;
         }
         at += length;
+    }
+    if pieces.iter().all(|piece: &Piece| piece.old == piece.new) {
+        pieces.clear();
     }
     Some(pieces.into_boxed_slice())
 }

@@ -18,7 +18,7 @@ const FIRST_PAUSE: u32 = 4;
 const MIN_PAUSE: u32 = 256;
 /// No challenge for a text that packs to this many millionths or less: there is little to gain.
 const GOOD_RATIO: u64 = 60_000;
-/// A block that was made along others may be larger than the mean by this part: a quarter.
+/// A block that is made along another may be larger than the mean by this part: a quarter.
 const MAX_GROWN_PART: u64 = 4;
 /// Dictionaries in use at once. Each holds up to 32 KiB.
 const MAX_DICTIONARIES: usize = 8;
@@ -87,11 +87,17 @@ impl Dictionaries {
         }
     }
 
-    /// Packs a text along a block. Returns whether it could. A challenge compares texts that are packed anew, and old dictionaries go out of use.
+    /// Packs a text along a block. Returns whether that is as good as a search: not where the block takes more than others of its length, while a
+    /// challenge compares texts that are packed anew, or with a dictionary that goes out of use.
     fn pack_along(&mut self, text: &[u8], dictionary: &Rc<Dictionary>, block: &[u8], pieces: &[Piece]) -> bool {
-        self.challenge.is_none()
-            && self.current.as_ref().is_some_and(|current| Rc::ptr_eq(current, dictionary))
-            && repack(block, &dictionary.0, text, pieces, text.len(), &mut self.along).is_some()
+        if self.challenge.is_some() || !self.current.as_ref().is_some_and(|current| Rc::ptr_eq(current, dictionary)) {
+            return false;
+        }
+        let most = self.ratio + self.ratio / MAX_GROWN_PART;
+        let max_bytes = usize::try_from(text.len() as u64 * most / 1_000_000).unwrap_or(usize::MAX);
+        let packed = repack(block, &dictionary.0, text, pieces, max_bytes, &mut self.along);
+        debug_assert!(packed.is_none() || dictionary.unpack(&self.along, text.len()).is_some_and(|unpacked| *unpacked == *text));
+        packed.is_some()
     }
 
     fn pack_anew(&mut self, text: &[u8]) -> Option<(Rc<Dictionary>, &[u8])> {
@@ -124,11 +130,6 @@ impl Dictionaries {
         // A packed text replaces the original, so it is unpacked once to verify it.
         let unpacked = Lent::unpacked(text.len(), |place| current.unpack_into(packed, place))?;
         same(&unpacked, text).then_some((current, packed))
-    }
-
-    /// Whether a block takes little more than texts of its length that were packed anew lately.
-    pub(super) fn is_typical(&self, packed: usize, length: usize) -> bool {
-        millionths(packed, length) <= self.ratio + self.ratio / MAX_GROWN_PART
     }
 
     fn decide(&mut self) {

@@ -10,8 +10,8 @@ use crate::json::bytes::{common, same};
 const MIN_MATCH: usize = 4;
 /// The farthest that a match reaches back.
 const MAX_OFFSET: usize = 65_535;
-/// No match begins in the last so many bytes of a text: a rule of the format.
-const LAST_LITERALS: usize = 12;
+/// Encoders of the format begin no match in the last so many bytes. Ours keeps to it, and no decoder here relies on it.
+const NO_MATCH_BYTES: usize = 12;
 /// A half of the token that says that more bytes of the length follow.
 const MORE: usize = 15;
 
@@ -147,7 +147,7 @@ impl Sequences<'_> {
         let mut at = at.max(self.own);
         while at < end {
             let equal = self.equal(at, offset, end - at);
-            if equal >= MIN_MATCH && at + LAST_LITERALS <= self.text.len() {
+            if equal >= MIN_MATCH && at + NO_MATCH_BYTES <= self.text.len() {
                 self.sequence(at, offset, equal);
             }
             // The byte behind differs.
