@@ -1,5 +1,6 @@
 // The encoder of a socket's frames beside the `TextEncoder` whose place it takes, alone: what writes a frame into the core's memory.
 import { FrameEncoder } from "../../dist/wire/frame-encoder.js";
+import { Trial } from "../../dist/wire/trial.js";
 import { interleave, turn } from "./measure.js";
 import { events } from "./shapes.js";
 import { FRAMES_A_TASK, LISTED } from "./upstream.js";
@@ -9,14 +10,15 @@ const PAGES = 4;
 /** From one byte that is summed up to the next. */
 const STEP = 97;
 
-/** Both, as `TextEncoder`s are used. */
-const ENCODERS = { FrameEncoder: () => new FrameEncoder(), encodeInto: () => new TextEncoder() };
-
 /**
- * @param {{ rounds: number, warmUp: number, count: number, objects: number, shape: string }} options `count` frames a round, behind
- * `warmUp` others, about `objects` pods in turn, of a `shape`
+ * @param {{ rounds: number, warmUp: number, count: number, objects: number, shape: string, always?: boolean }} options `count` frames a round, behind
+ * `warmUp` others, about `objects` pods in turn, of a `shape`. With `always` they are compared in any case, whatever a trial would say
  */
-export async function encoder({ rounds, warmUp, count, objects, shape }) {
+export async function encoder({ rounds, warmUp, count, objects, shape, always }) {
+  const trial = new Trial();
+  if (always) trial.pays = true;
+  /** Both, as `TextEncoder`s are used. */
+  const encoders = { FrameEncoder: () => new FrameEncoder(trial), encodeInto: () => new TextEncoder() };
   const harness = (make) => async () => {
     const { frames } = events({ shape, objects });
     const target = new Uint8Array(new WebAssembly.Memory({ initial: PAGES }).buffer);
@@ -37,6 +39,6 @@ export async function encoder({ rounds, warmUp, count, objects, shape }) {
     }
     return { ms, checksum: String(sum) };
   };
-  const harnesses = Object.fromEntries(Object.entries(ENCODERS).map(([name, make]) => [name, harness(make)]));
-  return { unit: "frame", units: count, harnesses: await interleave(rounds, harnesses) };
+  const harnesses = Object.fromEntries(Object.entries(encoders).map(([name, make]) => [name, harness(make)]));
+  return { unit: "frame", units: count, harnesses: await interleave(rounds, harnesses), pays: trial.pays };
 }

@@ -6,6 +6,7 @@ import { test } from "node:test";
 // As pages import it: Node encodes sooner than it compares.
 import { createWatchCache, initSync } from "../../dist/index.js";
 import { FrameEncoder } from "../../dist/wire/frame-encoder.js";
+import { Trial } from "../../dist/wire/trial.js";
 import realPod from "../data/pod.json" with { type: "json" };
 import { silent, until } from "./lib/package.mjs";
 
@@ -54,12 +55,53 @@ function encoded(work) {
   return length;
 }
 
-/** What an encoder says that it holds. */
-function watched() {
-  const encoder = new FrameEncoder();
+/** What an encoder says that it holds: in an engine where comparing pays, unless another trial is to tell. */
+function watched(trial = Object.assign(new Trial(), { pays: true })) {
+  const encoder = new FrameEncoder(trial);
   const told = [];
   encoder.onheld = (bytes) => told.push(bytes) > 0;
   return { encoder, held: () => told.at(-1) ?? 0, told };
+}
+
+/**
+ * An engine in which a frame takes so many milliseconds, either way, or as many as frames before it say. Its clock ticks each `tick` milliseconds, and stands still from `end` on.
+ * `wait` lets some time pass between frames.
+ */
+function engine(t, { encoding, comparing, tick = 1, end = Infinity }) {
+  const random = randomFrom(11);
+  const { encodeInto } = TextEncoder.prototype;
+  let ms = 0;
+  let frames = 0;
+  let isEncoded = false;
+  t.mock.method(TextEncoder.prototype, "encodeInto", function (text, target) {
+    isEncoded = true;
+    return encodeInto.call(this, text, target);
+  });
+  const trial = new Trial(() => {
+    ms += isEncoded ? encoding : typeof comparing === "number" ? comparing : comparing(frames);
+    isEncoded = false;
+    return Math.floor(Math.min(ms, end) / tick) * tick;
+  });
+  const wait = () => {
+    frames++;
+    ms += random(1_000) / 1_000;
+    isEncoded = false;
+  };
+  return { trial, wait };
+}
+
+/** Versions of ten objects in turn. */
+const TEXTS = Array.from({ length: 40 }, (_, i) => frame(`pod-${i % 10}`, 1_000 + i, { spec: {}, status: {} }));
+
+/** Feeds frames until it is known whether comparing pays. Says how many that took. */
+function decide(encoder, { trial, wait }) {
+  const target = new Uint8Array(32_768);
+  let frames = 0;
+  for (; trial.pays === undefined && frames < 100_000; frames++) {
+    wait();
+    encoder.encodeInto(TEXTS[frames % TEXTS.length], target);
+  }
+  return frames;
 }
 
 test("shr_10: what is encoded is what a TextEncoder makes of it, whatever came before", () => {
@@ -165,6 +207,70 @@ test("frames of ten thousand objects in turn are not held: no frame would find t
   }
   assert.ok(most > 0 && holds < 3_000, `held after ${holds} of 20,000`);
 });
+
+for (const [what, speeds] of [
+  ["wins clearly", { encoding: 0.01, comparing: 0.006 }],
+  ["wins clearly, by a fine clock", { encoding: 0.01, comparing: 0.006, tick: 0.005 }],
+  ["wins by more than a tenth", { encoding: 0.08, comparing: 0.068, tick: 0.005 }],
+  ["wins, once it is warm", { encoding: 0.01, comparing: (frames) => (frames < 500 ? 0.1 : 0.006), tick: 0.005 }],
+]) {
+  test(`shr_13: in an engine where comparing ${what}, it goes on`, (t) => {
+    const played = engine(t, speeds);
+    const { encoder, held } = watched(played.trial);
+    const target = new Uint8Array(32_768);
+    // Either way has its turn, and no byte differs.
+    for (let i = 0; i < 1_900; i++) {
+      played.wait();
+      beside(encoder, TEXTS[i % TEXTS.length]);
+    }
+    assert.equal(played.trial.pays, undefined, "a few frames decide nothing");
+    decide(encoder, played);
+    assert.equal(played.trial.pays, true);
+    assert.ok(held() >= 10 * 2 * TEXTS[0].length);
+    for (const text of TEXTS) encoder.encodeInto(text, target);
+    assert.equal(
+      encoded(() => {
+        for (let i = 0; i < 3_000; i++) encoder.encodeInto(TEXTS[i % TEXTS.length], target);
+      }),
+      0,
+    );
+  });
+}
+
+for (const [what, speeds, most] of [
+  ["loses", { encoding: 0.01, comparing: 0.02 }, 34_000],
+  ["is as quick", { encoding: 0.01, comparing: 0.01 }, 34_000],
+  ["wins by less than a tenth", { encoding: 0.08, comparing: 0.076, tick: 0.005 }, 34_000],
+  ["loses, by a fine clock", { encoding: 0.01, comparing: 0.02, tick: 0.005 }, 6_000],
+  ["wins, which no clock tells,", { encoding: 0.01, comparing: 0.001, end: 0 }, 34_000],
+  ["wins, and the clock stops,", { encoding: 0.01, comparing: 0.001, end: 40 }, 34_000],
+]) {
+  test(`shr_13: in an engine where comparing ${what} all sockets of the page rest for good and hold nothing`, (t) => {
+    const played = engine(t, speeds);
+    const sockets = Array.from({ length: 3 }, () => watched(played.trial));
+    const [one, other] = sockets;
+    const text = frame("web", 1_000, { spec: {}, status: {} });
+    for (let i = 0; i < 3; i++) beside(other.encoder, text);
+    assert.equal(other.held(), 2 * text.length);
+    const frames = decide(one.encoder, played);
+    assert.equal(played.trial.pays, false);
+    assert.ok(frames < most, `${frames} frames`);
+    assert.deepEqual([one.held(), other.held()], [0, 0], "at once, the idle one too");
+    const told = sockets.map((socket) => socket.told.length);
+    const target = new Uint8Array(32_768);
+    for (const { encoder } of sockets) {
+      const length = encoded(() => {
+        for (let i = 0; i < 20_000; i++) encoder.encodeInto(text, target);
+      });
+      assert.equal(length, 20_000 * text.length, "each is encoded, once");
+    }
+    assert.deepEqual(
+      sockets.map((socket) => socket.told.length),
+      told,
+      "and none is held any more",
+    );
+  });
+}
 
 test("what is short, and what names its version late, is encoded as it is", () => {
   const { encoder, told } = watched();

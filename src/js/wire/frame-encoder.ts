@@ -1,3 +1,5 @@
+import { Trial } from "./trial.js";
+
 /** Frames of fewer characters are encoded sooner than they are compared. */
 const MIN_LENGTH = 2_048;
 
@@ -33,6 +35,9 @@ const MIN_KNOWN = PERIOD / 8;
 /** Where it does not pay, so many frames pass before the next try. */
 const REST = 16 * PERIOD;
 
+/** Of all sockets of a page: it runs in one engine. */
+const OF_THIS_PAGE = new Trial();
+
 /** No ASCII character is beyond it. */
 const MAX_ASCII = 0x7f;
 
@@ -47,11 +52,13 @@ interface Held {
 }
 
 /**
- * Encodes the frames of a socket as a `TextEncoder` does, and those of busy objects sooner. Browsers compare strings many times faster than they
- * encode them. So a frame is compared with the last one of its object. What is equal in both is copied from the bytes of that one.
+ * Encodes the frames of a socket as a `TextEncoder` does, and those of busy objects sooner. Some browsers compare strings many times faster than
+ * they encode them. So a frame is compared with the last one of its object. What is equal in both is copied from the bytes of that one. Where
+ * a trial says that this does not pay, each frame is encoded and nothing is held.
  */
 export class FrameEncoder {
   readonly #encoder = new TextEncoder();
+  readonly #trial: Trial;
   /** By what stands before the version. The one that was used last is at the end. */
   readonly #held = new Map<string, Held>();
   #bytes = 0;
@@ -62,30 +69,52 @@ export class FrameEncoder {
   /** Hears how many bytes are held, each time that changes. Returns whether they may be. */
   onheld: (bytes: number) => boolean = () => true;
 
+  constructor(trial = OF_THIS_PAGE) {
+    this.#trial = trial;
+  }
+
   /** As that of a `TextEncoder`. */
   encodeInto(text: string, target: Uint8Array): TextEncoderEncodeIntoResult {
     const { length } = text;
+    let began = this.#trial.tick();
     const key = length < MIN_LENGTH || length > target.length || this.#rests() ? undefined : keyOf(text);
     if (key === undefined) return this.#encoder.encodeInto(text, target);
     const held = this.#held.get(key);
-    if (held !== undefined) this.#known++;
     let result: TextEncoderEncodeIntoResult;
-    if (held?.bytes !== undefined && renew(held, held.bytes, text)) {
-      target.set(held.bytes);
-      result = { read: length, written: length };
-      // The key is part of a frame and keeps it whole. So it is put in anew, as part of the one that is held.
-      this.#held.delete(key);
-      this.#held.set(key, held);
-      held.since = Date.now();
-      this.#keepBounds(held.since, this.#bytes);
+    if (held === undefined) {
+      result = this.#encodeAndHold(key, held, text, target);
     } else {
-      result = this.#encoder.encodeInto(text, target);
-      // What is cut off counts fewer characters, and what is not ASCII more bytes.
-      const isAscii = result.read === length && result.written === length;
-      this.#replace(key, held, text, isAscii ? target : undefined);
+      this.#known++;
+      if (this.#trial.isPlain) {
+        began = this.#trial.tick();
+        result = this.#encoder.encodeInto(text, target);
+      } else {
+        result = this.#renew(key, held, text, target) ?? this.#encodeAndHold(key, held, text, target);
+      }
+      this.#trial.done(began);
     }
     // Not before: the core hears of it, and what it does then could move the target.
     if (this.#seen >= PERIOD) this.#ask();
+    return result;
+  }
+
+  /** Encodes the next frame of an object by what is held of the one before. Undefined where the whole is to be encoded. */
+  #renew(key: string, held: Held, text: string, target: Uint8Array): TextEncoderEncodeIntoResult | undefined {
+    if (held.bytes === undefined || !renew(held, held.bytes, text)) return undefined;
+    target.set(held.bytes);
+    // The key is part of a frame and keeps it whole. So it is put in anew, as part of the one that is held.
+    this.#held.delete(key);
+    this.#held.set(key, held);
+    held.since = Date.now();
+    this.#keepBounds(held.since, this.#bytes);
+    return { read: text.length, written: text.length };
+  }
+
+  #encodeAndHold(key: string, held: Held | undefined, text: string, target: Uint8Array): TextEncoderEncodeIntoResult {
+    const result = this.#encoder.encodeInto(text, target);
+    // What is cut off counts fewer characters, and what is not ASCII more bytes.
+    const isAscii = result.read === text.length && result.written === text.length;
+    this.#replace(key, held, text, isAscii ? target : undefined);
     return result;
   }
 
@@ -97,6 +126,7 @@ export class FrameEncoder {
 
   /** Whether holding frames does not pay now. */
   #rests(): boolean {
+    if (this.#trial.pays === false) return true;
     if (this.#resting === 0) {
       this.#seen++;
       return false;
@@ -145,6 +175,8 @@ export class FrameEncoder {
   #count(bytes: number): void {
     if (this.#bytes === bytes) return;
     this.#bytes = bytes;
+    if (bytes > 0) this.#trial.holders.add(this);
+    else this.#trial.holders.delete(this);
     if (!this.onheld(bytes)) this.#rest();
   }
 }
