@@ -21,7 +21,7 @@ const MAX_KEY_LENGTH = 512;
 const VERSION = '"resourceVersion":"';
 
 /** Characters that are compared at once in the end. Shorter blocks take more comparisons, longer ones more copying. */
-const BLOCK = 64;
+const BLOCK = 32;
 
 /** Differences beyond this many blocks cost more than encoding. */
 const MAX_BLOCKS = 48;
@@ -76,8 +76,9 @@ export class FrameEncoder {
   /** As that of a `TextEncoder`. */
   encodeInto(text: string, target: Uint8Array): TextEncoderEncodeIntoResult {
     const { length } = text;
+    if (length < MIN_LENGTH || length > target.length || this.#rests()) return this.#encoder.encodeInto(text, target);
     let began = this.#trial.tick();
-    const key = length < MIN_LENGTH || length > target.length || this.#rests() ? undefined : keyOf(text);
+    const key = keyOf(text);
     if (key === undefined) return this.#encoder.encodeInto(text, target);
     const held = this.#held.get(key);
     let result: TextEncoderEncodeIntoResult;
