@@ -4,12 +4,8 @@ const TURN = 512;
 /** Ticks a millisecond. Clocks that are finer would tick every time. */
 const TICKS = 10;
 
-/** What a tick says for the other way and against it: who takes nine tenths of the other's time is not yet the winner. */
-const FOR = 9;
-const AGAINST = 10;
-
-/** So clear it must be: thirty ticks more, so that some odd ones decide nothing. */
-const CLEAR = 30 * FOR;
+/** So many ticks more make it clear, so that some odd ones decide nothing. */
+const CLEAR = 30;
 
 /** What is not clear by then does not pay: a clock may stand still. */
 const MAX_TIMES = 1 << 15;
@@ -51,7 +47,7 @@ export class Trial {
   /** Hears that who has its turn did the work once, and when it began. */
   done(began: number): void {
     if (this.pays !== undefined) return;
-    if (this.#times >= 0 && this.tick() > began) this.#score += this.isPlain ? FOR : -AGAINST;
+    if (this.#times >= 0 && this.tick() > began) this.#score += this.isPlain ? 1 : -1;
     if (++this.#times % (2 * TURN) !== 0) return;
     if (this.#score >= CLEAR) this.pays = true;
     else if (this.#score <= -CLEAR || this.#times >= MAX_TIMES) {
