@@ -362,6 +362,48 @@ test("vd_06 a function may read, search, close and subscribe, and harms nobody",
   }
 });
 
+test("vd_06 a function that closes its view amid subscribe ends that subscription, and a later one hears all", async (t) => {
+  const { source, resource } = await opened(t, [pod("p0", 1)], {});
+  let close = () => {};
+  const value = ([phase]) => {
+    close();
+    close = () => {};
+    return phase;
+  };
+  const view = resource.view({ derive: { phase: { paths: ["status.phase"], value } }, select: { phase: "phase" } });
+  const told = [0, 0, 0];
+  close = () => view.close();
+  view.subscribe(() => told[0]++);
+  source.put(pod("p1", 1));
+  await settled();
+  assert.equal(told[0], 0, "it has ended");
+  view.subscribe(() => told[1]++);
+  await until(() => view.total === 2);
+  source.put(pod("p2", 1));
+  await until(() => view.total === 3);
+  assert.ok(told[1] > 0);
+  assert.equal((await view.keys()).length, 3);
+  view.close();
+
+  // The same for `keys`, and for a signal that is aborted then.
+  const other = (change) => {
+    close = change;
+    return resource.view({
+      derive: { phase: { paths: ["status.phase"], value: ([phase]) => value([phase]) } },
+      select: { phase: "phase" },
+    });
+  };
+  const asked = other(() => asked.close());
+  await assert.rejects(asked.keys(), { code: "closed" });
+  const controller = new AbortController();
+  const aborted = other(() => controller.abort());
+  aborted.subscribe(() => told[2]++, { signal: controller.signal });
+  await until(() => aborted.total === 3);
+  source.put(pod("p3", 1));
+  await until(() => aborted.total === 4);
+  assert.equal(told[2], 0);
+});
+
 test("vd_07 what is told is counted as memory, and goes with its object", async (t) => {
   const objects = Array.from({ length: 200 }, (_, i) => pod(`p${1000 + i}`, i % 3));
   const value = ([name]) => name + "x".repeat(1000);
@@ -547,6 +589,8 @@ test("vd_10 a name that is nearly a column's is warned of once where that is wan
   const column = { paths: ["metadata.creationTimestamp"], value: ([time]) => time };
   resource.view({ derive: { date: column, to: column }, select: { data: "data", date: "date", t: "t" } });
   assert.deepEqual(warnings, [], "both are meant, and two letters are too few to tell");
+  resource.view({ derive: { to: column }, select: { t: "TO" } });
+  assert.equal(warnings.splice(0).length, 1, "the case alone differs");
   const silent = createWatchCache({ logger });
   t.after(() => silent.close());
   silent.resource({ source: memorySource({ kind: "Pod" }), id: "pods" }).view({ derive: { ready }, groupBy: "redy" });

@@ -51,6 +51,14 @@ test("vf_02 a row is another, and subscribers are told, where a selected field d
   assert.equal(second.keys, first.keys);
 });
 
+test("vf_02 rows of nothing are one frozen array, before they are loaded and after", async (t) => {
+  const { resource, view } = await opened(t, [], { select: { phase: "status.phase" } });
+  const other = resource.view({ select: { name: "metadata.name" } });
+  const before = other.getServerSnapshot().rows;
+  assert.ok(view.getSnapshot().loaded && Object.isFrozen(view.rows));
+  assert.equal(view.rows, before);
+});
+
 test("vf_03 a row stays the same object where it moves, and where the window does", async (t) => {
   const objects = ["b", "c", "d", "e"].map((name) => pod(name, "Running"));
   const { source, view } = await opened(t, objects, { select: { phase: "status.phase" }, window: { offset: 0, limit: 3 } });

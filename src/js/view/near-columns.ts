@@ -1,7 +1,7 @@
 // Names that are nearly a column's: most likely it was meant.
 import type { RawViewSpec } from "../wire/raw.js";
 
-/** In fewer letters one is too much of a name. */
+/** In fewer letters one that differs is too much of a name. */
 const MIN_LETTERS = 3;
 
 /**
@@ -32,5 +32,5 @@ function isNear(one: string, other: string): boolean {
   while (before < least && a[before] === b[before]) before++;
   let behind = 0;
   while (behind < least - before && a.at(-1 - behind) === b.at(-1 - behind)) behind++;
-  return least >= MIN_LETTERS && most - before - behind <= 1;
+  return a === b || (least >= MIN_LETTERS && most - before - behind <= 1);
 }

@@ -15,7 +15,7 @@ export class SelectedRows {
   readonly #names: readonly string[];
   /** Of the rows that were made last. */
   #stamps: Float64Array = NO_STAMPS;
-  #rows: readonly Row[] = [];
+  #rows: readonly Row[] = Object.freeze([]);
 
   /** @param names of the fields, in the order in which the core was given their paths */
   constructor(names: readonly string[]) {

@@ -132,10 +132,12 @@ class View<T> implements Shape<T, Mutable> {
       this.#views.left();
     };
     this.#use ??= this.#host.acquire();
-    // Up to date before it is there: from now on the snapshot changes only with a call.
-    if (!this.isSubscribed) this.#claim(true);
+    const isFirst = !this.isSubscribed;
+    // It is there before the snapshot is made: a function that derives may close the view, or abort the signal.
     signal?.addEventListener("abort", end, { once: true });
     this.#subscriptions.set(tell, end);
+    // Up to date before anybody is told: from now on the snapshot changes only with a call.
+    if (isFirst) this.#claim(true);
     return end;
   }
 
@@ -178,7 +180,7 @@ class View<T> implements Shape<T, Mutable> {
 
   keys(): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
-      const off = this.subscribe(() => {});
+      let off = () => {};
       const ask = (end?: WatchCacheError) => {
         // Who is told in the same flush may have closed the view.
         if (!this.#waiting.has(ask)) return;
@@ -196,7 +198,9 @@ class View<T> implements Shape<T, Mutable> {
         this.#waiting.delete(ask);
         off();
       };
+      // A function that derives may close the view at once.
       this.#waiting.add(ask);
+      off = this.subscribe(() => {});
       ask();
     });
   }
@@ -362,7 +366,8 @@ class View<T> implements Shape<T, Mutable> {
       if (this.#derives) return undefined;
       const rows = this.#selected.pull(raw, id);
       const same = rows.length === oldKeys.length && rows.every(({ key }, i) => key === oldKeys[i]);
-      return [rows as readonly T[], same ? oldKeys : Object.freeze(rows.map(({ key }) => key))];
+      const areNone = rows.length === 0 && oldRows.length === 0;
+      return [areNone ? oldRows : (rows as readonly T[]), same ? oldKeys : Object.freeze(rows.map(({ key }) => key))];
     }
     const ids = raw.viewRows(this.#range.id);
     const oldIds = this.#objects === objects ? this.#ids : NO_IDS;
