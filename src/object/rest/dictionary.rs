@@ -266,7 +266,8 @@ mod tests {
             packed(&mut dictionaries, &object("Pod", 1));
         }
         packed(&mut dictionaries, &object("Pod", 1));
-        let buffers = dictionaries.out.capacity() + dictionaries.other.capacity();
+        dictionaries.along = vec![0; 77];
+        let buffers = dictionaries.out.capacity() + dictionaries.other.capacity() + dictionaries.along.capacity();
         assert!(!dictionaries.out.is_empty() && !dictionaries.other.is_empty());
         let texts = odd.len() + object("Pod", 1).len();
         assert_eq!(dictionaries.bytes(), texts + buffers);

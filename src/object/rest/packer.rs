@@ -270,6 +270,7 @@ fn change_form<R>(object: &Rc<Object>, change: impl FnOnce(&mut Body<Object>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::{FieldSet, compare_object, scan_object};
     use crate::testing::with_spec;
 
     fn object(name: &str, version: u64, letters: usize) -> Rc<Object> {
@@ -355,22 +356,55 @@ mod tests {
         }
     }
 
+    /// A version that was read by a comparison with the one before.
+    fn update(old: &Rc<Object>, from: &str, to: &str) -> Rc<Object> {
+        let held = old.text();
+        let text = String::from_utf8_lossy(&held).replacen(from, to, 1);
+        let edits = compare_object(&held, text.as_bytes(), &FieldSet::new(Vec::new())).unwrap();
+        old.updated(&held, edits, 0).unwrap()
+    }
+
+    #[test]
+    fn nothing_is_searched_where_the_difference_was_found_at_the_door() {
+        // Long enough a difference that a search would need its table.
+        let (one, other) = ("1".repeat(200), "2".repeat(200));
+        for known in [true, false] {
+            let spec = format!("{{\"letters\":\"{}\",\"differs\":\"{one}\"}}", "x".repeat(2_000));
+            let old = with_spec("pod", 1, &[], &spec);
+            let new = update(&old, &one, &other);
+            let new = if known { new } else { Object::new(scan_object(&new.text(), &FieldSet::new(Vec::new())).unwrap()).unwrap() };
+            let mut packer = Packer::default();
+            packer.replaced(&old, &new);
+            assert!(packer.pack_replaced(&mut |_, _, _| {}));
+            assert_eq!(packer.coder.bytes() == 0, known);
+            assert!(is_packed(&old) && old.text().ends_with(format!("{one}\"}}}}").as_bytes()));
+        }
+    }
+
     #[test]
     fn law_08_bounded_what_is_known_of_the_version_before_counts_until_it_is_packed() {
+        let letters: String = (0..4_000u32).map(|at| char::from(b'a' + (at * at % 23) as u8)).collect();
+        let old = with_spec("pod", 1_000, &[], &format!("{{\"letters\":\"{letters}\",\"n\":1}}"));
         let mut packer = Packer::default();
-        let (old, new) = (object("pod", 1, 400), object("pod", 2, 400));
         packer.stored(&old);
         while packer.pack_next(&mut |_, _, _| {}) {}
-        let (raw, mut counted) = (new.size(), new.size() as isize);
+        let new = update(&old, "\"n\":1", "\"n\":100");
+        let bare = Object::new(scan_object(&new.text(), &FieldSet::new(Vec::new())).unwrap()).unwrap().size();
+        new.set_holder(Holder::Store);
+        let with_delta = new.size();
+        let mut counted = i64::try_from(with_delta).unwrap();
         packer.stored(&new);
         packer.replaced(&old, &new);
-        new.set_holder(Holder::Store);
         let mut count = |holder: Holder, before: usize, after: usize| {
-            counted += if holder == Holder::Store { after as isize - before as isize } else { 0 };
+            counted += if holder == Holder::Store { after as i64 - before as i64 } else { 0 };
         };
-        assert!(packer.pack_replaced(&mut count) && new.size() > raw, "a block to be packed along");
-        assert!(packer.pack_next(&mut count) && new.size() < raw);
-        assert_eq!(counted, new.size() as isize);
+        let packed = packer.arena.live();
+        assert!(packer.pack_replaced(&mut count));
+        // The block, the pieces that have moved, and no delta any more.
+        let with_pattern = new.size();
+        assert!(with_delta > bare && with_pattern > bare + packed, "{bare}, {with_delta} and {with_pattern}, of a block of {packed}");
+        assert!(packer.pack_next(&mut count) && new.size() < bare);
+        assert_eq!(counted, i64::try_from(new.size()).unwrap());
     }
 
     #[test]
