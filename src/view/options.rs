@@ -2,7 +2,7 @@
 
 use crate::json::fields::{FieldSet, Slot};
 use crate::json::path::Path;
-use crate::selector::parse_selectors;
+use crate::selector::{invalid_selector, parse_selectors};
 use crate::status::{Error, ErrorCode};
 
 use super::derived::Column;
@@ -10,6 +10,7 @@ use super::id::ViewId;
 use super::order::{OrderAs, OrderBy};
 use super::search::Search;
 use super::spec::{Selected, ViewSpec};
+use super::view::View;
 
 /// What a view asks for, in text.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +58,7 @@ impl ViewOptions {
     /// Reads the text. The paths that the view orders and groups by are wanted as long as the slots are held.
     ///
     /// Fails on a selector or path with a mistake, and on an order that does not exist.
-    pub(super) fn parse(&self, fields: &mut FieldSet) -> Result<(ViewSpec, Vec<Slot>), Error> {
+    fn parse(&self, fields: &mut FieldSet) -> Result<(ViewSpec, Vec<Slot>), Error> {
         let selectors = parse_selectors(self.label_selector.as_deref(), self.field_selector.as_deref())?;
         for term in selectors.field.terms() {
             self.check_no_column("fieldSelector", &term.path, None)?;
@@ -114,9 +115,16 @@ impl ViewOptions {
         Ok((spec, slots))
     }
 
+    /// A view of it without rows, with the slots of its paths. Fails as [`ViewOptions::parse`] does, and on a field of a selector that is no path.
+    pub(super) fn view(&self, fields: &mut FieldSet) -> Result<(View, Vec<Slot>), Error> {
+        let (spec, slots) = self.parse(fields)?;
+        let view = View::new(spec, fields).map_err(|error| invalid_selector("fieldSelector", &error))?;
+        Ok((view, slots))
+    }
+
     /// Fails where no view can be made of it.
     pub fn check(&self) -> Result<(), Error> {
-        self.parse(&mut FieldSet::new(Vec::new())).map(drop)
+        self.view(&mut FieldSet::new(Vec::new())).map(drop)
     }
 
     /// Fails where a path that reads the document names a column: it would find nothing. In its `own` paths a column's name is the field, because no
@@ -169,6 +177,20 @@ mod tests {
         ] {
             let error = options.parse(&mut FieldSet::new(Vec::new())).unwrap_err();
             assert_eq!(error.code, ErrorCode::Invalid, "{options:?}");
+        }
+    }
+
+    #[test]
+    fn what_opening_would_refuse_the_check_refuses_in_the_same_words() {
+        let store = crate::store::Store::new();
+        for options in [
+            ViewOptions { label_selector: Some("a in".into()), ..ViewOptions::default() },
+            ViewOptions { field_selector: Some("a".into()), ..ViewOptions::default() },
+            // Only who registers the field reads it as a path.
+            ViewOptions { field_selector: Some("a..b=1".into()), ..ViewOptions::default() },
+        ] {
+            let opened = crate::view::Views::default().open(&options, &store, true, &mut FieldSet::new(Vec::new()));
+            assert_eq!(options.check().unwrap_err().message, opened.unwrap_err().message, "{options:?}");
         }
     }
 

@@ -8,7 +8,6 @@ use crate::change::{Change, ChangeKind};
 use crate::growth::Growth;
 use crate::json::fields::{FieldSet, Slot};
 use crate::object::{Object, ObjectId};
-use crate::selector::invalid_selector;
 use crate::sort::sort_by;
 use crate::status::Error;
 use crate::store::{Replacement, Store, StoreObserver};
@@ -97,8 +96,7 @@ pub struct Views {
 impl Views {
     /// Opens a view on a store, whose list is whole or not. Fails on a selector or path with a mistake.
     pub fn open(&mut self, options: &ViewOptions, store: &Store, listed: bool, fields: &mut FieldSet) -> Result<ViewId, Error> {
-        let (spec, slots) = options.parse(fields)?;
-        let mut view = View::new(spec, fields).map_err(|error| invalid_selector("fieldSelector", &error))?;
+        let (mut view, slots) = options.view(fields)?;
         if let Some(from) = options.after.and_then(|id| self.get(id)) {
             view.inherit(from);
         }
