@@ -290,6 +290,22 @@ test("vd_11 a promise for one object is that object's affair: it is told once, a
   }
 });
 
+test("vd_11 an answer to one view ends the error of another that has the same function", async (t) => {
+  for (const spec of [{ orderBy: [{ path: "late" }], select: { late: "late" } }, { select: { late: "late" } }]) {
+    const value = ([phase]) => (phase === "odd" ? Promise.resolve(phase) : phase);
+    const derive = { late: { paths: ["status.phase"], value } };
+    const objects = [pod("p0", 1, 2, { phase: "odd" }), pod("p1", 1, 2, { phase: "sound" })];
+    const { resource, view, told } = await opened(t, objects, { derive, ...spec, fieldSelector: "metadata.name=p0" });
+    assert.equal(view.getSnapshot().error?.code, "invalid");
+    const before = told();
+    const other = resource.view({ derive, ...spec, fieldSelector: "metadata.name=p1" });
+    other.subscribe(() => {});
+    await settled();
+    assert.deepEqual([other.rows[0].late, other.getSnapshot().error], ["sound", undefined]);
+    assert.deepEqual([view.getSnapshot().error, told()], [undefined, before + 1]);
+  }
+});
+
 test("vd_05 a text with half a pair of surrogates shows as what is read of it", async (t) => {
   const derive = { half: { paths: ["metadata.name"], value: () => "a\ud800b😀" } };
   const { view } = await opened(t, [pod("p0", 1)], { derive, orderBy: [{ path: "half" }], select: { half: "half" } });

@@ -44,9 +44,13 @@ function conductOf(host: DeriverHost, { value }: NamedColumn): Conduct {
 export class Deriver {
   readonly #columns: readonly NamedColumn[];
   readonly #host: DeriverHost;
-  constructor(columns: readonly NamedColumn[], host: DeriverHost) {
+  readonly #conductChanged: () => void;
+
+  /** @param conductChanged called when `mistake` may be another, also that of others who have the same functions */
+  constructor(columns: readonly NamedColumn[], host: DeriverHost, conductChanged: () => void) {
     this.#columns = columns;
     this.#host = host;
+    this.#conductChanged = conductChanged;
   }
 
   /** That a function is none that answers at once, as far as its answers show. */
@@ -77,10 +81,10 @@ export class Deriver {
     try {
       value = atOnce(name, column.value, column.value(fields));
       conduct.answered = true;
-      conduct.refusal = undefined;
+      this.#refuse(conduct, undefined);
     } catch (error) {
       if (isRefusal(error)) {
-        if (!conduct.answered) conduct.refusal = error;
+        if (!conduct.answered) this.#refuse(conduct, error);
         this.#tell(column, error);
       } else {
         const message = `${name} threw for ${key}, where it has no value now: return undefined yourself where there is none`;
@@ -93,6 +97,12 @@ export class Deriver {
     const remedy = "return text, a finite number, true or false, or undefined where there is none";
     this.#tell(column, this.#invalid(`${name} gave ${shown(value)} for ${key}, where it has no value now: ${remedy}`));
     return null;
+  }
+
+  #refuse(conduct: Conduct, refusal: WatchCacheError | undefined): void {
+    if (conduct.refusal === refusal) return;
+    conduct.refusal = refusal;
+    this.#conductChanged();
   }
 
   #invalid(message: string, cause?: unknown): WatchCacheError {

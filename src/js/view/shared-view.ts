@@ -89,11 +89,12 @@ export class SharedView implements Ticking {
   #undecided: Float64Array = NO_IDS;
   #judged = 0;
 
-  constructor(host: ViewHost, spec: RawViewSpec, { where, derive }: ViewFunctions) {
+  /** @param conductChanged called when what is known of a function that derives is another: other views may have it, too */
+  constructor(host: ViewHost, spec: RawViewSpec, { where, derive }: ViewFunctions, conductChanged: () => void) {
     this.#host = host;
     this.#spec = spec;
     this.#where = where;
-    if (derive.length > 0) this.#deriver = new Deriver(derive, host);
+    if (derive.length > 0) this.#deriver = new Deriver(derive, host, conductChanged);
     // What ended the resource before this was there is told by nobody any more.
     this.#take(false);
   }
@@ -265,12 +266,7 @@ export class SharedView implements Ticking {
     const deriver = this.#deriver;
     if (deriver === undefined) return true;
     if (this.#isResting) return false;
-    const until = performance.now() + DECIDE_MS;
-    const { mistake } = deriver;
-    const isDone = this.#deriveRows(deriver, range, until);
-    // Of it the next snapshot tells.
-    if (mistake !== deriver.mistake) this.#host.ticker.soon(this);
-    return isDone;
+    return this.#deriveRows(deriver, range, performance.now() + DECIDE_MS);
   }
 
   /** The host has its turn. Several pulls and reads may come before that: they would go on without end. */

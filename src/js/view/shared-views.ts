@@ -32,7 +32,7 @@ export class SharedViews {
   join(handle: ViewHandle, spec: RawViewSpec, functions: ViewFunctions): SharedView {
     const key = keyOf(spec, functions);
     let view = this.#views.get(key);
-    if (view === undefined) this.#views.set(key, (view = new SharedView(this.#host, spec, functions)));
+    if (view === undefined) this.#views.set(key, (view = new SharedView(this.#host, spec, functions, () => this.statusChanged())));
     view.join(handle);
     this.#claims.add(handle);
     this.#releaseLater();
@@ -77,7 +77,7 @@ export class SharedViews {
     for (const id of ids) this.#byId.get(id)?.changed();
   }
 
-  /** What they all tell of their resource may have changed. */
+  /** What they all tell of their resource, or of functions that several have, may have changed. */
   statusChanged(): void {
     for (const view of this.#views.values()) view.changed();
   }
