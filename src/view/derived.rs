@@ -240,8 +240,9 @@ impl Derived {
     }
 
     /// Asks for those of these columns that are not known for an object: `[column,"key",[value…],[missing…]]` for each, behind a comma where
-    /// something stands before it. A missing value stands there as 0, and the last member has the positions of those.
-    pub(super) fn ask(&mut self, object: &Object, which: Which, text: &mut Vec<u8>) {
+    /// something stands before it. A missing value stands there as 0, and the last member has the positions of those. Returns whether any is asked for.
+    pub(super) fn ask(&mut self, object: &Object, which: Which, text: &mut Vec<u8>) -> bool {
+        let before = self.asked.len();
         let mut asked = std::mem::take(&mut self.asked);
         let document = object.lend();
         let values = self.paths.values(&document);
@@ -264,6 +265,7 @@ impl Derived {
             text.extend_from_slice(format!("],[{}]]", missing.collect::<Vec<_>>().join(",")).as_bytes());
         }
         self.asked = asked;
+        self.asked.len() > before
     }
 
     /// Nothing that was asked before is told any more.
@@ -392,7 +394,7 @@ mod tests {
         let mut derived = Derived::new(&[vec![Path::parse("metadata.name").unwrap()]], Box::new([0]), Box::default());
         let pods: Vec<_> = (0..2048).map(|number| crate::testing::named(&format!("{number:020}"), 1)).collect();
         let mut text = Vec::new();
-        pods.iter().for_each(|pod| derived.ask(pod, Which::Placing, &mut text));
+        pods.iter().for_each(|pod| _ = derived.ask(pod, Which::Placing, &mut text));
         let values = format!("[{}]", vec![quoted(&"v".repeat(100)); 2048].join(","));
         assert_eq!(derived.tell(&values, |_| true).len(), 2048);
         pods.iter().for_each(|pod| derived.settle(pod));

@@ -82,10 +82,19 @@ impl ShownFields {
         {
             return shown.stamp;
         }
-        let text = self.text(object, derived);
         // What is not told yet is asked for at the next reading.
         let is_known = derived.is_none_or(|derived| derived.knows(object, Which::Shown));
-        let of = if is_known { object.id() } else { NO_OBJECT };
+        self.renew(row, object, derived, if is_known { object.id() } else { NO_OBJECT })
+    }
+
+    /// A row shows this object, and nothing is to be asked of that any more.
+    pub(super) fn note(&mut self, row: u32, object: &Object, derived: &Derived) {
+        self.renew(row, object, Some(derived), object.id());
+    }
+
+    /// Has a row show an object, as the version `of`. Returns its stamp.
+    fn renew(&mut self, row: u32, object: &Object, derived: Option<&Derived>, of: ObjectId) -> u64 {
+        let text = self.text(object, derived);
         if let Some(shown) = self.shown.get_mut(&row)
             && shown.text == text
         {

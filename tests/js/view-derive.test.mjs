@@ -3,12 +3,7 @@ import { test } from "node:test";
 
 import { createWatchCache } from "../../dist/node.js";
 import { memorySource } from "../../dist/memory/index.js";
-
-/** A pod of so many ready containers. What beats is in no column. */
-const pod = (name, ready, total = 2, more = {}) => ({
-  metadata: { namespace: "a", name },
-  status: { phase: "Running", beat: 0, containers: Array.from({ length: total }, (_, i) => ({ ready: i < ready })), ...more },
-});
+import { opened, pod, settled, until } from "./lib/columns.mjs";
 
 /** A column as kubectl has it, and the keys' values for which its function was called. */
 function readiness() {
@@ -20,32 +15,6 @@ function readiness() {
   return { calls, ready: { paths: ["status.containers"], value } };
 }
 
-/** A resource over an upstream in memory, with a view that derives. What is reported is kept. */
-async function opened(t, objects, spec, options = {}) {
-  const source = memorySource({ objects, kind: "Pod" });
-  const cache = createWatchCache({ flush: "microtask", ...options });
-  const errors = [];
-  const report = globalThis.reportError;
-  globalThis.reportError = (error) => errors.push(error);
-  t.after(() => {
-    globalThis.reportError = report;
-    return cache.close();
-  });
-  const resource = cache.resource({ source, id: "pods" });
-  const view = resource.view(spec);
-  let told = 0;
-  view.subscribe(() => told++);
-  await resource.synced();
-  await settled();
-  return { source, cache, resource, view, errors, told: () => told };
-}
-const settled = () => new Promise((resolve) => setTimeout(resolve, 25));
-async function until(holds) {
-  for (let tries = 0; !holds(); tries++) {
-    assert.ok(tries < 200, `never: ${holds}`);
-    await settled();
-  }
-}
 const keys = (view) =>
   view
     .getSnapshot()
@@ -175,45 +144,6 @@ test("vd_04 a function that takes long lets others have the thread between its c
   while (!view.getSnapshot().loaded) await settled();
   assert.equal(calls, 20);
   assert.ok(longest <= 8, `${longest} calls at a stretch`);
-});
-
-test("vd_13 rows that show a column are asked for some at a time, and shown when all of them are told", async (t) => {
-  // The clock goes on by a tenth of a millisecond with each call, whatever the machine does.
-  const now = performance.now.bind(performance);
-  let [calls, longest, turns, began] = [0, 0, 0, undefined];
-  performance.now = () => now() + calls / 10;
-  t.after(() => (performance.now = now));
-  const value = ([name]) => {
-    if (began === undefined) {
-      began = calls;
-      setTimeout(() => ([longest, turns, began] = [Math.max(longest, calls - began), turns + 1, undefined]), 0);
-    }
-    calls++;
-    return name.toUpperCase();
-  };
-  const objects = Array.from({ length: 2000 }, (_, i) => pod(`p${1000 + i}`, 1));
-  const spec = { derive: { name: { paths: ["metadata.name"], value } }, select: { name: "name" } };
-  const { source, resource } = await opened(t, objects, {});
-  const view = resource.view(spec);
-  let lacking = 0;
-  view.subscribe(() => (lacking += view.rows.filter(({ name }) => name === undefined).length));
-  await until(() => view.rows.length === 2000);
-  assert.deepEqual([lacking, calls, view.rows[7].name, view.getSnapshot().loaded], [0, 2000, "P1007", true]);
-  assert.ok(longest <= 62 && turns >= 2000 / 62, `${longest} calls in one of ${turns} turns`);
-
-  for (let i = 0; i < 100; i++) source.put(pod(`q${100 + i}`, 1));
-  await until(() => view.rows.length === 2100);
-  assert.deepEqual([lacking, calls, view.rows.at(-1).name], [0, 2100, "Q199"]);
-
-  // Whoever only reads now and then has it go on between two reads.
-  [calls, longest] = [0, 0];
-  const other = resource.view({ ...spec, derive: { name: { ...spec.derive.name, paths: ["metadata.name", "status.phase"] } } });
-  assert.deepEqual([other.rows.length, other.getSnapshot().loaded], [0, false]);
-  assert.ok(calls <= 62, `${calls} calls in two reads`);
-  await until(() => calls === 2100);
-  await settled();
-  assert.equal(other.rows.length, 2100);
-  assert.ok(longest <= 62, `${longest} calls in a turn`);
 });
 
 test("vd_05 what throws, or gives what is no scalar, has no value, and is reported once by its column", async (t) => {

@@ -66,7 +66,9 @@ export class SharedView implements Ticking {
   readonly #deriver: Deriver | undefined;
   /** A function that derives is being called: it may read, and then sees what was there before. */
   isDeriving = false;
-  /** Rows wait for columns, and the host for its turn. */
+  /** It goes on when the host has had its turn. */
+  #goesOn = false;
+  /** Until then rows wait for columns. */
   #isResting = false;
   readonly #handles = new Set<ViewHandle>();
   #session: Session | undefined;
@@ -241,21 +243,21 @@ export class SharedView implements Ticking {
       if (performance.now() > until) break;
     }
     raw.viewDecide(id, ids.slice(from, next), verdicts.slice(0, next - from));
-    if (next < ids.length) setTimeout(() => this.changed(), 0);
+    if (next < ids.length) this.#goOnLater();
     return true;
   }
 
   /** Has columns derived that place rows, for a while; whether any was. What is left follows after the host's turn. */
   #derive(deriver: Deriver): boolean {
-    const until = performance.now() + DECIDE_MS;
-    let derived = false;
+    let until: number | undefined;
     for (;;) {
       const asked = this.#session?.raw.viewAsks(this.id!, ASKED_AT_ONCE);
-      if (asked === undefined || asked.length === 0) return derived;
-      if (!this.#answer(deriver, asked, () => performance.now() <= until)) return false;
-      derived = true;
+      if (asked === undefined || asked.length === 0) return until !== undefined;
+      // Of the time that the question takes nothing is left for answers: it does not count.
+      until ??= performance.now() + DECIDE_MS;
+      if (!this.#answer(deriver, asked, until)) return false;
       if (performance.now() > until) {
-        setTimeout(() => this.changed(), 0);
+        this.#goOnLater();
         return true;
       }
     }
@@ -265,40 +267,42 @@ export class SharedView implements Ticking {
   deriveIn(range: number): boolean {
     const deriver = this.#deriver;
     if (deriver === undefined) return true;
+    // Several pulls and reads may come before the host's turn: they would go on without end.
     if (this.#isResting) return false;
-    return this.#deriveRows(deriver, range, performance.now() + DECIDE_MS);
-  }
-
-  /** The host has its turn. Several pulls and reads may come before that: they would go on without end. */
-  #rest(): void {
-    this.#isResting = true;
-    setTimeout(() => {
-      this.#isResting = false;
-      this.changed();
-    }, 0);
-  }
-
-  #deriveRows(deriver: Deriver, range: number, until: number): boolean {
+    let until: number | undefined;
     // Each question passes over the rows that are told already: more at a time make it fewer questions.
     for (let max = ASKED_AT_ONCE; ; max *= 2) {
       const asked = this.#session?.raw.viewAsksIn(range, max);
       if (asked === undefined || asked.length === 0) return true;
-      if (!this.#answer(deriver, asked, () => performance.now() <= until)) return false;
+      // The first one looks at many rows, where many were told before a search or have beaten.
+      until ??= performance.now() + DECIDE_MS;
+      if (!this.#answer(deriver, asked, until)) return false;
       if (performance.now() > until) {
-        this.#rest();
+        this.#isResting = true;
+        this.#goOnLater();
         return false;
       }
     }
   }
 
-  /** Tells the core what it asks; whether it is still there. A function of a user's may have closed the view or its resource. */
-  #answer(deriver: Deriver, asked: RawAsked[], goesOn: () => boolean): boolean {
+  /** It goes on when the host has had its turn. One turn is enough for all that wait for it. */
+  #goOnLater(): void {
+    if (this.#goesOn) return;
+    this.#goesOn = true;
+    setTimeout(() => {
+      this.#goesOn = this.#isResting = false;
+      this.changed();
+    }, 0);
+  }
+
+  /** Tells the core what it asks, until that time; whether it is still there. A function of a user's may have closed the view or its resource. */
+  #answer(deriver: Deriver, asked: RawAsked[], until: number): boolean {
     const [session, id] = [this.#session!, this.id!];
     const isThere = () => this.#session === session && this.id === id;
     let values;
     this.isDeriving = true;
     try {
-      values = deriver.answer(asked, () => isThere() && goesOn());
+      values = deriver.answer(asked, () => isThere() && performance.now() <= until);
     } finally {
       this.isDeriving = false;
     }

@@ -1,0 +1,73 @@
+// How columns that rows only show are computed: some at a time, between which the page has its turn.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { opened, pod, settled, until } from "./lib/columns.mjs";
+
+test("vd_13 rows that show a column are asked for some at a time, and shown when all of them are told", async (t) => {
+  // The clock goes on by a tenth of a millisecond with each call, whatever the machine does.
+  const now = performance.now.bind(performance);
+  let [calls, longest, turns, began] = [0, 0, 0, undefined];
+  performance.now = () => now() + calls / 10;
+  t.after(() => (performance.now = now));
+  const value = ([name]) => {
+    if (began === undefined) {
+      began = calls;
+      setTimeout(() => ([longest, turns, began] = [Math.max(longest, calls - began), turns + 1, undefined]), 0);
+    }
+    calls++;
+    return name.toUpperCase();
+  };
+  const objects = Array.from({ length: 2000 }, (_, i) => pod(`p${1000 + i}`, 1));
+  const spec = { derive: { name: { paths: ["metadata.name"], value } }, select: { name: "name" } };
+  const { source, resource } = await opened(t, objects, {});
+  const view = resource.view(spec);
+  let lacking = 0;
+  view.subscribe(() => (lacking += view.rows.filter(({ name }) => name === undefined).length));
+  await until(() => view.rows.length === 2000);
+  assert.deepEqual([lacking, calls, view.rows[7].name, view.getSnapshot().loaded], [0, 2000, "P1007", true]);
+  assert.ok(longest <= 62 && turns >= 2000 / 62, `${longest} calls in one of ${turns} turns`);
+
+  for (let i = 0; i < 100; i++) source.put(pod(`q${100 + i}`, 1));
+  await until(() => view.rows.length === 2100);
+  assert.deepEqual([lacking, calls, view.rows.at(-1).name], [0, 2100, "Q199"]);
+
+  // Whoever only reads now and then has it go on between two reads.
+  [calls, longest] = [0, 0];
+  const other = resource.view({ ...spec, derive: { name: { ...spec.derive.name, paths: ["metadata.name", "status.phase"] } } });
+  assert.deepEqual([other.rows.length, other.getSnapshot().loaded], [0, false]);
+  assert.ok(calls <= 62, `${calls} calls in two reads`);
+  await until(() => calls === 2100);
+  await settled();
+  assert.equal(other.rows.length, 2100);
+  assert.ok(longest <= 62, `${longest} calls in a turn`);
+});
+
+test("vd_13 a turn answers for milliseconds after its question, however long that took", async (t) => {
+  // A question takes seven milliseconds, and a call nothing.
+  const { now } = performance;
+  const { parse } = JSON;
+  let [time, questions] = [0, 0];
+  performance.now = () => time;
+  JSON.parse = (text, ...more) => {
+    if (/^\[\[0,"a\/p/.test(text)) {
+      time += 7;
+      questions++;
+    }
+    return parse(text, ...more);
+  };
+  t.after(() => {
+    performance.now = now;
+    JSON.parse = parse;
+  });
+  const objects = Array.from({ length: 640 }, (_, i) => pod(`p${1000 + i}`, 1));
+  const derive = { name: { paths: ["metadata.name"], value: ([name]) => name.toUpperCase() } };
+  for (const spec of [{ select: { name: "name" } }, { orderBy: [{ path: "name" }] }]) {
+    questions = 0;
+    const { view } = await opened(t, objects, { derive, ...spec });
+    await until(() => view.rows.length === 640);
+    // The first of a turn is answered for all that it asks, a second for one.
+    assert.ok(questions >= 10 && questions <= 20, `${questions} questions`);
+    view.close();
+  }
+});
