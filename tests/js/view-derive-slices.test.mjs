@@ -71,3 +71,29 @@ test("vd_13 a turn answers for milliseconds after its question, however long tha
     view.close();
   }
 });
+
+test("vd_13 error and stale are told while rows wait for their columns", async (t) => {
+  const now = performance.now.bind(performance);
+  let calls = 0;
+  performance.now = () => now() + calls * 10;
+  t.after(() => (performance.now = now));
+  const value = ([name]) => (calls++, name);
+  const spec = { derive: { name: { paths: ["metadata.name"], value } }, select: { name: "name" } };
+  const { source, resource, view } = await opened(t, [pod("p0", 1)], spec);
+  await until(() => view.rows.length === 1);
+  const { rows } = view;
+  const heard = [];
+  view.subscribe(() => heard.push([view.getSnapshot(), calls]));
+  for (let i = 0; i < 400; i++) source.put(pod(`q${100 + i}`, 1));
+  await until(() => calls > 5);
+  source.fail({ code: 403, reason: "Forbidden" });
+  source.drop();
+  await until(() => resource.status.phase === "failed" && heard.length > 0);
+  const failed = heard.find(([{ error }]) => error !== undefined);
+  assert.ok(failed[1] < 400, `rows wait still after ${failed[1]} calls`);
+  const { error, stale, loaded, total, rows: held } = failed[0];
+  assert.deepEqual([error.code, stale, loaded, total, held.length], ["forbidden", true, true, 1, 1]);
+  assert.equal(held, rows);
+  await until(() => view.rows.length === 401);
+  assert.deepEqual([calls, view.getSnapshot().error.code, view.total], [401, "forbidden", 401]);
+});

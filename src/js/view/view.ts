@@ -299,23 +299,27 @@ class View<T> implements Shape<T, Mutable> {
     let { rows, keys, offset, total, counts } = old;
     const { session, loaded, stale } = shared;
     let { error } = shared;
+    let waits = false;
     // Rows that were whole stay until others are.
     if (session !== undefined && (loaded || !this.#final)) {
       try {
         const pulled = this.#pullRows(shared, session.raw, session.objects);
         // A function that derives may have closed it, or have it search for something else.
-        if (pulled === undefined || this.#shared !== shared) return false;
-        [rows, keys] = pulled;
-        ({ offset } = this.#window);
-        ({ total } = shared);
-        // After another search they may be the same in another map.
-        counts = oldIfSame(counts, shared.counts);
-        this.#final = loaded;
+        if (this.#shared !== shared) return false;
+        waits = pulled === undefined;
+        if (pulled !== undefined) {
+          [rows, keys] = pulled;
+          ({ offset } = this.#window);
+          ({ total } = shared);
+          // After another search they may be the same in another map.
+          counts = oldIfSame(counts, shared.counts);
+          this.#final = loaded;
+        }
       } catch (thrown) {
         error ??= toError(thrown, this.#host.name);
       }
     }
-    this.#state = shared.state;
+    if (!waits) this.#state = shared.state;
     // A whole state is held, though it may be an empty one, or rows of one under way.
     const kept = (session === undefined || error?.code === "out-of-memory") && (this.#final || rows.length > 0);
     const next = {
@@ -324,7 +328,8 @@ class View<T> implements Shape<T, Mutable> {
       offset,
       total,
       counts,
-      loaded: session !== undefined && loaded,
+      // While rows wait for columns, only what is wrong is told anew.
+      loaded: waits ? old.loaded : session !== undefined && loaded,
       stale: stale || kept,
       ...(error && { error }),
     };
