@@ -20,6 +20,8 @@ const MIN_PAUSE: u32 = 256;
 const GOOD_RATIO: u64 = 60_000;
 /// A block that is made along another may be larger than the mean by this part: a quarter.
 const MAX_GROWN_PART: u64 = 4;
+/// And by so many millionths of its text, where the mean is next to nothing.
+const MAX_GROWN: u64 = 8_000;
 /// Dictionaries in use at once. Each holds up to 32 KiB.
 const MAX_DICTIONARIES: usize = 8;
 
@@ -93,7 +95,7 @@ impl Dictionaries {
         if self.challenge.is_some() || !self.current.as_ref().is_some_and(|current| Rc::ptr_eq(current, dictionary)) {
             return false;
         }
-        let most = self.ratio + self.ratio / MAX_GROWN_PART;
+        let most = self.ratio + self.ratio / MAX_GROWN_PART + MAX_GROWN;
         let max_bytes = usize::try_from(text.len() as u64 * most / 1_000_000).unwrap_or(usize::MAX);
         let packed = repack(block, &dictionary.0, text, pieces, max_bytes, &mut self.along);
         debug_assert!(packed.is_none() || dictionary.unpack(&self.along, text.len()).is_some_and(|unpacked| *unpacked == *text));

@@ -176,9 +176,10 @@ impl Packer {
                 pattern.zip(pieces).and_then(|(pattern, pieces)| pattern.moved(pieces))
             }
             None => {
+                let stays = new.as_ref().is_some_and(|new| new.form().0 == old.form().0);
                 let copied = |held: &mut Body<Object>| {
                     self.whole(held);
-                    self.copied_pattern(held)
+                    if stays { self.copied_pattern(held) } else { None }
                 };
                 change_form(&old, copied, reformed)
             }

@@ -40,7 +40,7 @@ pub(super) fn repack(block: &[u8], dictionary: &[u8], text: &[u8], pieces: &[Pie
     out.clear();
     let everything = [Piece { old: 0, new: 0, length: u32::MAX }];
     let pieces = if pieces.is_empty() { &everything } else { pieces };
-    let mut sequences = Sequences { text, dictionary, pieces, out, own: 0 };
+    let mut sequences = Sequences { text, dictionary, pieces, max_bytes, out, own: 0 };
     // Whole sequences that stay as they are: from here on they are not written yet.
     let mut kept = 0;
     let (mut rest, mut at) = (block, 0usize);
@@ -83,6 +83,7 @@ struct Sequences<'a> {
     text: &'a [u8],
     dictionary: &'a [u8],
     pieces: &'a [Piece],
+    max_bytes: usize,
     out: &'a mut Vec<u8>,
     // Where the literals begin that belong to no sequence yet.
     own: usize,
@@ -145,7 +146,8 @@ impl Sequences<'_> {
     /// Writes those parts of a match that still hold.
     fn parts(&mut self, at: usize, offset: usize, end: usize) {
         let mut at = at.max(self.own);
-        while at < end {
+        // A wrong guess is given up soon: to look through a text byte by byte costs more than a search.
+        while at < end && self.out.len() + (at - self.own) <= self.max_bytes {
             let equal = self.equal(at, offset, end - at);
             if equal >= MIN_MATCH && at + NO_MATCH_BYTES <= self.text.len() {
                 self.sequence(at, offset, equal);
