@@ -89,8 +89,8 @@ impl Dictionaries {
         }
     }
 
-    /// Packs a text along a block. Returns whether that is as good as a search: not where the block takes more than others of its length, while a
-    /// challenge compares texts that are packed anew, or with a dictionary that goes out of use.
+    /// Packs a text along a block. Returns whether that is as good as a search. It is not where the block takes more than others of its length.
+    /// A challenge compares texts that are packed anew, and nothing follows a dictionary that goes out of use.
     fn pack_along(&mut self, text: &[u8], dictionary: &Rc<Dictionary>, block: &[u8], pieces: &[Piece]) -> bool {
         if self.challenge.is_some() || !self.current.as_ref().is_some_and(|current| Rc::ptr_eq(current, dictionary)) {
             return false;
