@@ -171,23 +171,37 @@ fn put_step(out: &mut Vec<u8>, own: &[u8], length: usize, distance: i64) {
     put_signed(out, distance);
 }
 
+/// One step of a delta: own bytes, then the piece of the other text from one position to another.
+struct Step<'d> {
+    own: &'d [u8],
+    from: usize,
+    to: usize,
+}
+
+/// Reads the next step. `expected` is where the other text would continue. `None` if the delta is broken.
+fn take_step<'d>(rest: &mut &'d [u8], expected: &mut usize) -> Option<Step<'d>> {
+    let own = take(rest)?;
+    let (own, behind) = rest.split_at_checked(own)?;
+    *rest = behind;
+    // The last step may have own bytes alone.
+    if rest.is_empty() {
+        return Some(Step { own, from: *expected, to: *expected });
+    }
+    let length = take(rest)?;
+    let distance = take_signed(rest)?;
+    let from = usize::try_from(i64::try_from(*expected + own.len()).ok()?.checked_add(distance)?).ok()?;
+    *expected = from.checked_add(length)?;
+    Some(Step { own, from, to: *expected })
+}
+
 /// The text that a delta makes out of `base`; `None` if the delta does not fit.
 pub(super) fn decode(base: &[u8], delta: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut text = Vec::with_capacity(length);
-    let mut rest = delta;
-    let mut expected = 0usize;
+    let (mut rest, mut expected) = (delta, 0);
     while !rest.is_empty() {
-        let own = take(&mut rest)?;
-        text.extend_from_slice(rest.get(..own)?);
-        rest = &rest[own..];
-        if rest.is_empty() {
-            break;
-        }
-        let length = take(&mut rest)?;
-        let distance = take_signed(&mut rest)?;
-        let from = usize::try_from(i64::try_from(expected + own).ok()?.checked_add(distance)?).ok()?;
-        expected = from.checked_add(length)?;
-        text.extend_from_slice(base.get(from..expected)?);
+        let Step { own, from, to } = take_step(&mut rest, &mut expected)?;
+        text.extend_from_slice(own);
+        text.extend_from_slice(base.get(from..to)?);
     }
     (text.len() == length).then_some(text)
 }
@@ -196,24 +210,16 @@ pub(super) fn decode(base: &[u8], delta: &[u8], length: usize) -> Option<Vec<u8>
 /// empty where all stands in its place.
 pub(super) fn pieces(delta: &[u8]) -> Option<Box<[Piece]>> {
     let mut pieces = Vec::new();
-    let mut rest = delta;
-    let (mut at, mut expected, mut last) = (0usize, 0usize, 0usize);
+    let (mut rest, mut expected) = (delta, 0);
+    let (mut at, mut last) = (0usize, 0usize);
     while !rest.is_empty() {
-        let own = take(&mut rest)?;
-        rest = rest.get(own..)?;
-        at += own;
-        if rest.is_empty() {
-            break;
+        let Step { own, from, to } = take_step(&mut rest, &mut expected)?;
+        at += own.len();
+        if from >= last && from < to {
+            pieces.push(Piece { old: u32::try_from(at).ok()?, new: u32::try_from(from).ok()?, length: u32::try_from(to - from).ok()? });
+            last = to;
         }
-        let length = take(&mut rest)?;
-        let distance = take_signed(&mut rest)?;
-        let from = usize::try_from(i64::try_from(expected + own).ok()?.checked_add(distance)?).ok()?;
-        expected = from.checked_add(length)?;
-        if from >= last {
-            pieces.push(Piece { old: u32::try_from(at).ok()?, new: u32::try_from(from).ok()?, length: u32::try_from(length).ok()? });
-            last = expected;
-        }
-        at += length;
+        at += to - from;
     }
     if pieces.iter().all(|piece: &Piece| piece.old == piece.new) {
         pieces.clear();
