@@ -97,3 +97,30 @@ test("vd_13 error and stale are told while rows wait for their columns", async (
   await until(() => view.rows.length === 401);
   assert.deepEqual([calls, view.getSnapshot().error.code, view.total], [401, "forbidden", 401]);
 });
+
+test("vd_13 after another search, loaded is false until its rows have their columns", async (t) => {
+  const now = performance.now.bind(performance);
+  let calls = 0;
+  performance.now = () => now() + calls * 10;
+  t.after(() => (performance.now = now));
+  const value = ([name]) => (calls++, name);
+  const derive = { name: { paths: ["metadata.name"], value } };
+  const objects = [pod("p0", 1), ...Array.from({ length: 100 }, (_, i) => pod(`q${100 + i}`, 1))];
+  const search = { text: "p0", paths: ["metadata.name"] };
+  const { view } = await opened(t, objects, { derive, select: { name: "name" }, search });
+  await until(() => view.rows.length === 1 && view.getSnapshot().loaded);
+  const heard = [];
+  view.subscribe(() => heard.push(view.getSnapshot()));
+
+  view.setSearch({ ...search, text: "q" });
+  await until(() => view.rows.length === 100);
+  assert.equal(calls, 101);
+  // The rows of the search before are shown as what they are, not as what is found.
+  assert.deepEqual(
+    heard.map(({ rows, loaded }) => [rows.length, loaded]),
+    [
+      [1, false],
+      [100, true],
+    ],
+  );
+});

@@ -68,6 +68,8 @@ class View<T> implements Shape<T, Mutable> {
   #state: number | undefined;
   /** The window has moved since the last flush. */
   #moved = false;
+  /** Another search was set, of which no rows were shown yet. */
+  #searches = false;
   /** Its rows wait for derived columns: the next flush goes on with it, whether somebody subscribes or not. */
   #derives = false;
   /** The rows' ids, and whose they are. */
@@ -245,6 +247,7 @@ class View<T> implements Shape<T, Mutable> {
     // The snapshot stays until it is made of the other view.
     this.#closeRange();
     this.#state = undefined;
+    this.#searches = true;
     this.#shared = this.#views.moveOn(this, this.#shared, before, this.#spec, this.#functions);
     this.#host.ticker.soon(this.#shared);
   }
@@ -308,6 +311,7 @@ class View<T> implements Shape<T, Mutable> {
         if (this.#shared !== shared) return false;
         waits = pulled === undefined;
         if (pulled !== undefined) {
+          this.#searches = false;
           [rows, keys] = pulled;
           ({ offset } = this.#window);
           ({ total } = shared);
@@ -328,8 +332,8 @@ class View<T> implements Shape<T, Mutable> {
       offset,
       total,
       counts,
-      // While rows wait for columns, only what is wrong is told anew.
-      loaded: waits ? old.loaded : session !== undefined && loaded,
+      // While rows wait for columns, only what is wrong is told anew, and that other rows are found.
+      loaded: waits ? old.loaded && !this.#searches : session !== undefined && loaded,
       stale: stale || kept,
       ...(error && { error }),
     };
