@@ -14,22 +14,36 @@ export function quantile(values, part) {
   return below + (above - below) * (at % 1);
 }
 
-/** What a harness took of one unit, in µs by the clock and of the thread's processor time. */
+/**
+ * How many times as much the first took, of what both took in the same rounds: the median of the rounds' ratios. A shared machine is slow for
+ * seconds at a time, which hurts both in one round and is no part of their ratio. The ratio of two medians may compare a slow round of one with a
+ * quick one of the other.
+ */
+export function ratioOf(ours, theirs) {
+  const both = Math.min(ours.length, theirs.length);
+  return both > 0 ? median(Array.from({ length: both }, (_, round) => ours[round] / theirs[round])) : undefined;
+}
+
+/** What a harness took of one unit, in µs by the clock and of the thread's processor time: the median, and all rounds. */
 export function perUnit(scenario, harness) {
   const { ms, cpuMs } = scenario.harnesses[harness];
   const per = (values) => (median(values) * 1000) / scenario.units;
-  return { clock: per(ms), cpu: cpuMs && per(cpuMs) };
+  return { clock: per(ms), cpu: cpuMs && per(cpuMs), rounds: { clock: ms, cpu: cpuMs } };
 }
 
 /**
- * A line that compares times, in µs.
+ * A line that compares times, in µs: with their rounds by {@link ratioOf}, else as they are.
  * @param {{ ratio?: string, cpu?: string, ours?: [number, string] }} [goal] the greatest ratio, such as "1/3", that of processor time, or the
  * most that ours may take, with its name
  */
 export function timeRow(what, peer, ours, theirs, goal) {
-  // A difference of two runs that is lost in their noise has no ratio.
-  const ratio = (a, b) => (a > 0 && b > 0 ? a / b : undefined);
-  const times = { ours: ours.clock, theirs: theirs.clock, ratio: ratio(ours.clock, theirs.clock), cpuRatio: ratio(ours.cpu, theirs.cpu) };
+  const ratio = (kind) => {
+    const [a, b] = [ours.rounds?.[kind], theirs.rounds?.[kind]];
+    if (a && b) return ratioOf(a, b);
+    // A difference of two runs that is lost in their noise has no ratio.
+    return ours[kind] > 0 && theirs[kind] > 0 ? ours[kind] / theirs[kind] : undefined;
+  };
+  const times = { ours: ours.clock, theirs: theirs.clock, ratio: ratio("clock"), cpuRatio: ratio("cpu") };
   return { what, peer, unit: "µs", ...times, goal };
 }
 

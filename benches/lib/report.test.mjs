@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { disagreements, perUnit, quantile, ratioTable, table, timeRow } from "./report.mjs";
+import { disagreements, perUnit, quantile, ratioOf, ratioTable, table, timeRow } from "./report.mjs";
 import { differentPods } from "../page/different-pods.js";
 import { ROWS } from "../rows/index.mjs";
 import { root } from "../../scripts/lib/project.mjs";
@@ -19,7 +19,18 @@ test("a harness that did other work is named, and so is one that proves nothing"
 });
 
 test("a unit's time is the median round's", () => {
-  assert.deepEqual(perUnit({ units: 10, harnesses: { ours: harness("a") } }, "ours"), { clock: 2_000, cpu: 800 });
+  const { clock, cpu } = perUnit({ units: 10, harnesses: { ours: harness("a") } }, "ours");
+  assert.deepEqual({ clock, cpu }, { clock: 2_000, cpu: 800 });
+});
+
+test("a ratio is that of the median round: a machine that is slow for some of them is no part of it", () => {
+  // Both are half as quick in other rounds than the median of each.
+  const scenario = { units: 1, harnesses: { ours: { ms: [1, 2, 1, 2, 2] }, theirs: { ms: [2, 4, 2, 4, 2] } } };
+  const [ours, theirs] = ["ours", "theirs"].map((name) => perUnit(scenario, name));
+  const { ratio, cpuRatio, ...told } = timeRow("it", "peer", ours, theirs);
+  assert.deepEqual([told.ours, told.theirs, ratio, cpuRatio], [2_000, 2_000, 0.5, undefined]);
+  assert.equal(ratioOf([1, 2, 9], [2, 8]), 0.375, "rounds in which only one took part say nothing");
+  assert.equal(timeRow("it", "peer", { clock: 3 }, { clock: 6 }).ratio, 0.5, "differences of runs have no rounds");
 });
 
 test("a part of the values lies below a quantile, between two of them if need be", () => {

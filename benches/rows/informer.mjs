@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodeHost, pageHost } from "../informer/hosts.mjs";
 import { OURS } from "../lib/peers.mjs";
-import { median } from "../lib/report.mjs";
+import { median, ratioOf } from "../lib/report.mjs";
 import { CLUSTER, ofShape, REPLACED } from "../lib/shapes.mjs";
 import { clusterEvents } from "../page/cluster-events.js";
 import { differentPods } from "../page/different-pods.js";
@@ -17,7 +17,7 @@ const STREAM = "the stream alone";
 /** How the peer's user starts it again after an error: as its README shows, or at once. A quick run has no time for the former. */
 const README_MS = 5_000;
 const PLANS = {
-  full: { pods: 10_000, rounds: 5, events: 2_000, warmUp: 8_000, cuts: 10, restartMs: README_MS },
+  full: { pods: 10_000, rounds: 5, events: 2_000, warmUp: 5_000, cuts: 6, restartMs: README_MS },
   quick: { pods: 200, rounds: 1, events: 50, warmUp: 50, cuts: 2, restartMs: 500 },
 };
 /** What is cut often holds no more pods: a list is no part of that. */
@@ -139,7 +139,13 @@ async function measureHost({ root, page, say }, plan, label, openHost, more) {
   results[CLUSTER] = { [OURS]: [], [PEER]: [] };
   // Cut often, where the peer is started again at once, which its README does not say.
   results.eager = { [OURS]: [], [PEER]: [] };
-  const often = { pods: Math.min(pods, MAX_CUT_PODS), events: Math.min(events, EVENTS_A_TICK), warmUp, cuts, restartMs: 0 };
+  const often = {
+    pods: Math.min(pods, MAX_CUT_PODS),
+    events: Math.min(events, EVENTS_A_TICK),
+    warmUp: Math.min(warmUp, MAX_CUT_PODS),
+    cuts,
+    restartMs: 0,
+  };
   for (let round = 0; round < rounds; round++) {
     say(`informer in ${label}, round ${round + 1} of ${rounds}`);
     // Equal events for both: each has a server of its own that was filled alike.
@@ -204,25 +210,33 @@ const GOALS = { Node: { 1: "0.45", 10: "0.45", 100: "0.45" }, Chromium: { 1: "0.
 
 function hostLines([host, { pods, [OURS]: ours, [PEER]: theirs, [CLUSTER]: cluster, eager, more }]) {
   const of = (rounds, value) => median(rounds.flatMap(value));
+  /** Of what each round gave. */
+  const compared = (a, b) => ({ ours: median(a), theirs: median(b), ratio: ratioOf(a, b) });
   const line = (what, unit, value, goal, more = {}) => {
-    const [a, b] = [of(ours, value), of(theirs, value)];
-    return { what: `informer in ${host}: ${what}`, peer: PEER, unit, ours: a, theirs: b, ratio: a / b, goal, ...more };
+    return {
+      what: `informer in ${host}: ${what}`,
+      peer: PEER,
+      unit,
+      ...compared(ours.flatMap(value), theirs.flatMap(value)),
+      goal,
+      ...more,
+    };
   };
   const [cutOurs, cutEager] = [OURS, PEER].map((name) => of(eager[name], ({ cut: times }) => times));
-  const syncCpu = of(ours, ({ syncCpuMs }) => syncCpuMs) / of(theirs, ({ syncCpuMs }) => syncCpuMs);
+  const syncCpu = ratioOf(...[ours, theirs].map((rounds) => rounds.map(({ syncCpuMs }) => syncCpuMs)));
   const cpu = "processor time of an event";
   const handlers = (count) => `${count} handler${count === 1 ? " that reads" : "s that read"}`;
   /** One that is measured apart, beside the peer's ten handlers. */
   const apart = ([name, rounds]) => {
-    const [a, b] = [median(rounds), of(theirs, (round) => round.cpu[name === STREAM ? "names" : READERS])];
+    const beside = theirs.map((round) => round.cpu[name === STREAM ? "names" : READERS]);
     const what = `informer in ${host}: ${cpu}, ${name === STREAM ? "the stream alone, nobody parses" : `${handlers(READERS)} two fields, over a WebSocket`}`;
-    return { what, peer: PEER, unit: "µs", ours: a, theirs: b, ratio: a / b };
+    return { what, peer: PEER, unit: "µs", ...compared(rounds, beside) };
   };
   /** The same for a cluster's events. */
   const ofCluster = (count) => {
-    const [a, b] = [OURS, PEER].map((name) => median(cluster[name].map((round) => round.cpu[count])));
+    const [a, b] = [OURS, PEER].map((name) => cluster[name].map((round) => round.cpu[count]));
     const what = ofShape(`informer in ${host}: ${cpu}, ${handlers(count)} two fields`, CLUSTER);
-    return { what, peer: PEER, unit: "µs", ours: a, theirs: b, ratio: a / b, goal: { ratio: GOALS[host][count] } };
+    return { what, peer: PEER, unit: "µs", ...compared(a, b), goal: { ratio: GOALS[host][count] } };
   };
   const cutWhat = "from a cut connection to the next event";
   return [

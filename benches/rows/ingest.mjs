@@ -4,7 +4,7 @@ import { OURS } from "../lib/peers.mjs";
 import { perUnit, timeRow } from "../lib/report.mjs";
 import { CLUSTER, ofShape, REPLACED, SHAPES } from "../lib/shapes.mjs";
 
-const PLANS = { full: { rounds: 9, count: 2_000 }, quick: { rounds: 2, count: 100 } };
+const PLANS = { full: { rounds: 25, count: 2_000 }, quick: { rounds: 2, count: 100 } };
 const PARSE = "JSON.parse";
 
 const VARIANTS = {

@@ -2,7 +2,7 @@
 import { heapBytes, longestTask, withPage } from "../lib/browser.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { startPodServer } from "../lib/pod-server.mjs";
-import { median } from "../lib/report.mjs";
+import { median, ratioOf } from "../lib/report.mjs";
 
 const MAP = "fetch into a Map";
 const STRIPPED = "fetch into a Map, stripped";
@@ -70,9 +70,9 @@ function lines({ pods, bytes, strippedBytes, harnesses }) {
   const row = (what, unit, peer, a, b, more) => ({ what, peer, unit, ours: a, theirs: b, ratio: a / b, ...more });
   const times = [...PEERS, DROPPED].map((peer) => {
     const theirs = harnesses[peer];
-    const cpuRatio = median(ours.cpuMs) / median(theirs.cpuMs);
+    const [ratio, cpuRatio] = ["ms", "cpuMs"].map((kind) => ratioOf(ours[kind], theirs[kind]));
     const goal = peer === MAP ? { ratio: "0.45", cpu: "1/3" } : undefined;
-    return row(`${named}: time until loaded`, "ms", peer, median(ours.ms), median(theirs.ms), { cpuRatio, goal });
+    return row(`${named}: time until loaded`, "ms", peer, median(ours.ms), median(theirs.ms), { ratio, cpuRatio, goal });
   });
   const longest = row(`${named}: longest task`, "ms", MAP, median(ours.longest), median(harnesses[MAP].longest), {
     goal: { ours: [50, "50 ms"] },
