@@ -11,6 +11,7 @@ mod snapshot;
 mod snapshots;
 mod store;
 mod strays;
+mod table;
 mod window;
 
 pub use bounds::{DEFAULT_FRESH_MS, DEFAULT_LOWER, DEFAULT_MAX_BYTES, WindowBounds, WindowRequest};

@@ -5,6 +5,7 @@ use std::ops::Bound;
 use std::rc::Rc;
 
 use super::index::Indexes;
+use super::table::Table;
 use crate::change::Difference;
 use crate::key::Key;
 use crate::object::{Holder, Object};
@@ -32,7 +33,7 @@ use crate::status::{Error, ErrorCode};
 /// ```
 #[derive(Debug, Default)]
 pub struct Store {
-    objects: BTreeMap<Key, Rc<Object>>,
+    objects: Table,
     indexes: Indexes,
     bytes: usize,
 }
@@ -62,7 +63,7 @@ impl Store {
                 }
                 Some(std::mem::replace(place, object.clone()))
             }
-            None => self.objects.insert(object.key().clone(), object.clone()),
+            None => self.objects.insert(object.clone()),
         };
         self.release(previous.as_ref());
         object.set_holder(Holder::Store);
@@ -94,7 +95,7 @@ impl Store {
 
     /// Removes everything; the indexes stay, empty.
     pub fn clear(&mut self) {
-        self.objects.values().for_each(|object| object.set_holder(Holder::Nobody));
+        self.objects.iter().for_each(|object| object.set_holder(Holder::Nobody));
         self.objects.clear();
         self.indexes.clear();
         self.bytes = 0;
@@ -107,20 +108,19 @@ impl Store {
 
     /// All objects in key order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
-        self.objects.values()
+        self.objects.iter()
     }
 
     /// The objects whose keys begin with `prefix` and are not before `from`, with their keys, in key order.
     pub fn range<'s>(&'s self, prefix: &str, from: &str) -> impl Iterator<Item = &'s Rc<Object>> + use<'s> {
         let start = if from > prefix { from } else { prefix };
         let prefix: Box<str> = prefix.into();
-        let range = self.objects.range::<str, _>((Bound::Included(start), Bound::Unbounded));
-        range.take_while(move |(key, _)| key.starts_with(&*prefix)).map(|(_, object)| object)
+        self.objects.from(Bound::Included(start)).take_while(move |object| object.key().starts_with(&*prefix))
     }
 
     /// The objects after a key, in key order.
     pub fn after<'s>(&'s self, key: &str) -> impl Iterator<Item = &'s Rc<Object>> + use<'s> {
-        self.objects.range::<str, _>((Bound::Excluded(key), Bound::Unbounded)).map(|(_, object)| object)
+        self.objects.from(Bound::Excluded(key))
     }
 
     /// The objects of a namespace in key order; all for the empty namespace.
@@ -168,8 +168,8 @@ impl Store {
     // One step for each namespace, however many objects it has.
     fn namespaces(&self) -> Vec<Rc<str>> {
         let mut namespaces: Vec<Rc<str>> = Vec::new();
-        let mut objects = self.objects.range::<str, (Bound<&str>, Bound<&str>)>((Bound::Unbounded, Bound::Unbounded));
-        while let Some((_, object)) = objects.next() {
+        let mut objects = self.objects.from(Bound::Unbounded);
+        while let Some(object) = objects.next() {
             let namespace = object.namespace();
             if namespace.is_empty() {
                 if namespaces.first().is_none_or(|first| !first.is_empty()) {
@@ -180,7 +180,7 @@ impl Store {
             namespaces.push(namespace.into());
             // '0' follows '/', so this is the first key after all that begin with "namespace/".
             let behind = format!("{namespace}0");
-            objects = self.objects.range::<str, _>((Bound::Included(behind.as_str()), Bound::Unbounded));
+            objects = self.objects.from(Bound::Included(&behind));
         }
         // Keys sort "a-b/" before "a/", but "a" sorts before "a-b".
         sort_by(&mut namespaces, Ord::cmp);
@@ -194,7 +194,7 @@ impl Store {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.objects.is_empty()
+        self.len() == 0
     }
 
     /// Bytes held by the objects (see [`Object::size`]).
@@ -207,8 +207,8 @@ impl Store {
         self.indexes.bytes()
     }
 
-    /// Bytes of one object's place in the map, whose nodes are about half full.
-    pub const PLACE_BYTES: usize = 2 * size_of::<(Key, Rc<Object>)>();
+    /// Bytes of one object's places, by which it is found.
+    pub const PLACE_BYTES: usize = Table::PLACE_BYTES;
 
     /// Bytes held for the places of the objects.
     pub fn overhead(&self) -> usize {
@@ -218,34 +218,36 @@ impl Store {
     /// Replaces everything, and returns the differences in key order. An object whose version is already held is not replaced, so its
     /// holders see no change. If a key stands twice in the list, the last one wins.
     pub fn replace(&mut self, objects: Vec<Rc<Object>>) -> Vec<Difference> {
-        // Lists come in key order, so the map is built at once. Both maps are then walked side by side.
-        let mut next: BTreeMap<Key, Rc<Object>> = objects.into_iter().map(|object| (object.key().clone(), object)).collect();
-        let mut held = std::mem::take(&mut self.objects).into_iter().peekable();
+        // The last of a key wins. Both are then walked side by side.
+        let next: BTreeMap<Key, Rc<Object>> = objects.into_iter().map(|object| (object.key().clone(), object)).collect();
+        let mut held = self.objects.iter().peekable();
         let mut differences = Vec::new();
-        for (key, object) in &mut next {
-            while let Some((_, gone)) = held.next_if(|(held, _)| held < key) {
-                differences.push(Difference { before: Some(gone), after: None });
+        for (key, object) in &next {
+            while let Some(gone) = held.next_if(|held| held.key() < key) {
+                differences.push(Difference { before: Some(gone.clone()), after: None });
             }
-            match held.next_if(|(held, _)| held == key) {
-                Some((_, same)) if same.version() == object.version() => *object = same,
-                before => {
-                    differences.push(Difference { before: before.map(|(_, object)| object), after: Some(object.clone()) });
-                }
+            let before = held.next_if(|held| held.key() == key);
+            if before.is_none_or(|before| before.version() != object.version()) {
+                differences.push(Difference { before: before.cloned(), after: Some(object.clone()) });
             }
         }
-        differences.extend(held.map(|(_, gone)| Difference { before: Some(gone), after: None }));
-        self.objects = next;
-        self.account_for(&differences);
+        differences.extend(held.map(|gone| Difference { before: Some(gone.clone()), after: None }));
+        drop(next);
+        self.apply(&differences);
         differences
     }
 
-    /// Applies the differences of a list.
+    /// Applies the differences of a list, in key order.
     pub fn apply(&mut self, differences: &[Difference]) {
-        for Difference { before, after } in differences {
-            match (before, after) {
-                (_, Some(after)) => _ = self.objects.insert(after.key().clone(), after.clone()),
-                (Some(before), None) => _ = self.objects.remove(before.key()),
-                (None, None) => {}
+        if self.is_empty() {
+            self.objects.fill(differences.iter().filter_map(|difference| difference.after.clone()));
+        } else {
+            for Difference { before, after } in differences {
+                match (before, after) {
+                    (_, Some(after)) => _ = self.objects.insert(after.clone()),
+                    (Some(before), None) => _ = self.objects.remove(before.key()),
+                    (None, None) => {}
+                }
             }
         }
         self.account_for(differences);
