@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use watchcache::json::{FieldSet, Frame, Path, Scanned, Update, compare_object, scan_frame, scan_held_item, scan_object, scan_update};
+use watchcache::json::{FieldSet, Frame, HeldVersion, Path, Scanned, Update, compare_object, scan_frame, scan_held_item, scan_object, scan_update};
 
 fn fields(strip: &[&str]) -> FieldSet {
     let path = |text: &str| Path::parse(text).expect("a path");
@@ -52,6 +52,19 @@ fn led(document: &[u8], front: Option<&&str>) -> Vec<u8> {
     }
 }
 
+/// A held text that somebody has decoded, so that patches are made as well.
+struct Decoded<'t>(&'t [u8]);
+
+impl HeldVersion for Decoded<'_> {
+    fn text(&self) -> &[u8] {
+        self.0
+    }
+
+    fn is_decoded(&self) -> bool {
+        true
+    }
+}
+
 fuzz_target!(|input: &[u8]| {
     let Some(end) = input.iter().position(|byte| *byte == 0) else { return };
     let strips: [&[&str]; 3] = [&[], &["metadata.managedFields"], &["spec.b", "metadata.labels.x"]];
@@ -83,7 +96,7 @@ fuzz_target!(|input: &[u8]| {
     let frame = [&br#"{"type":"MODIFIED","object":"#[..], &document, b"}\n"].concat();
     let name =
         |namespace: &str, name: &str| held.namespace.as_deref().unwrap_or("") == namespace && held.name.as_deref().unwrap_or("") == name;
-    let held_text = |space: &str, text: &str| name(space, text).then(|| &*held.bytes);
+    let held_text = |space: &str, text: &str| name(space, text).then(|| Decoded(&held.bytes));
     if let Ok((told, update)) = scan_update(&frame, &fields, held_text) {
         let Ok(Frame::Event { kind, object }) = scan_frame(&frame, &fields) else { panic!("what was compared is a frame") };
         assert_eq!((told, update.kind.as_deref()), (kind, object.kind.as_deref()));
@@ -99,7 +112,9 @@ fuzz_target!(|input: &[u8]| {
 });
 
 /// What was read by comparison is what a full scan reads.
-fn same(held: &Scanned, update: Update<'_, &[u8]>, full: Scanned) {
+fn same(held: &Scanned, update: Update<'_, Decoded<'_>>, full: Scanned) {
+    let patch = update.edits.as_ref().and_then(|edits| edits.patch.as_ref());
+    assert!(patch.is_none_or(|patch| serde_json::from_slice::<Value>(patch).is_ok()));
     let edited = update.edits.map(|edits| edits.bytes);
     assert_eq!((&full.namespace, &full.name, &full.uid), (&held.namespace, &held.name, &held.uid));
     match edited {

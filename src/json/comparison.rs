@@ -107,7 +107,7 @@ pub(super) struct Comparison<'d, 'f> {
     pub(super) is_deepest: bool,
     /// Whether the new document ended too soon.
     pub(super) is_cut: bool,
-    // Where somebody asks for them.
+    // Where somebody asks for them, as long as each edit has one that leads to it alone.
     pub(super) routes: Option<Routes>,
 }
 
@@ -262,7 +262,7 @@ impl<'d, 'f> Comparison<'d, 'f> {
                         if let Some(routes) = &mut self.routes
                             && !routes.leave(held, self.frames.len(), frame.names, frame.edits)
                         {
-                            return None;
+                            self.routes = None;
                         }
                         self.at = cursor.at + 1;
                         continue;
@@ -382,6 +382,8 @@ impl<'d, 'f> Comparison<'d, 'f> {
         self.edited += behind.0 - held + (behind.1 - new);
         self.at = behind.0;
         self.edits.push(((held, behind.0), (new, behind.1)));
+        // No route leads to members.
+        self.routes = None;
         (self.edited <= self.held.len() / self.limits.edited_part).then_some(behind)
     }
 

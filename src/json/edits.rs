@@ -11,6 +11,7 @@ use super::comparison::{Comparison, Interest, Leading, Replaced};
 use super::cursor::Cursor;
 use super::fields::{FieldSet, ROOT, Role};
 use super::labels::{Labels, labels};
+use super::patch::write_patch;
 use super::routes::Routes;
 use super::scalar::Scalar;
 use super::scan::Walk;
@@ -51,6 +52,8 @@ pub struct Edits {
     pub is_deepest: bool,
     /// The new document without the `strip` paths.
     pub bytes: Box<[u8]>,
+    /// As [`patch`](super::patch) makes it of both texts, where that was asked for.
+    pub patch: Option<Box<[u8]>>,
 }
 
 /// A comparison that told nothing. The document may be broken, or differ by too much, or in its identity.
@@ -69,7 +72,7 @@ pub fn compare_object(held: &[u8], document: &[u8], fields: &FieldSet) -> Option
     let mut cursor = Cursor::new(document, 0, 0);
     cursor.peek_token();
     let start = cursor.at;
-    let compared = Compared::new(held, document, start, 0, fields).ok()?;
+    let compared = Compared::new(held, document, start, 0, fields, false).ok()?;
     cursor.at = compared.end;
     cursor.expect_end(start).ok()?;
     compared.edits()
@@ -87,13 +90,22 @@ pub(super) struct Compared<'d, 'f> {
 impl<'d, 'f> Compared<'d, 'f> {
     /// Compares the object that starts at `start` inside `depth` objects and arrays.
     ///
-    /// The held text must have been scanned with the same fields, and no wanted name may occur twice in one of its objects.
-    pub(super) fn new(held: &'d [u8], document: &'d [u8], start: usize, depth: usize, fields: &'f FieldSet) -> Result<Self, InVain> {
+    /// The held text must have been scanned with the same fields, and no wanted name may occur twice in one of its objects. A patch can be made where
+    /// the routes to what differs are gathered.
+    pub(super) fn new(
+        held: &'d [u8],
+        document: &'d [u8],
+        start: usize,
+        depth: usize,
+        fields: &'f FieldSet,
+        with_routes: bool,
+    ) -> Result<Self, InVain> {
         if !fields.compares() || document.get(start) != Some(&b'{') {
             return Err(InVain::default());
         }
         let mut comparison = Comparison::new(held, document, fields.nodes(), Interest::Node(ROOT));
         comparison.depth = depth;
+        comparison.routes = with_routes.then(Routes::default);
         match comparison.run(start) {
             Some(end) => Ok(Self { comparison, fields, start, end }),
             None => Err(InVain { bytes: comparison.bytes, held: held.len(), is_cut: comparison.is_cut }),
@@ -112,6 +124,14 @@ impl<'d, 'f> Compared<'d, 'f> {
     /// What differs. `None` says nothing about the document.
     pub(super) fn edits(&self) -> Option<Edits> {
         self.comparison.finish(self.start, self.end, self.fields)
+    }
+
+    /// What leads from one version to the other, for who has the held one decoded. It has no members that came in front of all others, or went.
+    pub(super) fn patch(&mut self, length: usize) -> Option<Vec<u8>> {
+        let Comparison { held, document, .. } = self.comparison;
+        self.comparison.routes.as_ref()?;
+        self.comparison.pass_names(self.end)?;
+        write_patch((held, document), &self.comparison.edits, self.comparison.routes.as_ref()?, length)
     }
 
     /// What it costs to have compared, where the document turns out to be something else.
@@ -188,6 +208,7 @@ impl Comparison<'_, '_> {
             is_odd: walk.repeats(),
             is_deepest: self.is_deepest,
             bytes: bytes.into_boxed_slice(),
+            patch: None,
         })
     }
 

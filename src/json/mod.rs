@@ -54,4 +54,4 @@ pub use path::Path;
 pub use scalar::Scalar;
 pub use scan::{Scanned, read_fields, scan_object};
 pub use segment::PathError;
-pub use update::{Update, scan_held_item, scan_update};
+pub use update::{HeldVersion, Update, scan_held_item, scan_update};

@@ -3,9 +3,10 @@
 //! It is an array. For each value that differs it has two elements: the route to it, and the value. A route is an array of names and indexes,
 //! and both versions have what it leads to.
 
+use super::comparison::Replaced;
 use super::cursor::Cursor;
 use super::edits::compare_proved;
-use super::routes::Step;
+use super::routes::{Routes, Step};
 
 /// A patch takes no more than this part of the text: one half. A longer one would save too little.
 const MAX_PATCH_PART: usize = 2;
@@ -14,6 +15,11 @@ const MAX_PATCH_PART: usize = 2;
 /// and where a name on a route is that of two members.
 pub fn patch(from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
     let (edits, routes) = compare_proved(from, to)?;
+    write_patch((from, to), &edits, &routes, to.len())
+}
+
+/// The same of what was found already. The new text has so many bytes; what `to` has beside it is in no edit.
+pub(super) fn write_patch((from, to): (&[u8], &[u8]), edits: &[Replaced], routes: &Routes, length: usize) -> Option<Vec<u8>> {
     let mut patch = Vec::with_capacity(512);
     patch.push(b'[');
     for (at, (_, (start, end))) in edits.iter().enumerate() {
@@ -25,7 +31,7 @@ pub fn patch(from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
         patch.extend_from_slice(&to[*start..*end]);
     }
     patch.push(b']');
-    Some(patch).filter(|patch| patch.len() <= to.len() / MAX_PATCH_PART)
+    Some(patch).filter(|patch| patch.len() <= length / MAX_PATCH_PART)
 }
 
 fn append_route(patch: &mut Vec<u8>, text: &[u8], route: &[Step]) -> Option<()> {

@@ -23,11 +23,30 @@ pub struct Update<'d, H> {
     pub edits: Option<Edits>,
 }
 
+/// The version that is held of an object. All bytes are one that nobody has decoded.
+pub trait HeldVersion {
+    /// Its text.
+    fn text(&self) -> &[u8];
+
+    /// Whether somebody has it decoded, and may want a patch that leads to the next version.
+    fn is_decoded(&self) -> bool;
+}
+
+impl<T: AsRef<[u8]>> HeldVersion for T {
+    fn text(&self) -> &[u8] {
+        self.as_ref()
+    }
+
+    fn is_decoded(&self) -> bool {
+        false
+    }
+}
+
 /// Reads a watch frame by comparing its object with the text that is held of it. `held` finds that text by namespace and name.
 ///
 /// An error says nothing about the frame: [`scan_frame`](super::scan_frame) has to read it. See [`Scanned::is_odd`](super::Scanned) for what
 /// may be compared.
-pub fn scan_update<'d, H: AsRef<[u8]>>(
+pub fn scan_update<'d, H: HeldVersion>(
     document: &'d [u8],
     fields: &FieldSet,
     held: impl FnOnce(&str, &str) -> Option<H>,
@@ -47,7 +66,7 @@ pub fn scan_update<'d, H: AsRef<[u8]>>(
 }
 
 /// Reads the item of a list that starts at `start`, as [`scan_update`] reads a frame. Returns the position behind it as well.
-pub fn scan_held_item<'d, H: AsRef<[u8]>>(
+pub fn scan_held_item<'d, H: HeldVersion>(
     document: &'d [u8],
     start: usize,
     fields: &FieldSet,
@@ -57,7 +76,7 @@ pub fn scan_held_item<'d, H: AsRef<[u8]>>(
 }
 
 /// Reads the object that starts at `start`. `behind` says whether what follows it is sound.
-fn compared<'d, H: AsRef<[u8]>>(
+fn compared<'d, H: HeldVersion>(
     document: &'d [u8],
     start: usize,
     depth: usize,
@@ -67,12 +86,15 @@ fn compared<'d, H: AsRef<[u8]>>(
 ) -> Result<(Update<'d, H>, usize), InVain> {
     let Guess { kind, namespace, name } = guess(document, start).ok_or_else(InVain::default)?;
     let held = held(&unescape(namespace), &unescape(name)).ok_or_else(InVain::default)?;
-    let compared = Compared::new(held.as_ref(), document, start, depth, fields)?;
+    let mut compared = Compared::new(held.text(), document, start, depth, fields, held.is_decoded())?;
     let end = compared.end;
     if !behind(end) {
         return Err(compared.in_vain());
     }
-    let edits = if compared.is_held() { None } else { Some(compared.edits().ok_or_else(|| compared.in_vain())?) };
+    let mut edits = if compared.is_held() { None } else { Some(compared.edits().ok_or_else(|| compared.in_vain())?) };
+    if let Some(edits) = &mut edits {
+        edits.patch = compared.patch(edits.bytes.len()).map(Vec::into_boxed_slice);
+    }
     // What was a guess is proved now: an edit of it would have ended the comparison.
     Ok((Update { kind: kind.map(unescape), held, edits }, end))
 }

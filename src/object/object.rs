@@ -71,6 +71,8 @@ pub struct Object {
     queued: Cell<bool>,
     // One flag for everything that JavaScript holds of it.
     pinned: Cell<bool>,
+    // Whether JavaScript has decoded it.
+    decoded: Cell<bool>,
     // The depth in documents up to which its text may be compared with a new one; `None` where it may not.
     comparable: Cell<Option<u8>>,
     body: RefCell<Body<Self>>,
@@ -125,7 +127,7 @@ impl Object {
         let comparable = if update.is_odd { None } else { sure.min(self.comparable.get()) };
         let mut object =
             Self { comparable: Cell::new(comparable), read: self.read.clone(), ..Self::of(head, version, fields, update.bytes) };
-        object.body.get_mut().set_before(delta.map(|delta| Before::made_by(self.id, delta)));
+        object.body.get_mut().set_before(Before::of(self.id, delta, update.patch));
         Ok(object.measured())
     }
 
@@ -167,6 +169,7 @@ impl Object {
             depth: Cell::new(0),
             queued: Cell::new(false),
             pinned: Cell::new(false),
+            decoded: Cell::new(false),
             comparable: Cell::default(),
             body: RefCell::new(Body::Raw { text: Text::new(bytes), before: None }),
         }
@@ -367,6 +370,21 @@ impl Object {
     /// Whether JavaScript may read it.
     pub fn is_pinned(&self) -> bool {
         self.pinned.get()
+    }
+
+    /// JavaScript decodes it.
+    pub(super) fn mark_decoded(&self) {
+        self.decoded.set(true);
+    }
+
+    /// Whether JavaScript has it decoded, as far as is known here: it was decoded, and was not given back.
+    pub fn is_decoded(&self) -> bool {
+        self.decoded.get() && self.pinned.get()
+    }
+
+    /// What makes this version of another, see [`patch`](crate::json::patch). `None` if that was not found when it came, or was forgotten since.
+    pub fn patch_of(&self, before: ObjectId) -> Option<Box<[u8]>> {
+        self.body.borrow().patch_of(before)
     }
 
     /// The newer version that its delta is based on, and which it keeps alive.

@@ -71,6 +71,7 @@ impl Pins {
     /// JavaScript decodes this object now. Returns the newest version of it that was decoded before, unless that was long ago. It may be this
     /// one, and it may have been given back since.
     pub fn decode(&self, object: &Object) -> Option<ObjectId> {
+        object.mark_decoded();
         self.decoded.borrow_mut().decode(object)
     }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use super::kinds::Kinds;
-use crate::json::{FieldSet, FrameType, InVain, Update, scan_held_item, scan_update};
+use crate::json::{FieldSet, FrameType, HeldVersion, InVain, Update, scan_held_item, scan_update};
 use crate::object::{Lent, Object};
 use crate::status::Error;
 
@@ -103,9 +103,13 @@ struct Held {
     text: Lent,
 }
 
-impl AsRef<[u8]> for Held {
-    fn as_ref(&self) -> &[u8] {
+impl HeldVersion for Held {
+    fn text(&self) -> &[u8] {
         &self.text
+    }
+
+    fn is_decoded(&self) -> bool {
+        self.object.is_decoded()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::edits::{Parts, change, changed, shown, space};
 use crate::helpers::json::{any_object, pod};
 use proptest::prelude::*;
 use serde_json::Value;
-use watchcache::json::patch;
+use watchcache::json::{Edits, FieldSet, HeldVersion, Path, patch, scan_object, scan_update};
 
 /// The texts of the elements of an array without whitespace between them.
 fn elements(array: &[u8]) -> Vec<&[u8]> {
@@ -51,7 +51,7 @@ fn reached(text: &[u8], mut at: usize, step: &Value) -> (usize, usize) {
 }
 
 fn applied(from: &[u8], patch: &[u8]) -> Vec<u8> {
-    serde_json::from_slice::<Value>(patch).expect("a patch is JSON");
+    serde_json::from_slice::<Value>(patch).unwrap_or_else(|error| panic!("{error}: {} of {}", shown(patch), shown(from)));
     let mut text = from.to_vec();
     for edit in elements(patch).chunks(2).rev() {
         let route: Vec<Value> = serde_json::from_slice(edit[0]).unwrap();
@@ -90,6 +90,86 @@ proptest! {
                 patched(from, to);
             }
         }
+    }
+}
+
+/// A held version that somebody has decoded.
+struct Decoded(Box<[u8]>);
+
+impl HeldVersion for Decoded {
+    fn text(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn is_decoded(&self) -> bool {
+        true
+    }
+}
+
+/// The patch that is found when a watch frame is compared, if one is. It has to make the text that is held then.
+fn found_at_the_door(held: &[u8], document: &[u8], fields: &FieldSet) -> Option<String> {
+    let frame = [br#"{"type":"MODIFIED","object":"#, document, b"}"].concat();
+    let plain = scan_update(&frame, fields, |_, _| Some(held)).map(|(_, update)| update.edits);
+    let edits = scan_update(&frame, fields, |_, _| Some(Decoded(held.into()))).map(|(_, update)| update.edits);
+    let patch = edits.as_ref().ok().and_then(|edits| edits.as_ref()?.patch.clone());
+    let without = edits.map(|edits| edits.map(|edits| Edits { patch: None, ..edits }));
+    assert_eq!(without, plain, "who asks for a patch changes nothing else");
+    let (patch, bytes) = (patch?, plain.ok()??.bytes);
+    assert_eq!(shown(&applied(held, &patch)), shown(&bytes), "by {}", shown(&patch));
+    assert!(patch.len() <= bytes.len() / 2);
+    Some(shown(&patch))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 1_000 }))]
+
+    #[test]
+    fn law_15_sharing_a_patch_that_is_found_at_the_door_makes_the_new_version_of_the_held_one(
+        more in any_object(),
+        updates in prop::collection::vec(prop::collection::vec(change(), 1..4), 1..4),
+    ) {
+        let fields = FieldSet::new(vec![Path::parse("metadata.managedFields").unwrap()]);
+        let metadata = r#"{"name":"a","namespace":"n","uid":"u","resourceVersion":"7","managedFields":[{"b":1}]}"#;
+        let filler = "x".repeat(200);
+        let mut arrived = format!(r#"{{"metadata":{metadata},"more":{more},"filler":"{filler}","items":[{more}]}}"#).into_bytes();
+        for changes in &updates {
+            let Ok(held) = scan_object(&arrived, &fields) else { return Ok(()) };
+            arrived = changes.iter().fold(arrived, |text, (place, change)| changed(&text, *place, change));
+            if !held.is_odd {
+                found_at_the_door(&held.bytes, &arrived, &fields);
+            }
+        }
+    }
+}
+
+/// A pod's heartbeat is what it is for.
+#[test]
+fn law_15_sharing_the_door_finds_the_patch_of_a_heartbeat_and_only_for_who_has_the_object_decoded() {
+    let fields = FieldSet::new(vec![Path::parse("metadata.managedFields").unwrap()]);
+    let first = String::from_utf8(pod()).unwrap();
+    let next = first.replacen("\"lastTransitionTime\":\"2", "\"lastTransitionTime\":\"3", 1);
+    let [held, now] = [&first, &next].map(|text| scan_object(text.as_bytes(), &fields).unwrap());
+    let found = found_at_the_door(&held.bytes, next.as_bytes(), &fields).expect("a patch");
+    assert_eq!(Some(found), patch(&held.bytes, &now.bytes).map(|patch| shown(&patch)));
+    let frame = format!(r#"{{"type":"MODIFIED","object":{next}}}"#);
+    let (_, update) = scan_update(frame.as_bytes(), &fields, |_, _| Some(&*held.bytes)).unwrap();
+    assert_eq!(update.edits.unwrap().patch, None);
+}
+
+/// Members in front of all others have no route, and of two members of a name no route says which.
+#[test]
+fn law_15_sharing_the_door_finds_no_patch_where_no_route_leads() {
+    let fields = FieldSet::new(Vec::new());
+    let document = |front: &str, inner: &str| {
+        let filler = "x".repeat(500);
+        format!(r#"{{{front}"metadata":{{"name":"a","namespace":"n","resourceVersion":"1"}},"filler":"{filler}","spec":{{{inner}}}}}"#)
+    };
+    let found = |held: &str, document: &str| found_at_the_door(held.as_bytes(), document.as_bytes(), &fields);
+    let held = document("", r#""a":1,"b":{"c":2}"#);
+    assert_eq!(found(&held, &document("", r#""a":1,"b":{"c":3}"#)).as_deref(), Some(r#"[["spec","b","c"],3]"#));
+    assert_eq!(found(&held, &document(r#""kind":"Pod","#, r#""a":1,"b":{"c":3}"#)), None);
+    for twice in [r#""a":1,"b":{"c":2},"b":{}"#, r#""b":{},"a":1,"b":{"c":2}"#, r#""b":{},"b":{"c":2}"#] {
+        assert_eq!(found(&document("", twice), &document("", &twice.replace(r#""c":2"#, r#""c":3"#))), None, "{twice}");
     }
 }
 

@@ -24,8 +24,11 @@ pub(crate) struct Compressed {
 /// What is known of the version that a text replaced, until both are packed.
 #[derive(Default)]
 pub(crate) struct Before {
-    // Its id, and the delta that makes its text of this one.
-    delta: Option<(u64, Box<[u8]>)>,
+    id: u64,
+    // What makes its text of this one.
+    delta: Option<Box<[u8]>>,
+    // What makes this one of it, for who has it decoded: see `json::patch`.
+    patch: Option<Box<[u8]>>,
     // What it was packed to.
     pattern: Option<Pattern>,
 }
@@ -145,7 +148,13 @@ impl<W: Whole> Body<W> {
     /// The delta that makes the text of another version of this one, if it came with this one.
     pub(super) fn take_delta(&mut self, of: u64) -> Option<Box<[u8]>> {
         let Self::Raw { before: Some(before), .. } = self else { return None };
-        before.delta.take_if(|(id, _)| *id == of).map(|(_, delta)| delta)
+        if before.id == of { before.delta.take() } else { None }
+    }
+
+    /// What makes this version of another, for who has that decoded, if it came with this one.
+    pub(crate) fn patch_of(&self, of: u64) -> Option<Box<[u8]>> {
+        let Self::Raw { before: Some(before), .. } = self else { return None };
+        if before.id == of { before.patch.clone() } else { None }
     }
 }
 
@@ -161,9 +170,10 @@ impl Pattern {
 }
 
 impl Before {
-    /// The version with this id is made of the text by a delta.
-    pub(crate) fn made_by(id: u64, delta: Box<[u8]>) -> Self {
-        Self { delta: Some((id, delta)), pattern: None }
+    /// The version with this id: the delta that makes it of the text, and the patch that makes the text's object of its object. Nothing if neither is
+    /// known.
+    pub(crate) fn of(id: u64, delta: Option<Box<[u8]>>, patch: Option<Box<[u8]>>) -> Option<Self> {
+        (delta.is_some() || patch.is_some()).then_some(Self { id, delta, patch, pattern: None })
     }
 
     /// Along what the text may be packed.
@@ -172,8 +182,8 @@ impl Before {
     }
 
     fn cost(&self) -> usize {
-        let delta = self.delta.as_ref().map_or(0, |(_, delta)| allocation(delta.len()));
+        let texts = [&self.delta, &self.patch].into_iter().flatten().map(|text| allocation(text.len())).sum::<usize>();
         let pattern = |Pattern { block, pieces }: &Pattern| block.packed.cost() + allocation(size_of_val(&**pieces));
-        allocation(size_of::<Self>()) + delta + self.pattern.as_ref().map_or(0, pattern)
+        allocation(size_of::<Self>()) + texts + self.pattern.as_ref().map_or(0, pattern)
     }
 }

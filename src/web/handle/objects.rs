@@ -45,9 +45,11 @@ impl RawResource {
     /// What makes one version of an object of another: routes and values in turn. Undefined where that would save too little.
     pub fn patch(&self, from: f64, to: f64) -> Result<JsValue, JsValue> {
         let inner = self.sound()?;
-        match patch(&inner.pinned(from)?.text(), &inner.pinned(to)?.text()) {
+        let (from, to) = (inner.pinned(from)?, inner.pinned(to)?);
+        // It was found when the new version came, if the old one was decoded then.
+        match to.patch_of(from.id()) {
             Some(patch) => parse(&patch),
-            None => Ok(JsValue::UNDEFINED),
+            None => patch(&from.text(), &to.text()).map_or(Ok(JsValue::UNDEFINED), |patch| parse(&patch)),
         }
     }
 
