@@ -6,7 +6,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use watchcache::json::{FieldSet, Frame, HeldVersion, Path, Scanned, Update, compare_object, scan_frame, scan_held_item, scan_object, scan_update};
+use watchcache::json::{
+    FieldSet, Frame, HeldVersion, Path, Scanned, Update, compare_object, scan_frame, scan_held_item, scan_object, scan_update,
+};
 
 fn fields(strip: &[&str]) -> FieldSet {
     let path = |text: &str| Path::parse(text).expect("a path");

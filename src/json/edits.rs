@@ -7,11 +7,11 @@
 //!
 //! The result equals that of a full scan. Whatever cannot be told in this way, or would cost more than it saves, is left to one.
 
-use super::comparison::{Comparison, Interest, Leading, Replaced};
+use super::comparison::{Comparison, Interest, Leading};
 use super::cursor::Cursor;
 use super::fields::{FieldSet, ROOT, Role};
 use super::labels::{Labels, labels};
-use super::patch::write_patch;
+use super::patch::patch_of;
 use super::routes::Routes;
 use super::scalar::Scalar;
 use super::scan::Walk;
@@ -52,7 +52,7 @@ pub struct Edits {
     pub is_deepest: bool,
     /// The new document without the `strip` paths.
     pub bytes: Box<[u8]>,
-    /// As [`patch`](super::patch) makes it of both texts, where that was asked for.
+    /// As [`patch`](super::patch()) makes it of both texts, where that was asked for.
     pub patch: Option<Box<[u8]>>,
 }
 
@@ -126,30 +126,15 @@ impl<'d, 'f> Compared<'d, 'f> {
         self.comparison.finish(self.start, self.end, self.fields)
     }
 
-    /// What leads from one version to the other, for who has the held one decoded. It has no members that came in front of all others, or went.
+    /// What leads from one version to the other, for who has the held one decoded.
     pub(super) fn patch(&mut self, length: usize) -> Option<Vec<u8>> {
-        let Comparison { held, document, .. } = self.comparison;
-        self.comparison.routes.as_ref()?;
-        self.comparison.pass_names(self.end)?;
-        write_patch((held, document), &self.comparison.edits, self.comparison.routes.as_ref()?, length)
+        patch_of(&mut self.comparison, self.end, length)
     }
 
     /// What it costs to have compared, where the document turns out to be something else.
     pub(super) fn in_vain(&self) -> InVain {
         InVain { bytes: self.comparison.bytes, held: self.comparison.held.len(), is_cut: false }
     }
-}
-
-/// Compares two documents that were checked before, without whitespace around them. Returns what differs, with the route to each value in the
-/// held text.
-///
-/// `None` where they differ by too much, or in the members of the outermost object. The same where a name on a route is that of two members.
-pub(super) fn compare_proved(held: &[u8], document: &[u8]) -> Option<(Vec<Replaced>, Routes)> {
-    let mut comparison = Comparison::new(held, document, &[], Interest::Nothing);
-    comparison.routes = Some(Routes::default());
-    let end = comparison.run(0)?;
-    comparison.pass_names(end)?;
-    Some((comparison.edits, comparison.routes?)).filter(|_| end == document.len())
 }
 
 impl Comparison<'_, '_> {

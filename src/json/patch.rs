@@ -3,9 +3,8 @@
 //! It is an array. For each value that differs it has two elements: the route to it, and the value. A route is an array of names and indexes,
 //! and both versions have what it leads to.
 
-use super::comparison::Replaced;
+use super::comparison::{Comparison, Interest};
 use super::cursor::Cursor;
-use super::edits::compare_proved;
 use super::routes::{Routes, Step};
 
 /// A patch takes no more than this part of the text: one half. A longer one would save too little.
@@ -14,15 +13,21 @@ const MAX_PATCH_PART: usize = 2;
 /// What leads from one document to another. Both were checked before, and have no whitespace around them. `None` where it would save too little,
 /// and where a name on a route is that of two members.
 pub fn patch(from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
-    let (edits, routes) = compare_proved(from, to)?;
-    write_patch((from, to), &edits, &routes, to.len())
+    let mut comparison = Comparison::new(from, to, &[], Interest::Nothing);
+    comparison.routes = Some(Routes::default());
+    let end = comparison.run(0)?;
+    if end == to.len() { patch_of(&mut comparison, end, end) } else { None }
 }
 
-/// The same of what was found already. The new text has so many bytes; what `to` has beside it is in no edit.
-pub(super) fn write_patch((from, to): (&[u8], &[u8]), edits: &[Replaced], routes: &Routes, length: usize) -> Option<Vec<u8>> {
+/// The same of a comparison that ended at `end`. `length` is that of the new text, as it will be held. `None` as well where nobody asked for routes.
+/// None leads to members that came in front of all others, or went.
+pub(super) fn patch_of(comparison: &mut Comparison<'_, '_>, end: usize, length: usize) -> Option<Vec<u8>> {
+    comparison.routes.as_ref()?;
+    comparison.pass_names(end)?;
+    let (from, to, routes) = (comparison.held, comparison.document, comparison.routes.as_ref()?);
     let mut patch = Vec::with_capacity(512);
     patch.push(b'[');
-    for (at, (_, (start, end))) in edits.iter().enumerate() {
+    for (at, (_, (start, end))) in comparison.edits.iter().enumerate() {
         if at > 0 {
             patch.push(b',');
         }

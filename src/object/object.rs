@@ -365,6 +365,9 @@ impl Object {
     /// Says whether JavaScript may read it. The caller holds exactly one reference for that.
     pub fn pinned(&self, pinned: bool) {
         self.pinned.set(pinned);
+        if !pinned {
+            self.decoded.set(false);
+        }
     }
 
     /// Whether JavaScript may read it.
@@ -372,17 +375,17 @@ impl Object {
         self.pinned.get()
     }
 
-    /// JavaScript decodes it.
+    /// JavaScript, which may read it, decodes it.
     pub(super) fn mark_decoded(&self) {
         self.decoded.set(true);
     }
 
-    /// Whether JavaScript has it decoded, as far as is known here: it was decoded, and was not given back.
+    /// Whether JavaScript has decoded it, and has not given it back since.
     pub fn is_decoded(&self) -> bool {
-        self.decoded.get() && self.pinned.get()
+        self.decoded.get()
     }
 
-    /// What makes this version of another, see [`patch`](crate::json::patch). `None` if that was not found when it came, or was forgotten since.
+    /// What makes this version of another, see [`patch`](crate::json::patch()). `None` if that was not found when it came, or was forgotten since.
     pub fn patch_of(&self, before: ObjectId) -> Option<Box<[u8]>> {
         self.body.borrow().patch_of(before)
     }

@@ -176,6 +176,19 @@ mod tests {
     }
 
     #[test]
+    fn an_object_is_decoded_until_it_was_given_back() {
+        let (pins, object) = (Pins::default(), named("a", 1));
+        let id = pins.pin(&object);
+        assert!(!object.is_decoded());
+        pins.decode(&object);
+        assert!(object.is_decoded());
+        pins.release(id);
+        assert!(!object.is_decoded());
+        pins.pin(&object);
+        assert!(!object.is_decoded(), "handed out again, and not decoded since");
+    }
+
+    #[test]
     fn what_was_never_handed_out_cannot_be_given_back_nor_read() {
         let (pins, object) = (Pins::default(), named("a", 1));
         pins.release(object.id());

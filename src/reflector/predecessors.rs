@@ -164,6 +164,23 @@ mod tests {
     }
 
     #[test]
+    fn law_15_sharing_an_update_of_a_decoded_version_has_what_leads_from_that_to_it() {
+        let fields = fields();
+        let (first, pins) = (held(&document("", 1, "1"), &fields), crate::object::Pins::default());
+        let next = |held: &Rc<Object>, version: u32, spec: &str| {
+            comparisons(held).read(&frame(&document("", version, spec)), &fields, &Kinds::default()).unwrap().1
+        };
+        assert_eq!(next(&first, 2, "2").patch_of(first.id()), None, "nobody decoded it");
+        pins.decode(&pins.get(pins.pin(&first)).unwrap());
+        let second = next(&first, 2, "2");
+        let patch = second.patch_of(first.id()).expect("a patch");
+        assert_eq!(std::str::from_utf8(&patch), Ok(r#"[["metadata","resourceVersion"],"2",["spec","a"],2]"#));
+        assert_eq!(next(&second, 3, "3").patch_of(second.id()), None, "that one is not decoded");
+        pins.release(first.id());
+        assert_eq!(next(&first, 2, "2").patch_of(first.id()), None, "it was given back");
+    }
+
+    #[test]
     fn law_14_differences_an_item_of_a_list_is_compared_with_what_the_watch_sends_of_it() {
         let fields = fields();
         let page = format!(r#"{{"items":[{}]}}"#, document("", 1, "1"));

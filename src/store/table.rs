@@ -14,9 +14,9 @@ use crate::object::Object;
 
 /// Objects with a number each, by which the two tables of keys name them.
 ///
-/// A hash finds the one that an event is about. The order alone would do, but a walk down to one of many keys meets twenty others, which lie all over
-/// memory: of 10,000 objects that change in turn that was a tenth of the time of an event. A new version takes the number of the one before it, so
-/// neither table hears of an update.
+/// A hash finds the one that an event is about. The order alone would do, but a walk down to one of many keys meets twenty others, all over memory.
+/// Where 10,000 objects change in turn, that was a tenth of the time of an event. A new version takes the number of the one before it, so neither
+/// table hears of an update.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     objects: Slab<Rc<Object>>,
@@ -82,10 +82,9 @@ impl Table {
         Some(objects.remove(number as usize))
     }
 
+    /// Removes everything, and gives its memory back.
     pub(super) fn clear(&mut self) {
-        self.objects.clear();
-        self.found.clear();
-        self.order.clear();
+        *self = Self::default();
     }
 
     /// All objects in key order.
@@ -139,6 +138,7 @@ mod tests {
         }
         table.clear();
         assert!(held(&table).is_empty() && table.get("a/001").is_none());
+        assert_eq!((table.objects.capacity(), table.found.capacity()), (0, 0));
     }
 
     #[test]

@@ -409,6 +409,27 @@ mod tests {
     }
 
     #[test]
+    fn law_08_bounded_the_patch_of_a_decoded_version_counts_until_its_successor_is_packed() {
+        let old = with_spec("pod", 1, &[], &format!("{{\"text\":\"{}\",\"n\":1}}", "x".repeat(2_000)));
+        let (held, fields) = (old.text(), FieldSet::new(Vec::new()));
+        let text = String::from_utf8_lossy(&held).replacen("\"n\":1", "\"n\":2", 1);
+        let of_patch = |patch: Option<&[u8]>| {
+            let edits = compare_object(&held, text.as_bytes(), &fields).unwrap();
+            old.updated(&held, crate::json::Edits { patch: patch.map(Into::into), ..edits }, 0).unwrap()
+        };
+        let patch = br#"[["spec","n"],2]"#;
+        let (new, without) = (of_patch(Some(patch)), of_patch(None));
+        assert_eq!((new.patch_of(old.id()).as_deref(), new.patch_of(old.id() + 1)), (Some(&patch[..]), None));
+        assert_eq!((without.patch_of(old.id()), new.size() - without.size()), (None, crate::allocation::allocation(patch.len())));
+        let mut packer = Packer::default();
+        packer.stored(&new);
+        packer.replaced(&old, &new);
+        while packer.pack_next(&mut |_, _, _| {}) {}
+        assert!(is_packed(&new) && new.size() < without.size());
+        assert_eq!(new.patch_of(old.id()), None);
+    }
+
+    #[test]
     fn what_packed_objects_leave_is_overhead_until_the_holes_are_closed() {
         let mut packer = Packer::default();
         let objects: Vec<_> = (0..9).map(|number| object(&format!("pod{number}"), 1, 200)).collect();
