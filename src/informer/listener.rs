@@ -154,10 +154,12 @@ impl ProcessorListener {
 
     fn filtered(&self, notification: &Rc<Notification>, fields: &FieldSet) -> Option<Rc<Notification>> {
         let (Some(filter), Some(object)) = (&self.options.filter, &notification.object) else { return Some(notification.clone()) };
-        let passes = filter.passes(object, fields);
         if notification.kind != NotificationKind::Updated {
-            return passes.then(|| notification.clone());
+            // Whatever its last state: who was told of the object is told of its end.
+            let known = notification.old.as_ref().filter(|_| notification.kind.is_deletion()).unwrap_or(object);
+            return filter.passes(known, fields).then(|| notification.clone());
         }
+        let passes = filter.passes(object, fields);
         let old = notification.old.as_ref().filter(|old| filter.passes(old, fields));
         match (old, passes) {
             (Some(_), true) => Some(notification.clone()),
@@ -330,7 +332,8 @@ fn merge(options: &HandlerOptions, overflowing: bool) -> Merge<'_> {
 mod tests {
     use super::super::resync::CheckPeriod;
     use super::*;
-    use crate::testing::named;
+    use crate::selector::FilterText;
+    use crate::testing::{labelled, named};
 
     fn listener() -> ProcessorListener {
         ProcessorListener::new(HandlerOptions::default(), CheckPeriod::new(0).admit(0, Instant::START))
@@ -371,6 +374,25 @@ mod tests {
         assert!(!listener.take_straight(2), "one waits before it");
         listener.remove();
         assert_eq!((listener.begin_flush(), listener.take(500).len()), (0, 0));
+    }
+
+    #[test]
+    fn in_33_who_was_told_of_an_object_is_told_of_its_end_whatever_its_last_state() {
+        let mut fields = FieldSet::new(Vec::new());
+        let filter = Filter::new(FilterText { labels: Some("app=web"), ..FilterText::default() }, &mut fields).unwrap();
+        let options = HandlerOptions { filter: Some(filter), ..HandlerOptions::default() };
+        let mut listener = ProcessorListener::new(options, CheckPeriod::new(0).admit(0, Instant::START));
+        let state = |version, app| labelled("x", version, &[("app", app)]);
+        let mut told_of_end = |held, last| {
+            let deleted = Notification::new(NotificationKind::Deleted, state(2, last), Some(state(1, held)));
+            listener.hear(&deleted, &fields);
+            let told = given(&mut listener);
+            listener.end_flush();
+            told
+        };
+        assert_eq!(told_of_end("web", "web"), ["D(x@2)"]);
+        assert_eq!(told_of_end("web", "db"), ["D(x@2)"]);
+        assert_eq!(told_of_end("db", "web"), [""; 0]);
     }
 
     #[test]

@@ -10,6 +10,14 @@ import { pod } from "./lib/pod.mjs";
 const WORDS = { ADDED: "add", MODIFIED: "update", DELETED: "delete" };
 const as = (app) => pod("a/x", { labels: { app } });
 
+/** It is deleted; with a label, its last state has that. */
+function remove(upstream, app) {
+  if (app === "") return void upstream.remove("a/x");
+  const { metadata, ...rest } = as(app);
+  upstream.resourceVersion = String(Number(upstream.resourceVersion) + 1);
+  upstream.send({ type: "DELETED", object: { ...rest, metadata: { ...metadata, resourceVersion: upstream.resourceVersion } } });
+}
+
 /** What becomes of one object, and what who sees only `app=web` hears of it. */
 const LIVES = [
   ["web", "add"],
@@ -21,6 +29,9 @@ const LIVES = [
   ["web gone", "add delete"],
   ["db gone", ""],
   ["web db gone", "add delete"],
+  // A last state that differs from the one held, as where the watch beside a list told of several changes at once.
+  ["web gone:db", "add delete"],
+  ["db gone:web", ""],
   ["web db db web web gone web", "add delete add update delete add"],
 ];
 
@@ -29,20 +40,22 @@ test("a filtered handler hears of the changes of which a watch with that selecto
     const upstream = memorySource({ objects: [pod("a/other")] });
     const { resource, reported } = open(upstream);
     await resource.synced();
-    const heard = { watch: [], handler: [], all: [] };
+    const heard = { watch: [], handler: [], selecting: [], all: [] };
     const informer = resource.informer();
     const filter = ({ metadata }) => metadata.labels?.app === "web";
     await informer.addEventHandler(({ type }) => void heard.handler.push(type), { filter }).synced;
+    await informer.addEventHandler(({ type }) => void heard.selecting.push(type), { labelSelector: "app=web" }).synced;
     void informer.addEventHandler(({ key }) => void heard.all.push(key));
     const watcher = resource.watch({ labelSelector: "app=web", resourceVersion: resource.resourceVersion });
     void watcher.forEach(({ type }) => void heard.watch.push(WORDS[type]));
     await until(() => resource.status.phase === "live");
-    heard.handler.length = heard.watch.length = heard.all.length = 0;
+    heard.handler.length = heard.selecting.length = heard.watch.length = heard.all.length = 0;
     const states = life.split(" ");
-    for (const app of states) app === "gone" ? upstream.remove("a/x") : upstream.put(as(app));
+    for (const app of states) app.startsWith("gone") ? remove(upstream, app.slice(5)) : upstream.put(as(app));
     await until(() => heard.all.filter((key) => key === "a/x").length === states.length);
     assert.equal(heard.watch.join(" "), expected, `the watch, ${life}`);
     assert.equal(heard.handler.join(" "), expected, `the handler, ${life}`);
+    assert.equal(heard.selecting.join(" "), expected, `the handler with a selector, ${life}`);
     assert.deepEqual(reported, []);
     watcher.stop();
   }
