@@ -35,7 +35,7 @@ const WRONG = {
   integer: ["5", 0.5, Number.NaN, Infinity, null],
   whole: ["5", -1, 0.5, Number.NaN, Infinity, null],
   signal: [null, 5, {}, new AbortController()],
-  texts: ["x", null, [5], [null], {}, new Set(["x"])],
+  texts: ["x", null, [5], [null], new Array(1), {}, new Set(["x"])],
   bag: [null, 5, "x", []],
   named: [null, 5, "x", [], new Map([["a", "b"]]), new Set(), new Date(), new (class {})()],
   word: ["x", "", null, 5],

@@ -66,7 +66,8 @@ export const list =
   (kind: Kind, show = shown): Kind =>
   (value, name, judge) => {
     if (!Array.isArray(value)) throw invalid(`${name} is an array, not ${show(value)}`);
-    return value.map((item, i) => kind(item, `${name}[${i}]`, judge));
+    // Unlike `map`, this finds places that hold nothing, too.
+    return Array.from(value, (item, i) => kind(item, `${name}[${i}]`, judge));
   };
 /** A duration in milliseconds, or a number of what may be without end. */
 export const period = number(0);
