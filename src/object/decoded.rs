@@ -15,10 +15,21 @@ const MAX_REMEMBERED: usize = 512;
 /// The last decoded version of each key.
 #[derive(Debug, Default)]
 pub(super) struct Decoded {
-    latest: FxHashMap<Key, ObjectId>,
-    /// Latest versions that JavaScript let go of. The oldest is at `oldest`, once there is no more room.
-    gone: Vec<(Key, ObjectId)>,
+    latest: FxHashMap<Key, Latest>,
+    /// When JavaScript let go of latest versions. The oldest is at `oldest`, once there is no more room. It may have one of them again.
+    gone: Vec<(Key, Turn)>,
     oldest: usize,
+    turn: Turn,
+}
+
+/// Counts what JavaScript let go of.
+type Turn = u64;
+
+#[derive(Debug)]
+struct Latest {
+    id: ObjectId,
+    /// When JavaScript let go of it; `None` while it has it.
+    gone: Option<Turn>,
 }
 
 impl Decoded {
@@ -29,27 +40,30 @@ impl Decoded {
         }
         let id = object.id();
         let Some(latest) = self.latest.get_mut(object.key()) else {
-            self.latest.insert(object.key().clone(), id);
+            self.latest.insert(object.key().clone(), Latest { id, gone: None });
             return None;
         };
-        let before = *latest;
-        *latest = id.max(before);
+        let before = latest.id;
+        if id >= before {
+            *latest = Latest { id, gone: None };
+        }
         Some(before)
     }
 
     /// JavaScript let go of this object.
     pub(super) fn gone(&mut self, object: &Object) {
-        let (key, id) = (object.key(), object.id());
-        if self.latest.get(key) != Some(&id) {
-            return;
-        }
+        let key = object.key();
+        // Where it was handed out once more and not decoded, JavaScript let go of it before.
+        let Some(latest) = self.latest.get_mut(key).filter(|latest| latest.id == object.id() && latest.gone.is_none()) else { return };
+        self.turn += 1;
+        latest.gone = Some(self.turn);
         if self.gone.len() < MAX_REMEMBERED {
-            self.gone.push((key.clone(), id));
+            self.gone.push((key.clone(), self.turn));
             return;
         }
-        let (key, id) = std::mem::replace(&mut self.gone[self.oldest], (key.clone(), id));
+        let (key, turn) = std::mem::replace(&mut self.gone[self.oldest], (key.clone(), self.turn));
         self.oldest = (self.oldest + 1) % MAX_REMEMBERED;
-        if self.latest.get(&key) == Some(&id) {
+        if self.latest.get(&key).is_some_and(|latest| latest.gone == Some(turn)) {
             self.latest.remove(&key);
         }
     }
@@ -109,5 +123,36 @@ mod tests {
         decoded.decode(&other);
         decoded.gone(&other);
         assert_eq!(decoded.decode(&next), Some(next.id()), "that the earlier one is forgotten does not concern it");
+    }
+
+    #[test]
+    fn shr_04_a_version_that_is_decoded_again_is_not_forgotten_for_having_been_gone() {
+        let mut decoded = Decoded::default();
+        let shown = named("shown", 1);
+        decoded.decode(&shown);
+        decoded.gone(&shown);
+        decoded.decode(&shown);
+        for name in 0..2 * MAX_REMEMBERED {
+            let object = named(&name.to_string(), 1);
+            decoded.decode(&object);
+            decoded.gone(&object);
+        }
+        assert_eq!(decoded.decode(&named("shown", 2)), Some(shown.id()), "somebody has it");
+    }
+
+    #[test]
+    fn shr_04_what_is_given_back_several_times_takes_one_place() {
+        let mut decoded = Decoded::default();
+        let [first, other] = ["first", "other"].map(|name| named(name, 1));
+        for object in [&first, &other] {
+            decoded.decode(object);
+            decoded.gone(object);
+        }
+        for _ in 0..2 * MAX_REMEMBERED {
+            // Handed out once more, and not decoded.
+            decoded.gone(&other);
+        }
+        assert_eq!(decoded.decode(&named("first", 2)), Some(first.id()));
+        assert_eq!(decoded.gone.len(), 2);
     }
 }
