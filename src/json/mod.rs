@@ -52,6 +52,7 @@ pub use list::{BrokenItem, ListHead, ListItems, ListScanner};
 pub use patch::patch;
 pub use path::Path;
 pub use scalar::Scalar;
+pub(crate) use scan::ITEM_DEPTH;
 pub use scan::{Scanned, read_fields, scan_object};
 pub use segment::PathError;
 pub use update::{HeldVersion, Update, scan_held_item, scan_update};

@@ -14,7 +14,7 @@ use super::scalar::Scalar;
 use super::text::string;
 
 /// An item is nested in the list and its array.
-pub(super) const ITEM_DEPTH: usize = 2;
+pub(crate) const ITEM_DEPTH: usize = 2;
 
 /// What the cache knows of an object. Go writes unset strings as "", so an empty name, namespace, version or uid counts as missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

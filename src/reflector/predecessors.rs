@@ -4,7 +4,7 @@ use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use super::kinds::Kinds;
-use crate::json::{FieldSet, FrameType, HeldVersion, InVain, Update, scan_held_item, scan_update};
+use crate::json::{FieldSet, FrameType, HeldVersion, ITEM_DEPTH, InVain, Update, scan_held_item, scan_update};
 use crate::object::{Lent, Object};
 use crate::status::Error;
 
@@ -13,9 +13,6 @@ pub type Predecessors = Box<dyn Fn(&str, &str) -> Option<Rc<Object>>>;
 
 /// The objects around the object of a frame.
 const FRAME_DEPTH: usize = 1;
-
-/// The objects and arrays around an item of a list.
-const ITEM_DEPTH: usize = 2;
 
 /// Frames that are read without a comparison after several in vain. A comparison in vain costs up to a scan, so many cost a few percent.
 const MAX_PASSED_OVER: u32 = 64;
