@@ -1,7 +1,9 @@
-//! The memory that values take, with the allocator's overhead.
+//! The memory that values take, with the allocator's overhead, and when tables give it back.
 //!
 //! Imports nothing of this crate.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash};
 use std::rc::Rc;
 
 const WORD: usize = size_of::<usize>();
@@ -27,9 +29,27 @@ pub(crate) fn own_text(text: &Rc<str>) -> usize {
     if Rc::strong_count(text) <= 2 { shared(text.len()) } else { 0 }
 }
 
+/// Places of a table that are not worth a thought, though most of them be free.
+const MIN_SPARSE_PLACES: usize = 1_024;
+
+/// Of a larger table this part is in use, an eighth. So to move what is left costs little beside all that has gone.
+const USED_PART: usize = 8;
+
+/// Whether a table that held much holds so little now that it should be made anew.
+pub(crate) fn is_sparse(len: usize, capacity: usize) -> bool {
+    capacity > MIN_SPARSE_PLACES && len < capacity / USED_PART
+}
+
+/// Gives back most of the places of a table that held much and holds little now.
+pub(crate) fn shrink<K: Eq + Hash, V, S: BuildHasher>(table: &mut HashMap<K, V, S>) {
+    if is_sparse(table.len(), table.capacity()) {
+        table.shrink_to(2 * table.len());
+    }
+}
+
 /// What a table has allocated: seven eighths of its places are its capacity, and each has a byte more than the entry.
 #[cfg(test)]
-pub(crate) fn table<K, V, S>(table: &std::collections::HashMap<K, V, S>) -> usize {
+pub(crate) fn table<K, V, S>(table: &HashMap<K, V, S>) -> usize {
     (table.capacity() * 8 / 7).next_power_of_two() * (size_of::<(K, V)>() + 1)
 }
 

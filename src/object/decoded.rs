@@ -6,6 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::object::{Object, ObjectId};
+use crate::allocation::shrink;
 use crate::key::Key;
 
 /// Keys that are remembered after JavaScript let go of their last decoded version. Who decodes another version of such a key sees the object
@@ -65,7 +66,16 @@ impl Decoded {
         self.oldest = (self.oldest + 1) % MAX_REMEMBERED;
         if self.latest.get(&key).is_some_and(|latest| latest.gone == Some(turn)) {
             self.latest.remove(&key);
+            shrink(&mut self.latest);
         }
+    }
+}
+
+#[cfg(test)]
+impl Decoded {
+    /// Keys that there is room for.
+    pub(super) fn places(&self) -> usize {
+        self.latest.capacity()
     }
 }
 

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::decoded::Decoded;
 use super::object::{Object, ObjectId};
+use crate::allocation::shrink;
 use crate::status::{Error, ErrorCode};
 
 /// Bytes of a text whose decoded version is held for the next one. A few hundred larger ones would take too much.
@@ -62,6 +63,7 @@ impl Pins {
         };
         // Dropped after the borrow: it may be the last reference to much.
         if let Some(Pin { object, held, .. }) = gone {
+            shrink(&mut self.pinned.borrow_mut());
             object.pinned(false);
             self.held_bytes.set(self.held_bytes.get() - held);
             self.decoded.borrow_mut().gone(&object);
@@ -135,6 +137,17 @@ mod tests {
         pins.release(id);
         assert!(!object.is_pinned() && pins.is_empty());
         assert_eq!(pins.get(id).unwrap_err().code, ErrorCode::Internal);
+    }
+
+    #[test]
+    fn law_08_bounded_what_many_pins_took_is_given_back_with_them() {
+        let (pins, objects) = (Pins::default(), (0..20_000).map(|number| named(&number.to_string(), 1)).collect::<Vec<_>>());
+        objects.iter().for_each(|object| _ = pins.decode(&pins.get(pins.pin(object)).unwrap()));
+        objects[50..].iter().for_each(|object| pins.release(object.id()));
+        assert!(pins.pinned.borrow().capacity() <= 1_024);
+        let remembered = pins.decoded.borrow().places();
+        assert!(remembered <= 4_096, "some hundred keys are, in {remembered} places");
+        assert!(objects[..50].iter().all(|object| pins.get(object.id()).is_ok()));
     }
 
     #[test]

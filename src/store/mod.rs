@@ -2,7 +2,7 @@
 //!
 //! Start with [`Store`], then [`Window`].
 //!
-//! Imports: change, json, key, object, selector, sort, status, time, version.
+//! Imports: allocation, change, json, key, object, selector, sort, status, time, version.
 
 mod bounds;
 mod index;
