@@ -102,8 +102,14 @@ impl Pins {
 
     /// JavaScript is to let go of all of them, objects and frames. Whether there are any.
     pub fn let_go(&self) -> bool {
+        // At its bound, memory asks for each message.
+        if self.held_bytes() == 0 {
+            return false;
+        }
         self.pinned.borrow_mut().values_mut().for_each(|pin| pin.held = 0);
-        self.held_bytes.take() + self.frame_bytes.take() > 0
+        self.held_bytes.set(0);
+        self.frame_bytes.set(0);
+        true
     }
 
     /// Bytes of what JavaScript holds for the sake of next versions, decoded or as frames.
