@@ -256,6 +256,28 @@ test("shr_04_a_version_is_held_for_the_next_one_where_an_earlier_one_was_read_an
   assert.equal(bytes() - before, 2 * again.length, "nor is a version that is read once more the last one to be read");
 });
 
+test("shr_04_a_version_that_is_held_for_the_next_one_no_more_counts_no_more_though_its_reader_has_it", async (t) => {
+  const { cache, resource, send, arrived } = await fed();
+  const bytes = () => cache.stats().resources[0].bytes;
+  const read = [];
+  const readTwice = async (name) => {
+    for (const time of ["1", "2"]) {
+      send(name, beat(time));
+      await arrived();
+      const before = bytes();
+      read.push(resource.peek(`d/${name}`));
+      read.push(bytes() - before);
+    }
+    return read.at(-1);
+  };
+  const cost = await readTwice("x");
+  assert.ok(cost > 0);
+  const later = performance.now() + 3_000;
+  t.mock.method(performance, "now", () => later);
+  assert.equal(await readTwice("y"), 0, "it counts as much, and the other one nothing");
+  assert.equal(read.length, 8);
+});
+
 test("shr_05_few_hundred_versions_are_held_and_large_ones_are_not", async () => {
   const { cache, resource, send, arrived } = await fed();
   const bytes = () => cache.stats().resources[0].bytes;

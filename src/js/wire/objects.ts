@@ -304,20 +304,22 @@ export class ObjectTable {
 
   /** Holds a version for the sake of the next one. It takes the place of the one before it, or of the one that was decoded longest ago. */
   #hold(id: number, value: object, before: number): void {
-    const oldest = () => (this.#held.size < MAX_HELD ? 0 : this.#held.keys().next().value!);
-    const gone = this.#held.has(before) ? before : oldest();
+    const since = performance.now();
+    const gone = this.#held.has(before) ? [before] : [];
+    for (const [other, held] of this.#held) {
+      const isOver = since - held.since >= MAX_HELD_MS || this.#held.size - gone.length >= MAX_HELD;
+      if (!isOver) break;
+      if (other !== before) gone.push(other);
+    }
     try {
-      if (!this.#raw.hold(id, gone)) return;
+      if (!this.#raw.hold(id, gone[0] ?? 0)) return;
+      // Somebody else may have these still: they count no more.
+      for (const other of gone.slice(1)) this.#raw.hold(id, other);
     } catch {
       return; // Poisoned: there will be no next version.
     }
-    this.#held.delete(gone);
-    const since = performance.now();
+    for (const other of gone) this.#held.delete(other);
     this.#held.set(id, { value, since });
-    for (const [other, held] of this.#held) {
-      if (since - held.since < MAX_HELD_MS) break;
-      this.#held.delete(other);
-    }
   }
 
   /** Holds no more versions for the sake of the next ones. */
