@@ -219,3 +219,42 @@ test("vk_01 keys are those of all rows in order, and nothing is decoded for them
   await until(() => view.rows.length === 5);
   assert.equal(decodes(), 5, "as rows are");
 });
+
+test("vc_03 changes that a function which derives ends amid their first snapshot hear nothing, and leave nothing behind", async () => {
+  const upstream = memorySource({ objects: [pod("a/p")] });
+  const { resource, cache } = open(upstream, { linger: 5 });
+  await resource.synced();
+  const ends = {
+    signal: (controller) => controller.abort(),
+    view: (_, view) => view.close(),
+    leaving: (_, __, changes) => void changes.return(),
+  };
+  for (const [how, end] of Object.entries(ends)) {
+    const controller = new AbortController();
+    let called = 0;
+    const value = ([phase]) => {
+      called++;
+      end(controller, view, changes);
+      return phase;
+    };
+    const view = resource.view({ derive: { phase: { paths: ["status.phase"], value } }, select: { phase: "phase" } });
+    const changes = view.changes({ signal: controller.signal });
+    assert.deepEqual(await changes.next(), { value: undefined, done: true }, how);
+    assert.ok(called > 0, how);
+    await until(() => cache.stats().resources[0].views === 0);
+  }
+
+  // One that such a function reads then has one subscription.
+  let read = () => {};
+  const value = ([phase]) => {
+    read();
+    return phase;
+  };
+  const changes = resource.view({ derive: { phase: { paths: ["status.phase"], value } }, select: { phase: "phase" } }).changes();
+  const given = [];
+  read = () => void changes.next().then(({ value }) => given.push(value.snapshot.total));
+  given.push((await changes.next()).value.snapshot.total);
+  assert.deepEqual(given, [0, 1], "it sees what was there before");
+  await changes.return();
+  await until(() => cache.stats().resources[0].views === 0);
+});

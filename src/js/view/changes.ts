@@ -25,6 +25,7 @@ export class ViewChanges<R> {
   readonly #waiting: ((result: Result<R>) => void)[] = [];
   /** The last snapshot that was taken. */
   #taken: ViewSnapshot<R, Mutable> | undefined;
+  #subscribes = false;
   #unsubscribe: (() => void) | undefined;
   #over = false;
   /** Nobody holds its iterator. */
@@ -39,7 +40,15 @@ export class ViewChanges<R> {
   /** Subscribes with the first call: one that is never read costs nothing. */
   next(): Promise<Result<R>> {
     if (this.#over) return Promise.resolve(OVER);
-    this.#unsubscribe ??= this.#view.subscribe(() => this.#serve());
+    if (!this.#subscribes) {
+      this.#subscribes = true;
+      this.#unsubscribe = this.#view.subscribe(() => this.#serve());
+      // A function that derives may have read or ended it amid the first snapshot.
+      if (this.#over) {
+        this.#unsubscribe();
+        return Promise.resolve(OVER);
+      }
+    }
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
       this.#serve();
