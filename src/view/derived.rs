@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::allocation::{allocation, shared};
+use crate::allocation::{allocation, shared, shrink};
 use crate::json::fields::FieldSet;
 use crate::json::value::Value;
 use crate::json::write::quoted;
@@ -112,6 +112,7 @@ impl Told {
     fn take(&mut self, key: &str) -> Option<KnownColumns> {
         let taken = self.by_key.remove(key);
         self.bytes -= taken.as_ref().map_or(0, cost);
+        shrink(&mut self.by_key);
         taken
     }
 
@@ -398,10 +399,12 @@ mod tests {
         let values = format!("[{}]", vec![quoted(&"v".repeat(100)); 2048].join(","));
         assert_eq!(derived.tell(&values, |_| true).len(), 2048);
         pods.iter().for_each(|pod| derived.settle(pod));
+        assert!(derived.next.by_key.capacity() <= 1_024, "none waits any more");
         let each = allocation(size_of::<Option<Known>>()) + shared(100);
         let taken = 2048 * each + crate::allocation::table(&derived.known.by_key);
         assert!(derived.bytes().abs_diff(taken) * 20 < taken, "{} bytes are counted, {taken} are taken", derived.bytes());
         pods.iter().for_each(|pod| derived.forget(pod.key()));
         assert_eq!(derived.bytes(), 0);
+        assert!(derived.known.by_key.capacity() <= 1_024);
     }
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use crate::allocation::shrink;
 use crate::key::Key;
 use crate::object::{Object, ObjectId};
 
@@ -60,6 +61,7 @@ impl Verdicts {
             && let Some(id) = self.by_key.remove(key)
         {
             self.waiting.remove(&id);
+            shrink(&mut self.by_key);
         }
     }
 
@@ -102,12 +104,15 @@ impl Verdicts {
     /// Takes the verdicts that count, in the order in which they were given.
     pub(super) fn take(&mut self) -> Vec<(Rc<Object>, bool)> {
         let Self { waiting, by_key, given } = self;
-        let taken = given.drain(..).filter_map(|(id, passes)| {
+        // With its room: a view begins with many, and then one comes now and then.
+        let taken = std::mem::take(given).into_iter().filter_map(|(id, passes)| {
             let object = waiting.remove(&id)?.object;
             by_key.remove(object.key());
             Some((object, passes))
         });
-        taken.collect()
+        let taken = taken.collect();
+        shrink(by_key);
+        taken
     }
 
     /// Bytes that they take. The objects count elsewhere.
@@ -130,6 +135,20 @@ mod tests {
         // A tree that is filled in order has six entries in each node of eleven. A table of so many is half full.
         let taken = 2048 * size_of::<(ObjectId, Waiting)>() * 11 / 6 + table(&verdicts.by_key);
         assert!(verdicts.bytes().abs_diff(taken) * 20 < taken, "{} bytes are counted, {taken} are taken", verdicts.bytes());
+    }
+
+    #[test]
+    fn law_08_bounded_what_the_many_took_that_a_view_begins_with_is_given_back() {
+        let mut verdicts = Verdicts::default();
+        let pods: Vec<_> = (0..20_000).map(|number| named(&format!("{number}"), 1)).collect();
+        for half in pods.chunks(10_000) {
+            half.iter().for_each(|pod| verdicts.wait(pod, Wait::Values));
+            half[..5_000].iter().for_each(|pod| verdicts.void(pod.key()));
+            half.iter().for_each(|pod| verdicts.give(pod.id(), true));
+            assert_eq!(verdicts.take().len(), 5_000);
+            let places = verdicts.by_key.capacity().max(verdicts.given.capacity());
+            assert!(places <= 1_024, "{places} places");
+        }
     }
 
     #[test]
