@@ -298,6 +298,12 @@ export async function view(signal: AbortSignal): Promise<void> {
   pods.view({ derive: { bad: { value: () => 1 } } });
   // @ts-expect-error: a path for each field, by its name
   pods.view({ select: ["metadata.name"] });
+  // @ts-expect-error: every row has its object's key under this name
+  pods.view({ select: { key: "metadata.name" } });
+  // @ts-expect-error: so it is where columns are computed
+  pods.view({ derive, select: { key: "metadata.name", ready: "ready" } });
+  // @ts-expect-error: and no list of paths is taken there either
+  pods.view({ derive, select: ["metadata.name"] });
   for await (const change of rows.changes({ signal })) {
     same<typeof change, ViewChange<Pod>>();
     same<typeof change.added, readonly ViewRow<Pod>[]>();

@@ -4,7 +4,7 @@ import type { Path } from "../object/path.js";
 import type { DeepReadonly, Immutable, Read } from "../object/readonly.js";
 import type { DeleteOptions, GetOptions, List, ListOptions, WriteOptions } from "../request/types.js";
 import type { ResourceErrorDetail, ResourceStatus } from "../status/types.js";
-import type { DerivedColumn, DerivedRow, DerivedValue, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
+import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
 import type { Watcher, WatchOptions } from "../watch/types.js";
 
 /** The events of a resource. Each carries the status of that moment. */
@@ -107,7 +107,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
   /** The same with rows that show selected fields of their objects and derived columns, and are told of only when one of these differs. */
   view<const Select extends { readonly [name: string]: Path }, Values extends { readonly [name: string]: DerivedValue }>(
     spec: Omit<ViewSpec<T, Access>, "derive"> & {
-      select: Select;
+      select: Select & FieldNames;
       derive: { readonly [Name in keyof Values]: DerivedColumn<Values[Name]> };
     },
   ): View<DerivedRow<Select, Values>, Access>;

@@ -83,7 +83,15 @@ export interface SelectedViewSpec<T, Fields extends object, Access = Immutable> 
    * object until one of its fields differs. Subscribers are told of nothing else. No field is called `key`: that is the object's. An array
    * of paths is `invalid`: it names no fields.
    */
-  select: { readonly [Name in keyof Fields]-?: Path } & { readonly [Symbol.iterator]?: never };
+  select: { readonly [Name in keyof Fields]-?: Path } & FieldNames;
+}
+
+/** What `select` is not: a list, or fields of which one is called `key`. */
+export interface FieldNames {
+  /** Every row has its object's key under this name. */
+  readonly key?: never;
+  /** An array names no fields. */
+  readonly [Symbol.iterator]?: never;
 }
 
 /**
