@@ -355,7 +355,7 @@ impl<'d, 'f> Comparison<'d, 'f> {
 
     /// Steps over the members that came in front of the object's first one, or went from there. Returns the positions behind them.
     fn leading_members(&mut self, held: usize, new: usize) -> Option<Span> {
-        let [Frame { interest: Interest::Node(root), member: 0, .. }] = self.frames[..] else { return None };
+        let [Frame { interest, is_object: true, member: 0, .. }] = self.frames[..] else { return None };
         let first = Cursor::proved(self.held, held).read_key().ok()?;
         let mut cursor = Cursor::new(self.document, new, self.depth + 1);
         let came = members_before(&mut cursor, first);
@@ -373,6 +373,7 @@ impl<'d, 'f> Comparison<'d, 'f> {
         };
         let has_come = behind.0 == held;
         for (name, value) in members {
+            let Interest::Node(root) = interest else { break };
             let Some((_, node)) = self.nodes[root].member(name) else { continue };
             if self.strips(node) || self.leading.iter().any(|member| member.node == node) {
                 return None;
@@ -382,8 +383,12 @@ impl<'d, 'f> Comparison<'d, 'f> {
         self.edited += behind.0 - held + (behind.1 - new);
         self.at = behind.0;
         self.edits.push(((held, behind.0), (new, behind.1)));
-        // No route leads to members.
-        self.routes = None;
+        match &mut self.routes {
+            // They stand in front of whatever the document has, so no step leads to them.
+            Some(routes) if has_come => routes.push(std::iter::empty()),
+            // Of a name that went, another member may be left.
+            routes => *routes = None,
+        }
         (self.edited <= self.held.len() / self.limits.edited_part).then_some(behind)
     }
 

@@ -24,11 +24,14 @@ async function fed(options) {
   await until(() => upstream.streams === 1);
   let version = 10;
   const names = new Set();
-  /** Sends the next version of an object: `rest` are the texts of its members beside the metadata, `metadata` those of more members there. */
-  const send = (name, rest, metadata = "") => {
+  /**
+   * Sends the next version of an object. `rest` are the texts of its members behind the metadata, `front` those before it. `metadata` are the texts
+   * of more members there.
+   */
+  const send = (name, rest, metadata = "", front = "") => {
     version += 1;
     const more = metadata && `,${metadata}`;
-    const document = `{"metadata":{"name":"${name}","namespace":"d","resourceVersion":"${version}"${more}}${rest && `,${rest}`}}`;
+    const document = `{${front && `${front},`}"metadata":{"name":"${name}","namespace":"d","resourceVersion":"${version}"${more}}${rest && `,${rest}`}}`;
     upstream.send(`{"type":"${names.has(name) ? "MODIFIED" : "ADDED"}","object":${document}}`);
     names.add(name);
     return document;
@@ -169,6 +172,49 @@ test("shr_01_what_did_not_change_is_the_same_object_in_the_next_version", async 
   assert.equal(fifth.spec, first.spec);
   assert.equal(fifth.status.conditions[1], first.status.conditions[1], "though a member was added beside it");
   assert.equal(renewed(), 2);
+});
+
+test("shr_14_the_first_version_that_the_watch_brings_of_an_object_of_a_list_shares_with_it", async () => {
+  const item = (version, time) => ({
+    ...JSON.parse(`{${beat(time)}}`),
+    metadata: { name: "x", namespace: "d", resourceVersion: String(version) },
+  });
+  // As an API server does: what it lists has no kind, what it sends has one.
+  const upstream = memorySource({ resourceVersion: "10", objects: [item(11, "1")] });
+  const { cache, resource } = open(upstream);
+  const view = resource.view();
+  view.subscribe(() => {});
+  await until(() => view.getSnapshot().loaded && upstream.streams === 1);
+  const [before] = view.rows;
+  const whole = { kind: "Pod", apiVersion: "v1", ...item(12, "2") };
+  upstream.send({ type: "MODIFIED", object: whole });
+  await until(() => view.rows[0] !== before);
+  const [after] = view.rows;
+  assert.equal(described(after), described(whole));
+  assert.equal(after.spec, before.spec);
+  assert.equal(after.status.conditions[1], before.status.conditions[1]);
+  assert.ok(!("kind" in before));
+  assert.equal(cache.stats().resources[0].renewed, 1);
+});
+
+test("shr_14_members_in_front_count_as_in_a_text_whatever_their_names", async () => {
+  const { resource, send, arrived, renewed } = await fed();
+  const filler = `"filler":"${"x".repeat(900)}"`;
+  const documents = ['"a":{"b":1}', '"kind":{"b":1},"a":0', '"__proto__":{"b":1}', '"7":{"b":1}'];
+  const fronts = ['"kind":"K"', '"a":{"b":7}', '"__proto__":[0]', '"9":1,"8":2', '"a":1,"a":2', '"k\\u0069nd":1', ""];
+  let count = 0;
+  for (const document of documents) {
+    for (const front of fronts) {
+      const name = `x${count++}`;
+      send(name, `${filler},${document}`);
+      await arrived();
+      resource.peek(`d/${name}`);
+      const whole = send(name, `${filler},${document.replace(":1", ":3")}`, "", front);
+      await arrived();
+      assert.equal(described(resource.peek(`d/${name}`)), described(JSON.parse(whole)), whole);
+    }
+  }
+  assert.ok(renewed() > count / 2, `${renewed()} of ${count}`);
 });
 
 test("shr_02_rows_events_handlers_lists_and_peek_share_in_the_same_way", async () => {

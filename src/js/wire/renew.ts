@@ -17,6 +17,11 @@ export function renew(before: object, patch: Patch): object {
   for (let i = 0; i < patch.length; i += 2) {
     const route = patch[i] as readonly (string | number)[];
     const end = route.length - 1;
+    if (end < 0) {
+      // Members that came in front of all others. Of two members of a name the later one counts, in the place of the first.
+      copies[0] = { ...(patch[i + 1] as Container), ...copies[0] };
+      continue;
+    }
     let depth = 0;
     while (depth < end && depth < last.length - 1 && route[depth] === last[depth]) depth++;
     for (; depth < end; depth++) {
