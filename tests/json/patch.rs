@@ -260,6 +260,14 @@ fn shr_14_members_that_come_in_front_of_all_others_stand_first_in_the_patch() {
     assert_eq!(patched(item.as_bytes(), large.as_bytes()), None);
 }
 
+/// A pod that starts: its status gains an address, and is a third of the text before and after.
+#[test]
+fn shr_15_of_what_is_replaced_only_what_comes_is_held_against_a_patch() {
+    let status = format!(r#""b":"{}""#, "y".repeat(280));
+    let told = told(&format!(r#""status":{{{status}}}"#), &status, &format!(r#"{status},"ip":"10.0.0.1""#)).expect("a patch");
+    assert_eq!(told, format!(r#"[["status"],{{{status},"ip":"10.0.0.1"}}]"#));
+}
+
 #[test]
 fn shr_08_a_name_that_two_members_have_leads_nowhere() {
     for (members, what) in [
