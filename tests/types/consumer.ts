@@ -298,6 +298,12 @@ export async function view(signal: AbortSignal): Promise<void> {
   pods.view({ derive: { bad: { value: () => 1 } } });
   // @ts-expect-error: a path for each field, by its name
   pods.view({ select: ["metadata.name"] });
+  const selecting = { select: { phase: "status.phase" }, window: { offset: 0, limit: 50 } };
+  const shown = pods.view(selecting);
+  same<(typeof shown.rows)[number]["phase"], unknown>();
+  // @ts-expect-error: its rows are no pods, so a hook that gives pods does not take it
+  const ofPods: ViewSpec<Pod> = selecting;
+  pods.view(ofPods);
   // @ts-expect-error: every row has its object's key under this name
   pods.view({ select: { key: "metadata.name" } });
   // @ts-expect-error: so it is where columns are computed

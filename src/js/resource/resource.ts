@@ -20,7 +20,7 @@ import { checkView } from "../view/options.js";
 import type { ViewHost } from "../view/shared-view.js";
 import { SharedViews } from "../view/shared-views.js";
 import type { Ticker } from "../view/ticker.js";
-import type { DerivedColumn, DerivedRow, DerivedValue, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
+import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
 import { ViewImpl } from "../view/view.js";
 import { WatcherHandle } from "../watch/handle.js";
 import { WATCH } from "../watch/options.js";
@@ -149,17 +149,17 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
     return handle;
   }
 
-  view(spec?: ViewSpec<T, Mutable> & { readonly select?: undefined }): View<T, Mutable>;
+  view(spec?: ViewSpec<T, Mutable>): View<T, Mutable>;
   view<const Select extends { readonly [name: string]: Path }, Values extends { readonly [name: string]: DerivedValue }>(
-    spec: Omit<ViewSpec<T, Mutable>, "derive"> & {
-      select: Select;
+    spec: Omit<ViewSpec<T, Mutable>, "derive" | "select"> & {
+      select: Select & FieldNames;
       derive: { readonly [Name in keyof Values]: DerivedColumn<Values[Name]> };
     },
   ): View<DerivedRow<Select, Values>, Mutable>;
   view<Fields extends object>(spec: SelectedViewSpec<T, Fields, Mutable>): View<SelectedRow<Fields>, Mutable>;
   view(spec?: ViewSpec<T, Mutable> | SelectedViewSpec<T, any, Mutable>): View<any, Mutable> {
     if (this.#life.isClosed) throw closedError(this.name);
-    return new ViewImpl<T>(this, this.#views, checkView(spec, this));
+    return new ViewImpl<T>(this, this.#views, checkView(spec as Partial<SelectedViewSpec<T, any, Mutable>> | undefined, this));
   }
 
   informer(given?: InformerOptions<T, Mutable>): Informer<T, Mutable> {

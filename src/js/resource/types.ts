@@ -103,10 +103,10 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    * @throws {WatchCacheError} `invalid` for an option of a wrong type or name, and for a selector or path that cannot be read. Before the
    *   WebAssembly is there nobody can read those: then the snapshot's `error` tells it.
    */
-  view(spec?: ViewSpec<T, Access> & { readonly select?: undefined }): View<T, Access>;
+  view(spec?: ViewSpec<T, Access>): View<T, Access>;
   /** The same with rows that show selected fields of their objects and derived columns, and are told of only when one of these differs. */
   view<const Select extends { readonly [name: string]: Path }, Values extends { readonly [name: string]: DerivedValue }>(
-    spec: Omit<ViewSpec<T, Access>, "derive"> & {
+    spec: Omit<ViewSpec<T, Access>, "derive" | "select"> & {
       select: Select & FieldNames;
       derive: { readonly [Name in keyof Values]: DerivedColumn<Values[Name]> };
     },

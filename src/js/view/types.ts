@@ -26,6 +26,8 @@ export interface ViewSpec<T, Access = Immutable> {
    * is written `$.name` there. Keep the same functions: others are another view.
    */
   derive?: { readonly [name: string]: DerivedColumn } | undefined;
+  /** Selected fields make other rows: see {@link SelectedViewSpec}. */
+  select?: undefined;
 }
 
 /** What a derived column may have as a value; `undefined` and `null` are none. */
@@ -77,7 +79,7 @@ export interface ViewSearch {
 }
 
 /** A view whose rows show some fields of their objects. */
-export interface SelectedViewSpec<T, Fields extends object, Access = Immutable> extends ViewSpec<T, Access> {
+export interface SelectedViewSpec<T, Fields extends object, Access = Immutable> extends Omit<ViewSpec<T, Access>, "select"> {
   /**
    * What rows show in place of whole objects: a path for each field, or the name of a derived column. No object is decoded, many rows cross at once, and a row is the same
    * object until one of its fields differs. Subscribers are told of nothing else. No field is called `key`: that is the object's. An array

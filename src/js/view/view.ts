@@ -80,7 +80,11 @@ class View<T> implements Shape<T, Mutable> {
   /** When it was read or lost its last subscriber, as `now` tells. */
   lastUse = 0;
 
-  constructor(host: ViewHost, views: SharedViews, spec: ViewSpec<T, Mutable> & Partial<Pick<SelectedViewSpec<T, any>, "select">>) {
+  constructor(
+    host: ViewHost,
+    views: SharedViews,
+    spec: Omit<ViewSpec<T, Mutable>, "select"> & Partial<Pick<SelectedViewSpec<T, any>, "select">>,
+  ) {
     bindable(this);
     this.#host = host;
     this.#views = views;
