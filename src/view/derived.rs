@@ -192,6 +192,11 @@ impl Derived {
         gone.for_each(|key| self.forget(key));
     }
 
+    /// Of how many objects it was told.
+    pub(super) fn told(&self) -> usize {
+        self.known.by_key.len() + self.next.by_key.len()
+    }
+
     /// The value of a column for the object of this key, as it was told last.
     pub(super) fn value(&self, key: &str, column: usize) -> Option<&Scalar> {
         self.known.of(key, column).map(|known| &known.value)

@@ -33,8 +33,8 @@ pub struct ViewOptions {
     pub derive: Vec<(String, Vec<String>)>,
     /// Whether the caller has a condition of its own.
     pub needs_verdict: bool,
-    /// The view of another search, whose values of the same derived columns this one takes over.
-    pub after: Option<ViewId>,
+    /// Views of the same derived columns. What the one of them was told that was told most is known here, too.
+    pub alike: Vec<ViewId>,
 }
 
 /// What a filter box says, and where to look for it.

@@ -97,7 +97,7 @@ impl Views {
     /// Opens a view on a store, whose list is whole or not. Fails on a selector or path with a mistake.
     pub fn open(&mut self, options: &ViewOptions, store: &Store, listed: bool, fields: &mut FieldSet) -> Result<ViewId, Error> {
         let (mut view, slots) = options.view(fields)?;
-        if let Some(from) = options.after.and_then(|id| self.get(id)) {
+        if let Some(from) = options.alike.iter().filter_map(|id| self.get(*id)).max_by_key(|view| view.told()) {
             view.inherit(from);
         }
         self.unfinished |= fill(&mut view, store, fields);

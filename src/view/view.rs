@@ -68,6 +68,11 @@ impl View {
         derived.inherit(told, from.pending.gone().map(|row| from.rows.get(row).object.key()));
     }
 
+    /// Of how many objects it was told derived columns.
+    pub fn told(&self) -> usize {
+        self.derived.as_ref().map_or(0, |derived| derived.told())
+    }
+
     /// Opens a range of rows under a number of the caller's.
     pub fn open_range(&mut self, range: RangeId, span: RowRange) {
         self.ranges.open(range, span);

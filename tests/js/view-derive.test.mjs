@@ -421,6 +421,31 @@ test("vd_12 a search that is set while another handle stays calls no function ei
   assert.deepEqual([before, calls.length], [5, 5], "each of two views is told of a change");
 });
 
+test("vd_12 another order, selector or grouping calls no function while a view of the same columns is there, and is loaded at once", async (t) => {
+  const { calls, ready } = readiness();
+  const objects = Array.from({ length: 300 }, (_, i) => pod(`p${1000 + i}`, i % 3));
+  const spec = { derive: { ready }, select: { ready: "ready" } };
+  // This one asks for what it shows alone, and is the newest but one.
+  const { resource, view: all } = await opened(t, objects, { ...spec, orderBy: [{ path: "ready" }] });
+  const few = resource.view({ ...spec, window: { offset: 0, limit: 5 }, fieldSelector: "metadata.name!=none" });
+  few.subscribe(() => {});
+  await until(() => few.rows.length === 5);
+  const { length } = calls;
+  const shapes = [
+    { orderBy: [{ path: "ready", descending: true }] },
+    { orderBy: [{ path: "ready" }], fieldSelector: "metadata.name!=p1000" },
+    { groupBy: "ready" },
+  ];
+  for (const shape of shapes) {
+    const { loaded, total, counts } = resource.view({ ...spec, ...shape }).getSnapshot();
+    assert.deepEqual([loaded, total], [true, shape.fieldSelector ? 299 : 300]);
+    if (shape.groupBy) assert.deepEqual(Object.fromEntries(counts), { "0/2": 100, "1/2": 100, "2/2": 100 });
+  }
+  assert.deepEqual(resource.view({ ...spec, orderBy: [{ path: "ready", descending: true }] }).rows[0].ready, "2/2");
+  assert.equal(calls.length, length, "of nothing that was told already");
+  all.close();
+});
+
 test("vd_08 views of the same functions share their work, and a path of a column's name is written with a dollar", async (t) => {
   const { calls, ready } = readiness();
   const spec = { derive: { ready }, orderBy: [{ path: "ready" }] };

@@ -436,11 +436,11 @@ fn vd_12_law_08_bounded_values_go_from_search_to_search_and_with_their_object() 
         let (mut fields, mut store, mut views, options, all, [empty, full]) = told();
         // One that finds nothing has all values, and so has one after it.
         let none =
-            views.open(&ViewOptions { after: Some(all), search: search("no such"), ..options.clone() }, &store, true, &mut fields).unwrap();
+            views.open(&ViewOptions { alike: vec![all], search: search("no such"), ..options.clone() }, &store, true, &mut fields).unwrap();
         views.close(all);
         assert!(views.bytes().abs_diff(full) < 10_000, "{} bytes without rows, and {full} before", views.bytes());
         assert_eq!(views.get(none).unwrap().total(), 0);
-        let again = views.open(&ViewOptions { after: Some(none), ..options.clone() }, &store, true, &mut fields).unwrap();
+        let again = views.open(&ViewOptions { alike: vec![none], ..options.clone() }, &store, true, &mut fields).unwrap();
         views.close(none);
         views.look(again, true, &fields);
         assert_eq!((views.asks(again, 50), views.get(again).unwrap().counts().len()), (b"[]".to_vec(), 50));
@@ -451,7 +451,7 @@ fn vd_12_law_08_bounded_values_go_from_search_to_search_and_with_their_object() 
             views.look(again, true, &fields);
         }
         let last = views
-            .open(&ViewOptions { after: Some(again), search: search("no such"), ..options.clone() }, &store, true, &mut fields)
+            .open(&ViewOptions { alike: vec![again], search: search("no such"), ..options.clone() }, &store, true, &mut fields)
             .unwrap();
         views.close(again);
         views.look(last, true, &fields);
@@ -459,7 +459,7 @@ fn vd_12_law_08_bounded_values_go_from_search_to_search_and_with_their_object() 
     }
     // Objects go that are no rows.
     let (mut fields, mut store, mut views, options, all, [empty, _]) = told();
-    let none = views.open(&ViewOptions { after: Some(all), search: search("no such"), ..options }, &store, true, &mut fields).unwrap();
+    let none = views.open(&ViewOptions { alike: vec![all], search: search("no such"), ..options }, &store, true, &mut fields).unwrap();
     views.close(all);
     delete_all(&mut store, &mut views, &fields);
     views.look(none, true, &fields);

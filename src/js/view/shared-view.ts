@@ -6,6 +6,7 @@ import type { RawAsked, RawViewSpec } from "../wire/raw.js";
 import type { Session } from "../wire/session.js";
 import { NO_COUNTS, sameOrNew } from "./counts.js";
 import { Deriver, type NamedColumn } from "./derived.js";
+import { numberOf } from "./functions.js";
 import type { Ticker, Ticking } from "./ticker.js";
 
 /** What views need of their resource. */
@@ -64,6 +65,8 @@ export class SharedView implements Ticking {
   readonly #spec: RawViewSpec;
   readonly #where: ((object: any) => boolean) | undefined;
   readonly #deriver: Deriver | undefined;
+  /** The same text as of all views with the same derived columns; `undefined` without any. */
+  readonly columns: string | undefined;
   /** A function that derives is being called: it may read, and then sees what was there before. */
   isDeriving = false;
   /** It goes on when the host has had its turn. */
@@ -96,7 +99,10 @@ export class SharedView implements Ticking {
     this.#host = host;
     this.#spec = spec;
     this.#where = where;
-    if (derive.length > 0) this.#deriver = new Deriver(derive, host, conductChanged);
+    if (derive.length > 0) {
+      this.#deriver = new Deriver(derive, host, conductChanged);
+      this.columns = JSON.stringify([spec.derive, derive.map(({ value }) => numberOf(value))]);
+    }
     // What ended the resource before this was there is told by nobody any more.
     this.#take(false);
   }
@@ -122,14 +128,14 @@ export class SharedView implements Ticking {
   /**
    * Whether the core has it now and had not. A spec that a session refused is not put to it again.
    *
-   * @param after the core's number of the view whose values of derived columns it takes over
+   * @param alike gives the core's numbers of views with the same derived columns, whose values are known here, too
    */
-  attach(session: Session, after?: number): boolean {
+  attach(session: Session, alike: () => number[]): boolean {
     if (this.#asked === session) return false;
     this.#asked = session;
     this.#refused = undefined;
     try {
-      this.id = session.raw.view(after === undefined ? this.#spec : { ...this.#spec, after });
+      this.id = session.raw.view(this.columns === undefined ? this.#spec : { ...this.#spec, alike: alike() });
       this.#session = session;
     } catch (error) {
       this.#refused = toError(error, this.#host.name);

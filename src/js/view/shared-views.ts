@@ -2,18 +2,8 @@ import { now } from "../host/sleep.js";
 import { timer, unheld } from "../host/timer.js";
 import type { RawViewSpec } from "../wire/raw.js";
 import type { Session } from "../wire/session.js";
+import { numberOf } from "./functions.js";
 import { SharedView, type ViewFunctions, type ViewHandle, type ViewHost } from "./shared-view.js";
-
-const numbers = new WeakMap<object, number>();
-let numbered = 0;
-
-/** Functions are equal when they are the same. */
-function numberOf(value: object | undefined): number {
-  if (value === undefined) return 0;
-  let number = numbers.get(value);
-  if (number === undefined) numbers.set(value, (number = ++numbered));
-  return number;
-}
 
 /** The views of one resource that somebody reads or subscribes to. */
 export class SharedViews {
@@ -48,19 +38,24 @@ export class SharedViews {
     view.close();
   }
 
-  /** The view of another search, for a handle that has one. What that was told of derived columns goes on. */
+  /** The view of another search, for a handle that has one. It leaves that behind only then: what was told of derived columns goes on. */
   moveOn(handle: ViewHandle, from: SharedView, before: RawViewSpec, spec: RawViewSpec, functions: ViewFunctions): SharedView {
     const view = this.join(handle, spec, functions);
-    this.attach(view, from.session, from.id);
+    this.attach(view, from.session);
     this.leave(handle, from, before, functions);
     this.#claims.add(handle);
     return view;
   }
 
   /** Registers a view with the core, if that is there. */
-  attach(view: SharedView, session: Session | undefined, after?: number): void {
-    if (session === undefined || !view.attach(session, after)) return;
+  attach(view: SharedView, session: Session | undefined): void {
+    if (session === undefined || !view.attach(session, () => this.#alike(view))) return;
     this.#byId.set(view.id!, view);
+  }
+
+  /** The core's numbers of views with the same derived columns as this one. */
+  #alike({ columns }: SharedView): number[] {
+    return [...this.#byId].filter(([, other]) => other.columns === columns).map(([id]) => id);
   }
 
   attachAll(session: Session): void {

@@ -37,7 +37,8 @@ export type DerivedValue = string | number | boolean | null | undefined;
 export interface DerivedColumn<Value extends DerivedValue = DerivedValue> {
   /**
    * The fields that the function reads. It is called for an object only where one of these is another than when it was called last. What it gave
-   * outlives a search. A view that begins anew calls it for all its objects: after `linger` without readers.
+   * outlives a search, and goes to other views of the same columns that are made meanwhile. A view that begins anew without such a one calls it for all
+   * its objects: after `linger` without readers.
    */
   paths: readonly Path[];
   /**

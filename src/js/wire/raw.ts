@@ -178,8 +178,8 @@ export interface RawViewSpec {
   select: string[] | undefined; // paths
   /** Where one of these names stands as a path of `orderBy`, `groupBy` or `select`, the column is meant. */
   derive: { name: string; paths: string[] }[] | undefined;
-  /** The view of another search, whose values of the same derived columns this one takes over. */
-  after?: number;
+  /** Views of the same derived columns: what the one of them was told that was told most is known here, too. */
+  alike?: number[];
 }
 /** A derived column by its position, an object's key, the values at the column's paths, and the positions of those that are missing. */
 export type RawAsked = [column: number, key: string, fields: unknown[], missing: number[]];

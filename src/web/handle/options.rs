@@ -155,7 +155,7 @@ pub(in crate::web) fn view_options(value: JsValue) -> Result<ViewOptions, JsValu
         select: given.get("select"),
         derive: given.list("derive").into_iter().map(|column| (column.required("name"), column.required("paths"))).collect(),
         needs_verdict: given.get("predicate").unwrap_or_default(),
-        after: given.get::<u32>("after").map(Into::into),
+        alike: given.get::<Vec<u32>>("alike").unwrap_or_default().into_iter().map(Into::into).collect(),
     };
     given.check().map(|()| options)
 }
