@@ -85,7 +85,7 @@ export async function launchOther(name) {
   try {
     const first = await openPage();
     await first.close();
-    return { name: first.name, openPage, close: engine.close };
+    return { name: first.name, engine: name, openPage, close: engine.close };
   } catch (error) {
     await engine.close();
     throw error;
