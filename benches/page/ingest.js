@@ -55,6 +55,28 @@ function stateChecksum(list, get) {
   return checksum;
 }
 
+/** What a stream costs whoever reads it. That all of it came is proven afterwards: then the peer takes it. */
+async function streamAlone(list, ...parts) {
+  const pieces = [];
+  let stream;
+  const body = new ReadableStream({ start: (controller) => void (stream = controller) });
+  void (async () => {
+    const reader = body.getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) pieces.push(next.value);
+  })();
+  const take = async (part, due) => {
+    await pour(stream, part);
+    await until(() => pieces.length === due, "not every piece was read");
+  };
+  const [first, rest] = parts;
+  await take(first, first.length);
+  const times = await timed(() => take(rest, first.length + rest.length));
+  const peer = new ParsingPeer();
+  const lines = (await new Blob(pieces).text()).split("\n");
+  for (const line of lines.slice(0, -1)) peer.take(line);
+  return { ...times, checksum: `${stateChecksum(list, (key) => peer.objects.get(key))}/0` };
+}
+
 /**
  * @param {{ rounds: number, count: number, objects: number, shape: string, read?: boolean, transport?: "websocket" | "fetch" }} options `count` frames a
  * round, about `objects` pods, of a `shape`; `read`: one subscriber reads every object
@@ -113,5 +135,6 @@ export async function ingest({ rounds, count, objects, shape, read = false, tran
       return { ...times, checksum: `${stateChecksum(list, (key) => peer.objects.get(key))}/${row.sum()}` };
     },
   };
+  if (streams) harnesses["the stream alone"] = () => streamAlone(...input());
   return { unit: "frame", units: count, harnesses: await interleave(rounds, harnesses) };
 }

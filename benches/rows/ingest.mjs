@@ -6,6 +6,8 @@ import { CLUSTER, ofShape, REPLACED, SHAPES } from "../lib/shapes.mjs";
 
 const PLANS = { full: { rounds: 25, count: 2_000 }, quick: { rounds: 2, count: 100 } };
 const PARSE = "JSON.parse";
+/** What both have to pay: reading the stream and dropping it. */
+const STREAM = "the stream alone";
 
 const VARIANTS = {
   text: {
@@ -22,6 +24,7 @@ const VARIANTS = {
   },
   bytes: {
     what: "a 14.4 kB frame over a streaming fetch, nobody reads",
+    alone: "a 14.4 kB frame over a streaming fetch, the stream alone",
     peer: "decode, cut, JSON.parse",
     options: { transport: "fetch" },
     goals: { [REPLACED]: "1/5", [CLUSTER]: "1/5" },
@@ -47,9 +50,11 @@ export default {
   },
   scenarios: (results) => results,
   lines: (results) =>
-    Object.values(results).map((scenario) => {
-      const { what, peer, goals } = VARIANTS[scenario.variant];
-      const [ours, theirs] = [perUnit(scenario, OURS), perUnit(scenario, PARSE)];
-      return timeRow(ofShape(what, scenario.shape), peer, ours, theirs, { ratio: goals[scenario.shape] });
+    Object.values(results).flatMap((scenario) => {
+      const { what, alone, peer, goals } = VARIANTS[scenario.variant];
+      const theirs = perUnit(scenario, PARSE);
+      const line = timeRow(ofShape(what, scenario.shape), peer, perUnit(scenario, OURS), theirs, { ratio: goals[scenario.shape] });
+      if (alone === undefined) return [line];
+      return [line, timeRow(ofShape(alone, scenario.shape), peer, perUnit(scenario, STREAM), theirs)];
     }),
 };

@@ -1,3 +1,4 @@
+import { Recent } from "../language/recent.js";
 import { Trial } from "./trial.js";
 
 /** Frames of fewer characters are encoded sooner than they are compared. */
@@ -59,8 +60,8 @@ interface Held {
 export class FrameEncoder {
   readonly #encoder = new TextEncoder();
   readonly #trial: Trial;
-  /** By what stands before the version. The one that was used last is at the end. */
-  readonly #held = new Map<string, Held>();
+  /** By what stands before the version. */
+  readonly #held = new Recent<string, Held>();
   #bytes = 0;
   /** Frames since it was last asked whether this pays, how many of them were of known objects, and how many pass before the next try. */
   #seen = 0;
@@ -104,8 +105,7 @@ export class FrameEncoder {
     if (held.bytes === undefined || !renew(held, held.bytes, text)) return undefined;
     target.set(held.bytes);
     // The key is part of a frame and keeps it whole. So it is put in anew, as part of the one that is held.
-    this.#held.delete(key);
-    this.#held.set(key, held);
+    this.#held.put(key, held);
     held.since = Date.now();
     this.#keepBounds(held.since, this.#bytes);
     return { read: text.length, written: text.length };
@@ -157,7 +157,7 @@ export class FrameEncoder {
     const since = Date.now();
     if (encoded !== undefined) {
       const next = { text, bytes: held && copy(encoded, text.length, held.bytes), blocks: [], since };
-      this.#held.set(key, next);
+      this.#held.put(key, next);
       bytes += bytesOf(next);
     }
     this.#keepBounds(since, bytes);
@@ -165,10 +165,10 @@ export class FrameEncoder {
 
   /** Lets go of the oldest frames that are beyond a bound, where all take so many bytes. */
   #keepBounds(now: number, bytes: number): void {
-    for (const [oldest, held] of this.#held) {
-      if (this.#held.size <= MAX_HELD && bytes <= MAX_HELD_BYTES && now - held.since <= MAX_HELD_MS) break;
-      this.#held.delete(oldest);
-      bytes -= bytesOf(held);
+    for (let { oldest } = this.#held; oldest !== undefined; oldest = oldest.newer) {
+      if (this.#held.size <= MAX_HELD && bytes <= MAX_HELD_BYTES && now - oldest.value.since <= MAX_HELD_MS) break;
+      this.#held.delete(oldest.key);
+      bytes -= bytesOf(oldest.value);
     }
     this.#count(bytes);
   }

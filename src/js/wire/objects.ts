@@ -1,5 +1,6 @@
 import { toError } from "../error/errors.js";
 import { first, printable, printed } from "../language/printing.js";
+import { Recent } from "../language/recent.js";
 import type { RawResource } from "./raw.js";
 import { type Facts, ReadPaths } from "./facts.js";
 import { type Patch, renew } from "./renew.js";
@@ -77,8 +78,8 @@ export class ObjectTable {
     if (this.#known.get(id)?.deref() === undefined) this.#known.delete(id);
     this.giveBack(id);
   });
-  /** Versions of objects of which an earlier one was decoded lately, too: so the next one will be. The one decoded last is at the end. */
-  readonly #held = new Map<number, { value: object; since: number }>();
+  /** Versions of objects of which an earlier one was decoded lately, too: so the next one will be. */
+  readonly #held = new Recent<number, { value: object; since: number }>();
   /** The lease that takes more pins, while somebody holds it. */
   #open: WeakRef<Lease> | undefined;
   /** Lists and leases that are gone give back what was never read of them. */
@@ -306,10 +307,10 @@ export class ObjectTable {
   #hold(id: number, value: object, before: number): void {
     const since = performance.now();
     const gone = this.#held.has(before) ? [before] : [];
-    for (const [other, held] of this.#held) {
-      const isOver = since - held.since >= MAX_HELD_MS || this.#held.size - gone.length >= MAX_HELD;
+    for (let entry = this.#held.oldest; entry !== undefined; entry = entry.newer) {
+      const isOver = since - entry.value.since >= MAX_HELD_MS || this.#held.size - gone.length >= MAX_HELD;
       if (!isOver) break;
-      if (other !== before) gone.push(other);
+      if (entry.key !== before) gone.push(entry.key);
     }
     try {
       if (!this.#raw.hold(id, gone[0] ?? 0)) return;
@@ -319,7 +320,7 @@ export class ObjectTable {
       return; // Poisoned: there will be no next version.
     }
     for (const other of gone) this.#held.delete(other);
-    this.#held.set(id, { value, since });
+    this.#held.put(id, { value, since });
   }
 
   /** Holds no more versions for the sake of the next ones. */
