@@ -1,4 +1,5 @@
 import { Recent } from "../language/recent.js";
+import { PlainEncoder } from "./plain-encoder.js";
 import { Trial } from "./trial.js";
 
 /** Frames of fewer characters are encoded sooner than they are compared. */
@@ -58,7 +59,7 @@ interface Held {
  * a trial says that this does not pay, each frame is encoded and nothing is held.
  */
 export class FrameEncoder {
-  readonly #encoder = new TextEncoder();
+  readonly #encoder: Pick<TextEncoder, "encodeInto">;
   readonly #trial: Trial;
   /** By what stands before the version. */
   readonly #held = new Recent<string, Held>();
@@ -70,8 +71,9 @@ export class FrameEncoder {
   /** Hears how many bytes are held, each time that changes. Returns whether they may be. */
   onheld: (bytes: number) => boolean = () => true;
 
-  constructor(trial = OF_THIS_PAGE) {
+  constructor(trial = OF_THIS_PAGE, encoder: Pick<TextEncoder, "encodeInto"> = new PlainEncoder()) {
     this.#trial = trial;
+    this.#encoder = encoder;
   }
 
   /** As that of a `TextEncoder`. */
