@@ -26,7 +26,8 @@ export class PlainEncoder {
 
   /** As that of a `TextEncoder`. */
   encodeInto(text: string, target: Uint8Array): TextEncoderEncodeIntoResult {
-    if (text.length < MIN_LENGTH || text.length > target.length || this.#trial.pays === false) return this.#encoder.encodeInto(text, target);
+    if (text.length < MIN_LENGTH || text.length > target.length || this.#trial.pays === false)
+      return this.#encoder.encodeInto(text, target);
     const began = this.#trial.tick();
     const result = this.#trial.isPlain ? this.#encoder.encodeInto(text, target) : this.#write(text, target);
     this.#trial.done(began);
