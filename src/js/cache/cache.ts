@@ -11,6 +11,7 @@ import type { Runtime } from "../load/instance.js";
 import type { KubeObject, ObjectLike } from "../object/metadata.js";
 import type { Delivery } from "../resource/delivery.js";
 import type { PageLife, ResourceHost } from "../resource/host.js";
+import { noteOrigin } from "../resource/origin.js";
 import { ResourceImpl } from "../resource/resource.js";
 import type { Resource, ResourceStats } from "../resource/types.js";
 import { readCredentials } from "../upstream/credentials.js";
@@ -84,6 +85,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
           (this.#memory ??= new module.RawMemory(this.#settings.memory?.maxBytes)),
         );
       resource = new ResourceImpl(this, target.name, start, target.labels);
+      noteOrigin(resource, { cache: this as unknown as WatchCache, name: target.name, spec: target.spec });
       this.#resources.set(target.key, new WeakRef(resource));
       this.#forgotten.register(resource, target.key);
     }

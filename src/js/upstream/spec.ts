@@ -15,12 +15,14 @@ export interface MetricLabels {
 /** A resource spec, read: what it is called, what it is identified by, and where it is. */
 export type Target = { readonly key: string; readonly name: string; readonly labels: MetricLabels } & (
   | {
+      /** As it was given, or as its text says. */
+      readonly spec: ResourceSpec;
       readonly path: string;
       readonly labelSelector: string | undefined;
       readonly fieldSelector: string | undefined;
       readonly source?: undefined;
     }
-  | { readonly source: Source }
+  | { readonly spec?: undefined; readonly source: Source }
 );
 
 const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
@@ -73,6 +75,7 @@ function kubernetes(spec: ResourceSpec): Target {
     key: JSON.stringify([path, labelSelector ?? "", fieldSelector ?? ""]),
     name: spec.resource,
     labels: { group, scope: scopeOf(spec.namespace, labelSelector, fieldSelector) },
+    spec,
     path,
     labelSelector,
     fieldSelector,

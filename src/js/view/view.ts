@@ -19,7 +19,8 @@ import type { SharedView, ViewFunctions, ViewHost } from "./shared-view.js";
 import type { SharedViews } from "./shared-views.js";
 import type { SelectedViewSpec, View as Shape, ViewChange, ViewSearch, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
 
-const NOTHING: ViewSnapshot<never, Mutable> = Object.freeze({
+/** Of a view that nothing is known of. */
+export const EMPTY: ViewSnapshot<never, Mutable> = Object.freeze({
   rows: Object.freeze([]),
   keys: Object.freeze([]),
   offset: 0,
@@ -45,7 +46,7 @@ class View<T> implements Shape<T, Mutable> {
       return { resource: view.#host.name, total, rows: rows.length, offset, loaded, stale };
     });
   }
-  #snapshot: ViewSnapshot<T, Mutable> = NOTHING;
+  #snapshot: ViewSnapshot<T, Mutable> = EMPTY;
   readonly #host: ViewHost;
   readonly #views: SharedViews;
   #spec: RawViewSpec;
@@ -153,7 +154,7 @@ class View<T> implements Shape<T, Mutable> {
   }
 
   getServerSnapshot(): ViewSnapshot<T, Mutable> {
-    return NOTHING;
+    return EMPTY;
   }
 
   get rows(): readonly T[] {

@@ -1,0 +1,103 @@
+import { originOf } from "../resource/origin.js";
+import type { Resource } from "../resource/types.js";
+import type { View } from "../view/types.js";
+import type { LiveObject } from "./types.js";
+
+/** What is known of an object before anything is. */
+export const UNKNOWN: LiveObject<never, any> = Object.freeze({
+  object: undefined,
+  last: undefined,
+  deleted: false,
+  loaded: false,
+  stale: false,
+});
+
+/** Phases in which no stream is open, nor is being opened. */
+const NOT_OPEN: readonly string[] = ["idle", "failed", "closed"];
+
+/**
+ * One object of a resource, over the stream that costs least: the resource's own where that is open, and else one of this object alone. That is
+ * decided when the first component that shows it is on the screen, because all that is rendered with it has opened its streams by then.
+ */
+export class ObjectStore<T, Access> {
+  readonly #resource: Resource<T, Access, any>;
+  readonly #namespace: string | undefined;
+  readonly #name: string;
+  /** The view of the one object, once it was decided whose, and that resource. */
+  #view: View<T, Access> | undefined;
+  #from: Resource<T, Access, any> | undefined;
+  #subscribers = 0;
+  /** What the last answer was made of. */
+  #snapshot: unknown;
+  #live: LiveObject<T, Access> = UNKNOWN;
+
+  /** @param key `"namespace/name"` or `"name"` */
+  constructor(resource: Resource<T, Access, any>, key: string) {
+    this.#resource = resource;
+    const at = key.indexOf("/");
+    this.#namespace = at < 0 ? undefined : key.slice(0, at);
+    this.#name = key.slice(at + 1);
+  }
+
+  readonly subscribe = (onChange: () => void): (() => void) => {
+    // Who comes back after a while may find that the table has gone: then its stream is not opened again for one object.
+    if (this.#subscribers === 0 && this.#from !== undefined && !isOpen(this.#from)) this.#view = undefined;
+    this.#subscribers++;
+    const end = this.#open().subscribe(onChange);
+    return () => {
+      this.#subscribers--;
+      end();
+    };
+  };
+
+  readonly getSnapshot = (): LiveObject<T, Access> => {
+    // A render opens nothing: it may be one that is thrown away.
+    const view = this.#view ?? (isOpen(this.#resource) ? this.#open() : undefined);
+    if (view === undefined) return this.#live;
+    const snapshot = view.getSnapshot();
+    if (snapshot === this.#snapshot) return this.#live;
+    this.#snapshot = snapshot;
+    const [object] = snapshot.rows;
+    const { loaded, stale, error } = snapshot;
+    const last = object ?? this.#live.last;
+    this.#live = Object.freeze({
+      object,
+      last,
+      deleted: object === undefined && last !== undefined,
+      loaded,
+      stale,
+      ...(error && { error }),
+    });
+    return this.#live;
+  };
+
+  readonly getServerSnapshot = (): LiveObject<T, Access> => UNKNOWN;
+
+  #open(): View<T, Access> {
+    if (this.#view === undefined) {
+      this.#from = isOpen(this.#resource) ? this.#resource : this.#narrowed();
+      this.#view = this.#from.view({
+        namespaces: this.#namespace === undefined ? undefined : [this.#namespace],
+        fieldSelector: this.#selector(),
+      });
+    }
+    return this.#view;
+  }
+
+  /** The same resource, of which the server sends this object alone. A custom source cannot be narrowed. */
+  #narrowed(): Resource<T, Access, any> {
+    const { cache, spec } = originOf(this.#resource) ?? {};
+    if (cache === undefined || spec === undefined || this.#resource.status.phase === "closed") return this.#resource;
+    const fieldSelector = spec.fieldSelector?.trim() ? `${spec.fieldSelector},${this.#selector()}` : this.#selector();
+    const namespace = spec.namespace || this.#namespace;
+    return cache.resource({ ...spec, namespace, fieldSelector }) as unknown as Resource<T, Access, any>;
+  }
+
+  #selector(): string {
+    return `metadata.name=${this.#name.replace(/[\\,=]/g, "\\$&")}`;
+  }
+}
+
+function isOpen(resource: Resource<any, any, any>): boolean {
+  return !NOT_OPEN.includes(resource.status.phase);
+}

@@ -1,0 +1,80 @@
+import { createContext, createElement, type ReactElement, type ReactNode, useContext, useDebugValue, useMemo } from "react";
+import { invalid, shown } from "../options/kinds.js";
+import type { KubeObject, ObjectLike, ResourceSpec, ResourceTypes, SourceSpec, WatchCache } from "../types.js";
+import type { Immutable, Mutable } from "../object/readonly.js";
+import { originOf } from "../resource/origin.js";
+import type { Resource } from "../resource/types.js";
+import { contentOf } from "./content.js";
+
+const Context = createContext<WatchCache<any> | undefined>(undefined);
+Context.displayName = "WatchCache";
+
+/** Gives a cache to what is below it. Providers nest: the nearest one counts, so two clusters can stand in one tree. */
+export function WatchCacheProvider({ cache, children }: { cache: WatchCache<any>; children?: ReactNode }): ReactElement {
+  if (typeof cache?.resource !== "function")
+    throw invalid(`WatchCacheProvider takes the cache that createWatchCache gives, as cache={cache}, not ${shown(cache)}`);
+  return createElement(Context.Provider, { value: cache }, children);
+}
+
+/** Whose resources a hook uses. */
+export interface CacheOptions<Index extends string = string> {
+  /** Default: that of the nearest `WatchCacheProvider`. */
+  cache?: WatchCache<Index> | undefined;
+}
+
+/**
+ * The cache of the nearest provider.
+ *
+ * @throws {WatchCacheError} `invalid` where there is none.
+ */
+export function useWatchCache(): WatchCache {
+  const cache = useContext(Context);
+  useDebugValue(cache);
+  if (cache === undefined) throw invalid("there is no cache here: put a WatchCacheProvider above this component, or give { cache }");
+  return cache;
+}
+
+/**
+ * The resource that a spec names. Equal specs are compared by content, so the spec may be written in place. It opens nothing: a view, a watch or
+ * an object does.
+ *
+ * @param spec as `cache.resource` takes it. With `null` or `undefined` there is no resource, and hooks that are given none wait for one.
+ * @throws {WatchCacheError} `invalid` for a spec that names nothing, and where there is no cache; `closed` after the cache was closed. The
+ *   nearest error boundary gets it.
+ */
+export function useResource<Name extends keyof ResourceTypes, Access extends Immutable | Mutable = Immutable, Index extends string = string>(
+  spec: Name,
+  options?: CacheOptions<Index>,
+): Resource<ResourceTypes[Name], Access, Index>;
+/** The resource of a source, whose objects have the type that the source says. */
+export function useResource<
+  T extends ObjectLike = KubeObject,
+  Access extends Immutable | Mutable = Immutable,
+  Index extends string = string,
+>(spec: SourceSpec<T>, options?: CacheOptions<Index>): Resource<T, Access, Index>;
+/** The resource that a spec names, whose objects have the type that you give. */
+export function useResource<
+  T extends ObjectLike = KubeObject,
+  Access extends Immutable | Mutable = Immutable,
+  Index extends string = string,
+>(spec: string | ResourceSpec | SourceSpec, options?: CacheOptions<Index>): Resource<T, Access, Index>;
+/** The resource that a spec names, where there is a spec. */
+export function useResource<
+  T extends ObjectLike = KubeObject,
+  Access extends Immutable | Mutable = Immutable,
+  Index extends string = string,
+>(spec: string | ResourceSpec | SourceSpec | null | undefined, options?: CacheOptions<Index>): Resource<T, Access, Index> | undefined;
+export function useResource(
+  spec: string | ResourceSpec | SourceSpec | null | undefined,
+  options?: CacheOptions<any>,
+): Resource<any, any, any> | undefined {
+  const nearest = useContext(Context);
+  const cache = options?.cache ?? nearest;
+  const resource = useMemo(() => {
+    if (spec === null || spec === undefined) return undefined;
+    if (cache === undefined) throw invalid("there is no cache here: put a WatchCacheProvider above this component, or give { cache }");
+    return cache.resource(spec);
+  }, [cache, contentOf(spec)]);
+  useDebugValue(resource, (resource) => resource && originOf(resource)?.name);
+  return resource;
+}

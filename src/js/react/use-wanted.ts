@@ -1,0 +1,110 @@
+import { type DependencyList, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { toError, WatchCacheError } from "../error/errors.js";
+import { originOf } from "../resource/origin.js";
+import type { View, ViewSpec } from "../view/types.js";
+import { contentOf } from "./content.js";
+import type { MaybeResource } from "./types.js";
+
+type AnySpec = ViewSpec<any, any>;
+
+/** A view as a component wants it, or why there is none. */
+export interface Wanted {
+  readonly view: View<any, any> | undefined;
+  readonly refused: WatchCacheError | undefined;
+  /** What the spec says, whichever its functions are. */
+  readonly plain: string;
+}
+
+/** React 18 warns of layout effects where a server renders. */
+const useCommit = typeof document === "undefined" ? useEffect : useLayoutEffect;
+
+/** All rows. */
+const EVERYTHING = { offset: 0, limit: 0xffff_ffff };
+
+/** Renders in a row, each no later than a second after the one before, of which each brings other functions: no program means that. */
+const MAX_IN_A_ROW = 20;
+const IN_A_ROW_MS = 1_000;
+
+/** The part of a spec that makes another view. The rest moves the same one, so its rows stay until others are there. */
+function filterOf(spec: AnySpec | null | undefined): AnySpec | null | undefined {
+  if (typeof spec !== "object" || spec === null) return spec;
+  const { search, window, ...filter } = spec;
+  return filter;
+}
+
+/**
+ * The view that a spec says: the same one while the spec says the same, with the search and the window that it names.
+ *
+ * @param deps tells when functions of the spec are others, as `useMemo` has it. Without it they are compared by identity.
+ */
+export function useWanted(resource: MaybeResource<any, any>, spec: AnySpec | null | undefined, deps: DependencyList | undefined): Wanted {
+  const byIdentity = deps === undefined;
+  const filter = contentOf(filterOf(spec), byIdentity);
+  const [search, window] = [contentOf(spec?.search), contentOf(spec?.window)];
+  const [opened, unopened] = useMemo(() => open(resource, spec), [resource, filter, ...(deps ?? [])]);
+  const [, unmoved] = useMemo(() => open(resource, spec), [resource, filter, search, window, ...(deps ?? [])]);
+
+  const plain = contentOf(spec, false);
+  const isRestless = useRestless(plain, filter, byIdentity);
+  const refused = isRestless ? restless() : (unopened ?? unmoved);
+  useMoves(opened, refused, spec, search, window);
+  return { view: isRestless ? undefined : opened, refused, plain };
+}
+
+function open(
+  resource: MaybeResource<any, any>,
+  spec: AnySpec | null | undefined,
+): [View<any, any> | undefined, WatchCacheError | undefined] {
+  if (resource === null || resource === undefined) return [undefined, undefined];
+  try {
+    return [resource.view(spec ?? {}), undefined];
+  } catch (thrown) {
+    return [undefined, toError(thrown, originOf(resource)?.name)];
+  }
+}
+
+/** Moves the view to the search and the window of the spec, once each is another than it was. What was moved by hand stays where it is until then. */
+function useMoves(
+  view: View<any, any> | undefined,
+  refused: WatchCacheError | undefined,
+  spec: AnySpec | null | undefined,
+  search: string,
+  window: string,
+): void {
+  const last = useRef<{ view: View<any, any>; search: string; window: string }>(undefined);
+  useCommit(() => {
+    if (view === undefined || refused !== undefined) return;
+    const before = last.current;
+    last.current = { view, search, window };
+    if (before?.view === view && before.search === search && before.window === window) return;
+    // What was just made may be of an earlier render.
+    view.setSearch(spec?.search);
+    // Another search shows its first rows, wherever the last one was scrolled to.
+    if (window !== "" || (before?.view === view && before.window !== "")) view.setWindow(spec?.window ?? EVERYTHING);
+  }, [view, refused, search, window]);
+}
+
+/** Whether each render brings other functions, so that each makes another view, whose rows cause the next render. */
+function useRestless(plain: string, filter: string, byIdentity: boolean): boolean {
+  const [isRestless, setRestless] = useState(false);
+  const last = useRef({ plain, filter, at: 0, times: 0 });
+  useEffect(() => {
+    const { plain: plainBefore, filter: filterBefore, at, times } = last.current;
+    const now = performance.now();
+    const isOther = byIdentity && plain === plainBefore && filter !== filterBefore && now - at < IN_A_ROW_MS;
+    last.current = { plain, filter, at: now, times: isOther ? times + 1 : 0 };
+    if (last.current.times >= MAX_IN_A_ROW) setRestless(true);
+    else if (filter === filterBefore) setRestless(false);
+  });
+  return isRestless && byIdentity;
+}
+
+/** What says that functions are made anew by each render. */
+export function restless(): WatchCacheError {
+  return RESTLESS;
+}
+
+const RESTLESS = new WatchCacheError(
+  "invalid",
+  "the functions of the spec (where, derive) are others in each render, so each render makes another view: keep them outside of the component, or give what they depend on as the last argument, as useMemo has it",
+);
