@@ -20,8 +20,14 @@ export class Followed<R, Access = Immutable> {
   /** What the last answer was made of, and the answer. */
   #made: { readonly wanted: unknown; readonly before: unknown; readonly live: LiveView<R, Access> } | undefined;
 
-  /** @param before the one that was shown, if it is another */
-  constructor(wanted: View<R, Access> | undefined, before: View<R, Access> | undefined) {
+  readonly #waits: boolean;
+
+  /**
+   * @param before the one that was shown, if it is another
+   * @param waits whether a render waits for the wanted view, so that it is opened by that
+   */
+  constructor(wanted: View<R, Access> | undefined, before: View<R, Access> | undefined, waits: boolean) {
+    this.#waits = waits;
     this.#wanted = wanted ?? before;
     this.#before = before === wanted || wanted === undefined ? undefined : before;
   }
@@ -63,7 +69,7 @@ export class Followed<R, Access = Immutable> {
    */
   #wantedSnapshot(): ViewSnapshot<R, Access> {
     const wanted = this.#wanted!;
-    return this.#before === undefined || this.#subscribers > 0 ? wanted.getSnapshot() : wanted.getServerSnapshot();
+    return this.#waits || this.#before === undefined || this.#subscribers > 0 ? wanted.getSnapshot() : wanted.getServerSnapshot();
   }
 
   #remember(wanted: unknown, before: unknown, view: View<R, Access>, snapshot: ViewSnapshot<R, Access>): LiveView<R, Access> {

@@ -1,11 +1,11 @@
-import type { DependencyList } from "react";
+import { type DependencyList, useEffect } from "react";
 import type { Path } from "../object/path.js";
 import type { Resource } from "../resource/types.js";
 import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
 import { contentOf } from "./content.js";
 import type { LiveView } from "./types.js";
 import { useFollowed } from "./use-view.js";
-import { restless, useWanted } from "./use-wanted.js";
+import { RESTLESS, useWanted } from "./use-wanted.js";
 
 /**
  * As `useView`, for who renders nothing before the rows are there: it suspends until the view is loaded, so `loaded` is true. A spec that changes
@@ -48,13 +48,14 @@ export function useSuspenseView(
 ): LiveView<any, any> {
   const spec = given as ViewSpec<any, any> | null | undefined;
   const { view, refused, plain } = useWanted(resource, spec, deps);
-  const live = useFollowed(resource, view, refused);
+  const live = useFollowed(resource, view, refused, true);
+  useEffect(() => forget(resource, plain), [resource, plain]);
   if (live.loaded) return live;
   // Rows of before that nothing can replace.
   if (live.error?.code === "invalid" && live.view !== undefined && live.view !== view) return live;
   if (live.error !== undefined) throw live.error;
   if (typeof document === "undefined") throw new OnServer();
-  if (view === undefined) throw refused ?? restless();
+  if (view === undefined) throw refused ?? RESTLESS;
   throw waitFor(resource, view, plain, contentOf(spec, deps === undefined));
 }
 
@@ -74,8 +75,13 @@ class OnServer extends Error {
 const HOLD_MS = 5_000;
 
 /** Asking this often for one spec, each time with other functions, means that each try makes them anew. */
-const MAX_TRIES = 20;
+const MAX_TRIES = 4;
 const tries = new WeakMap<object, Map<string, { content: string; times: number }>>();
+
+/** It is on the screen. */
+function forget(resource: object, plain: string): void {
+  tries.get(resource)?.delete(plain);
+}
 
 /** Resolves when it is worth rendering again. */
 function waitFor(resource: object, view: View<any, any>, plain: string, content: string): Promise<void> {
@@ -85,7 +91,7 @@ function waitFor(resource: object, view: View<any, any>, plain: string, content:
   const times = before !== undefined && before.content !== content ? before.times + 1 : 0;
   if (times >= MAX_TRIES) {
     ofResource.delete(plain);
-    throw restless();
+    throw RESTLESS;
   }
   ofResource.set(plain, { content, times });
   return new Promise((resolve) => {
@@ -96,9 +102,7 @@ function waitFor(resource: object, view: View<any, any>, plain: string, content:
     };
     const look = () => {
       const { loaded, error } = view.getSnapshot();
-      if (!loaded && error === undefined) return;
-      ofResource.delete(plain);
-      done();
+      if (loaded || error !== undefined) done();
     };
     const timer = setTimeout(done, HOLD_MS);
     const end = view.subscribe(look);

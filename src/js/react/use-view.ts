@@ -54,17 +54,22 @@ export function useView(
   return useFollowed(resource, view, refused);
 }
 
-/** Shows the wanted view once it is loaded, and until then the one that was shown before. */
+/**
+ * Shows the wanted view once it is loaded, and until then the one that was shown before.
+ *
+ * @param waits whether the caller suspends until it is
+ */
 export function useFollowed(
   resource: MaybeResource<any, any>,
   wanted: View<any, any> | undefined,
   refused: WatchCacheError | undefined,
+  waits = false,
 ): LiveView<any, any> {
   // Of the last render that was committed. It is no state: nothing has to be rendered when it changes.
   const shown = useRef<{ resource: unknown; view: View<any, any> | undefined }>(undefined);
   const last = shown.current?.resource === resource ? shown.current?.view : undefined;
   const before = last === wanted ? undefined : last;
-  const followed = useMemo(() => new Followed(wanted, before), [wanted, before]);
+  const followed = useMemo(() => new Followed(wanted, before, waits), [wanted, before, waits]);
   const live = useSyncExternalStore(followed.subscribe, followed.getSnapshot, followed.getServerSnapshot);
   const used = useRef(new Set<View<any, any>>());
   useEffect(() => {

@@ -45,10 +45,10 @@ export function useWanted(resource: MaybeResource<any, any>, spec: AnySpec | nul
   const [, unmoved] = useMemo(() => open(resource, spec), [resource, filter, search, window, ...(deps ?? [])]);
 
   const plain = contentOf(spec, false);
-  const isRestless = useRestless(plain, filter, byIdentity);
-  const refused = isRestless ? restless() : (unopened ?? unmoved);
+  const held = useRestless(opened, plain, filter, byIdentity);
+  const refused = held !== undefined ? RESTLESS : (unopened ?? unmoved);
   useMoves(opened, refused, spec, search, window);
-  return { view: isRestless ? undefined : opened, refused, plain };
+  return { view: held ?? opened, refused, plain };
 }
 
 function open(
@@ -84,27 +84,22 @@ function useMoves(
   }, [view, refused, search, window]);
 }
 
-/** Whether each render brings other functions, so that each makes another view, whose rows cause the next render. */
-function useRestless(plain: string, filter: string, byIdentity: boolean): boolean {
-  const [isRestless, setRestless] = useState(false);
+/** The view to stay with where each render brings other functions: each would make another view, whose rows cause the next render. */
+function useRestless(opened: View<any, any> | undefined, plain: string, filter: string, byIdentity: boolean): View<any, any> | undefined {
+  const [held, hold] = useState<{ view: View<any, any> | undefined; plain: string }>();
   const last = useRef({ plain, filter, at: 0, times: 0 });
   useEffect(() => {
     const { plain: plainBefore, filter: filterBefore, at, times } = last.current;
     const now = performance.now();
     const isOther = byIdentity && plain === plainBefore && filter !== filterBefore && now - at < IN_A_ROW_MS;
     last.current = { plain, filter, at: now, times: isOther ? times + 1 : 0 };
-    if (last.current.times >= MAX_IN_A_ROW) setRestless(true);
-    else if (filter === filterBefore) setRestless(false);
+    if (last.current.times === MAX_IN_A_ROW) hold({ view: opened, plain });
   });
-  return isRestless && byIdentity;
+  return byIdentity && held?.plain === plain ? held.view : undefined;
 }
 
 /** What says that functions are made anew by each render. */
-export function restless(): WatchCacheError {
-  return RESTLESS;
-}
-
-const RESTLESS = new WatchCacheError(
+export const RESTLESS = new WatchCacheError(
   "invalid",
   "the functions of the spec (where, derive) are others in each render, so each render makes another view: keep them outside of the component, or give what they depend on as the last argument, as useMemo has it",
 );

@@ -1,4 +1,4 @@
-import { useDebugValue, useEffect, useState } from "react";
+import { useCallback, useDebugValue, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { toError, type WatchCacheError } from "../error/errors.js";
 import { callback } from "../options/kinds.js";
 import type { Resource } from "../resource/types.js";
@@ -17,7 +17,7 @@ export interface WatchState {
 const RUNS: WatchState = Object.freeze({});
 
 /**
- * Calls a handler with each event while the component is mounted. The handler may be written in place: the newest one is called, and another one
+ * Calls a handler with each event while the component is mounted, with bookmarks only where they are asked for. The handler may be written in place: the newest one is called, and another one
  * does not begin the watch anew.
  *
  * A relist or a slow handler does not end it: `onOverflow` is `"resync"` where nothing else is said. Where a watch ends all the same, as after
@@ -35,19 +35,36 @@ export function useWatch<T, Access>(
 ): WatchState {
   callback(handler, "handler");
   const newest = useNewest(handler);
-  const [state, setState] = useState(RUNS);
+  const [failed, setFailed] = useState<WatchCacheError>();
   const content = contentOf(options);
   useEffect(() => {
     if (resource === null || resource === undefined) return undefined;
     const abort = new AbortController();
-    setState(RUNS);
-    void follow(resource, (event) => newest.current(event), options, abort.signal, (error) => {
-      setState(error === undefined ? RUNS : Object.freeze({ error }));
-    });
+    setFailed(undefined);
+    void follow(resource, (event) => newest.current(event), options, abort.signal, setFailed);
     return () => abort.abort();
   }, [resource, content]);
+  const refusal = useRefusal(resource);
+  const error = failed ?? refusal;
+  const state = useMemo(() => (error === undefined ? RUNS : Object.freeze({ error })), [error]);
   useDebugValue(state, ({ error }) => (error === undefined ? "watching" : error.code));
   return state;
+}
+
+/** What the server says, where it says no: a watch waits then, because somebody may resume the resource. */
+function useRefusal(resource: MaybeResource<any, any>): WatchCacheError | undefined {
+  const subscribe = useCallback(
+    (onChange: () => void) => {
+      resource?.addEventListener("status", onChange);
+      return () => resource?.removeEventListener("status", onChange);
+    },
+    [resource],
+  );
+  const read = () => {
+    const status = resource?.status;
+    return status?.phase === "failed" || status?.phase === "needs-auth" ? status.error : undefined;
+  };
+  return useSyncExternalStore(subscribe, read, () => undefined);
 }
 
 type From = Pick<WatchOptions, "resourceVersion" | "resourceVersionMatch" | "sendInitialEvents">;
@@ -69,7 +86,8 @@ async function follow<T, Access>(
       const watcher = resource.watch({ onOverflow: "resync", ...options, ...start, signal });
       const heard = (event: WatchEvent<T, Access>) => {
         if (event.type !== "ERROR") isHeard = true;
-        return handler(event);
+        // The one that begins a difference comes unasked.
+        return event.type === "BOOKMARK" && options?.allowWatchBookmarks !== true ? undefined : handler(event);
       };
       await watcher.forEach(heard);
       const { reason, lastResourceVersion } = await watcher.ended;

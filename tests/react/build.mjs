@@ -1,0 +1,29 @@
+// The page of the hooks' tests: each scenario is a function of page/scenarios*.jsx, with React as it is developed with, in which StrictMode mounts
+// everything twice.
+import { join } from "node:path";
+import react from "@vitejs/plugin-react";
+import { build } from "vite";
+import { root } from "../../scripts/lib/project.mjs";
+
+/** This very package, by its own exports. */
+export const alias = {
+  "watchcache/react": join(root, "dist/react/index.js"),
+  "watchcache/memory": join(root, "dist/memory/index.js"),
+  watchcache: join(root, "dist/index.js"),
+};
+
+/** @returns {Promise<string>} the built page's folder */
+export async function buildPage() {
+  const outDir = join(root, "artifacts/react-hooks");
+  await build({
+    configFile: false,
+    root: join(root, "tests/react/page"),
+    mode: "development",
+    logLevel: "warn",
+    define: { "process.env.NODE_ENV": '"development"' },
+    plugins: [react()],
+    resolve: { alias },
+    build: { outDir, emptyOutDir: true, minify: false, assetsInlineLimit: 0, chunkSizeWarningLimit: 4_096 },
+  });
+  return outDir;
+}

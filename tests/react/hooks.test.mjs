@@ -1,0 +1,191 @@
+// The hooks in Chromium, under React's development mode and StrictMode, over upstreams in memory and over the embedded server.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+import { launchOptions } from "../../scripts/lib/browser.mjs";
+import { startServer } from "../../www/server/index.mjs";
+import { buildPage } from "./build.mjs";
+
+let server;
+let browser;
+let page;
+/** What the console said in this scenario that nobody expects. */
+let said = [];
+
+before(async () => {
+  server = await startServer({ port: 0, pods: 40, rate: 0, seed: 3, root: await buildPage() });
+  browser = await chromium.launch(launchOptions());
+  page = await browser.newPage();
+  page.on("pageerror", (error) => said.push(String(error.stack)));
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) said.push(message.text());
+  });
+  await page.goto(server.url);
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+/** @param expected words of console lines that the scenario causes */
+async function run(name, given, expected = []) {
+  said = [];
+  const result = await page.evaluate(([name, given]) => globalThis.run(name, given), [name, given]);
+  const unexpected = said.filter((line) => !expected.some((word) => line.includes(word)));
+  assert.deepEqual(unexpected, [], "the console says nothing else");
+  return result;
+}
+
+test("useView shows rows as they change, with one view, one list and one stream under StrictMode, and nothing stays behind", async () => {
+  assert.deepEqual(await run("rows"), { now: [1, 1, 1], after: [0, 0] });
+});
+
+test("a window that moves shows no row of another, and none is missing, in one view", async () => {
+  const { seen, views } = await run("windows");
+  assert.deepEqual(seen, ["loaded 100: 0 1 2", "loaded 100: 3 4 5", "loaded 100: 50 51 52", "loaded 100: 97 98 99"]);
+  assert.equal(views, 1);
+});
+
+test("a refused spec keeps the last rows, which live on, and tells the error", async () => {
+  assert.deepEqual(await run("refused"), []);
+  assert.equal(await run("refusedFirst"), "loading 0:  (invalid)");
+});
+
+test("a filter that is typed opens no more than what is looked at, and no key blanks the rows", async () => {
+  const { most, end, streams, blank } = await run("typed");
+  assert.ok(most <= 2, `${most} views were open`);
+  assert.deepEqual({ end, streams, blank }, { end: 1, streams: 1, blank: [] });
+  assert.equal(await run("typedInTransitions"), 1);
+});
+
+test("a search moves the view, back to the window of the spec, and both may change in one render", async () => {
+  const { seen, stays, same, views, setWindow } = await run("searched");
+  assert.deepEqual({ stays, same, views, setWindow }, { stays: "111: 12 13", same: true, views: 1, setWindow: true });
+  assert.equal(seen[0], "200: 150 151");
+  for (const text of seen) assert.match(text, /^(200|11|111): \d+ \d+$/, `${text}: never a blank row`);
+});
+
+test("another resource shows none of the rows of the one before, and none shows none", async () => {
+  assert.deepEqual(await run("otherResource"), ["loaded 4: 0 1 2 3", "loading 0: ", "loaded 2: 0 1", "loading 0: "]);
+});
+
+test("functions of a spec are taken anew when their deps change, as useMemo has it", async () => {
+  const { one, end, renders } = await run("functionsByDeps");
+  assert.deepEqual({ one, end }, { one: 1, end: 1 });
+  assert.ok(renders < 30, `${renders} renders`);
+});
+
+test("functions that each render makes anew are told once, as invalid, and end in no loop", async () => {
+  const { message, calm, views } = await run("functionsInPlace");
+  assert.match(message, /\(invalid\) the functions of the spec .* give what they depend on/);
+  assert.equal(calm, 0);
+  assert.equal(views, 1);
+});
+
+test("only rows are rendered whose object changed, or of which a selected field did", async () => {
+  const { "odd/thing-3": selected, "thing-3": whole, ...rest } = await run("renders");
+  assert.deepEqual({ selected, whole }, { selected: 2, whole: 12 });
+  for (const [name, times] of Object.entries(rest)) assert.equal(times, 1, name);
+});
+
+test("components over one flush agree, in two roots, under transitions and load", async () => {
+  const { wrong, expected } = await run("tearing");
+  assert.deepEqual(wrong, []);
+  assert.ok(expected, "there were commits to look at");
+  assert.equal(await run("oneCommit"), 1);
+});
+
+test("useObject shows an object before it exists, while it changes, when it is gone, and when it is there again", async () => {
+  assert.equal(await run("objectsLife"), "loading none");
+});
+
+test("useObject asks a server for its object alone, and uses the stream of a table where one is open", async () => {
+  const [one, two] = (await (await fetch(`${server.url}/api/v1/pods`)).json()).items.map(({ metadata }) => metadata);
+  const [name, other] = [one, two].map(({ namespace, name }) => `${namespace}/${name}`);
+  const { alone, beside } = await run("objectsStream", { name, other });
+  assert.deepEqual(alone, { lists: [`namespaces/${one.namespace}/pods?fieldSelector=metadata.name=${one.name}`], streams: 1 });
+  assert.deepEqual(beside, { lists: 0, streams: 1 });
+  assert.equal(await run("objectBesideNewTable", { name }), 1, "it is rendered before the table, and mounted with it");
+});
+
+test("useObject tells why there is nothing, and keeps what was there", async () => {
+  assert.equal(await run("objectRefused"), "stale size 0");
+});
+
+test("useStatus is live, and opens nothing", async () => {
+  const { opened, seen } = await run("statuses");
+  assert.equal(opened, 0);
+  assert.equal(seen[0], "idle");
+  for (const phase of ["live", "reconnecting", "closed"]) assert.ok(seen.includes(phase), `${phase} among ${seen}`);
+});
+
+test("useWatch calls the newest handler that was committed, by one watch", async () => {
+  assert.deepEqual(await run("watchesNewest"), { heard: ["a ADDED 1", "b ADDED 4"], watchers: 1 });
+  assert.deepEqual(await run("watchesDiscarded"), ["a ADDED 0", "a ADDED 2"]);
+});
+
+test("useWatch goes on over lost streams, relists, and versions that are gone", async () => {
+  const { first, second, third, refused, after } = await run("watchesOn");
+  assert.deepEqual(first.slice(0, 4), ["ADDED 0", "ADDED 1", "ADDED 2", "DELETED 0"]);
+  assert.ok(second.includes("ADDED 6"), second.join());
+  assert.deepEqual([...third.filter((name) => name !== "ERROR")].sort(), ["ADDED 1", "ADDED 2", "ADDED 6"]);
+  assert.match(refused, /labelSelectr is no option of watch: did you mean labelSelector/);
+  assert.deepEqual(after, []);
+});
+
+test("useWatch tells why nothing comes, and begins when the resource is live", async () => {
+  const { asked, states } = await run("watchesRefused");
+  assert.ok(asked < 4, `${asked} requests`);
+  assert.deepEqual(states, ["forbidden", undefined]);
+});
+
+test("useInformer follows objects with the newest handler, and stops when it is unmounted", async () => {
+  const { heard, ...rest } = await run("informers");
+  assert.deepEqual(heard.sort(), ["a add 1 at first", "a add 2 at first", "b add 4", "b delete odd/thing-1"]);
+  assert.deepEqual(rest, { dbs: 1, informers: 1, handlers: 1 });
+  assert.match(await run("handlerThatIsNone", undefined, [""]), /handler is a function, not an object/);
+});
+
+test("useSuspenseView suspends until the rows are there; a transition keeps what is on the screen", async () => {
+  const { seen, views } = await run("suspends");
+  assert.equal(seen[0], "waiting");
+  assert.equal(seen.lastIndexOf("waiting", seen.indexOf("true 1 2 4 (invalid)")), 0, seen.join(" | "));
+  assert.ok(views <= 2, `${views} views`);
+});
+
+test("useSuspenseView gives what ends the first load to the error boundary, and later errors to its caller", async () => {
+  assert.equal(await run("suspendsRefused", undefined, ["not you", "labelSelector"]), "true 0 1 (forbidden)");
+});
+
+test("useSuspenseView lets go where what waited is gone, and waits on where it is not", { timeout: 60_000 }, async () => {
+  assert.equal(await run("suspendsAbandoned"), "let go");
+  const { seen, lists } = await run("suspendsLong");
+  assert.deepEqual(seen, ["waiting", "true 0 1"]);
+  assert.equal(lists, 1);
+});
+
+test("useSuspenseView with functions that each try makes anew says so, and tries no more", async () => {
+  assert.match(await run("suspendsRestless", undefined, ["functions of the spec"]), /^caught invalid: the functions of the spec/);
+});
+
+test("two clusters stand in one tree, by nested providers and by the option", async () => {
+  assert.deepEqual(await run("clusters"), [1, 1, 1]);
+});
+
+test("a resource's spec is compared by content", async () => {
+  assert.deepEqual(await run("specsInPlace"), [1, 2]);
+});
+
+test("mistakes reach the error boundary, each with its remedy", async () => {
+  const all = await run("mistakes", undefined, [""]);
+  for (const [at, words] of [/WatchCacheProvider above this component/, /is no resource|version/, /cache=\{cache\}/, /closed/].entries()) assert.match(all[at], words);
+});
+
+test("what Activity hides lets go, and goes on where it was", async () => {
+  assert.deepEqual(await run("hidden"), { streams: 0, after: "11 12", views: 1 });
+});
+
+test("mounting and unmounting a hundred times leaves no view and no stream", async () => {
+  assert.equal(await run("comings"), 1);
+});

@@ -1,0 +1,17 @@
+// Scenarios by name: the test calls one, and asserts what it gives.
+import * as life from "./life.jsx";
+import * as objects from "./objects.jsx";
+import * as suspense from "./suspense.jsx";
+import * as views from "./views.jsx";
+import * as watches from "./watches.jsx";
+import { leave } from "./lib.jsx";
+
+const scenarios = { ...life, ...objects, ...suspense, ...views, ...watches };
+
+globalThis.run = async (name, given) => {
+  try {
+    return await scenarios[name](given);
+  } finally {
+    await leave();
+  }
+};
