@@ -8,7 +8,7 @@ export default defineConfig({
   root: here("."),
   plugins: [react()],
   // An app of your own installs the package from npm and leaves this line out.
-  resolve: { alias: { watchcache: here("../dist/index.js") } },
+  resolve: { alias: { "watchcache/react": here("../dist/react/index.js"), watchcache: here("../dist/index.js") } },
   build: {
     outDir: here("dist"),
     emptyOutDir: true,

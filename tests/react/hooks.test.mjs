@@ -49,6 +49,7 @@ test("a window that moves shows no row of another, and none is missing, in one v
 
 test("a refused spec keeps the last rows, which live on, and tells the error", async () => {
   assert.deepEqual(await run("refused"), []);
+  assert.equal(await run("refusedMidway"), "loaded 1333: 1 2 (invalid)");
   assert.equal(await run("refusedFirst"), "loading 0:  (invalid)");
 });
 
@@ -179,13 +180,24 @@ test("a resource's spec is compared by content", async () => {
 
 test("mistakes reach the error boundary, each with its remedy", async () => {
   const all = await run("mistakes", undefined, [""]);
-  for (const [at, words] of [/WatchCacheProvider above this component/, /is no resource|version/, /cache=\{cache\}/, /closed/].entries()) assert.match(all[at], words);
+  for (const [at, words] of [/WatchCacheProvider above this component/, /is no resource|version/, /cache=\{cache\}/, /closed/].entries())
+    assert.match(all[at], words);
 });
 
 test("what Activity hides lets go, and goes on where it was", async () => {
-  assert.deepEqual(await run("hidden"), { streams: 0, after: "11 12", views: 1 });
+  assert.deepEqual(await run("hidden"), { after: "11 12", views: 1 });
 });
 
 test("mounting and unmounting a hundred times leaves no view and no stream", async () => {
   assert.equal(await run("comings"), 1);
+});
+
+test("what a server sent is taken over as it is, and is live from then on", async () => {
+  const { sent, same, errors } = await run("hydrated");
+  assert.equal(sent, "loadingnoneidlewaiting");
+  assert.equal(same, true, "nothing was rendered anew");
+  assert.deepEqual(
+    errors.filter((error) => !/fallback of the nearest Suspense|Switched to client rendering/.test(error)),
+    [],
+  );
 });

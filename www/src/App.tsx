@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import type { Resource, ViewSpec, WatchCacheError } from "watchcache";
+import { useStatus, useView } from "watchcache/react";
 import { orderOf, type Sort } from "./columns";
 import { Faults } from "./Faults";
 import { Figures } from "./Figures";
@@ -13,7 +14,6 @@ import { StaleBar } from "./StaleBar";
 import { StatusChip } from "./StatusChip";
 import { Table, type TableHandle } from "./Table";
 import { Toolbar } from "./Toolbar";
-import { useStatus, useView } from "./useView";
 
 /** The namespaces and their counts need no rows: a window of none. */
 const BY_NAMESPACE: ViewSpec<Pod> = { groupBy: "metadata.namespace", window: { offset: 0, limit: 0 } };
@@ -27,16 +27,17 @@ export function App({ session }: { session: Session }) {
   const [sort, setSort] = useState<Sort>({ column: "namespace", descending: false });
 
   const status = useStatus(pods);
-  const spaces = useView(() => pods.view(BY_NAMESPACE), "by namespace");
+  const spaces = useView(pods, BY_NAMESPACE);
   const namespaces = { counts: spaces.counts, total: spaces.total, chosen: namespace, onChoose: setNamespace };
-  const filter: ViewSpec<Pod> = {
+  const table = useView<Fields>(pods, {
     labelSelector: label,
     fieldSelector: field,
     namespaces: namespace === undefined ? undefined : [namespace],
     orderBy: orderOf(sort),
     window: FIRST_WINDOW,
-  };
-  const table = useView(() => pods.view<Fields>({ ...filter, select: SELECT, derive: DERIVE }), JSON.stringify(filter));
+    select: SELECT,
+    derive: DERIVE,
+  });
 
   const handle = useRef<TableHandle>(null);
   const filterBox = useRef<HTMLInputElement>(null);

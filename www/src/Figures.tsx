@@ -2,7 +2,7 @@ import { FIELD_CELLS } from "./columns";
 import { bytes, grouped } from "./format";
 import type { Renders } from "./renders";
 import type { Session } from "./session";
-import { useNow } from "./useView";
+import { useNow } from "./useNow";
 
 /** The version reached, events a second, objects, the bytes the cache holds for them, and the cells that React was spared. */
 export function Figures({ cache, pods, feed, renders }: Session) {

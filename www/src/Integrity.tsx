@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { grouped } from "./format";
 import { check, type Verdict } from "./integrity";
 import type { Session } from "./session";
-import { useNow } from "./useView";
+import { useNow } from "./useNow";
 
 const EVERY_MS = 2_000;
 const CALM_MS = 250;

@@ -2,7 +2,7 @@ import type { Resource, ResourceStatus } from "watchcache";
 import { clock, duration, grouped } from "./format";
 import type { Pod } from "./pod";
 import { progress } from "./StatusChip";
-import { useNow } from "./useView";
+import { useNow } from "./useNow";
 
 /** Tells how far the list is, or since when the rows are old. It lies over the foot of the table, so that no row moves for it. */
 export function StaleBar({ pods, status }: { pods: Resource<Pod>; status: ResourceStatus }) {

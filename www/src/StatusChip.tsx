@@ -1,7 +1,7 @@
 import type { Resource, ResourceStatus } from "watchcache";
 import { grouped } from "./format";
 import type { Pod } from "./pod";
-import { useNow } from "./useView";
+import { useNow } from "./useNow";
 
 /** The state of the connection in words a user knows. The countdown is not announced; the words around it are. */
 export function StatusChip({ pods, status }: { pods: Resource<Pod>; status: ResourceStatus }) {

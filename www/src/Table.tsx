@@ -1,12 +1,13 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useEffect, useImperativeHandle, useRef, useState, useSyncExternalStore } from "react";
 import type { KeyboardEvent, ReactNode, Ref } from "react";
+import type { LiveView } from "watchcache/react";
 import { COLUMNS, type Sort, type Value } from "./columns";
 import type { Feed } from "./feed";
 import { ago, duration } from "./format";
 import type { PodRow } from "./pod";
 import type { Renders } from "./renders";
-import { useNow, type Rows } from "./useView";
+import { useNow } from "./useNow";
 
 /** What the page's shortcuts ask of the table. */
 export interface TableHandle {
@@ -15,7 +16,7 @@ export interface TableHandle {
 }
 
 interface Props {
-  table: Rows<PodRow>;
+  table: LiveView<PodRow>;
   feed: Feed;
   renders: Renders;
   sort: Sort;

@@ -42,10 +42,11 @@ export function useWatchCache(): WatchCache {
  * @throws {WatchCacheError} `invalid` for a spec that names nothing, and where there is no cache; `closed` after the cache was closed. The
  *   nearest error boundary gets it.
  */
-export function useResource<Name extends keyof ResourceTypes, Access extends Immutable | Mutable = Immutable, Index extends string = string>(
-  spec: Name,
-  options?: CacheOptions<Index>,
-): Resource<ResourceTypes[Name], Access, Index>;
+export function useResource<
+  Name extends keyof ResourceTypes,
+  Access extends Immutable | Mutable = Immutable,
+  Index extends string = string,
+>(spec: Name, options?: CacheOptions<Index>): Resource<ResourceTypes[Name], Access, Index>;
 /** The resource of a source, whose objects have the type that the source says. */
 export function useResource<
   T extends ObjectLike = KubeObject,

@@ -20,7 +20,9 @@ export function useObject<T, Access>(resource: MaybeResource<T, Access>, key: st
     return isThere ? new ObjectStore<T, Access>(resource, key) : undefined;
   }, [resource, key]);
   const live = useSyncExternalStore(store?.subscribe ?? never, store?.getSnapshot ?? unknown, unknown);
-  useDebugValue(live, ({ object, deleted, loaded }) => (!loaded ? "loading" : deleted ? "deleted" : object === undefined ? "none" : "there"));
+  useDebugValue(live, ({ object, deleted, loaded }) =>
+    !loaded ? "loading" : deleted ? "deleted" : object === undefined ? "none" : "there",
+  );
   return live as LiveObject<T, Access>;
 }
 

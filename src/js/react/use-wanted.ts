@@ -48,7 +48,17 @@ export function useWanted(resource: MaybeResource<any, any>, spec: AnySpec | nul
   const held = useRestless(opened, plain, filter, byIdentity);
   const refused = held !== undefined ? RESTLESS : (unopened ?? unmoved);
   useMoves(opened, refused, spec, search, window);
-  return { view: held ?? opened, refused, plain };
+  const good = useLastGood(resource, opened);
+  return { view: held ?? good, refused, plain };
+}
+
+/** The view, or the one of the last spec that was none refused: that goes on, whether or not it was loaded before the mistake came. */
+function useLastGood(resource: MaybeResource<any, any>, opened: View<any, any> | undefined): View<any, any> | undefined {
+  const last = useRef<{ resource: unknown; view: View<any, any> }>(undefined);
+  useCommit(() => {
+    if (opened !== undefined) last.current = { resource, view: opened };
+  }, [resource, opened]);
+  return opened ?? (last.current?.resource === resource ? last.current?.view : undefined);
 }
 
 function open(

@@ -58,7 +58,8 @@ export const settled = async () => {
 export async function until(condition, ms = 5_000) {
   const deadline = performance.now() + ms;
   while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`never: ${condition}; the page shows ${document.body.textContent.slice(0, 500)}; ${note()}`);
+    if (performance.now() > deadline)
+      throw new Error(`never: ${condition}; the page shows ${document.body.textContent.slice(0, 500)}; ${note()}`);
     await sleep(5);
   }
 }

@@ -1,6 +1,8 @@
-import { Activity, Component, useState } from "react";
+import { Activity, Component, Suspense, useState } from "react";
+import { hydrateRoot } from "react-dom/client";
+import { renderToString } from "react-dom/server";
 import { createWatchCache } from "watchcache";
-import { useResource, useView, useWatchCache, WatchCacheProvider } from "watchcache/react";
+import { useObject, useResource, useStatus, useSuspenseView, useView, useWatchCache, WatchCacheProvider } from "watchcache/react";
 import { later, mount, open, settled, sleep, thing, things, until, views } from "./lib.jsx";
 
 class Boundary extends Component {
@@ -86,13 +88,12 @@ export async function hidden() {
   live.setWindow({ offset: 10, limit: 2 });
   await until(() => text() === "10 11");
   render(at("hidden"));
-  await until(() => views(cache) === 0);
-  const streams = upstream.streams;
+  await until(() => views(cache) === 0 && upstream.streams === 0);
   upstream.remove("even/thing-10");
   render(at("visible"));
   await until(() => text() === "11 12");
   await sleep(50);
-  return { streams, after: text(), views: views(cache) };
+  return { after: text(), views: views(cache) };
 }
 
 /** Mounting and unmounting again and again leaves nothing. */
@@ -120,4 +121,43 @@ export async function comings() {
   unmount();
   await until(() => open(cache) === 0 && upstream.streams === 0 && views(cache) === 0);
   return upstream.asked("list").length;
+}
+
+/** What a server sent is taken over as it is, and is live from then on. */
+export async function hydrated() {
+  const { upstream, cache, resource } = things({ count: 3 });
+  await resource.synced();
+  const order = [{ path: "spec.size", as: "number" }];
+  const Table = () => {
+    const { loaded, rows } = useView(resource, { orderBy: order });
+    return <p>{loaded ? rows.map(({ spec }) => spec.size).join(" ") : "loading"}</p>;
+  };
+  const Waits = () => <p>{useSuspenseView(resource, { orderBy: order }).rows.length}</p>;
+  const Detail = () => <p>{useObject(resource, "odd/thing-1").object?.spec.size ?? "none"}</p>;
+  const Phase = () => <p>{useStatus(resource).phase}</p>;
+  const app = (
+    <WatchCacheProvider cache={cache}>
+      <Table />
+      <Detail />
+      <Phase />
+      <Suspense fallback={<p>waiting</p>}>
+        <Waits />
+      </Suspense>
+    </WatchCacheProvider>
+  );
+  const container = document.body.appendChild(document.createElement("div"));
+  // The suspended part is of the browser alone.
+  container.innerHTML = renderToString(app);
+  const sent = container.textContent;
+  const first = container.querySelector("p");
+  const errors = [];
+  const root = hydrateRoot(container, app, { onRecoverableError: (error) => errors.push(String(error)) });
+  later(() => {
+    root.unmount();
+    container.remove();
+  });
+  await until(() => container.textContent === "0 1 21live3");
+  upstream.put(thing(3));
+  await until(() => container.textContent === "0 1 2 31live4");
+  return { sent, same: container.querySelector("p") === first, errors };
 }

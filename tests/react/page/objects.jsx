@@ -45,7 +45,8 @@ export async function objectsStream({ name, other }) {
     return loaded ? String(total) : "";
   };
   const page = (children) => <WatchCacheProvider cache={cache}>{children}</WatchCacheProvider>;
-  const lists = () => asked.filter((url) => !url.includes("watch=")).map((url) => url.replace(/[?&](limit|pretty|resourceVersion\w*)=[^&]*/g, ""));
+  const lists = () =>
+    asked.filter((url) => !url.includes("watch=")).map((url) => url.replace(/[?&](limit|pretty|resourceVersion\w*)=[^&]*/g, ""));
   noting(() => JSON.stringify(cache.stats().resources.map(({ name, views, watchers, objects }) => ({ name, views, watchers, objects }))));
   const { text, render } = mount(page(<Name id={name} />));
   await until(() => text() === name.split("/")[1]);

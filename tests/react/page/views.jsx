@@ -13,7 +13,9 @@ const size = [{ path: "spec.size", as: "number" }];
 
 export async function rows() {
   const { upstream, cache, resource } = things({ count: 6 });
-  const { text, unmount } = mount(<Rows resource={resource} spec={{ labelSelector: "app=web", orderBy: [{ ...size[0], descending: true }] }} />);
+  const { text, unmount } = mount(
+    <Rows resource={resource} spec={{ labelSelector: "app=web", orderBy: [{ ...size[0], descending: true }] }} />,
+  );
   await until(() => text() === "loaded 4: 5 4 2 1");
   upstream.put(thing(7));
   await until(() => text() === "loaded 5: 7 5 4 2 1");
@@ -53,6 +55,19 @@ export async function refused() {
   render(<Rows resource={resource} spec={{ labelSelector: "app=db", orderBy: size, search: { text: "x", paths: ["a["] } }} />);
   await until(() => text() === "loaded 2: 0 3 (invalid)");
   return seen.filter((text) => !text.includes(": "));
+}
+
+/** A mistake that follows a good spec before its rows are there. */
+export async function refusedMidway() {
+  const { resource } = things({ count: 2_000 });
+  const at = (labelSelector) => <Rows resource={resource} spec={{ labelSelector, orderBy: size, window: { offset: 0, limit: 2 } }} />;
+  const { text, render } = mount(at("app=none"));
+  await until(() => text() === "loaded 0: ");
+  for (const typed of ["app=we", "app=web", "app in"]) {
+    flushSync(() => render(at(typed)));
+  }
+  await until(() => text() === "loaded 1333: 1 2 (invalid)");
+  return text();
 }
 
 /** A first spec that is refused, before the core is there to read it or after, and one that follows it. */
@@ -230,7 +245,7 @@ export async function tearing() {
   const wrong = [];
   let commits = 0;
   function Slow({ children }) {
-    for (const end = performance.now() + 2; performance.now() < end; ) continue;
+    for (const end = performance.now() + 2; performance.now() < end;) continue;
     return children;
   }
   function Total() {
@@ -274,7 +289,8 @@ export async function tearing() {
   }
   const { container } = mount(<App />, { strict: false });
   const look = () => {
-    const numbers = (tag) => [...container.querySelectorAll(tag), ...other.container.querySelectorAll(tag)].map((e) => Number(e.textContent));
+    const numbers = (tag) =>
+      [...container.querySelectorAll(tag), ...other.container.querySelectorAll(tag)].map((e) => Number(e.textContent));
     const totals = [...numbers("b"), ...numbers("u")];
     const halves = numbers("i");
     for (let i = 0; i < halves.length; i += 2) totals.push(halves[i] + halves[i + 1]);
@@ -300,7 +316,9 @@ export async function tearing() {
 /** A flush is one commit, however many components it reaches. */
 export async function oneCommit() {
   const { upstream, resource } = things({ count: 3 });
-  const totals = Array.from({ length: 20 }, (_, i) => <Rows key={i} resource={resource} spec={{ namespaces: i % 2 ? undefined : ["even", "odd"] }} />);
+  const totals = Array.from({ length: 20 }, (_, i) => (
+    <Rows key={i} resource={resource} spec={{ namespaces: i % 2 ? undefined : ["even", "odd"] }} />
+  ));
   const { container, text } = mount(totals, { strict: false });
   await until(() => text().split("loaded 3:").length === 21);
   let commits = 0;

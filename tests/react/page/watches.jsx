@@ -123,7 +123,10 @@ export async function informers() {
   function Following({ word, indexers = byApp }) {
     state = useInformer(
       resource,
-      { onAdd: ({ spec }, initial) => void heard.push(`${word} add ${spec.size}${initial ? " at first" : ""}`), onDelete: ({ key }) => void heard.push(`${word} delete ${key}`) },
+      {
+        onAdd: ({ spec }, initial) => void heard.push(`${word} add ${spec.size}${initial ? " at first" : ""}`),
+        onDelete: ({ key }) => void heard.push(`${word} delete ${key}`),
+      },
       { indexers, handler: { labelSelector: "app=web" } },
     );
     return String(state.synced);

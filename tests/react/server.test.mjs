@@ -1,0 +1,46 @@
+// The hooks where a server renders: in Node, without a document. Nothing is opened, and what suspends is sent as its fallback.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createElement as element, Suspense } from "react";
+// That of Node keeps a channel open, which ends no test.
+import { renderToReadableStream, renderToStaticMarkup } from "react-dom/server.edge";
+import { createWatchCache } from "watchcache";
+import { memorySource } from "watchcache/memory";
+import { useInformer, useObject, useResource, useStatus, useSuspenseView, useView, useWatch, WatchCacheProvider } from "watchcache/react";
+
+const source = memorySource({ objects: [{ metadata: { name: "a" } }] });
+const cache = createWatchCache();
+const provided = (...children) => element(WatchCacheProvider, { cache }, ...children);
+
+const All = () => {
+  const things = useResource({ source, id: "things" });
+  const { rows, loaded } = useView(things, { orderBy: [{ path: "metadata.name" }] });
+  const { object } = useObject(things, "a");
+  const { phase } = useStatus(things);
+  useWatch(things, () => assert.fail("a server watches nothing"));
+  useInformer(things, { onAdd: () => assert.fail("a server follows nothing") });
+  return `${rows.length} ${loaded} ${object} ${phase}`;
+};
+
+const Waits = () => useSuspenseView(useResource({ source, id: "things" })).rows.length;
+
+test("a server renders what is known, which is nothing, and opens nothing", () => {
+  assert.equal(renderToStaticMarkup(provided(element(All))), "0 false undefined idle");
+  assert.deepEqual(source.requests, []);
+  assert.deepEqual(cache.stats().resources, []);
+});
+
+test("a server streams the fallback of what suspends, and ends", { timeout: 10_000 }, async () => {
+  const errors = [];
+  const app = provided(element("p", null, "above"), element(Suspense, { fallback: "waiting" }, element(Waits)));
+  const stream = await renderToReadableStream(app, { onError: (error) => (errors.push(error), error.digest) });
+  const html = await new Response(stream).text();
+  assert.match(html, /<p>above<\/p>.*waiting<!--/s);
+  assert.equal(errors.length, 1);
+  assert.match(errors[0].message, /shows the fallback of the nearest Suspense on a server/);
+  assert.deepEqual(source.requests, []);
+});
+
+test("without a Suspense above it the server says what is missing", async () => {
+  await assert.rejects(renderToReadableStream(provided(element(Waits)), { onError() {} }), /fallback of the nearest Suspense/);
+});
