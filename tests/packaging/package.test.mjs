@@ -49,6 +49,7 @@ test("the tarball holds the built package and nothing else", () => {
     "benches/README.md",
     "docs/bundlers.md",
     "docs/informers.md",
+    "docs/react.md",
     "docs/testing.md",
     "docs/types.md",
     "docs/views.md",
@@ -170,6 +171,17 @@ test("the upstream in memory is an entry of its own, which no other entry loads 
   );
   for (const file of app.files.filter((name) => /^dist\/(?!memory\/).*\.js$/.test(name))) {
     for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/memory/"), `${file} loads ${target}`);
+  }
+});
+
+test("the hooks are an entry of their own, which no other entry loads; React itself nothing else needs", async () => {
+  const loads = loadedBy("dist/react/index.js");
+  assert.ok(loads.has("dist/react/use-view.js"), "its own files were found");
+  assert.match(readFileSync(join(app.installed, "dist/react/index.js"), "utf8"), /^"use client";/);
+  for (const target of loads) assert.doesNotMatch(target, /^dist\/(index|node|inline|load|memory|compat|wasm|resource)\b/, target);
+  for (const file of app.files.filter((name) => /^dist\/(?!react\/).*\.js$/.test(name))) {
+    assert.doesNotMatch(readFileSync(join(app.installed, file), "utf8"), /from "react"/, file);
+    for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/react/"), `${file} loads ${target}`);
   }
 });
 

@@ -1,4 +1,4 @@
-// The page of the hooks' tests: each scenario is a function of page/scenarios*.jsx, with React as it is developed with, in which StrictMode mounts
+// The page of the hooks' tests: each scenario is a function of a file in page/. React is as one develops with it, where StrictMode mounts
 // everything twice.
 import { join } from "node:path";
 import react from "@vitejs/plugin-react";

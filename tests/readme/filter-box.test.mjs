@@ -8,6 +8,7 @@ import { chromium } from "playwright-core";
 import { build } from "vite";
 import { launchOptions } from "../../scripts/lib/browser.mjs";
 import { startServer } from "../../www/server/index.mjs";
+import { alias } from "../react/build.mjs";
 import { root } from "./run.mjs";
 
 const APP = join(root, "artifacts/filter-box");
@@ -43,7 +44,7 @@ async function built() {
     // This very package, and React as it is developed with: only that runs effects twice.
     mode: "development",
     define: { "process.env.NODE_ENV": '"development"' },
-    resolve: { alias: { "watchcache/memory": join(root, "dist/memory/index.js"), watchcache: join(root, "dist/index.js") } },
+    resolve: { alias: alias },
     build: { outDir, emptyOutDir: true, minify: false },
   });
   return outDir;

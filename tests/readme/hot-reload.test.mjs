@@ -8,15 +8,16 @@ import { chromium } from "playwright-core";
 import { createServer } from "vite";
 import { launchOptions } from "../../scripts/lib/browser.mjs";
 import { startServer } from "../../www/server/index.mjs";
+import { alias } from "../react/build.mjs";
 import { root } from "./run.mjs";
 
 const APP = join(root, "artifacts/hot-reload");
 const guide = readFileSync(join(root, "docs/views.md"), "utf8");
 const [, recipe] = /^```js file=cache.js\n(.*?)^```$/ms.exec(guide);
-const [, hook] = /^## React\n+```jsx\n(.*?)^```$/ms.exec(guide);
 
 const table = (title) => `
 import { useState } from "react";
+import { useView } from "watchcache/react";
 import { cache } from "./cache.js";
 
 const maps = cache.resource("configmaps");
@@ -24,7 +25,6 @@ const maps = cache.resource("configmaps");
 const all = maps.view();
 all.subscribe(() => (document.title = String(all.total)));
 
-${hook}
 export function Table() {
   const [filter, setFilter] = useState("app=a");
   const { loaded, total, keys } = useView(maps, { labelSelector: filter });
@@ -65,7 +65,7 @@ before(async () => {
     logLevel: "warn",
     plugins: [react()],
     // This very package.
-    resolve: { alias: { watchcache: join(root, "dist/index.js") } },
+    resolve: { alias },
     server: { host: "127.0.0.1", port: 0, fs: { allow: [root] }, proxy: { "/api": { target: server.url, ws: true } } },
   });
   await dev.listen();

@@ -11,7 +11,6 @@ import type { Runtime } from "../load/instance.js";
 import type { KubeObject, ObjectLike } from "../object/metadata.js";
 import type { Delivery } from "../resource/delivery.js";
 import type { PageLife, ResourceHost } from "../resource/host.js";
-import { noteOrigin } from "../resource/origin.js";
 import { ResourceImpl } from "../resource/resource.js";
 import type { Resource, ResourceStats } from "../resource/types.js";
 import { readCredentials } from "../upstream/credentials.js";
@@ -22,6 +21,7 @@ import { Ticker } from "../view/ticker.js";
 import type { FrameEncoder } from "../wire/frame-encoder.js";
 import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "../wire/raw.js";
 import type { WatchCacheOptions } from "./options-types.js";
+import { noteOrigin } from "./origin.js";
 import { baseUrl, readOptions, type Settings } from "./settings.js";
 import type { CacheStats, WatchCache } from "./types.js";
 

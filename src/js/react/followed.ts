@@ -1,6 +1,6 @@
 import type { Immutable } from "../object/readonly.js";
 import type { View, ViewSnapshot } from "../view/types.js";
-import { EMPTY } from "../view/view.js";
+import { EMPTY } from "../view/empty.js";
 import type { LiveView } from "./types.js";
 
 const NONE: LiveView<never, any> = Object.freeze({ ...EMPTY, view: undefined, setWindow: () => {} });
@@ -64,7 +64,7 @@ export class Followed<R, Access = Immutable> {
   readonly getServerSnapshot = (): LiveView<R, Access> => nothing();
 
   /**
-   * While another view is shown, the wanted one opens nothing before it is subscribed to: a text that is typed makes one for each letter, and
+   * While another view is shown, the wanted one opens nothing before it is subscribed to. A text that is typed makes one for each letter, and
    * most of those are never looked at.
    */
   #wantedSnapshot(): ViewSnapshot<R, Access> {

@@ -1,4 +1,4 @@
-import { originOf } from "../resource/origin.js";
+import { originOf } from "../cache/origin.js";
 import type { Resource } from "../resource/types.js";
 import type { View } from "../view/types.js";
 import type { LiveObject } from "./types.js";
@@ -17,7 +17,7 @@ const NOT_OPEN: readonly string[] = ["idle", "failed", "closed"];
 
 /**
  * One object of a resource, over the stream that costs least: the resource's own where that is open, and else one of this object alone. That is
- * decided when the first component that shows it is on the screen, because all that is rendered with it has opened its streams by then.
+ * decided when the first component that shows it is on the screen. All that is rendered with it has opened its streams by then.
  */
 export class ObjectStore<T, Access> {
   readonly #resource: Resource<T, Access, any>;

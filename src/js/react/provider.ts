@@ -2,7 +2,7 @@ import { createContext, createElement, type ReactElement, type ReactNode, useCon
 import { invalid, shown } from "../options/kinds.js";
 import type { KubeObject, ObjectLike, ResourceSpec, ResourceTypes, SourceSpec, WatchCache } from "../types.js";
 import type { Immutable, Mutable } from "../object/readonly.js";
-import { originOf } from "../resource/origin.js";
+import { originOf } from "../cache/origin.js";
 import type { Resource } from "../resource/types.js";
 import { contentOf } from "./content.js";
 

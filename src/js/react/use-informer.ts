@@ -2,7 +2,7 @@ import { useDebugValue, useEffect, useState } from "react";
 import { toError, type WatchCacheError } from "../error/errors.js";
 import type { EventHandler, HandlerOptions, Informer, InformerOptions } from "../informer/types.js";
 import { contentOf } from "./content.js";
-import { originOf } from "../resource/origin.js";
+import { originOf } from "../cache/origin.js";
 import { useNewest } from "./newest.js";
 import type { MaybeResource } from "./types.js";
 

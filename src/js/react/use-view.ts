@@ -17,7 +17,7 @@ import { useWanted } from "./use-wanted.js";
  * - Without a resource there are no rows, and `loaded` is false.
  * - A server renders no rows, and neither does the render that takes that over.
  *
- * @param deps what the functions of the spec (`where`, `derive`) depend on, as `useMemo` has it: they are taken anew when one of these is another.
+ * @param deps what the functions of the spec (`where`, `derive`) depend on, as `useMemo` has it. They are taken anew when one of these is another.
  *   Without it they are compared by identity, so they stand outside of the component or in `useCallback`.
  */
 export function useView<T, Access>(

@@ -1,6 +1,6 @@
 import { type DependencyList, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { toError, WatchCacheError } from "../error/errors.js";
-import { originOf } from "../resource/origin.js";
+import { originOf } from "../cache/origin.js";
 import type { View, ViewSpec } from "../view/types.js";
 import { contentOf } from "./content.js";
 import type { MaybeResource } from "./types.js";
@@ -52,7 +52,7 @@ export function useWanted(resource: MaybeResource<any, any>, spec: AnySpec | nul
   return { view: held ?? good, refused, plain };
 }
 
-/** The view, or the one of the last spec that was none refused: that goes on, whether or not it was loaded before the mistake came. */
+/** The view, or the one of the last good spec. That goes on, whether or not it was loaded before the mistake came. */
 function useLastGood(resource: MaybeResource<any, any>, opened: View<any, any> | undefined): View<any, any> | undefined {
   const last = useRef<{ resource: unknown; view: View<any, any> }>(undefined);
   useCommit(() => {

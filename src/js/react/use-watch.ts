@@ -4,7 +4,7 @@ import { callback } from "../options/kinds.js";
 import type { Resource } from "../resource/types.js";
 import type { WatchEvent, WatchOptions } from "../watch/types.js";
 import { contentOf } from "./content.js";
-import { originOf } from "../resource/origin.js";
+import { originOf } from "../cache/origin.js";
 import { useNewest } from "./newest.js";
 import type { MaybeResource } from "./types.js";
 

@@ -11,7 +11,8 @@ import { ORDERS } from "../wire/numbers.js";
 import type { ObjectTable } from "../wire/objects.js";
 import type { RawResource, RawViewSpec } from "../wire/raw.js";
 import { iteratorOf, ViewChanges } from "./changes.js";
-import { NO_COUNTS, oldIfSame } from "./counts.js";
+import { oldIfSame } from "./counts.js";
+import { EMPTY } from "./empty.js";
 import { checkSearch, checkSignal, checkSubscription, checkWindow } from "./options.js";
 import { nearColumns } from "./near-columns.js";
 import { SelectedRows } from "./selected-rows.js";
@@ -19,16 +20,6 @@ import type { SharedView, ViewFunctions, ViewHost } from "./shared-view.js";
 import type { SharedViews } from "./shared-views.js";
 import type { SelectedViewSpec, View as Shape, ViewChange, ViewSearch, ViewSnapshot, ViewSpec, ViewWindow } from "./types.js";
 
-/** Of a view that nothing is known of. */
-export const EMPTY: ViewSnapshot<never, Mutable> = Object.freeze({
-  rows: Object.freeze([]),
-  keys: Object.freeze([]),
-  offset: 0,
-  total: 0,
-  counts: NO_COUNTS,
-  loaded: false,
-  stale: false,
-});
 const NO_IDS = new Float64Array(0);
 /** All rows. */
 const EVERYTHING: ViewWindow = { offset: 0, limit: 0xffff_ffff };

@@ -32,10 +32,10 @@ export async function buildDay() {
       {
         name: "day",
         enforce: "pre",
-        resolveId(source, importer) {
+        resolveId(source) {
           if (source === "example") return file;
-          // What the example renders is heard of by the probes.
-          if (source === "react" && importer === file) return join(HERE, "probed-react.js");
+          // What the hooks give to the example is heard of by the probes.
+          if (source === "watchcache/react") return join(HERE, "probed-hooks.js");
           // This very package, by its own exports.
           if (source === "watchcache") return join(root, "dist/index.js");
           return undefined;

@@ -1,7 +1,7 @@
 // What must hold at every frame of the page, of what is on it and of the snapshots that it was rendered from.
 import { pods } from "example";
 import { parseLabelSelector } from "../../../www/server/label-selector.mjs";
-import { shown } from "./probed-react.js";
+import { shown } from "./probed-hooks.js";
 
 const LIMIT = 50;
 const natural = new Intl.Collator("en", { numeric: true });
@@ -22,12 +22,12 @@ const before = new Map();
 export function check() {
   seen.frames++;
   const places = new Map([...document.querySelectorAll("[data-slot]")].map((element) => [element.dataset.slot, element]));
-  for (const [slot, { view, getSnapshot, status }] of shown) {
+  for (const [slot, { view, status }] of shown) {
     const element = places.get(slot);
     if (element === undefined) found(`${slot} is rendered and not on the page`);
     else snapshotIsSound(slot, view);
     if (status === undefined || element === undefined) continue;
-    tableIsRight(slot, element, view, status, getSnapshot);
+    tableIsRight(slot, element, view, status);
   }
   sumsAgree();
   for (const slot of before.keys()) if (!shown.has(slot)) before.delete(slot);
@@ -43,7 +43,7 @@ function snapshotIsSound(slot, view) {
   if (rows.length + offset > total && rows.length > 0) found(`${slot} has ${rows.length} rows from ${offset} on, of ${total}`);
 }
 
-function tableIsRight(slot, element, view, status, getSnapshot) {
+function tableIsRight(slot, element, view, status) {
   const { rows, keys, total, loaded, stale, error } = view;
   const place = placeOf(slot, element);
   const { filter, last } = place;
@@ -55,28 +55,32 @@ function tableIsRight(slot, element, view, status, getSnapshot) {
   if (items.join() !== texts.join()) found(`${slot} shows ${items.length} rows that are not those of its snapshot`);
 
   if (loaded && rows.length !== Math.min(LIMIT, total)) found(`${slot} shows ${rows.length} of ${total} rows`);
-  const selector = parseLabelSelector(filter);
+  // Until others are there the rows are those of the filter before.
+  if (loaded) place.shows = filter;
+  const selector = parseLabelSelector(place.shows ?? "");
   const other = rows.findIndex(({ metadata }) => !selector.matches(metadata.labels));
-  if (other >= 0) found(`${slot} shows ${keys[other]} for "${filter}"`);
+  if (other >= 0) found(`${slot} shows ${keys[other]} for "${place.shows}"`);
   const unordered = rows.findIndex((row, i) => i > 0 && natural.compare(rows[i - 1].metadata.name, row.metadata.name) > 0);
   if (unordered > 0) found(`${slot} shows ${keys[unordered]} behind ${keys[unordered - 1]}`);
   // A status is told at once, a view with its frame; in a hidden page frames are a timer's.
   if (document.visibilityState === "visible" && stale !== status.stale)
     found(`${slot} is ${stale ? "" : "not "}stale while ${status.phase}`);
   if (status.phase === "live" && stale) found(`${slot} is stale and live`);
-  if (error !== undefined) found(`${slot} says ${error.code}: ${error.message}`);
+  if (error !== undefined && error.code !== "invalid") found(`${slot} says ${error.code}: ${error.message}`);
 
   // What was once whole stays so, whatever the connection does; and half of the pods do not go at once.
   if (last?.filter === filter) {
     if (last.view.loaded && !loaded) found(`${slot} has gone back to loading, ${status.phase}`);
-    if (last.view.total > 20 && total < last.view.total / 2) found(`${slot} fell from ${last.view.total} to ${total} rows`);
+    if (last.view.loaded && last.view.total > 20 && total < last.view.total / 2)
+      found(`${slot} fell from ${last.view.total} to ${total} rows`);
   }
   place.blank = loaded ? 0 : place.blank + 1;
   if (!loaded && pods.hasSynced) seen.blank++;
   if (pods.hasSynced) seen.longestBlank = Math.max(seen.longestBlank, place.blank);
   // React subscribes behind the first frames. From then on what is shown is what there is.
   place.age = last?.filter === filter ? place.age + 1 : 0;
-  if (place.age > 5 && getSnapshot() !== view) found(`${slot} has missed a snapshot`);
+  const now = view.view?.getSnapshot();
+  if (place.age > 5 && (now?.rows !== rows || now.total !== total)) found(`${slot} has missed a snapshot`);
   if (place.age > 5 && status !== pods.status) found(`${slot} shows the status ${status.phase}, it is ${pods.status.phase}`);
   place.last = { filter, view };
   seen.rows += rows.length;

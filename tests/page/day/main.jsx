@@ -4,7 +4,7 @@ import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import { Pods, cache, pods, useView } from "example";
 import { check, found } from "./checks.js";
-import { Slot } from "./probed-react.js";
+import { Slot } from "./probed-hooks.js";
 
 const deployments = cache.resource("apps/v1/deployments");
 

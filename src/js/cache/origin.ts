@@ -1,6 +1,6 @@
 // Where a resource comes from, for bindings: they name it in messages, and open a narrower stream beside it. It is no part of the public shape,
 // because a resource is what it holds and not where that is from.
-import type { WatchCache } from "../cache/types.js";
+import type { WatchCache } from "./types.js";
 import type { ResourceSpec } from "../upstream/types.js";
 
 /** The cache that a resource is of, and what names it there. */
