@@ -1,0 +1,233 @@
+import type { CollectionConfig, LoadSubsetOptions, SyncConfig } from "@tanstack/db";
+import { invalid } from "../options/kinds.js";
+import type { WatchCacheError } from "../error/errors.js";
+import type { ObjectLike } from "../object/metadata.js";
+import type { Path } from "../object/path.js";
+import type { Resource } from "../resource/types.js";
+import type { ResourceStatus } from "../status/types.js";
+import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, SelectedViewSpec, ViewSpec } from "../view/types.js";
+import { pushedOf } from "./pushed.js";
+import { reaches, Rows, versionOf } from "./rows.js";
+import { rebase } from "./rebase.js";
+import { Subset } from "./subset.js";
+
+/** What a collection holds of a resource: everything, or what a view shows. No window: TanStack DB has queries for that. */
+type Spec<S> = Omit<S, "window" | "orderBy" | "groupBy">;
+
+/** What is of the collection, and not of its rows. */
+interface Common {
+  /** As of any collection: its name in TanStack DB's tools. */
+  id?: string | undefined;
+  /** How long, in milliseconds, a collection without subscribers keeps its rows; 0 for ever. Default of TanStack DB: five minutes. */
+  gcTime?: number | undefined;
+  /** Whether it begins at once, not with its first subscriber. Default false. */
+  startSync?: boolean | undefined;
+  /** As of any collection: whether queries make indexes. */
+  autoIndex?: "off" | "eager" | undefined;
+  /**
+   * - `eager`: the collection holds all rows. The default.
+   * - `on-demand`: it holds what live queries ask for. The part of their `where` that selectors can decide is decided on the stored bytes,
+   *   and only what passes is decoded: `eq` and `inArray` of `metadata.namespace`, of labels, and `eq` of any other text.
+   */
+  syncMode?: "eager" | "on-demand" | undefined;
+}
+
+/** Options of a collection of whole objects. */
+export interface ObjectCollectionOptions<T, Access> extends Common {
+  /** Whose objects. */
+  resource: Resource<T, Access, any>;
+  /** Which of them. */
+  view?: Spec<ViewSpec<T, Access>> | undefined;
+}
+
+/** What `collection.utils` has. */
+export interface WatchCacheUtils extends Record<string, any> {
+  /** Where the resource's stream stands. It tells of changes by its `status` event. */
+  readonly status: ResourceStatus;
+  /** Why no rows come before somebody acts. */
+  readonly error: WatchCacheError | undefined;
+  /** Lists anew, as `resource.refresh`. */
+  refetch(): Promise<void>;
+}
+
+type Config<Row extends object> = CollectionConfig<Row, string, never, WatchCacheUtils> & {
+  schema?: never;
+  utils: WatchCacheUtils;
+};
+
+/** How long, in milliseconds, a write waits for the flush that shows it. The stream has brought it by then. */
+const FLUSH_MS = 500;
+
+/**
+ * Options for `createCollection`: a collection over a resource, which live queries read and join. Rows are the resource's objects, by
+ * `"namespace/name"` or `"name"`. They stay while the connection is down.
+ *
+ * `collection.insert`, `update` and `delete` write to the server. They show at once, and are rolled back where the server refuses them. An update
+ * changes what it changes, of whatever version the server has by then; where somebody else has changed the same value, it is a `conflict`.
+ *
+ * @throws {WatchCacheError} `invalid` for options that cannot be meant.
+ */
+export function watchCacheCollectionOptions<T extends ObjectLike, Access>(options: ObjectCollectionOptions<T, Access>): Config<T & object>;
+/** The same with rows of selected fields and derived columns. They are read only: what they are made of is another object. */
+export function watchCacheCollectionOptions<
+  T extends ObjectLike,
+  Access,
+  const Select extends { readonly [name: string]: Path },
+  Values extends { readonly [name: string]: DerivedValue },
+>(
+  options: Common & {
+    resource: Resource<T, Access, any>;
+    view: Spec<Omit<ViewSpec<T, Access>, "derive" | "select">> & {
+      select: Select & FieldNames;
+      derive: { readonly [Name in keyof Values]: DerivedColumn<Values[Name]> };
+    };
+  },
+): Config<DerivedRow<Select, Values>>;
+/** The same, with what the fields are said by you. */
+export function watchCacheCollectionOptions<Fields extends object>(
+  options: Common & { resource: Resource<any, any, any>; view: Spec<SelectedViewSpec<any, Fields, any>> },
+): Config<SelectedRow<Fields>>;
+export function watchCacheCollectionOptions(options: any): any {
+  const { resource, view: spec = {}, syncMode = "eager", ...common } = options as Common & {
+    resource: Resource<any, any, any>;
+    view?: ViewSpec<any, any>;
+  };
+  if (typeof resource?.view !== "function") throw invalid("a collection is of a resource: give { resource: cache.resource(…) }");
+  for (const name of ["window", "orderBy", "groupBy"]) {
+    if (name in spec) throw invalid(`view.${name} is no option of a collection: its queries have orderBy, limit and groupBy`);
+  }
+  // A mistake is told here, not when somebody subscribes.
+  resource.view(spec);
+  const isSelected = spec.select !== undefined;
+  const keys = new WeakMap<object, string>();
+  const keyOf = (row: object) => keys.get(row) ?? (isSelected ? (row as { key: string }).key : keyOfObject(row as ObjectLike));
+  const run: { rows?: Rows<any>; error?: () => WatchCacheError | undefined } = {};
+  const sync: SyncConfig<any, string> = {
+    rowUpdateMode: "full",
+    sync: (params) => {
+      const rows = new Rows<any>(params, keys);
+      run.rows = rows;
+      return syncMode === "eager" ? syncAll(resource, spec, rows, params, run) : syncSubsets(resource, spec, rows, params, run);
+    },
+  };
+  const utils: WatchCacheUtils = {
+    get status() {
+      return resource.status;
+    },
+    get error() {
+      return run.error?.();
+    },
+    refetch: () => resource.refresh(),
+  };
+  const given = Object.fromEntries(Object.entries(common).filter(([, value]) => value !== undefined));
+  const config = { ...given, syncMode, getKey: keyOf, sync, utils };
+  return isSelected ? config : { ...config, ...writes(resource, run) };
+}
+
+/** As resources name their objects. */
+function keyOfObject({ metadata }: ObjectLike): string {
+  const { namespace, name } = metadata ?? {};
+  if (!name) throw invalid("an object of a collection has metadata.name: a server that makes the name up tells it too late");
+  return namespace ? `${namespace}/${name}` : name;
+}
+
+type Params = Parameters<SyncConfig<any, string>["sync"]>[0];
+interface Run {
+  rows?: Rows<any>;
+  error?: () => WatchCacheError | undefined;
+}
+
+function syncAll(resource: Resource<any, any, any>, spec: object, rows: Rows<any>, { markReady, markError }: Params, run: Run) {
+  let isReady = false;
+  let told: WatchCacheError | undefined;
+  const look = () => {
+    if (subset === undefined || isReady) return;
+    const { loaded, error } = subset;
+    if (loaded) {
+      isReady = true;
+      markReady();
+    } else if (error !== undefined && error !== told) {
+      // The first list was refused. It may still come, when somebody has acted.
+      told = error;
+      markError(error);
+    }
+  };
+  let subset: Subset<any> | undefined;
+  subset = new Subset<any>(resource.view(spec), rows, look);
+  run.error = () => subset.error;
+  look();
+  return () => subset.abandon();
+}
+
+function syncSubsets(resource: Resource<any, any, any>, spec: ViewSpec<any, any>, rows: Rows<any>, { markReady }: Params, run: Run) {
+  const subsets = new Map<string, Subset<any>>();
+  run.error = () => [...subsets.values()].find(({ error }) => error !== undefined)?.error;
+  markReady();
+  return {
+    cleanup: () => {
+      for (const subset of subsets.values()) subset.abandon();
+      subsets.clear();
+    },
+    loadSubset: ({ where, refetch }: LoadSubsetOptions) => {
+      const narrowed = narrow(spec, pushedOf(where));
+      const name = JSON.stringify(narrowed);
+      let subset = subsets.get(name);
+      if (subset === undefined) subsets.set(name, (subset = new Subset<any>(resource.view(narrowed.spec), rows)));
+      subset.demands++;
+      if (refetch !== true) return subset.ready();
+      const { ready } = subset;
+      return resource.refresh().then(() => ready.call(subset) as Promise<void>);
+    },
+    unloadSubset: ({ where }: LoadSubsetOptions) => {
+      const name = JSON.stringify(narrow(spec, pushedOf(where)));
+      const subset = subsets.get(name);
+      if (subset === undefined || --subset.demands > 0) return;
+      subsets.delete(name);
+      subset.close();
+    },
+  };
+}
+
+/** The collection's own spec, and what a query adds to it. Functions are those of the collection, so content tells subsets apart. */
+function narrow(spec: ViewSpec<any, any>, pushed: ReturnType<typeof pushedOf>): { spec: ViewSpec<any, any> } {
+  const both = (a: string | undefined, b: string | undefined) => [a?.trim(), b].filter(Boolean).join() || undefined;
+  const namespaces =
+    spec.namespaces && pushed.namespaces
+      ? spec.namespaces.filter((name) => pushed.namespaces!.includes(name))
+      : (pushed.namespaces ?? spec.namespaces);
+  return {
+    spec: {
+      ...spec,
+      namespaces,
+      labelSelector: both(spec.labelSelector, pushed.labelSelector),
+      fieldSelector: both(spec.fieldSelector, pushed.fieldSelector),
+    },
+  };
+}
+
+/** Writes of whole objects. A transaction is no transaction of the server: its writes go one by one, and end with the first that is refused. */
+function writes(resource: Resource<any, any, any>, run: Run): Pick<Config<any>, "onInsert" | "onUpdate" | "onDelete"> {
+  const shown = async (key: string, written: unknown) => {
+    const version = versionOf(written);
+    await run.rows?.until(() => reaches(versionOf(run.rows!.get(key)), version), FLUSH_MS);
+  };
+  return {
+    onInsert: async ({ transaction }) => {
+      for (const { key, modified } of transaction.mutations) await shown(String(key), await resource.create(modified));
+    },
+    onUpdate: async ({ transaction }) => {
+      for (const { key, original, modified } of transaction.mutations) {
+        const name = String(key);
+        await shown(name, await resource.update(name, (current) => rebase(original, modified, current, name)));
+      }
+    },
+    onDelete: async ({ transaction }) => {
+      for (const { key } of transaction.mutations) {
+        const name = String(key);
+        const before = run.rows?.get(name);
+        await resource.delete(name);
+        await run.rows?.until(() => run.rows!.get(name) !== before, FLUSH_MS);
+      }
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { extractFieldPath, extractValue, type IR } from "@tanstack/db";
+import type { ViewSpec } from "../view/types.js";
+
+/** The part of a `where` that a view can decide on bytes. It lets through at least what the `where` does: TanStack DB asks each row again. */
+export type Pushed = Pick<ViewSpec<any>, "namespaces" | "labelSelector" | "fieldSelector">;
+
+type Expression = IR.BasicExpression<any>;
+
+/** What both kinds of selector take as it stands. */
+const PLAIN = /^[A-Za-z0-9]([\w.:/@-]*[A-Za-z0-9])?$/;
+const LABEL = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
+const LABEL_KEY = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
+const SEGMENT = /^[A-Za-z_]\w*$/;
+
+/** Reads off a `where` what can be asked of a view. */
+export function pushedOf(where: Expression | undefined | null): Pushed {
+  let namespaces: readonly string[] | undefined;
+  const labels = new Set<string>();
+  const fields = new Set<string>();
+  for (const { path, values } of comparisons(where)) {
+    const [first, second, ...rest] = path;
+    if (first === "metadata" && second === "namespace" && rest.length === 0) {
+      // A second one narrows the first; TanStack DB does the rest.
+      namespaces ??= [...values].sort();
+    } else if (first === "metadata" && second === "labels" && rest.length === 1) {
+      const [key = ""] = rest;
+      if (LABEL_KEY.test(key) && values.every((value) => LABEL.test(value))) labels.add(oneOf(key, values));
+    } else if (values.length === 1 && PLAIN.test(values[0]!) && path.every((segment) => SEGMENT.test(segment))) {
+      fields.add(`${path.join(".")}=${values[0]}`);
+    }
+  }
+  return {
+    ...(namespaces && { namespaces }),
+    ...(labels.size > 0 && { labelSelector: [...labels].sort().join() }),
+    ...(fields.size > 0 && { fieldSelector: [...fields].sort().join() }),
+  };
+}
+
+const oneOf = (key: string, values: readonly string[]) =>
+  values.length === 1 ? `${key}=${values[0]}` : `${key} in (${[...values].sort().join()})`;
+
+interface Comparison {
+  readonly path: readonly string[];
+  /** Texts, one of which it has to be; at least one. */
+  readonly values: readonly string[];
+}
+
+/** All comparisons that have to hold: those of `eq` and `in` under nothing but `and`. */
+function comparisons(where: Expression | undefined | null): Comparison[] {
+  if (where?.type !== "func") return [];
+  const { name, args } = where;
+  if (name === "and") return args.flatMap(comparisons);
+  if ((name !== "eq" && name !== "in") || args.length !== 2) return [];
+  const [left, right] = args as [Expression, Expression];
+  // `eq` may be written either way round.
+  const isTurned = name === "eq" && left.type === "val";
+  const path = extractFieldPath(isTurned ? right : left);
+  const value: unknown = (isTurned ? left : right).type === "val" ? extractValue(isTurned ? left : right) : undefined;
+  const values = name === "in" ? value : [value];
+  // Only texts are the same as text and as value: 1 and 1.0 are one number.
+  if (path === null || !Array.isArray(values) || values.length === 0 || !values.every((one) => typeof one === "string")) return [];
+  return [{ path: path.map(String), values: values as string[] }];
+}
