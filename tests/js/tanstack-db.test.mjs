@@ -117,7 +117,9 @@ describe("rows", () => {
         () => watchCacheCollectionOptions(options),
         (error) => error instanceof WatchCacheError && error.code === "invalid" && message.test(error.message),
       );
-    refused({}, /a collection is of a resource/);
+    refused({}, /resource is missing/);
+    refused({ resource: "pods" }, /a collection is of a resource: give/);
+    refused({ resource, syncmode: "eager" }, /syncmode is no option of a collection: did you mean syncMode/);
     refused({ resource, view: { window: { offset: 0, limit: 1 } } }, /view.window is no option of a collection/);
     refused({ resource, view: { labelSelector: "app in (" } }, /expected/);
     refused({ resource, view: { labelSelectr: "app" } }, /did you mean labelSelector/);

@@ -50,6 +50,7 @@ test("the tarball holds the built package and nothing else", () => {
     "docs/bundlers.md",
     "docs/informers.md",
     "docs/react.md",
+    "docs/tanstack-db.md",
     "docs/testing.md",
     "docs/types.md",
     "docs/views.md",
@@ -182,6 +183,18 @@ test("the hooks are an entry of their own, which no other entry loads; React its
   for (const file of app.files.filter((name) => /^dist\/(?!react\/).*\.js$/.test(name))) {
     assert.doesNotMatch(readFileSync(join(app.installed, file), "utf8"), /from "react"/, file);
     for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/react/"), `${file} loads ${target}`);
+  }
+});
+
+test("collections of TanStack DB are an entry of their own, which loads neither a cache nor TanStack DB", async () => {
+  const loads = loadedBy("dist/tanstack-db/index.js");
+  assert.ok(loads.has("dist/tanstack-db/options.js"), "its own files were found");
+  for (const file of ["dist/tanstack-db/index.js", ...loads]) {
+    assert.doesNotMatch(readFileSync(join(app.installed, file), "utf8"), /from "(@tanstack|react)/, file);
+    assert.match(file, /^dist\/(tanstack-db|error|options|language|object)\//, file);
+  }
+  for (const file of app.files.filter((name) => /^dist\/(?!tanstack-db\/).*\.js$/.test(name))) {
+    for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/tanstack-db/"), `${file} loads ${target}`);
   }
 });
 

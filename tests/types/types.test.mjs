@@ -63,6 +63,13 @@ test("objects and lists of the original's generated client fit", async () => {
   assert.equal(await compile(options, join(here, "client-node-original.ts"), join(here, "readonly-original.ts")), "");
 });
 
+test("the hooks and the collections compile, and what is not there does not", async () => {
+  // Of those libraries TanStack DB's own do not compile under the strictest settings.
+  for (const options of [bundler, { ...bundler, ...strictest, skipLibCheck: true }]) {
+    assert.equal(await compile({ ...options, lib: ["ES2022", "DOM"] }, join(here, "react.ts"), join(here, "tanstack-db.ts")), "");
+  }
+});
+
 test("the check can fail", () =>
   inFolder(async (folder) => {
     const file = join(folder, "wrong.ts");

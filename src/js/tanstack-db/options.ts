@@ -1,5 +1,6 @@
 import type { CollectionConfig, LoadSubsetOptions, SyncConfig } from "@tanstack/db";
-import { invalid } from "../options/kinds.js";
+import { callback, flag, invalid, is, text, word } from "../options/kinds.js";
+import { type Bag, read } from "../options/read.js";
 import type { WatchCacheError } from "../error/errors.js";
 import type { ObjectLike } from "../object/metadata.js";
 import type { Path } from "../object/path.js";
@@ -24,6 +25,8 @@ interface Common {
   startSync?: boolean | undefined;
   /** As of any collection: whether queries make indexes. */
   autoIndex?: "off" | "eager" | undefined;
+  /** As of any collection: of which class indexes are, such as `BTreeIndex` of TanStack DB. */
+  defaultIndexType?: CollectionConfig["defaultIndexType"] | undefined;
   /**
    * - `eager`: the collection holds all rows. The default.
    * - `on-demand`: it holds what live queries ask for. The part of their `where` that selectors can decide is decided on the stored bytes,
@@ -49,6 +52,21 @@ export interface WatchCacheUtils extends Record<string, any> {
   /** Lists anew, as `resource.refresh`. */
   refetch(): Promise<void>;
 }
+
+const anything: Bag<Common & { resource: unknown; view: unknown }>["view"] = (value) => value as unknown;
+const OPTIONS: Bag<Common & { resource: unknown; view: unknown }> = {
+  resource: (value: { view?: unknown } | null) => {
+    if (typeof value?.view !== "function") throw invalid("a collection is of a resource: give { resource: cache.resource(…) }");
+    return value;
+  },
+  view: anything,
+  id: text,
+  gcTime: is("a number of milliseconds from 0 up", (value) => typeof value === "number" && value >= 0),
+  startSync: flag,
+  autoIndex: word("off", "eager"),
+  defaultIndexType: callback,
+  syncMode: word("eager", "on-demand"),
+};
 
 type Config<Row extends object> = CollectionConfig<Row, string, never, WatchCacheUtils> & {
   schema?: never;
@@ -88,11 +106,10 @@ export function watchCacheCollectionOptions<Fields extends object>(
   options: Common & { resource: Resource<any, any, any>; view: Spec<SelectedViewSpec<any, Fields, any>> },
 ): Config<SelectedRow<Fields>>;
 export function watchCacheCollectionOptions(options: any): any {
-  const { resource, view: spec = {}, syncMode = "eager", ...common } = options as Common & {
-    resource: Resource<any, any, any>;
-    view?: ViewSpec<any, any>;
-  };
-  if (typeof resource?.view !== "function") throw invalid("a collection is of a resource: give { resource: cache.resource(…) }");
+  const given = read<Common & { resource: unknown; view: unknown }>(OPTIONS, "a collection", options, undefined, "resource");
+  const { syncMode = "eager", resource: _, view: __, ...common } = given;
+  const resource = given.resource as Resource<any, any, any>;
+  const spec = (given.view ?? {}) as ViewSpec<any, any>;
   for (const name of ["window", "orderBy", "groupBy"]) {
     if (name in spec) throw invalid(`view.${name} is no option of a collection: its queries have orderBy, limit and groupBy`);
   }
@@ -119,8 +136,7 @@ export function watchCacheCollectionOptions(options: any): any {
     },
     refetch: () => resource.refresh(),
   };
-  const given = Object.fromEntries(Object.entries(common).filter(([, value]) => value !== undefined));
-  const config = { ...given, syncMode, getKey: keyOf, sync, utils };
+  const config = { ...common, syncMode, getKey: keyOf, sync, utils };
   return isSelected ? config : { ...config, ...writes(resource, run) };
 }
 

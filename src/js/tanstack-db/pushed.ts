@@ -1,4 +1,4 @@
-import { extractFieldPath, extractValue, type IR } from "@tanstack/db";
+import type { IR } from "@tanstack/db";
 import type { ViewSpec } from "../view/types.js";
 
 /** The part of a `where` that a view can decide on bytes. It lets through at least what the `where` does: TanStack DB asks each row again. */
@@ -53,11 +53,10 @@ function comparisons(where: Expression | undefined | null): Comparison[] {
   if ((name !== "eq" && name !== "in") || args.length !== 2) return [];
   const [left, right] = args as [Expression, Expression];
   // `eq` may be written either way round.
-  const isTurned = name === "eq" && left.type === "val";
-  const path = extractFieldPath(isTurned ? right : left);
-  const value: unknown = (isTurned ? left : right).type === "val" ? extractValue(isTurned ? left : right) : undefined;
-  const values = name === "in" ? value : [value];
+  const [field, given] = name === "eq" && left.type === "val" ? [right, left] : [left, right];
+  if (field.type !== "ref" || given.type !== "val") return [];
+  const values: unknown = name === "in" ? given.value : [given.value];
   // Only texts are the same as text and as value: 1 and 1.0 are one number.
-  if (path === null || !Array.isArray(values) || values.length === 0 || !values.every((one) => typeof one === "string")) return [];
-  return [{ path: path.map(String), values: values as string[] }];
+  if (!Array.isArray(values) || values.length === 0 || !values.every((one) => typeof one === "string")) return [];
+  return [{ path: field.path.map(String), values: values as string[] }];
 }
