@@ -186,7 +186,7 @@ describe("writes", () => {
     );
   });
 
-  test("where somebody else has changed the same value it is a conflict: his stays, and the optimistic one is rolled back", async () => {
+  test("where somebody else has changed the same value it is a conflict: theirs stays, and the optimistic one is rolled back", async () => {
     const { upstream, resource } = open({ objects: [thing("one", { spec: { size: 1 } })] });
     const collection = createCollection(watchCacheCollectionOptions({ resource }));
     await collection.preload();

@@ -29,8 +29,8 @@ interface Common {
   defaultIndexType?: CollectionConfig["defaultIndexType"] | undefined;
   /**
    * - `eager`: the collection holds all rows. The default.
-   * - `on-demand`: it holds what live queries ask for. The part of their `where` that selectors can decide is decided on the stored bytes,
-   *   and only what passes is decoded: `eq` and `inArray` of `metadata.namespace`, of labels, and `eq` of any other text.
+   * - `on-demand`: it holds what live queries ask for. What selectors can decide of their `where` is decided on the stored bytes, and only
+   *   what passes is decoded. That is `eq` and `inArray` of `metadata.namespace` and of labels, and `eq` of any other text.
    */
   syncMode?: "eager" | "on-demand" | undefined;
 }
@@ -81,7 +81,7 @@ const FLUSH_MS = 500;
  * `"namespace/name"` or `"name"`. They stay while the connection is down.
  *
  * `collection.insert`, `update` and `delete` write to the server. They show at once, and are rolled back where the server refuses them. An update
- * changes what it changes, of whatever version the server has by then; where somebody else has changed the same value, it is a `conflict`.
+ * keeps what others have changed beside it. Where somebody else has changed the same value, it is a `conflict`.
  *
  * @throws {WatchCacheError} `invalid` for options that cannot be meant.
  */

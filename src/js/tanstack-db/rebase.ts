@@ -3,11 +3,11 @@ import { WatchCacheError } from "../error/errors.js";
 type Json = unknown;
 
 /**
- * An object with somebody's changes, made of the newest version: what he changed is as he wants it, and all else is as it stands now. Arrays are
- * one value.
+ * An object with a user's changes, made of the newest version. What the user changed is as wanted, and all else is as it stands now. Arrays are one
+ * value.
  *
- * @param original what he saw
- * @param modified what he made of that
+ * @param original what the user saw
+ * @param modified what the user made of that
  * @param current the newest
  * @throws {WatchCacheError} `conflict` where somebody else has changed the same value meanwhile, to another one.
  */

@@ -23,6 +23,7 @@ const WASM = "node_modules/watchcache/dist/wasm/watchcache_bg.wasm";
 export const bundlers = {
   vite7: { title: "Vite 7", ...vite },
   vite8: { title: "Vite 8", ...vite },
+  react18: { title: "React 18", ...vite },
   webpack: {
     title: "webpack 5",
     build: [["webpack"]],

@@ -120,4 +120,25 @@ export const beyond = {
       assert.deepEqual(seen, { before: names, after: ["aaa-fresh", ...names] });
     },
   },
+  next: {
+    "the server streams the fallback of what suspends, and the browser has its rows without a word": async (t, folder) => {
+      assert.equal((await tool(folder, ["next", "build"])).code, 0);
+      const api = await serve();
+      t.after(() => api.close());
+      const own = await startServing(folder, (port) => ["next", "start", "--hostname", "127.0.0.1", "--port", String(port)]);
+      t.after(() => own.close());
+      const url = `${own.url}?server=${api.url}`;
+      const html = await (await fetch(url)).text();
+      assert.match(html, /<p id="total">0<\/p>/);
+      assert.match(html, /<p id="waiting">waiting<\/p>/);
+      const { page, noise, close } = await openPage(url);
+      try {
+        await page.waitForFunction(() => Number(document.querySelector("#all")?.textContent) === 60, undefined, { timeout: 60_000 });
+        assert.equal(await page.locator("#waiting").count(), 0);
+        assert.deepEqual(noise, []);
+      } finally {
+        await close();
+      }
+    },
+  },
 };

@@ -1,21 +1,17 @@
 "use client";
 
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { Suspense } from "react";
 import { createWatchCache } from "watchcache";
+import { useResource, useStatus, useSuspenseView, useView, WatchCacheProvider } from "watchcache/react";
 
 // The module runs on the server as well, where no API is asked and nothing is opened.
 const server = typeof location === "undefined" ? undefined : (new URLSearchParams(location.search).get("server") ?? location.origin);
-const pods = createWatchCache(server === undefined ? {} : { server }).resource("pods");
-const view = pods.view({ namespaces: ["shop"], orderBy: [{ path: "metadata.name" }], window: { offset: 0, limit: 500 } });
+const cache = createWatchCache(server === undefined ? {} : { server });
 
-export function Pods() {
-  const { rows } = useSyncExternalStore(view.subscribe, view.getSnapshot, view.getServerSnapshot);
-  const [error, setError] = useState("");
-  useEffect(() => {
-    const tell = () => setError(pods.status.error?.message ?? "");
-    pods.addEventListener("status", tell);
-    return () => pods.removeEventListener("status", tell);
-  }, []);
+function Rows() {
+  const pods = useResource("pods");
+  const { rows } = useView(pods, { namespaces: ["shop"], orderBy: [{ path: "metadata.name" }], window: { offset: 0, limit: 500 } });
+  const { error } = useStatus(pods);
   return (
     <>
       <p id="total">{rows.length}</p>
@@ -24,7 +20,23 @@ export function Pods() {
           <li key={pod.metadata.name}>{pod.metadata.name}</li>
         ))}
       </ul>
-      <p id="error">{error}</p>
+      <p id="error">{error?.message}</p>
     </>
+  );
+}
+
+function Total() {
+  const { total } = useSuspenseView(useResource("pods"), { window: { offset: 0, limit: 0 } });
+  return <p id="all">{total}</p>;
+}
+
+export function Pods() {
+  return (
+    <WatchCacheProvider cache={cache}>
+      <Rows />
+      <Suspense fallback={<p id="waiting">waiting</p>}>
+        <Total />
+      </Suspense>
+    </WatchCacheProvider>
   );
 }
