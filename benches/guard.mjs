@@ -61,9 +61,9 @@ async function sessionBytes() {
 
 async function sizes() {
   const { default: size } = await import("./rows/size.mjs"); // its packages may just have been installed
-  const { wasm, javascript } = await size.measure({ root, say: () => {} });
+  const { wasm, javascript, entries } = await size.measure({ root, say: () => {} });
   const of = (name, size) => [`size-${name}`, { kind: "size", unit: "bytes, brotli", value: size.brotli }];
-  return [of("wasm", wasm), of("javascript", javascript)];
+  return [of("wasm", wasm), of("javascript", javascript), ...Object.entries(entries).map(([name, size]) => of(name, size))];
 }
 
 async function growth(binary, paths) {

@@ -4,3 +4,5 @@
 export { virtualClock } from "./clock.js";
 export { memorySource } from "./source.js";
 export type * from "./types.js";
+export { sourceConformance } from "./conformance/conformance.js";
+export type { ConformanceCheck, ConformanceOptions, SourceUnderTest } from "./conformance/types.js";
