@@ -201,3 +201,55 @@ test("what a server sent is taken over as it is, and is live from then on", asyn
     [],
   );
 });
+
+test("a spec that is none is refused by name, in the hook's error", async () => {
+  const { map, number, text, loop, bigint, nan, unknown, ...fine } = await run("wrongSpecs");
+  assert.match(map, /^invalid: derive is a plain object/);
+  for (const said of [number, text]) assert.match(said, /^invalid: what view is given is an object/);
+  assert.match(loop, /^invalid: labelSelector is text, not an object/);
+  for (const said of [bigint, nan]) assert.match(said, /^invalid: window.offset is a whole number/);
+  assert.match(unknown, /did you mean labelSelector/);
+  assert.deepEqual(fine, { null: "2", nothing: "2", member: "2" });
+});
+
+test("what is no resource is refused by each hook, with what to give", async () => {
+  const all = await run("wrongResources", undefined, [""]);
+  assert.equal(all.length, 24);
+  for (const said of all) assert.match(said, /^caught invalid: use\w+ takes a resource, as useResource\("pods"\)/);
+});
+
+test("a spec that is changed in place is another one at the next render", async () => assert.equal(await run("mutatedSpec"), "1 2"));
+
+test("a hundred objects beside a table use its stream", async () => assert.equal(await run("manyObjects"), 1));
+
+test("useObject takes every name that an object may have, and finds none for keys that are none", async () => {
+  assert.deepEqual(await run("oddKeys"), ["1", "2", "loading", "none", "none", "none", "none"]);
+});
+
+test("what is closed under a component says so, and keeps what was there", async () => {
+  assert.deepEqual(await run("closedUnderneath"), { after: "3 closed 0 closed closed", watched: "closed" });
+});
+
+test("a handler may throw, set state, and take its component away", async () => {
+  assert.deepEqual(await run("wildHandlers", undefined, ["thrown"]), { heard: 3, reported: ["thrown"] });
+});
+
+test("no hook renders for what it does not show", async () => {
+  assert.deepEqual(await run("idleRenders"), { view: 0, object: 0, status: 0, watch: 0, selected: 0 });
+});
+
+test("500 components come and go, and leave no view, no watch and no listener", async () => {
+  const client = await page.context().newCDPSession(page);
+  const counted = async () => {
+    await client.send("HeapProfiler.collectGarbage");
+    const { metrics } = await client.send("Performance.getMetrics");
+    return Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
+  };
+  await client.send("Performance.enable");
+  await run("comeAndGo", { times: 50 });
+  const before = await counted();
+  assert.deepEqual(await run("comeAndGo", { times: 500 }), { watchers: 0, views: 1 });
+  const after = await counted();
+  assert.ok(after.JSEventListeners <= before.JSEventListeners + 20, `${before.JSEventListeners} listeners, then ${after.JSEventListeners}`);
+  assert.ok(after.JSHeapUsedSize < before.JSHeapUsedSize + 3e6, `${before.JSHeapUsedSize} bytes, then ${after.JSHeapUsedSize}`);
+});

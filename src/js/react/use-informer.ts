@@ -1,6 +1,8 @@
 import { useDebugValue, useEffect, useState } from "react";
 import { toError, type WatchCacheError } from "../error/errors.js";
+import { object } from "../options/kinds.js";
 import type { EventHandler, HandlerOptions, Informer, InformerOptions } from "../informer/types.js";
+import { checkResource } from "./check.js";
 import { contentOf } from "./content.js";
 import { originOf } from "../cache/origin.js";
 import { useNewest } from "./newest.js";
@@ -37,6 +39,8 @@ export function useInformer<T, Access, Index extends string = never>(
   handler: EventHandler<T, Access>,
   options?: UseInformerOptions<T, Access, Index>,
 ): InformerState<T, Access, Index | "namespace"> {
+  checkResource(resource, "useInformer");
+  object(handler, "handler");
   const newest = useNewest(handler);
   const [state, setState] = useState<InformerState<T, Access, Index | "namespace">>(NONE);
   const content = contentOf(options);

@@ -1,5 +1,6 @@
 import { useDebugValue, useMemo, useSyncExternalStore } from "react";
 import { text } from "../options/kinds.js";
+import { checkResource } from "./check.js";
 import { ObjectStore, UNKNOWN } from "./object-store.js";
 import type { LiveObject, MaybeResource } from "./types.js";
 
@@ -14,6 +15,7 @@ import type { LiveObject, MaybeResource } from "./types.js";
  * @throws {WatchCacheError} `invalid` for a key that is no text.
  */
 export function useObject<T, Access>(resource: MaybeResource<T, Access>, key: string | null | undefined): LiveObject<T, Access> {
+  checkResource(resource, "useObject");
   if (key !== null && key !== undefined) text(key, "key");
   const store = useMemo(() => {
     const isThere = resource !== null && resource !== undefined && key !== null && key !== undefined && key !== "";

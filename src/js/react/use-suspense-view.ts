@@ -2,6 +2,7 @@ import { type DependencyList, useEffect } from "react";
 import type { Path } from "../object/path.js";
 import type { Resource } from "../resource/types.js";
 import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
+import { checkResource } from "./check.js";
 import { contentOf } from "./content.js";
 import type { LiveView } from "./types.js";
 import { useFollowed } from "./use-view.js";
@@ -46,6 +47,7 @@ export function useSuspenseView(
   given?: ViewSpec<any, any> | SelectedViewSpec<any, any, any> | null,
   deps?: DependencyList,
 ): LiveView<any, any> {
+  checkResource(resource, "useSuspenseView");
   const spec = given as ViewSpec<any, any> | null | undefined;
   const { view, refused, plain } = useWanted(resource, spec, deps);
   const live = useFollowed(resource, view, refused, true);

@@ -3,6 +3,7 @@ import type { WatchCacheError } from "../error/errors.js";
 import type { Path } from "../object/path.js";
 import type { Resource } from "../resource/types.js";
 import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
+import { checkResource } from "./check.js";
 import { Followed } from "./followed.js";
 import type { LiveView, MaybeResource } from "./types.js";
 import { useWanted } from "./use-wanted.js";
@@ -50,6 +51,7 @@ export function useView(
   spec?: ViewSpec<any, any> | SelectedViewSpec<any, any, any> | null,
   deps?: DependencyList,
 ): LiveView<any, any> {
+  checkResource(resource, "useView");
   const { view, refused } = useWanted(resource, spec as ViewSpec<any, any>, deps);
   return useFollowed(resource, view, refused);
 }

@@ -1,8 +1,9 @@
 import { useCallback, useDebugValue, useEffect, useMemo, useState, useSyncExternalStore } from "react";
-import { toError, type WatchCacheError } from "../error/errors.js";
+import { closedError, toError, type WatchCacheError } from "../error/errors.js";
 import { callback } from "../options/kinds.js";
 import type { Resource } from "../resource/types.js";
 import type { WatchEvent, WatchOptions } from "../watch/types.js";
+import { checkResource } from "./check.js";
 import { contentOf } from "./content.js";
 import { originOf } from "../cache/origin.js";
 import { useNewest } from "./newest.js";
@@ -33,6 +34,7 @@ export function useWatch<T, Access>(
   handler: (event: WatchEvent<T, Access>) => void | PromiseLike<unknown>,
   options?: Omit<WatchOptions, "signal">,
 ): WatchState {
+  checkResource(resource, "useWatch");
   callback(handler, "handler");
   const newest = useNewest(handler);
   const [failed, setFailed] = useState<WatchCacheError>();
@@ -91,7 +93,8 @@ async function follow<T, Access>(
       };
       await watcher.forEach(heard);
       const { reason, lastResourceVersion } = await watcher.ended;
-      if (reason === "stopped" || reason === "closed") return;
+      if (reason === "stopped") return;
+      if (reason === "closed") return tell(closedError(originOf(resource)?.name));
       start = from(lastResourceVersion);
       if (reason !== "error") continue;
       // Its version is gone: everything is told anew. What ends again before it brought anything waits.

@@ -1,12 +1,13 @@
 // Scenarios by name: the test calls one, and asserts what it gives.
 import * as life from "./life.jsx";
+import * as misuse from "./misuse.jsx";
 import * as objects from "./objects.jsx";
 import * as suspense from "./suspense.jsx";
 import * as views from "./views.jsx";
 import * as watches from "./watches.jsx";
 import { leave } from "./lib.jsx";
 
-const scenarios = { ...life, ...objects, ...suspense, ...views, ...watches };
+const scenarios = { ...life, ...misuse, ...objects, ...suspense, ...views, ...watches };
 
 globalThis.run = async (name, given) => {
   try {
