@@ -221,11 +221,20 @@ export async function idleRenders() {
 }
 
 /** Five hundred components come and go; what stays is counted by the test. */
-export async function comeAndGo({ times = 500 } = {}) {
+export async function comeAndGo() {
   const { cache, resource } = things({ count: 20 });
   const hold = resource.view();
   const stop = hold.subscribe(() => {});
   await resource.synced();
+  let listeners = 0;
+  for (const [name, step] of Object.entries({ addEventListener: 1, removeEventListener: -1 })) {
+    const original = resource[name];
+    const value = (...given) => {
+      listeners += step;
+      original(...given);
+    };
+    Object.defineProperty(resource, name, { value });
+  }
   const All = ({ n }) => {
     useView(resource, { window: { offset: n % 7, limit: 3 } });
     useObject(resource, "even/thing-0");
@@ -233,7 +242,7 @@ export async function comeAndGo({ times = 500 } = {}) {
     useWatch(resource, () => {});
     return n;
   };
-  for (let n = 0; n < times; n++) {
+  for (let n = 0; n < 500; n++) {
     const { unmount, text } = mount(<All n={n} />, { strict: false });
     if (n % 50 === 0) await until(() => text() === String(n));
     unmount();
@@ -241,5 +250,5 @@ export async function comeAndGo({ times = 500 } = {}) {
   await sleep(400);
   const [{ watchers, views: left }] = cache.stats().resources;
   stop();
-  return { watchers, views: left };
+  return { watchers, views: left, listeners };
 }
