@@ -243,8 +243,8 @@ export async function comeAndGo() {
     return n;
   };
   for (let n = 0; n < 500; n++) {
-    const { unmount, text } = mount(<All n={n} />, { strict: false });
-    if (n % 50 === 0) await until(() => text() === String(n));
+    const { unmount, render } = mount(null, { strict: false });
+    flushSync(() => render(<All n={n} />));
     unmount();
   }
   await sleep(400);
