@@ -12,14 +12,16 @@ const TYPES = { js: "text/javascript", mjs: "text/javascript", wasm: "applicatio
 /**
  * A page that runs this script. `url` and `browser` are there once the tests run.
  * @param {string} script its path in the checkout
+ * @param {string} [policy] a content security policy
  */
-export function served(script) {
+export function served(script, policy = "") {
   const page = `<!doctype html><title>test</title><script type="module" src="/${script}"></script>`;
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");
     const known = /^\/(dist|tests\/browser|tests\/js\/lib)\/[\w/-]+\.\w+$/.test(pathname);
     const body = pathname === "/" ? page : known ? await readFile(ROOT + pathname).catch(() => undefined) : undefined;
-    response.writeHead(body === undefined ? 404 : 200, { "content-type": TYPES[pathname.split(".")[1] ?? "html"] ?? "text/plain" });
+    const headers = { "content-type": TYPES[pathname.split(".")[1] ?? "html"] ?? "text/plain" };
+    response.writeHead(body === undefined ? 404 : 200, { ...headers, ...(policy && { "content-security-policy": policy }) });
     response.end(body);
   });
   const at = { url: "", browser: undefined };

@@ -80,7 +80,7 @@ describe("rows", () => {
     assert.equal(collection.size, 2);
     await until(() => collection.size === 1);
     assert.deepEqual(told, ["delete a/two"]);
-    assert.equal(collection.utils.status.phase, "live");
+    await until(() => collection.utils.status.phase === "live");
   });
 
   test("what the server refuses is the collection's error, and it is ready once somebody has acted", async () => {

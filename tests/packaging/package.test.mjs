@@ -48,6 +48,7 @@ test("the tarball holds the built package and nothing else", () => {
     "ARCHITECTURE.md",
     "benches/README.md",
     "docs/bundlers.md",
+    "docs/devtools.md",
     "docs/informers.md",
     "docs/react.md",
     "docs/tanstack-db.md",
@@ -196,6 +197,24 @@ test("collections of TanStack DB are an entry of their own, which loads neither 
   for (const file of app.files.filter((name) => /^dist\/(?!tanstack-db\/).*\.js$/.test(name))) {
     for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/tanstack-db/"), `${file} loads ${target}`);
   }
+});
+
+test("the panel is an entry of its own, which no other entry loads", async () => {
+  const loads = loadedBy("dist/devtools/index.js");
+  assert.ok(loads.has("dist/devtools/element.js"), "its own files were found");
+  for (const target of loads) assert.match(target, /^dist\/(devtools|cache\/origin|error|options|language|object)\b/, target);
+  for (const file of app.files.filter((name) => /^dist\/(?!devtools\/).*\.js$/.test(name))) {
+    for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/devtools/"), `${file} loads ${target}`);
+  }
+  const { output } = await run(
+    process.execPath,
+    ["-e", 'import("watchcache/devtools").then(({ defineDevtools }) => console.log(defineDevtools()))'],
+    {
+      cwd: app.folder,
+      quiet: true,
+    },
+  );
+  assert.equal(output.trim(), "undefined", "without a document there is nothing to define");
 });
 
 test("the WebAssembly carries no names or tool versions, and no script evaluates text", () => {

@@ -21,7 +21,7 @@ import { Ticker } from "../view/ticker.js";
 import type { FrameEncoder } from "../wire/frame-encoder.js";
 import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "../wire/raw.js";
 import type { WatchCacheOptions } from "./options-types.js";
-import { noteOrigin } from "./origin.js";
+import { noteListing, noteOrigin, type OpenResource } from "./origin.js";
 import { baseUrl, readOptions, type Settings } from "./settings.js";
 import type { CacheStats, WatchCache } from "./types.js";
 
@@ -63,6 +63,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     this.warn = (message) => this.#settings.logger.warn(`watchcache: ${message}`);
     this.indexers = this.#settings.indexes.flatMap(({ values }) => (values === undefined ? [] : [values]));
     this.ticker = new Ticker(this.#settings.flush, this.report);
+    noteListing(this, () => this.#listed());
     this.#signal = this.#settings.signal;
     if (this.#signal?.aborted) this.#closed = true;
     else this.#signal?.addEventListener("abort", this.#abort, { once: true });
@@ -112,6 +113,16 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     } finally {
       exposition.free();
     }
+  }
+
+  /** For whoever looks at all of them. */
+  #listed(): OpenResource[] {
+    return [...this.#open.keys()].flatMap((resource) => {
+      const stats = resource.stats();
+      const { scope } = resource.labels;
+      const label = scope === "" ? resource.name : `${resource.name} ${scope}`;
+      return stats === undefined ? [] : [{ resource: resource as unknown as Resource<any>, label, stats }];
+    });
   }
 
   /** For whoever prints it. */

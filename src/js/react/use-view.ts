@@ -6,7 +6,7 @@ import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, 
 import { checkResource } from "./check.js";
 import { Followed } from "./followed.js";
 import type { LiveView, MaybeResource } from "./types.js";
-import { useWanted } from "./use-wanted.js";
+import { useCommit, useWanted } from "./use-wanted.js";
 
 /**
  * A live view for a component. The spec may be written in place: it is compared by content.
@@ -74,15 +74,18 @@ export function useFollowed(
   const followed = useMemo(() => new Followed(wanted, before, waits), [wanted, before, waits]);
   const live = useSyncExternalStore(followed.subscribe, followed.getSnapshot, followed.getServerSnapshot);
   const used = useRef(new Set<View<any, any>>());
-  useEffect(() => {
+  // With the commit, as the next key may be rendered before effects run: it shows what is on the screen, and nothing older.
+  useCommit(() => {
     // Rows that were whole stay until others are.
     if (live.loaded || live.view === undefined) shown.current = { resource, view: live.view };
+  }, [resource, live.view, live.loaded]);
+  useEffect(() => {
     followed.settle();
     // What was wanted in between and is no more: its rows never came.
     const kept = new Set([wanted, live.view]);
     for (const view of used.current) if (!kept.has(view)) view.close();
     used.current = new Set([...kept].filter((view) => view !== undefined));
-  }, [resource, wanted, live.view, live.loaded, followed]);
+  }, [wanted, live.view, live.loaded, followed]);
 
   const told = useMemo(() => (refused === undefined ? live : Object.freeze({ ...live, error: refused })), [live, refused]);
   useDebugValue(told, describe);

@@ -15,8 +15,8 @@ export interface Wanted {
   readonly plain: string;
 }
 
-/** React 18 warns of layout effects where a server renders. */
-const useCommit = typeof document === "undefined" ? useEffect : useLayoutEffect;
+/** An effect that runs with the commit. React 18 warns of layout effects where a server renders. */
+export const useCommit = typeof document === "undefined" ? useEffect : useLayoutEffect;
 
 /** All rows. */
 const EVERYTHING = { offset: 0, limit: 0xffff_ffff };

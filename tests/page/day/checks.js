@@ -55,11 +55,13 @@ function tableIsRight(slot, element, view, status) {
   if (items.join() !== texts.join()) found(`${slot} shows ${items.length} rows that are not those of its snapshot`);
 
   if (loaded && rows.length !== Math.min(LIMIT, total)) found(`${slot} shows ${rows.length} of ${total} rows`);
-  // Until others are there the rows are those of the filter before.
-  if (loaded) place.shows = filter;
-  const selector = parseLabelSelector(place.shows ?? "");
-  const other = rows.findIndex(({ metadata }) => !selector.matches(metadata.labels));
-  if (other >= 0) found(`${slot} shows ${keys[other]} for "${place.shows}"`);
+  // Until others are there the rows are those of one filter before, which may have been whole and replaced between two frames.
+  if (loaded) place.typed = [filter];
+  const others = place.typed.map((text) => {
+    const selector = parseLabelSelector(text);
+    return rows.findIndex(({ metadata }) => !selector.matches(metadata.labels));
+  });
+  if (!others.includes(-1)) found(`${slot} shows ${keys[others[0]]} for "${place.typed.join('", "')}"`);
   const unordered = rows.findIndex((row, i) => i > 0 && natural.compare(rows[i - 1].metadata.name, row.metadata.name) > 0);
   if (unordered > 0) found(`${slot} shows ${keys[unordered]} behind ${keys[unordered - 1]}`);
   // A status is told at once, a view with its frame; in a hidden page frames are a timer's.
@@ -92,7 +94,7 @@ function tableIsRight(slot, element, view, status) {
 function placeOf(slot, element) {
   let place = before.get(slot);
   if (place === undefined || place.element !== element.querySelector("input")) {
-    place = { element: element.querySelector("input"), filter: "", blank: 0, age: 0 };
+    place = { element: element.querySelector("input"), filter: "", typed: [""], blank: 0, age: 0 };
     before.set(slot, place);
   }
   accept(place, element);
@@ -100,7 +102,9 @@ function placeOf(slot, element) {
 }
 
 function accept(place, element) {
-  if (element.querySelector("em").textContent === "") place.filter = place.element.value;
+  if (element.querySelector("em").textContent !== "") return;
+  place.filter = place.element.value;
+  place.typed.push(place.filter);
 }
 
 // Two letters may come in one frame. This is heard behind React, and what it has rendered in answer stands by then.
