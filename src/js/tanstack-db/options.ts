@@ -7,10 +7,10 @@ import type { Path } from "../object/path.js";
 import type { Resource } from "../resource/types.js";
 import type { ResourceStatus } from "../status/types.js";
 import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, SelectedViewSpec, ViewSpec } from "../view/types.js";
-import { pushedOf } from "./pushed.js";
-import { reaches, Rows, versionOf } from "./rows.js";
-import { rebase } from "./rebase.js";
+import { pathsOf, type Pushed, pushedOf } from "./pushed.js";
+import { Rows } from "./rows.js";
 import { Subset } from "./subset.js";
+import { writes } from "./writes.js";
 
 /** What a collection holds of a resource: everything, or what a view shows. No window: TanStack DB has queries for that. */
 type Spec<S> = Omit<S, "window" | "orderBy" | "groupBy">;
@@ -73,9 +73,6 @@ type Config<Row extends object> = CollectionConfig<Row, string, never, WatchCach
   utils: WatchCacheUtils;
 };
 
-/** How long, in milliseconds, a write waits for the flush that shows it. The stream has brought it by then. */
-const FLUSH_MS = 500;
-
 /**
  * Options for `createCollection`: a collection over a resource, which live queries read and join. Rows are the resource's objects, by
  * `"namespace/name"` or `"name"`. They stay while the connection is down.
@@ -137,7 +134,7 @@ export function watchCacheCollectionOptions(options: any): any {
     refetch: () => resource.refresh(),
   };
   const config = { ...common, syncMode, getKey: keyOf, sync, utils };
-  return isSelected ? config : { ...config, ...writes(resource, run) };
+  return isSelected ? config : { ...config, ...writes(resource, () => run.rows) };
 }
 
 /** As resources name their objects. */
@@ -178,6 +175,8 @@ function syncAll(resource: Resource<any, any, any>, spec: object, rows: Rows<any
 function syncSubsets(resource: Resource<any, any, any>, spec: ViewSpec<any, any>, rows: Rows<any>, { markReady }: Params, run: Run) {
   const subsets = new Map<string, Subset<any>>();
   run.error = () => [...subsets.values()].find(({ error }) => error !== undefined)?.error;
+  const pathOf = pathsOf(spec);
+  const asked = (where: LoadSubsetOptions["where"]) => narrow(spec, pushedOf(where, pathOf));
   markReady();
   return {
     cleanup: () => {
@@ -185,17 +184,17 @@ function syncSubsets(resource: Resource<any, any, any>, spec: ViewSpec<any, any>
       subsets.clear();
     },
     loadSubset: ({ where, refetch }: LoadSubsetOptions) => {
-      const narrowed = narrow(spec, pushedOf(where));
+      const narrowed = asked(where);
       const name = JSON.stringify(narrowed);
       let subset = subsets.get(name);
-      if (subset === undefined) subsets.set(name, (subset = new Subset<any>(resource.view(narrowed.spec), rows)));
+      if (subset === undefined) subsets.set(name, (subset = new Subset<any>(resource.view(narrowed), rows)));
       subset.demands++;
       if (refetch !== true) return subset.ready();
       const { ready } = subset;
       return resource.refresh().then(() => ready.call(subset) as Promise<void>);
     },
     unloadSubset: ({ where }: LoadSubsetOptions) => {
-      const name = JSON.stringify(narrow(spec, pushedOf(where)));
+      const name = JSON.stringify(asked(where));
       const subset = subsets.get(name);
       if (subset === undefined || --subset.demands > 0) return;
       subsets.delete(name);
@@ -205,45 +204,16 @@ function syncSubsets(resource: Resource<any, any, any>, spec: ViewSpec<any, any>
 }
 
 /** The collection's own spec, and what a query adds to it. Functions are those of the collection, so content tells subsets apart. */
-function narrow(spec: ViewSpec<any, any>, pushed: ReturnType<typeof pushedOf>): { spec: ViewSpec<any, any> } {
+function narrow(spec: ViewSpec<any, any>, pushed: Pushed): ViewSpec<any, any> {
   const both = (a: string | undefined, b: string | undefined) => [a?.trim(), b].filter(Boolean).join() || undefined;
   const namespaces =
     spec.namespaces && pushed.namespaces
       ? spec.namespaces.filter((name) => pushed.namespaces!.includes(name))
       : (pushed.namespaces ?? spec.namespaces);
   return {
-    spec: {
-      ...spec,
-      namespaces,
-      labelSelector: both(spec.labelSelector, pushed.labelSelector),
-      fieldSelector: both(spec.fieldSelector, pushed.fieldSelector),
-    },
-  };
-}
-
-/** Writes of whole objects. A transaction is no transaction of the server: its writes go one by one, and end with the first that is refused. */
-function writes(resource: Resource<any, any, any>, run: Run): Pick<Config<any>, "onInsert" | "onUpdate" | "onDelete"> {
-  const shown = async (key: string, written: unknown) => {
-    const version = versionOf(written);
-    await run.rows?.until(() => reaches(versionOf(run.rows!.get(key)), version), FLUSH_MS);
-  };
-  return {
-    onInsert: async ({ transaction }) => {
-      for (const { key, modified } of transaction.mutations) await shown(String(key), await resource.create(modified));
-    },
-    onUpdate: async ({ transaction }) => {
-      for (const { key, original, modified } of transaction.mutations) {
-        const name = String(key);
-        await shown(name, await resource.update(name, (current) => rebase(original, modified, current, name)));
-      }
-    },
-    onDelete: async ({ transaction }) => {
-      for (const { key } of transaction.mutations) {
-        const name = String(key);
-        const before = run.rows?.get(name);
-        await resource.delete(name);
-        await run.rows?.until(() => run.rows!.get(name) !== before, FLUSH_MS);
-      }
-    },
+    ...spec,
+    namespaces,
+    labelSelector: both(spec.labelSelector, pushed.labelSelector),
+    fieldSelector: both(spec.fieldSelector, pushed.fieldSelector),
   };
 }

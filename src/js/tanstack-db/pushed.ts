@@ -1,5 +1,5 @@
 import type { IR } from "@tanstack/db";
-import type { ViewSpec } from "../view/types.js";
+import type { SelectedViewSpec, ViewSpec } from "../view/types.js";
 
 /** The part of a `where` that a view can decide on bytes. It lets through at least what the `where` does: TanStack DB asks each row again. */
 export type Pushed = Pick<ViewSpec<any>, "namespaces" | "labelSelector" | "fieldSelector">;
@@ -12,12 +12,31 @@ const LABEL = /^[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 const LABEL_KEY = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/;
 const SEGMENT = /^[A-Za-z_]\w*$/;
 
+/** Where a query's field stands in the objects; undefined where no selector can say that. */
+export type PathOf = (field: readonly string[]) => readonly string[] | undefined;
+
+/** How the rows of a spec name what is in the objects: whole objects as they are, selected fields by their own names. */
+export function pathsOf({ select, derive = {} }: Pick<SelectedViewSpec<any, any>, "derive"> & { select?: object | undefined }): PathOf {
+  if (select === undefined) return (field) => field;
+  return ([name = "", ...rest]) => {
+    const path: unknown = Object.hasOwn(select, name) ? (select as Record<string, unknown>)[name] : undefined;
+    if (typeof path !== "string" || Object.hasOwn(derive, path)) return undefined;
+    const [, label] = LABEL_PATH.exec(path) ?? [];
+    return [...(label === undefined ? path.split(".") : ["metadata", "labels", label]), ...rest];
+  };
+}
+
+/** A label whose key is no plain word, as paths write it. */
+const LABEL_PATH = /^metadata\.labels\[['"]([^'"]+)['"]\]$/;
+
 /** Reads off a `where` what can be asked of a view. */
-export function pushedOf(where: Expression | undefined | null): Pushed {
+export function pushedOf(where: Expression | undefined | null, pathOf: PathOf = (field) => field): Pushed {
   let namespaces: readonly string[] | undefined;
   const labels = new Set<string>();
   const fields = new Set<string>();
-  for (const { path, values } of comparisons(where)) {
+  for (const { field, values } of comparisons(where)) {
+    const path = pathOf(field);
+    if (path === undefined) continue;
     const [first, second, ...rest] = path;
     if (first === "metadata" && second === "namespace" && rest.length === 0) {
       // A second one narrows the first; TanStack DB does the rest.
@@ -40,7 +59,7 @@ const oneOf = (key: string, values: readonly string[]) =>
   values.length === 1 ? `${key}=${values[0]}` : `${key} in (${[...values].sort().join()})`;
 
 interface Comparison {
-  readonly path: readonly string[];
+  readonly field: readonly string[];
   /** Texts, one of which it has to be; at least one. */
   readonly values: readonly string[];
 }
@@ -58,5 +77,5 @@ function comparisons(where: Expression | undefined | null): Comparison[] {
   const values: unknown = name === "in" ? given.value : [given.value];
   // Only texts are the same as text and as value: 1 and 1.0 are one number.
   if (!Array.isArray(values) || values.length === 0 || !values.every((one) => typeof one === "string")) return [];
-  return [{ path: field.path.map(String), values: values as string[] }];
+  return [{ field: field.path.map(String), values: values as string[] }];
 }

@@ -1,4 +1,5 @@
 import { WatchCacheError } from "../error/errors.js";
+import type { ObjectLike } from "../object/metadata.js";
 
 type Json = unknown;
 
@@ -9,9 +10,17 @@ type Json = unknown;
  * @param original what the user saw
  * @param modified what the user made of that
  * @param current the newest
- * @throws {WatchCacheError} `conflict` where somebody else has changed the same value meanwhile, to another one.
+ * @throws {WatchCacheError} `conflict` where somebody else has changed the same value meanwhile, to another one, and where `current` is another object
+ *   of that name.
  */
-export function rebase<T>(original: T, modified: T, current: T, key: string): T {
+export function rebase<T extends ObjectLike>(original: T, modified: T, current: T, key: string): T {
+  const { uid } = original.metadata ?? {};
+  // What the user has not seen yet has none.
+  if (uid !== undefined && uid !== current.metadata?.uid)
+    throw new WatchCacheError(
+      "conflict",
+      `${key} is not the object that this change was made of: that was deleted, and another one has its name`,
+    );
   return merge(original, modified, current, key, "") as T;
 }
 
@@ -28,7 +37,10 @@ function merge(original: Json, modified: Json, current: Json, key: string, path:
     return result;
   }
   if (equal(current, original) || equal(current, modified)) return modified;
-  throw new WatchCacheError("conflict", `somebody else has changed ${path.slice(1)} of ${key} meanwhile: read it again, and decide anew`);
+  throw new WatchCacheError(
+    "conflict",
+    `${path.slice(1)} of ${key} is not what this change was made of: somebody else has changed it, or an earlier change was refused`,
+  );
 }
 
 const isObject = (value: Json): value is Record<string, Json> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -22,6 +22,11 @@ export class Rows<Row extends object> {
   readonly #held = new Map<string, Held<Row>>();
   readonly #keys: WeakMap<object, string>;
   readonly #waiting = new Set<() => void>();
+  /**
+   * Keys whose deletion is told and does not show yet: TanStack DB holds back what comes while a write of the user is under way. Older cores take
+   * no insert of such a key.
+   */
+  readonly #leaving = new Set<string>();
 
   /** @param keys takes the key of each row, for the collection's `getKey` */
   constructor(writer: Writer<Row>, keys: WeakMap<object, string>) {
@@ -36,6 +41,7 @@ export class Rows<Row extends object> {
   /** Leads a subset from the rows that it showed to others. @returns whether its rows are visible, or when they are */
   replace(before: ReadonlyMap<string, Row>, after: ReadonlyMap<string, Row>): true | Promise<void> {
     const { begin, write, commit } = this.#writer;
+    const deleted: string[] = [];
     let isOpen = false;
     const say = (message: Parameters<Writer<Row>["write"]>[0]) => {
       if (!isOpen) begin();
@@ -47,6 +53,7 @@ export class Rows<Row extends object> {
       const held = this.#held.get(key)!;
       if (--held.count > 0) continue;
       this.#held.delete(key);
+      deleted.push(key);
       say({ type: "delete", key });
     }
     for (const [key, row] of after) {
@@ -54,7 +61,7 @@ export class Rows<Row extends object> {
       this.#keys.set(row, key);
       if (held === undefined) {
         this.#held.set(key, { row, count: 1 });
-        say({ type: "insert", value: row });
+        say({ type: this.#leaving.has(key) ? "update" : "insert", value: row });
         continue;
       }
       if (!before.has(key)) held.count++;
@@ -63,8 +70,26 @@ export class Rows<Row extends object> {
       say({ type: "update", value: row });
     }
     const receipt = isOpen ? commit() : true;
+    if (receipt instanceof Promise && deleted.length > 0) this.#holdBack(deleted, receipt);
     for (const look of [...this.#waiting]) look();
     return receipt;
+  }
+
+  #holdBack(keys: readonly string[], receipt: Promise<void>): void {
+    for (const key of keys) this.#leaving.add(key);
+    const done = () => {
+      for (const key of keys) this.#leaving.delete(key);
+    };
+    receipt.then(done, done);
+  }
+
+  /** A row that the user has made is not among those that are held: older cores show it until they are told so. */
+  disown(key: string): void {
+    if (this.#held.has(key)) return;
+    const { begin, write, commit } = this.#writer;
+    begin();
+    write({ type: "delete", key });
+    void commit();
   }
 
   /** Resolves when the rows hold what a write made, or after `ms`: what the filter leaves out never comes. */
