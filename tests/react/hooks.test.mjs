@@ -239,5 +239,93 @@ test("no hook renders for what it does not show", async () => {
 });
 
 test("500 components come and go, and leave no view, no watch and no listener", async () => {
-  assert.deepEqual(await run("comeAndGo"), { watchers: 0, views: 1, listeners: 0 });
+  assert.deepEqual(await run("comeAndGo"), { watchers: 0, views: 1, informers: 0, listeners: 0 });
+});
+
+test("a first window or search that is refused is mended by the next one", async () => {
+  assert.deepEqual(await run("mended"), ["loaded 5: 0 1", "loaded 5: 0", "loaded 1: 1", "loaded 1: 1"]);
+});
+
+test("useSuspenseView without a resource, and deps that are no array, are refused by name", async () => {
+  assert.match(await run("suspendsOnNothing", undefined, [""]), /^caught invalid: useSuspenseView waits for rows of a resource/);
+  const [number, text, object, none] = await run("wrongDeps", undefined, [""]);
+  for (const said of [number, text, object]) assert.match(said, /^caught invalid: deps is an array .* not (5|text|an object)$/);
+  assert.equal(none, "loaded 2: 0 1");
+  assert.equal(await run("depsOfAnotherLength", undefined, ["changed size between renders"]), "loaded 4: 1 2 3 4");
+});
+
+test("useObject shows the object of its key, and no other of that name", async () => {
+  assert.deepEqual(await run("exactKeys"), [
+    "odd/thing-1: loaded 1 1",
+    "thing-1: loaded free free",
+    "thing-2: loaded none none",
+    "b: loaded none none",
+    "a/b: loaded ab ab",
+    "even/thing-1: loaded none none",
+  ]);
+  assert.deepEqual(await run("objectMadeAgain"), { uids: 3, text: "false true" });
+  assert.deepEqual(await run("comesAndGoes"), [
+    "loading none none",
+    "loaded 1 1",
+    "loading none none",
+    "loaded 1 1",
+    "loading none none",
+    "loaded 3 3",
+  ]);
+});
+
+test("useObject over a resource of one namespace stays within it, and uses its stream where that is open", async () => {
+  const all = (await (await fetch(`${server.url}/api/v1/pods`)).json()).items.map(({ metadata }) => metadata);
+  const [{ namespace, name }] = all;
+  const other = all.find((one) => one.namespace !== namespace);
+  const given = { namespace, name, elsewhere: `${other.namespace}/${other.name}` };
+  assert.deepEqual(await run("objectsNarrowed", given), {
+    alone: [`namespaces/${namespace}/pods?fieldSelector=metadata.name=${name}`],
+    beside: [],
+    streams: 1,
+  });
+});
+
+test("useObject that was hidden shows what it had, and opens no list of everything when it is shown again", async () => {
+  const [{ metadata }] = (await (await fetch(`${server.url}/api/v1/pods`)).json()).items;
+  const { namespace, name } = metadata;
+  assert.deepEqual(await run("objectHiddenAlone", { name: `${namespace}/${name}` }), {
+    seen: [`true false ${name}`],
+    asked: [`namespaces/${namespace}/pods?fieldSelector=metadata.name=${name}`],
+  });
+  const seen = await run("objectHidden");
+  assert.equal(seen.at(-1), "loaded 11 11");
+  for (const text of seen) assert.match(text, /^loaded( stale)? (1 1|11 11)$/);
+});
+
+test("useWatch tells no error of what it does not watch any more", async () => assert.equal(await run("watchErrorEnds"), undefined));
+
+test("a provider with another cache shows none of the rows of the one before", async () => {
+  assert.deepEqual(await run("otherCache"), ["3", "…", "3"]);
+});
+
+test("a cache or view that is closed at any time, also in callbacks and effects, is told and breaks nothing", async () => {
+  assert.deepEqual(await run("closedMidway"), ["loading 0:  (closed)loading none none (closed)", "closed", "closed", "3"]);
+});
+
+test("a component may go in the flush that tells it", async () => assert.equal(await run("goesInItsFlush"), "gone"));
+
+test("a server that is down when the page opens and comes back: what waits waits on", async () => {
+  const seen = await run("downAtFirst");
+  assert.equal(seen[0], "waiting loading 0:  loading none none");
+  assert.equal(seen.at(-1), "2 loaded 2: 0 1 loaded 1 1");
+});
+
+test("windows are as large as numbers are, and no larger", async () => {
+  assert.deepEqual(await run("hugeWindows"), [
+    "loaded 5: 0 1 2 3 4",
+    "loaded 5: ",
+    "loaded 5: 4",
+    "loaded 5: ",
+    ...Array(3).fill("loading 0:  (invalid)"),
+  ]);
+});
+
+test("an error boundary is reset with the status that follows resume", async () => {
+  assert.deepEqual(await run("boundaryReset", undefined, ["not you"]), ["caught forbidden: not you", 0]);
 });

@@ -1,6 +1,6 @@
 import { originOf } from "../cache/origin.js";
 import type { Resource } from "../resource/types.js";
-import type { View } from "../view/types.js";
+import type { View, ViewSnapshot } from "../view/types.js";
 import type { LiveObject } from "./types.js";
 
 /** What is known of an object before anything is. */
@@ -21,6 +21,7 @@ const NOT_OPEN: readonly string[] = ["idle", "failed", "closed"];
  */
 export class ObjectStore<T, Access> {
   readonly #resource: Resource<T, Access, any>;
+  readonly #key: string;
   readonly #namespace: string | undefined;
   readonly #name: string;
   /** The view of the one object, once it was decided whose, and that resource. */
@@ -34,14 +35,14 @@ export class ObjectStore<T, Access> {
   /** @param key `"namespace/name"` or `"name"` */
   constructor(resource: Resource<T, Access, any>, key: string) {
     this.#resource = resource;
+    this.#key = key;
     const at = key.indexOf("/");
     this.#namespace = at < 0 ? undefined : key.slice(0, at);
     this.#name = key.slice(at + 1);
   }
 
   readonly subscribe = (onChange: () => void): (() => void) => {
-    // Who comes back after a while may find that the table has gone: then its stream is not opened again for one object.
-    if (this.#subscribers === 0 && this.#from !== undefined && !isOpen(this.#from)) this.#view = undefined;
+    this.#leaveClosed();
     this.#subscribers++;
     const end = this.#open().subscribe(onChange);
     return () => {
@@ -51,27 +52,36 @@ export class ObjectStore<T, Access> {
   };
 
   readonly getSnapshot = (): LiveObject<T, Access> => {
+    this.#leaveClosed();
     // A render opens nothing: it may be one that is thrown away.
     const view = this.#view ?? (isOpen(this.#resource) ? this.#open() : undefined);
     if (view === undefined) return this.#live;
     const snapshot = view.getSnapshot();
     if (snapshot === this.#snapshot) return this.#live;
     this.#snapshot = snapshot;
-    const [object] = snapshot.rows;
-    const { loaded, stale, error } = snapshot;
-    const last = object ?? this.#live.last;
-    this.#live = Object.freeze({
-      object,
-      last,
-      deleted: object === undefined && last !== undefined,
-      loaded,
-      stale,
-      ...(error && { error }),
-    });
+    this.#live = Object.freeze(this.#tell(snapshot));
     return this.#live;
   };
 
   readonly getServerSnapshot = (): LiveObject<T, Access> => UNKNOWN;
+
+  #tell({ rows, keys, loaded, stale, error }: ViewSnapshot<T, Access>): LiveObject<T, Access> {
+    const before = this.#live;
+    // The selector says nothing of a namespace where the key has none.
+    const at = keys.indexOf(this.#key);
+    const isKnown = loaded || at >= 0;
+    // Another stream than before, which knows nothing yet: what was there is shown.
+    if (!isKnown && before.loaded) return { ...before, stale: true, ...(error && { error }) };
+    const object = at < 0 ? undefined : rows[at];
+    const last = object ?? before.last;
+    const deleted = isKnown && object === undefined && last !== undefined;
+    return { object, last, deleted, loaded: isKnown, stale, ...(error && { error }) };
+  }
+
+  /** Who comes back after a while may find that the table has gone: then its stream is not opened again for one object. */
+  #leaveClosed(): void {
+    if (this.#subscribers === 0 && this.#from !== undefined && !isOpen(this.#from)) this.#view = undefined;
+  }
 
   #open(): View<T, Access> {
     if (this.#view === undefined) {

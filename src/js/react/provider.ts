@@ -4,6 +4,7 @@ import type { KubeObject, ObjectLike, ResourceSpec, ResourceTypes, SourceSpec, W
 import type { Immutable, Mutable } from "../object/readonly.js";
 import { originOf } from "../cache/origin.js";
 import type { Resource } from "../resource/types.js";
+import { checkCall } from "./check.js";
 import { contentOf } from "./content.js";
 
 const Context = createContext<WatchCache<any> | undefined>(undefined);
@@ -28,8 +29,13 @@ export interface CacheOptions<Index extends string = string> {
  * @throws {WatchCacheError} `invalid` where there is none.
  */
 export function useWatchCache(): WatchCache {
+  checkCall("useWatchCache");
   const cache = useContext(Context);
   useDebugValue(cache);
+  return given(cache);
+}
+
+function given(cache: WatchCache<any> | undefined): WatchCache<any> {
   if (cache === undefined) throw invalid("there is no cache here: put a WatchCacheProvider above this component, or give { cache }");
   return cache;
 }
@@ -69,13 +75,10 @@ export function useResource(
   spec: string | ResourceSpec | SourceSpec | null | undefined,
   options?: CacheOptions<any>,
 ): Resource<any, any, any> | undefined {
+  checkCall("useResource");
   const nearest = useContext(Context);
   const cache = options?.cache ?? nearest;
-  const resource = useMemo(() => {
-    if (spec === null || spec === undefined) return undefined;
-    if (cache === undefined) throw invalid("there is no cache here: put a WatchCacheProvider above this component, or give { cache }");
-    return cache.resource(spec);
-  }, [cache, contentOf(spec)]);
+  const resource = useMemo(() => (spec === null || spec === undefined ? undefined : given(cache).resource(spec)), [cache, contentOf(spec)]);
   useDebugValue(resource, (resource) => resource && originOf(resource)?.name);
   return resource;
 }

@@ -4,11 +4,16 @@ import type { ResourceStatus } from "../status/types.js";
 import { checkResource } from "./check.js";
 import type { MaybeResource } from "./types.js";
 
-const idle = () => NOT_OPEN;
-
 /** Where the stream of a resource stands, live. It opens nothing. Without a resource, and on a server, the phase is `idle`. */
 export function useStatus(resource: MaybeResource<any, any>): ResourceStatus {
   checkResource(resource, "useStatus");
+  const status = useOfStatus(resource, (status) => status);
+  useDebugValue(status, ({ phase }) => phase);
+  return status;
+}
+
+/** What is read of a status. It renders anew where that is another. */
+export function useOfStatus<V>(resource: MaybeResource<any, any>, read: (status: ResourceStatus) => V): V {
   const subscribe = useCallback(
     (onChange: () => void) => {
       resource?.addEventListener("status", onChange);
@@ -16,7 +21,9 @@ export function useStatus(resource: MaybeResource<any, any>): ResourceStatus {
     },
     [resource],
   );
-  const status = useSyncExternalStore<ResourceStatus>(subscribe, () => resource?.status ?? NOT_OPEN, idle);
-  useDebugValue(status, ({ phase }) => phase);
-  return status;
+  return useSyncExternalStore(
+    subscribe,
+    () => read(resource?.status ?? NOT_OPEN),
+    () => read(NOT_OPEN),
+  );
 }

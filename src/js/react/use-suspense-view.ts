@@ -1,4 +1,6 @@
 import { type DependencyList, useEffect } from "react";
+import type { WatchCacheError } from "../error/errors.js";
+import { invalid } from "../options/kinds.js";
 import type { Path } from "../object/path.js";
 import type { Resource } from "../resource/types.js";
 import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
@@ -48,17 +50,32 @@ export function useSuspenseView(
   deps?: DependencyList,
 ): LiveView<any, any> {
   checkResource(resource, "useSuspenseView");
+  if (resource === null || resource === undefined)
+    throw invalid(`useSuspenseView waits for rows of a resource, not for the resource: render it once there is one, or take useView`);
   const spec = given as ViewSpec<any, any> | null | undefined;
   const { view, refused, plain } = useWanted(resource, spec, deps);
   const live = useFollowed(resource, view, refused, true);
   useEffect(() => forget(resource, plain), [resource, plain]);
   if (live.loaded) return live;
+  const error = endOf(resource, live.error);
   // Rows of before that nothing can replace.
-  if (live.error?.code === "invalid" && live.view !== undefined && live.view !== view) return live;
-  if (live.error !== undefined) throw live.error;
+  if (error?.code === "invalid" && live.view !== undefined && live.view !== view) return live;
+  if (error !== undefined) throw error;
   if (typeof document === "undefined") throw new OnServer();
   if (view === undefined) throw refused ?? RESTLESS;
   throw waitFor(resource, view, plain, contentOf(spec, deps === undefined));
+}
+
+/** Phases in which the stream says no. */
+const REFUSED: readonly string[] = ["failed", "needs-auth", "closed"];
+
+/**
+ * What ends the first load. A snapshot follows the status with the next flush. So who tries again once the status has changed meets the refusal
+ * of before, and waits for what comes.
+ */
+function endOf(resource: Resource<any, any, any>, error: WatchCacheError | undefined): WatchCacheError | undefined {
+  const isOfStream = error !== undefined && error.code !== "invalid" && error.code !== "out-of-memory";
+  return isOfStream && !REFUSED.includes(resource.status.phase) ? undefined : error;
 }
 
 /** What a server renders is the fallback. React sends that, and renders anew in the browser. */
@@ -86,7 +103,7 @@ function forget(resource: object, plain: string): void {
 }
 
 /** Resolves when it is worth rendering again. */
-function waitFor(resource: object, view: View<any, any>, plain: string, content: string): Promise<void> {
+function waitFor(resource: Resource<any, any, any>, view: View<any, any>, plain: string, content: string): Promise<void> {
   let ofResource = tries.get(resource);
   if (ofResource === undefined) tries.set(resource, (ofResource = new Map()));
   const before = ofResource.get(plain);
@@ -104,7 +121,7 @@ function waitFor(resource: object, view: View<any, any>, plain: string, content:
     };
     const look = () => {
       const { loaded, error } = view.getSnapshot();
-      if (loaded || error !== undefined) done();
+      if (loaded || endOf(resource, error) !== undefined) done();
     };
     const timer = setTimeout(done, HOLD_MS);
     const end = view.subscribe(look);

@@ -3,6 +3,7 @@ import { toError, WatchCacheError } from "../error/errors.js";
 import { originOf } from "../cache/origin.js";
 import type { View, ViewSpec } from "../view/types.js";
 import { contentOf } from "./content.js";
+import { checkDeps } from "./check.js";
 import type { MaybeResource } from "./types.js";
 
 type AnySpec = ViewSpec<any, any>;
@@ -38,15 +39,18 @@ function filterOf(spec: AnySpec | null | undefined): AnySpec | null | undefined 
  * @param deps tells when functions of the spec are others, as `useMemo` has it. Without it they are compared by identity.
  */
 export function useWanted(resource: MaybeResource<any, any>, spec: AnySpec | null | undefined, deps: DependencyList | undefined): Wanted {
-  const byIdentity = deps === undefined;
+  checkDeps(deps);
+  const byIdentity = deps === undefined || deps === null;
   const filter = contentOf(filterOf(spec), byIdentity);
   const [search, window] = [contentOf(spec?.search), contentOf(spec?.window)];
-  const [opened, unopened] = useMemo(() => open(resource, spec), [resource, filter, ...(deps ?? [])]);
-  const [, unmoved] = useMemo(() => open(resource, spec), [resource, filter, search, window, ...(deps ?? [])]);
+  // The view of this filter: the first one that was not refused. Another search or window is tried on a view that nobody reads.
+  const ofFilter = useMemo<{ view?: View<any, any> | undefined }>(() => ({}), [resource, filter, ...(deps ?? [])]);
+  const [tried, mistake] = useMemo(() => open(resource, spec), [resource, filter, search, window, ...(deps ?? [])]);
+  const opened = (ofFilter.view ??= tried);
 
   const plain = contentOf(spec, false);
   const held = useRestless(opened, plain, filter, byIdentity);
-  const refused = held !== undefined ? RESTLESS : (unopened ?? unmoved);
+  const refused = held !== undefined ? RESTLESS : mistake;
   useMoves(opened, refused, spec, search, window);
   const good = useLastGood(resource, opened);
   return { view: held ?? good, refused, plain };

@@ -1,13 +1,15 @@
-import { useCallback, useDebugValue, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { useDebugValue, useEffect, useMemo, useState } from "react";
 import { closedError, toError, type WatchCacheError } from "../error/errors.js";
 import { callback } from "../options/kinds.js";
 import type { Resource } from "../resource/types.js";
+import type { ResourceStatus } from "../status/types.js";
 import type { WatchEvent, WatchOptions } from "../watch/types.js";
 import { checkResource } from "./check.js";
 import { contentOf } from "./content.js";
 import { originOf } from "../cache/origin.js";
 import { useNewest } from "./newest.js";
 import type { MaybeResource } from "./types.js";
+import { useOfStatus } from "./use-status.js";
 
 /** How a watch of a component goes. */
 export interface WatchState {
@@ -18,8 +20,8 @@ export interface WatchState {
 const RUNS: WatchState = Object.freeze({});
 
 /**
- * Calls a handler with each event while the component is mounted, with bookmarks only where they are asked for. The handler may be written in place: the newest one is called, and another one
- * does not begin the watch anew.
+ * Calls a handler with each event while the component is mounted, with bookmarks only where they are asked for. The handler may be written in
+ * place: the newest one is called, and another one does not begin the watch anew.
  *
  * A relist or a slow handler does not end it: `onOverflow` is `"resync"` where nothing else is said. Where a watch ends all the same, as after
  * `timeoutSeconds`, another one goes on from its last version. Where the server says no, another one begins once the resource is live again.
@@ -40,13 +42,13 @@ export function useWatch<T, Access>(
   const [failed, setFailed] = useState<WatchCacheError>();
   const content = contentOf(options);
   useEffect(() => {
+    setFailed(undefined);
     if (resource === null || resource === undefined) return undefined;
     const abort = new AbortController();
-    setFailed(undefined);
     void follow(resource, (event) => newest.current(event), options, abort.signal, setFailed);
     return () => abort.abort();
   }, [resource, content]);
-  const refusal = useRefusal(resource);
+  const refusal = useOfStatus(resource, refusalOf);
   const error = failed ?? refusal;
   const state = useMemo(() => (error === undefined ? RUNS : Object.freeze({ error })), [error]);
   useDebugValue(state, ({ error }) => (error === undefined ? "watching" : error.code));
@@ -54,19 +56,8 @@ export function useWatch<T, Access>(
 }
 
 /** What the server says, where it says no: a watch waits then, because somebody may resume the resource. */
-function useRefusal(resource: MaybeResource<any, any>): WatchCacheError | undefined {
-  const subscribe = useCallback(
-    (onChange: () => void) => {
-      resource?.addEventListener("status", onChange);
-      return () => resource?.removeEventListener("status", onChange);
-    },
-    [resource],
-  );
-  const read = () => {
-    const status = resource?.status;
-    return status?.phase === "failed" || status?.phase === "needs-auth" ? status.error : undefined;
-  };
-  return useSyncExternalStore(subscribe, read, () => undefined);
+function refusalOf(status: ResourceStatus): WatchCacheError | undefined {
+  return status.phase === "failed" || status.phase === "needs-auth" ? status.error : undefined;
 }
 
 type From = Pick<WatchOptions, "resourceVersion" | "resourceVersionMatch" | "sendInitialEvents">;

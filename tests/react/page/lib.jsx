@@ -1,5 +1,5 @@
 // What scenarios share: an upstream in memory, a root, and waiting for what is on the screen.
-import { StrictMode } from "react";
+import { Component, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createWatchCache } from "watchcache";
 import { memorySource } from "watchcache/memory";
@@ -45,6 +45,18 @@ export function mount(element, { strict = true, onCaughtError = () => {} } = {})
   later(unmount);
   render(element);
   return { container, render, unmount, text: () => container.textContent };
+}
+
+/** Shows what was thrown below it, until it is clicked. */
+export class Boundary extends Component {
+  state = {};
+  static getDerivedStateFromError = (error) => ({ error });
+  render = () =>
+    this.state.error === undefined ? (
+      this.props.children
+    ) : (
+      <button onClick={() => this.setState({ error: undefined })}>{`caught ${this.state.error.code}: ${this.state.error.message}`}</button>
+    );
 }
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

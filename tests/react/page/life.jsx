@@ -1,15 +1,9 @@
-import { Activity, Component, Suspense, useState } from "react";
+import { Activity, Suspense, useState } from "react";
 import { hydrateRoot } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { createWatchCache } from "watchcache";
 import { useObject, useResource, useStatus, useSuspenseView, useView, useWatchCache, WatchCacheProvider } from "watchcache/react";
-import { later, mount, open, settled, sleep, thing, things, until, views } from "./lib.jsx";
-
-class Boundary extends Component {
-  state = {};
-  static getDerivedStateFromError = (error) => ({ error });
-  render = () => (this.state.error === undefined ? this.props.children : `caught ${this.state.error.code}: ${this.state.error.message}`);
-}
+import { Boundary, later, mount, open, settled, sleep, thing, things, until, views } from "./lib.jsx";
 
 /** Two clusters in one tree: by nested providers, and by the option. */
 export async function clusters() {

@@ -1,14 +1,8 @@
 // What nobody should do, and somebody does.
-import { Component, useReducer, useState } from "react";
+import { useReducer, useState } from "react";
 import { flushSync } from "react-dom";
 import { useInformer, useObject, useStatus, useSuspenseView, useView, useWatch } from "watchcache/react";
-import { mount, noting, settled, sleep, thing, things, until, views } from "./lib.jsx";
-
-class Boundary extends Component {
-  state = {};
-  static getDerivedStateFromError = (error) => ({ error });
-  render = () => (this.state.error === undefined ? this.props.children : `caught ${this.state.error.code}: ${this.state.error.message}`);
-}
+import { Boundary, mount, noting, settled, sleep, thing, things, until, views } from "./lib.jsx";
 
 /** What a hook says of a spec that is none. */
 export async function wrongSpecs() {
@@ -240,15 +234,16 @@ export async function comeAndGo() {
     useObject(resource, "even/thing-0");
     useStatus(resource);
     useWatch(resource, () => {});
-    return n;
+    useInformer(resource, { onAdd() {} });
+    return useSuspenseView(resource, { window: { offset: n % 5, limit: 2 } }).rows.length;
   };
   for (let n = 0; n < 500; n++) {
     const { unmount, render } = mount(null, { strict: false });
     flushSync(() => render(<All n={n} />));
     unmount();
   }
-  await sleep(400);
-  const [{ watchers, views: left }] = cache.stats().resources;
+  await until(() => views(cache) === 1);
+  const [{ watchers, views: left, informers }] = cache.stats().resources;
   stop();
-  return { watchers, views: left, listeners };
+  return { watchers, views: left, informers, listeners };
 }

@@ -1,19 +1,8 @@
-import { Component, startTransition, Suspense, useState } from "react";
+import { startTransition, Suspense, useState } from "react";
 import { useSuspenseView } from "watchcache/react";
-import { history, mount, open, settled, sleep, thing, things, until, views } from "./lib.jsx";
+import { Boundary, history, mount, open, settled, sleep, thing, things, until, views } from "./lib.jsx";
 
 const size = [{ path: "spec.size", as: "number" }];
-
-class Boundary extends Component {
-  state = {};
-  static getDerivedStateFromError = (error) => ({ error });
-  render = () =>
-    this.state.error === undefined ? (
-      this.props.children
-    ) : (
-      <button onClick={() => this.setState({ error: undefined })}>{`caught ${this.state.error.code}: ${this.state.error.message}`}</button>
-    );
-}
 
 function Rows({ resource, spec, deps }) {
   const { rows, loaded, error } = useSuspenseView(resource, { orderBy: size, ...spec }, deps);

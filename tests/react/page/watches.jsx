@@ -1,6 +1,6 @@
-import { Component, startTransition, Suspense, useState } from "react";
+import { startTransition, Suspense, useState } from "react";
 import { useInformer, useWatch } from "watchcache/react";
-import { mount, noting, settled, sleep, thing, things, until } from "./lib.jsx";
+import { Boundary, mount, noting, settled, sleep, thing, things, until } from "./lib.jsx";
 
 const named = ({ type, key }) => `${type} ${key.split("-")[1] ?? ""}`.trim();
 
@@ -149,12 +149,6 @@ export async function informers() {
 
 export async function handlerThatIsNone() {
   const { resource } = things({ count: 1 });
-
-  class Boundary extends Component {
-    state = {};
-    static getDerivedStateFromError = (error) => ({ error });
-    render = () => this.state.error?.message ?? this.props.children;
-  }
   const Watching = () => void useWatch(resource, { onAdd() {} });
   const { text } = mount(
     <Boundary>
