@@ -1,9 +1,14 @@
 // The hooks where a server renders: in Node, without a document. Nothing is opened, and what suspends is sent as its fallback.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { createElement as element, Suspense } from "react";
 // That of Node keeps a channel open, which ends no test.
 import { renderToReadableStream, renderToStaticMarkup } from "react-dom/server.edge";
+import { root } from "../../scripts/lib/project.mjs";
 import { createWatchCache } from "watchcache";
 import { memorySource } from "watchcache/memory";
 import { useInformer, useObject, useResource, useStatus, useSuspenseView, useView, useWatch, WatchCacheProvider } from "watchcache/react";
@@ -43,4 +48,49 @@ test("a server streams the fallback of what suspends, and ends", { timeout: 10_0
 
 test("without a Suspense above it the server says what is missing", async () => {
   await assert.rejects(renderToReadableStream(provided(element(Waits)), { onError() {} }), /fallback of the nearest Suspense/);
+});
+
+/** What each hook says where React has no component for it. */
+function refusals(hooks, call) {
+  const things = cache.resource({ source, id: "things" });
+  const calls = {
+    useWatchCache: () => hooks.useWatchCache(),
+    useResource: () => hooks.useResource("pods", { cache }),
+    useView: () => hooks.useView(things),
+    useSuspenseView: () => hooks.useSuspenseView(things),
+    useObject: () => hooks.useObject(things, "a"),
+    useStatus: () => hooks.useStatus(things),
+    useWatch: () => hooks.useWatch(things, () => {}),
+    useInformer: () => hooks.useInformer(things, {}),
+  };
+  assert.deepEqual(
+    Object.keys(hooks)
+      .filter((name) => name.startsWith("use"))
+      .sort(),
+    Object.keys(calls).sort(),
+    "every hook",
+  );
+  return Object.entries(calls).map(([name, hook]) => {
+    try {
+      call(hook);
+    } catch (error) {
+      return `${error.code} ${name}: ${error.message}`;
+    }
+    return `${name} was done`;
+  });
+}
+
+test("a hook that no component calls, and one of another copy of React, says so with the remedy", async (t) => {
+  t.mock.method(console, "error", () => {}); // React itself says it in development
+  const folder = mkdtempSync(join(tmpdir(), "watchcache-react-"));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(join(root, "dist"), join(folder, "dist"), { recursive: true });
+  cpSync(join(root, "package.json"), join(folder, "package.json"));
+  cpSync(join(root, "node_modules/react"), join(folder, "node_modules/react"), { recursive: true });
+  const other = await import(pathToFileURL(join(folder, "dist/react/index.js")));
+  const own = await import("watchcache/react");
+  const rendered = (hook) => renderToStaticMarkup(element(() => void hook()));
+  const said = [...refusals(own, (hook) => hook()), ...refusals(other, rendered)];
+  for (const text of said)
+    assert.match(text, /^invalid (use\w+): \1 is called while a component is rendered, and by one React.*npm ls react/, text);
 });

@@ -6,7 +6,10 @@ import * as objects from "./objects.jsx";
 import * as suspense from "./suspense.jsx";
 import * as views from "./views.jsx";
 import * as watches from "./watches.jsx";
+import { createElement } from "react";
+import { hydrateRoot } from "react-dom/client";
 import { leave } from "./lib.jsx";
+import { App } from "./streamed.js";
 
 const scenarios = { ...edges, ...life, ...misuse, ...objects, ...suspense, ...views, ...watches };
 
@@ -17,3 +20,10 @@ globalThis.run = async (name, given) => {
     await leave();
   }
 };
+
+// What Node has streamed is taken over as it is.
+const id = new URLSearchParams(location.search).get("id");
+if (id !== null) {
+  globalThis.recovered = [];
+  hydrateRoot(document, createElement(App, { id }), { onRecoverableError: (error) => globalThis.recovered.push(String(error)) });
+}
