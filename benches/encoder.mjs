@@ -7,11 +7,12 @@
 // bytes. A ratio below 1 says that comparing pays. It is the median of the rounds, with the quartiles of them. The last column is what the
 // encoder found out by its trial; with --always it compares without one.
 import { parseArgs } from "node:util";
-import { launch, nameOf, withPage } from "./lib/browser.mjs";
+import { launch, nameOf } from "./lib/browser.mjs";
 import { bundlePage } from "./lib/bundle.mjs";
 import { CHROMIUM, ENGINES, launchOther } from "./lib/engines.mjs";
 import { commit, machine } from "./lib/machine.mjs";
 import { startPageServer } from "./lib/page-server.mjs";
+import { withPage } from "./lib/pages.mjs";
 import { disagreements, median, number, quantile, table } from "./lib/report.mjs";
 import { ofShape, SHAPES } from "./lib/shapes.mjs";
 import { CommandFailed, main, say } from "../scripts/lib/fail.mjs";

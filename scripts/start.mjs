@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // `npm start`: sets up what is missing, builds what has changed, then serves the demo page and its API on one origin.
+// With --bench it serves a page that runs the benchmarks in the visitor's own browser instead.
 // Arguments go to the server:  npm start -- --port 8080      npm start -- --proxy http://127.0.0.1:8001
 import { join } from "node:path";
 import { build } from "./build.mjs";
@@ -12,7 +13,10 @@ import { setup } from "./setup.mjs";
 await main(async () => {
   await setup({ browser: false });
   await build();
-  await buildPage();
-  const server = await run(process.execPath, [join(root, "www", "server", "main.mjs"), ...process.argv.slice(2)]);
+  const given = process.argv.slice(2);
+  const bench = given.includes("--bench");
+  if (!bench) await buildPage();
+  const program = bench ? "benches/serve.mjs" : "www/server/main.mjs";
+  const server = await run(process.execPath, [join(root, program), ...given.filter((argument) => argument !== "--bench")]);
   process.exitCode = server.code;
 });

@@ -1,7 +1,7 @@
 // Where an informer is measured: a process of Node, or a page. Each gives `ask(step, options)`, `heap()` and `close()`.
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { heapBytes, openPage } from "../lib/browser.mjs";
+import { heapBytes, openPage } from "../lib/pages.mjs";
 
 /** A fresh process of Node. */
 export async function nodeHost(options) {

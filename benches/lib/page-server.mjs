@@ -2,17 +2,20 @@
 // fine clock.
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { servePage } from "../../www/server/static.mjs";
+import { CONTENT_SECURITY_POLICY, servePage } from "../../www/server/static.mjs";
 
-/** @param {string} page the built page's folder */
-export async function startPageServer(page) {
-  const files = servePage(page);
+/** A visitor's page has each harness in a frame. */
+const POLICY = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'");
+
+/** @param {string} page the built page's folder @param {number} [port] 0 for a free one */
+export async function startPageServer(page, port = 0) {
+  const files = servePage(page, POLICY);
   const server = createServer((request, response) => {
     response.setHeader("cross-origin-opener-policy", "same-origin");
     response.setHeader("cross-origin-embedder-policy", "require-corp");
     void files(request, response);
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${server.address().port}`,

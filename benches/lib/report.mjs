@@ -66,9 +66,9 @@ export function table(head, lines) {
 
 const fraction = (text) => text.split("/").reduce((value, part, i) => (i === 0 ? Number(part) : value / Number(part)), 0);
 
-/** What is asked of a line, and whether it is so. */
-function verdict({ goal, ours, ratio, cpuRatio }) {
-  if (!goal) return "";
+/** What is asked of a line, and whether it is so; undefined where nothing is asked. */
+export function judge({ goal, ours, ratio, cpuRatio }) {
+  if (!goal) return undefined;
   const asked = [];
   let met = true;
   if (goal.ratio) {
@@ -83,13 +83,18 @@ function verdict({ goal, ours, ratio, cpuRatio }) {
     asked.push(`≤ ${goal.ours[1]}`);
     met &&= ours <= goal.ours[0];
   }
-  return `${asked.join(", ")}: ${met ? "met" : "missed"}`;
+  return { asked: asked.join(", "), met };
+}
+
+function verdict(line) {
+  const judged = judge(line);
+  return judged ? `${judged.asked}: ${judged.met ? "met" : "missed"}` : "";
 }
 
 const SCALES = { µs: [1e4, 1000, "ms"], B: [1e6, 1e6, "MB"], ms: [1e5, 1000, "s"] };
 
 /** A value with its unit, or with a larger one. */
-function measure(value, unit) {
+export function measure(value, unit) {
   if (value === undefined) return "";
   const [from, divisor, larger] = SCALES[unit] ?? [Infinity];
   return Math.abs(value) >= from ? `${number(value / divisor)} ${larger}` : `${number(value)} ${unit}`;

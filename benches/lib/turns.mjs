@@ -1,6 +1,6 @@
 // Harnesses in pages of their own that take turns, round by round. A busy neighbour hurts all of them alike, and none pays for what another
 // left in the heap.
-import { openPage } from "./browser.mjs";
+import { openPage } from "./pages.mjs";
 
 /** Opens a page for each name, does the work, and closes them. */
 export async function withPages(browser, url, names, work) {

@@ -96,7 +96,7 @@ function runScenario(name, options, done) {
  * Opens a browser with a page that has loaded the benchmarks.
  * @param {{ title: string, program: string, args: (port: number) => string[], env?: object, capabilities: object }} engine
  * @param {string} url
- * @returns `run`, `throwErrors` and `close`, as the pages of lib/browser.mjs have them, and the browser's name and version
+ * @returns `run`, `throwErrors` and `close`, as the pages of lib/pages.mjs have them, and the browser's name and version
  */
 export async function openSession(engine, url) {
   const driver = await startDriver(engine);

@@ -72,7 +72,8 @@ export async function roundView({ count }) {
     running.sum = (Math.imul(running.sum, 31) + Number(metadata.resourceVersion) + metadata.name.length) | 0;
   const { length } = newest;
   await close();
-  return { ms: view.ms - without.ms, cpuMs: view.cpuMs - without.cpuMs, flushes: running.heard - before, rows: length };
+  const cpuMs = view.cpuMs === undefined ? undefined : view.cpuMs - without.cpuMs;
+  return { ms: view.ms - without.ms, cpuMs, flushes: running.heard - before, rows: length };
 }
 
 /** The version of the newest event whose pod is not of the hidden group. */

@@ -4,7 +4,11 @@ import { perUnit, timeRow } from "../lib/report.mjs";
 import { REPLACED } from "../lib/shapes.mjs";
 import { inTurns } from "../lib/turns.mjs";
 
-const PLANS = { full: { rounds: 9, many: 100_000, count: 4_000 }, quick: { rounds: 1, many: 10_000, count: 40 } };
+const PLANS = {
+  full: { rounds: 9, many: 100_000, count: 4_000 },
+  quick: { rounds: 1, many: 10_000, count: 40 },
+  tab: { rounds: 7, many: 20_000, count: 2_000 },
+};
 const MATCHING = 10;
 
 export default {

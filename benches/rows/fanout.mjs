@@ -1,5 +1,5 @@
 // One event to many callbacks: what they add to it.
-import { withRuns } from "../lib/browser.mjs";
+import { withRuns } from "../lib/pages.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { perUnit, timeRow } from "../lib/report.mjs";
 import { ofShape, REPLACED, SHAPES } from "../lib/shapes.mjs";
@@ -7,6 +7,7 @@ import { ofShape, REPLACED, SHAPES } from "../lib/shapes.mjs";
 const PLANS = {
   full: { rounds: 9, counts: { 100: 4_000, 1_000: 1_000, 10_000: 200 }, wholeWay: 1_000 },
   quick: { rounds: 2, counts: { 100: 200, 1_000: 50, 10_000: 10 }, wholeWay: 50 },
+  tab: { rounds: 7, counts: { 100: 4_000, 1_000: 1_000, 10_000: 200 }, wholeWay: 500 },
 };
 
 /** Chromium alone tells processor time. */

@@ -1,10 +1,10 @@
 // Frames in, by each transport, against parsing them; and one reader of every event.
-import { withRuns } from "../lib/browser.mjs";
+import { withRuns } from "../lib/pages.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { perUnit, timeRow } from "../lib/report.mjs";
 import { CLUSTER, ofShape, REPLACED, SHAPES } from "../lib/shapes.mjs";
 
-const PLANS = { full: { rounds: 25, count: 2_000 }, quick: { rounds: 2, count: 100 } };
+const PLANS = { full: { rounds: 25, count: 2_000 }, quick: { rounds: 2, count: 100 }, tab: { rounds: 9, count: 1_000 } };
 const PARSE = "JSON.parse";
 /** What both have to pay: reading the stream and dropping it. */
 const STREAM = "the stream alone";

@@ -1,5 +1,5 @@
 // Loading a large list and what it then holds: each run on a fresh page, as a user's page is.
-import { heapBytes, longestTask, withPage } from "../lib/browser.mjs";
+import { heapBytes, longestTask, withPage } from "../lib/pages.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { startPodServer } from "../lib/pod-server.mjs";
 import { median, ratioOf } from "../lib/report.mjs";

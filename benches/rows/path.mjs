@@ -4,7 +4,11 @@ import { perUnit, timeRow } from "../lib/report.mjs";
 import { CLUSTER, ofShape, REPLACED } from "../lib/shapes.mjs";
 import { inTurns, takeTurns, withPages } from "../lib/turns.mjs";
 
-const PLANS = { full: { rounds: 15, objects: 10_000, count: 500 }, quick: { rounds: 1, objects: 200, count: 40 } };
+const PLANS = {
+  full: { rounds: 15, objects: 10_000, count: 500 },
+  quick: { rounds: 1, objects: 200, count: 40 },
+  tab: { rounds: 7, objects: 1_000, count: 500 },
+};
 const BATCH = 20;
 
 const NOBODY = "nobody reads";

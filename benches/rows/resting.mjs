@@ -3,7 +3,11 @@ import { OURS } from "../lib/peers.mjs";
 import { perUnit, timeRow } from "../lib/report.mjs";
 import { inTurns } from "../lib/turns.mjs";
 
-const PLANS = { full: { rounds: 9, objects: 5_000, count: 400 }, quick: { rounds: 1, objects: 200, count: 100 } };
+const PLANS = {
+  full: { rounds: 9, objects: 5_000, count: 400 },
+  quick: { rounds: 1, objects: 200, count: 100 },
+  tab: { rounds: 7, objects: 2_000, count: 200 },
+};
 const PARSE = "JSON.parse";
 const VARIANTS = {
   "one by one": { what: "first read of a pod at rest", peer: "JSON.parse of its text", atOnce: 1, goal: "1.35" },

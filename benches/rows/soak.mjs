@@ -1,5 +1,5 @@
 // Very many pods and a long history in a bound of memory, and no growth with the events that follow. A long row.
-import { heapBytes, withPage } from "../lib/browser.mjs";
+import { heapBytes, withPage } from "../lib/pages.mjs";
 
 const MIB = 2 ** 20;
 const PLANS = {

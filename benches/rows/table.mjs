@@ -1,5 +1,5 @@
 // Heartbeats of a whole cluster into a React table that shows few of its pods. A long row.
-import { withPage } from "../lib/browser.mjs";
+import { withPage } from "../lib/pages.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { readRealPod, startPodServer, VERSION } from "../lib/pod-server.mjs";
 import { median } from "../lib/report.mjs";

@@ -3,7 +3,11 @@ import { ALL, MAP, OURS, PEERS } from "../lib/peers.mjs";
 import { perUnit, timeRow } from "../lib/report.mjs";
 import { inTurns } from "../lib/turns.mjs";
 
-const PLANS = { full: { rounds: 7, objects: 100_000, count: 1_000 }, quick: { rounds: 1, objects: 2_000, count: 100 } };
+const PLANS = {
+  full: { rounds: 7, objects: 100_000, count: 1_000 },
+  quick: { rounds: 1, objects: 2_000, count: 100 },
+  tab: { rounds: 5, objects: 10_000, count: 1_000 },
+};
 
 export default {
   name: "view",

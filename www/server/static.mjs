@@ -27,12 +27,12 @@ export const CONTENT_SECURITY_POLICY =
 const NOT_BUILT =
   "The page is not built: there is no index.html in the directory that is served. Build it with `npm run build`, or use the API under /api and /apis.\n";
 
-/** @param {string} root directory of the built page */
-export function servePage(root) {
+/** @param {string} root directory of the built page @param {string} [policy] its content security policy */
+export function servePage(root, policy = CONTENT_SECURITY_POLICY) {
   const base = resolve(root);
   return async (/** @type {import("node:http").IncomingMessage} */ request, /** @type {import("node:http").ServerResponse} */ response) => {
     const headers = {
-      "content-security-policy": CONTENT_SECURITY_POLICY,
+      "content-security-policy": policy,
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
     };
