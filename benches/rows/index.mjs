@@ -1,5 +1,6 @@
 // What `npm run bench` measures, in this order. Each row (or group of rows) has a name, and a `measure` which gives what goes into the
 // results. It has `scenarios` with the harnesses whose checksums must agree, `lines` of the table, and perhaps a `table` of its own.
+import consoles from "./consoles.mjs";
 import dispatch from "./dispatch.mjs";
 import fanout from "./fanout.mjs";
 import informer from "./informer.mjs";
@@ -12,4 +13,4 @@ import soak from "./soak.mjs";
 import table from "./table.mjs";
 import view from "./view.mjs";
 
-export const ROWS = [ingest, fanout, path, dispatch, view, table, resting, load, informer, soak, size];
+export const ROWS = [ingest, fanout, path, dispatch, view, table, consoles, resting, load, informer, soak, size];

@@ -23,13 +23,15 @@ export const COLUMNS = [
 
 const before = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** By hand: all but one group's, the youngest first, one screen of them. Times are texts of one form, so they order as texts. */
-export function shownOf(pods) {
+/** By hand: all but one group's, the youngest first. Times are texts of one form, so they order as texts. */
+export function orderedOf(pods) {
   return [...pods]
     .filter(({ metadata }) => metadata.labels.group !== HIDDEN)
-    .sort((a, b) => before(b.metadata.creationTimestamp, a.metadata.creationTimestamp) || before(a.metadata.name, b.metadata.name))
-    .slice(0, ROWS);
+    .sort((a, b) => before(b.metadata.creationTimestamp, a.metadata.creationTimestamp) || before(a.metadata.name, b.metadata.name));
 }
+
+/** One screen of them. */
+export const shownOf = (pods) => orderedOf(pods).slice(0, ROWS);
 
 /** What a table of these rows says, a line for each. */
 export const textOf = (pods) => pods.map((pod) => COLUMNS.map(({ cell }) => cell(pod)).join(" ")).join("\n");

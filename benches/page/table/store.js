@@ -6,26 +6,10 @@
 //   close()
 import { createWatchCache } from "watchcache";
 import { COLUMNS, HIDDEN, keyOf, ROWS, shownOf } from "./columns.js";
+import { FIELDS, podOf } from "./fields.js";
 
 const PODS = "/api/v1/pods";
 const PAGE = 500;
-
-/** What the columns show of a pod. A row is another one only where one of these fields differs. */
-const FIELDS = {
-  name: "metadata.name",
-  namespace: "metadata.namespace",
-  creationTimestamp: "metadata.creationTimestamp",
-  nodeName: "spec.nodeName",
-  phase: "status.phase",
-  containerStatuses: "status.containerStatuses",
-};
-
-/** A row of these fields as the columns know pods. */
-const podOf = ({ name, namespace, creationTimestamp, nodeName, phase, containerStatuses }) => ({
-  metadata: { name, namespace, creationTimestamp },
-  spec: { nodeName },
-  status: { phase, containerStatuses },
-});
 
 async function ours() {
   const cache = createWatchCache({ pageSize: PAGE, linger: 3_600_000 });
