@@ -21,4 +21,4 @@ pub use self::pager::Pager;
 pub use self::refusal::Refusal;
 pub use self::request::{ListRequest, Narrow, WatchRequest};
 pub use self::source::{Collection, FrameStream, PageStream, Source};
-pub use self::write::{DeleteOptions, ObjectName, Preconditions, WriteRequest};
+pub use self::write::{DeleteOptions, ObjectName, Patch, PatchType, Preconditions, WriteParameters, WriteRequest};

@@ -32,12 +32,13 @@ pub trait Source {
     fn gets(&self) -> bool {
         false
     }
-    /// Asks for one object as it stands now: its document.
-    fn get(&self, _object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+    /// Asks for one object as it stands now, or for a subresource of it: its document.
+    fn get(&self, _object: ObjectName, _subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         Box::pin(async { Err(Error::new(ErrorCode::Invalid, "this source gives no single objects")) })
     }
-    /// Writes. Resolves with the answer's document: the object as it was written; for a deletion also a Status, or nothing. An object
-    /// that has changed meanwhile is a [`ErrorCode::Conflict`], one that is not there [`ErrorCode::NotFound`].
+    /// Writes. Resolves with the answer's document: the object as it was written. A deletion may also be answered with a Status, or with
+    /// nothing, and one of many with a list of what was deleted. An object that has changed meanwhile is a [`ErrorCode::Conflict`], one that
+    /// is not there [`ErrorCode::NotFound`].
     fn write(&self, _request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         Box::pin(async { Err(Error::new(ErrorCode::Invalid, "this source takes no writes")) })
     }

@@ -6,6 +6,7 @@
 import { historyScenarios } from "./cache/history.mjs";
 import { networkScenarios } from "./cache/network.mjs";
 import { ownWriteScenarios } from "./cache/own-writes.mjs";
+import { patchScenarios } from "./cache/patches.mjs";
 import { refusalScenarios } from "./cache/refusals.mjs";
 import { startScenarios } from "./cache/start.mjs";
 import { timeoutScenarios } from "./cache/timeout.mjs";
@@ -20,6 +21,7 @@ export function cacheScenarios(getTarget, has) {
   startScenarios(getTarget);
   writeScenarios(getTarget);
   ownWriteScenarios(getTarget);
+  patchScenarios(getTarget);
   historyScenarios(getTarget);
   refusalScenarios(getTarget, has);
   networkScenarios(getTarget);

@@ -575,8 +575,9 @@ impl Source for Shared {
         !self.0.writes.only_lists.get()
     }
 
-    fn get(&self, object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
-        self.ask(Asked::Get(object.clone()), move |upstream| upstream.answer_get(&object))
+    fn get(&self, object: ObjectName, subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        let asked = Asked::Get(object.clone(), subresource.clone());
+        self.ask(asked, move |upstream| upstream.answer_get(&object, subresource.as_deref()))
     }
 
     fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {

@@ -10,7 +10,7 @@ import { readOptions } from "../../dist/cache/settings.js";
 import { HANDLER, INFORMER } from "../../dist/informer/options.js";
 import { runtimeOf } from "../../dist/load/instance.js";
 import { read } from "../../dist/options/read.js";
-import { DELETE, GET, LIST } from "../../dist/request/options.js";
+import { DELETE, DELETE_COLLECTION, GET, LIST, PATCH, WRITE } from "../../dist/request/options.js";
 import { checkSubscription, checkWindow, VIEW } from "../../dist/view/options.js";
 import { WATCH } from "../../dist/watch/options.js";
 import { newCache, openShared, until } from "./lib/package.mjs";
@@ -28,6 +28,7 @@ const view = pods.view();
 
 /** Each value is wrong for the kind. */
 const WRONG = {
+  filled: ["", 5, null, true, {}, []],
   text: [5, null, true, {}, [], () => {}, { length: 1e9 }, new Uint8Array(5)],
   flag: [0, 1, "true", null, {}],
   callback: ["x", 5, null, {}],
@@ -58,6 +59,9 @@ const scope = { namespace: "text", ...selectors };
 const period = "number";
 const reading = { resourceVersion: "text", signal: "signal" };
 const paged = { ...scope, ...reading, shardSelector: "text", resourceVersionMatch: "text", wait: "flag" };
+
+const writing = { signal: "signal", dryRun: "flag", fieldManager: "text", fieldValidation: "word", subresource: "filled" };
+const deletion = { signal: "signal", dryRun: "flag", gracePeriodSeconds: "whole", propagationPolicy: "word" };
 
 /** What takes options, and of what kind each is. */
 const BAGS = {
@@ -100,15 +104,13 @@ const BAGS = {
     },
   ],
   list: [(options) => pods.list(options), { ...paged, limit: "integer", continue: "text" }, "rejects"],
-  get: [(options) => pods.get("a/x", options), reading, "rejects"],
+  get: [(options) => pods.get("a/x", options), { ...reading, subresource: "filled" }, "rejects"],
   synced: [(options) => pods.synced(options), { signal: "signal" }, "rejects"],
-  create: [(options) => pods.create(pod("a/y"), options), { signal: "signal" }, "rejects"],
-  update: [(options) => pods.update("a/x", (object) => object, options), { signal: "signal" }, "rejects"],
-  delete: [
-    (options) => pods.delete("a/none", options),
-    { signal: "signal", preconditions: "bag", gracePeriodSeconds: "whole", propagationPolicy: "word" },
-    "rejects",
-  ],
+  create: [(options) => pods.create(pod("a/y"), options), writing, "rejects"],
+  update: [(options) => pods.update("a/x", (object) => object, options), writing, "rejects"],
+  patch: [(options) => pods.patch("a/x", {}, options), { ...writing, type: "word", force: "flag" }, "rejects"],
+  delete: [(options) => pods.delete("a/none", options), { ...deletion, preconditions: "bag" }, "rejects"],
+  deleteCollection: [(options) => pods.deleteCollection(options), { ...scope, ...deletion }, "rejects"],
   refresh: [(options) => pods.refresh(options), { reset: "flag" }, "rejects"],
   view: [
     (options) => pods.view(options),
@@ -162,17 +164,29 @@ async function refused(call, how, named) {
   else assert.throws(call, right, named);
 }
 
+/** What may not be missing. */
+const NEEDED = { patch: { type: "merge" } };
+/** What may not be there and undefined: a slip of it would delete too much. */
+const SAID = { deleteCollection: Object.keys(scope) };
+
+test("what narrows a deletion of many is said or left out, and never undefined", async () => {
+  for (const name of SAID.deleteCollection)
+    await refused(() => pods.deleteCollection({ [name]: undefined }), "rejects", `${name} is undefined: leave it out`);
+});
+
 for (const [method, [call, options, how]] of Object.entries(BAGS)) {
+  const needed = NEEDED[method];
   test(`${method}: what is of the wrong type, or no option, is refused by its name`, async () => {
     for (const [name, kind] of Object.entries(options)) {
-      for (const value of WRONG[kind]) await refused(() => call({ [name]: value }), how, name);
+      for (const value of WRONG[kind]) await refused(() => call({ ...needed, [name]: value }), how, name);
     }
-    await refused(() => call({ mode: "x" }), how, `mode is no option of ${method}: there are `);
+    await refused(() => call({ ...needed, mode: "x" }), how, `mode is no option of ${method}: there are `);
     if (method !== "resource") for (const given of [null, 5, "x", [], () => {}]) await refused(() => call(given), how, method);
   });
 
   test(`${method}: what is undefined was not given`, async () => {
-    const empty = Object.fromEntries([...Object.keys(options), "mode"].map((name) => [name, undefined]));
+    const names = Object.keys(options).filter((name) => !SAID[method]?.includes(name));
+    const empty = { ...Object.fromEntries([...names, "mode"].map((name) => [name, undefined])), ...needed };
     if (method === "resource") Object.assign(empty, { version: "v1", resource: "pods" });
     // The upstream cannot write, and has no such object.
     const outcome = await Promise.resolve(call(empty)).catch((error) => error);
@@ -185,7 +199,7 @@ for (const [method, [call, options, how]] of Object.entries(BAGS)) {
 test("names that every object has are no options", async () => {
   for (const name of ["constructor", "toString", "valueOf", "hasOwnProperty"]) {
     for (const [method, [call, , how]] of Object.entries(BAGS)) {
-      await refused(() => call({ [name]: 1 }), how, `${name} is no option of ${method}`);
+      await refused(() => call({ ...NEEDED[method], [name]: 1 }), how, `${name} is no option of ${method}`);
     }
     assert.throws(() => createWatchCache({ retry: { [name]: 1 } }), { code: "invalid" });
   }
@@ -326,17 +340,26 @@ const WITHIN = new Set("predicate after name path text paths descending as offse
 
 test("the table names what the core reads, and nothing else", async () => {
   const text = await readFile(new URL("../../src/web/handle/options.rs", import.meta.url), "utf8");
-  const readBy = (reader) => {
-    const [, body] = text.split(new RegExp(`\\bfn ${reader}\\(`));
-    assert.ok(body, `${reader} is still there`);
-    const [until] = body.split(/\n( {4})?\}\n/);
-    const found = until.matchAll(/\b(?:get|required|bag|list)(?:::<[^>]*>)?\("(\w+)"\)/g);
-    return new Set(Array.from(found, ([, name]) => name));
-  };
+  // Readers that share a part are named with it.
+  const readBy = (readers) =>
+    new Set(
+      readers.split(" ").flatMap((reader) => {
+        const [, body] = text.split(new RegExp(`\\bfn ${reader}\\(`));
+        assert.ok(body, `${reader} is still there`);
+        const [until] = body.split(/\n( {4})?\}\n/);
+        const found = until.matchAll(/\b(?:get|required|bag|list)(?:::<[^>]*>)?\("(\w+)"\)/g);
+        return Array.from(found, ([, name]) => name);
+      }),
+    );
+  // What is got of an object goes its own way.
+  const { subresource: _, ...got } = GET;
   for (const [reader, ...bags] of [
     ["watch_options", WATCH],
-    ["list_options", LIST, GET],
-    ["delete_options", DELETE],
+    ["list_options", LIST, got],
+    ["parameters", WRITE],
+    ["patch_of parameters", PATCH],
+    ["deletion", DELETE],
+    ["deleting deletion", { ...DELETE_COLLECTION, preconditions: DELETE.preconditions }],
     ["view_options", VIEW],
     ["handler_options", HANDLER],
     ["informer_options", INFORMER],
@@ -361,7 +384,10 @@ test("what the table lets through is of a type that the core can read", async ()
     [WATCH, (given) => raw.forget(raw.watch(given))],
     [LIST, (given) => void raw.list(given, over).catch(() => {})],
     [GET, (given) => void raw.get("a", given, over).catch(() => {})],
+    [WRITE, (given) => void raw.create("{}", given, over).catch(() => {})],
+    [PATCH, (given) => void raw.writePatch("a", "{}", { type: "merge", ...given }, over).catch(() => {})],
     [DELETE, (given) => void raw.delete("a", given, over).catch(() => {})],
+    [DELETE_COLLECTION, (given) => void raw.deleteCollection(given, over).catch(() => {})],
     [VIEW, (given) => raw.viewClose(raw.view({ predicate: false, ...given }))],
   ]) {
     let taken = 0;

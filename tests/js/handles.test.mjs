@@ -66,6 +66,8 @@ const HANDLES = {
       view: [],
       create: [pod("a/new")],
       update: ["a/x", (object) => object],
+      patch: ["a/x", { status: { phase: "Failed" } }, { type: "merge" }],
+      deleteCollection: [],
       delete: ["a/x"],
       refresh: [],
       pause: [],

@@ -190,12 +190,12 @@ test("what is mistaken is refused where it is given, by its name, and changes no
   }
   invalid(() => source.fail({ cod: 403 }), "cod is no option of fail: did you mean code?");
   for (const times of [0, -1, Number.NaN, "2", null]) invalid(() => source.fail({ code: 403 }, { times }), /^times is/);
-  for (const verbs of ["list", ["patch"], [], null]) invalid(() => source.fail({ code: 403 }, { verbs }), /^verbs/);
+  for (const verbs of ["list", ["connect"], [], null]) invalid(() => source.fail({ code: 403 }, { verbs }), /^verbs/);
   invalid(() => source.fail({ code: 403 }, { verb: "list" }), "verb is no option of fail: did you mean verbs?");
   for (const options of [null, 5, { error: "x" }, { error: null }, { midFrame: "x" }, { eror: new Error() }])
     invalid(() => source.drop(options), /./);
   for (const frame of [undefined, () => {}, 1n, Symbol()]) invalid(() => source.send(frame), /^frame/);
-  for (const verb of [undefined, "patch", 5]) invalid(() => source.asked(verb), /^verb is one of/);
+  for (const verb of [undefined, "connect", 5]) invalid(() => source.asked(verb), /^verb is one of/);
   for (const now of [Number.NaN, "5", null]) invalid(() => virtualClock(now), /^now is/);
   const clock = virtualClock(7);
   for (const ms of [undefined, Number.NaN, -5, "5", Infinity, null]) await assert.rejects(clock.advance(ms), { code: "invalid" });

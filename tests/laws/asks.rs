@@ -4,11 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use watchcache::cache::{List, ListOptions, Resource};
+use watchcache::cache::{List, ListOptions, Resource, Written};
 use watchcache::object::Object;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::runtime::{Spawn, Timer};
-use watchcache::source::DeleteOptions;
+use watchcache::source::{DeleteOptions, WriteParameters};
 use watchcache::status::Error;
 
 use crate::helpers::model::{SELECTIONS, Selection, pod, pod_document};
@@ -34,6 +34,11 @@ pub struct Answers {
     pub lagged: Cell<bool>,
     /// Nothing failed upstream, so each failure is the request's own.
     pub calm: Cell<bool>,
+}
+
+/// The object that a write was answered with.
+fn object_of(written: Written) -> Rc<Object> {
+    written.object().expect("an object")
 }
 
 fn count(cell: &Cell<usize>) {
@@ -153,7 +158,7 @@ impl Asking {
         let key = format!("{namespace}/{name}");
         self.spawn(async move {
             let asked = this.upstream.version();
-            match this.resource.clone().create(pod_document(number, node, app, None)).await {
+            match this.resource.clone().create(pod_document(number, node, app, None), WriteParameters::default()).await.map(object_of) {
                 Ok(object) => this.judge_write("ADDED", &key, &object),
                 Err(error) => {
                     let exists = error.status.as_ref().is_some_and(|status| status.reason == "AlreadyExists");
@@ -172,7 +177,7 @@ impl Asking {
         self.spawn(async move {
             let asked = this.upstream.version();
             let change = |held: &Rc<Object>| Ok::<_, Error>(Some(pod_document(number, node, app, Some(&held.text()))));
-            match this.resource.clone().update(key.clone(), change).await {
+            match this.resource.clone().update(key.clone(), WriteParameters::default(), change).await.map(object_of) {
                 Ok(object) => {
                     // One that changes nothing is no write: the object is as it was.
                     this.judge_write("", &key, &object);

@@ -56,6 +56,7 @@ test("the tarball holds the built package and nothing else", () => {
     "docs/types.md",
     "docs/views.md",
     "docs/watching-and-listing.md",
+    "docs/writes.md",
     "scripts/versions.json",
     "www/picture.png",
     "www/server/README.md",

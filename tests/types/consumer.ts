@@ -34,6 +34,11 @@ import type {
 } from "watchcache";
 
 /** As code generators write them: interfaces without index signatures. */
+interface Scale {
+  metadata?: { name?: string };
+  spec: { replicas: number };
+}
+
 interface Pod {
   apiVersion?: string;
   kind?: string;
@@ -168,6 +173,22 @@ export async function read(signal: AbortSignal): Promise<void> {
   const updated = await pods.update("a/b", (current) => ({ ...current, spec: { nodeName: "n" } }), { signal });
   same<typeof updated, DeepReadonly<Pod>>();
   await pods.update("a/b", (current) => (current.spec ? undefined : current));
+  const patched = await pods.patch("a/b", { spec: { nodeName: null } }, { type: "merge", fieldManager: "me", dryRun: true });
+  same<typeof patched, DeepReadonly<Pod>>();
+  same<Awaited<ReturnType<typeof pods.deleteCollection>>, void>();
+  await pods.patch("a/b", [{ op: "replace", path: "/spec/nodeName", value: "n" }], { type: "json", subresource: "status" });
+  await pods.patch("a/b", { spec: { $patch: "replace" } }, { type: "strategic" });
+  await pods.patch("a/b", { metadata: { name: "b" } }, { type: "apply", fieldManager: "me", force: true });
+  const scale = await pods.patch<Scale>("a/b", { spec: { replicas: 3 } }, { type: "merge", subresource: "scale" });
+  same<typeof scale, DeepReadonly<Scale>>();
+  const read = await pods.get<Scale>("a/b", { subresource: "scale" });
+  same<typeof read, DeepReadonly<Scale>>();
+  // @ts-expect-error: that field is none of a pod
+  await pods.patch("a/b", { spec: { nodeNames: "n" } }, { type: "merge" });
+  // @ts-expect-error: operations are an array
+  await pods.patch("a/b", { op: "remove", path: "/spec" }, { type: "json" });
+  // @ts-expect-error: how it is to be read is said
+  await pods.patch("a/b", { spec: {} });
   // @ts-expect-error: a change is made at once
   await pods.update("a/b", async (current) => current);
   // @ts-expect-error: that is no pod

@@ -21,7 +21,7 @@ export const asked: readonly MemoryRequest[] = pods.asked("list");
 // @ts-expect-error: no Pod
 pods.put({ metadata: { name: "web" } });
 // @ts-expect-error: no such verb
-pods.asked("patch");
+pods.asked("connect");
 
 pods.fail({ code: 403, reason: "Forbidden" }, { times: 1, verbs: ["watch"] });
 pods.fail(new TypeError("fetch failed"));

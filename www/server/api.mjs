@@ -11,6 +11,7 @@ import { readPage, renderPage } from "./list.mjs";
 import { isInKnownGroup, parseResourcePath } from "./path.mjs";
 import { decodeListOptions } from "./query.mjs";
 import { keyOf } from "./resources.mjs";
+import { decodeEviction, EVICTED, scaleOf } from "./subresources.mjs";
 import { StreamSink, WebSocketSink } from "./sinks.mjs";
 import {
   asStatusError,
@@ -27,7 +28,7 @@ import {
 import { checkHandshake, endUpgrade, refuseUpgrade } from "./upgrade.mjs";
 import { parseVersion } from "./version.mjs";
 import { checkWatchOptions, Watcher } from "./watch.mjs";
-import { deletedStatus, Writer } from "./write.mjs";
+import { decodeSaid, deletedStatus, Writer } from "./write.mjs";
 
 /** @typedef {import("./path.mjs").ResourcePath} ResourcePath */
 /** @typedef {import("node:http").IncomingMessage} Request */
@@ -75,7 +76,7 @@ export class Api {
       if (!path && isInKnownGroup(pathname)) throw noSuchResource();
       if (!path) return answer.text(404, PAGE_NOT_FOUND);
       if (request.method === "GET" || request.method === "HEAD") await this.#read(request, answer, path, searchParams);
-      else await this.#write(request, answer, path);
+      else await this.#write(request, answer, path, searchParams);
     } catch (error) {
       answer.refuse(asStatusError(error));
     }
@@ -112,6 +113,9 @@ export class Api {
     }
     const object = table.snapshot(Math.max(visible(), table.window.oldest)).get(keyOf(definition, namespace, name));
     if (!object) throw notFound(definition, name);
+    if (path.subresource === "scale") return answer.json(200, scaleOf(object.parse()));
+    // An eviction is made, and never read.
+    if (path.subresource === "eviction") throw methodNotAllowed();
     answer.bytes(200, object.document());
   }
 
@@ -183,26 +187,40 @@ export class Api {
     void watcher.start();
   }
 
-  /** @param {Request} request @param {Answer} answer @param {ResourcePath} path */
-  async #write(request, answer, path) {
+  /** @param {Request} request @param {Answer} answer @param {ResourcePath} path @param {URLSearchParams} query */
+  async #write(request, answer, path, query) {
     const { definition, name, subresource } = path;
     const body = await readBody(request);
-    // Whoever writes is known by the first word of its User-Agent.
-    const manager = (request.headers["user-agent"] ?? "unknown").split("/")[0];
+    // Whoever writes is known by the first word of its User-Agent, unless the request says it.
+    const agent = (request.headers["user-agent"] ?? "unknown").split("/")[0];
+    const contentType = request.method === "PATCH" ? (request.headers["content-type"] ?? "") : "";
+    const said = decodeSaid(query, agent, contentType);
     if (request.method === "POST" || request.method === "PUT") checkContentType(request);
+    if (subresource === "eviction" && request.method !== "POST") throw methodNotAllowed();
+    /** @param {number} code @param {import("./write.mjs").Left} left */
+    const leave = (code, left) =>
+      subresource === "scale" ? answer.json(code, scaleOf(left.parse())) : answer.bytes(code, left.document());
     switch (request.method) {
       case "POST":
+        if (subresource === "eviction") {
+          this.writer.remove({ ...path, subresource: "" }, decodeEviction(body, name), said.dryRun);
+          return answer.json(201, EVICTED);
+        }
         if (name || subresource) throw methodNotAllowed();
-        return answer.bytes(201, this.writer.create(path, body, manager).document());
+        return leave(201, this.writer.create(path, body, said));
       case "PUT":
         if (!name) throw methodNotAllowed();
-        return answer.bytes(200, this.writer.update(path, body, manager).document());
+        return leave(200, this.writer.update(path, body, said));
       case "PATCH":
         if (!name) throw methodNotAllowed();
-        return answer.bytes(200, this.writer.patch(path, body, request.headers["content-type"] ?? "", manager).document());
+        return leave(200, this.writer.patch(path, body, contentType, said));
       case "DELETE": {
-        if (!name || subresource) throw methodNotAllowed();
-        const last = this.writer.remove(path, body);
+        if (subresource || (!name && definition.namespaced && !path.namespace)) throw methodNotAllowed();
+        if (!name) {
+          const deleted = this.writer.removeAll(path, decodeListOptions(query, definition), body, said.dryRun);
+          return answer.chunks(renderPage({ version: this.store.revision, items: deleted }, definition));
+        }
+        const last = this.writer.remove(path, body, said.dryRun);
         return definition.returnsDeleted ? answer.bytes(200, last.document()) : answer.json(200, deletedStatus(definition, last));
       }
       default:

@@ -41,6 +41,20 @@ export function decodeObject(bytes, definition) {
   return body;
 }
 
+/**
+ * @param {Buffer} bytes
+ * @returns {any} what the JSON says; an empty object where there is none
+ * @throws {import("./status.mjs").StatusError} 400
+ */
+export function decodeJson(bytes) {
+  if (bytes.length === 0) return {};
+  try {
+    return JSON.parse(bytes.toString()) ?? {};
+  } catch (error) {
+    throw badRequest(`couldn't get version/kind; json parse error: ${jsonProblem(bytes.toString(), error)}`);
+  }
+}
+
 /** @param {Buffer} bytes */
 function summary(bytes) {
   if (bytes.length === 0) return "<empty>";

@@ -1,7 +1,11 @@
 // Discovery documents and probes.
 import { RESOURCES } from "./resources.mjs";
 
-const VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
+const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const PARTS = {
+  eviction: { group: "policy", version: "v1", kind: "Eviction", verbs: ["create"] },
+  scale: { group: "autoscaling", version: "v1", kind: "Scale", verbs: ["get", "patch", "update"] },
+};
 
 /** @param {string} group @param {string} version */
 function resourceList(group, version) {
@@ -16,9 +20,14 @@ function resourceList(group, version) {
       ...(shortNames.length > 0 ? { shortNames } : {}),
       ...(categories.length > 0 ? { categories } : {}),
     };
-    return definition.status
-      ? [own, { name: `${resource}/status`, singularName: "", namespaced, kind, verbs: ["get", "patch", "update"] }]
-      : [own];
+    const parts = definition.parts.map((part) => ({
+      name: `${resource}/${part}`,
+      singularName: "",
+      namespaced,
+      .../** @type {Record<string, object>} */ (PARTS)[part],
+    }));
+    const status = { name: `${resource}/status`, singularName: "", namespaced, kind, verbs: ["get", "patch", "update"] };
+    return [own, ...parts, ...(definition.status ? [status] : [])];
   });
   return {
     kind: "APIResourceList",

@@ -13,6 +13,15 @@ export const frameStart = (type, definition) => `{"type":"${type}","object":${ob
 const objectStart = (definition) => `{"kind":"${definition.kind}","apiVersion":"${apiVersion(definition)}",`;
 
 /**
+ * The JSON of an object that is no version: what a dry run would have made.
+ * @param {import("./resources.mjs").ResourceDefinition} definition @param {any} object
+ */
+export function documentOf(definition, object) {
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
+  return Buffer.from(objectStart(definition) + encodeJson({ metadata: inWireOrder(metadata), ...rest }).slice(1));
+}
+
+/**
  * The bytes are those of the watch frame the version was born with, because that frame is sent most often. Everything else an object
  * is part of (a list item, a GET, a frame of another type) is cut from them.
  */

@@ -38,7 +38,7 @@ export function parseResourcePath(pathname) {
   if (resource === undefined || rest.length > 0) return undefined;
   const definition = findResource(group, version, resource);
   if (!definition || (namespace && !definition.namespaced)) return undefined;
-  if (subresource && !(subresource === "status" && definition.status)) return undefined;
+  if (subresource && !(subresource === "status" && definition.status) && !definition.parts.includes(subresource)) return undefined;
   return { definition, namespace, name, subresource, watch };
 }
 

@@ -11,6 +11,7 @@
  * @property {string[]} categories
  * @property {boolean} namespaced
  * @property {boolean} status whether /status exists
+ * @property {readonly string[]} parts other subresources that exist
  * @property {boolean} returnsDeleted whether DELETE answers the object instead of a Status
  * @property {boolean} namesFieldsItself whether the type has its own list of selectable fields; it decides the text of the error
  * @property {Record<string, (object: any) => string>} fields selectable fields
@@ -34,6 +35,7 @@ function define(part) {
     categories: [],
     namespaced: true,
     status: false,
+    parts: [],
     returnsDeleted: false,
     namesFieldsItself: true,
     fields: nameAndNamespace,
@@ -123,6 +125,7 @@ export const RESOURCES = [
     shortNames: ["po"],
     categories: ["all"],
     status: true,
+    parts: ["eviction"],
     returnsDeleted: true,
     fields: {
       ...nameAndNamespace,
@@ -162,6 +165,7 @@ export const RESOURCES = [
     shortNames: ["deploy"],
     categories: ["all"],
     status: true,
+    parts: ["scale"],
     namesFieldsItself: false,
     empty: { spec: { replicas: 0, selector: null, template: { metadata: {}, spec: { containers: null } }, strategy: {} }, status: {} },
   }),
@@ -173,6 +177,7 @@ export const RESOURCES = [
     shortNames: ["rs"],
     categories: ["all"],
     status: true,
+    parts: ["scale"],
     namesFieldsItself: false,
     empty: { spec: { replicas: 0, selector: null, template: { metadata: {}, spec: { containers: null } } }, status: { replicas: 0 } },
   }),

@@ -1,31 +1,48 @@
 // Writes: create, update, patch and delete with the checks and the refusals of an API server.
 import { randomBytes, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { checkName, checkNamespace, decodeObject } from "./decode.mjs";
+import { checkName, checkNamespace, decodeJson, decodeObject } from "./decode.mjs";
 import { applyDefaults, sortMaps } from "./defaults.mjs";
 import { jsonProblem } from "./json.mjs";
+import { selects } from "./list.mjs";
 import { managedBy } from "./managed-fields.mjs";
+import { documentOf } from "./object-version.mjs";
 import { jsonPatch, mergePatch, PatchError } from "./patch.mjs";
 import { apiVersion, findResourceByName, keyOf } from "./resources.mjs";
 import {
   alreadyExists,
   badRequest,
   conflict,
+  invalid,
   modified,
   notFound,
   preconditionFailed,
   StatusError,
   unsupportedMediaType,
 } from "./status.mjs";
+import { scaled, scaleOf } from "./subresources.mjs";
 import { timestamp } from "./time.mjs";
 
 /** @typedef {import("./resources.mjs").ResourceDefinition} ResourceDefinition */
 /** @typedef {import("./object-version.mjs").ObjectVersion} ObjectVersion */
 /** @typedef {import("./path.mjs").ResourcePath} ResourcePath */
 
+/**
+ * What a write says beside its body.
+ * @typedef {object} Said
+ * @property {string} manager who writes, as managedFields name it
+ * @property {boolean} dryRun whether nothing is kept
+ */
+
+/**
+ * What a write leaves, or would leave.
+ * @typedef {{ document(): Buffer, parse(): any }} Left
+ */
+
 const NAME_SUFFIX = "bcdfghjklmnpqrstvwxz2456789";
 const JSON_PATCH = "application/json-patch+json";
-const PATCH_TYPES = [JSON_PATCH, "application/merge-patch+json", "application/strategic-merge-patch+json"];
+const APPLY_PATCH = "application/apply-patch+yaml";
+const PATCH_TYPES = [JSON_PATCH, "application/merge-patch+json", "application/strategic-merge-patch+json", APPLY_PATCH];
 
 /** Metadata that belongs to the server: what a client sends for it is ignored on update. */
 const SERVER_METADATA = [
@@ -39,7 +56,7 @@ const SERVER_METADATA = [
   "managedFields",
 ];
 
-/** The write half of the API. `manager` is who writes, as managedFields name it. */
+/** The write half of the API. */
 export class Writer {
   /** @param {import("./store.mjs").Store} store @param {() => number} now milliseconds, for timestamps */
   constructor(store, now) {
@@ -47,9 +64,13 @@ export class Writer {
     this.now = now;
   }
 
-  /** @param {ResourcePath} path @param {Buffer} body @param {string} manager @returns {ObjectVersion} */
-  create({ definition, namespace }, body, manager) {
-    const object = decodeObject(body, definition);
+  /** @param {ResourcePath} path @param {Buffer} body @param {Said} said @returns {Left} */
+  create(path, body, said) {
+    return this.#create(path, decodeObject(body, path.definition), said);
+  }
+
+  /** @param {ResourcePath} path @param {any} object @param {Said} said @returns {Left} */
+  #create({ definition, namespace }, object, said) {
     const { metadata } = object;
     checkNamespace(definition, namespace, metadata);
     if (metadata.resourceVersion) throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
@@ -64,28 +85,44 @@ export class Writer {
     for (const field of ["deletionTimestamp", "managedFields"]) delete metadata[field];
     applyDefaults(definition, object);
     sortMaps(object);
-    metadata.managedFields = this.#managed(definition, object, manager, "");
+    metadata.managedFields = this.#managed(definition, object, said.manager, "");
     metadata.uid = randomUUID();
     metadata.creationTimestamp = timestamp(this.now());
-    return table.put(object);
+    return this.#store(definition, object, said);
   }
 
-  /** @param {ResourcePath} path @param {Buffer} body @param {string} manager @returns {ObjectVersion} */
-  update(path, body, manager) {
-    const { definition, namespace, name } = path;
+  /** @param {ResourceDefinition} definition @param {any} object @param {Said} said @returns {Left} */
+  #store(definition, object, { dryRun }) {
+    return dryRun ? { document: () => documentOf(definition, object), parse: () => object } : this.store.table(definition).put(object);
+  }
+
+  /** @param {ResourcePath} path @param {Buffer} body @param {Said} said @returns {Left} */
+  update(path, body, said) {
+    const { definition, namespace, name, subresource } = path;
+    if (subresource === "scale") return this.#replace(path, scaled(this.#existing(path).parse(), decodeJson(body)), said);
     const object = decodeObject(body, definition);
     const { metadata } = object;
     checkNamespace(definition, namespace, metadata);
     if (!metadata.name) throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
     checkSameName(name, metadata.name);
-    return this.#replace(path, object, manager);
+    return this.#replace(path, object, said);
   }
 
-  /** @param {ResourcePath} path @param {Buffer} body @param {string} contentType @param {string} manager @returns {ObjectVersion} */
-  patch(path, body, contentType, manager) {
+  /**
+   * An apply is a merge here, and makes the object where it is missing. Who owns a field is written down and not defended.
+   * @param {ResourcePath} path @param {Buffer} body @param {string} contentType @param {Said} said @returns {Left}
+   */
+  patch(path, body, contentType, said) {
     const type = contentType.split(";")[0].trim().toLowerCase();
     if (!PATCH_TYPES.includes(type)) throw unsupportedMediaType();
-    const before = this.#existing(path).parse();
+    const { definition, namespace, name, subresource } = path;
+    if (type === APPLY_PATCH && !subresource && !this.store.table(definition).get(keyOf(definition, namespace, name))) {
+      const applied = decodeObject(body, definition);
+      checkSameName(name, applied.metadata.name);
+      return this.#create(path, applied, said);
+    }
+    const existing = this.#existing(path).parse();
+    const before = subresource === "scale" ? scaleOf(existing) : existing;
     let patch;
     try {
       patch = JSON.parse(body.toString());
@@ -100,20 +137,23 @@ export class Writer {
         throw new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {});
       throw badRequest(`error decoding patch: ${/** @type {Error} */ (error).message}`);
     }
-    const decoded = decodeObject(Buffer.from(JSON.stringify(object)), path.definition);
-    checkSameName(path.name, decoded.metadata.name);
-    return this.#replace(path, decoded, manager);
+    if (subresource === "scale") return this.#replace(path, scaled(existing, object), said);
+    const decoded = decodeObject(Buffer.from(JSON.stringify(object)), definition);
+    checkSameName(name, decoded.metadata.name);
+    return this.#replace(path, decoded, said);
   }
 
   /**
    * @param {ResourcePath} path
    * @param {Buffer} body DeleteOptions, or nothing. The grace period is not waited for: there is nobody who would end a pod meanwhile.
+   * @param {boolean} dryRun whether nothing is deleted; the body may say so, too
    * @returns {ObjectVersion} the last content, under the version of the deletion
    */
-  remove(path, body) {
+  remove(path, body, dryRun) {
     const { definition, name } = path;
     const existing = this.#existing(path);
-    const { uid, resourceVersion } = decodeDeleteOptions(body).preconditions ?? {};
+    const options = decodeJson(body);
+    const { uid, resourceVersion } = options.preconditions ?? {};
     if (uid !== undefined && uid !== existing.uid) {
       const why = `the UID in the precondition (${uid}) does not match the UID in record (${existing.uid}). The object might have been deleted and then recreated`;
       throw preconditionFailed(definition, name, why);
@@ -122,6 +162,7 @@ export class Writer {
       const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${existing.version}). The object might have been modified`;
       throw preconditionFailed(definition, name, why);
     }
+    if (dryRun || isDryRun(options.dryRun)) return existing;
     // A namespace takes what is in it along; the original needs a controller for that.
     if (definition.resource === "namespaces") {
       for (const table of this.store.tables.values()) {
@@ -131,6 +172,22 @@ export class Writer {
     }
     if (definition.resource === "pods") this.#markDeleted(existing);
     return /** @type {ObjectVersion} */ (this.store.table(definition).remove(existing.key));
+  }
+
+  /**
+   * Deletes what a list of these options would hold.
+   * @param {ResourcePath} path @param {import("./query.mjs").ListOptions} options @param {Buffer} body @param {boolean} dryRun
+   * @returns {ObjectVersion[]} as they were
+   */
+  removeAll(path, options, body, dryRun) {
+    const { definition, namespace } = path;
+    const all = this.store
+      .table(definition)
+      .snapshot(this.store.revision)
+      .range(namespace ? `/${namespace}/` : "/");
+    const chosen = [...all].filter((object) => selects(options, object));
+    for (const { name } of chosen) this.remove({ ...path, name }, body, dryRun);
+    return chosen;
   }
 
   /** Pods go in two steps even without a grace period: whoever watches sees that they are about to. @param {ObjectVersion} existing */
@@ -149,8 +206,9 @@ export class Writer {
     return found;
   }
 
-  /** @param {ResourcePath} path @param {any} object whole, with its metadata @param {string} manager */
-  #replace(path, object, manager) {
+  /** @param {ResourcePath} path @param {any} object whole, with its metadata @param {Said} said @returns {Left} */
+  #replace(path, object, said) {
+    const { manager } = said;
     const { definition, name, subresource } = path;
     const existing = this.#existing(path);
     const before = existing.parse();
@@ -172,7 +230,7 @@ export class Writer {
       (/** @type {any} */ other) => other.manager !== manager || (other.subresource ?? "") !== subresource,
     );
     after.metadata = { ...after.metadata, managedFields: [...others, ...own] };
-    return this.store.table(definition).put(after);
+    return this.#store(definition, after, said);
   }
 
   /** What a client may change, over what belongs to the server. @param {ResourceDefinition} definition @param {any} before @param {any} object */
@@ -210,14 +268,35 @@ export class Writer {
   }
 }
 
-/** @param {Buffer} body @returns {{ preconditions?: { uid?: string, resourceVersion?: string } }} */
-function decodeDeleteOptions(body) {
-  if (body.length === 0) return {};
-  try {
-    return JSON.parse(body.toString()) ?? {};
-  } catch (error) {
-    throw badRequest(`couldn't get version/kind; json parse error: ${jsonProblem(body.toString(), error)}`);
+/**
+ * Whether nothing is to be kept. There is one word for how.
+ * @param {unknown} stages
+ * @throws {StatusError} 422
+ */
+export function isDryRun(stages) {
+  const given = Array.isArray(stages) ? stages : [];
+  const unknown = given.find((stage) => stage !== "All");
+  if (unknown !== undefined) {
+    const body = `Unsupported value: ${JSON.stringify(unknown)}: supported values: "All"`;
+    throw invalid({ group: "meta.k8s.io", kind: "CreateOptions" }, "", [{ type: "FieldValueNotSupported", field: "dryRun", body }]);
   }
+  return given.length > 0;
+}
+
+/**
+ * What a write says in its query.
+ * @param {URLSearchParams} query @param {string} agent who writes where nothing else is said
+ * @param {string} contentType of a patch; "" for any other write
+ * @returns {Said}
+ * @throws {StatusError} 422
+ */
+export function decodeSaid(query, agent, contentType) {
+  const manager = query.get("fieldManager") || agent;
+  if (contentType.startsWith(APPLY_PATCH) && !query.get("fieldManager")) {
+    const body = "Required value: is required for apply patch";
+    throw invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [{ type: "FieldValueRequired", field: "fieldManager", body }]);
+  }
+  return { manager, dryRun: isDryRun(query.getAll("dryRun").filter(Boolean)) };
 }
 
 /** @param {string} wanted @param {unknown} given */

@@ -142,7 +142,7 @@ test("patches_of_three_kinds", async (t) => {
   assert.equal((await patch("json-patch+json", { op: "remove" })).code, 400);
   assert.equal((await patch("merge-patch+json", { metadata: { resourceVersion: made.metadata.resourceVersion } })).code, 409);
   assert.equal((await patch("merge-patch+json", { metadata: { name: "b" } })).code, 400);
-  assert.equal((await patch("apply-patch+yaml", {})).code, 415);
+  assert.equal((await patch("apply-patch+cbor", {})).code, 415);
   const hostile = await api(`${MAPS}/a`, {
     method: "PATCH",
     headers: { "content-type": "application/merge-patch+json" },
@@ -150,6 +150,60 @@ test("patches_of_three_kinds", async (t) => {
   });
   assert.equal(/** @type {any} */ ({}).polluted, undefined);
   assert.equal(hostile.code, 200);
+});
+
+test("an_apply_needs_its_manager_and_makes_what_is_missing", async (t) => {
+  const { api } = await serverFor(t);
+  const apply = (/** @type {string} */ query, /** @type {any} */ data) =>
+    api(`${MAPS}/a${query}`, {
+      method: "PATCH",
+      headers: { "content-type": "application/apply-patch+yaml" },
+      body: JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data }),
+    });
+  const refused = await apply("", {});
+  assert.deepEqual(
+    [refused.code, refused.body.message],
+    [422, 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch'],
+  );
+  const managers = (/** @type {any} */ { metadata }) => metadata.managedFields.map((/** @type {any} */ { manager }) => manager);
+  const made = await apply("?fieldManager=me", { n: "1" });
+  assert.deepEqual([made.code, made.body.data, managers(made.body)], [200, { n: "1" }, ["me"]]);
+  const merged = await apply("?fieldManager=you&force=true", { m: "1" });
+  assert.deepEqual([merged.body.data, managers(merged.body)], [{ m: "1", n: "1" }, ["me", "you"]]);
+});
+
+test("a_dry_run_answers_and_keeps_nothing", async (t) => {
+  const { api, control } = await serverFor(t);
+  const map = (await api(MAPS, { method: "POST", json: { metadata: { name: "a" }, data: { n: "1" } } })).body;
+  const before = control.status().resourceVersion;
+  const body = JSON.stringify({ data: { n: "2" } });
+  const patched = await api(`${MAPS}/a?dryRun=All`, { method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body });
+  assert.deepEqual([patched.body.data.n, patched.body.metadata.resourceVersion], ["2", map.metadata.resourceVersion]);
+  const created = await api(`${MAPS}?dryRun=All`, { method: "POST", json: { metadata: { name: "b" } } });
+  assert.deepEqual([created.code, created.body.metadata.name, created.body.metadata.resourceVersion], [201, "b", undefined]);
+  assert.equal((await api(`${MAPS}/a?dryRun=All`, { method: "PUT", json: { ...map, data: {} } })).code, 200);
+  assert.equal((await api(`${MAPS}/a?dryRun=All`, { method: "DELETE" })).code, 200);
+  assert.equal((await api(`${MAPS}/a`, { method: "DELETE", json: { dryRun: ["All"] } })).code, 200);
+  assert.equal((await api(`${MAPS}?dryRun=All`, { method: "DELETE" })).body.items.length, 1);
+  assert.equal(control.status().resourceVersion, before);
+  assert.deepEqual((await api(`${MAPS}/a`)).body, map);
+  const wrong = await api(`${MAPS}/a?dryRun=Some`, { method: "DELETE" });
+  assert.equal(wrong.code, 422);
+  assert.match(wrong.body.message, /dryRun: Unsupported value: "Some": supported values: "All"$/);
+});
+
+test("what_a_list_would_hold_is_deleted_together", async (t) => {
+  const { api, createPod } = await serverFor(t);
+  for (const [namespace, name, app] of [
+    ["default", "a", "web"],
+    ["default", "b", "db"],
+    ["other", "c", "web"],
+  ])
+    await createPod(namespace, name, { labels: { app } });
+  const deleted = await api("/api/v1/namespaces/default/pods?labelSelector=app%3Dweb", { method: "DELETE" });
+  const names = (/** @type {any} */ { body }) => body.items.map((/** @type {any} */ { metadata }) => metadata.name);
+  assert.deepEqual([deleted.body.kind, names(deleted)], ["PodList", ["a"]]);
+  assert.deepEqual(names(await api("/api/v1/pods")), ["b", "c"]);
 });
 
 test("status_is_written_by_its_own_path", async (t) => {
@@ -212,7 +266,7 @@ test("paths_and_verbs_that_do_not_exist", async (t) => {
     assert.deepEqual([(await api(path)).code, (await api(path)).text], [404, "404 page not found\n"]);
   assert.equal((await api("/api/v1/pods/%")).code, 400);
   assert.equal((await api(MAPS, { method: "PUT", json: {} })).code, 405);
-  assert.equal((await api(MAPS, { method: "DELETE" })).body.reason, "MethodNotAllowed");
+  assert.equal((await api("/api/v1/configmaps", { method: "DELETE" })).body.reason, "MethodNotAllowed");
 });
 
 test("discovery_names_what_is_there", async (t) => {

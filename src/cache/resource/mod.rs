@@ -27,4 +27,4 @@ mod writes;
 
 pub use checker::{Item, MIN_CHECK_INTERVAL_MS, Mismatch, Outcome};
 pub use resource::Resource;
-pub use writes::Failure;
+pub use writes::{Deleting, Failure, Written};

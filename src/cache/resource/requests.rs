@@ -33,12 +33,16 @@ impl Requests {
         Self { access, source }
     }
 
-    /// The object as it stands upstream, whole.
-    pub(super) async fn newest(&self, name: &ObjectName) -> Result<Rc<Object>, Error> {
+    /// The object as it stands upstream, whole, or a subresource of it.
+    pub(super) async fn newest(&self, name: &ObjectName, subresource: Option<&str>) -> Result<Rc<Object>, Error> {
         if !self.source.gets() {
-            return self.newest_of_list(name).await;
+            return match subresource {
+                None => self.newest_of_list(name).await,
+                Some(_) => Err(Error::new(ErrorCode::Invalid, "the source gives no single objects, and so no subresource of one")),
+            };
         }
-        let answer = self.send(|| self.source.get(name.clone())).await?;
+        let subresource = subresource.map(ToOwned::to_owned);
+        let answer = self.send(|| self.source.get(name.clone(), subresource.clone())).await?;
         let scanned = scan_object(&answer, &whole()).map_err(|error| Error::decode(error.to_string()))?;
         let object = Object::new(scanned)?;
         if object.name() == name.name {

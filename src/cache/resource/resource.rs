@@ -20,7 +20,7 @@ use super::shared_cacher::SharedCacher;
 use super::upstream::Upstream;
 use super::waits::Waits;
 use super::watches::Watches;
-use super::writes::{Failure, Writes};
+use super::writes::{Deleting, Failure, Writes, Written};
 use crate::cache::cacher::Cacher;
 use crate::cache::config::{ResourceConfig, Setup};
 use crate::cache::flush::Flush;
@@ -30,7 +30,7 @@ use crate::informer::InformerId;
 use crate::object::{IndexValues, Object, Pins};
 use crate::reflector::ReflectorHandle;
 use crate::runtime::SharedRuntime;
-use crate::source::{DeleteOptions, Source};
+use crate::source::{DeleteOptions, Patch, Source, WriteParameters};
 use crate::status::Error;
 use crate::store::IndexBy;
 use crate::time::Instant;
@@ -315,9 +315,11 @@ impl Resource {
 
     /// Adds an object (a JSON document), and waits until the stream has brought it. The answer is the object as the upstream keeps it.
     ///
+    /// With a subresource the document belongs to the object that it names, such as an eviction to a pod.
+    ///
     /// Never tried again when its answer is lost: it may have happened.
-    pub async fn create(self: Rc<Self>, document: Vec<u8>) -> Result<Rc<Object>, Error> {
-        self.writes.create(document).await
+    pub async fn create(self: Rc<Self>, document: Vec<u8>, parameters: WriteParameters) -> Result<Written, Error> {
+        self.writes.create(document, parameters).await
     }
 
     /// Changes an object, and waits until the stream has brought the change. The answer is the object as the upstream keeps it.
@@ -327,15 +329,33 @@ impl Resource {
     pub async fn update<T>(
         self: Rc<Self>,
         key: String,
+        parameters: WriteParameters,
         change: impl FnMut(&Rc<Object>) -> Result<Option<Vec<u8>>, T>,
-    ) -> Result<Rc<Object>, Failure<T>> {
-        self.writes.update(&key, change).await
+    ) -> Result<Written, Failure<T>> {
+        self.writes.update(&key, &parameters, change).await
+    }
+
+    /// Has the upstream change an object, whichever version it has, and waits until the stream has brought the change.
+    ///
+    /// Fails with `invalid` for what no server would take: a document of another form than its type has, an apply without a manager.
+    pub async fn patch(self: Rc<Self>, key: String, patch: Patch, parameters: WriteParameters) -> Result<Written, Error> {
+        self.writes.patch(&key, patch, parameters).await
+    }
+
+    /// Gets a subresource as it stands upstream: its document.
+    pub async fn get_subresource(self: Rc<Self>, key: String, subresource: String) -> Result<Vec<u8>, Error> {
+        self.writes.get_subresource(&key, &subresource).await
     }
 
     /// Deletes an object, and waits until the stream has told of it. What ends gracefully, or waits for finalizers, is still there then,
     /// with its `deletionTimestamp`.
     pub async fn delete(self: Rc<Self>, key: String, options: DeleteOptions) -> Result<(), Error> {
         self.writes.delete(&key, options).await
+    }
+
+    /// Deletes all objects of a part of the resource, and waits until the stream has told of it, as for one.
+    pub async fn delete_collection(self: Rc<Self>, deleting: Deleting) -> Result<(), Error> {
+        self.writes.delete_collection(deleting).await
     }
 
     /// An object as a write that went another way left it: informers that read their writes show it.

@@ -4,10 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::future::select;
+use rustc_hash::FxHashMap;
 
 use super::progress::Progress;
 use crate::cache::cacher::Cacher;
 use crate::connection::Phase;
+use crate::key::Key;
+use crate::object::Object;
 use crate::runtime::SharedRuntime;
 use crate::status::{Error, Status};
 use crate::time::{Instant, Millis};
@@ -19,6 +22,28 @@ pub(super) const MAX_FRESH_WAIT_MS: Millis = 3_000;
 /// How long a read that nobody can hasten waits for the stream before it asks the upstream for the objects themselves. The stream of a busy
 /// resource is there within that; a quiet one hears of the upstream's version with the next bookmark only.
 pub(super) const MAX_NEAR_WAIT_MS: Millis = 250;
+
+/// How the deletion of one object of many shows.
+pub(super) struct Ending {
+    object: Rc<Object>,
+    /// At which version it is still there; else it is gone.
+    left: Option<Version>,
+}
+
+impl Ending {
+    /// Of an object as it was, where this is left of all.
+    pub(super) fn of(object: Rc<Object>, left: &FxHashMap<Key, Rc<Object>>) -> Self {
+        let same = left.get(object.key()).filter(|left| left.uid() == object.uid());
+        Self { left: same.map(|left| left.version().clone()), object }
+    }
+
+    fn is_shown(&self, cacher: &Cacher) -> bool {
+        cacher
+            .store()
+            .get(self.object.key())
+            .is_none_or(|held| held.uid() != self.object.uid() || self.left.as_ref().is_some_and(|version| held.version() >= version))
+    }
+}
 
 /// Waits for what the stream brings to a cacher.
 pub(super) struct Waits {
@@ -103,13 +128,28 @@ impl Waits {
 
     /// Waits until the object with this uid is no longer held, within the same limit.
     pub(super) async fn until_gone(&self, key: &str, uid: &str) {
+        self.until(|cacher| cacher.store().get(key).is_none_or(|held| held.uid() != Some(uid))).await;
+    }
+
+    /// Waits until all of this is so, within the same limit.
+    pub(super) async fn until_ended(&self, ends: &[Ending]) {
+        // Those before it are so: nobody looks at them again.
+        let mut next = 0;
+        self.until(|cacher| {
+            next += ends[next..].iter().take_while(|end| end.is_shown(cacher)).count();
+            next == ends.len()
+        })
+        .await;
+    }
+
+    /// Waits until this holds of the state, within the same limit. A stream that is paused is not waited for.
+    async fn until(&self, mut holds: impl FnMut(&Cacher) -> bool) {
         let deadline = self.runtime.now() + MAX_FRESH_WAIT_MS;
         loop {
             let left = deadline.since(self.runtime.now());
             let next = {
                 let mut cacher = self.cacher.borrow_mut();
-                let holds = cacher.store().get(key).is_some_and(|held| held.uid() == Some(uid));
-                if !holds || left == 0 || cacher.availability().phase() == Phase::Paused {
+                if holds(&cacher) || left == 0 || cacher.availability().phase() == Phase::Paused {
                     return;
                 }
                 // Whatever comes next: it wakes those who wait for what was reached before it.

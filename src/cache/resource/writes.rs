@@ -5,13 +5,18 @@
 
 use std::rc::Rc;
 
+use futures::{StreamExt, future, stream};
+use rustc_hash::FxHashMap;
+
 use super::access::Access;
 use super::requests::{MAX_REQUEST_MS, Requests, whole};
+use super::waits::Ending;
 use crate::json::path::Path;
 use crate::json::scan::scan_object;
-use crate::key::{key as checked_key, split};
+use crate::key::{Key, key as checked_key, split};
 use crate::object::Object;
-use crate::source::{DeleteOptions, ObjectName, WriteRequest};
+use crate::source::page;
+use crate::source::{DeleteOptions, ListRequest, Narrow, ObjectName, Pager, Patch, PatchType, WriteParameters, WriteRequest};
 use crate::status::{Error, ErrorCode, Status};
 use crate::time::Millis;
 use crate::version::Version;
@@ -55,6 +60,34 @@ impl<T> Failure<T> {
     }
 }
 
+/// What the upstream answered a write with.
+#[derive(Clone, Debug)]
+pub enum Written {
+    /// The object as it is kept.
+    Object(Rc<Object>),
+    /// JSON of what is not held: the object that a dry run would have made, a subresource of another kind, or a Status.
+    Document(Vec<u8>),
+}
+
+impl Written {
+    /// The object, where it is one.
+    pub fn object(self) -> Option<Rc<Object>> {
+        match self {
+            Self::Object(object) => Some(object),
+            Self::Document(_) => None,
+        }
+    }
+}
+
+/// Which objects are deleted together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deleting {
+    /// The one namespace, and the selectors. The upstream heeds them all.
+    pub narrow: Narrow,
+    /// How each is deleted.
+    pub options: DeleteOptions,
+}
+
 /// What became of one try of an update.
 enum Tried<T> {
     /// The upstream took it, with this answer.
@@ -77,38 +110,49 @@ impl Writes {
     }
 
     /// See `Resource::create`.
-    pub(super) async fn create(&self, document: Vec<u8>) -> Result<Rc<Object>, Error> {
+    pub(super) async fn create(&self, document: Vec<u8>, parameters: WriteParameters) -> Result<Written, Error> {
         let head = scan_object(&document, &whole()).map_err(|error| invalid(format!("the object cannot be read: {error}")))?;
-        if head.version.is_some() {
+        let of = match &parameters.subresource {
+            Some(subresource) => {
+                let missing = || invalid(format!("metadata.name says whose {subresource} it is, and it is missing"));
+                Some(head.name.as_deref().ok_or_else(missing)?.to_owned())
+            }
+            None => None,
+        };
+        if head.version.is_some() && of.is_none() {
             // The apiserver's own words; it says them with a 500.
             return Err(invalid("resourceVersion should not be set on objects to be created"));
         }
         let namespace = head.namespace.as_deref().unwrap_or("").to_owned();
         // A name that is missing may be made up by the upstream.
         checked_key(&namespace, head.name.as_deref().unwrap_or("x")).map_err(|error| invalid(error.message))?;
-        let answer = self.requests.write(WriteRequest::Create { namespace, document }).await?;
-        self.written(&answer).await
+        let asked = of.clone().map(|name| ObjectName { namespace: namespace.clone(), name });
+        let request = WriteRequest::Create { namespace, of, document, parameters: parameters.clone() };
+        let answer = self.requests.write(request).await?;
+        self.answered(answer, asked.as_ref(), &parameters).await
     }
 
     /// See `Resource::update`.
     pub(super) async fn update<T>(
         &self,
         key: &str,
+        parameters: &WriteParameters,
         mut change: impl FnMut(&Rc<Object>) -> Result<Option<Vec<u8>>, T>,
-    ) -> Result<Rc<Object>, Failure<T>> {
+    ) -> Result<Written, Failure<T>> {
         let name = named(key)?;
         let deadline = self.access.runtime.now() + MAX_REQUEST_MS;
-        let guess = self.first_guess(key);
+        let subresource = parameters.subresource.as_deref();
+        let guess = self.first_guess(key).filter(|_| is_of_object(parameters));
         let mut newest = guess.is_none();
         let mut object = match guess {
             Some(object) => object,
-            None => self.requests.newest(&name).await?,
+            None => self.requests.newest(&name, subresource).await?,
         };
         let mut conflicts = 0;
         loop {
-            let failure = match self.try_once(&name, &object, &mut change).await? {
-                Tried::Taken(answer) => return Ok(self.written(&answer).await?),
-                Tried::Unchanged if newest => return Ok(self.written(&object.text()).await?),
+            let failure = match self.try_once(&name, &object, parameters, &mut change).await? {
+                Tried::Taken(answer) => return Ok(self.answered(answer, Some(&name), parameters).await?),
+                Tried::Unchanged if newest => return Ok(self.unchanged(&object, parameters).await?),
                 Tried::Unchanged => None,
                 Tried::Failed(failure) => Some(failure),
             };
@@ -123,12 +167,12 @@ impl Writes {
                 self.access.runtime.sleep(fastrand::u64(wait / 2..=wait)).await;
             }
             conflicts += u32::from(conflict);
-            let found = self.requests.newest(&name).await?;
+            let found = self.requests.newest(&name, subresource).await?;
             if found.version() == object.version() {
                 // The change was tried on the newest already, so that did not fail it.
                 return match failure {
                     Some(failure) => Err(failure),
-                    None => Ok(self.written(&found.text()).await?),
+                    None => Ok(self.unchanged(&found, parameters).await?),
                 };
             }
             (object, newest) = (found, true);
@@ -140,6 +184,7 @@ impl Writes {
         &self,
         name: &ObjectName,
         object: &Rc<Object>,
+        parameters: &WriteParameters,
         change: &mut impl FnMut(&Rc<Object>) -> Result<Option<Vec<u8>>, T>,
     ) -> Result<Tried<T>, Error> {
         self.access.waits.check_open()?;
@@ -151,17 +196,79 @@ impl Writes {
         // The function may have closed the cache.
         self.access.waits.check_open()?;
         let document = stamped(document, object.version())?;
-        Ok(match self.requests.write(WriteRequest::Update { object: name.clone(), document }).await {
+        let request = WriteRequest::Update { object: name.clone(), document, parameters: parameters.clone() };
+        Ok(match self.requests.write(request).await {
             Ok(answer) => Tried::Taken(answer),
             Err(error) => Tried::Failed(Failure::Refused(error)),
         })
+    }
+
+    /// See `Resource::patch`.
+    pub(super) async fn patch(&self, key: &str, patch: Patch, parameters: WriteParameters) -> Result<Written, Error> {
+        let object = named(key)?;
+        check_patch(&patch, &parameters)?;
+        let request = WriteRequest::Patch { object: object.clone(), patch, parameters: parameters.clone() };
+        let answer = self.requests.write(request).await?;
+        self.answered(answer, Some(&object), &parameters).await
+    }
+
+    /// See `Resource::get_subresource`.
+    pub(super) async fn get_subresource(&self, key: &str, subresource: &str) -> Result<Vec<u8>, Error> {
+        let found = self.requests.newest(&named(key)?, Some(subresource)).await?;
+        Ok(found.text().to_vec())
+    }
+
+    /// See `Resource::delete_collection`.
+    pub(super) async fn delete_collection(&self, deleting: Deleting) -> Result<(), Error> {
+        let dry_run = deleting.options.dry_run;
+        let request = WriteRequest::DeleteCollection { narrow: deleting.narrow.clone(), options: deleting.options };
+        let answer = self.requests.write(request).await?;
+        if dry_run {
+            return Ok(());
+        }
+        // A source may answer with a Status or with nothing: then the stream is not waited for. Nor is it where nobody says what is left.
+        if let Some(deleted) = self.listed(answer).await
+            && let Ok(left) = self.left(deleting.narrow).await
+        {
+            let ends: Vec<Ending> = deleted.into_iter().map(|object| Ending::of(object, &left)).collect();
+            self.access.waits.until_ended(&ends).await;
+        }
+        Ok(())
+    }
+
+    /// The objects of a list that answers a deletion of many: as they were.
+    async fn listed(&self, answer: Vec<u8>) -> Option<Vec<Rc<Object>>> {
+        let (mut objects, mut sound) = (Vec::new(), true);
+        let body = stream::once(future::ready(Ok(answer))).boxed_local();
+        let fields = self.access.cacher.borrow().fields().clone();
+        let each = &mut |item| match Object::new(item) {
+            Ok(object) => objects.push(object),
+            Err(_) => sound = false,
+        };
+        let read = page::read(body, &fields, &*self.access.runtime, each).await;
+        (read.is_ok() && sound).then_some(objects)
+    }
+
+    /// What is left of a part upstream. What ends gracefully, or waits for finalizers, is, at the version at which it was marked.
+    async fn left(&self, narrow: Narrow) -> Result<FxHashMap<Key, Rc<Object>>, Error> {
+        let mut left = FxHashMap::default();
+        let mut pager = Pager::new(ListRequest { narrow: Some(narrow), ..ListRequest::default() });
+        while let Some(request) = pager.request() {
+            let head = self.access.upstream.page(request, &mut |object| drop(left.insert(object.key().clone(), object))).await?;
+            pager.follow(&head)?;
+        }
+        Ok(left)
     }
 
     /// See `Resource::delete`.
     pub(super) async fn delete(&self, key: &str, options: DeleteOptions) -> Result<(), Error> {
         let object = named(key)?;
         let held = self.access.cacher.borrow().store().get(key).cloned();
+        let dry_run = options.dry_run;
         let answer = self.requests.write(WriteRequest::Delete { object, options }).await?;
+        if dry_run {
+            return Ok(());
+        }
         let deleted = match Status::parse(&answer) {
             Some(status) => status.details.and_then(|details| details.uid),
             None => match self.as_kept(&answer) {
@@ -190,6 +297,48 @@ impl Writes {
         let kept = Path::parse(KEPT_BY_SERVERS).ok();
         let is_whole = cacher.fields().borrow().strip().iter().all(|path| Some(path) == kept.as_ref());
         cacher.store().get(key).filter(|_| is_whole).cloned()
+    }
+
+    /// What a write was answered with, once the stream has brought what it did to the object that `asked` names.
+    async fn answered(&self, answer: Vec<u8>, asked: Option<&ObjectName>, parameters: &WriteParameters) -> Result<Written, Error> {
+        if parameters.dry_run {
+            // Nothing was kept: of a creation it has no version at all.
+            return Ok(Written::Document(answer));
+        }
+        if is_of_object(parameters) {
+            return self.written(&answer).await.map(Written::Object);
+        }
+        match self.as_kept(&answer) {
+            // It has the version that the object has since.
+            Ok(part) => self.access.waits.until_streamed(part.version()).await,
+            Err(_) => self.until_newest(asked).await,
+        }
+        Ok(Written::Document(answer))
+    }
+
+    /// Waits until the stream has come as far as the object has. An answer like that to an eviction says no version.
+    async fn until_newest(&self, asked: Option<&ObjectName>) {
+        let Some(asked) = asked else { return };
+        match self.requests.newest(asked, None).await {
+            Ok(object) => self.access.waits.until_streamed(object.version()).await,
+            Err(error) if error.code == ErrorCode::NotFound => {
+                let Ok(key) = checked_key(&asked.namespace, &asked.name) else { return };
+                let held = self.access.cacher.borrow().store().get(&key).cloned();
+                if let Some(uid) = held.as_ref().and_then(|held| held.uid()) {
+                    self.access.waits.until_gone(&key, uid).await;
+                }
+            }
+            // The write has happened: a failure would say otherwise.
+            Err(_) => {}
+        }
+    }
+
+    /// What an update gives that had nothing to change.
+    async fn unchanged(&self, found: &Rc<Object>, parameters: &WriteParameters) -> Result<Written, Error> {
+        if is_of_object(parameters) {
+            return self.written(&found.text()).await.map(Written::Object);
+        }
+        Ok(Written::Document(found.text().to_vec()))
     }
 
     /// The object of an answer, once the stream has brought it, and then the very one that is held.
@@ -233,6 +382,32 @@ impl Writes {
 
 fn invalid(message: impl Into<String>) -> Error {
     Error::new(ErrorCode::Invalid, message)
+}
+
+/// Whether what is written, and answered, is the object itself: its status has the whole object around it.
+fn is_of_object(parameters: &WriteParameters) -> bool {
+    matches!(parameters.subresource.as_deref(), None | Some("status"))
+}
+
+/// Refuses what no server would take, with the remedy.
+fn check_patch(patch: &Patch, parameters: &WriteParameters) -> Result<(), Error> {
+    let apply = patch.kind == PatchType::Apply;
+    let operations = patch.document.first() == Some(&b'[');
+    if operations != (patch.kind == PatchType::Json) {
+        let message = if operations {
+            "operations are a patch of type \"json\": a patch of another type is an object"
+        } else {
+            "a patch of type \"json\" is an array of operations, such as [{ op: \"replace\", path: \"/spec/replicas\", value: 3 }]"
+        };
+        return Err(invalid(message));
+    }
+    if apply && parameters.field_manager.as_deref().unwrap_or("").is_empty() {
+        return Err(invalid("a patch of type \"apply\" needs a fieldManager: who applies, and owns the fields from then on"));
+    }
+    if patch.force && !apply {
+        return Err(invalid("force is for patches of type \"apply\": no other type knows who owns a field"));
+    }
+    Ok(())
 }
 
 /// The object that a key names.

@@ -14,6 +14,7 @@ import type { PageLife, ResourceHost } from "../resource/host.js";
 import { ResourceImpl } from "../resource/resource.js";
 import type { Resource, ResourceStats } from "../resource/types.js";
 import { readCredentials } from "../upstream/credentials.js";
+import { MAY_HAVE } from "../upstream/options.js";
 import type { SourceSpec } from "../upstream/source.js";
 import { readSpec, type Target } from "../upstream/spec.js";
 import type { ResourceSpec } from "../upstream/types.js";
@@ -220,7 +221,7 @@ function open(
     const { source } = target;
     // Called as methods of the user's object, whatever the core calls them on.
     const bound: RawSource = { list: source.list.bind(source), watch: source.watch.bind(source) };
-    for (const method of ["get", "create", "update", "delete", "currentResourceVersion", "requestProgress"] as const) {
+    for (const method of MAY_HAVE) {
       const given = source[method];
       if (given !== undefined) bound[method] = given.bind(source);
     }

@@ -88,7 +88,7 @@ export type HeadersLike =
 
 /** What a `fetch` is called with where no library says it. */
 export interface FetchInit {
-  /** `GET`, `POST`, `PUT` or `DELETE`. */
+  /** `GET`, `POST`, `PUT`, `PATCH` or `DELETE`. */
   method: string;
   /** A `Headers` of the host. */
   headers: any;

@@ -5,7 +5,7 @@ import type { DropOptions, FailOptions, MemoryFailure, MemoryRefusal, MemorySour
 
 // What may be given to a memory source, by the rules of the package's other options: `invalid`, with the name of what is wrong.
 
-const VERBS: readonly MemoryVerb[] = ["list", "watch", "get", "create", "update", "delete"];
+const VERBS: readonly MemoryVerb[] = ["list", "watch", "get", "create", "update", "patch", "delete", "deleteCollection"];
 
 const filled = is("text, and not empty", (value) => typeof value === "string" && value !== "");
 /** A whole number, or no bound. */

@@ -48,6 +48,23 @@ export const noObject = (): Error => badRequest("the body of the request holds n
 export const elsewhere = (field: string, given: unknown, asked: string): Error =>
   badRequest(`the ${field} of the object (${String(given)}) does not match the ${field} on the URL (${asked})`);
 
+/** The server's own words are of the patch alone; what does not fit in it stands behind them. */
+export const patchFailed = (why: string): Error =>
+  refusal(422, "Invalid", `the server rejected our request due to an error in our request: ${why}`);
+
+export const unknownType = (): Error =>
+  refusal(
+    415,
+    "UnsupportedMediaType",
+    "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml",
+  );
+
+/** Of a subresource that the source does not have: it has none but `status`. */
+export const noResource = (): Error => refusal(404, "NotFound", "the server could not find the requested resource");
+
+/** The cache selects what a memory source lists. What is deleted nobody could select afterwards. */
+export const noSelection = (): Error => badRequest("a memory source deletes by namespace alone: it reads no selectors");
+
 export const alreadyExists = (kind: string, name: string): Error =>
   refusal(409, "AlreadyExists", `${kind} "${name}" already exists`, { details: { name, kind } });
 

@@ -23,7 +23,8 @@ import {
   verb,
   version,
 } from "./options.js";
-import { alreadyExists, expiredList, expiredToken, notFound, refused } from "./refusals.js";
+import { patched } from "./patch.js";
+import { alreadyExists, expiredList, expiredToken, noResource, noSelection, notFound, refused } from "./refusals.js";
 import { type ListRequest, planList, planWatch, versionOf, type WatchRequest } from "./requests.js";
 import { type Frame, Stream } from "./stream.js";
 import { ANY, encodeToken } from "./token.js";
@@ -37,12 +38,15 @@ import type {
   MemorySourceOptions,
   MemoryVerb,
 } from "./types.js";
-import { checkPreconditions, created, filled, type Fresh, updated } from "./writes.js";
+import { checkPreconditions, checkSubresource, created, filled, type Fresh, isDryRun, statusOf, updated } from "./writes.js";
 
-type Named = { namespace?: string; name: string };
+type Named = { namespace?: string; name: string; subresource?: string };
+/** What each write may say beside its body. */
+type Written = { namespace?: string; body: string; subresource?: string; dryRun?: boolean };
 
 const FIRST_VERSION = "100";
-const WRITES = ["get", "create", "update", "delete"] as const;
+const APPLY = "application/apply-patch+yaml";
+const WRITES = ["get", "create", "update", "patch", "delete", "deleteCollection"] as const;
 /** Sources so far: each gives uids of its own. */
 let sources = 0;
 
@@ -215,29 +219,60 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
   }
 
   async get(request: Named, signal: HostAbortSignal): Promise<SourceAnswer> {
-    return this.#document("get", request, signal, () => this.#sent(this.#existing(request)));
-  }
-
-  async create(request: { namespace?: string; body: string }, signal: HostAbortSignal): Promise<SourceAnswer> {
-    return this.#document("create", request, signal, () => {
-      const object = created(request.body, request.namespace, this.#fresh(), this.#resource, this.#nameOf) as T & KubeObject;
-      if (this.#history.get(keyOf(object)) !== undefined) throw alreadyExists(this.#resource, object.metadata!.name!);
-      return this.#sent(this.#put(object));
+    return this.#document("get", request, signal, () => {
+      checkSubresource(request);
+      return this.#sent(this.#existing(request));
     });
   }
 
-  async update(request: Named & { body: string }, signal: HostAbortSignal): Promise<SourceAnswer> {
-    return this.#document("update", request, signal, () => {
-      const held = this.#existing(request);
-      const stored = updated(request.body, held as KubeObject, this.#resource) as (T & KubeObject) | undefined;
-      return this.#sent(stored === undefined ? held : this.#put(stored));
+  async create(request: Written, signal: HostAbortSignal): Promise<SourceAnswer> {
+    return this.#document("create", request, signal, () => {
+      // Nothing is made in an object here.
+      if (request.subresource !== undefined) throw noResource();
+      const object = created(request.body, request.namespace, this.#fresh(), this.#resource, this.#nameOf) as T & KubeObject;
+      if (this.#history.get(keyOf(object)) !== undefined) throw alreadyExists(this.#resource, object.metadata!.name!);
+      return this.#sent(request.dryRun ? this.#unkept(object) : this.#put(object));
+    });
+  }
+
+  async update(request: Named & Written, signal: HostAbortSignal): Promise<SourceAnswer> {
+    return this.#document("update", request, signal, () => this.#replaced(request, this.#existing(request), request.body));
+  }
+
+  async patch(request: Named & Written & { type: string }, signal: HostAbortSignal): Promise<SourceAnswer> {
+    return this.#document("patch", request, signal, () => {
+      const { name, namespace, type } = request;
+      const patch: unknown = JSON.parse(request.body);
+      const held = this.#history.get(keyOf({ metadata: request }));
+      if (held === undefined && type === APPLY && request.subresource === undefined) {
+        const applied = JSON.stringify({ ...(patch as T), metadata: { ...(patch as T).metadata, name } });
+        const object = created(applied, namespace, this.#fresh(), this.#resource, this.#nameOf) as T & KubeObject;
+        return this.#sent(request.dryRun ? this.#unkept(object) : this.#put(object));
+      }
+      const before = this.#existing(request);
+      return this.#replaced(request, before, JSON.stringify(patched(structuredClone(before), patch, type)));
     });
   }
 
   async delete(request: Named & { body: string }, signal: HostAbortSignal): Promise<SourceAnswer> {
     return this.#document("delete", request, signal, () => {
-      checkPreconditions(request.body, this.#existing(request).metadata!, this.#resource, request.name);
-      return this.#sent(this.#remove(keyOf({ metadata: request }))!);
+      const held = this.#existing(request);
+      checkPreconditions(request.body, held.metadata!, this.#resource, request.name);
+      return this.#sent(isDryRun(request.body) ? held : this.#remove(keyOf({ metadata: request }))!);
+    });
+  }
+
+  async deleteCollection(
+    request: { namespace?: string; labelSelector?: string; fieldSelector?: string; body: string },
+    signal: HostAbortSignal,
+  ): Promise<SourceAnswer> {
+    return this.#document("deleteCollection", request, signal, () => {
+      const { namespace, labelSelector, fieldSelector, body } = request;
+      if (labelSelector || fieldSelector) throw noSelection();
+      const items = this.objects.filter(({ metadata }) => !namespace || metadata!.namespace === namespace);
+      if (!isDryRun(body)) for (const object of items) this.#remove(keyOf(object));
+      const metadata = { resourceVersion: this.resourceVersion };
+      return { kind: `${this.#kind}List`, apiVersion: this.#apiVersion, metadata, items: items.map((object) => this.#sent(object)) };
     });
   }
 
@@ -312,6 +347,20 @@ class Memory<T extends ObjectLike> implements MemorySource<T> {
     this.#made++;
     this.#tell(change);
     return change.object;
+  }
+
+  /** Stores what is to stand in the place of an object, or of its status, and gives what stands there then. */
+  #replaced(request: Named & Written, held: T, body: string): unknown {
+    checkSubresource(request);
+    const written = updated(body, held as KubeObject, this.#resource) as (T & KubeObject) | undefined;
+    const stored = written && request.subresource === "status" ? statusOf(held as KubeObject, written) : written;
+    if (stored === undefined) return this.#sent(held);
+    return this.#sent(request.dryRun ? (stored as T) : this.#put(stored as T));
+  }
+
+  /** As it would be stored. */
+  #unkept(object: T): T {
+    return { ...object, metadata: { ...object.metadata, resourceVersion: this.resourceVersion } };
   }
 
   #remove(key: string): T | undefined {

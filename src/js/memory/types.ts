@@ -23,7 +23,7 @@ export interface VirtualClock extends MemoryClock {
 }
 
 /** What a source can be asked for. */
-export type MemoryVerb = "list" | "watch" | "get" | "create" | "update" | "delete";
+export type MemoryVerb = "list" | "watch" | "get" | "create" | "update" | "patch" | "delete" | "deleteCollection";
 
 /** A request as it came in. */
 export interface MemoryRequest {
@@ -87,7 +87,7 @@ export interface MemorySourceOptions<T extends ObjectLike = KubeObject> {
   pageSize?: number | undefined;
   /** Whether watches may begin with the state, as servers from 1.32 on allow. Default: true. */
   watchList?: boolean | undefined;
-  /** Without `get`, `create`, `update` and `delete`. Default: false. */
+  /** Without `get`, and without all that writes. Default: false. */
   readOnly?: boolean | undefined;
   /**
    * Each answer and each event arrives so many milliseconds late. `Infinity`: never, but an event comes along with a later one that does arrive.
@@ -102,7 +102,7 @@ export interface MemorySourceOptions<T extends ObjectLike = KubeObject> {
  * A `Source` in memory, with a script: what its methods change upstream, a cache over it hears as it would of a server.
  *
  * Lists, pages, versions and watches are those of a Kubernetes API server. Requests for other namespaces or names are narrowed; selectors are
- * left to the cache.
+ * left to the cache. Patches replace lists, also those of the type `"strategic"`. Who owns a field is nobody's affair. The one subresource is `status`.
  */
 export interface MemorySource<T extends ObjectLike = KubeObject> extends TypedSource<T> {
   /** What it holds, in the order of the keys. What a source gives out is frozen, as it is the source's own. */

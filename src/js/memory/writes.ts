@@ -1,6 +1,6 @@
 import type { KubeObject } from "../object/metadata.js";
 import { object as anObject } from "../options/kinds.js";
-import { elsewhere, modified, noObject, unmet, unnamed, versionOfNew } from "./refusals.js";
+import { elsewhere, modified, noObject, noResource, unmet, unnamed, versionOfNew } from "./refusals.js";
 
 // What becomes of a written document, and which writes are refused. `kind` is what messages call the objects by.
 
@@ -78,6 +78,23 @@ export function updated(body: string, held: KubeObject, kind: string): KubeObjec
     },
   };
   return same(stored, held) ? undefined : stored;
+}
+
+/** What a write to the status of an object stores. Undefined where it changes nothing. */
+export function statusOf(held: KubeObject, written: KubeObject): KubeObject | undefined {
+  const { status } = written as { status?: unknown };
+  const stored = { ...held, ...(status === undefined ? {} : { status }) };
+  return same(stored, held) ? undefined : stored;
+}
+
+/** @throws 404 for a part that the source does not have */
+export function checkSubresource({ subresource }: { subresource?: string }): void {
+  if (subresource !== undefined && subresource !== "status") throw noResource();
+}
+
+/** Whether the body of a deletion says that nothing is to be deleted. */
+export function isDryRun(body: string): boolean {
+  return (JSON.parse(body || "{}") as { dryRun?: unknown[] }).dryRun?.includes("All") ?? false;
 }
 
 /** Whether two documents say the same, in whatever order. */

@@ -45,10 +45,14 @@ export function changer<T>(raw: RawResource, change: (current: T) => T | undefin
  * @throws {WatchCacheError} `invalid` for what is no object or has no JSON.
  */
 export function toDocument(object: unknown, resource: string): string {
+  return toJson(object, "an object is written", resource);
+}
+
+function toJson(object: unknown, rule: string, resource: string, mayBeArray = false): string {
   const invalid = (message: string, cause?: unknown) => new WatchCacheError("invalid", message, { resource, cause });
-  if (typeof object !== "object" || object === null || Array.isArray(object) || isPromise(object)) {
+  if (typeof object !== "object" || object === null || (Array.isArray(object) && !mayBeArray) || isPromise(object)) {
     const what = isPromise(object) ? "a promise" : object === null ? "null" : Array.isArray(object) ? "an array" : typeof object;
-    throw invalid(`an object is written, not ${what}`);
+    throw invalid(`${rule}, not ${what}`);
   }
   let document: string | undefined;
   try {
@@ -61,9 +65,23 @@ export function toDocument(object: unknown, resource: string): string {
   return document;
 }
 
-/** An object that came too late for who asked. What was given up has none. */
-export function discard(id: number | undefined, objects: ObjectTable): void {
-  if (id !== undefined) objects.giveBack(id);
+/**
+ * A patch as JSON. Whether its form is that of its type is the core's to say.
+ *
+ * @throws {WatchCacheError} `invalid` for what is neither an object nor an array, or has no JSON.
+ */
+export function toPatch(patch: unknown, resource: string): string {
+  return toJson(patch, 'a patch is an object or, of type "json", an array of operations', resource, Array.isArray(patch));
+}
+
+/** What answers a write or a read: an object's id, or JSON of another kind. */
+export function answered(answer: { value: number | string; objects: ObjectTable }): unknown {
+  return typeof answer.value === "number" ? answer.objects.take(answer.value) : answer.objects.parse(answer.value);
+}
+
+/** An answer that came too late for who asked. What was given up has none. */
+export function discard(answer: number | string | undefined, objects: ObjectTable): void {
+  if (typeof answer === "number") objects.giveBack(answer);
 }
 
 /** A list that came too late. */

@@ -1,13 +1,25 @@
 import { grammar, scope } from "../options/grammar.js";
-import { flag, is, signal, text, whole, word } from "../options/kinds.js";
+import { flag, invalid, is, signal, text, whole, word } from "../options/kinds.js";
 import { type Bag, bag } from "../options/read.js";
-import type { DeleteOptions, GetOptions, ListOptions, WriteOptions } from "./types.js";
+import type {
+  DeleteCollectionOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  PatchOptions,
+  SignalOptions,
+  Subresource,
+  WriteOptions,
+} from "./types.js";
 
-export const SIGNAL: Bag<WriteOptions> = { signal };
-export const GET: Bag<GetOptions> = { resourceVersion: text, signal };
+export const SIGNAL: Bag<SignalOptions> = { signal };
+const subresource = is("the name of a subresource", (value) => typeof value === "string" && value !== "");
+/** What every read of objects says. */
+export const READING: Bag<GetOptions> = { resourceVersion: text, signal };
+export const GET: Bag<GetOptions & Partial<Subresource>> = { ...READING, subresource };
 export const LIST: Bag<ListOptions> = {
   ...scope,
-  ...GET,
+  ...READING,
   shardSelector: grammar,
   resourceVersionMatch: text,
   // Less than 1 is no limit, as for the apiserver.
@@ -15,9 +27,33 @@ export const LIST: Bag<ListOptions> = {
   continue: text,
   wait: flag,
 };
-export const DELETE: Bag<DeleteOptions> = {
+export const WRITE: Bag<WriteOptions & Partial<Subresource>> = {
   signal,
-  preconditions: bag({ uid: text, resourceVersion: text }),
+  dryRun: flag,
+  fieldManager: text,
+  fieldValidation: word("Ignore", "Warn", "Strict"),
+  subresource,
+};
+export const PATCH: Bag<PatchOptions & Partial<Subresource>> = {
+  ...WRITE,
+  type: word("merge", "strategic", "json", "apply"),
+  force: flag,
+};
+const DELETION: Bag<Omit<DeleteOptions, "preconditions">> = {
+  signal,
+  dryRun: flag,
   gracePeriodSeconds: whole(0),
   propagationPolicy: word("Orphan", "Background", "Foreground"),
 };
+export const DELETE: Bag<DeleteOptions> = { ...DELETION, preconditions: bag({ uid: text, resourceVersion: text }) };
+export const DELETE_COLLECTION: Bag<DeleteCollectionOptions> = { ...scope, ...DELETION };
+
+/**
+ * What narrows a deletion is said, or not there at all: a slip that left it undefined would delete everything.
+ *
+ * @throws {WatchCacheError} `invalid`.
+ */
+export function checkPart(given: DeleteCollectionOptions = {}): void {
+  for (const name of Object.keys(scope) as (keyof typeof scope)[])
+    if (name in given && given[name] === undefined) throw invalid(`${name} is undefined: leave it out to delete whatever it would narrow`);
+}

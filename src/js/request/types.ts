@@ -1,20 +1,82 @@
 import type { AbortSignalLike } from "../host/types.js";
-import type { Immutable, Read } from "../object/readonly.js";
+import type { DeepReadonly, Immutable, Read } from "../object/readonly.js";
 
-/** Options of `create` and `update`. */
-export interface WriteOptions {
+/** What can be given up. */
+export interface SignalOptions {
   /** Aborting it gives up the request and all further tries. */
   signal?: AbortSignalLike | undefined;
 }
 
+/** Options of `create`, `update` and `patch`. */
+export interface WriteOptions extends SignalOptions {
+  /** The server checks the write and answers with what it would keep, and keeps nothing. Then nothing is waited for either. Default: false. */
+  dryRun?: boolean | undefined;
+  /** Who writes, as `metadata.managedFields` names it. Default: the first word of the User-Agent, in a page `Mozilla`. */
+  fieldManager?: string | undefined;
+  /** What becomes of fields that the kind does not have. They are dropped, dropped with a warning, or refused. Default: the server's own, `"Warn"`. */
+  fieldValidation?: "Ignore" | "Warn" | "Strict" | undefined;
+}
+
+/** The status of an object, which `update` and `patch` may write. */
+export interface StatusSubresource {
+  /** A part of the object with an address of its own. Default: the object itself. */
+  subresource?: "status" | undefined;
+}
+
+/** A part of an object with an address of its own. */
+export interface Subresource {
+  /** Its name, such as `scale`, `eviction`, `ephemeralcontainers`, `resize` or `token`. */
+  subresource: string;
+}
+
+/** Options of `patch`. */
+export interface PatchOptions<Type extends PatchType = PatchType> extends WriteOptions {
+  /**
+   * How the patch says what is to change. `"merge"` (RFC 7386): members replace those of their names, null removes one, a list is replaced whole.
+   * `"strategic"`: the same, but lists of built-in kinds are merged by the keys of their items; custom resources have no such patches.
+   * `"json"` (RFC 6902): operations. `"apply"`: all that the manager wants; the server keeps who owns which field, and adds the object if it is missing.
+   */
+  type: Type;
+  /** Only with `"apply"`: takes fields from their owners. Default: false, and they are a `conflict`. */
+  force?: boolean | undefined;
+}
+
+/** How a patch says what is to change: see `PatchOptions`. */
+export type PatchType = "merge" | "strategic" | "json" | "apply";
+
+/** One operation of a patch of type `"json"`. Paths are JSON pointers: `/spec/replicas`, `/metadata/annotations/a~1b`. */
+export type JsonPatchOperation =
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
+
+/** A patch of type `"merge"`: what is to be otherwise. */
+export type MergePatch<T> = T extends readonly unknown[]
+  ? DeepReadonly<T>
+  : T extends object
+    ? { readonly [Key in keyof T]?: MergePatch<T[Key]> | null }
+    : T;
+
 /** Options of `delete`. */
-export interface DeleteOptions extends WriteOptions {
+export interface DeleteOptions extends SignalOptions {
+  /** As in `WriteOptions`. */
+  dryRun?: boolean | undefined;
   /** What must hold of the object; the server checks it. */
   preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
   /** Seconds that the object may take to end. Default: its kind's own, 30 for pods. */
   gracePeriodSeconds?: number | undefined;
   /** What happens to what it owns. Default: its kind's own, mostly `"Background"`. */
   propagationPolicy?: "Orphan" | "Background" | "Foreground" | undefined;
+}
+
+/** Options of `deleteCollection`: which objects, and how each of them is deleted. */
+export interface DeleteCollectionOptions extends Omit<DeleteOptions, "preconditions"> {
+  /** The namespace. Servers delete all of a kind in one namespace only, so it is needed unless the resource is of one, or has none. */
+  namespace?: string | undefined;
+  /** Only objects with such labels, beside those that the resource selects. */
+  labelSelector?: string | undefined;
+  /** Only objects with such fields: of those that the server can select by. */
+  fieldSelector?: string | undefined;
 }
 
 /** Options of `list`: those of a Kubernetes list request. */

@@ -8,11 +8,21 @@ import { bindMethods } from "../language/bound.js";
 import { NOTHING, StableArrays, StableTexts } from "../language/stable-arrays.js";
 import type { Path } from "../object/path.js";
 import type { Mutable } from "../object/readonly.js";
-import { callback, text, texts } from "../options/kinds.js";
+import { callback, invalid, text, texts } from "../options/kinds.js";
 import { read } from "../options/read.js";
-import { changer, discard, discardAll, toDocument } from "../request/document.js";
-import { DELETE, GET, LIST, SIGNAL } from "../request/options.js";
-import type { DeleteOptions, GetOptions, List, ListOptions, WriteOptions } from "../request/types.js";
+import { answered, changer, discard, discardAll, toDocument, toPatch } from "../request/document.js";
+import { checkPart, DELETE, DELETE_COLLECTION, GET, LIST, PATCH, SIGNAL, WRITE } from "../request/options.js";
+import type {
+  DeleteCollectionOptions,
+  DeleteOptions,
+  GetOptions,
+  List,
+  ListOptions,
+  PatchOptions,
+  SignalOptions,
+  Subresource,
+  WriteOptions,
+} from "../request/types.js";
 import { NOT_OPEN, StatusTeller, type Told } from "../status/status.js";
 import type { ResourceErrorDetail, ResourceStatus } from "../status/types.js";
 import type { MetricLabels } from "../upstream/spec.js";
@@ -27,7 +37,7 @@ import { WATCH } from "../watch/options.js";
 import type { Watcher, WatchOptions } from "../watch/types.js";
 import { WatcherImpl } from "../watch/watcher.js";
 import { SIGNAL_ERROR, SIGNAL_LET_GO, SIGNAL_OVERFLOW, SIGNAL_RELIST, SIGNAL_SYNCED } from "../wire/numbers.js";
-import type { RawMetrics, RawModule } from "../wire/raw.js";
+import type { RawMetrics, RawModule, RawResource } from "../wire/raw.js";
 import type { Open, ResourceHost } from "./host.js";
 import { Lifecycle, type Living } from "./lifecycle.js";
 import { REFRESH } from "./options.js";
@@ -84,7 +94,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
     return this.resourceVersion !== undefined;
   }
 
-  async synced(options?: WriteOptions): Promise<void> {
+  async synced(options?: SignalOptions): Promise<void> {
     await this.#life.ask((raw) => raw.synced(), { signal: read(SIGNAL, "synced", options).signal, forList: true });
     this.#teller.now();
   }
@@ -96,9 +106,14 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
     return answer.objects.list(ids, rest) as List<T, Mutable>;
   }
 
-  async get(key: string, given?: GetOptions): Promise<T> {
+  async get(key: string, given?: GetOptions & Partial<Subresource>): Promise<any> {
     text(key, "key");
-    const { signal, ...options } = read(GET, "get", given);
+    const { signal, subresource, ...options } = read(GET, "get", given);
+    if (subresource !== undefined) {
+      if (options.resourceVersion !== undefined)
+        throw invalid("a subresource is read as it stands: leave resourceVersion out, or leave subresource out");
+      return answered(await this.#life.ask((raw, over) => raw.getSubresource(key, subresource, over()), { signal }));
+    }
     const answer = await this.#life.ask((raw, over) => raw.get(key, options, over()), { signal, discard, forList: true });
     return answer.objects.take(answer.value) as T;
   }
@@ -177,25 +192,37 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
 
   // --------------------------------------------------------------------------------------- writing
 
-  async create(object: T, options?: WriteOptions): Promise<T> {
+  async create(object: unknown, given?: WriteOptions & Partial<Subresource>): Promise<any> {
     const document = toDocument(object, this.name);
-    const { signal } = read(SIGNAL, "create", options);
-    const answer = await this.#life.ask((raw, over) => raw.create(document, over()), { signal, discard });
-    return answer.objects.take(answer.value) as T;
+    const { signal, ...options } = read(WRITE, "create", given);
+    return answered(await this.#life.ask((raw, over) => raw.create(document, options, over()), { signal, discard }));
   }
 
-  async update(key: string, change: (current: T) => T | undefined, options?: WriteOptions): Promise<T> {
+  async update(key: string, change: (current: any) => any, given?: WriteOptions & Partial<Subresource>): Promise<any> {
     text(key, "key");
     callback(change, "change");
-    const { signal } = read(SIGNAL, "update", options);
-    const answer = await this.#life.ask((raw, over) => raw.update(key, changer(raw, change, this.name), over()), { signal, discard });
-    return answer.objects.take(answer.value) as T;
+    const { signal, ...options } = read(WRITE, "update", given);
+    const asked = (raw: RawResource, over: () => Promise<void>) => raw.update(key, changer(raw, change, this.name), options, over());
+    return answered(await this.#life.ask(asked, { signal, discard }));
+  }
+
+  async patch(key: string, patch: unknown, given: PatchOptions & Partial<Subresource>): Promise<any> {
+    text(key, "key");
+    const document = toPatch(patch, this.name);
+    const { signal, ...options } = read(PATCH, "patch", given, this, "type");
+    return answered(await this.#life.ask((raw, over) => raw.writePatch(key, document, options, over()), { signal, discard }));
   }
 
   async delete(key: string, given?: DeleteOptions): Promise<void> {
     text(key, "key");
     const { signal, ...options } = read(DELETE, "delete", given);
     await this.#life.ask((raw, over) => raw.delete(key, options, over()), { signal });
+  }
+
+  async deleteCollection(given?: DeleteCollectionOptions): Promise<void> {
+    const { signal, ...options } = read(DELETE_COLLECTION, "deleteCollection", given, this);
+    checkPart(given);
+    await this.#life.ask((raw, over) => raw.deleteCollection(options, over()), { signal });
   }
 
   override listenersChanged(): void {

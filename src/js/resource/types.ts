@@ -1,8 +1,22 @@
 import type { AbortSignalLike, DetailEvent, HostEventTarget } from "../host/types.js";
 import type { Informer, InformerOptions } from "../informer/types.js";
 import type { Path } from "../object/path.js";
+import type { KubeObject, ObjectLike } from "../object/metadata.js";
 import type { DeepReadonly, Immutable, Read } from "../object/readonly.js";
-import type { DeleteOptions, GetOptions, List, ListOptions, WriteOptions } from "../request/types.js";
+import type {
+  DeleteCollectionOptions,
+  DeleteOptions,
+  GetOptions,
+  JsonPatchOperation,
+  List,
+  ListOptions,
+  MergePatch,
+  PatchOptions,
+  SignalOptions,
+  StatusSubresource,
+  Subresource,
+  WriteOptions,
+} from "../request/types.js";
 import type { ResourceErrorDetail, ResourceStatus } from "../status/types.js";
 import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
 import type { Watcher, WatchOptions } from "../watch/types.js";
@@ -74,6 +88,8 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    * @throws {DOMException} as `synced`.
    */
   get(key: string, options?: GetOptions): Promise<Read<T, Access>>;
+  /** A part of the object that has an address of its own, such as its `scale`, as the server has it now. */
+  get<Part extends ObjectLike = KubeObject>(key: string, options: SignalOptions & Subresource): Promise<Read<Part, Access>>;
 
   /**
    * An informer, as client-go has them: handlers, indexes and reads over this resource's stream and objects. It starts at once, unless
@@ -126,6 +142,11 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    */
   create(object: T | DeepReadonly<T>, options?: WriteOptions): Promise<Read<T, Access>>;
   /**
+   * Adds what belongs to an object: an `eviction` to a pod, a `token` to a service account. `metadata` names that object. Resolves with the server's
+   * answer, which may be a `Status`, once the stream has brought what became of the object.
+   */
+  create<Part extends ObjectLike = KubeObject>(object: ObjectLike, options: WriteOptions & Subresource): Promise<Read<Part, Access>>;
+  /**
    * Changes an object upstream, as the apiserver's `GuaranteedUpdate` does. Resolves as `create` does.
    *
    * `change` is called with a copy that it may change and return, first of the object that is held. When the object has changed upstream
@@ -140,7 +161,37 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    * @throws {WatchCacheError} as `create`; `not-found`; `conflict` when somebody else was quicker each time for a minute.
    * @throws {DOMException} as `synced`. The write may have happened.
    */
-  update(key: string, change: (current: T) => T | DeepReadonly<T> | undefined, options?: WriteOptions): Promise<Read<T, Access>>;
+  update(
+    key: string,
+    change: (current: T) => T | DeepReadonly<T> | undefined,
+    options?: WriteOptions & StatusSubresource,
+  ): Promise<Read<T, Access>>;
+  /**
+   * Changes a part of an object, such as its `scale`. `change` is called with the newest of it, which is read first, and not with the object.
+   * Resolves with the part as the server keeps it, once the stream has brought the object.
+   */
+  update<Part extends ObjectLike = KubeObject>(
+    key: string,
+    change: (current: Part) => Part | DeepReadonly<Part> | undefined,
+    options: WriteOptions & Subresource,
+  ): Promise<Read<Part, Access>>;
+  /**
+   * Has the server change an object, whichever version of it is the newest there. Resolves as `create` does. Nothing is read for it. What must hold
+   * of the object the patch says itself: by its `metadata.resourceVersion`, or by an operation `test`.
+   *
+   * @param key `"namespace/name"`, or `"name"` where there are no namespaces.
+   * @param patch operations for the type `"json"`, else an object: see `PatchOptions`.
+   * @throws {WatchCacheError} as `create`. `not-found`, but an `"apply"` adds the object. `conflict` where `resourceVersion` is another one. The same
+   *   where an apply wants fields of another manager: `status.details` names them. `invalid` for a patch of another form than its type has.
+   * @throws {DOMException} as `synced`. The write may have happened.
+   */
+  patch(key: string, patch: readonly JsonPatchOperation[], options: PatchOptions<"json"> & StatusSubresource): Promise<Read<T, Access>>;
+  /** The same by the members that are to be otherwise. */
+  patch(key: string, patch: MergePatch<T>, options: PatchOptions<"merge"> & StatusSubresource): Promise<Read<T, Access>>;
+  /** The same by Kubernetes' own patches, which may hold directives, and by what is applied. */
+  patch(key: string, patch: object, options: PatchOptions<"strategic" | "apply"> & StatusSubresource): Promise<Read<T, Access>>;
+  /** The same for a part of an object, such as its `scale`: resolves with that part. */
+  patch<Part extends ObjectLike = KubeObject>(key: string, patch: object, options: PatchOptions & Subresource): Promise<Read<Part, Access>>;
   /**
    * Deletes an object upstream. Resolves once the stream has told of it, within three seconds as for `create`. `peek` no longer shows it
    * then, or shows it with a `deletionTimestamp` where it ends gracefully or waits for finalizers.
@@ -150,6 +201,13 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    * @throws {DOMException} as `synced`. The deletion may have happened.
    */
   delete(key: string, options?: DeleteOptions): Promise<void>;
+  /**
+   * Deletes all objects of the resource that these options choose, in one request. Without options that is all of them. Resolves as `delete` does.
+   *
+   * @throws {WatchCacheError} as `create`. `invalid`, with 405 in `status`, where it would take several namespaces: name one.
+   * @throws {DOMException} as `synced`. The deletion may have happened.
+   */
+  deleteCollection(options?: DeleteCollectionOptions): Promise<void>;
 
   /**
    * Lists the upstream anew; resolves when the differences are applied. A list that is older than what is held is not applied, because it may

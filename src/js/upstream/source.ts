@@ -51,21 +51,40 @@ export interface Source {
     signal: HostAbortSignal,
   ): AsyncIterable<string | Uint8Array>;
 
-  /** One object as it stands now. Reject as for `list`, with code 404 where there is none. Without it, updates look for the object in lists. */
-  get?(request: { namespace?: string; name: string }, signal: HostAbortSignal): Promise<SourceAnswer>;
-  /** Adds the object that `body` holds as JSON; answers with the object as it is kept. Reject with code 409 where its name is taken. */
-  create?(request: { namespace?: string; body: string }, signal: HostAbortSignal): Promise<SourceAnswer>;
+  /**
+   * One object as it stands now, or the `subresource` of it that is named. Reject as for `list`, with code 404 where there is none. Without it,
+   * updates look for the object in lists.
+   */
+  get?(request: { namespace?: string; name: string; subresource?: string }, signal: HostAbortSignal): Promise<SourceAnswer>;
+  /**
+   * Adds the object that `body` holds as JSON; answers with the object as it is kept. Reject with code 409 where its name is taken. With a
+   * `subresource` it belongs to the object `name`.
+   */
+  create?(request: SourceWrite & { name?: string }, signal: HostAbortSignal): Promise<SourceAnswer>;
   /**
    * Replaces the object, if it still has the `metadata.resourceVersion` that stands in `body`; answers with the object as it is kept.
    * Reject with code 409 where it has another one, and the change is made anew from what `get` gives. Where `metadata.managedFields` is
    * missing from `body`, keep what you have.
    */
-  update?(request: { namespace?: string; name: string; body: string }, signal: HostAbortSignal): Promise<SourceAnswer>;
+  update?(request: SourceWrite & { name: string }, signal: HostAbortSignal): Promise<SourceAnswer>;
+  /**
+   * Changes the object by the patch in `body`, whichever version it has; answers with the object as it is kept. `type` is the media type of the
+   * patch, such as `application/merge-patch+json`. Reject with code 415 for a type that you do not know, with 422 for a patch that does not apply.
+   */
+  patch?(request: SourceWrite & { name: string; type: string; force?: boolean }, signal: HostAbortSignal): Promise<SourceAnswer>;
   /**
    * Deletes the object. `body` holds `DeleteOptions` as JSON; reject with code 409 where its `preconditions` do not hold. Answers with
    * the object under the version of its deletion, with a Status, or with nothing.
    */
   delete?(request: { namespace?: string; name: string; body: string }, signal: HostAbortSignal): Promise<SourceAnswer | void>;
+  /**
+   * Deletes all objects that these members choose: unlike `list`, it has to heed them all, or to reject with code 400. `body` as for `delete`.
+   * Answers with a list of the objects, as they were, with a Status, or with nothing.
+   */
+  deleteCollection?(
+    request: { namespace?: string; labelSelector?: string; fieldSelector?: string; body: string },
+    signal: HostAbortSignal,
+  ): Promise<SourceAnswer | void>;
 
   /**
    * Set where this is a Kubernetes API that is reached in a way of your own. Its `namespace` is the only one that the source is about, if
@@ -83,6 +102,22 @@ export interface Source {
    * version, and never otherwise. It is done when the request is sent; a rejection is followed by the next request.
    */
   requestProgress?(signal: HostAbortSignal): Promise<void>;
+}
+
+/** A write of one object. */
+export interface SourceWrite {
+  /** Absent for what has no namespace. */
+  namespace?: string;
+  /** JSON. */
+  body: string;
+  /** A part of the object with an address of its own, such as `status`. Reject with code 404 for one that you do not have. */
+  subresource?: string;
+  /** Check the write, answer as if it had happened, and keep nothing. Reject with code 400 where that cannot be done. */
+  dryRun?: boolean;
+  /** Who writes. */
+  fieldManager?: string;
+  /** `Ignore`, `Warn` or `Strict`. */
+  fieldValidation?: string;
 }
 
 /** What a source answers: JSON as text, as bytes, or as a stream of bytes. */

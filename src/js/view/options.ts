@@ -2,7 +2,7 @@ import { grammar, selectors } from "../options/grammar.js";
 import { callback, flag, invalid, type Judge, type Kind, list, named, shown, text, whole, word } from "../options/kinds.js";
 import { type Bag, bag, type Given, read } from "../options/read.js";
 import { SIGNAL } from "../request/options.js";
-import type { WriteOptions } from "../request/types.js";
+import type { SignalOptions } from "../request/types.js";
 import { ORDERS } from "../wire/numbers.js";
 import type { SelectedViewSpec, ViewSearch } from "./types.js";
 
@@ -64,12 +64,12 @@ export function checkSearch(given: unknown, judge?: Judge): ViewSearch | undefin
 }
 
 /** Options that are a signal alone, checked and copied. */
-export function checkSignal(what: string, options?: WriteOptions): Given<WriteOptions> {
+export function checkSignal(what: string, options?: SignalOptions): Given<SignalOptions> {
   return read(SIGNAL, what, options);
 }
 
 /** A subscription: its callback is a function, and its options are checked and copied. */
-export function checkSubscription(onChange: () => void, options?: WriteOptions): Given<WriteOptions> {
+export function checkSubscription(onChange: () => void, options?: SignalOptions): Given<SignalOptions> {
   callback(onChange, "onChange");
   return read(SIGNAL, "subscribe", options);
 }

@@ -6,7 +6,7 @@ import { printable } from "../language/printing.js";
 import type { Mutable } from "../object/readonly.js";
 import { ask, selector } from "../options/grammar.js";
 import { text } from "../options/kinds.js";
-import type { WriteOptions } from "../request/types.js";
+import type { SignalOptions } from "../request/types.js";
 import { ORDERS } from "../wire/numbers.js";
 import type { ObjectTable } from "../wire/objects.js";
 import type { RawResource, RawViewSpec } from "../wire/raw.js";
@@ -115,7 +115,7 @@ class View<T> implements Shape<T, Mutable> {
 
   // ------------------------------------------------------------------------------------ the contract
 
-  subscribe(onChange: () => void, options?: WriteOptions): () => void {
+  subscribe(onChange: () => void, options?: SignalOptions): () => void {
     const { signal } = checkSubscription(onChange, options);
     if (signal?.aborted) return () => {};
     const tell = () => {
@@ -203,7 +203,7 @@ class View<T> implements Shape<T, Mutable> {
     });
   }
 
-  changes(options?: WriteOptions): AsyncIterableIterator<ViewChange<T, Mutable>> {
+  changes(options?: SignalOptions): AsyncIterableIterator<ViewChange<T, Mutable>> {
     const { signal } = checkSignal("changes", options);
     const end = () => changes.end();
     const changes = new ViewChanges<T>(this, () => {

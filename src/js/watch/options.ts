@@ -1,12 +1,12 @@
 import { grammar, paths, scope } from "../options/grammar.js";
 import { flag, text, whole, word } from "../options/kinds.js";
 import type { Bag } from "../options/read.js";
-import { GET } from "../request/options.js";
+import { READING } from "../request/options.js";
 import type { WatchOptions } from "./types.js";
 
 export const WATCH: Bag<WatchOptions> = {
   ...scope,
-  ...GET,
+  ...READING,
   name: text,
   shardSelector: grammar,
   changesOf: paths,

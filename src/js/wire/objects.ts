@@ -195,6 +195,13 @@ export class ObjectTable {
     return this.#lazy(ids, IN_NODE ? ids.slice() : ids);
   }
 
+  /** What came as text, and is no version of an object that is held. Nobody else is given it; it is frozen where what is shared is. */
+  parse(text: string): unknown {
+    const value: unknown = JSON.parse(text);
+    if (this.#freeze && isObject(value)) deepFreeze(value);
+    return value;
+  }
+
   /** An object of its own: nobody else is given it. */
   copy(id: number): unknown {
     try {

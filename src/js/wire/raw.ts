@@ -90,7 +90,9 @@ export interface RawSource {
   get?: Function;
   create?: Function;
   update?: Function;
+  patch?: Function;
   delete?: Function;
+  deleteCollection?: Function;
   currentResourceVersion?: Function;
   requestProgress?: Function;
   collection?: { namespace?: string | undefined };
@@ -154,7 +156,24 @@ export interface RawHandlerOptions {
   /** The facade itself judges by `changesOf`; the core only reads it. */
   judged?: boolean | undefined;
 }
+/** What a write says beside its document. */
+export interface RawWriteOptions {
+  subresource?: string | undefined;
+  dryRun?: boolean | undefined;
+  fieldManager?: string | undefined;
+  fieldValidation?: string | undefined;
+}
+export interface RawPatchOptions extends RawWriteOptions {
+  type: string;
+  force?: boolean | undefined;
+}
+export interface RawDeleteCollectionOptions extends RawDeleteOptions {
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+}
 export interface RawDeleteOptions {
+  dryRun?: boolean | undefined;
   preconditions?: { uid?: string | undefined; resourceVersion?: string | undefined } | undefined;
   gracePeriodSeconds?: number | undefined;
   propagationPolicy?: string | undefined;
@@ -241,13 +260,17 @@ export interface RawResource {
   get(key: string, options: { resourceVersion?: string | undefined }, over: Promise<void>): Promise<number>;
 
   // Writes end, and their request with them, when `over` resolves; it has to in the end.
-  create(document: string, over: Promise<void>): Promise<number>;
+  // They answer with an object's id, or with JSON text of another kind: a subresource's own, or a Status.
+  create(document: string, options: RawWriteOptions, over: Promise<void>): Promise<number | string>;
   /**
    * `change` gets an id that is readable until it returns, and gives JSON, or undefined to leave the object alone. What it throws is
    * rejected with as it is.
    */
-  update(key: string, change: (id: number) => string | undefined, over: Promise<void>): Promise<number>;
+  update(key: string, change: (id: number) => string | undefined, options: RawWriteOptions, over: Promise<void>): Promise<number | string>;
+  writePatch(key: string, document: string, options: RawPatchOptions, over: Promise<void>): Promise<number | string>;
+  getSubresource(key: string, subresource: string, over: Promise<void>): Promise<string>;
   delete(key: string, options: RawDeleteOptions, over: Promise<void>): Promise<void>;
+  deleteCollection(options: RawDeleteCollectionOptions, over: Promise<void>): Promise<void>;
 
   /**
    * Opens a view. It answers for the state of its last `viewSync`, all of it, until the next: what happens meanwhile waits. A flush names a view

@@ -11,13 +11,12 @@ pub struct Header {
     pub replaces: bool,
 }
 
-/// The headers that a request has beside the user's.
-pub fn headers(token: Option<&str>, has_body: bool) -> Vec<Header> {
-    const JSON: &str = "application/json";
+/// The headers that a request has beside the user's. `content_type` is that of its body, if it has one.
+pub fn headers(token: Option<&str>, content_type: Option<&str>) -> Vec<Header> {
     let header = |name, value: &str, replaces| Header { name, value: value.to_string(), replaces };
-    let mut headers = vec![header("accept", JSON, false)];
-    if has_body {
-        headers.push(header("content-type", JSON, true));
+    let mut headers = vec![header("accept", "application/json", false)];
+    if let Some(content_type) = content_type {
+        headers.push(header("content-type", content_type, true));
     }
     if let Some(token) = token {
         headers.push(header("authorization", &format!("Bearer {token}"), true));
@@ -35,10 +34,10 @@ mod tests {
             let line = |header: Header| format!("{}{} {}", if header.replaces { "" } else { "?" }, header.name, header.value);
             headers.into_iter().map(line).collect::<Vec<_>>()
         };
-        assert_eq!(shown(headers(None, false)), ["?accept application/json"]);
+        assert_eq!(shown(headers(None, None)), ["?accept application/json"]);
         assert_eq!(
-            shown(headers(Some("t"), true)),
-            ["?accept application/json", "content-type application/json", "authorization Bearer t"]
+            shown(headers(Some("t"), Some("application/merge-patch+json"))),
+            ["?accept application/json", "content-type application/merge-patch+json", "authorization Bearer t"]
         );
     }
 }

@@ -47,6 +47,15 @@ pub fn object_path(collection: &str, object: &ObjectName) -> Result<String, Erro
     path_of(collection, &object.namespace, Some(&object.name))
 }
 
+/// The path of a part of an object that has an address of its own.
+pub fn with_subresource(mut path: String, subresource: Option<&str>) -> String {
+    if let Some(subresource) = subresource {
+        path.push('/');
+        path.extend(utf8_percent_encode(subresource, SEGMENT));
+    }
+    path
+}
+
 /// The path of a write. The collection of all namespaces is read under `/api/v1/pods` and written under `/api/v1/namespaces/x/pods`.
 pub(super) fn path_of(collection: &str, namespace: &str, name: Option<&str>) -> Result<String, Error> {
     let mut path = collection.to_string();

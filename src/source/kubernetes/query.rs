@@ -2,6 +2,7 @@
 
 use crate::selector::field::escape;
 use crate::source::request::{ListRequest, Narrow, WatchRequest};
+use crate::source::write::WriteParameters;
 
 /// Which objects of the resource: the selectors, evaluated by the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,6 +40,24 @@ pub fn watch_query(request: &WatchRequest, selection: &Selection, extra: &[(Stri
 /// The query of a request about one object, without the question mark. Selectors belong to collections.
 pub fn object_query(extra: &[(String, String)]) -> String {
     let mut query = Query::new(&Selection::default());
+    query.set("pretty", Some("false"));
+    query.finish(extra)
+}
+
+/// The query of a write to one object, without the question mark. `force` is that of an apply.
+pub(super) fn write_query(parameters: &WriteParameters, force: bool, extra: &[(String, String)]) -> String {
+    let mut query = Query::new(&Selection::default());
+    query.set("fieldManager", parameters.field_manager.as_deref());
+    query.set("fieldValidation", parameters.field_validation.as_deref());
+    query.set("force", force.then_some("true"));
+    query.set("dryRun", parameters.dry_run.then_some("All"));
+    query.set("pretty", Some("false"));
+    query.finish(extra)
+}
+
+/// The query of a write to a part of the resource, without the question mark.
+pub(super) fn collection_query(selection: &Selection, narrow: Option<&Narrow>, extra: &[(String, String)]) -> String {
+    let mut query = Query::new(&narrowed(selection, narrow));
     query.set("pretty", Some("false"));
     query.finish(extra)
 }

@@ -3,10 +3,9 @@
 use js_sys::Array;
 use wasm_bindgen::JsValue;
 
-use crate::cache::ResourceConfig;
-use crate::cache::{DEFAULT_WAIT, ListOptions};
+use crate::cache::{DEFAULT_WAIT, Deleting, ListOptions, ResourceConfig};
 use crate::informer::{HandlerRequest, Indexer, InformerOptions};
-use crate::source::{DeleteOptions, Preconditions};
+use crate::source::{DeleteOptions, Narrow, Patch, PatchType, Preconditions, WriteParameters};
 use crate::store::{IndexSpec, WindowBounds, WindowRequest};
 use crate::view::{SearchOptions, ViewOptions};
 use crate::watch::{OnOverflow, WatchOptions};
@@ -89,13 +88,54 @@ pub(super) fn handler_options(value: JsValue) -> Result<HandlerRequest, JsValue>
 /// Options of a deletion.
 pub(super) fn delete_options(value: JsValue) -> Result<DeleteOptions, JsValue> {
     let given = Bag::new("delete options", value);
+    let options = deletion(&given);
+    given.check().map(|()| options)
+}
+
+/// Options of a deletion of many.
+pub(super) fn deleting(value: JsValue) -> Result<Deleting, JsValue> {
+    let given = Bag::new("delete options", value);
+    let narrow =
+        Narrow { namespace: given.get("namespace"), labels: given.get("labelSelector"), fields: given.get("fieldSelector"), name: None };
+    let deleting = Deleting { narrow, options: deletion(&given) };
+    given.check().map(|()| deleting)
+}
+
+fn deletion(given: &Bag) -> DeleteOptions {
     let preconditions = given.bag("preconditions");
-    let options = DeleteOptions {
+    DeleteOptions {
         preconditions: Preconditions { uid: preconditions.get("uid"), resource_version: preconditions.get("resourceVersion") },
         grace_period_seconds: given.get("gracePeriodSeconds"),
         propagation_policy: given.get("propagationPolicy"),
-    };
-    given.check().map(|()| options)
+        dry_run: given.get("dryRun").unwrap_or_default(),
+    }
+}
+
+/// What a write says beside its document.
+pub(super) fn write_parameters(value: JsValue) -> Result<WriteParameters, JsValue> {
+    let given = Bag::new("write options", value);
+    let parameters = parameters(&given);
+    given.check().map(|()| parameters)
+}
+
+fn parameters(given: &Bag) -> WriteParameters {
+    WriteParameters {
+        subresource: given.get("subresource"),
+        dry_run: given.get("dryRun").unwrap_or_default(),
+        field_manager: given.get("fieldManager"),
+        field_validation: given.get("fieldValidation"),
+    }
+}
+
+/// A patch, and what else is said.
+pub(super) fn patch_of(document: Vec<u8>, value: JsValue) -> Result<(Patch, WriteParameters), JsValue> {
+    let given = Bag::new("patch options", value);
+    let kind = PatchType::parse(&given.required::<String>("type"));
+    let force = given.get("force").unwrap_or_default();
+    let parameters = parameters(&given);
+    given.check()?;
+    let kind = kind.map_err(|error| to_js(&error))?;
+    Ok((Patch { kind, document, force }, parameters))
 }
 
 /// Options of a watch, and whether it waits.

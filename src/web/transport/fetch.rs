@@ -22,15 +22,21 @@ pub(super) struct Fetch {
 }
 
 impl Fetch {
-    /// Sends a request and gives the answer's body, once its head says that it is what was asked for.
-    pub(super) async fn send(&self, method: &str, url: &str, credentials: &Credentials, body: Option<Vec<u8>>) -> Result<Body, Error> {
+    /// Sends a request and gives the answer's body, once its head says that it is what was asked for. What is sent has a media type and bytes.
+    pub(super) async fn send(
+        &self,
+        method: &str,
+        url: &str,
+        credentials: &Credentials,
+        content: Option<(&str, Vec<u8>)>,
+    ) -> Result<Body, Error> {
         let abort = Abort::new()?;
         let init = Object::new();
         set(&init, "method", &method.into());
         set(&init, "credentials", &self.mode.as_str().into());
         set(&init, "cache", &"no-store".into());
-        set(&init, "headers", &merged(credentials, body.is_some())?);
-        if let Some(body) = body {
+        set(&init, "headers", &merged(credentials, content.as_ref().map(|(media_type, _)| *media_type))?);
+        if let Some((_, body)) = content {
             set(&init, "body", &Uint8Array::from(body.as_slice()));
         }
         set(&init, "signal", &abort.signal());
@@ -60,7 +66,7 @@ impl Fetch {
 }
 
 /// The user's headers with ours.
-fn merged(credentials: &Credentials, has_body: bool) -> Result<JsValue, Error> {
+fn merged(credentials: &Credentials, content_type: Option<&str>) -> Result<JsValue, Error> {
     let failed = |_| Error::new(ErrorCode::Invalid, "auth: the headers cannot be read");
     let merged: Headers = match &credentials.headers {
         Some(given) => {
@@ -69,7 +75,7 @@ fn merged(credentials: &Credentials, has_body: bool) -> Result<JsValue, Error> {
         }
         None => Headers::new().map_err(failed)?,
     };
-    for header in headers(credentials.token.as_deref(), has_body) {
+    for header in headers(credentials.token.as_deref(), content_type) {
         if header.replaces || !merged.has(header.name).unwrap_or(false) {
             merged.set(header.name, &header.value).map_err(failed)?;
         }

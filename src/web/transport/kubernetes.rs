@@ -13,6 +13,7 @@ use super::fetch::Fetch;
 use super::websocket::{self, FrameEncoder, Refused};
 use crate::source::kubernetes::{
     Selection, frames, list_in, list_query, namespace_of, no_web_socket, not_opened, object_path, object_query, probe, watch_query,
+    with_subresource,
 };
 use crate::source::page::read_all;
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
@@ -80,13 +81,6 @@ impl KubernetesSource {
         self.url(&self.0.path, &watch_query(request, &self.0.selection, &credentials.query))
     }
 
-    /// Asks for one object, or writes; gives the answer's document.
-    async fn one(&self, method: &str, path: &str, body: Option<Vec<u8>>) -> Result<Vec<u8>, Error> {
-        let credentials = self.credentials().await?;
-        let url = self.url(path, &object_query(&credentials.query));
-        read_all(self.0.fetch.send(method, &url, &credentials, body).await?.chunks()).await
-    }
-
     async fn get_body(&self, url: &str, credentials: &Credentials) -> Result<Body, Error> {
         self.0.fetch.send("GET", url, credentials, None).await
     }
@@ -141,16 +135,26 @@ impl Source for KubernetesSource {
         true
     }
 
-    fn get(&self, object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+    fn get(&self, object: ObjectName, subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         let source = self.clone();
-        async move { source.one("GET", &object_path(&source.0.path, &object)?, None).await }.boxed_local()
+        async move {
+            let path = with_subresource(object_path(&source.0.path, &object)?, subresource.as_deref());
+            let credentials = source.credentials().await?;
+            let url = source.url(&path, &object_query(&credentials.query));
+            read_all(source.get_body(&url, &credentials).await?.chunks()).await
+        }
+        .boxed_local()
     }
 
     fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         let source = self.clone();
         async move {
-            let (method, path) = (request.method(), request.path(&source.0.path)?);
-            source.one(method, &path, Some(request.into_body())).await
+            let Transport { path, selection, fetch, .. } = &*source.0;
+            let (method, content_type, own) = (request.method(), request.content_type(), request.path(path)?);
+            let credentials = source.credentials().await?;
+            let url = source.url(&own, &request.query(path, selection, &credentials.query));
+            let body = fetch.send(method, &url, &credentials, Some((content_type, request.into_body()))).await?;
+            read_all(body.chunks()).await
         }
         .boxed_local()
     }

@@ -14,7 +14,9 @@ use super::body::Body;
 use super::iterator::frames_of;
 use crate::runtime::Timer;
 use crate::source::page::read_all;
-use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest, opened};
+use crate::source::{
+    Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteParameters, WriteRequest, opened,
+};
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 use crate::web::bytes::frame_bytes;
@@ -126,32 +128,44 @@ impl Source for ObjectSource {
         cast::<Function>(&self.source, "get").is_some()
     }
 
-    fn get(&self, object: ObjectName) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
-        let request = parameters(&[("namespace", filled(object.namespace)), ("name", Some(object.name.into()))]);
+    fn get(&self, object: ObjectName, subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        let request = parameters(&[
+            ("namespace", filled(object.namespace)),
+            ("name", Some(object.name.into())),
+            ("subresource", subresource.map(JsValue::from)),
+        ]);
         ask(self.source.clone(), "get", request).boxed_local()
     }
 
     fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         let (method, request) = match request {
-            WriteRequest::Create { namespace, document } => {
-                ("create", parameters(&[("namespace", filled(namespace)), ("body", Some(text_of(&document)))]))
+            WriteRequest::Create { namespace, of, document, parameters } => {
+                ("create", written(namespace, of, text_of(&document), parameters))
             }
-            WriteRequest::Update { object, document } => (
-                "update",
-                parameters(&[
-                    ("namespace", filled(object.namespace)),
-                    ("name", Some(object.name.into())),
-                    ("body", Some(text_of(&document))),
-                ]),
-            ),
-            WriteRequest::Delete { object, options } => (
-                "delete",
-                parameters(&[
-                    ("namespace", filled(object.namespace)),
-                    ("name", Some(object.name.into())),
+            WriteRequest::Update { object, document, parameters } => {
+                ("update", written(object.namespace, Some(object.name), text_of(&document), parameters))
+            }
+            WriteRequest::Patch { object, patch, parameters } => {
+                let request = written(object.namespace, Some(object.name), text_of(&patch.document), parameters);
+                set(request.unchecked_ref(), "type", &patch.kind.media_type().into());
+                if patch.force {
+                    set(request.unchecked_ref(), "force", &JsValue::TRUE);
+                }
+                ("patch", request)
+            }
+            WriteRequest::Delete { object, options } => {
+                let body = text_of(&options.document());
+                ("delete", written(object.namespace, Some(object.name), body, WriteParameters::default()))
+            }
+            WriteRequest::DeleteCollection { narrow, options } => {
+                let request = parameters(&[
+                    ("namespace", narrow.namespace.map(JsValue::from)),
+                    ("labelSelector", narrow.labels.map(JsValue::from)),
+                    ("fieldSelector", narrow.fields.map(JsValue::from)),
                     ("body", Some(text_of(&options.document()))),
-                ]),
-            ),
+                ]);
+                ("deleteCollection", request)
+            }
         };
         ask(self.source.clone(), method, request).boxed_local()
     }
@@ -179,6 +193,19 @@ async fn ask(source: Rc<JsSource>, method: &str, request: JsValue) -> Result<Vec
 /// A document as text.
 fn text_of(document: &[u8]) -> JsValue {
     JsValue::from_str(&String::from_utf8_lossy(document))
+}
+
+/// What a method that writes one object is called with.
+fn written(namespace: String, name: Option<String>, body: JsValue, said: WriteParameters) -> JsValue {
+    parameters(&[
+        ("namespace", filled(namespace)),
+        ("name", name.map(JsValue::from)),
+        ("subresource", said.subresource.map(JsValue::from)),
+        ("dryRun", said.dry_run.then_some(JsValue::TRUE)),
+        ("fieldManager", said.field_manager.map(JsValue::from)),
+        ("fieldValidation", said.field_validation.map(JsValue::from)),
+        ("body", Some(body)),
+    ])
 }
 
 /// A text unless it is empty.

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 use watchcache::runtime::{Spawn, Timer};
-use watchcache::source::{DeleteOptions, Preconditions, WriteRequest};
+use watchcache::source::{DeleteOptions, Preconditions};
 use watchcache::status::ErrorCode;
 
-use super::writes::{asked, delete, one, parse, peek, rig};
+use super::writes::{asked, create_request as create, delete, one, parse, peek, rig};
 use crate::helpers::rig::{Rig, Setup};
 use crate::helpers::upstream::Request;
 
@@ -93,7 +93,7 @@ fn the_object_that_follows_under_the_same_name_is_not_waited_for() {
     rig.run(0);
     // The stream comes back with the deletion and a new object at once.
     let object = json!({"metadata": {"namespace": "ns", "name": "a"}}).to_string();
-    upstream.answer_write(&WriteRequest::Create { namespace: "ns".into(), document: object.into() }).unwrap();
+    upstream.answer_write(&create(&object)).unwrap();
     upstream.drop_streams();
     rig.run(2500);
     assert_eq!(peek(&rig, "ns/a").unwrap(), "ns/a@103");
@@ -107,7 +107,7 @@ fn a_deletion_of_another_object_than_is_held_waits_for_the_upstreams_version() {
     rig.upstream.freeze_streams();
     rig.upstream.delete("ns", "a");
     let second = json!({"metadata": {"namespace": "ns", "name": "a", "uid": "second"}}).to_string();
-    rig.upstream.answer_write(&WriteRequest::Create { namespace: "ns".into(), document: second.into() }).unwrap();
+    rig.upstream.answer_write(&create(&second)).unwrap();
     rig.upstream.requests.borrow_mut().clear();
     let deleting = rig.resource.clone().delete("ns/a".into(), DeleteOptions::default());
     rig.time.spawn(Box::pin(async move { deleting.await.unwrap() }));

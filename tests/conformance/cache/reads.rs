@@ -2,6 +2,7 @@
 
 use watchcache::cache::{Failure, ListOptions};
 use watchcache::runtime::{Spawn, Timer};
+use watchcache::source::WriteParameters;
 use watchcache::status::ErrorCode;
 
 use crate::cache::lists::{HUGE, dataset};
@@ -159,7 +160,7 @@ fn pg_a_get_and_an_update_refuse_a_list_that_comes_back_to_an_earlier_token() {
     assert!(error.message.contains("goes in circles"), "{error}");
     rig.upstream.list_faults.borrow_mut().extend(circle());
     let change = |_: &_| Ok::<_, String>(None);
-    match rig.wait(rig.resource.clone().update("a/none".into(), change)) {
+    match rig.wait(rig.resource.clone().update("a/none".into(), WriteParameters::default(), change)) {
         Err(Failure::Refused(error)) => assert!(error.message.contains("goes in circles"), "{error}"),
         other => panic!("{other:?}"),
     }

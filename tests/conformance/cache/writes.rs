@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use serde_json::{Value, json};
-use watchcache::cache::Failure;
+use watchcache::cache::{Failure, Written};
 use watchcache::object::Object;
 use watchcache::runtime::Spawn;
-use watchcache::source::{DeleteOptions, Preconditions, WriteRequest};
+use watchcache::source::{DeleteOptions, Preconditions, WriteParameters, WriteRequest};
 use watchcache::status::{Cause, Details, Error, ErrorCode, Status};
 use watchcache::watch::WatchOptions;
 
@@ -36,12 +36,34 @@ fn count_up(object: &Rc<Object>) -> Result<Option<Vec<u8>>, String> {
 
 type Changed = Result<Rc<Object>, Failure<String>>;
 
+/// The object that a write was answered with.
+pub(super) fn object_of(written: Written) -> Rc<Object> {
+    written.object().expect("an object")
+}
+
+/// The document of another kind that a write was answered with.
+pub(super) fn document_of(written: Written) -> Value {
+    match written {
+        Written::Document(document) => serde_json::from_slice(&document).unwrap(),
+        Written::Object(object) => panic!("an object: {object:?}"),
+    }
+}
+
+fn update_of(rig: &Rig, key: &str, change: impl FnMut(&Rc<Object>) -> Result<Option<Vec<u8>>, String>) -> Changed {
+    rig.wait(rig.resource.clone().update(key.into(), WriteParameters::default(), change)).map(object_of)
+}
+
 fn update(rig: &Rig, change: impl FnMut(&Rc<Object>) -> Result<Option<Vec<u8>>, String>) -> Changed {
-    rig.wait(rig.resource.clone().update("ns/a".into(), change))
+    update_of(rig, "ns/a", change)
+}
+
+/// Another client's creation.
+pub(super) fn create_request(document: &str) -> WriteRequest {
+    WriteRequest::Create { namespace: "ns".into(), of: None, document: document.into(), parameters: WriteParameters::default() }
 }
 
 fn create(rig: &Rig, object: &Value) -> Result<Rc<Object>, Error> {
-    rig.wait(rig.resource.clone().create(object.to_string().into_bytes()))
+    rig.wait(rig.resource.clone().create(object.to_string().into_bytes(), WriteParameters::default())).map(object_of)
 }
 
 pub(super) fn delete(rig: &Rig, preconditions: Preconditions) -> Result<(), Error> {
@@ -64,11 +86,11 @@ pub(super) fn asked(rig: &Rig) -> Vec<String> {
     rig.upstream.writes.taken()
 }
 
-fn fail(rig: &Rig, fault: WriteFault) {
+pub(super) fn fail(rig: &Rig, fault: WriteFault) {
     rig.upstream.writes.fail(fault);
 }
 
-fn new_pod() -> Value {
+pub(super) fn new_pod() -> Value {
     json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"namespace": "ns", "name": "new"}})
 }
 
@@ -95,11 +117,11 @@ fn nothing_shows_a_write_before_its_event() {
     let rig = rig();
     rig.upstream.freeze_streams();
     let stream = rig.watch(WatchOptions { resource_version: Some("101".into()), ..WatchOptions::default() });
-    let writing = rig.resource.clone().create(new_pod().to_string().into_bytes());
+    let writing = rig.resource.clone().create(new_pod().to_string().into_bytes(), WriteParameters::default());
     let done = Rc::new(Cell::new(None));
     let (result, clock) = (done.clone(), rig.time.clone());
     rig.time.spawn(Box::pin(async move {
-        let object = writing.await.expect("a write that has happened is no failure");
+        let object = object_of(writing.await.expect("a write that has happened is no failure"));
         result.set(Some((format!("{object:?}"), clock.elapsed())));
     }));
     let began = rig.time.elapsed();
@@ -140,7 +162,7 @@ fn what_cannot_be_created_is_not_sent() {
         ("[]", "the object cannot be read: "),
         ("", "the object cannot be read: "),
     ] {
-        let error = rig.wait(rig.resource.clone().create(document.into())).unwrap_err();
+        let error = rig.wait(rig.resource.clone().create(document.into(), WriteParameters::default())).unwrap_err();
         assert_eq!(error.code, ErrorCode::Invalid);
         assert!(error.message.starts_with(message), "{document}: {}", error.message);
     }
@@ -276,7 +298,7 @@ fn what_is_not_held_is_read_first() {
     one(&rig.upstream);
     update(&rig, count_up).unwrap();
     assert_eq!(asked(&rig), ["GET ns/a", "PUT ns/a@101"]);
-    let error = refused(rig.wait(rig.resource.clone().update("ns/none".into(), count_up)));
+    let error = refused(update_of(&rig, "ns/none", count_up));
     assert_eq!((error.code, error.message.as_str()), (ErrorCode::NotFound, r#"pods "none" not found"#));
 }
 
@@ -323,7 +345,7 @@ fn a_field_that_was_stripped_is_not_lost_upstream() {
 fn managed_fields_may_be_stripped_because_servers_keep_them() {
     let rig = Rig::new(Setup { strip: vec!["metadata.managedFields"], ..Setup::default() }, |upstream| {
         let object = json!({"metadata": {"namespace": "ns", "name": "a", "managedFields": [{"manager": "kubelet"}]}, "spec": {"count": 1}});
-        upstream.answer_write(&WriteRequest::Create { namespace: "ns".into(), document: object.to_string().into() }).unwrap();
+        upstream.answer_write(&create_request(&object.to_string())).unwrap();
     });
     update(&rig, |object| {
         assert!(parse(object)["metadata"].get("managedFields").is_none());
@@ -347,7 +369,7 @@ fn a_source_that_only_lists_is_listed_for_the_newest() {
     one(&rig.upstream);
     update(&rig, count_up).unwrap();
     assert_eq!(asked(&rig), ["PUT ns/a@105", "PUT ns/a@106"]);
-    let error = refused(rig.wait(rig.resource.clone().update("ns/none".into(), count_up)));
+    let error = refused(update_of(&rig, "ns/none", count_up));
     assert_eq!(error.code, ErrorCode::NotFound);
 }
 

@@ -9,7 +9,7 @@ use watchcache::json::path::Path;
 use watchcache::json::scan::scan_object;
 use watchcache::key::{key, split};
 use watchcache::object::Object;
-use watchcache::source::ListRequest;
+use watchcache::source::{ListRequest, WriteParameters};
 use watchcache::status::ErrorCode;
 use watchcache::store::{IndexBy, IndexSpec};
 use watchcache::time::Instant;
@@ -463,8 +463,9 @@ fn mu_01_a_write_shows_at_once_in_an_informer_that_reads_its_writes() {
         Ok::<_, ()>(Some(text.into_bytes()))
     };
     // The write waits three seconds for the stream, and shows after the answer.
-    let update = informed.rig.resource.clone().update("a".into(), changed);
-    let create = informed.rig.resource.clone().create(br#"{"metadata":{"name":"b"},"spec":{"text":"y"}}"#.to_vec());
+    let update = informed.rig.resource.clone().update("a".into(), WriteParameters::default(), changed);
+    let create =
+        informed.rig.resource.clone().create(br#"{"metadata":{"name":"b"},"spec":{"text":"y"}}"#.to_vec(), WriteParameters::default());
     informed.rig.wait(update).unwrap();
     informed.rig.wait(create).unwrap();
     assert_eq!(informed.rig.rows()["a"].0, 101, "the stream is silent");

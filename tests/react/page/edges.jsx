@@ -1,4 +1,4 @@
-// Where one thing meets another: a mistake that is mended, a stream that ends while it is looked at, a component that ends what it shows.
+// Where one thing meets another: a mended mistake, a stream that ends while it is shown, a component that ends it.
 import { Activity, Suspense, useEffect, useLayoutEffect, useState } from "react";
 import { createWatchCache } from "watchcache";
 import { useInformer, useObject, useResource, useStatus, useSuspenseView, useView, useWatch, WatchCacheProvider } from "watchcache/react";
