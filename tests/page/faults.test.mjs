@@ -104,6 +104,50 @@ for (const [button, { log, chip }] of Object.entries(BUTTONS)) {
   });
 }
 
+test("slow subscriber: its watch ends with overflow, nobody else's does, and it resumes without a loss", async () => {
+  server.control.setRate(400);
+  const { page, said, close } = await open(browser, server.url);
+  try {
+    await live(page);
+    const button = page.getByRole("button", { name: "slow subscriber", exact: true });
+    await button.click();
+    const told = await logged(page, /resumed from there/);
+    const [, at, watchers, lost, due] =
+      /→ ended with overflow at ([^,]+), nobody else was: (\d+) watchers? went on → resumed from there: (\d+) of (.+) events lost in/.exec(
+        told,
+      ) ?? [];
+    assert.ok(digits(at) > 0 && Number(watchers) >= 2, told);
+    assert.equal(lost, "0", told);
+    assert.ok(digits(due) > 15, `more than could wait for it were due: ${told}`);
+    assert.equal(await byId(page, "chip").innerText(), "live");
+    const verdict = await integrityAfter(page, Number(server.control.status().resourceVersion));
+    assert.deepEqual([verdict.lost, verdict.duplicated, verdict.outOfOrder, verdict.objects.equal], [0, 0, 0, true]);
+
+    // Another fault meanwhile has an entry of its own, and takes nothing from this one.
+    await button.click();
+    await page.getByRole("button", { name: "expire", exact: true }).click();
+    assert.match(await logged(page, /its watch ended with|resumed from there/), /^a subscriber takes/);
+    await page.waitForFunction(() => document.querySelectorAll('[data-testid="log-entry"][data-open="true"]').length === 0);
+    assert.deepEqual(said, []);
+  } finally {
+    server.control.setRate(100);
+    server.control.fault("clear");
+    await close();
+  }
+});
+
+/** The first entry of the log that says so, once it does. @param {import("playwright-core").Page} page @param {RegExp} what */
+async function logged(page, what) {
+  const found = await page.waitForFunction(
+    (source) =>
+      [...document.querySelectorAll('[data-testid="log-entry"] > span')]
+        .map((entry) => entry.textContent ?? "")
+        .find((entry) => new RegExp(source).test(entry)),
+    what.source,
+  );
+  return String(await found.jsonValue());
+}
+
 test("one fault upon the other: the log tells each, and the figures stay at zero", async () => {
   const { page, said, close } = await open(browser, server.url);
   try {

@@ -39,10 +39,16 @@ export async function open(browser, url, options = {}) {
   page.on("pageerror", (error) => said.push(`uncaught: ${error.stack}`));
   /** Where requests and sockets went. @type {Set<string>} */
   const hosts = new Set();
-  page.on("request", (request) => hosts.add(new URL(request.url()).host));
+  /** Paths and queries of all requests so far. @type {string[]} */
+  const requests = [];
+  page.on("request", (request) => {
+    const { host, pathname, search } = new URL(request.url());
+    hosts.add(host);
+    requests.push(pathname + search);
+  });
   page.on("websocket", (socket) => hosts.add(new URL(socket.url()).host));
   await page.goto(url);
-  return { page, said, hosts, close: () => context.close() };
+  return { page, said, hosts, requests, close: () => context.close() };
 }
 
 /** @param {import("playwright-core").Page} page @param {string} id */

@@ -1,5 +1,5 @@
 // Traffic: what happens in the cluster, one write at a time. A step is one event; the same seed gives the same steps.
-import { eventAbout } from "./cluster/event.mjs";
+import { eventAbout, repeatEvent } from "./cluster/event.mjs";
 import { heartbeat } from "./cluster/node.mjs";
 import {
   crashPod,
@@ -22,7 +22,7 @@ import { badRequest } from "./status.mjs";
 const TICK_MS = 20;
 /** After a pause (a sleeping machine, a long pause of the process) this much is made up for, not more. */
 const MOST_MS_MADE_UP = 1_000;
-/** Events of the cluster (the resource) that are kept. */
+/** Events of the cluster (the resource) that are kept, at least: as many as pods in a larger one. */
 const KEPT_EVENTS = 500;
 export const HIGHEST_RATE = 10_000;
 
@@ -39,8 +39,8 @@ export class Traffic {
     this.later = new Map();
     /** @type {Action[]} */
     this.due = [];
-    /** Keys of the cluster's events, oldest first. @type {string[]} */
-    this.eventKeys = [];
+    /** The keys of the cluster's events by the pod's uid and the reason, oldest first. @type {Map<string, string>} */
+    this.eventKeys = new Map();
     this.owed = 0;
     this.last = 0;
     /** @type {NodeJS.Timeout | undefined} */
@@ -173,12 +173,15 @@ export class Traffic {
 
   #status() {
     const { random, cluster } = this;
-    return this.#update(this.#somePod(), (pod) => {
+    const key = this.#somePod();
+    return this.#update(key, (pod) => {
       if (pod.status.phase !== "Running" || pod.metadata.deletionTimestamp || pod.status.containerStatuses[0].state.waiting) return false;
       const ready = pod.status.containerStatuses.every((/** @type {any} */ status) => status.ready);
       // A probe that fails once in a while, and the pod is ready again at its next report.
-      if (!ready || random.chance(0.2)) setReady(pod, !ready, cluster.now());
-      else pod.metadata.annotations["example.com/last-report"] = `${new Date(cluster.now()).toISOString()} #${this.steps}`;
+      if (!ready || random.chance(0.2)) {
+        setReady(pod, !ready, cluster.now());
+        if (ready) this.#after(1, () => this.#record(key, "Unhealthy"));
+      } else pod.metadata.annotations["example.com/last-report"] = `${new Date(cluster.now()).toISOString()} #${this.steps}`;
       return true;
     });
   }
@@ -194,25 +197,28 @@ export class Traffic {
   }
 
   #event() {
-    const pod = this.cluster.table("pods").get(this.#somePod());
-    if (!pod) return false;
-    return this.#record(
-      pod.namespace,
-      pod.name,
-      pod.uid,
-      this.random.pick(["Pulled", "Created", "Started", "Scheduled", "Unhealthy", "BackOff"]),
-    );
+    return this.#record(this.#somePod(), this.random.pick(["Unhealthy", "BackOff"]));
   }
 
-  /** @param {string} namespace @param {string} name @param {string} uid @param {string} reason */
-  #record(namespace, name, uid, reason) {
-    const table = this.cluster.table("events");
-    if (this.eventKeys.length >= KEPT_EVENTS) {
-      const oldest = /** @type {string} */ (this.eventKeys.shift());
-      if (table.remove(oldest)) return true;
+  /** An event about a pod. What happened to it before is counted once more. @param {string} key @param {string} reason */
+  #record(key, reason) {
+    const { cluster, eventKeys } = this;
+    const pod = cluster.table("pods").get(key);
+    if (!pod) return false;
+    const table = cluster.table("events");
+    const what = `${pod.uid} ${reason}`;
+    const event = table.get(eventKeys.get(what) ?? "")?.parse();
+    if (event) {
+      repeatEvent(event, cluster.now());
+      table.put(event);
+      return true;
     }
-    const event = eventAbout({ namespace, name, uid }, reason, this.random, this.cluster.now());
-    this.eventKeys.push(table.put(event).key);
+    const [oldest] = eventKeys;
+    if (oldest && eventKeys.size >= Math.max(KEPT_EVENTS, cluster.target)) {
+      eventKeys.delete(oldest[0]);
+      if (table.remove(oldest[1])) return true;
+    }
+    eventKeys.set(what, table.put(eventAbout(pod, reason, this.random, cluster.now())).key);
     return true;
   }
 
@@ -225,6 +231,7 @@ export class Traffic {
       return true;
     });
     if (crashed) {
+      this.#after(random.int(2, 15), () => this.#record(key, "BackOff"));
       this.#after(random.int(20, 400), () =>
         this.#update(key, (pod) => {
           if (pod.metadata.deletionTimestamp || !pod.status.containerStatuses?.[0].state.waiting) return false;
@@ -249,18 +256,19 @@ export class Traffic {
   #bringUp(key, job) {
     const { random, cluster } = this;
     const node = cluster.randomNode();
-    /** @type {[number, (pod: any) => boolean | void][]} */
+    /** Each stage, and the event that tells of it. @type {[number, (pod: any) => boolean | void, string?][]} */
     const life = [
-      [random.int(1, 6), (pod) => schedulePod(pod, node.name, cluster.now())],
-      [random.int(1, 10), (pod) => startPod(pod, node.hostIP, cluster.now())],
-      [random.int(10, 80), (pod) => runPod(pod, cluster.nextPodIP(), random, cluster.now())],
+      [random.int(1, 6), (pod) => schedulePod(pod, node.name, cluster.now()), "Scheduled"],
+      [random.int(1, 10), (pod) => startPod(pod, node.hostIP, cluster.now()), "Pulled"],
+      [random.int(10, 80), (pod) => runPod(pod, cluster.nextPodIP(), random, cluster.now()), "Started"],
       [random.int(5, 60), (pod) => setReady(pod, true, cluster.now())],
     ];
     if (job) life.push([random.int(50, 400), (pod) => finishPod(pod, random.chance(0.85), cluster.now())]);
     let wait = 0;
-    for (const [steps, change] of life) {
+    for (const [steps, change, reason] of life) {
       wait += steps;
       this.#after(wait, () => this.#update(key, (pod) => (pod.metadata.deletionTimestamp ? false : change(pod))));
+      if (reason) this.#after(wait, () => this.#record(key, reason));
     }
     if (job) this.#after(wait + random.int(200, 1_500), () => this.#terminate(key));
   }
@@ -273,7 +281,10 @@ export class Traffic {
       terminatePod(pod, cluster.now());
       return true;
     });
-    if (terminated) this.#after(random.int(3, 60), () => cluster.table("pods").remove(key) !== undefined);
+    if (terminated) {
+      this.#after(1, () => this.#record(key, "Killing"));
+      this.#after(random.int(3, 60), () => cluster.table("pods").remove(key) !== undefined);
+    }
     return terminated;
   }
 

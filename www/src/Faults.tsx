@@ -1,5 +1,6 @@
 import { useState } from "react";
 import type { Session } from "./session";
+import { subscribeSlowly } from "./slow";
 
 interface Fault {
   label: string;
@@ -61,8 +62,10 @@ const FAULTS: readonly Fault[] = [
 ];
 
 /** Buttons that break the stream. What the cache makes of it stands in the log beside them. */
-export function Faults({ pods, journal }: Session) {
+export function Faults(session: Session) {
+  const { pods, journal } = session;
   const [busy, setBusy] = useState<string>();
+  const [reading, setReading] = useState(false);
 
   async function cause({ label, did, steps, relist }: Fault) {
     setBusy(label);
@@ -77,6 +80,11 @@ export function Faults({ pods, journal }: Session) {
     }
   }
 
+  async function read() {
+    setReading(true);
+    await subscribeSlowly(session).finally(() => setReading(false));
+  }
+
   return (
     <section className="faults" aria-label="Break the stream">
       <h2>break it</h2>
@@ -86,6 +94,13 @@ export function Faults({ pods, journal }: Session) {
             {fault.label}
           </button>
         ))}
+        <button
+          title="Open a watch that is read too slowly. It is this page's own: the server hears nothing of it"
+          disabled={reading}
+          onClick={() => void read()}
+        >
+          slow subscriber
+        </button>
       </div>
     </section>
   );

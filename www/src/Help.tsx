@@ -4,7 +4,9 @@ const KEYS: [keys: string[], does: string][] = [
   [["/"], "filter by label"],
   [["↓", "↑", "j", "k"], "next and previous row"],
   [["PgDn", "PgUp", "Home", "End"], "by the page, first, last"],
-  [["Esc"], "leave the filter, close this"],
+  [["Enter"], "open the pod: its changes, events and YAML"],
+  [["t"], "time travel; then ← → by a version, PgUp PgDn by more"],
+  [["Esc"], "close the pod, leave the filter or the past, close this"],
   [["?"], "this help"],
 ];
 

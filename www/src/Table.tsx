@@ -5,6 +5,7 @@ import type { LiveView } from "watchcache/react";
 import { COLUMNS, type Sort, type Value } from "./columns";
 import type { Feed } from "./feed";
 import { ago, duration } from "./format";
+import type { Past } from "./past";
 import type { PodRow } from "./pod";
 import type { Renders } from "./renders";
 import { useNow } from "./useNow";
@@ -17,6 +18,8 @@ export interface TableHandle {
 
 interface Props {
   table: LiveView<PodRow>;
+  /** What to show instead: the rows as they were. */
+  past: Past | undefined;
   feed: Feed;
   renders: Renders;
   sort: Sort;
@@ -25,17 +28,21 @@ interface Props {
   /** What to say instead of rows, once it is certain that there are none. */
   empty: string | undefined;
   handle: Ref<TableHandle>;
+  onOpen(key: string): void;
 }
 
 /** Windows start and end at multiples of this, so that scrolling asks for a new one only now and then. */
 const STEP = 32;
 
 /** The pods, as a grid of which only the visible rows exist: in the document, and of which no object is decoded. */
-export function Table({ table, feed, renders, sort, onSort, stale, empty, handle }: Props) {
-  const { view, rows, offset, total, setWindow } = table;
+export function Table({ table, past, feed, renders, sort, onSort, stale, empty, handle, onOpen }: Props) {
+  const { view } = table;
+  const { rows, offset, total, setWindow } = past ?? table;
+  const isPast = past !== undefined;
   const scroller = useRef<HTMLDivElement>(null);
   const rowHeight = useRowHeight();
-  const now = useNow(1000);
+  const clock = useNow(1000);
+  const now = past?.at ?? clock;
   const virtual = useVirtualizer({
     count: total,
     getScrollElement: () => scroller.current,
@@ -55,7 +62,7 @@ export function Table({ table, feed, renders, sort, onSort, stale, empty, handle
 
   // The cursor stays on its pod while rows move around it; when the pod is gone, on its place.
   const [cursor, setCursor] = useState<{ key: string; index: number }>();
-  const found = cursor && view ? view.indexOf(cursor.key) : -1;
+  const found = cursor ? ((past ?? view)?.indexOf(cursor.key) ?? -1) : -1;
   const active = cursor === undefined ? -1 : found >= 0 ? found : Math.min(cursor.index, total - 1);
 
   function move(pressed: string): boolean {
@@ -84,9 +91,20 @@ export function Table({ table, feed, renders, sort, onSort, stale, empty, handle
   }, [cursor, rows, active, offset]);
   useImperativeHandle(handle, () => ({ focus: () => scroller.current?.focus(), move }));
 
+  const pick = useCallback(
+    (picked: { key: string; index: number }) => {
+      setCursor(picked);
+      // Who marks a name to copy it wants nothing opened.
+      if (getSelection()?.isCollapsed !== false) onOpen(picked.key);
+    },
+    [onOpen],
+  );
+
   function onKeyDown(event: KeyboardEvent) {
     if (event.altKey || event.ctrlKey || event.metaKey || event.target !== event.currentTarget) return;
-    if (!move(event.key)) return;
+    const pod = event.key === "Enter" && rows[active - offset];
+    if (pod) onOpen(pod.key);
+    else if (!move(event.key)) return;
     event.preventDefault();
     // The page's shortcuts would move once more.
     event.stopPropagation();
@@ -102,7 +120,8 @@ export function Table({ table, feed, renders, sort, onSort, stale, empty, handle
       aria-colcount={COLUMNS.length}
       aria-activedescendant={items.some(({ index }) => index === active) ? `row-${active}` : undefined}
       tabIndex={0}
-      data-stale={stale}
+      data-stale={stale && !isPast}
+      data-past={isPast}
       onKeyDown={onKeyDown}
     >
       <div role="rowgroup" className="head">
@@ -134,16 +153,16 @@ export function Table({ table, feed, renders, sort, onSort, stale, empty, handle
           const pod = rows[index - offset];
           return (
             <Row
-              key={pod?.key ?? index}
+              key={`${isPast}/${pod?.key ?? index}`}
               pod={pod}
               index={index}
               top={start}
               height={rowHeight}
               active={index === active}
               now={now}
-              feed={feed}
+              feed={isPast ? undefined : feed}
               renders={renders}
-              onPick={setCursor}
+              onPick={pick}
             />
           );
         })}
@@ -160,7 +179,8 @@ interface RowProps {
   height: number;
   active: boolean;
   now: number;
-  feed: Feed;
+  /** Missing for rows of the past, which do not change. */
+  feed: Feed | undefined;
   renders: Renders;
   onPick(cursor: { key: string; index: number }): void;
 }
@@ -176,14 +196,14 @@ const Row = memo(function Row({ pod, index, top, height, active, now, feed, rend
       style={{ transform: `translateY(${top}px)`, height }}
       onClick={() => pod && onPick({ key: pod.key, index })}
     >
-      {pod && <Mark podKey={pod.key} feed={feed} />}
+      {pod && feed && <Mark podKey={pod.key} feed={feed} />}
       {COLUMNS.map(({ id, numeric, show }, column) => {
         const field = pod && show?.(pod);
         return (
           <div key={id} role="gridcell" aria-colindex={column + 1} className={`cell ${id}${numeric ? " numeric" : ""}`}>
             {field && <Field {...field} renders={renders} />}
             {pod && id === "age" && duration(now - Date.parse(pod.created))}
-            {pod && id === "changed" && <Changed podKey={pod.key} feed={feed} now={now} />}
+            {pod && feed && id === "changed" && <Changed podKey={pod.key} feed={feed} now={now} />}
           </div>
         );
       })}

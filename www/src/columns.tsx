@@ -8,6 +8,8 @@ export interface Sort {
   column: string;
   descending: boolean;
 }
+/** The order of the keys, in which a cache holds its objects. */
+export const BY_KEY: Sort = { column: "namespace", descending: false };
 
 export interface Column {
   id: string;

@@ -1,5 +1,6 @@
 import type { Resource, WatchEvent } from "watchcache";
 import { compareVersions } from "./format";
+import type { PodHistory } from "./history";
 import type { Pod } from "./pod";
 
 /**
@@ -21,7 +22,10 @@ export class Feed {
   #last = "0";
   #ticks: { at: number; events: number }[] = [];
 
-  constructor(readonly pods: Resource<Pod>) {}
+  constructor(
+    readonly pods: Resource<Pod>,
+    readonly history: PodHistory,
+  ) {}
 
   /** Watches for ever. A watch may end (a relist, an overflow, a time limit); the next one starts at the version where it ended. */
   async run(): Promise<void> {
@@ -68,6 +72,7 @@ export class Feed {
     if (order < 0) this.outOfOrder++;
     this.#last = event.resourceVersion;
     this.events++;
+    this.history.add(event.resourceVersion);
     if (event.type === "DELETED") this.changedAt.delete(event.key);
     else this.changedAt.set(event.key, Date.now());
     if (!this.#shown.has(event.key)) return;

@@ -30,14 +30,15 @@ export class Journal {
     return () => void this.#listeners.delete(listener);
   };
 
-  /** A visitor broke something: what the cache does next is told under this entry. */
-  begin(title: string): void {
+  /** A visitor broke something: what the cache does next is told under this entry, which is named by its id. */
+  begin(title: string): number {
     this.#begin(title);
+    return this.latest!.id;
   }
 
-  /** Adds to the latest entry and, with `done`, closes it. */
-  step(text: string, done = false): void {
-    this.#change((entry) => ({
+  /** Adds to an entry, the latest where none is named, and, with `done`, closes it. */
+  step(text: string, done = false, id = this.latest?.id): void {
+    this.#change(id, (entry) => ({
       ...entry,
       steps: entry.steps.at(-1) === text ? entry.steps : [...entry.steps, text],
       ...(done ? { open: false, tookMs: Date.now() - entry.at } : {}),
@@ -83,7 +84,7 @@ export class Journal {
   /** Trouble right after "live again" is the same trouble: a socket opens before the server says what it thinks of the version. */
   #resume() {
     if (Date.now() - this.#closedAt() > 1_500) this.#begin("the connection broke");
-    else this.#change(({ steps, ...entry }) => ({ ...entry, steps: steps.slice(0, -1), tookMs: undefined, open: true }));
+    else this.#change(this.latest?.id, ({ steps, ...entry }) => ({ ...entry, steps: steps.slice(0, -1), tookMs: undefined, open: true }));
   }
 
   #begin(title: string) {
@@ -92,10 +93,8 @@ export class Journal {
     this.#tell();
   }
 
-  #change(change: (entry: Entry) => Entry) {
-    const [latest, ...earlier] = this.entries;
-    if (!latest) return;
-    this.entries = [change(latest), ...earlier];
+  #change(id: number | undefined, change: (entry: Entry) => Entry) {
+    this.entries = this.entries.map((entry) => (entry.id === id ? change(entry) : entry));
     this.#tell();
   }
 

@@ -6,6 +6,8 @@ import "./style/base.css";
 import "./style/frame.css";
 import "./style/table.css";
 import "./style/footer.css";
+import "./style/drawer.css";
+import "./style/time.css";
 // Last: it folds what the others lay out.
 import "./style/narrow.css";
 

@@ -1,9 +1,13 @@
-import type { KubeObject, SelectedRow, ViewSpec } from "watchcache";
+import type { DeepReadonly, KubeObject, SelectedRow, ViewSpec } from "watchcache";
 
-/** The part of a pod that its views filter and order by. */
+/** The part of a pod that this page knows. */
 export interface Pod extends KubeObject {
-  metadata: { name: string; namespace: string; resourceVersion: string; creationTimestamp: string };
+  metadata: { name: string; namespace: string; uid: string; resourceVersion: string; creationTimestamp: string };
+  spec?: { nodeName?: string };
+  status?: { phase?: string; containerStatuses?: ContainerStatuses };
 }
+/** As the cache gives it. */
+export type HeldPod = DeepReadonly<Pod>;
 
 /** What a row of the table shows of a pod. */
 export interface Fields {
@@ -34,3 +38,19 @@ const restarts = ([statuses]: readonly [ContainerStatuses?]) => statuses?.reduce
 export const DERIVE = {
   restarts: { paths: ["status.containerStatuses"], value: restarts },
 } satisfies ViewSpec<Pod>["derive"];
+
+export const restartsOf = ({ status }: HeldPod) => restarts([status?.containerStatuses]);
+
+/** The same row of a pod that is no view's, as in a list. */
+export function fieldsOf(pod: HeldPod): PodRow {
+  const { name, namespace, creationTimestamp: created } = pod.metadata;
+  return {
+    key: `${namespace}/${name}`,
+    name,
+    namespace,
+    phase: pod.status?.phase,
+    node: pod.spec?.nodeName,
+    restarts: restartsOf(pod),
+    created,
+  };
+}

@@ -1,8 +1,10 @@
 import { createWatchCache, init, type Resource, type WatchCache } from "watchcache";
 import { Feed } from "./feed";
+import { PodHistory } from "./history";
 import { Journal } from "./journal";
 import type { Pod } from "./pod";
 import { Renders } from "./renders";
+import { Samples } from "./samples";
 
 /** What the page lives on: one cache, one resource, and what listens to it. */
 export interface Session {
@@ -12,7 +14,11 @@ export interface Session {
   pods: Resource<Pod>;
   feed: Feed;
   renders: Renders;
+  history: PodHistory;
+  samples: Samples;
   journal: Journal;
+  /** Of the cluster's events, which may be silent for long: another cache, because its options are others. */
+  events: WatchCache;
 }
 
 export async function openSession(): Promise<Session> {
@@ -24,9 +30,11 @@ export async function openSession(): Promise<Session> {
   const cache = createWatchCache(busy ? { idleTimeout: 5_000 } : {});
   const pods = cache.resource<Pod>({ version: "v1", resource: "pods" });
   const journal = new Journal(pods);
-  const feed = new Feed(pods);
+  const history = new PodHistory(cache, pods);
+  const feed = new Feed(pods, history);
   void feed.run();
-  return { embedded, cache, pods, feed, renders: new Renders(feed), journal };
+  const [renders, samples, events] = [new Renders(feed), new Samples(cache, feed), createWatchCache()];
+  return { embedded, cache, pods, feed, renders, history, samples, journal, events };
 }
 
 async function describeServer(): Promise<{ mode: "embedded" | "proxy"; eventsPerSecond: number } | undefined> {

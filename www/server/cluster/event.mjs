@@ -4,6 +4,7 @@ import { timestamp } from "../time.mjs";
 const REASONS = /** @type {Record<string, readonly [string, string, string]>} */ ({
   BackOff: ["Warning", "kubelet", "Back-off restarting failed container"],
   Created: ["Normal", "kubelet", "Created container"],
+  Killing: ["Normal", "kubelet", "Stopping container"],
   Pulled: ["Normal", "kubelet", "Container image already present on machine"],
   Scheduled: ["Normal", "default-scheduler", "Successfully assigned pod to node"],
   Started: ["Normal", "kubelet", "Started container"],
@@ -33,4 +34,10 @@ export function eventAbout(pod, reason, random, now) {
     reportingComponent: component,
     reportingInstance: "",
   };
+}
+
+/** The same happened again, as whoever records it says: once more, and now. @param {any} event @param {number} now */
+export function repeatEvent(event, now) {
+  event.count += 1;
+  event.lastTimestamp = timestamp(now);
 }
