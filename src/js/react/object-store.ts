@@ -51,6 +51,11 @@ export class ObjectStore<T, Access> {
     };
   };
 
+  /** The resource whose stream it is over, once that was decided. */
+  get from(): Resource<T, Access, any> | undefined {
+    return this.#from;
+  }
+
   readonly getSnapshot = (): LiveObject<T, Access> => {
     this.#leaveClosed();
     // A render opens nothing: it may be one that is thrown away.
@@ -108,6 +113,7 @@ export class ObjectStore<T, Access> {
   }
 }
 
-function isOpen(resource: Resource<any, any, any>): boolean {
+/** A stream of it is open, or being opened. */
+export function isOpen(resource: Resource<any, any, any>): boolean {
   return !NOT_OPEN.includes(resource.status.phase);
 }

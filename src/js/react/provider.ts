@@ -40,6 +40,11 @@ function given(cache: WatchCache<any> | undefined): WatchCache<any> {
   return cache;
 }
 
+/** The same, for bindings that know of another one where there is no provider. */
+export function useNearestCache(): WatchCache<any> | undefined {
+  return useContext(Context);
+}
+
 /**
  * The resource that a spec names. Equal specs are compared by content, so the spec may be written in place. It opens nothing: a view, a watch or
  * an object does.
